@@ -1,0 +1,60 @@
+# Commands for people; the build itself is CMake (CMakePresets.json). `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-quick bench format tidy nightly coverage install clean
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+BUILD = cmake --preset $(1) > build/$(1).configure.log || { cat build/$(1).configure.log; exit 1; }; \
+        cmake --build --preset $(1) -j $(JOBS)
+
+help: ## list the commands
+	@echo "Thalweg. Commands:"
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+
+demo: ## set up, build, and watch a simulation be killed and restarted
+	@scripts/setup.sh build mpi demo
+	@mkdir -p build
+	@$(call BUILD,release) --target programs
+	@examples/grayscott/run_demo.sh build/release
+
+test: ## set up and run everything that must pass (about 20 minutes on 2 cores)
+	@scripts/setup.sh build mpich openmpi test lint demo
+	@scripts/run_tests.sh
+
+test-quick: ## set up, build the release preset and run its tests
+	@scripts/setup.sh build mpi test
+	@mkdir -p build
+	@$(call BUILD,release)
+	@ctest --preset release -j $(JOBS)
+
+bench: ## run every benchmark in its quick form
+	@scripts/setup.sh build mpi
+	@mkdir -p build
+	@$(call BUILD,release)
+	@scripts/run_benchmarks.sh build/release
+
+format: ## format the C and C++ sources
+	@scripts/setup.sh lint
+	@git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' | xargs -0 clang-format-16 -i
+
+tidy: ## run clang-tidy over src/ and tools/
+	@scripts/setup.sh build mpi test lint
+	@scripts/run_tidy.sh
+
+nightly: ## the long checks: fuzzing, valgrind, coverage (FUZZ_SECONDS=3600 per target)
+	@scripts/setup.sh build mpich openmpi test lint demo coverage nightly
+	@scripts/run_nightly.sh
+
+coverage: ## run the tests instrumented; the report is build/coverage/coverage.html
+	@scripts/setup.sh build mpi test coverage
+	@mkdir -p build
+	@$(call BUILD,coverage) && cmake --build --preset coverage --target coverage
+
+install: ## build the release preset and install it: make install PREFIX=/where
+	@scripts/setup.sh build mpi
+	@mkdir -p build
+	@$(call BUILD,release) && cmake --install build/release --prefix $(PREFIX)
+
+clean: ## remove everything that was built
+	rm -rf build

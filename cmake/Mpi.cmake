@@ -1,0 +1,77 @@
+# Finds one MPI out of possibly several. Sets TW_HAVE_MPI, TW_MPI_KIND (mpich, openmpi or other).
+#
+# Debian and Ubuntu install MPICH and Open MPI side by side and let 'mpicc' point to either of them; there
+# TW_MPI_FLAVOUR names one (auto prefers MPICH). An mpicc from elsewhere (modules, a private prefix) is taken as it is,
+# and a MPI_C_COMPILER given by the user always wins.
+include_guard(GLOBAL)
+
+function(tw_choose_mpi flavour)
+  find_program(TW_MPICC_${flavour} mpicc.${flavour})
+  find_program(TW_MPIEXEC_${flavour} mpiexec.${flavour})
+  mark_as_advanced(TW_MPICC_${flavour} TW_MPIEXEC_${flavour})
+  if(TW_MPICC_${flavour} AND TW_MPIEXEC_${flavour})
+    set(MPI_C_COMPILER ${TW_MPICC_${flavour}} CACHE FILEPATH "MPI compiler for C")
+    set(MPIEXEC_EXECUTABLE ${TW_MPIEXEC_${flavour}} CACHE FILEPATH "Starts MPI programs")
+    set(TW_MPI_CHOSEN ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+set(TW_HAVE_MPI OFF)
+set(TW_MPI_KIND none)
+if(TW_WITH_MPI)
+  set(TW_MPI_CHOSEN OFF)
+  if(NOT MPI_C_COMPILER AND NOT MPI_HOME)
+    if(TW_MPI_FLAVOUR STREQUAL "auto")
+      find_program(TW_MPICC_DEFAULT mpicc)
+      mark_as_advanced(TW_MPICC_DEFAULT)
+      if(NOT TW_MPICC_DEFAULT OR TW_MPICC_DEFAULT MATCHES "^(/usr)?/bin/")
+        tw_choose_mpi(mpich)
+        if(NOT TW_MPI_CHOSEN)
+          tw_choose_mpi(openmpi)
+        endif()
+      endif()
+    else()
+      tw_choose_mpi(${TW_MPI_FLAVOUR})
+      if(NOT TW_MPI_CHOSEN)
+        find_program(TW_MPICC_DEFAULT mpicc)
+      endif()
+    endif()
+  endif()
+
+  find_package(MPI QUIET COMPONENTS C)
+  if(MPI_C_FOUND)
+    set(TW_HAVE_MPI ON)
+    if("${MPI_C_LIBRARY_VERSION_STRING} ${MPI_C_INCLUDE_DIRS} ${MPI_C_LIBRARIES} ${MPI_C_COMPILER}" MATCHES "openmpi|ompi|Open MPI")
+      set(TW_MPI_KIND openmpi)
+    elseif("${MPI_C_INCLUDE_DIRS} ${MPI_C_LIBRARIES} ${MPI_C_COMPILER}" MATCHES "mpich")
+      set(TW_MPI_KIND mpich)
+    else()
+      set(TW_MPI_KIND other)
+    endif()
+    if(NOT TW_MPI_FLAVOUR STREQUAL "auto" AND NOT TW_MPI_KIND STREQUAL TW_MPI_FLAVOUR)
+      message(FATAL_ERROR "TW_MPI_FLAVOUR=${TW_MPI_FLAVOUR}, but the MPI found is '${TW_MPI_KIND}' (${MPI_C_COMPILER}). "
+        "Install ${TW_MPI_FLAVOUR} (scripts/setup.sh does on Debian and Ubuntu), or pass -DMPI_C_COMPILER=/path/to/mpicc.")
+    endif()
+    message(STATUS "MPI: ${TW_MPI_KIND} (${MPI_C_COMPILER}, ${MPIEXEC_EXECUTABLE})")
+  else()
+    tw_missing(TW_WITH_MPI "MPI" "install mpich and libmpich-dev")
+  endif()
+endif()
+
+# What a target needs to include mpi.h: the C interface only, in C++ too.
+add_library(tw_mpi INTERFACE)
+add_library(thalweg::mpi_deps ALIAS tw_mpi)
+if(TW_HAVE_MPI)
+  target_link_libraries(tw_mpi INTERFACE MPI::MPI_C)
+  target_compile_definitions(tw_mpi INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+endif()
+
+# Starting ranks on a machine with fewer cores: waiting ranks must yield, nothing may be bound.
+if(TW_MPI_KIND STREQUAL "openmpi")
+  set(TW_MPI_LAUNCH ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none
+    --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none --mca btl_base_warn_component_unused 0)
+  set(TW_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1)
+else()
+  set(TW_MPI_LAUNCH ${MPIEXEC_EXECUTABLE})
+  set(TW_MPI_ENVIRONMENT HYDRA_LAUNCHER=fork MPIR_CVAR_CH4_PROGRESS_THROTTLE=1)
+endif()

@@ -1,0 +1,34 @@
+# Every option of the build. An option adds or leaves out FILES; no source file tests it with #ifdef.
+#
+# TW_WITH_MPI, TW_WITH_OPENMP, TW_WITH_URING take
+#   AUTO  use it when it is found, say so when it is not (default)
+#   ON    stop with a clear message when it is not found
+#   OFF   do not look
+
+include_guard(GLOBAL)
+
+function(tw_tristate name help)
+  set(${name} AUTO CACHE STRING "${help}: AUTO, ON or OFF")
+  set_property(CACHE ${name} PROPERTY STRINGS AUTO ON OFF)
+endfunction()
+
+tw_tristate(TW_WITH_MPI "Build libthalweg_mpi")
+tw_tristate(TW_WITH_OPENMP "Build the OpenMP parts of tests, tools and examples")
+tw_tristate(TW_WITH_URING "Build the io_uring backend")
+
+set(TW_MPI_FLAVOUR auto CACHE STRING "Which MPI, where several are installed side by side: auto, mpich or openmpi")
+set_property(CACHE TW_MPI_FLAVOUR PROPERTY STRINGS auto mpich openmpi)
+
+option(TW_WITH_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TW_WITH_TOOLS "Build the thalweg command" ON)
+option(TW_WITH_BENCH "Build the benchmarks" OFF)
+option(TW_WITH_EXAMPLES "Build the examples" OFF)
+option(TW_WITH_FUZZ "Build the fuzz targets with libFuzzer (needs Clang); otherwise they replay their corpus" OFF)
+option(TW_WITH_COVERAGE "Instrument for coverage and add the target 'coverage'" OFF)
+option(TW_WARNINGS_AS_ERRORS "A compiler warning fails the build" OFF)
+option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+
+set(TW_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: 'address,undefined' or 'thread'")
+set(TW_TEST_PREFIX "" CACHE STRING "Put before every test name, to tell presets apart when several run together")
+set(TW_TEST_SETS "unit;conformance;multifile;crash;regress;mpi;cli;interop;fuzz;compile;repository;examples;install" CACHE STRING
+    "The folders of tests/ to build and run")

@@ -1,0 +1,53 @@
+# Settings of the whole project.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+
+# All programs and libraries in two folders, so that build/<preset>/bin/thalweg works without installing.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+# 64-bit file offsets everywhere; the GNU system interfaces (O_DIRECT, fallocate, statx, fopencookie).
+add_compile_definitions(_FILE_OFFSET_BITS=64 _GNU_SOURCE)
+
+find_program(TW_CCACHE ccache)
+mark_as_advanced(TW_CCACHE)
+if(TW_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TW_WITH_COVERAGE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TW_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TW_CCACHE})
+endif()
+
+# include/thalweg/*.h.in -> <build>/include/thalweg/*.h
+file(GLOB templates CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/thalweg/*.in)
+foreach(template IN LISTS templates)
+  cmake_path(GET template STEM LAST_ONLY header)
+  configure_file(${template} ${PROJECT_BINARY_DIR}/include/thalweg/${header} @ONLY)
+endforeach()
+
+# Sets `result` to the targets made in these folders and below. A folder that is not part of the build has none.
+function(tw_targets_below result)
+  set(all)
+  foreach(folder IN LISTS ARGN)
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    get_property(inner DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+    tw_targets_below(below ${inner})
+    list(APPEND all ${targets} ${below})
+  endforeach()
+  set(${result} ${all} PARENT_SCOPE)
+endfunction()

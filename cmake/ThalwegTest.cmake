@@ -1,0 +1,78 @@
+# How tests are added. tests/CMakeLists.txt calls these for every folder; adding a test is adding a file.
+#
+#   tw_add_gtest(name SOURCES ... LABEL l)       one GoogleTest program, every TEST a test of ctest
+#   tw_add_mpi_test(name source [RANKS n ...])   one program with its own main, started once per number of ranks
+#   tw_add_script_test(name file LABEL l)        a .sh or .py; 0 is passed, 77 is skipped
+include_guard(GLOBAL)
+include(GoogleTest)
+
+set(TW_TEST_ENVIRONMENT
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+set(TW_TEST_TIMEOUT 300)
+
+# Files of an optional part say so in their names.
+function(tw_without_absent_parts list)
+  if(NOT TW_HAVE_OPENMP)
+    list(FILTER ${list} EXCLUDE REGEX "/[^/]*(openmp|omp_)[^/]*$")
+  endif()
+  if(NOT TW_HAVE_URING)
+    list(FILTER ${list} EXCLUDE REGEX "/[^/]*uring[^/]*$")
+  endif()
+  set(${list} ${${list}} PARENT_SCOPE)
+endfunction()
+
+function(tw_test_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_compile_definitions(${name} PRIVATE TW_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE thalweg_internal GTest::gtest Threads::Threads tw_warnings)
+  if(TARGET test_support)
+    target_link_libraries(${name} PRIVATE test_support)
+  endif()
+  if(TW_HAVE_OPENMP)
+    target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endfunction()
+
+function(tw_add_gtest name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES" ${ARGN})
+  tw_test_program(${name} SOURCES ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  gtest_discover_tests(${name} TEST_PREFIX "${TW_TEST_PREFIX}${name}/" DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${TW_TEST_TIMEOUT} ENVIRONMENT "${TW_TEST_ENVIRONMENT}")
+endfunction()
+
+function(tw_add_mpi_test name source)
+  cmake_parse_arguments(arg "" "" "RANKS" ${ARGN})
+  if(NOT arg_RANKS)
+    set(arg_RANKS 1 2 3 5)
+  endif()
+  tw_test_program(mpi_${name} SOURCES ${source} ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp)
+  target_link_libraries(mpi_${name} PRIVATE thalweg_mpi_internal tw_mpi)
+  foreach(ranks IN LISTS arg_RANKS)
+    set(test "${TW_TEST_PREFIX}mpi_${name}/ranks:${ranks}")
+    add_test(NAME ${test} COMMAND ${TW_MPI_LAUNCH} -n ${ranks} $<TARGET_FILE:mpi_${name}>)
+    # Alone on the machine: ranks that wait for each other poll, and starve whatever runs beside them.
+    set_tests_properties(${test} PROPERTIES LABELS mpi RUN_SERIAL TRUE PROCESSORS ${ranks} TIMEOUT ${TW_TEST_TIMEOUT}
+      ENVIRONMENT "${TW_TEST_ENVIRONMENT};${TW_MPI_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+function(tw_add_script_test name file)
+  cmake_parse_arguments(arg "" "LABEL" "ENVIRONMENT;ARGUMENTS" ${ARGN})
+  set(test "${TW_TEST_PREFIX}${name}")
+  if(file MATCHES "\\.py$")
+    file(STRINGS ${file} main REGEX "__main__")
+    if(NOT main)
+      message(FATAL_ERROR "${file} would pass without running anything: end it with if __name__ == \"__main__\": unittest.main()")
+    endif()
+    add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${file} ${arg_ARGUMENTS})
+  else()
+    add_test(NAME ${test} COMMAND bash ${file} ${arg_ARGUMENTS})
+  endif()
+  set_tests_properties(${test} PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${TW_TEST_TIMEOUT} SKIP_RETURN_CODE 77
+    ENVIRONMENT "${TW_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
+endfunction()

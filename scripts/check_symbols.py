@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Compare what the shared libraries export with tests/abi/exported_symbols.txt.
+
+Usage: check_symbols.py LIBRARY_FOLDER [--update]
+
+Each line of the contract is 'library symbol'. A symbol of the contract that is gone breaks programs; a new one is a
+promise: make it on purpose with --update. Symbols of the version node THALWEG_PRIVATE are for libthalweg_mpi only
+and promise nothing; any other symbol that is not tw_* is an error. A library that was not built is not checked.
+Exit status: 0 equal, 1 different (one line each), 2 wrong usage.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+CONTRACT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "abi" / "exported_symbols.txt"
+LIBRARIES = ("thalweg", "thalweg_mpi")
+
+
+def exported(path):
+    """Public symbols of one library, and complaints about stray ones."""
+    listing = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", str(path)], check=True,
+                             capture_output=True, text=True).stdout
+    public, strays = set(), []
+    for line in listing.splitlines():
+        kind, name = line.split()[-2:]
+        symbol, _, version = name.partition("@")
+        version = version.lstrip("@")
+        if kind == "A" or version == "THALWEG_PRIVATE":
+            continue
+        if symbol.startswith("tw_"):
+            public.add(symbol)
+        else:
+            strays.append(f"{path.name}: exports '{symbol}', which is not tw_*")
+    return public, strays
+
+
+def main(argv):
+    update = "--update" in argv
+    folders = [argument for argument in argv[1:] if argument != "--update"]
+    if len(folders) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    promised = {tuple(line.split()) for line in CONTRACT.read_text().splitlines() if line and not line.startswith("#")} \
+        if CONTRACT.exists() else set()
+    complaints, found = [], set()
+    for library in LIBRARIES:
+        path = pathlib.Path(folders[0]) / f"lib{library}.so"
+        if not path.exists():
+            found |= {entry for entry in promised if entry[0] == library}
+            continue
+        public, strays = exported(path)
+        complaints += strays
+        found |= {(library, symbol) for symbol in public}
+    if update:
+        header = "# What the libraries export, 'library symbol' per line. Written by scripts/check_symbols.py --update.\n"
+        CONTRACT.write_text(header + "".join(f"{library} {symbol}\n" for library, symbol in sorted(found)))
+    else:
+        complaints += [f"lib{library}.so: '{symbol}' is gone" for library, symbol in sorted(promised - found)]
+        complaints += [f"lib{library}.so: '{symbol}' is new; if it is meant: scripts/check_symbols.py {folders[0]} --update"
+                       for library, symbol in sorted(found - promised)]
+    print("\n".join(complaints), end="\n" if complaints else "")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Runs every benchmark program of a build in its quick form; results as JSON beside it: run_benchmarks.sh BUILD
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+results=$build/bench-results
+mkdir -p "$results"
+for program in "$build"/bin/thalweg-bench-*; do
+  [ -x "$program" ] || continue
+  name=$(basename "$program")
+  scratch=$(mktemp -d "$results/scratch.XXXXXX")
+  echo "== $name"
+  "$program" --quick --dir "$scratch" --json "$results/$name.json"
+  rm -rf "$scratch"
+done

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The long checks. FUZZ_SECONDS is the time for each fuzz target (default one hour).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-3600}
+jobs=$(nproc)
+
+# --- fuzzing: new inputs are kept under build/fuzz/found; one that fails is left beside it -----------------------------
+cmake --preset fuzz > /dev/null
+cmake --build --preset fuzz -j "$jobs"
+for target in build/fuzz/bin/*_fuzz; do
+  [ -x "$target" ] || continue
+  name=$(basename "$target" _fuzz)
+  found=build/fuzz/found/$name
+  mkdir -p "$found"
+  echo "== fuzzing $name for $seconds s"
+  "$target" -max_total_time="$seconds" -artifact_prefix="build/fuzz/found/$name-" "$found" "fuzz/corpus/$name"
+done
+
+# --- valgrind over the unit tests --------------------------------------------------------------------------------------
+cmake --preset dev > /dev/null
+cmake --build --preset dev -j "$jobs"
+for program in build/dev/tests/unit_*; do
+  if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
+  echo "== valgrind $(basename "$program")"
+  valgrind --quiet --error-exitcode=9 --leak-check=full "$program" --gtest_brief=1
+done
+
+# --- coverage ----------------------------------------------------------------------------------------------------------
+cmake --preset coverage > /dev/null
+cmake --build --preset coverage -j "$jobs"
+cmake --build --preset coverage --target coverage

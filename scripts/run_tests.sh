@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Builds every configuration that must work, then runs all their tests in one run of ctest.
+#
+# Usage: scripts/run_tests.sh [STAGE...]       default: all stages, in the order below
+#
+# A stage that fails does not stop the others: it becomes a failed test 'stage/<name>' of the final run, which prints its
+# log. Logs are in build/ci/. Exit status: that of the final run, 0 when everything passed.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+root=$PWD
+ci=$root/build/ci
+jobs=$(nproc 2> /dev/null || echo 2)
+all_stages=(lint release openmpi asan-ubsan tsan minimal clang tidy)
+
+# --- stages ----------------------------------------------------------------------------------------------------------
+
+build_preset() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" "$@" && cmake --build --preset "$preset" -j "$jobs"
+}
+
+stage_lint() {
+  local failed=0
+  git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' | xargs -0 -r clang-format-16 --dry-run -Werror || failed=1
+  scripts/check_layers.py . || failed=1
+  scripts/check_docs.py . || failed=1
+  scripts/check_changes.py . || failed=1
+  return $failed
+}
+stage_release() { build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON; }
+stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON; }
+stage_asan-ubsan() { build_preset asan-ubsan; }
+stage_tsan() { build_preset tsan; }
+stage_minimal() { build_preset minimal; }
+stage_clang() { build_preset clang; }
+stage_tidy() { scripts/run_tidy.sh; }
+stage_fuzz() { build_preset fuzz; }
+
+# --- run them, then all tests ----------------------------------------------------------------------------------------
+
+# Build trees whose tests belong to the final run. 'clang' is compiled only. The stage 'fuzz' (libFuzzer) is not among
+# all stages: release and asan-ubsan replay the corpus, make nightly fuzzes.
+tested=" release openmpi asan-ubsan tsan minimal fuzz "
+
+stages=("$@")
+[ $# -gt 0 ] || stages=("${all_stages[@]}")
+rm -rf "$ci"
+mkdir -p "$ci"
+begin=$SECONDS
+tests=$ci/CTestTestfile.cmake
+for stage in "${stages[@]}"; do
+  started=$SECONDS
+  echo "== stage $stage"
+  "stage_$stage" > "$ci/$stage.log" 2>&1 < /dev/null
+  status=$?
+  verdict="done"
+  [ $status = 0 ] || verdict="FAILED (build/ci/$stage.log)"
+  echo "   $verdict in $((SECONDS - started)) s"
+  echo "$status" > "$ci/$stage.status"
+  echo "add_test(\"stage/$stage\" \"bash\" \"$root/scripts/stage_result.sh\" \"$ci\" \"$stage\")" >> "$tests"
+  if [[ $tested == *" $stage "* ]]; then
+    echo "subdirs(\"$root/build/$stage\")" >> "$tests"
+  fi
+done
+
+echo "== tests of all stages, after $((SECONDS - begin)) s"
+(cd "$ci" && ctest --output-on-failure -j "$jobs" --no-tests=error)

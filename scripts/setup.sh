@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# Sees to it that what a build needs is on this machine.
+#
+# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi test lint demo coverage nightly; default: build mpi
+#
+# First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
+# installed with apt (through sudo when not root). Elsewhere they are named, and you install them.
+# Exit status: 0 everything is there, 2 something is missing (it is named).
+# shellcheck disable=SC2317,SC2086  # probes are called by name; package lists are lists of words
+set -uo pipefail
+export DEBIAN_FRONTEND=noninteractive
+
+# --- what each group needs: 'apt package | how to see that it is there | what it is elsewhere' ------------------------
+
+needs_of() {
+  case $1 in
+    build) cat <<'NEEDS'
+g++|has_compiler|a C++20 compiler (GCC 12 or newer)
+cmake|has_cmake|CMake 3.25 or newer
+make|has_command make|GNU make
+pkg-config|has_command pkg-config|pkg-config
+libisal-dev|has_module libisal|ISA-L (Intel Intelligent Storage Acceleration Library)
+libzstd-dev|has_module libzstd|Zstandard
+liblz4-dev|has_module liblz4|LZ4
+libfmt-dev|has_module fmt|fmt
+libcli11-dev|has_header CLI/CLI.hpp|CLI11 2
+nlohmann-json3-dev|has_header nlohmann/json.hpp|JSON for Modern C++ 3
+NEEDS
+      ;;
+    mpi) cat <<'NEEDS'
+mpich|has_any_command mpiexec.mpich mpiexec|an MPI (programs)
+libmpich-dev|has_any_command mpicc.mpich mpicc|an MPI (compiler wrapper and headers)
+NEEDS
+      ;;
+    mpich) cat <<'NEEDS'
+mpich|has_command mpiexec.mpich|MPICH (programs), as mpiexec.mpich
+libmpich-dev|has_command mpicc.mpich|MPICH (compiler wrapper and headers), as mpicc.mpich
+NEEDS
+      ;;
+    openmpi) cat <<'NEEDS'
+openmpi-bin|has_command mpiexec.openmpi|Open MPI (programs), as mpiexec.openmpi
+libopenmpi-dev|has_command mpicc.openmpi|Open MPI (compiler wrapper and headers), as mpicc.openmpi
+NEEDS
+      ;;
+    test) cat <<'NEEDS'
+libgtest-dev|has_header gtest/gtest.h|GoogleTest
+python3|has_command python3|Python 3.9 or newer
+binutils|has_command nm|nm (binutils)
+ccache|has_command ccache|ccache
+liburing-dev|has_module liburing|liburing
+NEEDS
+      ;;
+    lint) cat <<'NEEDS'
+clang-16|has_command clang++-16|Clang 16, as clang++-16
+libclang-rt-16-dev|has_clang_runtime|the sanitizer and fuzzer runtimes of Clang 16
+libomp-16-dev|has_clang_openmp|the OpenMP runtime of Clang 16
+clang-format-16|has_command clang-format-16|clang-format-16
+clang-tidy-16|has_command clang-tidy-16|clang-tidy-16
+NEEDS
+      ;;
+    demo) cat <<'NEEDS'
+python3|has_command python3|Python 3.9 or newer
+libpng-dev|has_module libpng|libpng
+NEEDS
+      ;;
+    coverage) echo 'gcovr|has_command gcovr|gcovr' ;;
+    nightly) echo 'valgrind|has_command valgrind|valgrind' ;;
+    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, coverage, nightly)" >&2; return 2 ;;
+  esac
+}
+
+has_command() { command -v "$1" > /dev/null 2>&1; }
+has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; done; return 1; }
+has_module() { pkg-config --exists "$1" 2> /dev/null; }
+has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
+has_compiler() {
+  echo '#include <coroutine>
+#include <source_location>' | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1
+}
+has_cmake() {
+  local version
+  version=$(cmake --version 2> /dev/null | sed -n 's/^cmake version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
+  [ -n "$version" ] && [ $((${version% *} * 1000 + ${version#* })) -ge 3025 ]
+}
+has_clang_runtime() {
+  has_command clang++-16 && find "$(clang++-16 -print-resource-dir)/lib" -name 'libclang_rt.fuzzer*' 2> /dev/null | grep -q .
+}
+has_clang_openmp() { echo '#include <omp.h>' | clang++-16 -fopenmp -x c++ -E - > /dev/null 2>&1; }
+
+# --- look, install, look again ---------------------------------------------------------------------------------------
+
+# Prints the lines of what is missing.
+missing() {
+  local need package probe
+  while read -r need; do
+    package=${need%%|*}
+    probe=${need#*|}
+    probe=${probe%%|*}
+    $probe < /dev/null || echo "$package|${need##*|}"
+  done <<< "$needs"
+}
+
+install_with_apt() {
+  local packages=$1
+  local -a as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    if ! has_command sudo; then
+      echo "setup.sh: installing needs root or sudo. As root, run: apt-get install" $packages >&2
+      return 1
+    fi
+    as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
+  fi
+  echo "setup.sh: installing" $packages
+  local -a quietly=(-o DPkg::Lock::Timeout=300 -q)
+  "${as_root[@]}" apt-get "${quietly[@]}" update < /dev/null || echo "setup.sh: apt-get update failed; trying with the lists at hand" >&2
+  "${as_root[@]}" apt-get "${quietly[@]}" install -y --no-install-recommends $packages < /dev/null
+}
+
+[ $# -gt 0 ] || set -- build mpi
+needs=
+for group in "$@"; do
+  lines=$(needs_of "$group") || exit 2
+  needs+=$lines$'\n'
+done
+needs=$(grep -v '^$' <<< "$needs" | awk '!seen[$0]++')
+
+lacking=$(missing)
+[ -n "$lacking" ] || exit 0
+
+if has_command apt-get; then
+  install_with_apt "$(cut -d'|' -f1 <<< "$lacking" | tr '\n' ' ')"
+  lacking=$(missing)
+  [ -n "$lacking" ] || exit 0
+fi
+
+{
+  echo "setup.sh: missing on this machine (with its name on Debian and Ubuntu):"
+  while IFS='|' read -r package what; do
+    echo "  - $what  [$package]"
+  done <<< "$lacking"
+  echo "Install it and run the command again."
+} >&2
+exit 2
