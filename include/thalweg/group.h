@@ -1,0 +1,162 @@
+/* Groups: who takes part. C11 and C++; includes neither mpi.h nor omp.h.
+ *
+ * A *group* is a set of *tasks*, numbered 0 .. size-1; every task holds its own handle, which knows its number (its
+ * rank). Tasks are threads (of an OpenMP region, std::thread, pthreads), MPI ranks, all threads of all ranks, or
+ * whatever the caller's own collectives connect. Everything collective in the library takes a group.
+ *
+ *     self       one task                           tw_group_self()
+ *     team       threads of one process             tw_team_create(), tw_group_team(); OpenMP: group_omp.h
+ *     mpi        the ranks of a communicator        group_mpi.h
+ *     hybrid     all threads of all ranks           tw_group_hybrid(); OpenMP: group_omp.h
+ *     callbacks  SHMEM, GASPI, UPC++, Julia, ...    tw_group_callbacks()
+ *
+ * Collective calls are made by every task of the group, in the same order. They block until this task's part is done;
+ * a task that waits long sleeps. Their status is the same on every task. Only a NULL handle is told to its caller
+ * alone: there is no group to tell.
+ *
+ * Threads: a handle serves one call at a time; handles of different tasks are independent. Design:
+ * docs/design/groups.md. */
+#ifndef THALWEG_GROUP_H
+#define THALWEG_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tw_group tw_group; /* one task's view of a group; freed by tw_group_free() */
+typedef struct tw_team tw_team;   /* what the threads of a team share; freed by tw_team_free() */
+
+/* Makes a group of this task alone.
+ * Call: independent. Blocking: no. Threads: any.
+ * group  [out] set only on success; free it with tw_group_free().
+ * Returns TW_OK, TW_ERR_INVALID (group is NULL), TW_ERR_NO_MEMORY. Since 0.1. */
+TW_API tw_status tw_group_self(tw_group** group);
+
+/* Makes what a team of `tasks` threads shares. One thread calls it and hands the team to the others.
+ * Call: independent. Blocking: no. Threads: any.
+ * tasks  [in]  1 .. 1000000.
+ * team   [out] set only on success; free it with tw_team_free().
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. Since 0.1. */
+TW_API tw_status tw_team_create(int64_t tasks, tw_team** team);
+
+/* Gives the team up. The groups made of it go on: what they share is freed with the last of them.
+ * Call: independent, after every thread has returned from tw_group_team(). Threads: any one. NULL does nothing.
+ * Since 0.1. */
+TW_API void tw_team_free(tw_team* team);
+
+/* Makes the group of task `rank` of a team.
+ * Call: independent, once for every rank, each by the thread that will use it. Blocking: no. Threads: any, at once.
+ * team   [in]  borrowed during the call only.
+ * rank   [in]  0 .. tasks-1, not yet taken.
+ * group  [out] set only on success; free it with tw_group_free().
+ * Returns TW_OK, TW_ERR_INVALID (NULL, a rank out of range or taken), TW_ERR_NO_MEMORY. Since 0.1. */
+TW_API tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group);
+
+/* Makes the group of all threads of all ranks. A thread's number is the threads of all lower ranks, plus its own;
+ * ranks may have different numbers of threads. Only thread 0 of each rank communicates between processes, so that
+ * MPI_THREAD_FUNNELED suffices if thread 0 is the one that initialised MPI.
+ * Call: collective over all threads of all ranks. Blocking: yes. Threads: each thread of `threads` with its own handle.
+ * threads [in]  the team of this process's threads (team or self). Copied.
+ * ranks   [in]  the group of the processes; read by thread 0 only, ignored elsewhere (may be NULL there). Copied.
+ * group   [out] set only on success; free it with tw_group_free(). It does not need `threads` or `ranks` any more.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (`group` is NULL on some; `threads` is no team), TW_ERR_NO_MEMORY,
+ * TW_ERR_IO. That `ranks` is NULL where thread 0 gives it can be told to the threads of that process only.
+ * Since 0.1. */
+TW_API tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group);
+
+/* The caller's collectives. Each call is blocking, is made by all tasks in the same order, and returns 0; another
+ * number means failure, and then on all tasks. Lengths are bytes and may exceed 2^31. Zero-initialise, then set
+ * struct_size. */
+typedef struct tw_collectives {
+  size_t struct_size; /* sizeof(tw_collectives) */
+  int64_t rank;       /* this task, 0 .. size-1 */
+  int64_t size;       /* tasks, at least 1 */
+  void* user;         /* given to every call */
+
+  /* Returns when all tasks have called. */
+  int (*barrier)(void* user);
+  /* The root's `data` reaches `data` of all others; nbytes > 0 is the same on all tasks. */
+  int (*broadcast)(void* user, void* data, size_t nbytes, int64_t root);
+  /* Every task gives nbytes (may be 0) of `data`. On the root they go to `all`, one behind the other by rank;
+   * nbytes_of[i] is what task i gives. Elsewhere `all` and `nbytes_of` are NULL. */
+  int (*gather)(void* user, const void* data, size_t nbytes, void* all, const size_t* nbytes_of, int64_t root);
+  /* The reverse: nbytes_of[i] bytes of the root's `all` reach `data` of task i, whose nbytes is the same number. */
+  int (*scatter)(void* user, const void* all, const size_t* nbytes_of, void* data, size_t nbytes, int64_t root);
+
+  /* May be NULL. Collective: *copy becomes a `user` whose collectives do not mix with those of `user`. Where it is NULL
+   * duplicates share `user`, and must not be used by several threads at once. */
+  int (*duplicate)(void* user, void** copy);
+  /* May be NULL. Called once for `user`, and for each copy, when its last group is freed. */
+  void (*release)(void* user);
+
+  /* Any number that the tasks of one process (one node) have in common, and no others. Negative: this task has its own.
+   * Tasks of one process share memory and file descriptors. Without knowledge set both to -1. */
+  int64_t process_id;
+  int64_t node_id;
+} tw_collectives;
+
+/* Makes a group whose collectives are the caller's.
+ * Call: collective over the tasks of `collectives` (it calls them). Blocking: yes. Threads: any.
+ * collectives [in]  copied; all function pointers but duplicate and release are needed.
+ *                   `user` is taken over: `release` is called for it also when this fails, unless arguments are wrong.
+ * group       [out] set only on success; free it with tw_group_free().
+ * Returns TW_OK, TW_ERR_INVALID (on this task only: its arguments are wrong), TW_ERR_IO (a call failed),
+ * TW_ERR_NO_MEMORY. Since 0.1. */
+TW_API tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group);
+
+/* Makes an independent group of the same tasks with the same ranks: collectives on the copy do not mix with those on
+ * the original, so that two libraries, or two open files, can use one each.
+ * Call: collective. Blocking: yes. Threads: one call at a time per handle.
+ * copy  [out] set only on success; free it with tw_group_free().
+ * Returns TW_OK, or on all tasks TW_ERR_NO_MEMORY, TW_ERR_IO. Since 0.1. */
+TW_API tw_status tw_group_duplicate(tw_group* group, tw_group** copy);
+
+/* Frees the handle. What was opened with the group keeps working: it holds a copy.
+ * Call: collective for kinds mpi and hybrid (it may free a communicator; before MPI_Finalize), else independent.
+ * Blocking: no. Threads: no other call on this handle at the time. NULL does nothing. Since 0.1. */
+TW_API void tw_group_free(tw_group* group);
+
+/* This task's number; -1 for NULL. Call: independent. Threads: any. Since 0.1. */
+TW_API int64_t tw_group_rank(const tw_group* group);
+/* Number of tasks; -1 for NULL. Call: independent. Threads: any. Since 0.1. */
+TW_API int64_t tw_group_size(const tw_group* group);
+/* "self", "team", "mpi", "hybrid" or "callbacks"; "" for NULL. Static text. Call: independent. Threads: any. Since 0.1.
+ */
+TW_API const char* tw_group_kind(const tw_group* group);
+
+/* Returns when all tasks have called.
+ * Call: collective. Blocking: yes; spins for some microseconds where every thread has a core, then sleeps.
+ * Threads: one call at a time per handle. Returns TW_OK, or on all tasks TW_ERR_IO (transport broken). Since 0.1. */
+TW_API tw_status tw_group_barrier(tw_group* group);
+
+/* Copies the root's bytes to all tasks.
+ * Call: collective. Blocking: yes. Threads: one call at a time per handle.
+ * data    [in,out] nbytes bytes; may be NULL when nbytes is 0.
+ * nbytes  [in]     the same on all tasks.
+ * root    [in]     0 .. size-1, the same on all tasks.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: nbytes or root differ between tasks), TW_ERR_NO_MEMORY,
+ * TW_ERR_IO. On failure `data` is undefined elsewhere than on the root. Since 0.1. */
+TW_API tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root);
+
+typedef int32_t tw_reduction; /* one of the values below */
+enum { TW_MIN = 0, TW_MAX = 1, TW_SUM = 2, TW_BIT_OR = 3 };
+
+/* Replaces values[i] by the minimum, maximum, sum (modulo 2^64) or bitwise or of values[i] of all tasks.
+ * Call: collective. Blocking: yes. Threads: one call at a time per handle.
+ * values [in,out] n numbers; may be NULL when n is 0.
+ * n      [in]     the same on all tasks.
+ * how    [in]     the same on all tasks.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: n or how differ between tasks), TW_ERR_NO_MEMORY, TW_ERR_IO.
+ * On failure `values` is unchanged. Since 0.1. */
+TW_API tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

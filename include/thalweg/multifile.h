@@ -1,0 +1,326 @@
+/* The multifile: each task writes and reads its own logical file; N logical files live in few physical files.
+ * C11 and C++; includes neither mpi.h nor omp.h.
+ *
+ *     tw_multifile *mf;
+ *     tw_multifile_open(group, "dump.tw", TW_CREATE, NULL, &mf);   // collective
+ *     tw_write(mf, data, bytes);                                   // independent, any number of times
+ *     tw_multifile_close(mf);                                      // collective
+ *
+ * Words: a *task* is a member of a group; a *logical file* is what one task writes, numbered by a *rank*
+ * 0..N-1; a *physical file* is a file of the file system: NAME for the first, NAME.000001, NAME.000002, ... A
+ * *chunk* is a piece of a physical file that holds bytes of one logical file; a *superblock* holds small or
+ * compressed pieces of several. Offsets and sizes are bytes. Format: docs/format/multifile.md.
+ *
+ * A handle belongs to one task. It serves one logical file or many; one of them is *current*, and the plain
+ * calls (tw_write, tw_read, tw_seek, ...) act on it. Threads: one call at a time per handle; handles of
+ * different tasks are independent, also when they share physical files.
+ *
+ * Collective calls (tw_multifile_open, tw_multifile_close) return the same status on every task. Everything
+ * between them is independent and communicates with nobody.
+ *
+ * Durability: bytes written before a successful tw_flush() survive the death of the process; before a
+ * successful tw_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
+ * brings every such byte back and invents nothing. Design: docs/design/multifile.md. */
+#ifndef THALWEG_MULTIFILE_H
+#define THALWEG_MULTIFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "export.h"
+#include "group.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tw_multifile tw_multifile;               /* an open multifile; freed by tw_multifile_close() */
+typedef struct tw_multifile_config tw_multifile_config; /* how to open one; freed by tw_multifile_config_free() */
+
+/* ---- How to open ------------------------------------------------------------------------------------------- */
+
+/* Open modes. One of the first three, optionally or-ed with the flags below them. */
+enum {
+  TW_READ = 1,       /* an existing, closed multifile, for reading */
+  TW_CREATE = 2,     /* a new multifile, for writing; an existing file of that name is replaced */
+  TW_APPEND = 3,     /* an existing, closed multifile: writing starts at the end of each logical file */
+  TW_EXCLUSIVE = 16, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
+  TW_RECOVER = 32    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
+                        The file is not changed. Every task scans the file. */
+};
+
+/* Says which physical file (0 .. n_physical-1) holds logical file `rank` (0 .. n_logical-1).
+ * Called on task 0 only, once per logical file, in rank order, while opening. */
+typedef int32_t (*tw_mapping_fn)(int64_t rank, int64_t n_logical, int32_t n_physical, void* user);
+
+/* Makes a configuration with every value at its default.
+ * Call: independent. Threads: one at a time per object. Ownership: the caller frees it.
+ * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_NO_MEMORY. Since 0.1. */
+TW_API tw_status tw_multifile_config_create(tw_multifile_config** config);
+
+/* Frees a configuration; NULL is allowed. It may be freed as soon as the open returned. */
+TW_API void tw_multifile_config_free(tw_multifile_config* config);
+
+/* Sets one hint by name and text, as in ("chunk_bytes", "4MiB"). tw_hint_info() and `thalweg hints` list all:
+ * chunk_bytes, physical_files, alignment_bytes, buffer_bytes, checksum, compression, verify, ...
+ * The same hints must be given on all tasks (chunk_bytes and buffer_bytes may differ per task).
+ * Returns TW_OK, TW_ERR_UNKNOWN_HINT (name, with the nearest known one in the message; or an unreadable value),
+ * TW_ERR_INVALID (NULL, or a value out of range). Since 0.1. */
+TW_API tw_status tw_multifile_config_set_hint(tw_multifile_config* config, const char* name, const char* value);
+
+/* Which logical files this task serves, when that is not simply "the one of my rank".
+ * n_logical   the number N of logical files of the whole multifile, the same on all tasks, >= 0. When reading
+ *             or appending pass -1: the file says.
+ * ranks       n_ranks logical ranks, 0 .. N-1, none twice; copied. When creating or appending no rank may be
+ *             served by two tasks, and a rank served by nobody is empty. When reading any task may open any rank.
+ *             The first one is current after the open. n_ranks may be 0.
+ * Without this call: a group of size N serves one logical file per task when creating. When reading or
+ * appending a multifile of N logical files with S tasks, task s serves the consecutive ranks
+ * [s*N/S, (s+1)*N/S): one each when S == N, all of them when S == 1.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. Since 0.1. */
+TW_API tw_status tw_multifile_config_set_ranks(tw_multifile_config* config, int64_t n_logical, const int64_t* ranks,
+                                               size_t n_ranks);
+
+/* As tw_multifile_config_set_ranks() for the consecutive ranks first .. first+count-1; costs no memory per rank. */
+TW_API tw_status tw_multifile_config_set_range(tw_multifile_config* config, int64_t n_logical, int64_t first,
+                                               int64_t count);
+
+/* Creating: the caller says which physical file holds which logical file; the number of physical files is the
+ * hint "physical_files", which must then be a number. `user` is borrowed until the open returns. Since 0.1. */
+TW_API tw_status tw_multifile_config_set_mapping(tw_multifile_config* config, tw_mapping_fn mapping, void* user);
+
+/* Hints: one table serves parsing, `thalweg hints` and the documentation. */
+typedef struct tw_hint {
+  const char* name;          /* as given to tw_multifile_config_set_hint() */
+  const char* type;          /* "bytes", "count", "choice", "bool" */
+  const char* default_value; /* text */
+  const char* values;        /* range or list of choices */
+  const char* help;          /* one line */
+} tw_hint;
+/* The i-th hint (static storage), or NULL when i is past the last. Call: independent. Threads: any. */
+TW_API const tw_hint* tw_hint_info(size_t i);
+
+/* ---- Open and close ---------------------------------------------------------------------------------------- */
+
+/* Opens a multifile.
+ * Call:      collective over `group`; NULL is a group of this task alone (no communication at all). All tasks
+ *            give the same path, mode and n_logical.
+ * Blocking:  yes.
+ * Threads:   one call at a time per group.
+ * group      [in]  borrowed until tw_multifile_close() returns.
+ * path       [in]  name of the first physical file.
+ * mode       [in]  TW_READ, TW_CREATE or TW_APPEND, with flags.
+ * config     [in]  may be NULL (all defaults). Only read; may be shared by threads.
+ * multifile  [out] the handle, or NULL on failure.
+ * Returns    TW_OK on all tasks or the same failure on all: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_EXISTS,
+ *            TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION,
+ *            TW_ERR_NOT_CLOSED (the message names the repair command). After a failed TW_CREATE no physical
+ *            file made by this call is left behind.
+ * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. Since 0.1. */
+TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
+                                   tw_multifile** multifile);
+
+/* Writes what is buffered, then the index, and frees the handle (also on failure).
+ * Call: collective over the group of the open. Blocking.
+ * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
+ * earlier write or flush of this multifile. After a failure the multifile stays marked as not closed, and
+ * everything flushed can be had back with tw_multifile_repair(). NULL gives TW_ERR_INVALID. Since 0.1. */
+TW_API tw_status tw_multifile_close(tw_multifile* multifile);
+
+/* ---- Position ---------------------------------------------------------------------------------------------- */
+
+/* Makes logical file `rank` current and sets its position. Each logical file keeps its own position.
+ * rank       one that this handle serves.
+ * position   bytes from the start of the logical file, >= 0; -1 keeps that file's own position (0 at first; the end
+ *            after TW_APPEND). Beyond the end is allowed when writing: the gap reads as zeros.
+ * Call: independent. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here). Since 0.1. */
+TW_API tw_status tw_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
+
+/* As fseek on the current logical file; whence is SEEK_SET, SEEK_CUR or SEEK_END. */
+TW_API tw_status tw_seek(tw_multifile* multifile, int64_t offset, int whence);
+
+/* Position in the current logical file, bytes. */
+TW_API tw_status tw_tell(tw_multifile* multifile, int64_t* position);
+
+/* Rank of the current logical file; -1 when the handle serves none. */
+TW_API tw_status tw_current(tw_multifile* multifile, int64_t* rank);
+
+/* *eof = 1 when the position is at or beyond the end of the current logical file, else 0. (Unlike feof this
+ * looks ahead: it is 1 before a read fails.) */
+TW_API tw_status tw_eof(tw_multifile* multifile, int* eof);
+
+/* Bytes that can be read from the position: contiguously in one chunk, and in all to the end of the logical file.
+ * When writing: bytes left in the open chunk, and INT64_MAX. Either pointer may be NULL. Source: the calls
+ * bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. */
+TW_API tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
+
+/* ---- Write ------------------------------------------------------------------------------------------------- */
+
+/* Writes all of `bytes` bytes at the position and advances it. Calls above 4 GiB are fine.
+ * Call: independent. Blocking: returns when `data` may be changed; bytes may still be in the handle's buffer.
+ * Small records are gathered in the buffer (hint buffer_bytes; 0 turns it off), large ones bypass it.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY.
+ * A failure may come late, from bytes of an earlier call; it then also makes tw_multifile_close() fail. Since 0.1. */
+TW_API tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes);
+
+/* As tw_write at `offset` of the current logical file; the position stays. */
+TW_API tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
+
+/* After this, every byte written through this handle so far survives the death of the process.
+ * Call: independent. Since 0.1. */
+TW_API tw_status tw_flush(tw_multifile* multifile);
+
+/* After this, every byte written through this handle so far survives the death of the machine.
+ * Call: independent. Blocking: waits for the storage. A failed sync cannot be repeated with success. Since 0.1. */
+TW_API tw_status tw_sync(tw_multifile* multifile);
+
+/* ---- Read -------------------------------------------------------------------------------------------------- */
+
+/* Reads up to `bytes` bytes at the position and advances it; *got (may be NULL) tells how many: fewer than asked
+ * only at the end of the logical file, 0 at or beyond it. Checksums are verified before bytes are given out
+ * (hint verify). Call: independent. Blocking.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
+ * damaged part is in *got). Since 0.1. */
+TW_API tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
+
+/* As tw_read at `offset` of the current logical file; the position stays. */
+TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
+
+/* ---- stdio ------------------------------------------------------------------------------------------------- */
+
+/* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders.
+ * It starts at position 0 (reading, creating) or at the end (appending) and has its own position. fclose() it before
+ * tw_multifile_close(); fflush() hands bytes to the handle, tw_flush() makes them survive the process.
+ * mode: "r" on a handle open for reading, "w" or "a" on one open for writing.
+ * Threads: calls on the FILE* count as calls on the handle. Source: fopencookie(3). Since 0.1. */
+TW_API tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream);
+
+/* ---- Names and attributes ---------------------------------------------------------------------------------- */
+
+/* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096) and a POSIX mode (type and
+ * permission bits as in st_mode; 0 when there is none). Open for writing. Kept in the index: written at close. Names
+ * need not be unique, but should be: tw_multifile_find() gives the lowest rank. Since 0.1. */
+TW_API tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
+
+/* Name of logical file `rank`: at most `size` bytes with the closing NUL into `name`; *length is its length
+ * without NUL (0: no name). `name` may be NULL when size is 0; either out pointer may be NULL. */
+TW_API tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size, size_t* length,
+                                   uint32_t* mode);
+
+/* Rank of the logical file of that name; TW_ERR_NOT_FOUND when there is none. Reads the index: O(N). */
+TW_API tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank);
+
+/* Sets a key/value pair on the multifile; open for writing. Keys are at most 255 bytes, values at most 1 MiB.
+ * Written at close. When several tasks set one key the lowest rank wins. "creator" and "created" are set by the library
+ * unless the user sets them. */
+TW_API tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value, size_t bytes);
+
+/* Value of a key: borrowed until the handle is closed or the key is set again. TW_ERR_NOT_FOUND when there is none. */
+TW_API tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value, size_t* bytes);
+
+/* The i-th key in order of keys; TW_ERR_NOT_FOUND when i is past the last. Borrowed as above. */
+TW_API tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key);
+
+/* ---- What is it? ------------------------------------------------------------------------------------------- */
+
+enum { TW_CHECKSUM_NONE = 0, TW_CHECKSUM_CRC32C = 1 };
+enum { TW_CODEC_NONE = 0, TW_CODEC_LZ4 = 1, TW_CODEC_ZSTD = 2 };
+
+/* Set struct_size = sizeof before the call; fields may be added at the end. */
+typedef struct tw_multifile_summary {
+  size_t struct_size;
+  int64_t n_logical;
+  int32_t n_physical;
+  int32_t version_major, version_minor; /* of the format */
+  int32_t checksum;                     /* TW_CHECKSUM_* */
+  int64_t alignment_bytes;              /* data of a chunk starts on a multiple of this */
+  int64_t granule_bytes;                /* bytes under one checksum */
+  int64_t sessions;                     /* 1 after creating, one more per append */
+  int32_t closed;                       /* 1 closed, 0 not */
+  int32_t recovered;                    /* 1: opened with TW_RECOVER by scanning */
+  char uuid[40];                        /* of the set of physical files, as text */
+} tw_multifile_summary;
+TW_API tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary);
+
+/* Bytes of logical file `rank`. Reading: any rank of the multifile; writing: one served here. */
+TW_API tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes);
+
+/* What the library chose and why, one line: "2 physical files: 2 concurrent writers on 1 node; buffered; ...".
+ * Borrowed until the handle is closed. */
+TW_API tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text);
+
+enum { TW_PIECE_CHUNK = 1, TW_PIECE_PACKED = 2 };
+typedef struct tw_piece {
+  int32_t kind;     /* TW_PIECE_* */
+  int32_t codec;    /* TW_CODEC_* */
+  int32_t physical; /* number of the physical file */
+  int32_t reserved;
+  int64_t physical_offset; /* of the first stored byte */
+  int64_t stored_bytes;    /* bytes in the physical file */
+  int64_t logical_offset;  /* where its content begins in the logical file */
+  int64_t logical_bytes;   /* content; differs from stored_bytes when compressed */
+} tw_piece;
+/* Piece i of logical file `rank`, in the order in which they were written (a later one hides what it covers of earlier
+ * ones); TW_ERR_NOT_FOUND when i is past the last. Open for reading. */
+TW_API tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece);
+
+enum {
+  TW_REGION_HEADER = 1, /* file or session header */
+  TW_REGION_FRAME = 2,  /* frame, checksums and directory of a chunk or superblock */
+  TW_REGION_DATA = 3,   /* bytes of logical file `rank` */
+  TW_REGION_TAIL = 4,   /* reserved in a chunk but unused */
+  TW_REGION_HOLE = 5,   /* belongs to nobody */
+  TW_REGION_INDEX = 6   /* end metadata */
+};
+typedef struct tw_region {
+  int32_t kind;     /* TW_REGION_* */
+  int32_t physical; /* number of the physical file */
+  int64_t offset, bytes;
+  int64_t rank; /* logical rank of TW_REGION_DATA, FRAME and TAIL of a chunk, else -1 */
+} tw_region;
+/* Called for each byte range; not 0 ends the walk. */
+typedef int (*tw_region_fn)(const tw_region* region, void* user);
+/* Walks the byte ranges of all physical files: by file, then by offset; without gap or overlap. Open for reading. */
+TW_API tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user);
+
+/* ---- Health ------------------------------------------------------------------------------------------------ */
+
+/* Called now and then during long work with bytes done and in all; not 0 ends it with TW_OK as far as it got. */
+typedef int (*tw_progress_fn)(int64_t done, int64_t total, void* user);
+/* Called once per finding, one line of text without line end. */
+typedef void (*tw_finding_fn)(const char* text, void* user);
+
+typedef struct tw_health {
+  size_t struct_size;
+  int64_t n_logical;       /* logical files of the multifile */
+  int64_t damaged_logical; /* of these: with bytes that cannot be read or contradict their checksum */
+  int64_t logical_bytes;   /* bytes of all logical files that are whole */
+  int64_t findings;        /* number of calls of the finding function */
+  int32_t closed;          /* 1: it was closed (before a repair) */
+  int32_t repaired;        /* 1: tw_multifile_repair wrote a new index */
+} tw_health;
+
+/* Reads everything and checks every checksum. Returns TW_OK when the file is whole and closed; TW_ERR_NOT_CLOSED,
+ * TW_ERR_CORRUPT (see `health` and the findings), or what hindered it. fn and progress may be NULL.
+ * Call: independent. Threads: any. Since 0.1. */
+TW_API tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+                                     tw_health* health);
+
+/* Makes an unclosed multifile readable again: finds all chunks by their frames, checks them, writes the index and
+ * closes it. A multifile that is closed and sound is left alone (TW_OK). Can itself be interrupted and repeated. Nobody
+ * may have the file open for writing. Returns TW_OK, or TW_ERR_CORRUPT when flushed bytes are damaged: then what is
+ * whole has been brought back, the findings name the rest. Call: independent. Since 0.1. */
+TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+                                     tw_health* health);
+
+/* Copies a closed multifile to `to`: one physical file, one chunk per logical file, no holes, names and attributes
+ * kept. `to` must not exist (TW_ERR_EXISTS). Hints of `config` apply to `to`. Call: independent. Since 0.1. */
+TW_API tw_status tw_multifile_defrag(const char* from, const char* to, const tw_multifile_config* config,
+                                     tw_progress_fn progress, void* user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,116 @@
+#include "base/hint_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <vector>
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kKi = 1024, kMi = kKi * kKi, kTi = kMi * kMi;
+
+constexpr HintSpec kTable[] = {
+    {"chunk_bytes", HintType::bytes, "auto", "auto|1 .. 1TiB",
+     "bytes that a task expects to write at a time; further chunks follow by themselves", 1, kTi},
+    {"physical_files", HintType::count, "auto", "auto|node|1 .. 65536",
+     "physical files; auto: as many as tasks write at once, node: one per node", 1, 65536},
+    {"alignment_bytes", HintType::bytes, "auto", "auto|512 .. 64MiB, a power of two",
+     "data of a chunk starts on a multiple of this; auto: block of the file system", 512, 64 * kMi},
+    {"buffer_bytes", HintType::bytes, "256KiB", "0 .. 1GiB", "buffer of a task for small records; 0 turns it off", 0,
+     kKi* kMi},
+    {"granule_bytes", HintType::bytes, "64KiB", "4KiB .. 64MiB, a power of two",
+     "bytes under one checksum, the least that is read to verify", 4 * kKi, 64 * kMi},
+    {"checksum", HintType::choice, "crc32c", "none|crc32c", "checksum of the data"},
+    {"compression", HintType::choice, "none", "none|lz4|zstd", "compression of the data"},
+    {"verify", HintType::boolean, "on", "off|on", "verify checksums when reading"},
+    {"sync_on_close", HintType::boolean, "off", "off|on", "close waits until all is on storage"},
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+Status bad_value(const HintSpec& spec, std::string_view text) {
+  return Status::error(Code::unknown_hint,
+                       "value '" + std::string(text) + "' of hint '" + spec.name + "' is none of: " + spec.values);
+}
+
+// Position of `text` among the '|'-separated words, or -1.
+int word_position(std::string_view words, std::string_view text) {
+  for (int position = 0;; ++position) {
+    const std::size_t bar = words.find('|');
+    if (words.substr(0, bar) == text) return position;
+    if (bar == std::string_view::npos) return -1;
+    words.remove_prefix(bar + 1);
+  }
+}
+
+// Factor of a unit suffix such as "MiB"; 0 when unknown.
+std::uint64_t unit_factor(std::string_view unit) {
+  constexpr std::string_view kLetters = "KMGT";
+  if (unit.empty() || unit == "B") return 1;
+  const std::size_t power = kLetters.find(unit[0]);
+  if (power == std::string_view::npos) return 0;
+  const std::string_view rest = unit.substr(1);
+  if (!rest.empty() && rest != "iB" && rest != "B" && rest != "i") return 0;
+  const bool decimal = rest == "B";
+  std::uint64_t factor = 1;
+  for (std::size_t i = 0; i <= power; ++i) factor *= decimal ? 1000 : 1024;
+  return factor;
+}
+
+}  // namespace
+
+std::span<const HintSpec> hint_table() { return kTable; }
+
+Result<const HintSpec*> find_hint(std::string_view name) {
+  const HintSpec* nearest = kTable;
+  std::size_t least = ~std::size_t{0};
+  for (const HintSpec& spec : kTable) {
+    if (name == spec.name) return &spec;
+    if (const std::size_t d = edit_distance(name.substr(0, 64), spec.name); d < least) {
+      least = d;
+      nearest = &spec;
+    }
+  }
+  return Status::error(Code::unknown_hint, "unknown hint '" + std::string(name) + "'; did you mean '" + nearest->name +
+                                               "'? `thalweg hints` lists all");
+}
+
+Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text) {
+  if (spec.type == HintType::boolean) {
+    if (text == "1" || text == "true" || text == "yes") text = "on";
+    if (text == "0" || text == "false" || text == "no") text = "off";
+  }
+  const int word = word_position(spec.values, text);
+  if (spec.type == HintType::choice || spec.type == HintType::boolean) {
+    if (word < 0) return bad_value(spec, text);
+    return static_cast<std::uint64_t>(word);
+  }
+  if (word >= 0) return kHintWord + static_cast<std::uint64_t>(word);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return bad_value(spec, text);
+  std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+  const std::uint64_t factor = spec.type == HintType::bytes ? unit_factor(unit) : (unit.empty() ? 1 : 0);
+  if (factor == 0 || __builtin_mul_overflow(number, factor, &number)) return bad_value(spec, text);
+  if (number < spec.min || number > spec.max)
+    return Status::error(Code::invalid_argument,
+                         "value '" + std::string(text) + "' of hint '" + spec.name + "' is outside " + spec.values);
+  return number;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,34 @@
+// The one table of hints: parsing, ranges, `thalweg hints` and the documentation come from it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace thalweg {
+
+enum class HintType { bytes, count, choice, boolean };
+
+struct HintSpec {
+  const char* name;
+  HintType type;
+  const char* default_value;
+  const char* values;  // range or choices separated by '|', shown to people
+  const char* help;
+  std::uint64_t min = 0, max = ~0ull;  // bytes and count; words among `values` are allowed besides
+};
+
+std::span<const HintSpec> hint_table();
+
+// unknown_hint when no hint has that name; the message proposes the nearest one.
+Result<const HintSpec*> find_hint(std::string_view name);
+
+// A value in the unit of the hint: bytes, count, position of the choice, 0 or 1. For bytes and count a word among
+// `values` gives kHintWord + its position.
+inline constexpr std::uint64_t kHintWord = 1ull << 63;
+Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text);
+
+}  // namespace thalweg

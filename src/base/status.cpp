@@ -1,0 +1,38 @@
+#include "base/status.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+namespace thalweg {
+
+namespace {
+
+Code code_of_errno(int err) {
+  switch (err) {
+    case ENOENT:
+    case ENOTDIR:
+      return Code::not_found;
+    case EEXIST:
+      return Code::already_exists;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::no_permission;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return Code::no_space;
+    case ENOMEM:
+      return Code::no_memory;
+    default:
+      return Code::io_error;
+  }
+}
+
+}  // namespace
+
+Status os_error(int err, const std::string& what) {
+  return Status::error(code_of_errno(err), what + ": " + std::generic_category().message(err), err);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,108 @@
+// Status and Result: how every fallible C++ function of the library reports failure.
+//
+// OK allocates nothing; only the failure path may allocate. Method names follow std::expected, so that a
+// later switch is a rename of one type. Codes are those of the C API (include/thalweg/status.h).
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace thalweg {
+
+// Values are part of the C ABI (include/thalweg/status.h): append, never renumber.
+enum class Code : std::int32_t {
+  ok = 0,
+  invalid_argument = -10,
+  unknown_hint = -11,
+  out_of_range = -12,
+  wrong_mode = -13,
+  not_found = -20,
+  already_exists = -21,
+  no_permission = -22,
+  unsafe = -23,
+  io_error = -30,
+  no_space = -31,
+  no_memory = -32,
+  corrupt_file = -40,
+  unsupported_version = -41,
+  not_closed = -42,
+  not_built = -60,
+  internal = -90,
+};
+
+struct ErrorDetail {
+  Code code;
+  int os_errno = 0;     // errno of the failed system call, 0 if none
+  std::string message;  // what failed, on what, with which values, what would be allowed
+  std::source_location where;
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() noexcept = default;  // OK
+  static Status error(Code code, std::string message, int os_errno = 0,
+                      std::source_location where = std::source_location::current()) {
+    assert(code != Code::ok);
+    Status status;
+    status.detail_ = std::make_shared<const ErrorDetail>(ErrorDetail{code, os_errno, std::move(message), where});
+    return status;
+  }
+
+  bool ok() const noexcept { return detail_ == nullptr; }
+  Code code() const noexcept { return detail_ ? detail_->code : Code::ok; }
+  int os_errno() const noexcept { return detail_ ? detail_->os_errno : 0; }
+  std::string message() const { return detail_ ? detail_->message : std::string("ok"); }
+  const ErrorDetail* detail() const noexcept { return detail_.get(); }  // null when ok()
+  // The same failure with `context` put before its message; OK stays OK.
+  Status with_context(const std::string& context) const {
+    return ok() ? Status{} : error(code(), context + ": " + message(), os_errno(), detail_->where);
+  }
+
+ private:
+  std::shared_ptr<const ErrorDetail> detail_;
+};
+
+// Turns a failed system call into a Status. `err` is errno, read in the first statement after the call.
+Status os_error(int err, const std::string& what);
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  Result(Status status) : state_(std::move(status)) { assert(!std::get<Status>(state_).ok()); }
+
+  bool has_value() const noexcept { return std::holds_alternative<T>(state_); }
+  T& value() & { return std::get<T>(state_); }
+  const T& value() const& { return std::get<T>(state_); }
+  T&& value() && { return std::get<T>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  T* operator->() { return &value(); }
+  const Status& error() const { return std::get<Status>(state_); }
+  Status status() const { return has_value() ? Status{} : error(); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+}  // namespace thalweg
+
+#define TW_CONCAT_(a, b) a##b
+#define TW_CONCAT(a, b) TW_CONCAT_(a, b)
+
+// Never inside a collective function: there every task must first agree (group/agree.hpp).
+#define TW_RETURN_IF_ERROR(expression)                                                    \
+  do {                                                                                    \
+    if (::thalweg::Status tw_status_ = (expression); !tw_status_.ok()) return tw_status_; \
+  } while (false)
+
+#define TW_ASSIGN_OR_RETURN_(result, target, expression) \
+  auto result = (expression);                            \
+  if (!result.has_value()) return result.error();        \
+  target = std::move(result).value()
+#define TW_ASSIGN_OR_RETURN(target, expression) \
+  TW_ASSIGN_OR_RETURN_(TW_CONCAT(tw_result_, __LINE__), target, expression)

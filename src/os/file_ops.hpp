@@ -1,0 +1,57 @@
+// Every system call on files, with what the kernel may do short of failing handled here once: calls that a signal
+// interrupted are repeated, short transfers continued, long ones split. `path` is for messages.
+//
+// Threads: any number may use one descriptor at once; no call here depends on its position.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/endian.hpp"
+#include "base/status.hpp"
+#include "os/file_descriptor.hpp"
+
+namespace thalweg {
+
+enum class FileAccess { read, read_write };
+enum class FileCreation { never, truncate, exclusive };  // truncate: creates the file, or empties it when it exists
+
+Result<FileDescriptor> open_file(const std::string& path, FileAccess access, FileCreation creation);
+// The errors of close() that tell of lost writes. The descriptor is closed in any case.
+Status close_file(FileDescriptor file, const std::string& path);
+
+// All of the parts, one behind the other, or a failure after some of them.
+Status write_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
+                std::span<const ByteView> parts);
+// Reads until `data` is full or the file ends; the number of bytes read.
+Result<std::size_t> read_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset, ByteSpan data);
+
+Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path);
+Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes);
+// Reserves storage; the file grows to offset + bytes. Where the file system cannot, nothing happens.
+Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
+Status sync_file(const FileDescriptor& file, const std::string& path);
+// First offset >= `offset` that may hold data; the size of the file when only a hole follows.
+Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset);
+
+Status remove_file(const std::string& path);
+Result<bool> file_exists(const std::string& path);
+// The folder that holds `path`; "." when the path names none.
+std::string folder_of(const std::string& path);
+Status sync_folder(const std::string& folder);
+
+// The calls that move or keep bytes, as a table so that a test can put others in their place, while no other thread
+// uses them.
+struct TransferCalls {
+  ssize_t (*read)(int, void*, std::size_t, off_t);
+  ssize_t (*write)(int, const void*, std::size_t, off_t);
+  ssize_t (*write_parts)(int, const iovec*, int, off_t);
+  int (*sync)(int);
+};
+TransferCalls& transfer_calls();
+
+}  // namespace thalweg

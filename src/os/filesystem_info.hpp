@@ -1,0 +1,21 @@
+// What the file system under a path is, and which sizes it works in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace thalweg {
+
+struct FilesystemInfo {
+  std::uint32_t block_bytes = 4096;       // preferred block of I/O, a power of two from 512 to 2^26
+  std::uint32_t direct_io_alignment = 0;  // of memory, offset and length; 0: not known, or no direct I/O
+  std::string kind = "unknown";           // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
+  std::uint64_t largest_file_bytes = (std::uint64_t{1} << 63) - 1;
+};
+
+// Of `path`, or of its folder when there is no such file yet.
+Result<FilesystemInfo> filesystem_info(const std::string& path);
+
+}  // namespace thalweg

@@ -1,0 +1,95 @@
+#include "os/filesystem_info.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "os/file_ops.hpp"
+
+namespace thalweg {
+
+namespace {
+
+struct KnownKind {
+  std::uint32_t magic;
+  const char* name;
+};
+// From statfs(2), linux/magic.h and the sources of the file systems that are not in the kernel.
+constexpr KnownKind kKinds[] = {
+    {0x0000EF53, "ext4"}, {0x58465342, "xfs"},      {0x01021994, "tmpfs"},     {0x9123683E, "btrfs"},
+    {0x6969, "nfs"},      {0x0BD00BD0, "lustre"},   {0x47504653, "gpfs"},      {0x19830326, "beegfs"},
+    {0x2FC12FC1, "zfs"},  {0x794C7630, "overlay"},  {0x65735546, "fuse"},      {0xF2F52010, "f2fs"},
+    {0x00C36400, "ceph"}, {0x858458F6, "ramfs"},    {0x958458F6, "hugetlbfs"}, {0xFF534D42, "cifs"},
+    {0xFE534D42, "smb2"}, {0x01021997, "9p"},       {0x20030528, "orangefs"},  {0xAAD7AAEA, "panfs"},
+    {0x00004D44, "vfat"}, {0x2011BAB0, "exfat"},    {0xCA451A4E, "bcachefs"},  {0x7461636F, "ocfs2"},
+    {0x01161970, "gfs2"}, {0x73717368, "squashfs"}, {0x5346544E, "ntfs"},
+};
+
+std::string kind_name(std::uint32_t magic) {
+  for (const KnownKind& kind : kKinds) {
+    if (kind.magic == magic) return kind.name;
+  }
+  constexpr char digit[] = "0123456789abcdef";
+  std::string text = "0x";
+  for (int shift = 28; shift >= 0; shift -= 4) text += digit[(magic >> shift) & 15];
+  return text;
+}
+
+std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
+  constexpr std::uint64_t blocks32 = 0xFFFFFFFF;
+  if (kind == "ext4") return blocks32 * block_bytes;  // a block number of a file has 32 bits
+  if (kind == "vfat") return blocks32;
+  return (std::uint64_t{1} << 63) - 1;
+}
+
+// Newer kernels tell the alignment of direct I/O; older headers lack the names. The 256 bytes of struct statx are fixed
+// by the kernel's interface, so the numbers serve with any header.
+std::uint32_t direct_io_alignment_of(int folder_fd, const char* path, int flags) {
+  constexpr unsigned ask_direct_io = 0x2000;  // STATX_DIOALIGN
+  constexpr std::size_t memory_at = 152, offset_at = 156;
+  struct statx found {};
+  static_assert(sizeof found == 256);
+  if (::statx(folder_fd, path, flags, ask_direct_io, &found) != 0 || (found.stx_mask & ask_direct_io) == 0) return 0;
+  std::array<unsigned char, sizeof found> bytes;
+  std::memcpy(bytes.data(), &found, sizeof found);
+  std::uint32_t memory = 0, offset = 0;
+  std::memcpy(&memory, bytes.data() + memory_at, sizeof memory);
+  std::memcpy(&offset, bytes.data() + offset_at, sizeof offset);
+  return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
+}
+
+// Kernels tell it of regular files only: a nameless one stands in for a file that does not exist yet.
+std::uint32_t direct_io_alignment(const std::string& path, bool is_file) {
+  if (is_file) return direct_io_alignment_of(AT_FDCWD, path.c_str(), 0);
+  const FileDescriptor nameless(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  return nameless.is_open() ? direct_io_alignment_of(nameless.get(), "", AT_EMPTY_PATH) : 0;
+}
+
+}  // namespace
+
+Result<FilesystemInfo> filesystem_info(const std::string& path) {
+  struct stat status;
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  const std::string place = exists ? path : folder_of(path);
+  struct statfs system;
+  if ((!exists && ::stat(place.c_str(), &status) != 0) || ::statfs(place.c_str(), &system) != 0) {
+    const int err = errno;
+    return os_error(err, "cannot tell the file system of '" + place + "'");
+  }
+  FilesystemInfo info;
+  // The block of I/O, not of allocation: on a parallel file system it is the stripe.
+  const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
+  info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
+  info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
+  info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
+  info.direct_io_alignment = direct_io_alignment(path, exists && S_ISREG(status.st_mode));
+  return info;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,40 @@
+#include "os/node_id.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+
+namespace thalweg {
+
+namespace {
+
+// FNV-1a: short, and good enough to tell nodes apart.
+std::int64_t hash(std::string_view text) {
+  std::uint64_t value = 14695981039346656037U;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return static_cast<std::int64_t>(value >> 1U);
+}
+
+std::size_t read_boot_id(char* text, std::size_t size) {
+  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t n = 0;
+  do {
+    n = ::read(fd, text, size);
+  } while (n < 0 && errno == EINTR);
+  ::close(fd);
+  return n > 0 ? static_cast<std::size_t>(n) : 0;
+}
+
+}  // namespace
+
+std::int64_t node_id() {
+  char text[256] = "";
+  if (const std::size_t n = read_boot_id(text, sizeof text); n > 0) return hash({text, n});
+  if (::gethostname(text, sizeof text - 1) == 0) return hash(text);
+  return -1;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,37 @@
+// Waiting without burning a core: futex, yield, short sleeps; and how many cores there are to spin on.
+//
+// Invariant: nothing here waits longer than it was told to (plus the kernel's timer slack).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/visibility.hpp"
+
+namespace thalweg {
+
+// Sleeps while `word` holds `expected`, for at most `limit`. May return early for no reason.
+TW_SHARED void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                          std::chrono::microseconds limit);
+// Wakes everybody who sleeps on `word`.
+TW_SHARED void futex_wake_all(const std::atomic<std::uint32_t>& word);
+
+// Tells the core that this is a spin loop.
+inline void cpu_relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+TW_SHARED void yield_core();
+TW_SHARED void sleep_for(std::chrono::microseconds time);
+
+// Cores that this thread may run on (its affinity mask), at least 1.
+TW_SHARED int usable_cores();
+
+}  // namespace thalweg

@@ -1,0 +1,191 @@
+// What the kernel may do short of failing: interrupt, transfer less, be busy; played by other calls in its place.
+#include "os/file_ops.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "os/filesystem_info.hpp"
+
+namespace thalweg {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+int calls_made = 0;
+std::size_t largest_call = 0;
+
+// Every second call is interrupted, the others take at most 100 bytes.
+std::size_t meagre(std::size_t bytes) { return std::min<std::size_t>(bytes, 100); }
+bool interrupted() {
+  errno = EINTR;
+  return ++calls_made % 2 == 1;
+}
+ssize_t meagre_read(int fd, void* data, std::size_t bytes, off_t at) {
+  return interrupted() ? -1 : ::pread(fd, data, meagre(bytes), at);
+}
+ssize_t meagre_write(int fd, const void* data, std::size_t bytes, off_t at) {
+  return interrupted() ? -1 : ::pwrite(fd, data, meagre(bytes), at);
+}
+ssize_t meagre_write_parts(int fd, const iovec* parts, int, off_t at) {
+  return interrupted() ? -1 : ::pwrite(fd, parts[0].iov_base, meagre(parts[0].iov_len), at);
+}
+int interrupted_sync(int fd) { return interrupted() ? -1 : ::fdatasync(fd); }
+
+ssize_t busy_write(int fd, const void* data, std::size_t bytes, off_t at) {
+  errno = EAGAIN;
+  return ++calls_made < 4 ? -1 : ::pwrite(fd, data, bytes, at);
+}
+ssize_t write_of_nothing(int, const void*, std::size_t, off_t) { return 0; }
+ssize_t full_write(int, const void*, std::size_t, off_t) {
+  errno = ENOSPC;
+  return -1;
+}
+ssize_t bottomless_write(int, const void*, std::size_t bytes, off_t) {
+  largest_call = std::max(largest_call, bytes);
+  ++calls_made;
+  return static_cast<ssize_t>(bytes);
+}
+ssize_t bottomless_write_parts(int, const iovec* parts, int count, off_t) {
+  EXPECT_LE(count, 1024);
+  std::size_t bytes = 0;
+  for (int i = 0; i < count; ++i) bytes += parts[i].iov_len;
+  return bottomless_write(0, nullptr, bytes, 0);
+}
+
+class FileOps : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "thalweg_os_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = folder_ + "/file";
+    file_ = open_file(path_, FileAccess::read_write, FileCreation::exclusive).value();
+    saved_ = transfer_calls();
+    calls_made = 0;
+    largest_call = 0;
+  }
+  void TearDown() override {
+    transfer_calls() = saved_;
+    std::filesystem::remove_all(folder_);
+  }
+  Status write(std::uint64_t offset, ByteView data) { return write_at(file_, path_, offset, std::span(&data, 1)); }
+
+  std::string folder_, path_;
+  FileDescriptor file_;
+  TransferCalls saved_{};
+};
+
+Bytes pattern(std::size_t bytes) {
+  Bytes out(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(i * 7 + i / 256);
+  return out;
+}
+
+TEST_F(FileOps, InterruptedAndShortTransfersAreContinued) {
+  transfer_calls() = {meagre_read, meagre_write, meagre_write_parts, interrupted_sync};
+  const Bytes data = pattern(12345);
+  const ByteView parts[] = {
+      ByteView(data).first(5000), {}, ByteView(data).subspan(5000, 1), ByteView(data).subspan(5001)};
+
+  EXPECT_TRUE(write_at(file_, path_, 3, parts).ok());
+  EXPECT_TRUE(sync_file(file_, path_).ok());
+  Bytes back(data.size());
+  const auto got = read_at(file_, path_, 3, back);
+
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(got.value(), data.size());
+  EXPECT_EQ(back, data);
+}
+
+TEST_F(FileOps, ABusyFileIsTriedAgain) {
+  transfer_calls().write = busy_write;
+
+  EXPECT_TRUE(write(0, pattern(10)).ok());
+
+  EXPECT_EQ(calls_made, 4);
+}
+
+TEST_F(FileOps, AWriteThatTakesNothingFailsInsteadOfTurningForEver) {
+  transfer_calls().write = write_of_nothing;
+
+  EXPECT_EQ(write(0, pattern(10)).code(), Code::io_error);
+}
+
+TEST_F(FileOps, AFailureNamesActionPlaceAndFile) {
+  transfer_calls().write = full_write;
+
+  const Status status = write(4096, pattern(10));
+
+  EXPECT_EQ(status.code(), Code::no_space);
+  EXPECT_EQ(status.os_errno(), ENOSPC);
+  EXPECT_EQ(status.message(), "cannot write 10 bytes at offset 4096 of '" + path_ + "': No space left on device");
+}
+
+TEST_F(FileOps, MoreThanTheKernelTakesIsSplit) {
+  transfer_calls().write = bottomless_write;
+  transfer_calls().write_parts = bottomless_write_parts;
+  const std::size_t part_bytes = std::size_t{5} << 30;
+  // Never touched: the call that would read it is replaced.
+  const ByteView big(reinterpret_cast<const std::byte*>(this), part_bytes);
+  const ByteView parts[] = {big, big};
+
+  EXPECT_TRUE(write_at(file_, path_, 0, parts).ok());
+
+  EXPECT_EQ(largest_call, std::size_t{1} << 30);
+  EXPECT_EQ(calls_made, 10);
+}
+
+TEST_F(FileOps, AWriteAbove4GiBArrives) {
+  std::filesystem::remove(path_);
+  path_ = "/dev/shm/thalweg_above_4_gib_" + std::to_string(::getpid());
+  auto made = open_file(path_, FileAccess::read_write, FileCreation::exclusive);
+  if (!made.has_value()) GTEST_SKIP() << made.error().message();
+  const FileDescriptor file = std::move(made).value();
+  EXPECT_TRUE(remove_file(path_).ok());
+  const Bytes data = pattern(100);
+  const std::uint64_t far = (std::uint64_t{1} << 32) - 50;
+
+  EXPECT_TRUE(write_at(file, path_, far, std::vector<ByteView>{data}).ok());
+
+  Bytes back(200);
+  EXPECT_EQ(read_at(file, path_, far, back).value(), 100u);
+  back.resize(100);
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(file_size(file, path_).value(), far + 100);
+}
+
+TEST_F(FileOps, DescriptorsAreNotInherited) { EXPECT_TRUE(::fcntl(file_.get(), F_GETFD) & FD_CLOEXEC); }
+
+TEST_F(FileOps, ErrorsOfTheSystemKeepTheirMeaning) {
+  EXPECT_EQ(open_file(folder_ + "/none/file", FileAccess::read_write, FileCreation::truncate).status().code(),
+            Code::not_found);
+  EXPECT_EQ(open_file(path_, FileAccess::read_write, FileCreation::exclusive).status().code(), Code::already_exists);
+  EXPECT_EQ(open_file(folder_, FileAccess::read_write, FileCreation::never).status().code(), Code::io_error);
+  EXPECT_EQ(remove_file(folder_ + "/none").code(), Code::not_found);
+  EXPECT_EQ(sync_folder(folder_ + "/none").code(), Code::not_found);
+  EXPECT_EQ(filesystem_info(folder_ + "/none/file").status().code(), Code::not_found);
+  EXPECT_FALSE(file_exists(path_ + "/below").value());
+}
+
+TEST_F(FileOps, FolderOfAPath) {
+  EXPECT_EQ(folder_of("file"), ".");
+  EXPECT_EQ(folder_of("/file"), "/");
+  EXPECT_EQ(folder_of("a/b/file"), "a/b");
+}
+
+TEST_F(FileOps, FilesystemInfoKnowsTmpfs) {
+  if (!std::filesystem::is_directory("/dev/shm")) GTEST_SKIP() << "no /dev/shm here";
+  auto info = filesystem_info("/dev/shm/thalweg_none");
+
+  ASSERT_TRUE(info.has_value()) << info.error().message();
+  EXPECT_EQ(info.value().kind, "tmpfs");
+}
+
+}  // namespace
+}  // namespace thalweg
