@@ -1,0 +1,103 @@
+#include "group/agree.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace thalweg {
+
+namespace {
+
+// What decides when several tasks fail in different ways: a defect or lost data hides behind nothing; a wrong
+// argument, which the caller can mend, is said last. Not the order of the codes: those are fixed by the ABI.
+std::int64_t severity(Code code) {
+  switch (code) {
+    case Code::ok:
+      return 0;
+    case Code::not_built:
+      return 10;
+    case Code::invalid_argument:
+      return 20;
+    case Code::unknown_hint:
+      return 30;
+    case Code::out_of_range:
+      return 40;
+    case Code::wrong_mode:
+      return 50;
+    case Code::already_exists:
+      return 60;
+    case Code::not_found:
+      return 70;
+    case Code::no_permission:
+      return 80;
+    case Code::unsafe:
+      return 90;
+    case Code::not_closed:
+      return 100;
+    case Code::unsupported_version:
+      return 110;
+    case Code::no_memory:
+      return 120;
+    case Code::no_space:
+      return 130;
+    case Code::io_error:
+      return 140;
+    case Code::corrupt_file:
+      return 150;
+    case Code::internal:
+      return 160;
+  }
+  return 160;
+}
+
+// Severity above rank, the lower rank being the larger number: one maximum finds the task that speaks for all.
+constexpr std::int64_t kRanks = std::int64_t{1} << 40;
+
+std::int64_t to_vote(const Status& mine, TaskRank rank) {
+  return mine.ok() ? 0 : severity(mine.code()) * kRanks + (kRanks - 1 - rank);
+}
+TaskRank rank_of(std::int64_t vote) { return kRanks - 1 - vote % kRanks; }
+
+// code, errno, text. In memory of one program run only, so in the byte order of the machine.
+Bytes to_bytes(const Status& status) {
+  const auto code = static_cast<std::int32_t>(status.code());
+  const std::int32_t os_errno = status.os_errno();
+  const std::string text = status.message();
+  Bytes bytes(sizeof code + sizeof os_errno + text.size());
+  std::memcpy(bytes.data(), &code, sizeof code);
+  std::memcpy(bytes.data() + sizeof code, &os_errno, sizeof os_errno);
+  if (!text.empty()) std::memcpy(bytes.data() + sizeof code + sizeof os_errno, text.data(), text.size());
+  return bytes;
+}
+
+Status to_status(ByteView bytes, TaskRank from) {
+  std::int32_t code = 0;
+  std::int32_t os_errno = 0;
+  if (bytes.size() < sizeof code + sizeof os_errno) return Status::error(Code::internal, "agreement lost its message");
+  std::memcpy(&code, bytes.data(), sizeof code);
+  std::memcpy(&os_errno, bytes.data() + sizeof code, sizeof os_errno);
+  const ByteView text = bytes.subspan(sizeof code + sizeof os_errno);
+  std::string message = "task " + std::to_string(from) + ": ";
+  message.append(reinterpret_cast<const char*>(text.data()), text.size());
+  return Status::error(static_cast<Code>(code), std::move(message), os_errno);
+}
+
+}  // namespace
+
+Op<Status> agree(Group& group, Status mine) {
+  if (group.size() == 1) co_return mine;
+  std::vector<std::int64_t> vote(1, to_vote(mine, group.rank()));
+  auto worst = co_await group.allreduce(std::move(vote), Reduction::max);
+  if (!worst.has_value()) co_return worst.error();
+  if (worst.value()[0] == 0) co_return Status{};
+  // Only now is there anything to say: the good case costs one small reduction.
+  const TaskRank speaker = rank_of(worst.value()[0]);
+  Bytes said;
+  if (group.rank() == speaker) said = to_bytes(mine);
+  auto heard = co_await group.broadcast(said, speaker);
+  if (!heard.has_value()) co_return heard.error();
+  co_return to_status(heard.value(), speaker);
+}
+
+}  // namespace thalweg

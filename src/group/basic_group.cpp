@@ -1,0 +1,209 @@
+#include "group/basic_group.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "group/memory.hpp"
+#include "group/packing.hpp"
+#include "group/reduce.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// First number of everything that task 0 sends: whether what follows is good.
+enum Verdict : std::int64_t { kGood = 0, kNoMemory = 1, kBadArguments = 2 };
+
+Status to_status(std::int64_t verdict, const char* collective) {
+  if (verdict == kGood) return {};
+  return verdict == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
+}
+
+Bytes just(Verdict verdict) {
+  Bytes bytes;
+  put_number(bytes, verdict);
+  return bytes;
+}
+
+Bytes pack_all(const Gathered& all) {
+  try {
+    Bytes packed = just(kGood);
+    put_bytes(packed, pack(all));
+    return packed;
+  } catch (const std::bad_alloc&) {
+    return just(kNoMemory);
+  }
+}
+
+Bytes reduce_all(const Gathered& all, Reduction how) {
+  std::vector<std::int64_t> result = numbers_of(all.part(0));
+  for (std::size_t r = 1; r < all.parts(); ++r) {
+    const std::vector<std::int64_t> other = numbers_of(all.part(r));
+    if (other.size() != result.size()) return just(kBadArguments);
+    reduce_into(result, other, how);
+  }
+  Bytes packed = just(kGood);
+  put_bytes(packed, view_of(result));
+  return packed;
+}
+
+// number of messages, then for each: peer, length; then the data in the same order. -1 messages: bad arguments.
+Bytes pack_messages(const std::vector<Message>& outgoing, bool good) {
+  Bytes packed;
+  put_number(packed, good ? static_cast<std::int64_t>(outgoing.size()) : -1);
+  if (!good) return packed;
+  for (const Message& message : outgoing) {
+    put_number(packed, message.peer);
+    put_number(packed, static_cast<std::int64_t>(message.data.size()));
+  }
+  for (const Message& message : outgoing) put_bytes(packed, message.data);
+  return packed;
+}
+
+// A message on its way through task 0.
+struct Carried {
+  TaskRank source;
+  TaskRank receiver;
+  ByteView data;
+};
+
+// Those of all tasks, by source. False where a task had bad arguments.
+bool list_messages(const Gathered& all, std::vector<Carried>& carried) {
+  for (std::size_t r = 0; r < all.parts(); ++r) {
+    ByteView part = all.part(r);
+    const std::int64_t n = take_number(part);
+    if (n < 0) return false;
+    ByteView heads = take_bytes(part, static_cast<std::size_t>(n) * 2 * sizeof(std::int64_t));
+    for (std::int64_t i = 0; i < n; ++i) {
+      const TaskRank receiver = take_number(heads);
+      const auto length = static_cast<std::size_t>(take_number(heads));
+      carried.push_back({static_cast<TaskRank>(r), receiver, take_bytes(part, length)});
+    }
+  }
+  return true;
+}
+
+// What task 0 scatters: a verdict, then source, length, data of each message to that task.
+Gathered sort_messages(const Gathered& all, TaskRank size) {
+  std::vector<Carried> carried;
+  Verdict verdict = kGood;
+  if (!list_messages(all, carried)) {
+    verdict = kBadArguments;
+    carried.clear();
+  }
+  std::stable_sort(carried.begin(), carried.end(),
+                   [](const Carried& a, const Carried& b) { return a.receiver < b.receiver; });
+  Gathered sorted;
+  auto next = carried.begin();
+  for (TaskRank r = 0; r < size; ++r) {
+    sorted.begin.push_back(sorted.data.size());
+    put_number(sorted.data, verdict);
+    for (; next != carried.end() && next->receiver == r; ++next) {
+      put_number(sorted.data, next->source);
+      put_number(sorted.data, static_cast<std::int64_t>(next->data.size()));
+      put_bytes(sorted.data, next->data);
+    }
+  }
+  sorted.begin.push_back(sorted.data.size());
+  return sorted;
+}
+
+// The same verdict for everybody.
+Gathered verdict_for_all(Verdict verdict, TaskRank size) {
+  Gathered parts;
+  for (TaskRank r = 0; r < size; ++r) {
+    parts.begin.push_back(parts.data.size());
+    put_number(parts.data, verdict);
+  }
+  parts.begin.push_back(parts.data.size());
+  return parts;
+}
+
+std::vector<Message> unpack_messages(ByteView packed) {
+  std::vector<Message> messages;
+  while (!packed.empty()) {
+    const TaskRank source = take_number(packed);
+    const auto length = static_cast<std::size_t>(take_number(packed));
+    const ByteView data = take_bytes(packed, length);
+    messages.push_back({source, Bytes(data.begin(), data.end())});
+  }
+  return messages;
+}
+
+}  // namespace
+
+Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
+  auto gathered = co_await gather(data, 0);
+  if (!gathered.has_value()) co_return gathered.error();
+  Bytes packed;
+  if (rank() == 0) packed = pack_all(gathered.value());
+  auto all = co_await broadcast(packed, 0);
+  if (!all.has_value()) co_return all.error();
+  ByteView rest = all.value();
+  const Status verdict = to_status(take_number(rest), "allgather");
+  if (!verdict.ok()) co_return verdict;
+  co_return unpack(std::move(all).value(), sizeof(std::int64_t));
+}
+
+Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
+  auto gathered = co_await gather(view_of(mine), 0);
+  if (!gathered.has_value()) co_return gathered.error();
+  Bytes packed;
+  if (rank() == 0) packed = reduce_all(gathered.value(), how);
+  auto result = co_await broadcast(packed, 0);
+  if (!result.has_value()) co_return result.error();
+  ByteView rest = result.value();
+  const Status verdict = to_status(take_number(rest), "allreduce");
+  if (!verdict.ok()) co_return verdict;
+  co_return numbers_of(rest);
+}
+
+Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgoing) {
+  const Bytes packed = pack_messages(outgoing, check_peers(outgoing, size()).ok());
+  auto gathered = co_await gather(packed, 0);
+  if (!gathered.has_value()) co_return gathered.error();
+  Gathered sorted;
+  if (rank() == 0) {
+    try {
+      sorted = sort_messages(gathered.value(), size());
+    } catch (const std::bad_alloc&) {
+      sorted = verdict_for_all(kNoMemory, size());
+    }
+  }
+  auto mine = co_await scatter(sorted, 0);
+  if (!mine.has_value()) co_return mine.error();
+  ByteView rest = mine.value();
+  const Status verdict = to_status(take_number(rest), "exchange");
+  if (!verdict.ok()) co_return verdict;
+  co_return unpack_messages(rest);
+}
+
+Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
+  const Place here = place();
+  const bool leads = here.process_leader == rank();
+  std::shared_ptr<void> object;
+  if (leads) object = make();
+  // Every task has a process of its own: `place` is known to all, so all leave here.
+  if (here.processes == size()) co_return object;
+  std::vector<std::int64_t> entry{here.process_leader, reinterpret_cast<std::intptr_t>(&object)};
+  auto entries = co_await gather(view_of(entry), 0);
+  if (!entries.has_value()) co_return entries.error();
+  Gathered addresses;
+  if (rank() == 0) {
+    for (std::size_t r = 0; r < entries.value().parts(); ++r) {
+      const auto leader = static_cast<std::size_t>(numbers_of(entries.value().part(r))[0]);
+      addresses.begin.push_back(addresses.data.size());
+      put_number(addresses.data, numbers_of(entries.value().part(leader))[1]);
+    }
+    addresses.begin.push_back(addresses.data.size());
+  }
+  auto address = co_await scatter(addresses, 0);
+  if (!address.has_value()) co_return address.error();
+  if (!leads) object = *reinterpret_cast<const std::shared_ptr<void>*>(numbers_of(address.value())[0]);
+  const Status all_copied = co_await barrier();  // the leader's object stays until then
+  if (!all_copied.ok()) co_return all_copied;
+  co_return object;
+}
+
+}  // namespace thalweg

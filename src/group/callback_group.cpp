@@ -1,0 +1,187 @@
+// Callbacks: the caller supplies barrier, broadcast, gather and scatter; the rest is built from them (basic_group.hpp).
+//
+// The callbacks block, so an Op of this group is done when it returns from its start. Every length is told before it
+// is needed: a broadcast of eight bytes, or a gather of eight bytes from each task, goes ahead of the data.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "group/basic_group.hpp"
+#include "group/find_place.hpp"
+#include "group/groups.hpp"
+#include "group/memory.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status failed(const char* callback, int code) {
+  return Status::error(Code::io_error, std::string("the caller's ") + callback + " returned " + std::to_string(code));
+}
+
+// `user` of the callbacks; given back when the last group that uses it is freed.
+struct User {
+  GroupCallbacks calls;
+  explicit User(const GroupCallbacks& given) : calls(given) {}
+  User(const User&) = delete;
+  User& operator=(const User&) = delete;
+  ~User() {
+    if (calls.release != nullptr) calls.release(calls.user);
+  }
+};
+
+// What is told ahead of the data of a gather, a scatter or a broadcast: its length, or that it will not come.
+constexpr std::int64_t kNoMemory = -1;
+constexpr std::int64_t kBadArguments = -2;
+
+Status to_status(std::int64_t told, const char* collective) {
+  if (told >= 0) return {};
+  return told == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
+}
+
+class CallbackGroup final : public BasicGroup {
+ public:
+  CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
+
+  TaskRank rank() const noexcept override { return calls().rank; }
+  TaskRank size() const noexcept override { return calls().size; }
+  Place place() const noexcept override { return place_; }
+  const char* kind() const noexcept override { return "callbacks"; }
+
+  Op<Status> barrier() override;
+  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
+  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
+  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
+  Op<Result<std::unique_ptr<Group>>> duplicate() override;
+
+ private:
+  const GroupCallbacks& calls() const { return user_->calls; }
+  bool is(TaskRank root) const { return rank() == root; }
+  Status send_number(std::int64_t* number, TaskRank root) const;
+  Status gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const;
+  Status scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const;
+  Status everybody_has(bool memory, const char* collective) const;
+
+  std::shared_ptr<const User> user_;
+  const Place place_;
+};
+
+Status CallbackGroup::send_number(std::int64_t* number, TaskRank root) const {
+  const int code = calls().broadcast(calls().user, number, sizeof *number, root);
+  return code == 0 ? Status{} : failed("broadcast", code);
+}
+
+// One number of every task; `all` is filled on the root.
+Status CallbackGroup::gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const {
+  std::vector<std::size_t> lengths;
+  if (is(root)) {
+    all->resize(static_cast<std::size_t>(size()));
+    lengths.assign(static_cast<std::size_t>(size()), sizeof mine);
+  }
+  const int code = calls().gather(calls().user, &mine, sizeof mine, is(root) ? all->data() : nullptr,
+                                  is(root) ? lengths.data() : nullptr, root);
+  return code == 0 ? Status{} : failed("gather", code);
+}
+
+Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const {
+  std::vector<std::size_t> lengths;
+  if (is(root)) lengths.assign(static_cast<std::size_t>(size()), sizeof *mine);
+  const int code = calls().scatter(calls().user, is(root) ? all.data() : nullptr, is(root) ? lengths.data() : nullptr,
+                                   mine, sizeof *mine, root);
+  return code == 0 ? Status{} : failed("scatter", code);
+}
+
+// Whether each task got its memory, told to all.
+Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
+  std::vector<std::int64_t> all;
+  TW_RETURN_IF_ERROR(gather_numbers(memory ? 0 : kNoMemory, &all, 0));
+  std::int64_t worst = all.empty() ? 0 : *std::min_element(all.begin(), all.end());
+  TW_RETURN_IF_ERROR(send_number(&worst, 0));
+  return to_status(worst, collective);
+}
+
+Op<Status> CallbackGroup::barrier() {
+  const int code = calls().barrier(calls().user);
+  if (code != 0) co_return failed("barrier", code);
+  co_return Status{};
+}
+
+Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  auto length = static_cast<std::int64_t>(data.size());
+  if (Status broken = send_number(&length, root); !broken.ok()) co_return broken;
+  Bytes copy;
+  if (length == 0) co_return copy;
+  const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(length));
+  if (Status bad = everybody_has(good, "broadcast"); !bad.ok()) co_return bad;
+  const int code = calls().broadcast(calls().user, copy.data(), copy.size(), root);
+  if (code != 0) co_return failed("broadcast", code);
+  co_return copy;
+}
+
+Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  std::vector<std::int64_t> numbers;
+  if (Status broken = gather_numbers(static_cast<std::int64_t>(data.size()), &numbers, root); !broken.ok()) {
+    co_return broken;
+  }
+  Gathered all;
+  std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
+  std::int64_t total = 0;
+  for (const std::int64_t number : numbers) {
+    all.begin.push_back(static_cast<std::uint64_t>(total));
+    total += number;
+  }
+  if (is(root)) all.begin.push_back(static_cast<std::uint64_t>(total));
+  if (!try_resize(all.data, static_cast<std::uint64_t>(total))) total = kNoMemory;
+  if (Status broken = send_number(&total, root); !broken.ok()) co_return broken;
+  if (Status bad = to_status(total, "gather"); !bad.ok()) co_return bad;
+  if (total == 0) co_return all;
+  const int code = calls().gather(calls().user, data.data(), data.size(), is(root) ? all.data.data() : nullptr,
+                                  is(root) ? lengths.data() : nullptr, root);
+  if (code != 0) co_return failed("gather", code);
+  co_return all;
+}
+
+Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  std::vector<std::int64_t> numbers;
+  if (is(root)) {
+    numbers.assign(static_cast<std::size_t>(size()), kBadArguments);
+    if (check_parts(parts, size()).ok()) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(parts.part(i).size());
+    }
+  }
+  std::int64_t length = 0;
+  if (Status broken = scatter_numbers(numbers, &length, root); !broken.ok()) co_return broken;
+  if (Status bad = to_status(length, "scatter"); !bad.ok()) co_return bad;
+  Bytes mine;
+  const bool good = try_resize(mine, static_cast<std::uint64_t>(length));
+  if (Status bad = everybody_has(good, "scatter"); !bad.ok()) co_return bad;
+  const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
+  const int code = calls().scatter(calls().user, is(root) ? parts.data.data() + parts.begin.front() : nullptr,
+                                   is(root) ? lengths.data() : nullptr, mine.data(), mine.size(), root);
+  if (code != 0) co_return failed("scatter", code);
+  co_return mine;
+}
+
+Op<Result<std::unique_ptr<Group>>> CallbackGroup::duplicate() {
+  if (calls().duplicate == nullptr) co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(user_, place_));
+  GroupCallbacks copy = calls();
+  const int code = calls().duplicate(calls().user, &copy.user);
+  if (code != 0) co_return failed("duplicate", code);
+  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(std::make_shared<User>(copy), place_));
+}
+
+}  // namespace
+
+Op<Result<std::unique_ptr<Group>>> make_callback_group(GroupCallbacks callbacks) {
+  const auto user = std::make_shared<User>(callbacks);
+  CallbackGroup plain(user, {});  // knows all but the places
+  const auto place = co_await find_place(plain, callbacks.process_id, callbacks.node_id);
+  if (!place.has_value()) co_return place.error();
+  co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(user, place.value()));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,87 @@
+#include "group/find_place.hpp"
+
+#include <map>
+#include <vector>
+
+#include "group/packing.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// Numbers things in the order in which they are first met.
+class Numbering {
+ public:
+  // Negative: something of its own.
+  std::int64_t number_of(std::int64_t id) {
+    if (id < 0) return next_++;
+    const auto [at, is_new] = known_.try_emplace(id, next_);
+    if (is_new) ++next_;
+    return at->second;
+  }
+  std::int64_t count() const { return next_; }
+
+ private:
+  std::map<std::int64_t, std::int64_t> known_;
+  std::int64_t next_ = 0;
+};
+
+// From (process_id, node_id) of all tasks, the place of each: what task 0 scatters. A process is on the node that its
+// first task names.
+Gathered places_of(const Gathered& ids) {
+  Numbering processes;
+  Numbering nodes;
+  std::vector<Place> places;
+  std::vector<Place> by_process;
+  for (std::size_t r = 0; r < ids.parts(); ++r) {
+    const std::vector<std::int64_t> id = numbers_of(ids.part(r));
+    const auto process = static_cast<std::size_t>(processes.number_of(id[0]));
+    if (process == by_process.size()) {
+      by_process.push_back({.process = static_cast<std::int64_t>(process),
+                            .node = nodes.number_of(id[1]),
+                            .process_leader = static_cast<TaskRank>(r),
+                            .tasks_in_process = 0});
+    }
+    ++by_process[process].tasks_in_process;
+    places.push_back(by_process[process]);
+  }
+  Gathered packed;
+  for (const Place& place : places) {
+    packed.begin.push_back(packed.data.size());
+    const Place& shared = by_process[static_cast<std::size_t>(place.process)];
+    for (const std::int64_t number : {shared.process, processes.count(), shared.node, nodes.count(),
+                                      shared.process_leader, shared.tasks_in_process}) {
+      put_number(packed.data, number);
+    }
+  }
+  packed.begin.push_back(packed.data.size());
+  return packed;
+}
+
+Place place_from(ByteView packed) {
+  Place place;
+  place.process = take_number(packed);
+  place.processes = take_number(packed);
+  place.node = take_number(packed);
+  place.nodes = take_number(packed);
+  place.process_leader = take_number(packed);
+  place.tasks_in_process = take_number(packed);
+  return place;
+}
+
+}  // namespace
+
+Op<Result<Place>> find_place(Group& group, std::int64_t process_id, std::int64_t node_id) {
+  std::vector<std::int64_t> ids(2);
+  ids[0] = process_id;
+  ids[1] = node_id;
+  const auto all = co_await group.gather(view_of(ids), 0);
+  if (!all.has_value()) co_return all.error();
+  Gathered places;
+  if (group.rank() == 0) places = places_of(all.value());
+  const auto mine = co_await group.scatter(places, 0);
+  if (!mine.has_value()) co_return mine.error();
+  co_return place_from(mine.value());
+}
+
+}  // namespace thalweg

@@ -1,0 +1,81 @@
+// Group: who takes part. A size, this task's rank, where the task lives, and the collectives.
+//
+// Every collective is called by all tasks of the group in the same order with matching arguments. A collective
+// has no failure of its own by bad luck: what can fail (memory, a broken transport) comes back as a Status that
+// is the same on every task. A group does not know I/O.
+//
+// Kinds: self, team (threads of one process), mpi, hybrid (all threads of all ranks), callbacks, sim.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+#include "group/op.hpp"
+
+namespace thalweg {
+
+using Bytes = std::vector<std::byte>;
+using ByteView = std::span<const std::byte>;
+using TaskRank = std::int64_t;
+
+// Parts of all tasks, in rank order: part i is data[begin[i] .. begin[i+1]).
+struct Gathered {
+  Bytes data;
+  std::vector<std::uint64_t> begin;  // size() + 1 entries; empty on tasks that receive nothing
+  std::size_t parts() const { return begin.empty() ? 0 : begin.size() - 1; }
+  ByteView part(std::size_t i) const { return ByteView(data).subspan(begin[i], begin[i + 1] - begin[i]); }
+};
+
+struct Message {
+  TaskRank peer;  // destination when given, source when received
+  Bytes data;
+};
+
+enum class Reduction { min, max, sum, bit_or };
+
+// Where a task lives. Tasks of one process share memory (and, in the file room, file descriptors).
+struct Place {
+  std::int64_t process = 0;    // number of this task's process within the group, 0-based, dense
+  std::int64_t processes = 1;  // how many processes the group spans
+  std::int64_t node = 0;       // number of this task's node within the group, 0-based, dense
+  std::int64_t nodes = 1;
+  TaskRank process_leader = 0;  // lowest rank in this task's process
+  std::int64_t tasks_in_process = 1;
+};
+
+class Group {
+ public:
+  virtual ~Group() = default;
+  virtual TaskRank rank() const noexcept = 0;
+  virtual TaskRank size() const noexcept = 0;
+  virtual Place place() const noexcept = 0;
+  virtual const char* kind() const noexcept = 0;  // "self", "team", "mpi", "hybrid", "callbacks", "sim"
+
+  // All collective. `data` given by reference stays alive until the Op is done.
+  virtual Op<Status> barrier() = 0;
+  // The root's bytes reach every task (the root's own included).
+  virtual Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) = 0;
+  // Everybody's bytes reach the root; lengths may differ and may be 0. Elsewhere the result has no parts.
+  virtual Op<Result<Gathered>> gather(ByteView data, TaskRank root) = 0;
+  // On the root, part i goes to task i; elsewhere `parts` is ignored.
+  virtual Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) = 0;
+  virtual Op<Result<Gathered>> allgather(ByteView data) = 0;
+  // Element-wise over equally long vectors.
+  virtual Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) = 0;
+  // Sparse all-to-all: each task names its few partners. Received messages come sorted by source.
+  virtual Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) = 0;
+  // One object per process: made by `make` on the process leader, the same pointer on all tasks of the process.
+  // `make` must not throw; it may return null, and then all tasks of that process get null.
+  virtual Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) = 0;
+  // An independent group of the same tasks with the same ranks (as MPI_Comm_dup): collectives on the copy do
+  // not mix with those on the original. Collective.
+  virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,76 @@
+// Memory for what a collective delivers: the one thing in a group that can fail while all tasks behave.
+//
+// The sizes are given by other tasks, so they are not trusted to fit: a failed allocation becomes a Status that
+// the group then makes known to all. (Bookkeeping of a few words per partner is assumed to be available.)
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "group/group.hpp"
+
+namespace thalweg {
+
+// False when the memory cannot be had.
+template <class Vector>
+bool try_resize(Vector& vector, std::uint64_t n) {
+  if (n > vector.max_size()) return false;
+  try {
+    vector.resize(static_cast<std::size_t>(n));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+inline bool try_assign(Bytes& to, ByteView from) {
+  try {
+    to.assign(from.begin(), from.end());
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+// The same text on every task, so that nothing but a flag needs to travel.
+inline Status no_memory_for(const char* collective) {
+  return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
+}
+
+inline Status memory_for(bool had, const char* collective) { return had ? Status{} : no_memory_for(collective); }
+
+// A root that is no rank is seen by all tasks alike: all leave at once.
+inline Status check_root(TaskRank root, TaskRank size) {
+  if (root >= 0 && root < size) return {};
+  return Status::error(Code::invalid_argument,
+                       "root " + std::to_string(root) + " of a collective is not in 0.." + std::to_string(size - 1));
+}
+
+// What a root scatters must have a part for everybody, in order, within the data. Only the root can tell.
+inline Status check_parts(const Gathered& parts, TaskRank size) {
+  bool good = parts.parts() == static_cast<std::size_t>(size) && parts.begin.back() <= parts.data.size();
+  for (std::size_t i = 0; good && i + 1 < parts.begin.size(); ++i) good = parts.begin[i] <= parts.begin[i + 1];
+  if (good) return {};
+  return Status::error(Code::invalid_argument, "scatter to " + std::to_string(size) + " tasks was given " +
+                                                   std::to_string(parts.parts()) +
+                                                   " parts, or parts outside of their data");
+}
+
+// Messages must go to tasks of the group. Only the sender can tell.
+inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
+  for (const Message& message : outgoing) {
+    if (message.peer >= 0 && message.peer < size) continue;
+    return Status::error(Code::invalid_argument, "message to task " + std::to_string(message.peer) +
+                                                     ", which is not in 0.." + std::to_string(size - 1));
+  }
+  return {};
+}
+
+// What all learn about a root whose parts, or a sender whose messages, were wrong.
+inline Status bad_arguments_in(const char* collective) {
+  return Status::error(Code::invalid_argument, std::string("a task gave wrong arguments to a ") + collective);
+}
+
+}  // namespace thalweg

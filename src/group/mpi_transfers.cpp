@@ -1,0 +1,106 @@
+#include "group/mpi_transfers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "os/wait.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// Ranks may outnumber cores, so a waiting one gives its core away: at once to whoever is ready, after a while for good.
+// MPI moves data, and the many steps of a collective, only while it is called: hence the short limit of a sleep.
+void wait_a_little(unsigned fruitless_rounds, unsigned patience) {
+  constexpr unsigned kLongestSleepUs = 200;
+  if (fruitless_rounds < patience) return yield_core();
+  sleep_for(std::chrono::microseconds(std::min(fruitless_rounds - patience + 1, kLongestSleepUs)));
+}
+
+struct Polled {
+  static constexpr unsigned kPatience = 200;
+
+  MPI_Request request;
+  int error = MPI_SUCCESS;
+  unsigned fruitless = 0;
+
+  static bool ready(void* self) {
+    auto& polled = *static_cast<Polled*>(self);
+    int done = 0;
+    polled.error = MPI_Test(&polled.request, &done, MPI_STATUS_IGNORE);
+    return done != 0 || polled.error != MPI_SUCCESS;
+  }
+  static void block(void* self) { wait_a_little(++static_cast<Polled*>(self)->fruitless, kPatience); }
+};
+
+}  // namespace
+
+Status mpi_error(int code, const char* what) {
+  if (code == MPI_SUCCESS) return {};
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text);
+}
+
+Op<Status> mpi_finish(int code, MPI_Request* request, const char* what) {
+  if (code != MPI_SUCCESS) co_return mpi_error(code, what);
+  Polled polled{*request};
+  co_await Until{{Polled::ready, Polled::block, &polled}};
+  co_return mpi_error(polled.error, what);
+}
+
+void MpiTransfers::send(ByteView data, TaskRank to) {
+  // MPI before 4.1 asks for non-const memory in places; it is only read.
+  add(const_cast<std::byte*>(data.data()), data.size(), to, true);
+}
+
+void MpiTransfers::receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, false); }
+
+void MpiTransfers::add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends) {
+  while (bytes > 0) {
+    const std::size_t length = std::min(bytes, static_cast<std::size_t>(limit_));
+    pieces_.push_back({data, static_cast<int>(length), static_cast<int>(peer), sends});
+    data += length;
+    bytes -= length;
+  }
+}
+
+void MpiTransfers::advance() {
+  while (next_ < pieces_.size() && (window_ == 0 || active_.size() < window_)) {
+    const Piece& piece = pieces_[next_++];
+    MPI_Request request = MPI_REQUEST_NULL;
+    error_ = piece.sends ? MPI_Isend(piece.data, piece.bytes, MPI_BYTE, piece.peer, tag_, comm_, &request)
+                         : MPI_Irecv(piece.data, piece.bytes, MPI_BYTE, piece.peer, tag_, comm_, &request);
+    if (error_ != MPI_SUCCESS) return;
+    active_.push_back(request);
+  }
+  if (active_.empty()) return;
+  finished_.resize(active_.size());
+  int count = 0;
+  error_ =
+      MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
+  if (error_ != MPI_SUCCESS || count == 0) return;
+  fruitless_ = 0;
+  std::erase(active_, MPI_REQUEST_NULL);
+}
+
+bool MpiTransfers::ready(void* self) {
+  auto& transfers = *static_cast<MpiTransfers*>(self);
+  transfers.advance();
+  return transfers.error_ != MPI_SUCCESS || (transfers.active_.empty() && transfers.next_ == transfers.pieces_.size());
+}
+
+// Nothing complete does not mean nothing moved: more patience than for a mere wait.
+void MpiTransfers::block(void* self) {
+  constexpr unsigned kPatience = 5000;
+  wait_a_little(++static_cast<MpiTransfers*>(self)->fruitless_, kPatience);
+}
+
+Op<Status> MpiTransfers::finish(const char* what) {
+  co_await Until{{ready, block, this}};
+  co_return mpi_error(error_, what);
+}
+
+}  // namespace thalweg

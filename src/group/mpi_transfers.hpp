@@ -1,0 +1,58 @@
+// Waiting for MPI without blocking in it, and point-to-point transfers of any length.
+//
+// Invariant: a request started here is complete before its owner is destroyed, on failure too, except when MPI itself
+// reports an error; then nothing more can be said about the communicator.
+#pragma once
+
+#include <mpi.h>
+#include <cstddef>
+#include <vector>
+
+#include "group/group.hpp"
+
+namespace thalweg {
+
+Status mpi_error(int code, const char* what);
+
+// Completes `request`, which a call that returned `code` started. In the meantime the driver runs others.
+Op<Status> mpi_finish(int code, MPI_Request* request, const char* what);
+
+// Sends and receives of one collective step. Between two tasks they match in the order in which they were added.
+class MpiTransfers {
+ public:
+  // At most `window` messages at a time; a task that both sends and receives must not limit them (0: no limit).
+  MpiTransfers(MPI_Comm comm, int tag, int message_limit, std::size_t window = 0)
+      : comm_(comm), tag_(tag), limit_(message_limit), window_(window) {}
+  MpiTransfers(const MpiTransfers&) = delete;
+  MpiTransfers& operator=(const MpiTransfers&) = delete;
+
+  // `data` and `into` stay alive until finish() is done.
+  void send(ByteView data, TaskRank to);
+  void receive(std::span<std::byte> into, TaskRank from);
+  Op<Status> finish(const char* what);
+
+ private:
+  struct Piece {
+    std::byte* data;
+    int bytes;
+    int peer;
+    bool sends;
+  };
+  void add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends);
+  void advance();
+  static bool ready(void* self);
+  static void block(void* self);
+
+  const MPI_Comm comm_;
+  const int tag_;
+  const int limit_;
+  const std::size_t window_;
+  std::vector<Piece> pieces_;
+  std::size_t next_ = 0;             // first piece that is not started
+  std::vector<MPI_Request> active_;  // started and not complete
+  std::vector<int> finished_;        // scratch of MPI_Testsome
+  int error_ = MPI_SUCCESS;
+  unsigned fruitless_ = 0;  // rounds in a row in which nothing completed
+};
+
+}  // namespace thalweg

@@ -1,0 +1,64 @@
+#include "group/op.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "os/wait.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// Of the order of a context switch: a partner that is merely descheduled gets its turn before we sleep.
+constexpr unsigned kYieldRounds = 64;
+constexpr unsigned kLongestSleepUs = 1000;
+
+// Yields first, then sleeps 2, 4, 8 ... 1000 us: short waits stay short, long ones cost nothing.
+void wait_longer_each_time(unsigned idle_rounds) {
+  if (idle_rounds <= kYieldRounds) return yield_core();
+  const unsigned doublings = std::min(idle_rounds - kYieldRounds, 10U);
+  sleep_for(std::chrono::microseconds(std::min(1U << doublings, kLongestSleepUs)));
+}
+
+thread_local Driver* current_driver = nullptr;
+
+}  // namespace
+
+bool Driver::step() {
+  bool any = false;
+  // By index: a resumed coroutine may park again, here, at the end.
+  for (std::size_t i = 0; i < waiting_.size();) {
+    const Waiting waiting = waiting_[i];
+    if (!waiting.point.ready(waiting.point.subject)) {
+      ++i;
+      continue;
+    }
+    waiting_[i] = waiting_.back();
+    waiting_.pop_back();
+    waiting.coroutine.resume();
+    any = true;
+  }
+  if (any) idle_rounds_ = 0;
+  return any;
+}
+
+void Driver::step_or_wait() {
+  if (step()) return;
+  ++idle_rounds_;
+  // Blocking on one of several could miss the others for a millisecond: several are polled.
+  if (waiting_.size() == 1 && waiting_[0].point.block != nullptr) {
+    const WaitPoint point = waiting_[0].point;
+    return point.block(point.subject);
+  }
+  wait_longer_each_time(idle_rounds_);
+}
+
+Driver& Driver::current() {
+  thread_local Driver own;
+  return current_driver != nullptr ? *current_driver : own;
+}
+
+Driver::Use::Use(Driver& driver) : before_(current_driver) { current_driver = &driver; }
+Driver::Use::~Use() { current_driver = before_; }
+
+}  // namespace thalweg

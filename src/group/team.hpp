@@ -1,0 +1,81 @@
+// Team: what the threads of one group share. An epoch barrier, and slots in which each task shows its data.
+//
+// A collective is one or two epochs. In an epoch every task fills its slot, arrives, and waits until all have
+// arrived; then it may read all slots. Slots are double-buffered by the parity of the epoch: a slot of epoch e is
+// filled again in epoch e+2, and that needs everybody's arrival at e+1, which comes after the reading of e. So
+// small data, copied into the slot, need one epoch. Larger data stay with their owner, who is kept there by a
+// second epoch until all have read.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "group/group.hpp"
+
+namespace thalweg {
+
+class Team {
+ public:
+  using Epoch = std::uint32_t;  // counts modulo 2^32; only equality with the next one is ever asked
+  static constexpr std::size_t kInlineBytes = 104;
+
+  // Two cache lines of its own: neighbours do not share, and the adjacent-line prefetcher does no harm.
+  struct alignas(128) Slot {
+    std::array<std::byte, kInlineBytes> inline_data;
+    const void* data;  // inline_data, or the owner's memory
+    std::uint64_t bytes;
+    ByteView view() const { return {static_cast<const std::byte*>(data), bytes}; }
+  };
+
+  explicit Team(std::int64_t tasks);
+
+  std::int64_t size() const { return size_; }
+  bool take_rank(TaskRank rank);  // false when it is taken
+
+  // The slot of `rank` in `epoch`. Written by its owner before it arrives, read by all after the epoch passed.
+  Slot& slot(Epoch epoch, TaskRank rank) { return slots_[(epoch & 1) * static_cast<std::size_t>(size_) + rank]; }
+  // Shows `data`: copied when small, else borrowed until the next epoch passes.
+  void show(Epoch epoch, TaskRank rank, ByteView data);
+  // Shows the address of something, borrowed until the next epoch passes.
+  void show_address(Epoch epoch, TaskRank rank, const void* address);
+
+  // Whether anybody showed borrowed data in `epoch`; the same answer on all tasks once it passed.
+  bool any_borrowed(Epoch epoch) const { return flags_[epoch & 1].borrowed.load(std::memory_order_relaxed); }
+  // A task that failed while reading says so before it arrives at `epoch`; all see it once that passed.
+  void mark_failed(Epoch epoch) { flags_[epoch & 1].failed.store(true, std::memory_order_relaxed); }
+  bool any_failed(Epoch epoch) const { return flags_[epoch & 1].failed.load(std::memory_order_relaxed); }
+
+  void arrive(Epoch epoch);
+  bool passed(Epoch epoch) const { return epoch_.load(std::memory_order_acquire) != epoch; }
+  // Spins for some microseconds where there is a core for every task, then offers the core to others a few times;
+  // true when the epoch passed.
+  bool spin(Epoch epoch) const;
+  // Sleeps until the epoch passes, for at most about a millisecond.
+  void sleep(Epoch epoch);
+
+ private:
+  // Relaxed suffices for both: they are ordered by the barrier around them.
+  struct Flags {
+    std::atomic<bool> borrowed{false};
+    std::atomic<bool> failed{false};
+  };
+
+  const std::int64_t size_;
+  const bool spins_;
+  std::vector<Slot> slots_;               // each written by its owner only, see slot()
+  std::vector<std::atomic<bool>> taken_;  // ranks that have a group
+  Flags flags_[2];                        // by parity; cleared for e+1 by the last to arrive at e
+  // Release by every arriver, acquired by the last: it sees all slots, and passes that on with epoch_.
+  alignas(128) std::atomic<std::int64_t> arrived_{0};
+  // Threads in or on the way into futex_wait. Sequentially consistent with epoch_: either the sleeper sees the new
+  // epoch, or the last arriver sees the sleeper.
+  std::atomic<std::int64_t> sleepers_{0};
+  // The current epoch. Whoever acquires the new value sees all slots of the old one.
+  alignas(128) std::atomic<std::uint32_t> epoch_{0};
+};
+
+}  // namespace thalweg

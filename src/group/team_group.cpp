@@ -1,0 +1,224 @@
+// Team: threads of one process. Data is read directly from the memory of the task that shows it (team.hpp).
+//
+// Every function below is one pattern: show, arrive, wait, read; and where anybody's data is borrowed rather than
+// copied, arrive and wait once more, so that no owner leaves before all have read. That second epoch also carries
+// the flag "somebody failed", which makes a failure the same on all tasks.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "group/groups.hpp"
+#include "group/memory.hpp"
+#include "group/reduce.hpp"
+#include "group/team.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// co_await: all tasks have arrived at the epoch.
+struct Passed {
+  Team& team;
+  Team::Epoch epoch;
+
+  // Spinning first keeps the common case, all tasks running, away from the driver and the kernel.
+  bool await_ready() const { return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch)); }
+  void await_suspend(std::coroutine_handle<> h) { Driver::current().park({ready, block, this}, h); }
+  void await_resume() const {}
+
+  static bool ready(void* self) { return static_cast<Passed*>(self)->team.passed(static_cast<Passed*>(self)->epoch); }
+  static void block(void* self) { static_cast<Passed*>(self)->team.sleep(static_cast<Passed*>(self)->epoch); }
+};
+
+class TeamGroup final : public Group {
+ public:
+  TeamGroup(std::shared_ptr<Team> team, TaskRank rank) : team_(std::move(team)), rank_(rank) {}
+
+  TaskRank rank() const noexcept override { return rank_; }
+  TaskRank size() const noexcept override { return team_->size(); }
+  Place place() const noexcept override { return {.tasks_in_process = team_->size()}; }
+  const char* kind() const noexcept override { return "team"; }
+
+  Op<Status> barrier() override;
+  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
+  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
+  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
+  Op<Result<Gathered>> allgather(ByteView data) override;
+  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
+  Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
+  Op<Result<std::unique_ptr<Group>>> duplicate() override;
+
+ private:
+  // This task's part in the current epoch is shown.
+  Passed arrive() {
+    const Team::Epoch epoch = epoch_++;
+    team_->arrive(epoch);
+    return {*team_, epoch};
+  }
+  // Reading is over; `good` is whether it worked here.
+  Passed arrive_after_reading(bool good) {
+    if (!good) team_->mark_failed(epoch_);
+    return arrive();
+  }
+  // Of the epoch that passed last.
+  Team::Slot& shown(TaskRank rank) { return team_->slot(epoch_ - 1, rank); }
+  bool any_borrowed() const { return team_->any_borrowed(epoch_ - 1); }
+  bool any_failed() const { return team_->any_failed(epoch_ - 1); }
+
+  bool copy_all(Gathered& all);
+
+  std::shared_ptr<Team> team_;
+  const TaskRank rank_;
+  Team::Epoch epoch_ = 0;  // the next one of this task
+};
+
+bool TeamGroup::copy_all(Gathered& all) {
+  if (!try_resize(all.begin, static_cast<std::uint64_t>(size()) + 1)) return false;
+  std::uint64_t total = 0;
+  for (TaskRank r = 0; r < size(); ++r) {
+    all.begin[static_cast<std::size_t>(r)] = total;
+    total += shown(r).bytes;
+  }
+  all.begin.back() = total;
+  if (!try_resize(all.data, total)) return false;
+  for (TaskRank r = 0; r < size(); ++r) {
+    const ByteView part = shown(r).view();
+    if (!part.empty()) std::memcpy(all.data.data() + all.begin[static_cast<std::size_t>(r)], part.data(), part.size());
+  }
+  return true;
+}
+
+Op<Status> TeamGroup::barrier() {
+  co_await arrive();
+  co_return Status{};
+}
+
+Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  team_->show(epoch_, rank_, rank_ == root ? data : ByteView{});
+  co_await arrive();
+  Bytes copy;
+  const bool good = try_assign(copy, shown(root).view());
+  if (any_borrowed()) {
+    co_await arrive_after_reading(good);
+    if (any_failed()) co_return no_memory_for("broadcast");
+  }
+  co_return copy;
+}
+
+Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  team_->show(epoch_, rank_, data);
+  co_await arrive();
+  Gathered all;
+  const bool good = rank_ != root || copy_all(all);
+  if (any_borrowed()) {
+    co_await arrive_after_reading(good);
+    if (any_failed()) co_return no_memory_for("gather");
+  }
+  co_return all;
+}
+
+Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
+  team_->show(epoch_, rank_, data);
+  co_await arrive();
+  Gathered all;
+  const bool good = copy_all(all);
+  if (any_borrowed()) {
+    co_await arrive_after_reading(good);
+    if (any_failed()) co_return no_memory_for("allgather");
+  }
+  co_return all;
+}
+
+Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  // Null stands for parts that are no good.
+  const bool sends = rank_ == root && check_parts(parts, size()).ok();
+  team_->show_address(epoch_, rank_, sends ? &parts : nullptr);
+  co_await arrive();
+  const auto* all = static_cast<const Gathered*>(shown(root).data);
+  if (all == nullptr) co_return bad_arguments_in("scatter");
+  Bytes mine;
+  const bool good = try_assign(mine, all->part(static_cast<std::size_t>(rank_)));
+  co_await arrive_after_reading(good);
+  if (any_failed()) co_return no_memory_for("scatter");
+  co_return mine;
+}
+
+Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
+  team_->show(epoch_, rank_, std::as_bytes(std::span(mine)));
+  co_await arrive();
+  // Everybody reduces everything: for a team that is cheaper than a second round through one task.
+  std::vector<std::int64_t> result(mine.size());
+  std::vector<std::int64_t> other(mine.size());
+  bool same_length = true;
+  for (TaskRank r = 0; r < size(); ++r) {
+    const ByteView theirs = shown(r).view();
+    same_length = same_length && theirs.size() == mine.size() * sizeof(std::int64_t);
+    if (!same_length || theirs.empty()) continue;
+    std::memcpy(r == 0 ? result.data() : other.data(), theirs.data(), theirs.size());
+    if (r > 0) reduce_into(result, other, how);
+  }
+  if (any_borrowed()) co_await arrive_after_reading(true);
+  // Where not all lengths are equal, every task finds one that differs from its own: the same answer on all.
+  if (!same_length) co_return bad_arguments_in("allreduce");
+  co_return result;
+}
+
+Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
+  team_->show_address(epoch_, rank_, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
+  co_await arrive();
+  std::vector<Message> received;
+  bool good = true;
+  for (TaskRank r = 0; r < size(); ++r) {
+    auto* theirs = const_cast<std::vector<Message>*>(static_cast<const std::vector<Message>*>(shown(r).data));
+    good = good && theirs != nullptr;
+    if (theirs == nullptr) continue;
+    // A message has one receiver, so its bytes can be taken instead of copied; no other task touches them.
+    for (Message& message : *theirs) {
+      if (message.peer == rank_) received.push_back({r, std::move(message.data)});
+    }
+  }
+  co_await arrive_after_reading(good);
+  if (any_failed()) co_return bad_arguments_in("exchange");
+  co_return received;
+}
+
+Op<Result<std::shared_ptr<void>>> TeamGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
+  std::shared_ptr<void> object;
+  if (rank_ == 0) object = make();
+  team_->show_address(epoch_, rank_, &object);
+  co_await arrive();
+  // Only read by the others, so task 0 may copy, too.
+  if (rank_ != 0) object = *static_cast<const std::shared_ptr<void>*>(shown(0).data);
+  co_await arrive();
+  co_return object;
+}
+
+Op<Result<std::unique_ptr<Group>>> TeamGroup::duplicate() {
+  auto shared = co_await share_in_process([n = size()]() -> std::shared_ptr<void> {
+    auto team = make_team(n);
+    return team.has_value() ? std::move(*team) : nullptr;
+  });
+  auto team = std::static_pointer_cast<Team>(std::move(shared).value());
+  if (team == nullptr) co_return no_memory_for("duplicate");
+  co_return make_team_group(std::move(team), rank_);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Group>> make_team_group(std::shared_ptr<Team> team, TaskRank rank) {
+  if (rank < 0 || rank >= team->size()) {
+    return Status::error(Code::invalid_argument, "task " + std::to_string(rank) + " is not in a team of " +
+                                                     std::to_string(team->size()) + " tasks");
+  }
+  if (!team->take_rank(rank)) {
+    return Status::error(Code::invalid_argument,
+                         "task " + std::to_string(rank) + " of this team has its group already");
+  }
+  return std::unique_ptr<Group>(std::make_unique<TeamGroup>(std::move(team), rank));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,126 @@
+#include "support/crash_check.hpp"
+
+#include "file/health.hpp"
+#include "file/multifile.hpp"
+#include "group/groups.hpp"
+
+namespace thalweg::test {
+
+namespace {
+
+std::size_t durable_writes(const History& history, Death death) {
+  return death == Death::process ? history.flushed : history.synced;
+}
+
+Result<std::unique_ptr<Multifile>> open_serially(const Aftermath& at, Access access, bool recover) {
+  OpenRequest request;
+  request.backend = at.storage;
+  request.path = at.path;
+  request.access = access;
+  request.recover = recover;
+  request.config.options.buffer_bytes = 5000;
+  const auto group = make_self_group();
+  return run(open_multifile(*group, std::move(request)));
+}
+
+std::string check_refusal(const Aftermath& at) {
+  auto file = open_serially(at, Access::read, false);
+  if (file.has_value()) return check_content(at, false, Demand::nothing_wrong);
+  const Status& why = file.error();
+  if (at.death == Death::process && at.was_closed) return "was closed and is refused: " + why.message();
+  const bool names_repair = why.message().find("thalweg repair") != std::string::npos;
+  if (why.code() == Code::not_closed && names_repair) return "";
+  // Before anything was durable the files may be half made, or missing.
+  const bool known = why.code() == Code::corrupt_file || why.code() == Code::not_found;
+  if (known && (at.death == Death::machine || !anything_durable(at))) return "";
+  return "is refused with code " + std::to_string(static_cast<int>(why.code())) + ": " + why.message();
+}
+
+std::string check_repair(const Aftermath& at) {
+  Health health;
+  std::string findings;
+  const Watch watch{[&](const std::string& text) { findings += "\n    " + text; }, {}};
+  const Status repaired = repair_multifile(at.storage, at.path, watch, health);
+  if (!anything_durable(at)) return "";
+  // The death of a process damages nothing; that of a machine may have left traces of what was not synced.
+  const bool as_it_should = repaired.ok() || (at.death == Death::machine && repaired.code() == Code::corrupt_file);
+  if (!as_it_should) return "is not repaired: " + repaired.message() + findings;
+  const std::string content = check_content(at, false, Demand::durable_is_there);
+  if (!content.empty()) return "after the repair: " + content + findings;
+  const Status again = repair_multifile(at.storage, at.path, {}, health);
+  if (again.code() != repaired.code() && !again.ok()) return "a second repair says: " + again.message() + findings;
+  if (health.repaired) return "a second repair repairs again" + findings;
+  const std::string later = check_content(at, false, Demand::durable_is_there);
+  return later.empty() ? "" : "after the second repair: " + later + findings;
+}
+
+// One more session, serially; then everything is durable.
+std::string check_append(Aftermath at) {
+  auto file = open_serially(at, Access::append, false);
+  if (!file.has_value()) return "cannot be appended to: " + file.error().message();
+  WriteHandle& handle = *(*file)->writing;
+  for (std::uint64_t rank = 0; rank < at.histories.size(); rank += 1 + at.histories.size() / 5) {
+    History& history = at.histories[rank];
+    if (!handle.seek_to(rank, -1).ok()) continue;  // in a physical file that was lost
+    const std::uint64_t version = history.begin(handle.current()->position(), 700);
+    const Status written = handle.write(*handle.current(), written_bytes(rank, history.writes.back(), version));
+    if (!written.ok()) return "is not appended to: " + written.message();
+  }
+  const auto group = make_self_group();
+  const Status closed = run(close_multifile(*group, std::move(file).value()));
+  if (!closed.ok()) return "is not closed after an append: " + closed.message();
+  const std::string content = check_content(at, false, Demand::durable_is_there);
+  return content.empty() ? "" : "after an append: " + content;
+}
+
+// What a reader was told about the logical file, for the message.
+std::string told(ReadHandle& handle, std::uint64_t rank, std::span<const WriteRecord> writes) {
+  std::string text = "\n    pieces:";
+  auto pieces = handle.pieces(rank);
+  if (!pieces.has_value()) return text + " " + pieces.error().message();
+  const auto range = [](std::uint64_t begin, std::uint64_t bytes) {
+    return " [" + std::to_string(begin) + "," + std::to_string(begin + bytes) + ")";
+  };
+  for (const format::PieceEntry& piece : *pieces)
+    text += range(piece.logical_offset, piece.logical_bytes) + (piece.kind == format::PieceKind::chunk ? "c@" : "p@") +
+            std::to_string(piece.physical_offset);
+  text += "\n    writes:";
+  for (const WriteRecord& write : writes) text += range(write.offset, write.bytes) + (write.failed ? "!" : "");
+  return text;
+}
+
+}  // namespace
+
+bool anything_durable(const Aftermath& at) {
+  for (const History& history : at.histories)
+    if (durable_writes(history, at.death) > 0) return true;
+  return at.was_closed && at.death == Death::process;
+}
+
+std::string check_content(const Aftermath& at, bool recover, Demand demand) {
+  auto file = open_serially(at, Access::read, recover);
+  if (!file.has_value())
+    return demand == Demand::nothing_wrong ? "" : std::string("cannot be opened: ") + file.error().message();
+  for (std::uint64_t rank = 0; rank < at.histories.size(); ++rank) {
+    const History& history = at.histories[rank];
+    Found found = read_found(*(*file)->reading, rank);
+    std::size_t durable = durable_writes(history, at.death);
+    if (demand == Demand::nothing_wrong && !found.whole()) durable = 0;
+    const std::string wrong = judge(rank, history.writes, durable, found, at.death == Death::machine);
+    if (!wrong.empty()) return wrong + told(*(*file)->reading, rank, history.writes);
+  }
+  return "";
+}
+
+std::string check_aftermath(Aftermath at) {
+  const std::string refused = check_refusal(at);
+  if (!refused.empty()) return "opened as it is: " + refused;
+  const Demand demand = anything_durable(at) ? Demand::durable_is_there : Demand::nothing_wrong;
+  const std::string recovered = check_content(at, true, demand);
+  if (!recovered.empty()) return "opened with recovery: " + recovered;
+  const std::string repaired = check_repair(at);
+  if (!repaired.empty() || !anything_durable(at)) return repaired;
+  return at.death == Death::process ? check_append(std::move(at)) : "";
+}
+
+}  // namespace thalweg::test

@@ -1,0 +1,428 @@
+#include "support/group_bodies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "group/agree.hpp"
+#include "group/packing.hpp"
+#include "support/group_data.hpp"
+
+namespace thalweg::test {
+
+namespace {
+
+// A large group multiplies everything.
+std::size_t scaled(const Group& group, std::size_t bytes) { return group.size() <= 16 ? bytes : bytes / 64 + 3; }
+
+// The same seed, step and rules on every task: each knows what the others do.
+Op<Status> check_broadcast(Group& group, TaskRank root, std::uint64_t step, std::size_t length) {
+  const Bytes sent = bytes_of(root, step, length);
+  const ByteView mine = group.rank() == root ? ByteView(sent) : ByteView{};
+  const auto got = co_await group.broadcast(mine, root);
+  EXPECT_TRUE(got.has_value());
+  if (got.has_value()) {
+    EXPECT_TRUE(same(got.value(), sent)) << "root " << root << " length " << length;
+  }
+  co_return got.status();
+}
+
+Op<Status> check_gather(Group& group, TaskRank root, std::uint64_t step, std::size_t longest) {
+  const Bytes mine = bytes_of(group.rank(), step, length_of(group.rank(), step, longest));
+  const auto got = co_await group.gather(mine, root);
+  EXPECT_TRUE(got.has_value());
+  if (!got.has_value()) co_return got.error();
+  if (group.rank() != root) {
+    EXPECT_EQ(got.value().parts(), 0U);
+    co_return Status{};
+  }
+  const Gathered expected = parts_for(group.size(), step, longest);
+  EXPECT_EQ(got.value().begin, expected.begin);
+  EXPECT_TRUE(same(got.value().data, expected.data));
+  co_return Status{};
+}
+
+Op<Status> check_scatter(Group& group, TaskRank root, std::uint64_t step, std::size_t longest) {
+  const Gathered parts = group.rank() == root ? parts_for(group.size(), step, longest) : Gathered{};
+  const auto got = co_await group.scatter(parts, root);
+  EXPECT_TRUE(got.has_value());
+  const Bytes expected = bytes_of(group.rank(), step, length_of(group.rank(), step, longest));
+  if (got.has_value()) {
+    EXPECT_TRUE(same(got.value(), expected)) << "root " << root;
+  }
+  co_return got.status();
+}
+
+Op<Status> check_allgather(Group& group, std::uint64_t step, std::size_t longest) {
+  const Bytes mine = bytes_of(group.rank(), step, length_of(group.rank(), step, longest));
+  const auto got = co_await group.allgather(mine);
+  EXPECT_TRUE(got.has_value());
+  if (!got.has_value()) co_return got.error();
+  const Gathered expected = parts_for(group.size(), step, longest);
+  EXPECT_EQ(got.value().begin, expected.begin);
+  EXPECT_TRUE(same(got.value().data, expected.data));
+  co_return Status{};
+}
+
+std::int64_t number_of(TaskRank rank, std::uint64_t step, std::size_t i) {
+  return static_cast<std::int64_t>(mixed(static_cast<std::uint64_t>(rank) + step * 31 + i * 1009) % 2000003) - 1000001;
+}
+
+std::int64_t reduced(TaskRank size, std::uint64_t step, std::size_t i, Reduction how) {
+  std::int64_t result = number_of(0, step, i);
+  for (TaskRank r = 1; r < size; ++r) {
+    const std::int64_t other = number_of(r, step, i);
+    switch (how) {
+      case Reduction::min:
+        result = std::min(result, other);
+        break;
+      case Reduction::max:
+        result = std::max(result, other);
+        break;
+      case Reduction::sum:
+        result += other;
+        break;
+      case Reduction::bit_or:
+        result |= other;
+        break;
+    }
+  }
+  return result;
+}
+
+Op<Status> check_allreduce(Group& group, std::uint64_t step, std::size_t length, Reduction how) {
+  std::vector<std::int64_t> mine(length);
+  for (std::size_t i = 0; i < length; ++i) mine[i] = number_of(group.rank(), step, i);
+  const auto got = co_await group.allreduce(mine, how);
+  EXPECT_TRUE(got.has_value());
+  if (!got.has_value()) co_return got.error();
+  EXPECT_EQ(got.value().size(), length);
+  for (const std::size_t i : {std::size_t{0}, length / 2, length - 1}) {
+    if (length > 0) {
+      EXPECT_EQ(got.value()[i], reduced(group.size(), step, i, how));
+    }
+  }
+  co_return Status{};
+}
+
+// To whom task `rank` writes in `step`: none to three messages, possibly several to one, possibly to itself.
+std::vector<TaskRank> peers_of(TaskRank rank, TaskRank size, std::uint64_t step) {
+  const std::uint64_t number = mixed(static_cast<std::uint64_t>(rank) * 257 + step);
+  std::vector<TaskRank> peers;
+  for (std::uint64_t k = 0; k < number % 4; ++k) {
+    peers.push_back(static_cast<TaskRank>(mixed(number + k) % static_cast<std::uint64_t>(size)));
+  }
+  return peers;
+}
+
+Bytes letter(TaskRank from, std::size_t k, std::uint64_t step, std::size_t longest) {
+  return bytes_of(from, step * 8 + k, length_of(from, step * 8 + k, longest));
+}
+
+Op<Status> check_exchange(Group& group, std::uint64_t step, std::size_t longest) {
+  std::vector<Message> outgoing;
+  const std::vector<TaskRank> peers = peers_of(group.rank(), group.size(), step);
+  for (std::size_t k = 0; k < peers.size(); ++k) outgoing.push_back({peers[k], letter(group.rank(), k, step, longest)});
+  const auto got = co_await group.exchange(std::move(outgoing));
+  EXPECT_TRUE(got.has_value());
+  if (!got.has_value()) co_return got.error();
+  std::size_t next = 0;
+  for (TaskRank from = 0; from < group.size(); ++from) {
+    const std::vector<TaskRank> theirs = peers_of(from, group.size(), step);
+    for (std::size_t k = 0; k < theirs.size(); ++k) {
+      if (theirs[k] != group.rank()) continue;
+      const bool there = next < got.value().size();
+      EXPECT_TRUE(there);
+      if (!there) co_return Status{};
+      EXPECT_EQ(got.value()[next].peer, from);
+      EXPECT_TRUE(same(got.value()[next].data, letter(from, k, step, longest)));
+      ++next;
+    }
+  }
+  EXPECT_EQ(next, got.value().size());
+  co_return Status{};
+}
+
+// ---- the bodies ---------------------------------------------------------------------------------------------------
+
+Op<Status> ranks_and_places_are_consistent(Group& group) {
+  const Place here = group.place();
+  std::vector<std::int64_t> mine(5);
+  mine[0] = group.rank();
+  mine[1] = here.process;
+  mine[2] = here.node;
+  mine[3] = here.process_leader;
+  mine[4] = here.tasks_in_process;
+  const auto all = co_await group.allgather(view_of(mine));
+  EXPECT_TRUE(all.has_value());
+  if (!all.has_value()) co_return all.error();
+  std::int64_t in_my_process = 0;
+  std::int64_t last_process = -1;
+  std::int64_t last_node = -1;
+  for (TaskRank r = 0; r < group.size(); ++r) {
+    const auto theirs = numbers_of(all.value().part(static_cast<std::size_t>(r)));
+    EXPECT_EQ(theirs[0], r);
+    last_process = std::max(last_process, theirs[1]);
+    last_node = std::max(last_node, theirs[2]);
+    if (theirs[1] != here.process) continue;
+    ++in_my_process;
+    EXPECT_EQ(theirs[2], here.node);
+    EXPECT_EQ(theirs[3], here.process_leader);
+    EXPECT_LE(here.process_leader, r);
+  }
+  EXPECT_EQ(in_my_process, here.tasks_in_process);
+  EXPECT_EQ(last_process + 1, here.processes);
+  EXPECT_EQ(last_node + 1, here.nodes);
+  co_return Status{};
+}
+
+Op<Status> barriers_follow_each_other(Group& group) {
+  for (int i = 0; i < 50; ++i) {
+    const Status status = co_await group.barrier();
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+Op<Status> broadcast_from_every_root(Group& group) {
+  const std::size_t lengths[] = {0, 1, 104, 105, 240, 241, 5000, 70000};
+  for (const TaskRank root : some_ranks(group.size())) {
+    for (const std::size_t length : lengths) {
+      const Status status = co_await check_broadcast(group, root, length, scaled(group, length));
+      if (!status.ok()) co_return status;
+    }
+  }
+  co_return Status{};
+}
+
+Op<Status> gather_to_every_root(Group& group) {
+  const std::size_t lengths[] = {0, 8, 48, 49, 300, 9000, 70000};
+  for (const TaskRank root : some_ranks(group.size())) {
+    for (const std::size_t longest : lengths) {
+      const Status status = co_await check_gather(group, root, longest, scaled(group, longest));
+      if (!status.ok()) co_return status;
+    }
+  }
+  co_return Status{};
+}
+
+Op<Status> scatter_from_every_root(Group& group) {
+  const std::size_t lengths[] = {0, 8, 48, 49, 300, 9000, 70000};
+  for (const TaskRank root : some_ranks(group.size())) {
+    for (const std::size_t longest : lengths) {
+      const Status status = co_await check_scatter(group, root, longest, scaled(group, longest));
+      if (!status.ok()) co_return status;
+    }
+  }
+  co_return Status{};
+}
+
+Op<Status> allgather_of_different_lengths(Group& group) {
+  const std::size_t lengths[] = {0, 8, 104, 400, 9000, 70000};
+  for (const std::size_t longest : lengths) {
+    const Status status = co_await check_allgather(group, longest, scaled(group, longest));
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+Op<Status> allreduce_in_every_way(Group& group) {
+  const std::size_t lengths[] = {0, 1, 13, 14, 1000};
+  for (const Reduction how : {Reduction::min, Reduction::max, Reduction::sum, Reduction::bit_or}) {
+    for (const std::size_t length : lengths) {
+      const Status status = co_await check_allreduce(group, length, scaled(group, length), how);
+      if (!status.ok()) co_return status;
+    }
+  }
+  co_return Status{};
+}
+
+Op<Status> exchange_among_few_partners(Group& group) {
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const Status status = co_await check_exchange(group, step, step % 2 == 0 ? 60 : 5000);
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+Op<Status> exchange_from_all_to_one(Group& group) {
+  std::vector<Message> outgoing;
+  outgoing.push_back({group.size() - 1, bytes_of(group.rank(), 3, 11)});
+  const auto got = co_await group.exchange(std::move(outgoing));
+  EXPECT_TRUE(got.has_value());
+  if (!got.has_value()) co_return got.error();
+  const bool receives = group.rank() == group.size() - 1;
+  EXPECT_EQ(got.value().size(), receives ? static_cast<std::size_t>(group.size()) : 0U);
+  for (std::size_t i = 0; i < got.value().size(); ++i) {
+    EXPECT_EQ(got.value()[i].peer, static_cast<TaskRank>(i));
+    EXPECT_TRUE(same(got.value()[i].data, bytes_of(static_cast<TaskRank>(i), 3, 11)));
+  }
+  co_return Status{};
+}
+
+Op<Status> one_object_per_process(Group& group) {
+  int made = 0;
+  std::function<std::shared_ptr<void>()> make = [&made]() -> std::shared_ptr<void> {
+    ++made;
+    return std::make_shared<int>(17);
+  };
+  auto shared = co_await group.share_in_process(std::move(make));
+  EXPECT_TRUE(shared.has_value());
+  if (!shared.has_value()) co_return shared.error();
+  const Place here = group.place();
+  EXPECT_EQ(made, here.process_leader == group.rank() ? 1 : 0);
+  EXPECT_EQ(*static_cast<int*>(shared.value().get()), 17);
+  // The same address in one process; the leader's is known to all.
+  std::vector<std::int64_t> address(1, reinterpret_cast<std::intptr_t>(shared.value().get()));
+  const auto all = co_await group.allgather(view_of(address));
+  if (!all.has_value()) co_return all.error();
+  EXPECT_EQ(numbers_of(all.value().part(static_cast<std::size_t>(here.process_leader)))[0], address[0]);
+  std::function<std::shared_ptr<void>()> make_nothing = [] { return std::shared_ptr<void>(); };
+  const auto nothing = co_await group.share_in_process(std::move(make_nothing));
+  EXPECT_TRUE(nothing.has_value());
+  if (nothing.has_value()) {
+    EXPECT_EQ(nothing.value(), nullptr);
+  }
+  co_return nothing.status();
+}
+
+Op<Status> duplicates_are_independent(Group& group) {
+  auto first = co_await group.duplicate();
+  EXPECT_TRUE(first.has_value());
+  if (!first.has_value()) co_return first.error();
+  auto second = co_await first.value()->duplicate();
+  EXPECT_TRUE(second.has_value());
+  if (!second.has_value()) co_return second.error();
+  EXPECT_EQ(second.value()->rank(), group.rank());
+  EXPECT_EQ(second.value()->size(), group.size());
+  EXPECT_EQ(second.value()->place().process, group.place().process);
+  Group* all[] = {&group, first.value().get(), second.value().get()};
+  for (std::uint64_t step = 0; step < 9; ++step) {
+    const Status status = co_await check_gather(*all[step % 3], 0, step, 200);
+    if (!status.ok()) co_return status;
+  }
+  first = Result<std::unique_ptr<Group>>(std::unique_ptr<Group>());  // the copy of a freed group goes on
+  co_return co_await check_allgather(*second.value(), 4, 20);
+}
+
+Op<Status> agreement_on_the_failure_of_each_task(Group& group) {
+  const Status all_good = co_await agree(group, Status{});
+  EXPECT_TRUE(all_good.ok());
+  for (const TaskRank failing : some_ranks(group.size())) {
+    Status mine;
+    if (group.rank() == failing)
+      mine = Status::error(Code::no_space, "disk is full at " + std::to_string(failing), ENOSPC);
+    const Status agreed = co_await agree(group, mine);
+    EXPECT_EQ(agreed.code(), Code::no_space);
+    EXPECT_EQ(agreed.os_errno(), ENOSPC);
+    std::string expected = "disk is full at " + std::to_string(failing);
+    if (group.size() > 1) expected = "task " + std::to_string(failing) + ": " + expected;
+    EXPECT_EQ(agreed.message(), expected);
+  }
+  co_return Status{};
+}
+
+Op<Status> agreement_prefers_the_most_severe_then_the_lowest(Group& group) {
+  Status mine = Status::error(Code::invalid_argument, "argument");
+  const TaskRank first_severe = group.size() / 2;
+  if (group.rank() >= first_severe) mine = Status::error(Code::io_error, "device", EIO);
+  const Status agreed = co_await agree(group, mine);
+  EXPECT_EQ(agreed.code(), Code::io_error);
+  EXPECT_EQ(agreed.os_errno(), EIO);
+  if (group.size() > 1) {
+    EXPECT_EQ(agreed.message(), "task " + std::to_string(first_severe) + ": device");
+  }
+  co_return Status{};
+}
+
+// Whoever is wrong, all are told, and nobody waits.
+Op<Status> wrong_arguments_are_the_failure_of_all(Group& group) {
+  const auto nowhere = co_await group.broadcast({}, group.size());
+  EXPECT_FALSE(nowhere.has_value());
+  for (const TaskRank wrong : some_ranks(group.size())) {
+    Gathered too_few;
+    too_few.begin.assign(static_cast<std::size_t>(group.size()), 0);
+    const auto scattered = co_await group.scatter(too_few, wrong);
+    EXPECT_EQ(scattered.status().code(), Code::invalid_argument);
+    std::vector<Message> outgoing;
+    if (group.rank() == wrong) outgoing.push_back({group.size() + 3, {}});
+    if (group.rank() != wrong) outgoing.push_back({0, {}});
+    const auto exchanged = co_await group.exchange(std::move(outgoing));
+    EXPECT_EQ(exchanged.status().code(), Code::invalid_argument);
+  }
+  co_return co_await check_allgather(group, 1, 10);
+}
+
+Op<Status> large_data(Group& group) {
+  if (group.size() > 16) co_return Status{};
+  // What every task receives from every task grows with the square of their number.
+  const std::size_t longest = group.size() <= 5 ? 3U << 20U : 300U << 10U;
+  Status status = co_await check_broadcast(group, group.size() - 1, 1, longest + 1);
+  if (status.ok()) status = co_await check_gather(group, group.size() / 2, 2, longest);
+  if (status.ok()) status = co_await check_scatter(group, group.size() / 2, 3, longest);
+  if (status.ok()) status = co_await check_allgather(group, 4, longest / 3);
+  if (status.ok()) status = co_await check_exchange(group, 5, longest);
+  co_return status;
+}
+
+Op<Status> one_random_collective(Group& group, std::uint64_t number, std::uint64_t step) {
+  const auto root = static_cast<TaskRank>(number / 16 % static_cast<std::uint64_t>(group.size()));
+  const std::size_t longest = number % 5 == 0 ? scaled(group, 2000) : number % 90;
+  switch (number % 8) {
+    case 0:
+      return group.barrier();
+    case 1:
+      return check_broadcast(group, root, step, longest);
+    case 2:
+      return check_gather(group, root, step, longest);
+    case 3:
+      return check_scatter(group, root, step, longest);
+    case 4:
+      return check_allgather(group, step, longest);
+    case 5:
+      return check_allreduce(group, step, longest, Reduction::sum);
+    case 6:
+      return check_exchange(group, step, longest);
+    default:
+      return agree(group, Status{});
+  }
+}
+
+Op<Status> random_sequences(Group& group) {
+  const std::uint64_t steps = group.size() <= 16 ? 200 : 30;
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    const Status status = co_await one_random_collective(group, mixed(step + 12345), step);
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+}  // namespace
+
+const std::vector<GroupBody>& group_bodies() {
+  static const std::vector<GroupBody> bodies = {
+      {"RanksAndPlacesAreConsistent", ranks_and_places_are_consistent},
+      {"BarriersFollowEachOther", barriers_follow_each_other},
+      {"BroadcastFromEveryRoot", broadcast_from_every_root},
+      {"GatherToEveryRoot", gather_to_every_root},
+      {"ScatterFromEveryRoot", scatter_from_every_root},
+      {"AllgatherOfDifferentLengths", allgather_of_different_lengths},
+      {"AllreduceInEveryWay", allreduce_in_every_way},
+      {"ExchangeAmongFewPartners", exchange_among_few_partners},
+      {"ExchangeFromAllToOne", exchange_from_all_to_one},
+      {"OneObjectPerProcess", one_object_per_process},
+      {"DuplicatesAreIndependent", duplicates_are_independent},
+      {"AgreementOnTheFailureOfEachTask", agreement_on_the_failure_of_each_task},
+      {"AgreementPrefersTheMostSevereThenTheLowest", agreement_prefers_the_most_severe_then_the_lowest},
+      {"WrongArgumentsAreTheFailureOfAll", wrong_arguments_are_the_failure_of_all},
+      {"LargeData", large_data},
+      {"RandomSequences", random_sequences},
+  };
+  return bodies;
+}
+
+}  // namespace thalweg::test

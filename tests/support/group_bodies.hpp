@@ -1,0 +1,19 @@
+// What every kind of group must do: bodies that run on all of them (tests/conformance, tests/mpi).
+//
+// A body is called by every task of a group, expects with EXPECT_*, and gives back ok.
+#pragma once
+
+#include <vector>
+
+#include "support/run_on.hpp"
+
+namespace thalweg::test {
+
+struct GroupBody {
+  const char* name;
+  Op<Status> (*run)(Group&);
+};
+
+const std::vector<GroupBody>& group_bodies();
+
+}  // namespace thalweg::test

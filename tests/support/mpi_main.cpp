@@ -1,0 +1,49 @@
+// main() of the MPI tests: GoogleTest on every rank, one verdict. Rank 0 prints; another rank prints its failures only.
+// Invariant: every rank runs the same tests in the same order, and all return the same exit status.
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace {
+
+class FailuresOnly : public testing::EmptyTestEventListener {
+ public:
+  explicit FailuresOnly(int rank) : rank_(rank) {}
+
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (!result.failed()) return;
+    const char* file = result.file_name() != nullptr ? result.file_name() : "unknown file";
+    std::fprintf(stderr, "[rank %d] %s:%d: %s\n", rank_, file, result.line_number(), result.message());
+  }
+
+ private:
+  int rank_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A rank that waits for ever ends with SIGALRM, and with it the run: a hang is a failure.
+  constexpr unsigned kLongestSeconds = 280;
+  ::alarm(kLongestSeconds);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+  testing::InitGoogleTest(&argc, argv);
+  if (rank != 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailuresOnly(rank));  // owned by GoogleTest
+  }
+  const int mine = RUN_ALL_TESTS();
+
+  int worst = mine;
+  MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return worst;
+}

@@ -1,0 +1,43 @@
+// A multifile in memory, byte by byte: the oracle that the real one is compared with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "file/multifile.hpp"
+
+namespace thalweg::test {
+
+// Byte i of what is written at version v to logical file `rank`: tells apart file, place and time of writing.
+inline std::byte pattern(std::uint64_t rank, std::uint64_t i, std::uint64_t version = 0) {
+  std::uint64_t x = rank * 0x9E3779B97F4A7C15u ^ i * 0xBF58476D1CE4E5B9u ^ version * 0x94D049BB133111EBu;
+  x ^= x >> 31;
+  return static_cast<std::byte>(x * 0xD6E8FEB86659FD93u >> 56);
+}
+
+struct ModelFile {
+  std::vector<std::byte> bytes;
+  std::string name;
+  std::uint32_t mode = 0;
+  void write(std::uint64_t at, const std::vector<std::byte>& data) {
+    if (data.empty()) return;
+    if (bytes.size() < at + data.size()) bytes.resize(at + data.size());
+    std::copy(data.begin(), data.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+};
+using Model = std::map<std::uint64_t, ModelFile>;  // by rank
+
+// Writes at random to the logical files that `handle` serves and to the model: appends, seeks, overwrites, gaps,
+// flushes, names. Sizes from 0 to `largest`.
+void write_at_random(WriteHandle& handle, const std::vector<std::uint64_t>& ranks, Model& model,
+                     std::mt19937_64& random, int steps, std::uint64_t largest);
+
+// Reads everything in random pieces and compares; also names, sizes, ends.
+void expect_equal(ReadHandle& handle, const std::vector<std::uint64_t>& ranks, const Model& model,
+                  std::mt19937_64& random);
+
+}  // namespace thalweg::test

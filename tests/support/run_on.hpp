@@ -1,0 +1,57 @@
+// Runs one body on every task of a group: on threads, on one thread that polls, or simulated.
+//
+//     run_on_team(5, [](Group& group) { EXPECT_TRUE(run(group.barrier()).ok()); });
+//     run_on_sim(1000, seed, [](Group& group) -> Op<Status> { co_return co_await group.barrier(); });
+//
+// A body that is a coroutine and captures something must be kept alive by its caller until the call returns: these
+// functions take the body by reference and do.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "group/groups.hpp"
+#include "group/sim_group.hpp"
+
+namespace thalweg::test {
+
+using TeamBody = std::function<void(Group&)>;
+using OpBody = std::function<Op<Status>(Group&)>;
+
+// Runs `body(task)` for 0 .. tasks-1, each on a thread of its own; task 0 on the calling thread.
+void on_threads(std::int64_t tasks, const std::function<void(std::int64_t)>& body);
+
+// A thread for each task.
+void run_on_team(std::int64_t tasks, const TeamBody& body);
+
+// The threads of several "processes" (themselves a team) as one hybrid group; threads[p] in process p.
+void run_on_hybrid(const std::vector<std::int64_t>& threads, const TeamBody& body);
+
+// C callbacks that are served by a team; `tasks_per_process` > 0 tells the group which tasks share memory.
+void run_on_callbacks(std::int64_t tasks, std::int64_t tasks_per_process, const TeamBody& body);
+
+// All tasks of a team on the calling thread, by turns, as under a progress thread. Fails when one is not ok.
+void run_polled(std::int64_t tasks, const OpBody& body);
+
+// Simulated tasks. Fails the test on a deadlock, or when a task's result is not ok.
+void run_on_sim(const SimOptions& options, const OpBody& body);
+inline void run_on_sim(TaskRank tasks, std::uint64_t seed, const OpBody& body) {
+  run_on_sim(SimOptions{.tasks = tasks, .seed = seed}, body);
+}
+
+// The same, giving back what every task's Op returned, by rank; empty where the world came to no end.
+template <class T, class Body>
+std::vector<T> results_on_sim(const SimOptions& options, Body&& body) {
+  SimWorld world(options);
+  std::vector<Op<T>> ops;
+  for (TaskRank r = 0; r < options.tasks; ++r) ops.push_back(body(world.group(r)));
+  std::vector<T> results;
+  if (!world.run(std::span(ops)).ok()) return results;
+  for (Op<T>& op : ops) results.push_back(std::move(op.value()));
+  return results;
+}
+
+}  // namespace thalweg::test
