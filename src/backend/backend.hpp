@@ -1,0 +1,63 @@
+// Backend: where bytes go. A backend does not know tasks, groups or formats.
+//
+// Kinds: posix (files of the file system), memory (for tests and simulation), fault (wraps another one and injects
+// errors, short transfers and crash points). Calls block. Short transfers are continued and EINTR is retried inside.
+// Threads: a Backend and a StoredFile may be used by several threads at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/status.hpp"
+
+namespace thalweg {
+
+enum class OpenMode { read, read_write, create, create_exclusive };  // create truncates; all creations may read too
+
+class StoredFile {
+ public:
+  virtual ~StoredFile() = default;
+  // Writes all of `data` or fails. Lengths beyond what one system call takes are split.
+  virtual Status write(std::uint64_t offset, std::span<const std::byte> data) = 0;
+  // Writes the parts one behind the other, in as few system calls as possible.
+  virtual Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) = 0;
+  // Reads until `data` is full or the file ends; the number of bytes read.
+  virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) = 0;
+  virtual Result<std::uint64_t> size() = 0;
+  virtual Status truncate(std::uint64_t bytes) = 0;
+  virtual Status preallocate(std::uint64_t offset, std::uint64_t bytes) = 0;
+  // Data and what is needed to find them reach the storage. A failed sync stays failed: never retried.
+  virtual Status sync() = 0;
+  // First offset >= `offset` that may hold data; size() when there is only a hole behind.
+  virtual Result<std::uint64_t> next_data(std::uint64_t offset) = 0;
+  virtual Status close() = 0;  // once; the destructor closes too but cannot report
+  virtual const std::string& path() const = 0;
+};
+
+struct StorageInfo {
+  std::uint32_t block_bytes = 4096;       // preferred I/O block of the file system, power of two
+  std::uint32_t direct_io_alignment = 0;  // 0: direct I/O unknown or not possible
+  std::string kind = "unknown";           // "ext4", "xfs", "tmpfs", "lustre", ...
+  std::uint64_t largest_file_bytes = (1ull << 63) - 1;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) = 0;
+  virtual Status remove(const std::string& path) = 0;  // not_found when it does not exist
+  virtual Result<bool> exists(const std::string& path) = 0;
+  virtual Status sync_directory_of(const std::string& path) = 0;
+  virtual Result<StorageInfo> describe(const std::string& path) = 0;  // of the file system that holds or will hold path
+  virtual const char* name() const = 0;
+};
+
+// The POSIX backend; one object for the whole process.
+std::shared_ptr<Backend> posix_backend();
+// An empty file tree in memory (sparse: memory only for what is written).
+std::shared_ptr<Backend> make_memory_backend();
+
+}  // namespace thalweg

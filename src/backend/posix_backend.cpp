@@ -1,0 +1,109 @@
+// Files of the file system. A failed sync is remembered: the kernel drops what it could not write and would report
+// success the next time, so every later sync of that file fails as the first did.
+#include <mutex>
+#include <utility>
+
+#include "backend/backend.hpp"
+#include "os/file_ops.hpp"
+#include "os/filesystem_info.hpp"
+
+namespace thalweg {
+
+namespace {
+
+class PosixFile final : public StoredFile {
+ public:
+  PosixFile(FileDescriptor file, std::string path, bool writable)
+      : file_(std::move(file)), path_(std::move(path)), writable_(writable) {}
+
+  Status write(std::uint64_t offset, std::span<const std::byte> data) override {
+    return write_parts(offset, std::span(&data, 1));
+  }
+  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
+    TW_RETURN_IF_ERROR(check_writable("write to"));
+    return write_at(file_, path_, offset, parts);
+  }
+  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
+    TW_RETURN_IF_ERROR(check_open("read"));
+    return read_at(file_, path_, offset, data);
+  }
+  Result<std::uint64_t> size() override {
+    TW_RETURN_IF_ERROR(check_open("tell the size of"));
+    return file_size(file_, path_);
+  }
+  Status truncate(std::uint64_t bytes) override {
+    TW_RETURN_IF_ERROR(check_writable("truncate"));
+    return truncate_file(file_, path_, bytes);
+  }
+  Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
+    TW_RETURN_IF_ERROR(check_writable("reserve storage for"));
+    return preallocate_file(file_, path_, offset, bytes);
+  }
+  Status sync() override {
+    TW_RETURN_IF_ERROR(check_open("sync"));
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failed_sync_.ok()) return failed_sync_;
+    }
+    const Status status = sync_file(file_, path_);
+    const std::lock_guard lock(mutex_);
+    if (failed_sync_.ok()) failed_sync_ = status;
+    return failed_sync_;
+  }
+  Result<std::uint64_t> next_data(std::uint64_t offset) override {
+    TW_RETURN_IF_ERROR(check_open("look for data in"));
+    return next_data_at(file_, path_, offset);
+  }
+  Status close() override {
+    TW_RETURN_IF_ERROR(check_open("close"));
+    return close_file(std::move(file_), path_);
+  }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Status check_open(const char* verb) const {
+    if (file_.is_open()) return {};
+    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
+  }
+  Status check_writable(const char* verb) const {
+    TW_RETURN_IF_ERROR(check_open(verb));
+    if (writable_) return {};
+    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+  }
+
+  FileDescriptor file_;
+  const std::string path_;
+  const bool writable_;
+  std::mutex mutex_;
+  Status failed_sync_;  // guarded by mutex_; ok until the first failure
+};
+
+class PosixBackend final : public Backend {
+ public:
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) override {
+    const bool writable = mode != OpenMode::read;
+    const FileCreation creation = mode == OpenMode::create             ? FileCreation::truncate
+                                  : mode == OpenMode::create_exclusive ? FileCreation::exclusive
+                                                                       : FileCreation::never;
+    TW_ASSIGN_OR_RETURN(FileDescriptor file,
+                        open_file(path, writable ? FileAccess::read_write : FileAccess::read, creation));
+    return std::unique_ptr<StoredFile>(std::make_unique<PosixFile>(std::move(file), path, writable));
+  }
+  Status remove(const std::string& path) override { return remove_file(path); }
+  Result<bool> exists(const std::string& path) override { return file_exists(path); }
+  Status sync_directory_of(const std::string& path) override { return sync_folder(folder_of(path)); }
+  Result<StorageInfo> describe(const std::string& path) override {
+    TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info(path));
+    return StorageInfo{info.block_bytes, info.direct_io_alignment, info.kind, info.largest_file_bytes};
+  }
+  const char* name() const override { return "posix"; }
+};
+
+}  // namespace
+
+std::shared_ptr<Backend> posix_backend() {
+  static const std::shared_ptr<Backend> backend = std::make_shared<PosixBackend>();
+  return backend;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,60 @@
+// The index of a multifile: section 6 of the format document.
+#pragma once
+
+#include <map>
+
+#include "format/multifile_frame.hpp"
+
+namespace thalweg::format {
+
+struct FileEntry {
+  std::uint64_t bytes = 0;
+  std::uint64_t first_piece = 0;
+  std::uint32_t n_pieces = 0;
+  std::uint32_t mode = 0;
+  std::uint64_t name_offset = 0;
+  std::uint32_t name_bytes = 0;
+  std::uint32_t flags = 0;
+};
+inline constexpr std::uint32_t kFileDamaged = 1;
+
+enum class PieceKind : std::uint16_t { chunk = 1, packed = 2 };
+struct PieceEntry {
+  std::uint64_t logical_offset = 0;
+  std::uint64_t physical_offset = 0;  // chunk: of the frame; packed: of the stored bytes
+  std::uint64_t logical_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+  std::uint32_t crc = 0;
+  PieceKind kind = PieceKind::chunk;
+  Codec codec = Codec::none;
+};
+
+void encode_file_entry(const FileEntry& entry, ByteSpan out_40_bytes);
+void encode_piece_entry(const PieceEntry& entry, ByteSpan out_40_bytes);
+
+struct IndexPage {
+  std::uint32_t session = 0;
+  std::uint64_t n_local = 0;
+  std::uint64_t n_pieces = 0;
+  std::uint64_t names_bytes = 0;
+  std::uint64_t attributes_bytes = 0;
+  std::uint64_t files_offset = 0, pieces_offset = 0, names_offset = 0, attributes_offset = 0, end = 0;
+};
+// Computes the offsets and the end from the counts, for an index that starts at `offset`.
+Result<IndexPage> layout_index(std::uint32_t session, std::uint64_t n_local, std::uint64_t n_pieces,
+                               std::uint64_t names_bytes, std::uint64_t attributes_bytes, std::uint64_t offset);
+std::vector<std::byte> encode_index_page(const IndexPage& page, const FileIdentity& id, std::uint64_t offset);
+// Checks all counts and offsets against each other, the state slot and the file size.
+Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, const StateSlot& state,
+                                   std::uint64_t file_bytes);
+
+// One entry out of its page bytes (already checked by check_page); checks every field against the index page.
+// A piece with a codec that is not known here is unsupported_version.
+Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index);
+Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index);
+
+using Attributes = std::map<std::string, std::string>;
+std::vector<std::byte> encode_attributes(const Attributes& attributes);
+Result<Attributes> parse_attributes(ByteView bytes);
+
+}  // namespace thalweg::format

@@ -1,0 +1,102 @@
+// What all structures of a multifile share: constants, the identity that binds checksums, slab arithmetic.
+//
+// Everything in this room is pure: bytes and numbers in, bytes and numbers out (docs/format/multifile.md).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "base/status.hpp"
+
+namespace thalweg::format {
+
+using thalweg::ByteSpan;
+using thalweg::ByteView;
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint64_t kPagePayload = 4080;
+inline constexpr std::uint64_t kHeaderBytes = 512;
+inline constexpr std::uint64_t kSlotOffset[2] = {512, 1024};
+inline constexpr std::uint64_t kSlotBytes = 128;
+inline constexpr std::uint64_t kFirstSection = 4096;
+inline constexpr std::uint64_t kFrameBytes = 128;
+inline constexpr std::uint64_t kFillSlotOffset[2] = {128, 160};
+inline constexpr std::uint64_t kFillSlotBytes = 32;
+inline constexpr std::uint64_t kChecksumTableOffset = 192;
+inline constexpr std::uint64_t kDirectoryOffset = 128;
+inline constexpr std::uint64_t kDirectoryEntryBytes = 48;
+inline constexpr std::uint64_t kFileEntryBytes = 40;
+inline constexpr std::uint64_t kPieceEntryBytes = 40;
+inline constexpr std::uint64_t kSequencePerSession = 1ull << 40;
+inline constexpr std::uint32_t kMostSession = (1u << 24) - 1;  // a sequence has 24 bits for it
+inline constexpr std::uint32_t kMostDoublings = 40;
+inline constexpr std::uint64_t kMostCompressed = std::uint64_t{1} << 26;  // logical bytes of a piece with a codec
+inline constexpr std::uint64_t kMaxOffset = (1ull << 63) - 1;
+
+// Binds every checksum of metadata to one physical file of one multifile.
+struct FileIdentity {
+  std::array<std::uint8_t, 16> uuid{};
+  std::uint32_t physical = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// CRC32C of identity, offset and bytes: section 1 of the format document.
+std::uint32_t bound_crc(const FileIdentity& id, std::uint64_t offset, ByteView bytes);
+
+constexpr std::uint64_t align_up(std::uint64_t x, std::uint64_t a) { return (x + a - 1) / a * a; }
+
+// Number of pages of a section of `entries` entries of `entry_bytes` each.
+constexpr std::uint64_t section_pages(std::uint64_t entries, std::uint64_t entry_bytes) {
+  const std::uint64_t per_page = kPagePayload / entry_bytes;
+  return entries / per_page + (entries % per_page != 0);
+}
+
+enum class SectionKind : std::uint32_t {
+  bounds = 1,
+  table = 2,
+  ranks = 3,
+  domains = 4,
+  files = 5,
+  pieces = 6,
+  names = 7,
+  attributes = 8
+};
+
+// Fills in kind, page number and crc of one page whose first 4080 bytes hold entries. `offset`: of this page.
+void seal_page(ByteSpan page, SectionKind kind, std::uint64_t page_number, const FileIdentity& id,
+               std::uint64_t offset);
+// Checks one page; corrupt_file names `offset` otherwise.
+Status check_page(ByteView page, SectionKind kind, std::uint64_t page_number, const FileIdentity& id,
+                  std::uint64_t offset);
+// A whole section of packed entries -> its pages (appended to `out`, which will lie at `offset`), and back.
+void append_section(std::vector<std::byte>& out, SectionKind kind, ByteView entries, std::uint64_t entry_bytes,
+                    const FileIdentity& id, std::uint64_t offset);
+Result<std::vector<std::byte>> parse_section(ByteView pages, SectionKind kind, std::uint64_t n_entries,
+                                             std::uint64_t entry_bytes, const FileIdentity& id, std::uint64_t offset);
+
+// Where slabs lie: section 3 of the format document.
+struct SlabLayout {
+  std::uint64_t data_start = 0;
+  std::uint64_t round_bytes = 0;    // sum over all domains in round 0
+  std::uint64_t domain_prefix = 0;  // sum over the domains before this one
+  std::uint64_t domain_bytes = 0;   // slab bytes of this domain in round 0
+  std::uint32_t rounds_per_doubling = 0;
+  std::uint32_t most_doublings = 0;
+};
+struct Slab {
+  std::uint64_t start = 0;
+  std::uint64_t bytes = 0;
+};
+// Slab k of the domain; out_of_range when it would end beyond 2^63-1.
+Result<Slab> slab_at(const SlabLayout& layout, std::uint64_t k);
+
+// "NAME" for 0, else "NAME.%06u".
+std::string physical_name(const std::string& name, std::uint32_t physical);
+std::string uuid_text(const std::array<std::uint8_t, 16>& uuid);
+
+}  // namespace thalweg::format

@@ -1,0 +1,218 @@
+"""Writes multifiles byte by byte as docs/format/multifile.md says; for golden files only, so any field can be wrong.
+
+It shares with the independent reader nothing but CRC32C. See generate.py.
+"""
+
+import pathlib
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop"))
+from multifile_base import crc32c  # noqa: E402
+
+PAGE, PAYLOAD = 4096, 4080
+BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES = range(1, 9)
+UUID = bytes(range(0x10, 0x20))
+
+
+def up(x, a):
+    return -(-x // a) * a
+
+
+def sequence(session, count):
+    return session << 40 | count
+
+
+class Part:
+    """One physical file. Methods put structures in place and remember what the index must tell."""
+
+    def __init__(self, n_logical, first=0, n_local=None, *, number=0, n_physical=1, ranks=None, table=None, bounds=None,
+                 checksum=1, alignment=512, granule=4096, uuid=UUID, minor=0, optional=0, reserved=0):
+        n_local = n_logical - first if n_local is None else n_local
+        self.number, self.uuid, self.checksum, self.alignment, self.granule = number, uuid, checksum, alignment, granule
+        mapping = 0 if ranks is None else 1
+        self.ranks = list(range(first, first + n_local)) if ranks is None else ranks
+        self.n_logical, self.bytes = n_logical, bytearray(PAGE)
+        self.pieces = {rank: [] for rank in self.ranks}
+        self.sizes, self.flags = dict.fromkeys(self.ranks, 0), dict.fromkeys(self.ranks, 0)
+        self.names, self.modes, self.attributes = {}, {}, {}
+        self.session_number, self.previous, self.newest_index, self.slot_sequence = -1, 0, (0, 0), 0
+        map_offset = ranks_offset = 0
+        if number == 0:
+            entries = [(bounds or [0, n_logical])] if mapping == 0 else []
+            map_offset = self.end()
+            if mapping == 0:
+                self.section(BOUNDS, [struct.pack("<Q", b) for b in entries[0]])
+            else:
+                self.section(TABLE, [struct.pack("<II", *place) for place in table])
+        if mapping and self.ranks:
+            ranks_offset = self.end()
+            self.section(RANKS, [struct.pack("<Q", rank) for rank in self.ranks])
+        head = b"\x89THALW\r\n" + struct.pack(
+            "<HHI16sQQQQQIIIIIIQQQQ", 1, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
+            n_physical, number, mapping, checksum, alignment, granule, map_offset, ranks_offset, self.end(), 1700000000)
+        self.put(0, head + bytes([reserved]) * (508 - len(head)))
+        self.reseal_header()
+
+    # -- bytes ------------------------------------------------------------------------------------------------------
+
+    def end(self):
+        return up(len(self.bytes), PAGE)
+
+    def put(self, offset, data):
+        if len(self.bytes) < offset + len(data):
+            self.bytes.extend(bytes(offset + len(data) - len(self.bytes)))
+        self.bytes[offset:offset + len(data)] = data
+
+    def poke(self, offset, form, *values):
+        struct.pack_into(form, self.bytes, offset, *values)
+
+    def bound_crc(self, offset, data):
+        return crc32c(data, crc32c(self.uuid + struct.pack("<IQ", self.number, offset)))
+
+    def reseal(self, offset, size):
+        """Makes the bound crc in the last 4 of `size` bytes right: of a slot, frame, fill slot or page."""
+        self.poke(offset + size - 4, "<I", self.bound_crc(offset, bytes(self.bytes[offset:offset + size - 4])))
+
+    def reseal_header(self):
+        self.poke(508, "<I", crc32c(bytes(self.bytes[:508])))
+
+    def section(self, kind, entries):
+        """Appends a section at the next page; entries are bytes of equal length."""
+        offset = self.end()
+        per_page = PAYLOAD // len(entries[0]) if entries else 1
+        for number in range(-(-len(entries) // per_page)):
+            at = offset + number * PAGE
+            payload = b"".join(entries[number * per_page:(number + 1) * per_page])
+            self.put(at, payload.ljust(PAYLOAD, b"\0") + struct.pack("<IQI", kind, number, 0))
+            self.reseal(at, PAGE)
+        return offset
+
+    # -- sessions and states ----------------------------------------------------------------------------------------
+
+    def session(self, domains, growth=0, doublings=0):
+        """Begins a session; gives the offset of its session page. With state() the file says that it is open."""
+        self.session_number += 1
+        self.session_at, self.domains, self.growth, self.doublings = self.end(), domains, growth, doublings
+        self.put(self.session_at, bytes(PAGE))
+        domains_at = self.section(DOMAINS, [struct.pack("<Q", d) for d in domains])
+        self.data_start = up(len(self.bytes), self.alignment)
+        self.put(self.session_at, b"TWSESSN1" + struct.pack(
+            "<IIQQQQQI", self.session_number, growth, self.previous, len(domains), domains_at, self.data_start,
+            sum(domains), doublings))
+        self.reseal(self.session_at, PAGE)
+        self.previous = self.session_at
+        self.counts = dict.fromkeys(self.ranks, 0)
+        self.state(1)
+        return self.session_at
+
+    def state(self, state):
+        self.slot_sequence += 1
+        end = self.session_at if state == 1 else sum(self.newest_index)
+        at = 512 if self.slot_sequence % 2 else 1024
+        self.put(at, (b"TWSTATE1" + struct.pack("<QIIQQQQ", self.slot_sequence, state, self.session_number, self.session_at,
+                                                end, *self.newest_index)).ljust(128, b"\0"))
+        self.reseal(at, 128)
+
+    def slab(self, domain, k):
+        exponent = [0 if self.growth == 0 else min(j // self.growth, self.doublings) for j in range(k + 1)]
+        return (self.data_start + sum(self.domains) * sum(2**e for e in exponent[:k])
+                + 2**exponent[k] * sum(self.domains[:domain]))
+
+    def close(self):
+        """Writes index and state; gives the offset of the index page."""
+        names, files, pieces = b"", [], []
+        for rank in self.ranks:
+            name, own = self.names.get(rank, b""), self.pieces[rank]
+            size = max([self.sizes[rank]] + [p[0] + p[2] for p in own])
+            files.append(struct.pack("<QQIIQII", size, len(pieces), len(own), self.modes.get(rank, 0), len(names), len(name),
+                                     self.flags[rank]))
+            pieces += [struct.pack("<QQQQIHH", *p) for p in own]
+            names += name
+        attributes = b"".join(struct.pack("<II", len(k), len(v)) + k + v for k, v in self.attributes.items())
+        offset = self.end()
+        self.put(offset, bytes(PAGE))
+        places = [self.section(FILES, files), self.section(PIECES, pieces),
+                  self.section(NAMES, [bytes([b]) for b in names]), self.section(ATTRIBUTES, [bytes([b]) for b in attributes])]
+        self.put(offset, b"TWINDEX1" + struct.pack("<IIQQQQQQQQQ", self.session_number, 0, len(files), len(pieces), len(names),
+                                                   len(attributes), *places, self.end()))
+        self.reseal(offset, PAGE)
+        self.newest_index = (offset, self.end() - offset)
+        self.put(self.end() - 1, b"" if len(self.bytes) == self.end() else b"\0")
+        self.state(2)
+        return offset
+
+    # -- frames -----------------------------------------------------------------------------------------------------
+
+    def count(self, rank):
+        self.counts[rank] += 1
+        return sequence(self.session_number, self.counts[rank])
+
+    def frame(self, at, kind, extent, front, a=0, b=0, logical=0, directory_crc=0):
+        self.put(at, (b"TWFRAME1" + struct.pack("<IIQQQQQI", kind, self.session_number, extent, front, a, b, logical,
+                                                directory_crc)).ljust(128, b"\0"))
+        self.reseal(at, 128)
+
+    def fill(self, chunk, slot, size, count, front, synced=0):
+        """Fill slot 0 or 1 of the chunk at `chunk`, for the first `size` bytes of its data area as they are now."""
+        tail = size - size % self.granule
+        crc = crc32c(bytes(self.bytes[chunk + front + tail:chunk + front + size])) if self.checksum else 0
+        at = chunk + 128 + 32 * slot
+        self.put(at, struct.pack("<QQIII", size, count, crc, synced, 0) + bytes(4))
+        self.reseal(at, 32)
+
+    def chunk(self, at, rank, logical, data, extent=None, fills=None, in_index=True):
+        """A chunk with `data`; `fills`: (slot, bytes) one after the other. Gives the offset of its data."""
+        capacity = up(max(len(data), 1), self.alignment)
+        front = up(192 + (4 * -(-capacity // self.granule) if self.checksum else 0), self.alignment)
+        if extent:
+            front = up(192 + (4 * -(-extent // self.granule) if self.checksum else 0), self.alignment)
+            capacity = extent - front
+        extent = front + capacity
+        self.frame(at, 1, extent, front, rank, self.count(rank), logical)
+        self.put(at + front, data)
+        for i in range(len(data) // self.granule if self.checksum else 0):
+            self.put(at + 192 + 4 * i, struct.pack("<I", crc32c(data[i * self.granule:(i + 1) * self.granule])))
+        for count, (slot, size) in enumerate(fills if fills is not None else [(0, len(data))], 1):
+            self.fill(at, slot, size, count, front)
+        if in_index and data:
+            self.pieces[rank].append((logical, at, len(data), len(data), 0, 1, 0))
+        return at + front
+
+    def superblock(self, at, pieces, extent=None, kind=2, in_index=True):
+        """`pieces`: (rank, logical offset, logical bytes, stored, codec). Gives the end of its extent."""
+        front, payload, directory = 128 + 48 * len(pieces), b"", b""
+        for rank, logical, size, stored, codec in pieces:
+            crc = crc32c(stored) if self.checksum else 0
+            directory += struct.pack("<QQQQQII", rank, self.count(rank), logical, size, len(stored), crc, codec)
+            if in_index:
+                self.pieces[rank].append((logical, at + front + len(payload), size, len(stored), crc, 2, codec))
+            payload += stored
+        extent = extent or up(front + len(payload), self.alignment)
+        self.put(at + 128, directory + payload)
+        self.frame(at, kind, extent, front, *((len(pieces), len(payload), 0, self.bound_crc(at + 128, directory)) if kind else ()))
+        return at + extent
+
+
+def lz4_literals(data):
+    """An LZ4 block of literals only."""
+    rest = len(data) - 15
+    if rest < 0:
+        return bytes([len(data) << 4]) + data
+    return b"\xf0" + b"\xff" * (rest // 255) + bytes([rest % 255]) + data
+
+
+def lz4_run(byte, size):
+    """An LZ4 block of one literal, a match that repeats it, and five last literals."""
+    rest = size - 6 - 4 - 15
+    return b"\x1f" + byte + b"\x01\x00" + b"\xff" * (rest // 255) + bytes([rest % 255]) + b"\x50" + byte * 5
+
+
+def zstd_raw(data):
+    """A Zstandard frame of one raw block: single segment, size of the content in four bytes."""
+    return b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", len(data)) + struct.pack("<I", len(data) << 3 | 1)[:3] + data
+
+
+def zstd_run(byte, size):
+    """A Zstandard frame of one block that repeats a byte."""
+    return b"\x28\xb5\x2f\xfd\xa0" + struct.pack("<I", size) + struct.pack("<I", size << 3 | 3)[:3] + byte

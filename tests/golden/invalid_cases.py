@@ -1,0 +1,369 @@
+"""The invalid golden files: for each rule of the format document a file that breaks it and nothing else.
+
+A case is (name, rule broken, open mode, expected status code, parts). Opening, or reading every logical file, all names and
+all attributes, must fail with that code.
+"""
+
+import struct
+
+import valid_cases
+from craft import ATTRIBUTES, PAGE, Part, crc32c, lz4_literals, sequence, zstd_raw, zstd_run
+
+CORRUPT, VERSION, NOT_CLOSED, NOT_FOUND = "TW_ERR_CORRUPT", "TW_ERR_VERSION", "TW_ERR_NOT_CLOSED", "TW_ERR_NOT_FOUND"
+CASES = []
+
+# Where what lies in valid_cases.small()
+BOUNDS_AT, SESSION_AT, DOMAINS_AT, CHUNK_AT, SUPER_AT, INDEX_AT = 4096, 8192, 12288, 16384, 17408, 20480
+FILES_AT, PIECES_AT, END = 24576, 28672, 32768
+CHUNK_DATA, SUPER_DATA = CHUNK_AT + 512, SUPER_AT + 128 + 96
+SLOT_A, SLOT_B = 512, 1024
+
+
+def add(name, rule, parts, mode="read", code=CORRUPT):
+    CASES.append((name, rule, mode, code, parts))
+
+
+def small(name, rule, change, mode="read", code=CORRUPT):
+    """A case made of valid_cases.small() by one change; in mode "recover" of the same file before its close."""
+    parts, _ = valid_cases.small(mode == "read")
+    change(parts[0])
+    add(name, rule, parts, mode, code)
+
+
+def header(name, offset, form, value, code=CORRUPT, mode="read"):
+    def change(part):
+        part.poke(offset, form, value)
+        part.reseal_header()
+    small("header_" + name, "2.1 " + name.replace("_", " "), change, mode, code)
+
+
+def field(group, rule, at, size, mode="read"):
+    """Gives a function that makes cases with one field of the structure at `at` wrong and its crc right."""
+    def make(name, offset, form, value, code=CORRUPT):
+        def change(part):
+            part.poke(at + offset, form, value)
+            part.reseal(at, size)
+        small(f"{group}_{name}", f"{rule} {name.replace('_', ' ')}", change, mode, code)
+    return make
+
+
+def flip(name, rule, offset, mode="read"):
+    def change(part):
+        part.bytes[offset] ^= 0x10
+    small(name, rule, change, mode)
+
+
+def make_header_cases():
+    flip("header_magic", "2.1 wrong magic", 1)
+    small("header_magic_text_mode", "2.1 the magic after a transfer as text", lambda p: p.put(6, b"\n"))
+    small("header_cut_off", "2.1 a file of 100 bytes", lambda p: p.bytes.__delitem__(slice(100, None)))
+    small("header_no_bytes", "2.1 an empty file", lambda p: p.bytes.clear())
+    flip("header_crc", "2.1 crc", 400)
+    header("major_version_0", 8, "<H", 0)
+    header("major_version_2", 8, "<H", 2, VERSION)
+    header("header_bytes", 12, "<I", 513)
+    header("required_feature", 32, "<Q", 1 << 5, VERSION)
+    header("more_than_2_to_40_logical_files", 48, "<Q", 2**40 + 1)
+    header("more_here_than_in_all", 56, "<Q", 3)
+    header("first_rank_too_high", 64, "<Q", 1)
+    header("no_physical_file", 72, "<I", 0)
+    header("too_many_physical_files", 72, "<I", 2**20 + 1)
+    header("number_of_file_too_high", 76, "<I", 1)
+    header("mapping", 80, "<I", 2)
+    header("checksum", 84, "<I", 2)
+    for value in (256, 3000, 2**27):
+        header(f"alignment_{value}", 88, "<I", value)
+    for value in (2048, 5000, 2**27):
+        header(f"granule_{value}", 92, "<I", value)
+    for name, offset in (("map", 96), ("session_page", 112)):
+        for value in (0, BOUNDS_AT + 512, END):
+            header(f"{name}_at_{value}", offset, "<Q", value)
+    header("ranks_without_table", 104, "<Q", BOUNDS_AT)
+
+    def million(part):
+        part.poke(48, "<QQ", 10**6, 10**6)
+        part.poke(80, "<I", 1)
+        part.poke(104, "<Q", BOUNDS_AT)
+        part.reseal_header()
+    small("header_a_million_that_is_not_there", "1 sizes are checked against the file before memory is taken", million)
+
+
+def make_state_cases():
+    rule = "2.2 "
+    slot = field("state", "2.2", SLOT_B, 128)
+    small("state_open", rule + "the file was not closed", lambda p: p.put(SLOT_B, bytes(128)), code=NOT_CLOSED)
+    small("state_none", rule + "no valid slot", lambda p: p.put(SLOT_A, bytes(640)))
+    small("state_torn", rule + "a newer slot that is torn", lambda p: p.put(SLOT_B + 64, b"\xff" * 64))
+    flip("state_crc", rule + "crc of the newer slot", SLOT_B + 8)
+    flip("state_older_crc", rule + "a place that is not zeros and does not verify", SLOT_A + 100)
+
+    def swap(part):
+        part.put(SLOT_A, part.bytes[SLOT_B:SLOT_B + 128])
+        part.put(SLOT_B, bytes(128))
+        part.reseal(SLOT_A, 128)
+    small("state_in_the_wrong_place", rule + "odd sequences stand in slot A, even ones in B", swap)
+    slot("sequence_0", 8, "<Q", 0)
+    slot("value_0", 16, "<I", 0)
+    slot("value_3", 16, "<I", 3)
+    slot("session_number_too_high", 20, "<I", 2**24)
+    for value in (0, SESSION_AT + 8, END + PAGE):
+        slot(f"session_page_at_{value}", 24, "<Q", value)
+    slot("end_is_not_that_of_the_index", 32, "<Q", END + PAGE)
+    slot("end_beyond_2_to_63", 32, "<Q", 2**63)
+    slot("closed_without_index", 40, "<Q", 0)
+    for value in (100, END + PAGE, 2**64 - PAGE):
+        slot(f"index_at_{value}", 40, "<Q", value)
+    for value in (0, 4000, END - INDEX_AT - PAGE, 2**64 - PAGE):
+        slot(f"index_bytes_{value}", 48, "<Q", value)
+    small("truncated_by_a_byte", rule + "shorter than end", lambda p: p.bytes.__delitem__(-1))
+    small("truncated_in_the_data", rule + "shorter than end", lambda p: p.bytes.__delitem__(slice(CHUNK_DATA + 10, None)))
+
+
+def make_section_cases():
+    page = field("bounds_page", "1", BOUNDS_AT, PAGE)
+    page("kind", 4080, "<I", 2)
+    page("number", 4084, "<Q", 1)
+    flip("bounds_page_crc", "1 crc of a section page", BOUNDS_AT + 2000)
+    page("does_not_begin_at_0", 0, "<Q", 1)
+    page("does_not_end_at_N", 8, "<Q", 1)
+    flip("files_page_crc", "1 crc of a section page", FILES_AT + 4000)
+    flip("pieces_page_crc", "1 crc of a section page", PIECES_AT + 4000)
+
+    def moved(part):  # the files page as it would be elsewhere in the same file
+        part.put(FILES_AT + 4092, struct.pack("<I", part.bound_crc(FILES_AT + PAGE, part.bytes[FILES_AT:FILES_AT + 4092])))
+    small("files_page_of_another_place", "1 a bound crc is bound to its offset", moved)
+
+    def foreign(part):
+        part.uuid = bytes(16)
+        part.reseal(FILES_AT, PAGE)
+    small("files_page_of_another_multifile", "1 a bound crc is bound to its uuid", foreign)
+
+    def other_number(part):
+        part.number = 1
+        part.reseal(INDEX_AT, PAGE)
+    small("index_page_of_another_physical_file", "1 a bound crc is bound to the number of the file", other_number)
+
+
+def make_set_cases():
+    rule = "2.1 physical files of one set agree"
+
+    def three(change, name, text, code=CORRUPT):
+        parts, _ = valid_cases.three_physical_files()
+        change(parts)
+        add("set_" + name, text, parts, "read", code)
+
+    def falling(parts):
+        parts[0].poke(BOUNDS_AT + 8, "<QQ", 3, 2)
+        parts[0].reseal(BOUNDS_AT, PAGE)
+    three(falling, "bounds_fall", "2.1 bounds ascend")
+    three(lambda parts: parts.pop(), "misses_a_file", "2 every physical file is there", NOT_FOUND)
+    three(lambda parts: parts.__setitem__(2, parts[1]), "has_a_file_twice", rule)
+
+    def foreign(parts):
+        other = Part(3, 2, 1, number=2, n_physical=3, uuid=bytes(16))
+        other.session([4096])
+        other.close()
+        parts[2] = other
+    three(foreign, "has_a_foreign_file", rule)
+    for name, offset, form, value in (("other_N", 48, "<Q", 4), ("other_M", 72, "<I", 4), ("other_granule", 92, "<I", 8192),
+                                      ("other_alignment", 88, "<I", 1024), ("other_checksum", 84, "<I", 0),
+                                      ("other_first_rank", 64, "<Q", 1)):
+        def change(parts, offset=offset, form=form, value=value):
+            parts[2].poke(offset, form, value)
+            parts[2].reseal_header()
+        three(change, name, rule)
+
+    for name, at, value in (("file", 0, 2), ("local_index", 4, 3), ("local_index_of_another", 4, 1)):
+        parts, _ = valid_cases.table_mapping()
+        parts[0].poke(4096 + at, "<I", value)  # where rank 0 lives
+        parts[0].reseal(4096, PAGE)
+        add("table_with_a_wrong_" + name, "2.1 the table names a logical file that has that rank", parts)
+
+
+def make_index_cases():
+    index = field("index", "6.1", INDEX_AT, PAGE)
+    flip("index_magic", "6.1 magic", INDEX_AT)
+    flip("index_crc", "6.1 crc", INDEX_AT + 3000)
+    index("session_number", 8, "<I", 1)
+    index("number_of_logical_files", 16, "<Q", 1)
+    for value in (200, 2**64 - 1):
+        index(f"{value}_pieces", 24, "<Q", value)
+        index(f"{value}_bytes_of_names", 32, "<Q", value)
+        index(f"{value}_bytes_of_attributes", 40, "<Q", value)
+    for name, offset in (("files", 48), ("pieces", 56), ("names", 64), ("attributes", 72), ("end", 80)):
+        index("offset_of_" + name, offset, "<Q", END + PAGE)
+
+    entry = field("file_entry", "6.2", FILES_AT, PAGE)
+    entry("bytes_beyond_2_to_63", 0, "<Q", 2**63)
+    entry("bytes_less_than_a_piece", 0, "<Q", 299)
+    entry("first_piece_too_high", 8, "<Q", 3)
+    entry("first_piece_overflows", 8, "<Q", 2**64 - 1)
+    entry("too_many_pieces", 16, "<I", 2**32 - 1)
+    entry("name_behind_the_names", 24, "<Q", 1)
+    entry("name_too_long", 32, "<I", 1)
+
+    parts, _ = valid_cases.names_and_attributes()
+    part = parts[0]
+    name_at = bytes(part.bytes).index(b"a/b")
+    part.put(name_at + 1, b"\0")
+    part.reseal(name_at - name_at % PAGE, PAGE)
+    add("name_with_a_nul", "6.2 no NUL inside", parts)
+
+    other = Part(2, 1, 1, number=1, n_physical=2)
+    other.session([512])
+    other.attributes[b"key"] = b"value"
+    other.close()
+    first = Part(2, 0, 1, number=0, n_physical=2, bounds=[0, 1, 2])
+    first.session([512])
+    first.close()
+    add("attributes_in_physical_file_1", "6.1 attributes only in file 0", [first, other])
+
+
+def make_piece_cases():
+    chunk = field("chunk_piece", "6.3", PIECES_AT, PAGE)
+    chunk("logical_offset_of_another", 0, "<Q", 0 + 1)
+    chunk("before_4096", 8, "<Q", 512)
+    chunk("behind_the_index", 8, "<Q", END)
+    chunk("offset_overflows", 8, "<Q", 2**64 - 512)
+    chunk("at_a_superblock", 8, "<Q", SUPER_AT)
+    chunk("at_no_frame", 8, "<Q", CHUNK_AT + 512)
+    chunk("logical_bytes_differ", 16, "<Q", 299)
+    chunk("stored_bytes_differ", 24, "<Q", 299)
+    chunk("with_a_crc", 32, "<I", 1)
+    chunk("of_kind_0", 36, "<H", 0)
+    chunk("of_kind_3", 36, "<H", 3)
+    chunk("with_a_codec", 38, "<H", 1)
+
+    def both(part, value):
+        part.poke(PIECES_AT + 16, "<QQ", value, value)
+        part.poke(FILES_AT, "<Q", max(value, 300))
+        for at in (PIECES_AT, FILES_AT):
+            part.reseal(at, PAGE)
+    small("chunk_piece_of_0_bytes", "6.3 logical bytes", lambda p: both(p, 0))
+    small("chunk_piece_longer_than_its_slot", "4.1 a slot that has that number", lambda p: both(p, 301))
+    small("chunk_piece_longer_than_its_capacity", "6.3 logical bytes <= capacity", lambda p: both(p, 600))
+
+    def packed(name, offset, form, *values, code=CORRUPT):
+        def change(part):
+            part.poke(PIECES_AT + 40 + offset, form, *values)
+            part.reseal(PIECES_AT, PAGE)
+        small("packed_piece_" + name, "6.3 " + name.replace("_", " "), change, code=code)
+    packed("logical_offset_overflows", 0, "<Q", 2**63 - 50)
+    packed("before_4096", 8, "<Q", 4000)
+    packed("behind_the_index", 8, "<Q", INDEX_AT - 99)
+    packed("of_0_bytes", 16, "<QQ", 0, 0)
+    packed("stored_bytes_differ", 24, "<Q", 99)
+    packed("with_another_crc", 32, "<I", 1)
+    packed("with_codec_3", 38, "<H", 3, code=VERSION)
+    packed("of_more_than_2_to_26_with_a_codec", 16, "<QQIHH", 2**26 + 1, 100, crc32c(valid_cases.pattern(100, 2)), 2, 1)
+    packed("that_is_no_lz4", 38, "<H", 1)
+    packed("that_is_no_zstd", 38, "<H", 2)
+
+
+def make_data_cases():
+    frame = field("frame", "6.3", CHUNK_AT, 128)
+    flip("frame_crc", "4 crc of a frame", CHUNK_AT + 100)
+    frame("kind_2", 8, "<I", 2)
+    frame("of_another_rank", 32, "<Q", 1)
+    frame("of_a_rank_that_is_not_here", 32, "<Q", 2)
+    frame("of_another_logical_offset", 48, "<Q", 5)
+    frame("extent_0", 16, "<Q", 0)
+    frame("extent_not_aligned", 16, "<Q", 1025)
+    frame("data_offset_behind_the_extent", 24, "<Q", 1536)
+    frame("data_offset_not_aligned", 24, "<Q", 500)
+    frame("data_offset_before_the_table", 24, "<Q", 0)
+    frame("sequence_of_another_session", 40, "<Q", sequence(1, 1))
+    frame("sequence_0", 40, "<Q", 0)
+    frame("with_a_directory_crc", 56, "<I", 1)
+    flip("chunk_data_in_the_tail", "4.1 tail crc", CHUNK_DATA + 299)
+    flip("chunk_fill_slot", "4.1 no valid slot has the number of the index", CHUNK_AT + 128)
+    flip("packed_data", "4.2 crc of the stored bytes", SUPER_DATA + 5)
+
+    for name, change in (("data_of_a_granule", 512 + 4100), ("table", 192 + 4)):
+        parts, _ = valid_cases.granules()
+        parts[0].bytes[16384 + change] ^= 1
+        add("chunk_" + name, "4.1 table entry i is the CRC32C of granule i", parts)
+
+    data = valid_cases.pattern(60)
+    for name, stored, codec in (
+            ("lz4_too_short", lz4_literals(data[:-1]), 1), ("lz4_too_long", lz4_literals(data + b"x"), 1),
+            ("lz4_distance_0", b"\x1fa\x00\x00" + b"\x25\x50aaaaa", 1), ("lz4_distance_too_far", b"\x1fa\x05\x00" + b"\x25\x50aaaaa", 1),
+            ("lz4_cut_off", lz4_literals(data)[:-1], 1), ("zstd_too_short", zstd_raw(data[:-1]), 2),
+            ("zstd_too_long", zstd_raw(data + b"x"), 2), ("zstd_cut_off", zstd_raw(data)[:-1], 2),
+            ("zstd_twice", zstd_raw(data[:30]) + zstd_raw(data[30:]), 2), ("zstd_bomb", zstd_run(b"x", 100000), 2),
+            ("zstd_with_a_frame_to_skip", zstd_raw(data) + b"\x50\x2a\x4d\x18\x04\0\0\0skip", 2)):
+        part = Part(1)
+        part.session([4096])
+        part.superblock(part.slab(0, 0), [(0, 0, 60, stored, codec)])
+        part.close()
+        add("codec_" + name, "4.2 decompressed bytes must be exactly logical bytes, of one block or frame", [part])
+
+
+def attributes_case(name, raw):
+    part = Part(1)
+    part.session([512])
+    part.attributes = {b"k": raw[9:]}  # replaced below by bytes of the same size
+    part.close()
+    at = part.bytes.rindex(struct.pack("<I", ATTRIBUTES)) - 4080
+    part.put(at, raw)
+    part.reseal(at, PAGE)
+    add("attributes_" + name, "6.4 " + name.replace("_", " "), [part])
+
+
+def make_attribute_cases():
+    def pair(key, value=b"v"):
+        return struct.pack("<II", len(key), len(value)) + key + value
+    attributes_case("key_of_0_bytes", pair(b"", b"value"))
+    attributes_case("key_of_256_bytes", pair(b"k" * 256))
+    attributes_case("key_with_a_nul", pair(b"a\0b"))
+    attributes_case("key_twice", pair(b"a") + pair(b"a"))
+    attributes_case("keys_not_ascending", pair(b"b") + pair(b"a"))
+    attributes_case("cut_off_in_the_sizes", pair(b"a") + b"\1\0\0\0\0\0")
+    attributes_case("cut_off_in_the_key", struct.pack("<II", 20, 0) + b"key")
+    attributes_case("cut_off_in_the_value", struct.pack("<II", 3, 2**32 - 1) + b"key" + b"v")
+
+
+def make_recovery_cases():
+    session = field("session", "2.3", SESSION_AT, PAGE, "recover")
+    flip("session_magic", "2.3 magic", SESSION_AT, "recover")
+    flip("session_crc", "2.3 crc", SESSION_AT + 4000, "recover")
+    session("number_1", 8, "<I", 1)
+    session("previous_of_session_0", 16, "<Q", 4096)
+    session("without_domains", 24, "<Q", 0)
+    session("with_more_domains_than_bytes", 24, "<Q", 2**40)
+    for value in (0, SESSION_AT, DOMAINS_AT + 8, 2**64 - PAGE):
+        session(f"domains_at_{value}", 32, "<Q", value)
+    for value in (DOMAINS_AT, CHUNK_AT + 8, 2**63):
+        session(f"data_start_{value}", 40, "<Q", value)
+    for value in (0, 4096 + 512, 4096 + 8, 2**63):
+        session(f"round_bytes_{value}", 48, "<Q", value)
+    session("doublings_41", 56, "<I", 41)
+    flip("domains_crc", "2.3 domain section", DOMAINS_AT + 100, "recover")
+
+    def domain(value):
+        def change(part):
+            part.poke(DOMAINS_AT, "<Q", value)
+            part.reseal(DOMAINS_AT, PAGE)
+        return change
+    for value in (0, 4096 + 512, 4000):
+        small(f"domain_of_{value}_bytes", "3 domains are positive multiples of alignment and sum up to round bytes",
+              domain(value), "recover")
+    flip("recovered_chunk_damaged", "7 a chunk of which no slot verifies is kept as damaged", CHUNK_DATA + 3, "recover")
+    flip("recovered_piece_damaged", "7 a piece whose crc fails is damaged", SUPER_DATA + 3, "recover")
+    header("recovered_with_another_major_version", 8, "<H", 2, VERSION, "recover")
+
+    parts, _ = valid_cases.appended()
+    part = parts[0]
+    at = part.session([4096])
+    part.poke(at + 16, "<Q", at)
+    part.reseal(at, PAGE)
+    add("session_leads_to_itself", "2.3 offset of the previous session page", parts, "recover")
+
+
+def all_cases():
+    for make in (make_header_cases, make_state_cases, make_section_cases, make_set_cases, make_index_cases, make_piece_cases,
+                 make_data_cases, make_attribute_cases, make_recovery_cases):
+        make()
+    names = [case[0] for case in CASES]
+    assert len(set(names)) == len(names)
+    return CASES

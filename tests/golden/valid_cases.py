@@ -1,0 +1,299 @@
+"""The valid golden files that are written from the format document alone. Each gives its parts and what they hold."""
+
+import struct
+
+from craft import PAGE, Part, lz4_literals, lz4_run, zstd_raw, zstd_run
+
+
+def pattern(size, seed=1):
+    out, state = bytearray(), seed * 2654435761 % 2**32
+    while len(out) < size:
+        state = (state * 1664525 + 1013904223) % 2**32
+        out += struct.pack("<I", state)
+    return bytes(out[:size])
+
+
+def small(closed=True):
+    """One chunk and one superblock; the base of most invalid files, which know where what lies in it."""
+    part = Part(2)
+    part.session([4096])
+    data = part.slab(0, 0)
+    part.chunk(data, 0, 0, pattern(300))
+    part.superblock(data + 1024, [(1, 0, 100, pattern(100, 2), 0), (1, 100, 50, pattern(50, 3), 0)])
+    if closed:
+        part.close()
+    return [part], {0: pattern(300), 1: pattern(100, 2) + pattern(50, 3)}
+
+
+def no_logical_files():
+    part = Part(0)
+    part.session([512])
+    part.close()
+    return [part], {}
+
+
+def empty_logical_files():
+    part = Part(3)
+    part.session([4096])
+    part.chunk(part.slab(0, 0), 1, 0, b"", fills=[])  # given out, never filled
+    part.close()
+    return [part], {0: b"", 1: b"", 2: b""}
+
+
+def granules():
+    """A chunk of three granules and a bit, one of exactly two without a slot that would be needed, a later one smaller."""
+    part = Part(2)
+    part.session([65536])
+    at = part.slab(0, 0)
+    a, b, c = pattern(3 * 4096 + 777), pattern(8192, 2), pattern(1, 3)
+    part.chunk(at, 0, 0, a)
+    part.chunk(at + 16384, 1, 0, b, fills=[])
+    part.chunk(at + 32768, 0, len(a), c, fills=[(0, 1), (1, 1), (0, 1)])
+    part.close()
+    return [part], {0: a + c, 1: b}
+
+
+def checksum_none():
+    part = Part(2, checksum=0)
+    part.session([8192])
+    at = part.slab(0, 0)
+    part.chunk(at, 0, 0, pattern(5000))
+    part.superblock(at + 6144, [(1, 0, 10, pattern(10, 2), 0), (1, 10, 90, lz4_run(b"x", 90), 1)])
+    part.close()
+    return [part], {0: pattern(5000), 1: pattern(10, 2) + b"x" * 90}
+
+
+def codecs():
+    part = Part(5)
+    part.session([8192])
+    one, two = pattern(100, 1), pattern(30, 2)
+    part.superblock(part.slab(0, 0), [
+        (0, 0, 100, one, 0), (1, 0, 100, lz4_literals(one), 1), (2, 0, 5000, lz4_run(b"r", 5000), 1),
+        (3, 0, 30, zstd_raw(two), 2), (4, 0, 65536, zstd_run(b"z", 65536), 2), (0, 100, 30, zstd_raw(two), 2)])
+    part.close()
+    return [part], {0: one + two, 1: one, 2: b"r" * 5000, 3: two, 4: b"z" * 65536}
+
+
+def overlaps_and_holes():
+    """The higher sequence hides the lower one; bytes between pieces and behind them are zeros."""
+    part = Part(1)
+    part.session([16384])
+    at = part.slab(0, 0)
+    part.chunk(at, 0, 1000, b"a" * 2000)
+    part.superblock(at + 4096, [(0, 1500, 500, b"b" * 500, 0), (0, 2900, 200, b"c" * 200, 0)])
+    part.chunk(at + 8192, 0, 1900, b"d" * 50)
+    part.sizes[0] = 5000
+    part.close()
+    expected = bytearray(5000)
+    for begin, end, byte in ((1000, 3000, b"a"), (1500, 2000, b"b"), (2900, 3100, b"c"), (1900, 1950, b"d")):
+        expected[begin:end] = byte * (end - begin)
+    return [part], {0: bytes(expected)}
+
+
+def three_physical_files():
+    """Consecutive ranks over three files, the one in the middle without any."""
+    bounds, parts, content = [0, 2, 2, 3], [], {}
+    for number in range(3):
+        first, n_local = bounds[number], bounds[number + 1] - bounds[number]
+        part = Part(3, first, n_local, number=number, n_physical=3, bounds=bounds)
+        part.session([4096])
+        at = part.slab(0, 0)
+        for rank in part.ranks:
+            content[rank] = pattern(200 + rank, rank + 1)
+            part.chunk(at, rank, 0, content[rank])
+            at += 1024
+        part.close()
+        parts.append(part)
+    return parts, content
+
+
+def table_mapping():
+    table = [(1, 0), (0, 1), (1, 1), (0, 0), (0, 2)]
+    parts, content = [], {}
+    for number, ranks in enumerate(([3, 1, 4], [0, 2])):
+        part = Part(5, number=number, n_physical=2, ranks=ranks, table=table)
+        part.session([4096])
+        pieces = []
+        for rank in ranks:
+            content[rank] = pattern(20 * rank + 1, rank + 7)
+            pieces.append((rank, 0, len(content[rank]), content[rank], 0))
+        part.superblock(part.slab(0, 0), pieces)
+        part.names[ranks[0]] = b"first of %d" % number
+        part.close()
+        parts.append(part)
+    return parts, content
+
+
+def table_with_an_empty_file():
+    part = Part(1, number=0, n_physical=2, ranks=[], table=[(1, 0)])
+    other = Part(1, number=1, n_physical=2, ranks=[0])
+    for p in (part, other):
+        p.session([1024])
+    other.chunk(other.slab(0, 0), 0, 0, pattern(64))
+    part.close()
+    other.close()
+    return [part, other], {0: pattern(64)}
+
+
+def names_and_attributes():
+    part = Part(4)
+    part.session([4096])
+    part.superblock(part.slab(0, 0), [(r, 0, 5, b"hello", 0) for r in range(4)])
+    part.names = {0: b"a/b", 1: b"\xe4\n\xff", 3: b"n" * 4096}
+    part.modes = {0: 0o100644, 1: 0o40755}
+    part.attributes = {b"creator": b"craft", b"empty": b"", b"k" * 255: bytes(range(256))}
+    part.flags[2] = 0xFFFF0000  # bits a later minor version may use
+    part.close()
+    return [part], {r: b"hello" for r in range(4)}
+
+
+def later_minor_version():
+    """Whatever a reader must ignore is there: minor version, optional features, reserved bytes, bytes behind the end."""
+    part = Part(1, minor=9, optional=2**64 - 1, reserved=0xEE)
+    session = part.session([2048])
+    at = part.slab(0, 0)
+    part.chunk(at, 0, 0, pattern(100))
+    index = part.close()
+    part.put(at + 60, b"\xee" * 64)
+    part.reseal(at, 128)
+    part.poke(at + 128 + 20, "<II", 0xFFFFFFFE, 0xEEEEEEEE)
+    part.reseal(at + 128, 32)
+    part.put(session + 60, b"\xee" * 4032)
+    part.reseal(session, PAGE)
+    part.poke(index + 12, "<I", 0xEEEEEEEE)
+    part.put(index + 88, b"\xee" * 4004)
+    part.reseal(index, PAGE)
+    for slot in (512, 1024):
+        part.put(slot + 56, b"\xee" * 68)
+        part.reseal(slot, 128)
+        part.put(slot + 128, b"\xee" * 384)
+    part.put(len(part.bytes), b"behind the end")
+    return [part], {0: pattern(100)}
+
+
+def appended():
+    """Two sessions; the second overwrites bytes of the first."""
+    part = Part(2)
+    part.session([4096])
+    at = part.slab(0, 0)
+    part.chunk(at, 0, 0, b"1" * 300)
+    part.superblock(at + 1024, [(1, 0, 10, b"0123456789", 0)])
+    part.names[1] = b"digits"
+    part.close()
+    part.session([2048, 1024])
+    part.chunk(part.slab(1, 0), 0, 250, b"2" * 100)
+    part.superblock(part.slab(0, 0), [(1, 10, 3, b"abc", 0), (1, 1, 1, b"-", 0)])
+    part.attributes[b"sessions"] = b"2"
+    part.close()
+    return [part], {0: b"1" * 250 + b"2" * 100, 1: b"0-23456789abc"}
+
+
+def growing_slabs():
+    """Three domains, slabs that double after every second round, at most twice; several slabs of each in use."""
+    part = Part(3, alignment=1024)
+    part.session([1024, 3072, 2048], growth=2, doublings=2)
+    content = {rank: b"" for rank in range(3)}
+    for k in range(7):
+        for domain in range(3):
+            at = part.slab(domain, k)
+            data = pattern(40 + k, 10 * domain + k)
+            part.superblock(at, [(domain, len(content[domain]), len(data), data, 0)])
+            content[domain] += data
+    return part, content
+
+
+def growing_slabs_closed():
+    part, content = growing_slabs()
+    part.close()
+    return [part], content
+
+
+def extent_over_the_index():
+    """The index lies in the part of a chunk's extent that nobody filled, and the extent ends behind the file."""
+    part = Part(1)
+    part.session([1 << 20])
+    part.chunk(part.slab(0, 0), 0, 0, pattern(100), extent=1 << 20)
+    part.close()
+    return [part], {0: pattern(100)}
+
+
+# ---- Not closed: to be opened with recovery ----------------------------------------------------------------------
+
+def growing_slabs_unclosed():
+    part, content = growing_slabs()
+    return [part], content
+
+
+def unclosed_flushed():
+    """What flushes leave: two fill slots, data behind the last flush, reserved space, a gap, an unfinished append of data."""
+    part = Part(6)
+    part.session([65536])
+    at = part.slab(0, 0)
+    front = part.chunk(at, 0, 0, pattern(5000), extent=16384, fills=[(0, 4096), (1, 5000)]) - at
+    part.put(at + front + 5000, b"never flushed")
+    at += 16384
+    front = part.chunk(at, 1, 0, pattern(5000, 2), extent=16384, fills=[(0, 100), (1, 5000)]) - at
+    part.bytes[at + front + 4999] ^= 1  # the newer slot does not verify: the older one holds
+    at += 16384
+    part.chunk(at, 2, 0, pattern(10, 3), extent=1024, fills=[])  # given out, nothing flushed
+    at += 1024
+    part.superblock(at, [(3, 0, 10, b"reserved  ", 0)], kind=0, extent=1024)
+    at += 1024
+    part.superblock(at, [(4, 0, 4, b"kept", 0)])
+    at += 512
+    part.count(4)  # a piece that never arrived: nothing behind it counts
+    part.chunk(at, 4, 100, b"behind a gap", extent=1024)
+    at += 1024
+    part.chunk(at, 5, 7, pattern(4096, 4), extent=8192, fills=[(0, 4096)])
+    return [part], {0: pattern(5000), 1: pattern(100, 2), 2: b"", 3: b"", 4: b"kept", 5: bytes(7) + pattern(4096, 4)}
+
+
+def unclosed_append():
+    """The session before is closed: its index, names and attributes hold; the open one adds to them."""
+    part = Part(2)
+    part.session([4096])
+    part.chunk(part.slab(0, 0), 0, 0, b"old" * 100)
+    part.names[0], part.attributes[b"key"] = b"name", b"value"
+    part.sizes[1] = 50
+    part.close()
+    part.session([4096])
+    part.chunk(part.slab(0, 0), 0, 300, b"new" * 50)
+    part.superblock(part.slab(0, 0) + 1024, [(1, 10, 4, b"more", 0)])
+    return [part], {0: b"old" * 100 + b"new" * 50, 1: bytes(10) + b"more" + bytes(36)}
+
+
+def unclosed_torn_slot():
+    """The state slot of the close is torn; the file is then as it was while open."""
+    part = Part(1)
+    part.session([4096])
+    part.chunk(part.slab(0, 0), 0, 0, pattern(600))
+    part.close()
+    part.put(1024 + 64, b"\xff" * 64)
+    return [part], {0: pattern(600)}
+
+
+def unclosed_damaged_frame():
+    """A damaged frame among others: what follows it in the slab is found; files with a gap are refused, others whole."""
+    part = Part(3)
+    part.session([8192])
+    at = part.slab(0, 0)
+    part.superblock(at, [(0, 0, 3, b"one", 0)])
+    part.superblock(at + 512, [(0, 3, 3, b"two", 0), (1, 0, 4, b"lost", 0)])
+    part.superblock(at + 1024, [(0, 6, 5, b"three", 0)])
+    part.superblock(at + 1536, [(1, 4, 4, b"kept", 0), (2, 0, 5, b"whole", 0)])
+    part.bytes[at + 512 + 16] ^= 0x40
+    return [part], {0: None, 1: None, 2: b"whole"}
+
+
+def unclosed_checksum_none():
+    part = Part(1, checksum=0)
+    part.session([4096])
+    part.chunk(part.slab(0, 0), 0, 0, b"x" * 700, fills=[(0, 500), (1, 700)])
+    return [part], {0: b"x" * 700}
+
+
+READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
+        three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
+        growing_slabs_closed, extent_over_the_index]
+RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame,
+           unclosed_checksum_none]

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The independent reader on all golden files: what is valid is read, what breaks a rule is refused with its code."""
+
+import hashlib
+import importlib.util
+import json
+import pathlib
+import shutil
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+GOLDEN = HERE.parent / "golden"
+sys.path.insert(0, str(HERE))
+from multifile_base import Refused  # noqa: E402
+from multifile_reader import Multifile  # noqa: E402
+
+MANIFEST = json.loads((GOLDEN / "manifest.json").read_text())
+CAN_ZSTD = bool(importlib.util.find_spec("zstandard") or shutil.which("zstd"))
+
+
+def open_entry(entry):
+    return Multifile(str(GOLDEN / entry["files"][0]["file"]), entry["open"] == "recover")
+
+
+class GoldenFiles(unittest.TestCase):
+    def test_files_are_those_of_the_manifest(self):
+        listed = set()
+        for entry in MANIFEST["valid"] + MANIFEST["invalid"]:
+            for file in entry["files"]:
+                data = (GOLDEN / file["file"]).read_bytes()
+                self.assertEqual((len(data), hashlib.sha256(data).hexdigest()), (file["bytes"], file["sha256"]), file["file"])
+                listed.add(file["file"])
+        there = {str(p.relative_to(GOLDEN)) for kind in ("valid", "invalid") for p in (GOLDEN / kind).iterdir()}
+        self.assertEqual(there, listed)
+
+    def test_valid_files_are_read_as_the_manifest_says(self):
+        for entry in MANIFEST["valid"]:
+            with self.subTest(entry["name"]):
+                multifile = open_entry(entry)
+                self.assertEqual({k.decode("latin-1"): v.decode("latin-1") for k, v in multifile.attributes.items()},
+                                 entry["attributes"])
+                logical = list(multifile)
+                self.assertEqual(len(logical), len(entry["logical"]))
+                for (found, name), expected in zip(logical, entry["logical"]):
+                    self.assertEqual((name.decode("latin-1"), found.mode), (expected["name"], expected["mode"]))
+                    self.check_content(found, expected)
+
+    def check_content(self, found, expected):
+        try:
+            data = b"".join(found.blocks())
+        except Refused as refused:
+            if refused.code == "TW_ERR_NOT_BUILT" and not CAN_ZSTD:
+                return  # said by name, as it should be
+            self.assertEqual(refused.code, expected.get("code"))
+            return
+        self.assertNotIn("code", expected)
+        self.assertEqual((len(data), hashlib.sha256(data).hexdigest()), (expected["bytes"], expected["sha256"]))
+
+    def test_invalid_files_are_refused_with_the_code_of_the_manifest(self):
+        for entry in MANIFEST["invalid"]:
+            with self.subTest(entry["name"], rule=entry["rule"]):
+                with self.assertRaises(Refused) as caught:
+                    for logical, _name in open_entry(entry):
+                        for _block in logical.blocks():
+                            pass
+                if caught.exception.code != "TW_ERR_NOT_BUILT" or CAN_ZSTD:
+                    self.assertEqual(caught.exception.code, entry["code"], caught.exception)
+
+
+if __name__ == "__main__":
+    unittest.main(warnings="ignore")  # files are closed with the reader

@@ -1,0 +1,247 @@
+"""One physical file of a multifile and its logical files: sections 2, 4 and 6 of docs/format/multifile.md."""
+
+import struct
+
+from multifile_base import CHUNK, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, PIECES, RANKS, ATTRIBUTES
+from multifile_base import Refused, crc32c, decompress, need
+
+
+def is_page(offset):
+    return PAGE <= offset <= LIMIT and offset % PAGE == 0
+
+
+def is_power(value, low, high):
+    return low <= value <= high and value & (value - 1) == 0
+
+
+class Physical:
+    """Header, state and index of one physical file. `state` is None when no slot is valid."""
+
+    def __init__(self, path, number):
+        try:
+            self.file = open(path, "rb")
+        except OSError as error:
+            raise Refused(str(error), "TW_ERR_NOT_FOUND") from None
+        self.path, self.number = path, number
+        self.size = self.file.seek(0, 2)
+        self.header(number)
+
+    def read(self, offset, count):
+        self.file.seek(offset)
+        return self.file.read(count)
+
+    def exactly(self, offset, count):
+        need(offset + count <= self.size, f"{self.path}: bytes at {offset} lie behind the end of the file")
+        return self.read(offset, count)
+
+    def bound_crc(self, offset, data):
+        return crc32c(data, crc32c(self.uuid + struct.pack("<IQ", self.number, offset)))
+
+    def sealed(self, offset, count, magic, what):
+        data = self.exactly(offset, count)
+        need(data[:8] == magic, f"{self.path}: no {what} at {offset}")
+        crc = struct.unpack_from("<I", data, count - 4)[0]
+        need(crc == self.bound_crc(offset, data[:-4]), f"{self.path}: checksum of the {what} at {offset}")
+        return data
+
+    def section_bytes(self, entries, entry_bytes):
+        return -(-entries // (PAYLOAD // entry_bytes)) * PAGE
+
+    def section(self, kind, offset, entries, entry_bytes):
+        size = self.section_bytes(entries, entry_bytes)
+        need(offset + size <= self.size, f"{self.path}: section {kind} at {offset} does not fit into the file")
+        per_page, out = PAYLOAD // entry_bytes * entry_bytes, []
+        for number in range(size // PAGE):
+            at = offset + number * PAGE
+            page = self.exactly(at, PAGE)
+            found = struct.unpack_from("<IQI", page, PAYLOAD)
+            need(found == (kind, number, self.bound_crc(at, page[:PAGE - 4])), f"{self.path}: section page at {at}")
+            out.append(page[:per_page])
+        return b"".join(out)[:entries * entry_bytes]
+
+    def header(self, number):
+        data = self.read(0, 512)
+        need(data[:8] == b"\x89THALW\r\n", f"{self.path} is not a multifile")
+        need(len(data) == 512, f"{self.path}: header is cut off")
+        major, _minor, size, self.uuid, required, _optional, self.n_logical, self.n_local, self.first, \
+            self.n_physical, self.number, self.mapping, self.checksum, self.alignment, self.granule, self.map_offset, \
+            self.ranks_offset, self.session_offset, _created = struct.unpack_from("<HHI16sQQQQQIIIIIIQQQQ", data, 8)
+        need(major <= 1, f"{self.path}: major version {major}", "TW_ERR_VERSION")
+        need(struct.unpack_from("<I", data, 508)[0] == crc32c(data[:508]), f"{self.path}: checksum of the header")
+        need(required == 0, f"{self.path}: required feature {(required & -required).bit_length() - 1}", "TW_ERR_VERSION")
+        need(major == 1 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
+             and 1 <= self.n_physical <= 2**20 and self.number < self.n_physical and self.mapping <= 1
+             and self.checksum <= 1 and is_power(self.alignment, 512, 2**26) and is_power(self.granule, 4096, 2**26),
+             f"{self.path}: a field of the header is not legal")
+        need(self.first == 0 if self.mapping else self.first + self.n_local <= self.n_logical,
+             f"{self.path}: first rank {self.first}")
+        need(self.number == number, f"{self.path} is physical file {self.number}, not {number}")
+        has_ranks = self.mapping == 1 and self.n_local > 0
+        map_entries = self.n_logical if self.mapping else self.n_physical + 1
+        for is_there, offset, entries in ((number == 0, self.map_offset, map_entries),
+                                          (has_ranks, self.ranks_offset, self.n_local)):
+            need(is_page(offset) and offset + self.section_bytes(entries, 8) <= self.size if is_there else offset == 0,
+                 f"{self.path}: a section of the header does not fit into the file")
+        need(is_page(self.session_offset) and self.session_offset + PAGE <= self.size,
+             f"{self.path}: session page at {self.session_offset}")
+        self.ranks = range(self.first, self.first + self.n_local)
+        if self.mapping:
+            self.ranks = struct.unpack(f"<{self.n_local}Q", self.section(RANKS, self.ranks_offset, self.n_local, 8))
+            self.here = set(self.ranks)
+            need(all(rank < self.n_logical for rank in self.ranks), f"{self.path}: ranks section")
+
+    def has(self, rank):
+        return rank in self.here if self.mapping else rank in self.ranks
+
+    def slots(self):
+        """The valid slots, and whether a place holds something that does not verify."""
+        valid, torn = [], False
+        for i, offset in enumerate((512, 1024)):
+            data = self.read(offset, 128)
+            try:
+                self.sealed(offset, 128, b"TWSTATE1", "state slot")
+            except Refused:
+                torn = torn or any(data)
+                continue
+            slot = struct.unpack_from("<QIIQQQQ", data, 8)
+            sequence, state, session, page, end, index, count = slot
+            need(sequence % 2 == 1 - i and sequence and state in (1, 2) and session < 2**24 and is_page(page)
+                 and page <= end <= LIMIT, f"{self.path}: a field of the state slot at {offset} is not legal")
+            need(page == end if state == 1 else index, f"{self.path}: end {end} in the state slot")
+            if index or count:
+                need(is_page(index) and count >= PAGE and count % PAGE == 0 and index + count <= end
+                     and (state == 1 or index + count == end), f"{self.path}: index in the state slot")
+            valid.append(slot)
+        return max(valid, default=None), torn
+
+    def load_index(self, slot):
+        """FILES and PIECES entries, names and attributes of the index that a slot names."""
+        session, offset, end = slot[2], slot[5], slot[5] + slot[6]
+        data = self.sealed(offset, PAGE, b"TWINDEX1", "index page")
+        found = struct.unpack_from("<IIQQQQQQQQQ", data, 8)
+        n_local, n_pieces, n_names, n_attributes = found[2:6]
+        need(found[0] <= session and n_local == self.n_local and (self.number == 0 or n_attributes == 0),
+             f"{self.path}: counts of the index page")
+        places, at = [], offset + PAGE
+        for entries, entry_bytes in ((n_local, 40), (n_pieces, 40), (n_names, 1), (n_attributes, 1)):
+            places.append(at)
+            at += self.section_bytes(entries, entry_bytes)
+        need(found[6:] == (*places, at) and at == end, f"{self.path}: offsets of the index page")
+        need(end <= self.size, f"{self.path}: truncated, the index ends at {end}")
+        self.index_offset = offset
+        files = list(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_local, 40)))
+        pieces = list(struct.iter_unpack("<QQQQIHH", self.section(PIECES, places[1], n_pieces, 40)))
+        names = self.section(NAMES, places[2], n_names, 1)
+        for size, first, count, _mode, name_at, name_bytes, _flags in files:
+            need(size <= LIMIT and first + count <= n_pieces and name_at + name_bytes <= n_names
+                 and 0 not in names[name_at:name_at + name_bytes], f"{self.path}: an entry of the files section")
+        self.names = [names[f[4]:f[4] + f[5]] for f in files]
+        self.files = [Logical(self, rank, f, pieces[f[1]:f[1] + f[2]])
+                      for rank, f in zip(self.ranks, files)]
+        return self.section(ATTRIBUTES, places[3], n_attributes, 1)
+
+    def frame(self, offset, room=LIMIT):
+        """(kind, session, extent, data offset, a, b, logical offset, directory crc), "zero" or "damaged"."""
+        data = self.read(offset, 128).ljust(128, b"\0")
+        if not any(data):
+            return "zero"
+        if data[:8] != b"TWFRAME1" or struct.unpack_from("<I", data, 124)[0] != self.bound_crc(offset, data[:124]):
+            return "damaged"
+        frame = struct.unpack_from("<IIQQQQQI", data, 8)
+        kind, session, extent, front, a, b, logical, directory_crc = frame
+        good = kind <= 2 and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
+            and extent % self.alignment == 0 and offset % self.alignment == 0
+        if good and kind == 1:
+            table = 4 * -(-(extent - front) // self.granule) if self.checksum else 0
+            good = front % self.alignment == 0 and front >= 192 + table and self.has(a) \
+                and b >> 40 == session and b % 2**40 and logical <= LIMIT and directory_crc == 0
+        if good and kind == 2:
+            good = front >= 128 + 48 * a and front + b <= extent
+        return frame if good else "damaged"
+
+    def fill_slots(self, offset, capacity):
+        """(bytes, count, tail crc) of the valid fill slots of a chunk, the larger first."""
+        found = []
+        for at in (offset + 128, offset + 160):
+            data = self.read(at, 32)
+            if len(data) == 32 and struct.unpack_from("<I", data, 28)[0] == self.bound_crc(at, data[:28]):
+                slot = struct.unpack_from("<QQI", data, 0)
+                if slot[0] <= capacity and slot[1]:
+                    found.append(slot)
+        return sorted(found, reverse=True)
+
+    def granule_is_sound(self, offset, front, number):
+        data = self.read(offset + front + number * self.granule, self.granule)
+        entry = self.read(offset + 192 + 4 * number, 4)
+        return len(data) == self.granule and len(entry) == 4 and crc32c(data) == struct.unpack("<I", entry)[0]
+
+    def tail_is_sound(self, offset, front, slot):
+        start = slot[0] - slot[0] % self.granule
+        data = self.read(offset + front + start, slot[0] - start)
+        return len(data) == slot[0] - start and crc32c(data) == slot[2]
+
+
+def parse_attributes(data):
+    found, at, last = {}, 0, b""
+    while at < len(data):
+        need(at + 8 <= len(data), "attributes: cut off")
+        key_bytes, value_bytes = struct.unpack_from("<II", data, at)
+        key, value = data[at + 8:at + 8 + key_bytes], data[at + 8 + key_bytes:at + 8 + key_bytes + value_bytes]
+        at += 8 + key_bytes + value_bytes
+        need(at <= len(data) and 1 <= key_bytes <= 255 and 0 not in key and key > last, "attributes: a pair")
+        found[key] = value
+        last = key
+    return found
+
+
+class Logical:
+    """One logical file: its entry and its pieces in order."""
+
+    def __init__(self, physical, rank, entry, pieces):
+        self.physical, self.rank, self.pieces = physical, rank, pieces
+        self.size, self.mode, self.flags = entry[0], entry[3], entry[6]
+
+    def stored(self, piece):
+        """The bytes of a piece, verified."""
+        p = self.physical
+        logical, offset, size, stored, crc, kind, codec = piece
+        need(size and stored and logical + size <= min(self.size, LIMIT), "piece entry: its bytes")
+        need(kind in (CHUNK, PACKED), f"piece entry: kind {kind}")
+        front = 192 if kind == CHUNK else 0
+        need(PAGE <= offset and offset + front + stored <= p.index_offset, f"piece entry: it lies at {offset}")
+        if kind == CHUNK:
+            need(codec == 0 and crc == 0 and stored == size, "piece entry: a chunk with codec or crc")
+            return self.chunk(logical, offset, size)
+        need(codec <= 2, f"piece entry: codec {codec}", "TW_ERR_VERSION")
+        need(stored == size if codec == 0 else size <= 2**26, "piece entry: stored bytes")
+        data = p.exactly(offset, stored)
+        need(not p.checksum or crc32c(data) == crc, f"{p.path}: checksum of the piece at {offset}")
+        return data if codec == 0 else decompress(codec, data, size)
+
+    def chunk(self, logical, offset, size):
+        p = self.physical
+        frame = p.frame(offset)
+        need(isinstance(frame, tuple) and frame[0] == 1 and frame[4] == self.rank and frame[6] == logical
+             and size <= frame[2] - frame[3], f"{p.path}: frame of the chunk at {offset}")
+        front = frame[3]
+        if p.checksum:
+            slots = [s for s in p.fill_slots(offset, frame[2] - front) if s[0] == size]
+            need(slots or size % p.granule == 0, f"{p.path}: no fill slot of the chunk at {offset} has {size} bytes")
+            need(all(p.granule_is_sound(offset, front, i) for i in range(size // p.granule))
+                 and (size % p.granule == 0 or any(p.tail_is_sound(offset, front, s) for s in slots)),
+                 f"{p.path}: checksum of the chunk at {offset}")
+        return p.exactly(offset + front, size)
+
+    def blocks(self):
+        """The bytes of the file from front to end, in blocks."""
+        contents = [(piece[0], self.stored(piece)) for piece in self.pieces]
+        borders = sorted({0, self.size, *(b for at, data in contents for b in (at, at + len(data)))})
+        for begin, end in zip(borders, borders[1:]):
+            for at, data in reversed(contents):  # the later hides the earlier
+                if at <= begin and end <= at + len(data):
+                    yield data[begin - at:end - at]
+                    break
+            else:
+                need(not self.flags & 1, f"logical file {self.rank}: a repair found bytes at {begin} lost")
+                for start in range(begin, end, 2**20):
+                    yield bytes(min(2**20, end - start))

@@ -1,0 +1,180 @@
+"""Makes the logical files of a physical file out of its frames: section 7 of docs/format/multifile.md."""
+
+import struct
+
+from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, PACKED, PAGE, PAYLOAD, Refused, crc32c, need
+from multifile_physical import Logical, is_page, parse_attributes
+
+
+def follows(last, sequence):
+    """Is this the sequence behind `last` (0: none), in the same session or as the first of a later one?"""
+    same_session = last and last >> 40 == sequence >> 40
+    return sequence == last + 1 if same_session else sequence % 2**40 == 1
+
+
+class Recovery:
+    """Makes the logical files of a physical file out of its frames."""
+
+    def __init__(self, physical, slot):
+        self.p, self.lost, self.found = physical, False, {}
+        base, end = False, 0
+        self.attributes = {}
+        if slot and slot[5]:
+            try:
+                self.attributes, base, end = parse_attributes(physical.load_index(slot)), True, slot[5] + slot[6]
+            except Refused:
+                pass  # names and attributes are lost
+        for _offset, session, limit in self.sessions_to_walk(slot, base, end):
+            try:
+                sizes = self.domains(session)
+            except Refused:
+                if not base and session[0] == 0:
+                    raise
+                continue  # of a session that was synced everything is there
+            self.walk(session, sizes, limit)
+        physical.index_offset = LIMIT  # there is none that would end the pieces
+        if not base:
+            physical.names = [b""] * physical.n_local
+            physical.files = [Logical(physical, rank, (0,) * 7, []) for rank in physical.ranks]
+        for logical in physical.files:
+            self.add(logical, sorted(self.found.get(logical.rank, []), key=lambda found: found[0]))
+
+    def session(self, offset):
+        p = self.p
+        s = struct.unpack_from("<IIQQQQQI", p.sealed(offset, PAGE, b"TWSESSN1", "session page"), 8)
+        number, _growth, previous, n_domains, domains, start, round_bytes, doublings = s
+        need(number < 2**24 and (number == 0) == (offset == p.session_offset) and n_domains and doublings <= 40
+             and (is_page(previous) and previous < offset if number else previous == 0), "session page: numbers")
+        end = domains + p.section_bytes(n_domains, 8)
+        need(is_page(domains) and domains > offset and end <= p.size and end <= start < end + 2**26 and start % p.alignment == 0
+             and n_domains * p.alignment <= round_bytes <= LIMIT and round_bytes % p.alignment == 0, "session page: places")
+        return s
+
+    def domains(self, session):
+        p = self.p
+        sizes = struct.unpack(f"<{session[3]}Q", p.section(DOMAINS, session[4], session[3], 8))
+        need(sum(sizes) == session[6] and all(b and b % p.alignment == 0 for b in sizes), "domain section")
+        return sizes
+
+    def is_sealed(self, offset):
+        page = self.p.read(offset, PAGE)
+        return len(page) == PAGE and struct.unpack_from("<I", page, PAGE - 4)[0] == self.p.bound_crc(offset, page[:-4])
+
+    def sessions_to_walk(self, slot, base, end):
+        """(offset, session page, limit) of each session, the oldest first."""
+        p = self.p
+        last = slot[3] if slot else p.session_offset
+        try:
+            self.session(last)
+        except Refused:
+            if self.is_sealed(last):
+                raise
+            if base:
+                return []
+            last = p.session_offset
+        found = []
+        while last:
+            found.insert(0, (last, self.session(last)))
+            last = found[0][1][2]
+        limits = [self.index_begin(min(offset, p.size)) for offset, _session in found[1:]] + [self.limit(slot, found[-1][0])]
+        found = [(offset, session, limit) for (offset, session), limit in zip(found, limits) if not base or offset >= end]
+        if base and not found:
+            try:
+                found = [(end, self.session(end), self.limit(slot, end))]
+            except Refused:
+                pass
+        return found
+
+    def limit(self, slot, offset):
+        """Where the frames of the session at `offset` must end when no session follows it."""
+        closed = slot and slot[1] == 2 and slot[3] == offset
+        return min(slot[5], self.p.size) if closed else self.index_begin(self.p.size)
+
+    def index_begin(self, end):
+        """Where the run of index pages before `end` begins; `end` when there is none."""
+        begin, met = end // PAGE * PAGE, False
+        while begin >= 2 * PAGE:
+            page = self.p.exactly(begin - PAGE, PAGE)
+            sealed = self.is_sealed(begin - PAGE)
+            if sealed and page[:8] == b"TWINDEX1":
+                return begin - PAGE
+            if not sealed or not FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= ATTRIBUTES:
+                return begin if met else end
+            begin, met = begin - PAGE, True
+        return end
+
+    def walk(self, session, sizes, limit):
+        number, growth, _, _, _, start, round_bytes, doublings = session
+        prefix = 0
+        for size in sizes:
+            k = before = 0  # before: S(k)
+            while True:
+                factor = 2 ** min(k // growth, doublings) if growth else 1
+                begin = start + round_bytes * before + factor * prefix
+                if begin >= limit or begin + factor * size > LIMIT:
+                    break
+                self.slab(number, begin, begin + factor * size, limit)
+                k, before = k + 1, before + factor
+            prefix += size
+
+    def slab(self, session, at, end, limit):
+        searching = False
+        while at < min(end, limit):
+            frame = self.p.frame(at, end - at)
+            if isinstance(frame, tuple) and frame[1] == session:
+                searching = False
+                if frame[0]:
+                    (self.chunk if frame[0] == CHUNK else self.superblock)(at, frame)
+                at += frame[2]
+                continue
+            if frame == "zero" and not searching:
+                return
+            searching = self.lost = True
+            at += self.p.alignment
+
+    def chunk(self, at, frame):
+        p, front, damaged = self.p, frame[3], False
+        slots = [s for s in p.fill_slots(at, frame[2] - front) if frame[6] + s[0] <= LIMIT]
+        count = slots[0][0] if slots else None
+        if slots and p.checksum:
+            sound = 0
+            while sound < count // p.granule and p.granule_is_sound(at, front, sound):
+                sound += 1
+            good = [s for s in slots if s[0] // p.granule <= sound and p.tail_is_sound(at, front, s)]
+            damaged, count = not good, good[0][0] if good else count
+        self.keep(frame[4], frame[5], (frame[6], at, count, count, 0, CHUNK, 0), damaged)
+
+    def superblock(self, at, frame):
+        p, session, front, n_pieces, payload = self.p, frame[1], frame[3], frame[4], frame[5]
+        data = p.read(at + 128, 48 * n_pieces)
+        entries = list(struct.iter_unpack("<QQQQQII", data)) if len(data) == 48 * n_pieces else []
+        if len(entries) != n_pieces or p.bound_crc(at + 128, data) != frame[7] or payload != sum(e[4] for e in entries) \
+                or not all(p.has(e[0]) and e[1] >> 40 == session and e[1] % 2**40 and e[3] and e[4]
+                           and e[2] + e[3] <= LIMIT and (e[3] == e[4] if e[6] == 0 else e[3] <= 2**26)
+                           and (p.checksum or e[5] == 0) for e in entries):
+            self.lost = True
+            return
+        at += front
+        for rank, sequence, logical, size, stored, crc, codec in entries:
+            data = p.read(at, stored)
+            damaged = len(data) < stored or (p.checksum == 1 and crc32c(data) != crc)
+            self.keep(rank, sequence, (logical, at, size, stored, crc, PACKED, codec), damaged)
+            at += stored
+
+    def keep(self, rank, sequence, piece, damaged):
+        self.found.setdefault(rank, []).append((sequence, piece, damaged))
+
+    def add(self, logical, found):
+        last = 0
+        for sequence, piece, damaged in found:
+            if not follows(last, sequence):
+                if not self.lost:
+                    break  # what is missing was never flushed, nor was what comes behind it
+                damaged = True
+            last = sequence
+            logical.flags |= damaged
+            if piece[2] is None and not self.lost:
+                break  # a chunk tells what it holds before anything behind it is stored
+            if piece[2]:
+                logical.pieces.append(piece)
+                logical.size = max(logical.size, piece[0] + piece[2])

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""What the thalweg command writes, the independent reader reads: with every checksum, codec and number of files."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from multifile_reader import Multifile  # noqa: E402
+
+THALWEG = os.environ.get("THALWEG") or shutil.which("thalweg") or "thalweg"
+READER = HERE / "multifile_reader.py"
+CAN_ZSTD = bool(importlib.util.find_spec("zstandard") or shutil.which("zstd"))
+
+
+def content_of(number):
+    """Empty, small, of several granules, compressible and not."""
+    text = f"line of file {number}\n".encode() * (number * 700)
+    return b"" if number == 0 else text if number % 2 else bytes((i * i >> 3) & 255 for i in range(number * 9000))
+
+
+class Reader(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="interop-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.files = {f"f{i}": content_of(i) for i in range(6)}
+        for name, data in self.files.items():
+            (self.folder / name).write_bytes(data)
+
+    def pack(self, *words):
+        subprocess.run([THALWEG, "pack", *words, "-q", "m.tw", *sorted(self.files)], cwd=self.folder, check=True, timeout=120)
+
+    def check(self):
+        found = {name.decode(): b"".join(logical.blocks()) for logical, name in Multifile(str(self.folder / "m.tw"))}
+        self.assertEqual(found, self.files)
+
+    def test_reads_what_pack_writes(self):
+        for hints in ((), ("checksum=none",), ("physical_files=3",), ("granule_bytes=4KiB", "alignment_bytes=512"),
+                      ("chunk_bytes=5000", "buffer_bytes=0"), ("buffer_bytes=0", "physical_files=2", "granule_bytes=4KiB")):
+            with self.subTest(hints):
+                self.pack("-f", *(word for hint in hints for word in ("--hint", hint)))
+                self.check()
+
+    def test_reads_compressed_files(self):
+        for codec in ("lz4", "zstd") if CAN_ZSTD else ("lz4",):
+            with self.subTest(codec):
+                self.pack("-f", "--compress", codec)
+                self.check()
+
+    def test_lists_gives_out_and_checks(self):
+        self.pack()
+        listed = subprocess.run([sys.executable, "-B", READER, "--list", "m.tw"], cwd=self.folder, capture_output=True, check=True)
+        self.assertIn(b" f5\n", listed.stdout)
+        self.assertIn(b"creator=", listed.stdout)
+        given = subprocess.run([sys.executable, "-B", READER, "--cat", "5", "m.tw"], cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(given.stdout, self.files["f5"])
+        checked = subprocess.run([sys.executable, "-B", READER, "--check", "m.tw"], cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(checked.stdout, b"ok\n")
+
+    def test_says_the_code_of_a_refusal(self):
+        (self.folder / "none.tw").write_bytes(b"no multifile")
+        done = subprocess.run([sys.executable, "-B", READER, "--check", "none.tw"], cwd=self.folder, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.startswith(b"TW_ERR_CORRUPT: "))
+
+
+if __name__ == "__main__":
+    unittest.main(warnings="ignore")  # files are closed with the reader
