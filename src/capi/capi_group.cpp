@@ -1,0 +1,238 @@
+// group.h: groups and teams that need no MPI.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "group/agree.hpp"
+#include "group/groups.hpp"
+#include "thalweg/group.h"
+
+namespace thalweg {
+namespace {
+
+// Hands a group to the caller, or says why there is none.
+Status give(Result<std::unique_ptr<Group>> made, tw_group** group) {
+  if (!made.has_value()) return made.error();
+  *group = new tw_group{std::move(made).value()};
+  return {};
+}
+
+GroupCallbacks to_callbacks(const tw_collectives& given) {
+  GroupCallbacks calls;
+  calls.rank = given.rank;
+  calls.size = given.size;
+  calls.user = given.user;
+  calls.barrier = given.barrier;
+  calls.broadcast = given.broadcast;
+  calls.gather = given.gather;
+  calls.scatter = given.scatter;
+  calls.duplicate = given.duplicate;
+  calls.release = given.release;
+  calls.process_id = given.process_id;
+  calls.node_id = given.node_id;
+  return calls;
+}
+
+Status check(const tw_collectives* given) {
+  if (given == nullptr) return null_argument("tw_group_callbacks", "collectives");
+  if (given->struct_size < sizeof(tw_collectives)) {
+    return Status::error(Code::invalid_argument, "tw_group_callbacks: struct_size is " +
+                                                     std::to_string(given->struct_size) + ", needed is " +
+                                                     std::to_string(sizeof(tw_collectives)));
+  }
+  if (given->barrier == nullptr || given->broadcast == nullptr || given->gather == nullptr ||
+      given->scatter == nullptr) {
+    return Status::error(Code::invalid_argument,
+                         "tw_group_callbacks: barrier, broadcast, gather and scatter are all needed");
+  }
+  if (given->size < 1 || given->rank < 0 || given->rank >= given->size) {
+    return Status::error(Code::invalid_argument, "tw_group_callbacks: rank " + std::to_string(given->rank) +
+                                                     " is not in 0.." + std::to_string(given->size - 1));
+  }
+  return {};
+}
+
+// A task whose arguments are bad says so here, before the collective that would need them.
+Op<Status> broadcast_into(Group& group, std::span<std::byte> data, TaskRank root) {
+  std::vector<std::int64_t> bounds(4);
+  bounds[0] = static_cast<std::int64_t>(data.size());
+  bounds[1] = -bounds[0];
+  bounds[2] = root;
+  bounds[3] = -root;
+  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
+  if (!largest.has_value()) co_return largest.error();
+  const auto& max = largest.value();
+  if (max[0] != -max[1] || max[2] != -max[3]) {
+    co_return Status::error(Code::invalid_argument, "tw_group_broadcast: nbytes or root differ between tasks");
+  }
+  const auto copy = co_await group.broadcast(data, root);
+  if (!copy.has_value()) co_return copy.error();
+  if (group.rank() != root) std::copy(copy.value().begin(), copy.value().end(), data.begin());
+  co_return Status{};
+}
+
+Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduction how) {
+  std::vector<std::int64_t> bounds(4);
+  bounds[0] = static_cast<std::int64_t>(values.size());
+  bounds[1] = -bounds[0];
+  bounds[2] = how;
+  bounds[3] = -bounds[2];
+  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
+  if (!largest.has_value()) co_return largest.error();
+  const auto& max = largest.value();
+  if (max[0] != -max[1] || max[2] != -max[3]) {
+    co_return Status::error(Code::invalid_argument, "tw_group_allreduce: n or how differ between tasks");
+  }
+  if (how < TW_MIN || how > TW_BIT_OR) {
+    co_return Status::error(Code::invalid_argument, "tw_group_allreduce: " + std::to_string(how) + " is no reduction");
+  }
+  constexpr Reduction kReductions[] = {Reduction::min, Reduction::max, Reduction::sum, Reduction::bit_or};
+  std::vector<std::int64_t> mine(values.begin(), values.end());
+  const auto result = co_await group.allreduce(std::move(mine), kReductions[how]);
+  if (!result.has_value()) co_return result.error();
+  std::copy(result.value().begin(), result.value().end(), values.begin());
+  co_return Status{};
+}
+
+// Thread 0 of a process that cannot take part tells the other processes, which wait for it.
+Status leave_hybrid(tw_group* ranks, Status why) {
+  if (ranks == nullptr) return why;
+  return run(agree(*ranks->impl, std::move(why)));
+}
+
+Status check_hybrid(const Group& threads, const tw_group* ranks, tw_group** group) {
+  if (group == nullptr) return null_argument("tw_group_hybrid", "group");
+  if (threads.rank() == 0 && ranks == nullptr) return null_argument("tw_group_hybrid", "ranks");
+  if (threads.place().processes == 1 && threads.place().process_leader == 0) return {};
+  return Status::error(Code::invalid_argument, std::string("tw_group_hybrid: threads is of kind '") + threads.kind() +
+                                                   "' and spans processes; a team is needed");
+}
+
+// The status of thread 0 on all threads of its process, as it is: agree() would put another "task 0" before it.
+Op<Status> of_leader(Group& threads, Status status) {
+  std::function<std::shared_ptr<void>()> make = [&status] {
+    return std::shared_ptr<void>(std::make_shared<Status>(status));
+  };
+  auto shared = co_await threads.share_in_process(std::move(make));
+  if (!shared.has_value()) co_return shared.error();
+  co_return *static_cast<Status*>(shared.value().get());
+}
+
+Op<Status> hybrid(Group& threads, tw_group* ranks, tw_group** group) {
+  // First within the process, then between processes, then back: all threads of all ranks leave, or none.
+  Status status = co_await agree(threads, check_hybrid(threads, ranks, group));
+  const bool leads = threads.rank() == 0;
+  if (leads && ranks != nullptr) status = co_await agree(*ranks->impl, std::move(status));
+  status = co_await of_leader(threads, std::move(status));
+  if (!status.ok()) co_return status;
+  auto my_threads = co_await threads.duplicate();
+  std::unique_ptr<Group> my_ranks;
+  status = my_threads.status();
+  if (leads) {
+    status = co_await agree(*ranks->impl, std::move(status));
+    if (status.ok()) {
+      auto copied = co_await ranks->impl->duplicate();
+      status = copied.status();
+      if (status.ok()) my_ranks = std::move(copied).value();
+    }
+  }
+  status = co_await of_leader(threads, std::move(status));
+  if (!status.ok()) co_return status;
+  co_return give(co_await make_hybrid_group(std::move(my_threads).value(), std::move(my_ranks)), group);
+}
+
+}  // namespace
+}  // namespace thalweg
+
+using namespace thalweg;
+
+extern "C" {
+
+tw_status tw_group_self(tw_group** group) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_self", "group");
+    return give(make_self_group(), group);
+  });
+}
+
+tw_status tw_team_create(int64_t tasks, tw_team** team) {
+  return guarded([&]() -> Status {
+    if (team == nullptr) return null_argument("tw_team_create", "team");
+    TW_ASSIGN_OR_RETURN(std::shared_ptr<Team> made, make_team(tasks));
+    *team = new tw_team{std::move(made)};
+    return {};
+  });
+}
+
+void tw_team_free(tw_team* team) { delete team; }
+
+tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
+  return guarded([&]() -> Status {
+    if (team == nullptr) return null_argument("tw_group_team", "team");
+    if (group == nullptr) return null_argument("tw_group_team", "group");
+    return give(make_team_group(team->impl, rank), group);
+  });
+}
+
+tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) {
+  return guarded([&]() -> Status {
+    if (threads == nullptr) return leave_hybrid(ranks, null_argument("tw_group_hybrid", "threads"));
+    return run(hybrid(*threads->impl, ranks, group));
+  });
+}
+
+tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group) {
+  return guarded([&]() -> Status {
+    TW_RETURN_IF_ERROR(check(collectives));
+    if (group == nullptr) return null_argument("tw_group_callbacks", "group");
+    return give(run(make_callback_group(to_callbacks(*collectives))), group);
+  });
+}
+
+tw_status tw_group_duplicate(tw_group* group, tw_group** copy) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_duplicate", "group");
+    auto made = run(group->impl->duplicate());
+    const Status argument = copy != nullptr ? Status{} : null_argument("tw_group_duplicate", "copy");
+    const Status agreed = run(agree(*group->impl, argument));
+    return agreed.ok() ? give(std::move(made), copy) : agreed;
+  });
+}
+
+void tw_group_free(tw_group* group) { delete group; }
+
+int64_t tw_group_rank(const tw_group* group) { return group != nullptr ? group->impl->rank() : -1; }
+int64_t tw_group_size(const tw_group* group) { return group != nullptr ? group->impl->size() : -1; }
+const char* tw_group_kind(const tw_group* group) { return group != nullptr ? group->impl->kind() : ""; }
+
+tw_status tw_group_barrier(tw_group* group) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_barrier", "group");
+    return run(group->impl->barrier());
+  });
+}
+
+tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_broadcast", "group");
+    const bool missing = data == nullptr && nbytes > 0;
+    TW_RETURN_IF_ERROR(run(agree(*group->impl, missing ? null_argument("tw_group_broadcast", "data") : Status{})));
+    return run(broadcast_into(*group->impl, {static_cast<std::byte*>(data), nbytes}, root));
+  });
+}
+
+tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_allreduce", "group");
+    const bool missing = values == nullptr && n > 0;
+    TW_RETURN_IF_ERROR(run(agree(*group->impl, missing ? null_argument("tw_group_allreduce", "values") : Status{})));
+    return run(allreduce_into(*group->impl, {values, n}, how));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,32 @@
+// group_mpi.h: groups of MPI ranks. Part of libthalweg_mpi.
+//
+// mpi.h comes through group_mpi.h only (scripts/check_layers.py).
+#include <memory>
+#include <utility>
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "group/mpi_group.hpp"
+#include "thalweg/group_mpi.h"
+
+using namespace thalweg;
+
+extern "C" {
+
+tw_status tw_group_mpi(MPI_Comm comm, tw_group** group) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_mpi", "group");
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<Group> made, make_mpi_group(comm));
+    *group = new tw_group{std::move(made)};
+    return {};
+  });
+}
+
+// The conversion needs a running MPI in some implementations; make_mpi_group says clearly when there is none.
+tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  return tw_group_mpi(initialized != 0 ? MPI_Comm_f2c(comm) : MPI_COMM_WORLD, group);
+}
+
+}  // extern "C"

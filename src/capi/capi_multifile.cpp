@@ -1,0 +1,270 @@
+// multifile.h, part two: open, close, position, read and write.
+#include <cstdio>
+
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "capi/multifile_handle.hpp"
+#include "file/wire.hpp"
+#include "group/groups.hpp"
+#include "thalweg/multifile.h"
+
+using namespace thalweg;
+
+namespace {
+
+constexpr int kFlags = TW_EXCLUSIVE | TW_RECOVER;
+
+Status set_mode(int mode, OpenRequest& request) {
+  const int access = mode & ~kFlags;
+  request.exclusive = (mode & TW_EXCLUSIVE) != 0;
+  request.recover = (mode & TW_RECOVER) != 0;
+  switch (access) {
+    case TW_READ:
+      request.access = Access::read;
+      break;
+    case TW_CREATE:
+      request.access = Access::create;
+      break;
+    case TW_APPEND:
+      request.access = Access::append;
+      break;
+    default:
+      return Status::error(Code::invalid_argument,
+                           "mode " + std::to_string(mode) + " is none of TW_READ, TW_CREATE, TW_APPEND with flags");
+  }
+  if (request.exclusive && request.access != Access::create)
+    return Status::error(Code::invalid_argument, "TW_EXCLUSIVE goes with TW_CREATE only");
+  if (request.recover && request.access != Access::read)
+    return Status::error(Code::invalid_argument, "TW_RECOVER goes with TW_READ only; to append, repair the file first");
+  return {};
+}
+
+// The caller's arguments; what is wrong with them is told to all tasks by the open itself.
+Status check_arguments(const char* path, int mode, const tw_multifile_config* config, const tw_multifile* handle,
+                       OpenRequest& request) {
+  TW_RETURN_IF_ERROR(set_mode(mode, request));
+  if (path == nullptr || *path == '\0')
+    return Status::error(Code::invalid_argument, "tw_multifile_open: the path is NULL or empty");
+  if (handle == nullptr) return Status::error(Code::no_memory, "no memory for a handle");
+  request.path = path;
+  if (config != nullptr) request.config = config->config;
+  return {};
+}
+
+Status wrong_mode(const tw_multifile* multifile, const char* call) {
+  if (multifile == nullptr) return null_argument(call, "multifile");
+  return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for " +
+                                             (multifile->file->writing ? "writing" : "reading"));
+}
+
+}  // namespace
+
+extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
+                                       tw_multifile** multifile) {
+  return guarded([&]() -> Status {
+    if (multifile != nullptr) *multifile = nullptr;
+    std::unique_ptr<tw_multifile> handle(new (std::nothrow) tw_multifile);
+    const std::unique_ptr<Group> alone = group == nullptr ? make_self_group() : nullptr;
+    Group& tasks = group != nullptr ? *group->impl : *alone;
+    OpenRequest request;
+    request.backend = posix_backend();
+    request.arguments = attempt([&] { return check_arguments(path, mode, config, handle.get(), request); });
+    if (multifile == nullptr) request.arguments = null_argument("tw_multifile_open", "multifile");
+    auto opened = run(open_multifile(tasks, std::move(request)));
+    if (!opened.has_value()) return opened.error();
+    handle->group = group != nullptr ? group->impl.get() : nullptr;
+    handle->file = std::move(opened).value();
+    *multifile = handle.release();
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr) return null_argument("tw_multifile_close", "multifile");
+    const std::unique_ptr<tw_multifile> handle(multifile);
+    const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
+    return run(close_multifile(alone ? *alone : *handle->group, std::move(handle->file)));
+  });
+}
+
+// ---- Position ----------------------------------------------------------------------------------------------------
+
+extern "C" tw_status tw_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr) return null_argument("tw_seek_to", "multifile");
+    if (rank < 0 || position < -1)
+      return Status::error(Code::invalid_argument, "tw_seek_to: rank " + std::to_string(rank) + ", position " +
+                                                       std::to_string(position) +
+                                                       ": neither may be negative (position: -1 keeps it)");
+    const auto r = static_cast<std::uint64_t>(rank);
+    return multifile->file->writing ? multifile->file->writing->seek_to(r, position)
+                                    : multifile->file->reading->seek_to(r, position);
+  });
+}
+
+namespace {
+
+struct Where {
+  std::uint64_t rank = 0, position = 0, size = 0;
+};
+
+Result<Where> place_of(tw_multifile* multifile, const char* call) {
+  if (multifile == nullptr) return null_argument(call, "multifile");
+  if (multifile->file->writing) {
+    TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, multifile->file->writing->current_or_first());
+    return Where{writer->rank(), writer->position(), writer->size()};
+  }
+  TW_ASSIGN_OR_RETURN(const LogicalReader* reader, multifile->file->reading->current_or_first());
+  TW_ASSIGN_OR_RETURN(const std::uint64_t rank, multifile->file->reading->current_rank());
+  return Where{rank, reader->position(), reader->size()};
+}
+
+void seek_current(tw_multifile* multifile, std::uint64_t position) {
+  if (multifile->file->writing) {
+    multifile->file->writing->current()->seek(position);
+  } else {
+    multifile->file->reading->current()->seek(position);
+  }
+}
+
+}  // namespace
+
+extern "C" tw_status tw_seek(tw_multifile* multifile, int64_t offset, int whence) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_seek"));
+    if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
+      return Status::error(Code::invalid_argument, "tw_seek: whence is " + std::to_string(whence));
+    const std::uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at.position : at.size;
+    std::int64_t position = 0;
+    if (__builtin_add_overflow(static_cast<std::int64_t>(from), offset, &position) || position < 0)
+      return Status::error(Code::invalid_argument, "tw_seek: " + std::to_string(from) + " + " + std::to_string(offset) +
+                                                       " is no position in a file");
+    seek_current(multifile, static_cast<std::uint64_t>(position));
+    return {};
+  });
+}
+
+extern "C" tw_status tw_tell(tw_multifile* multifile, int64_t* position) {
+  return guarded([&]() -> Status {
+    if (position == nullptr) return null_argument("tw_tell", "position");
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_tell"));
+    *position = static_cast<std::int64_t>(at.position);
+    return {};
+  });
+}
+
+extern "C" tw_status tw_current(tw_multifile* multifile, int64_t* rank) {
+  return guarded([&]() -> Status {
+    if (rank == nullptr) return null_argument("tw_current", "rank");
+    *rank = -1;
+    if (multifile == nullptr) return null_argument("tw_current", "multifile");
+    const auto served = multifile->file->writing ? multifile->file->writing->served().count()
+                                                 : multifile->file->reading->served().count();
+    if (served == 0) return {};
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_current"));
+    *rank = static_cast<std::int64_t>(at.rank);
+    return {};
+  });
+}
+
+extern "C" tw_status tw_eof(tw_multifile* multifile, int* eof) {
+  return guarded([&]() -> Status {
+    if (eof == nullptr) return null_argument("tw_eof", "eof");
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_eof"));
+    *eof = at.position >= at.size;
+    return {};
+  });
+}
+
+extern "C" tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_available"));
+    const bool writing = multifile->file->writing != nullptr;
+    if (in_chunk != nullptr)
+      *in_chunk = static_cast<std::int64_t>(writing ? multifile->file->writing->current()->chunk_room()
+                                                    : multifile->file->reading->current()->contiguous());
+    if (in_file != nullptr)
+      *in_file = writing ? INT64_MAX : static_cast<std::int64_t>(at.size - std::min(at.size, at.position));
+    return {};
+  });
+}
+
+// ---- Write -------------------------------------------------------------------------------------------------------
+
+extern "C" tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes) {
+  if (multifile != nullptr && data != nullptr && multifile->file->writing) {
+    LogicalWriter* writer = multifile->file->writing->current();
+    if (writer != nullptr && writer->write_buffered(static_cast<const std::byte*>(data), bytes)) return TW_OK;
+  }
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_write");
+    if (data == nullptr && bytes > 0) return null_argument("tw_write", "data");
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
+    return multifile->file->writing->write(*writer, {static_cast<const std::byte*>(data), bytes});
+  });
+}
+
+extern "C" tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_pwrite");
+    if (data == nullptr && bytes > 0) return null_argument("tw_pwrite", "data");
+    if (offset < 0) return Status::error(Code::invalid_argument, "tw_pwrite: offset is " + std::to_string(offset));
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
+    const std::uint64_t before = writer->position();
+    writer->seek(static_cast<std::uint64_t>(offset));
+    const Status status = multifile->file->writing->write(*writer, {static_cast<const std::byte*>(data), bytes});
+    writer->seek(before);
+    return status;
+  });
+}
+
+extern "C" tw_status tw_flush(tw_multifile* multifile) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_flush");
+    return multifile->file->writing->flush();
+  });
+}
+
+extern "C" tw_status tw_sync(tw_multifile* multifile) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_sync");
+    return multifile->file->writing->sync();
+  });
+}
+
+// ---- Read --------------------------------------------------------------------------------------------------------
+
+extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got) {
+  if (multifile != nullptr && data != nullptr && multifile->file->reading) {
+    LogicalReader* reader = multifile->file->reading->current();
+    if (reader != nullptr && reader->read_window(static_cast<std::byte*>(data), bytes)) {
+      if (got != nullptr) *got = bytes;
+      return TW_OK;
+    }
+  }
+  size_t ignored = 0;
+  size_t& n = got != nullptr ? *got : ignored;
+  n = 0;
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->reading) return wrong_mode(multifile, "tw_read");
+    if (data == nullptr && bytes > 0) return null_argument("tw_read", "data");
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
+    const Status status = reader->read(reader->position(), {static_cast<std::byte*>(data), bytes}, n);
+    reader->seek(reader->position() + n);
+    return status;
+  });
+}
+
+extern "C" tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got) {
+  size_t ignored = 0;
+  size_t& n = got != nullptr ? *got : ignored;
+  n = 0;
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->reading) return wrong_mode(multifile, "tw_pread");
+    if (data == nullptr && bytes > 0) return null_argument("tw_pread", "data");
+    if (offset < 0) return Status::error(Code::invalid_argument, "tw_pread: offset is " + std::to_string(offset));
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
+    return reader->read(static_cast<std::uint64_t>(offset), {static_cast<std::byte*>(data), bytes}, n);
+  });
+}

@@ -1,0 +1,230 @@
+// multifile.h, part three: names, attributes, and what a multifile is made of.
+#include <cstring>
+
+#include "capi/guard.hpp"
+#include "capi/multifile_handle.hpp"
+#include "file/regions.hpp"
+#include "thalweg/multifile.h"
+
+using namespace thalweg;
+
+namespace {
+
+constexpr std::size_t kLongestName = 4096;
+constexpr std::size_t kLongestKey = 255;
+constexpr std::size_t kLargestValue = 1 << 20;
+
+// The side that a call needs, or why it cannot be had.
+Result<ReadHandle*> reading(tw_multifile* multifile, const char* call) {
+  if (multifile == nullptr) return null_argument(call, "multifile");
+  if (!multifile->file->reading)
+    return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for writing");
+  return multifile->file->reading.get();
+}
+Result<WriteHandle*> writing(tw_multifile* multifile, const char* call) {
+  if (multifile == nullptr) return null_argument(call, "multifile");
+  if (!multifile->file->writing)
+    return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for reading");
+  return multifile->file->writing.get();
+}
+
+Result<std::uint64_t> checked_rank(int64_t rank, const char* call) {
+  if (rank >= 0) return static_cast<std::uint64_t>(rank);
+  return Status::error(Code::invalid_argument, std::string(call) + ": rank is " + std::to_string(rank));
+}
+
+Result<const format::Attributes*> attributes_of(tw_multifile* multifile, const char* call) {
+  if (multifile == nullptr) return null_argument(call, "multifile");
+  if (multifile->file->writing) return &multifile->file->writing->attributes();
+  return multifile->file->reading->attributes();
+}
+
+}  // namespace
+
+// ---- Names and attributes ----------------------------------------------------------------------------------------
+
+extern "C" tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(multifile, "tw_multifile_set_name"));
+    if (name == nullptr) return null_argument("tw_multifile_set_name", "name");
+    if (std::strlen(name) > kLongestName)
+      return Status::error(Code::invalid_argument, "a name of " + std::to_string(std::strlen(name)) + " bytes; " +
+                                                       std::to_string(kLongestName) + " is the most");
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle->current_or_first());
+    writer->set_name(name, mode);
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size, size_t* length,
+                                       uint32_t* mode) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_name"));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_name"));
+    if (name == nullptr && size > 0) return null_argument("tw_multifile_name", "name");
+    std::uint32_t found_mode = 0;
+    TW_ASSIGN_OR_RETURN(const std::string found, handle->name(r, found_mode));
+    if (length != nullptr) *length = found.size();
+    if (mode != nullptr) *mode = found_mode;
+    if (size == 0) return {};
+    const std::size_t n = std::min(size - 1, found.size());
+    std::memcpy(name, found.data(), n);
+    name[n] = '\0';
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_find"));
+    if (name == nullptr || rank == nullptr)
+      return null_argument("tw_multifile_find", name == nullptr ? "name" : "rank");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t found, handle->find(name));
+    *rank = static_cast<int64_t>(found);
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value,
+                                                size_t bytes) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(multifile, "tw_multifile_set_attribute"));
+    if (key == nullptr) return null_argument("tw_multifile_set_attribute", "key");
+    if (value == nullptr && bytes > 0) return null_argument("tw_multifile_set_attribute", "value");
+    const std::size_t key_bytes = std::strlen(key);
+    if (key_bytes == 0 || key_bytes > kLongestKey || bytes > kLargestValue)
+      return Status::error(Code::invalid_argument, "an attribute with a key of " + std::to_string(key_bytes) +
+                                                       " and a value of " + std::to_string(bytes) +
+                                                       " bytes; 1 .. 255 and 0 .. 1 MiB are allowed");
+    handle->set_attribute(key, bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes));
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value,
+                                            size_t* bytes) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(multifile, "tw_multifile_attribute"));
+    if (key == nullptr || value == nullptr || bytes == nullptr)
+      return null_argument("tw_multifile_attribute", "key, value or bytes");
+    const auto found = all->find(key);
+    if (found == all->end()) return Status::error(Code::not_found, "no attribute '" + std::string(key) + "'");
+    *value = found->second.data();
+    *bytes = found->second.size();
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(const format::Attributes* all, attributes_of(multifile, "tw_multifile_attribute_key"));
+    if (key == nullptr) return null_argument("tw_multifile_attribute_key", "key");
+    if (i >= all->size())
+      return Status::error(Code::not_found, "attribute " + std::to_string(i) + " of " + std::to_string(all->size()));
+    *key = std::next(all->begin(), static_cast<std::ptrdiff_t>(i))->first.c_str();
+    return {};
+  });
+}
+
+// ---- What is it? -------------------------------------------------------------------------------------------------
+
+namespace {
+
+void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
+  out.n_logical = static_cast<int64_t>(header.n_logical);
+  out.n_physical = static_cast<int32_t>(header.n_physical);
+  out.version_major = header.major;
+  out.version_minor = header.minor;
+  out.checksum = static_cast<int32_t>(header.checksum);
+  out.alignment_bytes = header.alignment;
+  out.granule_bytes = header.granule;
+  const std::string uuid = format::uuid_text(header.id.uuid);
+  std::strncpy(out.uuid, uuid.c_str(), sizeof out.uuid - 1);
+}
+
+}  // namespace
+
+extern "C" tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr) return null_argument("tw_multifile_summarize", "multifile");
+    if (summary == nullptr) return null_argument("tw_multifile_summarize", "summary");
+    const std::size_t size = summary->struct_size;
+    if (size < offsetof(tw_multifile_summary, uuid))
+      return Status::error(Code::invalid_argument,
+                           "struct_size is " + std::to_string(size) + ": set it to sizeof before the call");
+    tw_multifile_summary all{};
+    all.struct_size = size;
+    if (multifile->file->writing) {
+      fill_summary(multifile->file->writing->common().header, all);
+      all.sessions = static_cast<int64_t>(multifile->file->writing->session()) + 1;
+    } else {
+      const ReadSet& files = multifile->file->reading->files();
+      fill_summary(files.header(), all);
+      all.sessions = int64_t{files.first().state().session} + 1;
+      all.recovered = files.first().recovered();
+      all.closed = files.first().closed() && !all.recovered;
+    }
+    std::memcpy(summary, &all, std::min(size, sizeof all));
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr) return null_argument("tw_multifile_size", "multifile");
+    if (bytes == nullptr) return null_argument("tw_multifile_size", "bytes");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_size"));
+    if (multifile->file->writing) {
+      TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, multifile->file->writing->writer(r));
+      *bytes = static_cast<int64_t>(writer->size());
+    } else {
+      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, multifile->file->reading->entry(r));
+      *bytes = static_cast<int64_t>(entry.bytes);
+    }
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr) return null_argument("tw_multifile_strategy", "multifile");
+    if (text == nullptr) return null_argument("tw_multifile_strategy", "text");
+    *text = multifile->file->strategy.c_str();
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_piece"));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_piece"));
+    if (piece == nullptr) return null_argument("tw_multifile_piece", "piece");
+    TW_ASSIGN_OR_RETURN(const auto pieces, handle->pieces(r));
+    if (i >= pieces.size())
+      return Status::error(Code::not_found, "piece " + std::to_string(i) + " of " + std::to_string(pieces.size()) +
+                                                " of logical file " + std::to_string(rank));
+    TW_ASSIGN_OR_RETURN(const Location at, handle->locate(r));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t offset, handle->physical_position(r, pieces[i]));
+    *piece = tw_piece{static_cast<int32_t>(pieces[i].kind),
+                      static_cast<int32_t>(pieces[i].codec),
+                      static_cast<int32_t>(at.physical),
+                      0,
+                      static_cast<int64_t>(offset),
+                      static_cast<int64_t>(pieces[i].stored_bytes),
+                      static_cast<int64_t>(pieces[i].logical_offset),
+                      static_cast<int64_t>(pieces[i].logical_bytes)};
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_regions"));
+    if (fn == nullptr) return null_argument("tw_multifile_regions", "fn");
+    return walk_regions(handle->files(), [&](const Region& r) {
+      const tw_region region{static_cast<int32_t>(r.kind), static_cast<int32_t>(r.physical),
+                             static_cast<int64_t>(r.offset), static_cast<int64_t>(r.bytes), r.rank};
+      return fn(&region, user) == 0;
+    });
+  });
+}

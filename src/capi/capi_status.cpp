@@ -1,0 +1,80 @@
+// status.h and version.h: names of codes, the last failure of a thread, the version.
+#include <string>
+
+#include "capi/last_error.hpp"
+#include "thalweg/status.h"
+#include "thalweg/version.h"
+
+namespace thalweg {
+namespace {
+
+struct LastError {
+  std::string message;
+  int os_errno = 0;
+};
+thread_local LastError last_error;
+
+}  // namespace
+
+std::int32_t set_last_error(const Status& status) noexcept {
+  if (status.ok()) return TW_OK;
+  last_error.os_errno = status.os_errno();
+  try {
+    last_error.message = status.message();
+  } catch (...) {
+    last_error.message.clear();
+  }
+  return static_cast<std::int32_t>(status.code());
+}
+
+}  // namespace thalweg
+
+extern "C" const char* tw_last_error(void) { return thalweg::last_error.message.c_str(); }
+extern "C" int tw_last_errno(void) { return thalweg::last_error.os_errno; }
+
+#define TW_STRING_(x) #x
+#define TW_STRING(x) TW_STRING_(x)
+extern "C" const char* tw_version_string(void) {
+  return TW_STRING(TW_VERSION_MAJOR) "." TW_STRING(TW_VERSION_MINOR) "." TW_STRING(TW_VERSION_PATCH);
+}
+
+extern "C" const char* tw_status_name(tw_status status) {
+  switch (status) {
+    case TW_OK:
+      return "TW_OK";
+    case TW_ERR_INVALID:
+      return "TW_ERR_INVALID";
+    case TW_ERR_UNKNOWN_HINT:
+      return "TW_ERR_UNKNOWN_HINT";
+    case TW_ERR_RANGE:
+      return "TW_ERR_RANGE";
+    case TW_ERR_MODE:
+      return "TW_ERR_MODE";
+    case TW_ERR_NOT_FOUND:
+      return "TW_ERR_NOT_FOUND";
+    case TW_ERR_EXISTS:
+      return "TW_ERR_EXISTS";
+    case TW_ERR_PERMISSION:
+      return "TW_ERR_PERMISSION";
+    case TW_ERR_UNSAFE:
+      return "TW_ERR_UNSAFE";
+    case TW_ERR_IO:
+      return "TW_ERR_IO";
+    case TW_ERR_NO_SPACE:
+      return "TW_ERR_NO_SPACE";
+    case TW_ERR_NO_MEMORY:
+      return "TW_ERR_NO_MEMORY";
+    case TW_ERR_CORRUPT:
+      return "TW_ERR_CORRUPT";
+    case TW_ERR_VERSION:
+      return "TW_ERR_VERSION";
+    case TW_ERR_NOT_CLOSED:
+      return "TW_ERR_NOT_CLOSED";
+    case TW_ERR_NOT_BUILT:
+      return "TW_ERR_NOT_BUILT";
+    case TW_ERR_INTERNAL:
+      return "TW_ERR_INTERNAL";
+    default:
+      return "unknown status";
+  }
+}

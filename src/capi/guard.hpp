@@ -1,0 +1,43 @@
+// The edge of the library: no exception crosses it, every failure is remembered for tw_last_error().
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/status.hpp"
+#include "capi/last_error.hpp"
+
+namespace thalweg {
+
+// Runs `body`, which returns a Status, and gives back its code.
+template <class Body>
+std::int32_t guarded(Body&& body) noexcept {
+  try {
+    return set_last_error(std::forward<Body>(body)());
+  } catch (const std::bad_alloc&) {
+    // Making the message may fail again: then the code alone is told.
+    try {
+      return set_last_error(Status::error(Code::no_memory, "out of memory"));
+    } catch (...) {
+      return static_cast<std::int32_t>(Code::no_memory);
+    }
+  } catch (const std::exception& defect) {
+    try {
+      return set_last_error(Status::error(Code::internal, std::string("unexpected exception: ") + defect.what()));
+    } catch (...) {
+      return static_cast<std::int32_t>(Code::internal);
+    }
+  } catch (...) {
+    return static_cast<std::int32_t>(Code::internal);
+  }
+}
+
+// For arguments that must not be NULL.
+inline Status null_argument(const char* function, const char* argument) {
+  return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");
+}
+
+}  // namespace thalweg

@@ -1,0 +1,15 @@
+// What the opaque handles of group.h are.
+#pragma once
+
+#include <memory>
+
+#include "group/group.hpp"
+#include "group/team.hpp"
+
+struct tw_group {
+  std::unique_ptr<thalweg::Group> impl;  // never null
+};
+
+struct tw_team {
+  std::shared_ptr<thalweg::Team> impl;  // never null
+};

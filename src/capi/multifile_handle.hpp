@@ -1,0 +1,17 @@
+// What the opaque handles of multifile.h are.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "file/multifile.hpp"
+#include "group/group.hpp"
+
+struct tw_multifile_config {
+  thalweg::Config config;
+};
+
+struct tw_multifile {
+  thalweg::Group* group = nullptr;  // borrowed; null: this task alone
+  std::unique_ptr<thalweg::Multifile> file;
+};

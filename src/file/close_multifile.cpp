@@ -1,0 +1,149 @@
+// The collective closing of a multifile: contributions of all processes reach task 0, which writes the index.
+#include <ctime>
+
+#include "file/index_writer.hpp"
+#include "file/multifile.hpp"
+#include "file/wire.hpp"
+#include "group/agree.hpp"
+
+namespace thalweg {
+
+namespace {
+
+std::string utc_now(std::uint64_t seconds) {
+  const auto time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[32];
+  const std::size_t n = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text, n};
+}
+
+struct Collected {
+  std::vector<ProcessContribution> processes;
+  format::Attributes attributes;  // of this session, lowest rank first
+};
+
+Result<Collected> collect(Gathered& gathered, std::int64_t processes) {
+  Collected all;
+  for (std::size_t task = 0; task < gathered.parts(); ++task) {
+    const ByteView part = gathered.part(task);
+    if (part.empty()) continue;
+    ProcessContribution one = decode_contribution(std::span(gathered.data).subspan(gathered.begin[task], part.size()));
+    TW_RETURN_IF_ERROR(one.status);
+    all.processes.push_back(std::move(one));
+  }
+  if (static_cast<std::int64_t>(all.processes.size()) != processes)
+    return Status::error(Code::no_memory, "only " + std::to_string(all.processes.size()) + " of " +
+                                              std::to_string(processes) + " processes could tell what they wrote");
+  TaskRank lowest = -1;
+  for (;;) {  // by rank, so that the lowest one wins
+    const std::pair<TaskRank, format::Attributes>* next = nullptr;
+    for (const ProcessContribution& p : all.processes)
+      for (const auto& entry : p.attributes)
+        if (entry.first > lowest && (next == nullptr || entry.first < next->first)) next = &entry;
+    if (next == nullptr) break;
+    lowest = next->first;
+    all.attributes.insert(next->second.begin(), next->second.end());
+  }
+  return all;
+}
+
+Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected& collected) {
+  format::Attributes attributes = collected.attributes;
+  if (root.old) {
+    TW_ASSIGN_OR_RETURN(const format::Attributes before, root.old->first().attributes());
+    attributes.insert(before.begin(), before.end());
+  } else {
+    attributes.emplace("creator", "thalweg");
+    attributes.emplace("created", utc_now(root.parts[0].header.created_seconds));
+  }
+  return attributes;
+}
+
+// Writes the small leftovers that processes sent along into superblocks of this process.
+Status adopt_shipped(const WriteRoot::RootPart& part, const Collected& collected, WriteSet& files,
+                     std::uint64_t& used) {
+  std::vector<std::pair<const PartContribution*, PackedAt>> adopted;
+  std::shared_ptr<PhysicalWriter> writer;
+  for (const ProcessContribution& process : collected.processes)
+    for (const PartContribution& c : process.parts) {
+      if (c.physical != part.header.id.physical || c.shipped.empty()) continue;
+      if (!part.share)
+        return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
+      TW_ASSIGN_OR_RETURN(writer, files.writer(*part.share, part.header));
+      TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
+      adopted.emplace_back(&c, at);
+    }
+  if (!writer) return {};
+  TW_RETURN_IF_ERROR(writer->flush_pack());
+  for (const auto& [contribution, at] : adopted) place_shipped(contribution->files, writer->resolve(at));
+  used = std::max(used, writer->high_water());
+  return {};
+}
+
+Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, WriteSet& files, bool durable) {
+  const WriteRoot::RootPart& part = root.parts[k];
+  Contributions fresh(part.header.n_local);
+  std::uint64_t used = part.data_start;
+  TW_RETURN_IF_ERROR(adopt_shipped(part, collected, files, used));
+  for (const ProcessContribution& process : collected.processes)
+    for (const PartContribution& c : process.parts) {
+      if (c.physical != k) continue;
+      used = std::max(used, c.high_water);
+      TW_RETURN_IF_ERROR(fresh.add(c.files));
+    }
+  TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
+  IndexJob job{file.get(), part.header, part.session, format::align_up(used, format::kPageBytes), nullptr, &fresh, {}};
+  if (root.old) {
+    TW_ASSIGN_OR_RETURN(job.old, root.old->part(k));
+  }
+  if (k == 0) {
+    TW_ASSIGN_OR_RETURN(job.attributes, all_attributes(root, collected));
+  }
+  TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
+  if (durable) TW_RETURN_IF_ERROR(file->sync());
+  format::StateSlot closed = part.state;
+  closed.sequence += 1;
+  closed.state = format::FileState::closed;
+  closed.end = index.end;
+  closed.index_offset = job.offset;
+  closed.index_bytes = index.end - job.offset;
+  TW_RETURN_IF_ERROR(write_state(*file, part.header, closed));
+  if (durable) TW_RETURN_IF_ERROR(file->sync());
+  return file->close();
+}
+
+// Physical file 0 last: as long as it is open the multifile is.
+Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files, bool durable) {
+  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, processes));
+  for (auto k = static_cast<std::uint32_t>(root.parts.size()); k-- > 0;)
+    TW_RETURN_IF_ERROR(close_part(root, k, collected, files, durable));
+  return durable ? root.backend->sync_directory_of(root.path) : Status{};
+}
+
+}  // namespace
+
+Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
+  if (file->reading) co_return Status{};
+  Bytes mine;
+  (void)attempt([&] {
+    mine = file->writing->finish(group.rank());
+    return Status{};
+  }).ok();  // no bytes: task 0 misses them
+  auto gathered = co_await group.gather(mine, 0);
+  Status status = gathered.status();
+  if (status.ok() && file->root) {
+    status = attempt([&] {
+      return close_parts(*file->root, *gathered, group.place().processes, file->writing->files(),
+                         file->writing->sync_on_close());
+    });
+    if (!status.ok())
+      status = status.with_context("closing '" + file->root->path +
+                                   "' (it stays unclosed; `thalweg repair` brings back what was flushed)");
+  }
+  status = co_await agree(group, status);
+  co_return status;
+}
+
+}  // namespace thalweg

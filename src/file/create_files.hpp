@@ -1,0 +1,20 @@
+// What task 0 does on the file system when a multifile is created or appended to.
+#pragma once
+
+#include "file/multifile.hpp"
+#include "file/write_plan.hpp"
+
+namespace thalweg {
+
+// Makes all physical files of the plan, with everything in front of the first slab. On failure none is left behind.
+Status create_files(Backend& backend, const std::string& path, bool exclusive, const WritePlan& plan);
+// Adds the planned session to all physical files. On failure the multifile is closed again as it was, if that can be
+// done.
+Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
+// Closes a part again as it was before the session that `open` tells of; does what it can.
+void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
+                     const format::StateSlot& open, std::uint64_t previous_session_offset);
+// Removes the physical files of a creation that failed afterwards.
+void remove_files(Backend& backend, const std::string& path, std::uint32_t n_physical);
+
+}  // namespace thalweg

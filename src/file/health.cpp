@@ -1,0 +1,266 @@
+#include "file/health.hpp"
+
+#include <algorithm>
+
+#include "file/create_files.hpp"
+#include "file/index_writer.hpp"
+#include "file/multifile.hpp"
+#include "file/regions.hpp"
+#include "group/groups.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::size_t kReadBytes = 1 << 20;
+
+class Reporter {
+ public:
+  Reporter(const Watch& watch, Health& health) : watch_(watch), health_(health) {}
+  void finding(const std::string& text) {
+    ++health_.findings;
+    if (watch_.finding) watch_.finding(text);
+  }
+  bool progress(std::uint64_t done, std::uint64_t total) { return !watch_.progress || watch_.progress(done, total); }
+  RecoveryWatch for_recovery() {
+    return {[this](const std::string& text) { finding(text); },
+            [this](std::uint64_t done, std::uint64_t total) { (void)progress(done, total); }};
+  }
+
+ private:
+  const Watch& watch_;
+  Health& health_;
+};
+
+// Reads one logical file to its end; the failure when it cannot be.
+Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer) {
+  TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
+  LogicalReader* reader = handle.current();
+  for (std::uint64_t at = 0; at < reader->size();) {
+    std::size_t got = 0;
+    TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
+    at += got;
+  }
+  return {};
+}
+
+// Damage of one logical file is a finding; what hinders reading at all is a failure.
+Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
+  std::vector<std::byte> buffer(kReadBytes);
+  const std::uint64_t n = handle.files().header().n_logical;
+  for (std::uint64_t rank = 0; rank < n; ++rank) {
+    const Status status = read_whole(handle, rank, buffer);
+    if (status.ok()) {
+      health.logical_bytes += handle.current()->size();
+    } else if (status.code() == Code::corrupt_file) {
+      ++health.damaged_logical;
+      report.finding(status.message());
+    } else {
+      return status;
+    }
+    if (!report.progress(rank + 1, n)) return {};
+  }
+  return {};
+}
+
+Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed) {
+  auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed);
+  TW_RETURN_IF_ERROR(set->open());
+  const std::uint64_t n = set->header().n_logical;
+  std::vector<Stretch> all;
+  if (n > 0) all.push_back({0, n, 0, 0});
+  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kReadBytes, true, {}});
+}
+
+// Sessions, slabs and frames: what reading does not need but repair and append do.
+Status check_structure(ReadSet& files, Reporter& report) {
+  const Status walked = walk_regions(files, [](const Region&) { return true; });
+  if (walked.code() != Code::corrupt_file) return walked;
+  report.finding(walked.message());
+  return {};
+}
+
+Status damaged_summary(const std::string& path, const Health& health) {
+  return Status::error(Code::corrupt_file, "'" + path + "': " + std::to_string(health.damaged_logical) + " of " +
+                                               std::to_string(health.n_logical) + " logical files are damaged (" +
+                                               std::to_string(health.findings) + " findings)");
+}
+
+}  // namespace
+
+Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch, Health& health) {
+  health = {};
+  Reporter report(watch, health);
+  auto closed = open_all(backend, path, ReadSet::Unclosed::refuse);
+  if (closed.has_value()) {
+    health.closed = true;
+    health.n_logical = closed->files().header().n_logical;
+    TW_RETURN_IF_ERROR(check_all(*closed, report, health));
+    TW_RETURN_IF_ERROR(check_structure(closed->files(), report));
+    TW_RETURN_IF_ERROR(closed->attributes().status());
+    return health.findings == 0 ? Status{} : damaged_summary(path, health);
+  }
+  const Status why = closed.error();
+  if (why.code() != Code::not_closed && why.code() != Code::corrupt_file) return why;
+  report.finding(why.message());
+  auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover);
+  if (!open.has_value()) return why;
+  health.n_logical = open->files().header().n_logical;
+  const Status checked = check_all(*open, report, health);
+  return checked.ok() || checked.code() == Code::corrupt_file ? why : checked;
+}
+
+// ---- Repair ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+class Repair {
+ public:
+  Repair(std::shared_ptr<Backend> backend, const std::string& path, Reporter& report, Health& health)
+      : backend_(std::move(backend)), path_(path), report_(report), health_(health) {}
+
+  Status run() {
+    ReadSet set(backend_, path_, ReadSet::Unclosed::inspect);
+    TW_RETURN_IF_ERROR(set.open());
+    health_.n_logical = set.header().n_logical;
+    health_.closed = true;
+    bool damaged = false;
+    for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: as long as it is open the multifile is
+      TW_ASSIGN_OR_RETURN(const Part* part, set.part(k));
+      health_.closed &= part->closed();
+      const Status readable = part->readable().ok() ? check_whole_index(*part) : part->readable();
+      if (readable.ok()) continue;
+      report_.finding(readable.message());
+      TW_ASSIGN_OR_RETURN(const bool hurt, mend(set, *part));
+      damaged |= hurt;
+    }
+    return damaged ? Status::error(Code::corrupt_file, "'" + path_ + "': flushed bytes are damaged") : Status{};
+  }
+
+ private:
+  Result<bool> mend(ReadSet& set, const Part& part) {
+    TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(part));
+    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, ranks, report_.for_recovery()));
+    TW_ASSIGN_OR_RETURN(auto file, backend_->open(part.file().path(), OpenMode::read_write));
+    TW_RETURN_IF_ERROR(write_recovered(*file, part, recovery));
+    health_.repaired = true;
+    return recovery.damaged;
+  }
+
+  Status write_recovered(StoredFile& file, const Part& part, Recovery& recovery) {
+    // The recovered index plays the part of the old one; nothing is fresh.
+    TW_ASSIGN_OR_RETURN(auto copy, backend_->open(part.file().path(), OpenMode::read));
+    TW_ASSIGN_OR_RETURN(auto source, Part::open(std::move(copy), part.header().id.physical));
+    const std::uint64_t offset = recovery.index.end;
+    const format::Attributes attributes = recovery.index.attributes;
+    source->use(std::move(recovery.index));
+    const Contributions nothing(part.header().n_local);
+    const IndexJob job{&file, part.header(), recovery.session, offset, source.get(), &nothing, attributes};
+    TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
+    TW_RETURN_IF_ERROR(file.truncate(index.end));
+    TW_RETURN_IF_ERROR(file.sync());
+    format::StateSlot closed = part.state();
+    closed.sequence += part.state().session_offset == 0 ? 2 : 1;
+    closed.state = format::FileState::closed;
+    closed.session = recovery.session;
+    closed.session_offset = recovery.session_offset;
+    closed.end = index.end;
+    closed.index_offset = offset;
+    closed.index_bytes = index.end - offset;
+    TW_RETURN_IF_ERROR(write_state(file, part.header(), closed));
+    TW_RETURN_IF_ERROR(wipe_damaged_slot(file, part.header(), closed));
+    return file.sync();
+  }
+
+  // Where the other slot is damaged, readers would go on refusing: it gets the state that went before.
+  Status wipe_damaged_slot(StoredFile& file, const format::FileHeader& header, const format::StateSlot& closed) {
+    format::StateSlot again = closed;
+    again.sequence += 1;
+    return write_state(file, header, again);
+  }
+
+  const std::shared_ptr<Backend> backend_;
+  const std::string path_;
+  Reporter& report_;
+  Health& health_;
+};
+
+}  // namespace
+
+Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch, Health& health) {
+  health = {};
+  Reporter report(watch, health);
+  Repair repair(backend, path, report, health);
+  const Status repaired = repair.run();
+  if (!repaired.ok() && !health.repaired) return repaired;
+  // What stands there now is judged like any other multifile.
+  Health after;
+  const Status verified = verify_multifile(std::move(backend), path, watch, after);
+  health.damaged_logical = after.damaged_logical;
+  health.logical_bytes = after.logical_bytes;
+  health.findings += after.findings;
+  return repaired.ok() ? verified : repaired;
+}
+
+// ---- Defragment --------------------------------------------------------------------------------------------------
+
+namespace {
+
+Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer) {
+  TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
+  TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
+  LogicalReader* reader = from.current();
+  for (std::uint64_t at = 0; at < reader->size();) {
+    std::size_t got = 0;
+    TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
+    TW_RETURN_IF_ERROR(to.write(*to.current(), std::span(buffer).first(got)));
+    at += got;
+  }
+  std::uint32_t mode = 0;
+  TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
+  if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
+  return {};
+}
+
+Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
+  // One write per logical file, so that a large one asks for one chunk.
+  std::vector<std::byte> buffer;
+  const std::uint64_t n = from.files().header().n_logical;
+  for (std::uint64_t rank = 0; rank < n; ++rank) {
+    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
+    to.expect(entry.bytes);
+    buffer.resize(std::clamp<std::uint64_t>(entry.bytes, 1, 8 * kReadBytes));
+    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer));
+    if (!report.progress(rank + 1, n)) return Status::error(Code::invalid_argument, "stopped by the caller");
+  }
+  TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
+  for (const auto& [key, value] : *attributes) to.set_attribute(key, value);
+  return {};
+}
+
+}  // namespace
+
+Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
+                        const Options& options, const Watch& watch) {
+  Health unused;
+  Reporter report(watch, unused);
+  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse));
+  const std::uint64_t n = source.files().header().n_logical;
+  const auto group = make_self_group();
+  OpenRequest request;
+  request.backend = backend;
+  request.path = to;
+  request.access = Access::create;
+  request.exclusive = true;
+  request.config.options = options;
+  request.config.options.physical_files = 1;
+  request.config.serving = {Serving::Kind::range, static_cast<std::int64_t>(n), 0, static_cast<std::int64_t>(n), {}};
+  TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
+  Status status = copy_all(source, *target->writing, report);
+  const Status closed = run(close_multifile(*group, std::move(target)));
+  if (status.ok()) status = closed;
+  if (!status.ok()) (void)backend->remove(to).ok();
+  return status;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,60 @@
+// Writes the index of a physical file: what was there before, overlaid with what the tasks of this session wrote.
+//
+// Streams section by section, so that the root holds the tasks' contributions and little more.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "file/part.hpp"
+
+namespace thalweg {
+
+// What one task tells of one logical file at close. Travels as bytes: see append_contribution().
+struct Contribution {
+  std::uint64_t local_index = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t mode = 0;
+  bool named = false;  // name and mode replace the old ones
+  std::string_view name;
+  std::span<const std::byte> pieces;  // encoded piece entries, new ones only
+};
+void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
+                         std::span<const format::PieceEntry> pieces);
+
+// Pieces that were shipped to task 0 get their place: `payload` is the offset of the payload they came in.
+void place_shipped(std::span<std::byte> contributions, std::uint64_t payload);
+
+// Contributions of all tasks to one physical file, found by local index. The bytes given to add() are borrowed.
+class Contributions {
+ public:
+  explicit Contributions(std::uint64_t n_local) : n_local_(n_local) {}
+  Status add(std::span<const std::byte> encoded);
+  bool empty() const { return by_local_.empty(); }
+  // False when nobody told anything of that logical file.
+  bool find(std::uint64_t local_index, Contribution& out) const;
+  std::uint64_t n_pieces() const { return n_pieces_; }
+  std::uint64_t name_bytes() const { return name_bytes_; }
+
+ private:
+  std::uint64_t n_local_;
+  std::vector<const std::byte*> by_local_;  // empty until the first add
+  std::uint64_t n_pieces_ = 0;
+  std::uint64_t name_bytes_ = 0;
+};
+
+struct IndexJob {
+  StoredFile* file = nullptr;
+  format::FileHeader header;
+  std::uint32_t session = 0;
+  std::uint64_t offset = 0;   // first page behind everything used
+  const Part* old = nullptr;  // the index so far; null: none
+  const Contributions* fresh = nullptr;
+  format::Attributes attributes;  // of physical file 0
+};
+Result<format::IndexPage> write_index(const IndexJob& job);
+
+// Writes the next state slot.
+Status write_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot);
+
+}  // namespace thalweg

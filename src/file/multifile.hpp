@@ -1,0 +1,58 @@
+// Opening and closing a multifile: the collective algorithms, one text each for every kind of group.
+//
+// Between two collectives every local step ends in a Status, and every task comes to the next collective.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "file/options.hpp"
+#include "file/read_handle.hpp"
+#include "file/write_handle.hpp"
+#include "group/group.hpp"
+
+namespace thalweg {
+
+// What task 0 keeps from the open to the close of a multifile being written.
+struct WriteRoot {
+  std::shared_ptr<Backend> backend;
+  std::string path;
+  struct RootPart {
+    format::FileHeader header;
+    format::StateSlot state;  // open
+    std::uint32_t session = 0;
+    std::uint64_t data_start = 0;
+    std::uint64_t previous_session_offset = 0;
+    std::optional<DomainShare> share;  // of task 0's process
+  };
+  std::vector<RootPart> parts;
+  std::shared_ptr<ReadSet> old;  // append: what was there
+};
+
+struct Multifile {
+  std::unique_ptr<ReadHandle> reading;  // one of the two
+  std::unique_ptr<WriteHandle> writing;
+  std::unique_ptr<WriteRoot> root;  // task 0, writing
+  std::string strategy;
+};
+
+enum class Access { read, create, append };
+
+struct OpenRequest {
+  Status arguments;  // of the caller's checks; a failure here makes all tasks fail
+  std::shared_ptr<Backend> backend;
+  std::string path;
+  Access access = Access::read;
+  bool exclusive = false;
+  bool recover = false;
+  Config config;
+};
+
+// Collective. The same status on every task.
+Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request);
+// Collective. The same status on every task. `file` is spent whatever the result.
+Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file);
+
+}  // namespace thalweg

@@ -1,0 +1,253 @@
+// The collective opening of a multifile.
+#include <functional>
+
+#include "file/create_files.hpp"
+#include "file/multifile.hpp"
+#include "file/wire.hpp"
+#include "group/agree.hpp"
+#include "os/wait.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kMostLogical = 1ull << 40;
+
+// ---- Reading -----------------------------------------------------------------------------------------------------
+
+std::shared_ptr<void> new_read_set(const OpenRequest& request) {
+  const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
+  return std::make_shared<ReadSet>(request.backend, request.path, unclosed);
+}
+
+Status check_same_path(const ReadSet& set, const OpenRequest& request) {
+  if (set.path() == request.path) return {};
+  return Status::error(Code::invalid_argument,
+                       "path '" + request.path + "' differs from '" + set.path() + "' given by another task");
+}
+
+Status check_total(const Serving& serving, const ReadSet& set) {
+  const std::uint64_t n = set.header().n_logical;
+  if (serving.n_logical < 0 || static_cast<std::uint64_t>(serving.n_logical) == n) return {};
+  return Status::error(Code::invalid_argument, "'" + set.path() + "' has " + std::to_string(n) +
+                                                   " logical files, not " + std::to_string(serving.n_logical) +
+                                                   "; -1 takes what the file says");
+}
+
+Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<ReadSet> set,
+                     std::unique_ptr<Multifile>& out) {
+  TW_RETURN_IF_ERROR(request.arguments);
+  TW_RETURN_IF_ERROR(check_same_path(*set, request));
+  TW_RETURN_IF_ERROR(set->open());
+  TW_RETURN_IF_ERROR(check_total(request.config.serving, *set));
+  TW_ASSIGN_OR_RETURN(const auto runs,
+                      serving_runs(request.config.serving, group.rank(), group.size(), set->header().n_logical));
+  std::vector<Stretch> served;
+  served.reserve(runs.size());
+  for (const RankRun& run : runs) served.push_back({run.first, run.count, 0, 0});
+  out = std::make_unique<Multifile>();
+  const Options& options = request.config.options;
+  out->strategy = std::to_string(set->header().n_physical) + " physical files; buffered reads of up to " +
+                  std::to_string(options.buffer_bytes) + " bytes; checksums " +
+                  (set->header().checksum == format::Checksum::none ? "none"
+                   : options.verify                                 ? "verified"
+                                                                    : "not verified");
+  out->reading = std::make_unique<ReadHandle>(std::move(set), std::move(served),
+                                              ReaderSettings{options.buffer_bytes, options.verify, {}});
+  return {};
+}
+
+Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const OpenRequest& request) {
+  std::function<std::shared_ptr<void>()> make = [&request] { return new_read_set(request); };
+  auto shared = co_await group.share_in_process(std::move(make));
+  if (!shared.has_value()) co_return shared.error();
+  std::unique_ptr<Multifile> file;
+  const Status mine =
+      attempt([&] { return start_reading(group, request, std::static_pointer_cast<ReadSet>(*shared), file); });
+  const Status status = co_await agree(group, mine);
+  if (!status.ok()) co_return status;
+  co_return std::move(file);
+}
+
+// ---- Writing -----------------------------------------------------------------------------------------------------
+
+std::uint64_t hash_arguments(const OpenRequest& request) {
+  const Options& o = request.config.options;
+  WireWriter out;
+  out.put_text(request.path);
+  out.put(request.access);
+  out.put(request.exclusive);
+  for (const std::uint64_t value :
+       {std::uint64_t{o.physical_files}, std::uint64_t{o.alignment_bytes}, std::uint64_t{o.granule_bytes},
+        static_cast<std::uint64_t>(o.checksum), static_cast<std::uint64_t>(o.codec), std::uint64_t{o.sync_on_close}})
+    out.put(value);
+  const Bytes bytes = out.take();
+  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+Result<std::uint64_t> total_logical(const Group& group, const OpenRequest& request, const ReadSet* old) {
+  const Serving& serving = request.config.serving;
+  if (old != nullptr) {
+    TW_RETURN_IF_ERROR(check_total(serving, *old));
+    return old->header().n_logical;
+  }
+  if (serving.n_logical < 0 && serving.kind != Serving::Kind::automatic)
+    return Status::error(Code::invalid_argument, "creating '" + request.path + "': the number of logical files is " +
+                                                     std::to_string(serving.n_logical) + "; it must be told");
+  const auto n = static_cast<std::uint64_t>(serving.n_logical < 0 ? group.size() : serving.n_logical);
+  if (n > kMostLogical)
+    return Status::error(Code::invalid_argument, std::to_string(n) + " logical files are asked for; 2^40 is the most");
+  return n;
+}
+
+Status make_request(Group& group, const OpenRequest& request, ReadSet* old, WriteRequest& out) {
+  out.arguments = hash_arguments(request);
+  out.chunk_bytes = request.config.options.chunk_bytes;
+  out.process = group.place().process;
+  out.node = group.place().node;
+  TW_RETURN_IF_ERROR(request.arguments);
+  if (old != nullptr) {
+    TW_RETURN_IF_ERROR(check_same_path(*old, request));
+    TW_RETURN_IF_ERROR(old->open());
+  }
+  TW_ASSIGN_OR_RETURN(out.n_logical, total_logical(group, request, old));
+  TW_ASSIGN_OR_RETURN(out.runs, serving_runs(request.config.serving, group.rank(), group.size(), out.n_logical));
+  return {};
+}
+
+// What task 0 does between gather and broadcast.
+Status plan_and_create(const OpenRequest& request, const Gathered& gathered, ReadSet* old,
+                       std::unique_ptr<WriteRoot>& root, WriteCommon& common, Gathered& shares) {
+  TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(gathered));
+  TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
+  const PlanInput input{requests, request.config.options, request.config.mapping, storage, usable_cores()};
+  TW_ASSIGN_OR_RETURN(const WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
+  shares.begin.push_back(0);
+  for (std::size_t task = 0; task < requests.tasks(); ++task) {
+    const Bytes share = encode_share(plan, requests, task);
+    shares.data.insert(shares.data.end(), share.begin(), share.end());
+    shares.begin.push_back(shares.data.size());
+  }
+  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, {}});
+  for (const PlannedPart& part : plan.parts)
+    kept->parts.push_back({part.header, part.state, part.session.session, part.session.data_start,
+                           part.session.previous_offset,
+                           domain_share(plan, part.header.id.physical, requests.process(0))});
+  common = plan.common;
+  TW_RETURN_IF_ERROR(old != nullptr ? begin_session(*request.backend, request.path, plan)
+                                    : create_files(*request.backend, request.path, request.exclusive, plan));
+  root = std::move(kept);
+  return {};
+}
+
+Status start_writing(const OpenRequest& request, const WriteCommon& common, ByteView share_bytes,
+                     std::shared_ptr<WriteSet> set, std::shared_ptr<ReadSet> old, Multifile& file) {
+  if (old) old->expect_own_session();
+  WriteHandle::Setup setup;
+  setup.files = std::move(set);
+  setup.old = std::move(old);
+  setup.common = common;
+  setup.share = decode_share(share_bytes);
+  const Options& options = request.config.options;
+  setup.settings.buffer_bytes = options.buffer_bytes;
+  setup.settings.chunk_bytes = options.chunk_bytes == kAuto ? common.chunk_bytes : options.chunk_bytes;
+  setup.settings.codec = options.codec;
+  setup.sync_on_close = options.sync_on_close;
+  for (const DomainShare& domain : setup.share.domains)
+    TW_RETURN_IF_ERROR(setup.files->writer(domain, common.header).status());
+  file.strategy = common.strategy;
+  file.writing = std::make_unique<WriteHandle>(std::move(setup));
+  return {};
+}
+
+// A creation that failed after its files were made leaves none behind; a failed append leaves the file as it was.
+void undo(const WriteRoot& root, const OpenRequest& request) {
+  if (request.access == Access::create) {
+    remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.parts.size()));
+    return;
+  }
+  for (const WriteRoot::RootPart& part : root.parts)
+    abandon_session(*root.backend, root.path, part.header, part.state, part.previous_session_offset);
+}
+
+Op<Result<std::shared_ptr<ReadSet>>> share_old(Group& group, const OpenRequest& request) {
+  if (request.access != Access::append) co_return std::shared_ptr<ReadSet>();
+  std::function<std::shared_ptr<void>()> make = [&request] { return new_read_set(request); };
+  auto shared = co_await group.share_in_process(std::move(make));
+  if (!shared.has_value()) co_return shared.error();
+  co_return std::static_pointer_cast<ReadSet>(*shared);
+}
+
+Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request) {
+  auto old = co_await share_old(group, request);
+  if (!old.has_value()) co_return old.error();
+  WriteRequest wanted;
+  Bytes wanted_bytes;
+  wanted.status = attempt([&] { return make_request(group, request, old->get(), wanted); });
+  (void)attempt([&] {
+    wanted_bytes = encode(wanted);
+    return Status{};
+  }).ok();  // no bytes: task 0 finds them wrong
+  auto gathered = co_await group.gather(wanted_bytes, 0);
+  if (!gathered.has_value()) co_return gathered.error();
+
+  auto file = std::make_unique<Multifile>();
+  WriteCommon common;
+  Gathered shares;
+  Bytes news;
+  if (group.rank() == 0) {
+    const Status planned =
+        attempt([&] { return plan_and_create(request, *gathered, old->get(), file->root, common, shares); });
+    WireWriter out;
+    out.put_status(planned);
+    out.put_all(encode(common));
+    news = out.take();
+    gathered->data = {};
+  }
+  auto heard = co_await group.broadcast(news, 0);
+  Status status = heard.status();
+  if (status.ok()) {
+    WireReader in(*heard);
+    status = in.get_status();
+    common = decode_common(in.get_view());
+  }
+  if (!status.ok()) co_return status;  // the same on all tasks
+
+  auto share = co_await group.scatter(shares, 0);
+  shares = {};
+  if (share.has_value()) {
+    const Place place = group.place();
+    std::function<std::shared_ptr<void>()> make = [&request, place] {
+      return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
+    };
+    auto set = co_await group.share_in_process(std::move(make));
+    status = set.status();
+    if (status.ok()) {
+      const Status mine = attempt([&] {
+        return start_writing(request, common, *share, std::static_pointer_cast<WriteSet>(*set), *old, *file);
+      });
+      status = co_await agree(group, mine);
+    }
+  } else {
+    status = share.error();
+  }
+  if (!status.ok()) {
+    if (file->root) undo(*file->root, request);
+    co_return status;
+  }
+  if (file->root) file->root->old = *old;
+  co_return std::move(file);
+}
+
+}  // namespace
+
+Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
+  if (request.access == Access::read) {
+    auto file = co_await open_for_reading(group, request);
+    co_return std::move(file);
+  }
+  auto file = co_await open_for_writing(group, request);
+  co_return std::move(file);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,88 @@
+// One physical file of a multifile open for reading: header, state, index. And what a recovery makes up for an index.
+//
+// A Part does not change after it was opened, so threads may share it; what a task reads of the index goes through its
+// own PageCache. Nothing of the index is read before it is asked for: opening costs the same for any number of logical
+// files.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "format/multifile_index.hpp"
+
+namespace thalweg {
+
+// The index pages read last; belongs to one task.
+struct PageCache {
+  struct Page {
+    std::uint64_t offset = 0;  // 0: nothing
+    std::vector<std::byte> bytes;
+  };
+  Page pages[8];  // by section kind: one page of each at a time
+};
+
+// An index in memory: what a scan found.
+struct RecoveredIndex {
+  std::vector<format::FileEntry> files;
+  std::vector<format::PieceEntry> pieces;
+  std::string names;
+  format::Attributes attributes;
+  std::uint64_t end = 0;  // first page behind everything used
+};
+
+class Part {
+ public:
+  // Reads header and state. `size` and everything else is checked; the index only when the state is closed.
+  static Result<std::unique_ptr<Part>> open(std::unique_ptr<StoredFile> file, std::uint32_t physical);
+
+  StoredFile& file() const { return *file_; }
+  const format::FileHeader& header() const { return header_; }
+  const format::StateSlot& state() const { return state_; }
+  bool closed() const { return state_.state == format::FileState::closed; }
+  std::uint64_t file_bytes() const { return file_bytes_; }
+  // Why the file cannot be read as it is: not_closed, or corrupt_file. OK: it can.
+  const Status& readable() const { return readable_; }
+  // While a session of our own is open: the index is the one that covers the sessions before it.
+  Status use_index_before_session();
+  // From now on the index is `index`.
+  void use(RecoveredIndex index) { recovered_ = std::make_unique<RecoveredIndex>(std::move(index)); }
+  bool recovered() const { return recovered_ != nullptr; }
+
+  std::uint64_t n_pieces() const { return recovered_ ? recovered_->pieces.size() : index_.n_pieces; }
+  const format::IndexPage& index() const { return index_; }  // not when recovered()
+  Result<format::FileEntry> file_entry(std::uint64_t local_index, PageCache& cache) const;
+  Result<std::vector<format::PieceEntry>> pieces(const format::FileEntry& entry, PageCache& cache) const;
+  Result<std::string> name(const format::FileEntry& entry, PageCache& cache) const;
+  Result<format::Attributes> attributes() const;
+  // Bytes [begin, begin + bytes) of all names.
+  Result<std::string> names(std::uint64_t begin, std::uint64_t bytes, PageCache& cache) const;
+
+  // Entry i of a section of fixed-size entries at `section_offset`, checked page by page. Borrowed until the next call.
+  Result<std::span<const std::byte>> section_entry(format::SectionKind kind, std::uint64_t section_offset,
+                                                   std::uint64_t i, std::uint64_t entry_bytes, PageCache& cache) const;
+  // A whole section in memory; its size was checked against the file by whoever names it.
+  Result<std::vector<std::byte>> section(format::SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
+                                         std::uint64_t entry_bytes) const;
+
+ private:
+  Status read_header(std::uint32_t physical);
+  Status read_index();
+  Result<std::span<const std::byte>> page(format::SectionKind kind, std::uint64_t offset, std::uint64_t number,
+                                          PageCache& cache) const;
+
+  std::unique_ptr<StoredFile> file_;
+  std::uint64_t file_bytes_ = 0;
+  format::FileHeader header_;
+  format::StateSlot state_;
+  format::IndexPage index_;
+  Status readable_;
+  std::unique_ptr<RecoveredIndex> recovered_;
+};
+
+// Reads exactly `data.size()` bytes, or corrupt_file: the file ends before.
+Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte> data);
+
+}  // namespace thalweg

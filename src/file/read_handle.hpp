@@ -1,0 +1,55 @@
+// A multifile open for reading, as one task holds it. One logical file is current.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "file/logical_reader.hpp"
+#include "file/read_set.hpp"
+#include "file/served_ranks.hpp"
+
+namespace thalweg {
+
+class ReadHandle {
+ public:
+  ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings);
+
+  Status seek_to(std::uint64_t rank, std::int64_t position);
+  Result<LogicalReader*> current_or_first();
+  LogicalReader* current() const { return current_; }
+  Result<std::uint64_t> current_rank();
+  // Reader of any logical file that the handle serves.
+  Result<LogicalReader*> reader(std::uint64_t rank);
+
+  // What the index tells of any logical file of the multifile.
+  Result<format::FileEntry> entry(std::uint64_t rank);
+  Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
+  Result<std::uint64_t> find(const std::string& name);
+  Result<std::vector<format::PieceEntry>> pieces(std::uint64_t rank);
+  Result<Location> locate(std::uint64_t rank) { return files_->locate(rank, map_cache_); }
+  // Position of the first content byte of a piece in its physical file.
+  Result<std::uint64_t> physical_position(std::uint64_t rank, const format::PieceEntry& piece);
+  Result<const format::Attributes*> attributes();
+  const ServedRanks& served() const { return served_; }
+  ReadSet& files() const { return *files_; }
+
+ private:
+  static constexpr std::uint64_t kMostReaders = 256;  // kept at a time; others keep their position only
+  void limit_readers();
+  Result<LogicalReader*> make_reader(std::uint64_t rank);
+
+  const std::shared_ptr<ReadSet> files_;
+  const ServedRanks served_;
+  ReaderSettings settings_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<LogicalReader>> readers_;  // by rank
+  std::unordered_map<std::uint64_t, std::uint64_t> positions_;                 // of ranks without a reader, unless 0
+  LogicalReader* current_ = nullptr;
+  std::uint64_t current_rank_ = 0;
+  PageCache map_cache_;                                       // of the table in physical file 0
+  std::unordered_map<std::uint32_t, PageCache> index_cache_;  // by physical file
+  std::unique_ptr<format::Attributes> attributes_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,108 @@
+#include "file/read_set.hpp"
+
+#include <algorithm>
+
+#include "base/endian.hpp"
+
+namespace thalweg {
+
+Status ReadSet::open() {
+  const std::lock_guard lock(mutex_);
+  if (!opened_) open_status_ = open_first();
+  opened_ = true;
+  return open_status_;
+}
+
+Status ReadSet::open_first() {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, open_part(0));
+  first_ = part.get();
+  parts_.resize(first_->header().n_physical);
+  parts_[0] = std::move(part);
+  return first_->header().mapping == format::Mapping::consecutive ? read_bounds() : Status{};
+}
+
+Status ReadSet::read_bounds() {
+  const format::FileHeader& h = header();
+  TW_ASSIGN_OR_RETURN(const auto bytes, first_->section(format::SectionKind::bounds, h.map_offset,
+                                                        std::uint64_t{h.n_physical} + 1, sizeof(std::uint64_t)));
+  bounds_.resize(std::size_t{h.n_physical} + 1);
+  for (std::size_t k = 0; k < bounds_.size(); ++k)
+    bounds_[k] = load_le<std::uint64_t>(std::span(bytes).subspan(k * sizeof(std::uint64_t)));
+  if (bounds_.front() == 0 && bounds_.back() == h.n_logical && std::is_sorted(bounds_.begin(), bounds_.end()))
+    return {};
+  return Status::error(
+      Code::corrupt_file,
+      "'" + path_ + "': the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+}
+
+Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file,
+                      backend_->open(format::physical_name(path_, physical), OpenMode::read));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, Part::open(std::move(file), physical));
+  if (physical != 0) TW_RETURN_IF_ERROR(check_member(*part));
+  if (own_session_ && part->readable().code() == Code::not_closed) TW_RETURN_IF_ERROR(part->use_index_before_session());
+  if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(part->readable());
+  const bool whole = part->readable().ok() && (unclosed_ == Unclosed::refuse || check_whole_index(*part).ok());
+  if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*part));
+  return part;
+}
+
+Status ReadSet::recover(Part& part) const {
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> rank_list, ranks(part));
+  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, rank_list, {}));
+  part.use(std::move(recovery.index));
+  return {};
+}
+
+Status ReadSet::check_member(const Part& part) const {
+  const format::FileHeader& a = header();
+  const format::FileHeader& b = part.header();
+  const std::uint32_t k = b.id.physical;
+  const bool same_set = a.id.uuid == b.id.uuid && a.n_logical == b.n_logical && a.n_physical == b.n_physical &&
+                        a.mapping == b.mapping && a.checksum == b.checksum && a.granule == b.granule &&
+                        a.alignment == b.alignment;
+  const bool same_share =
+      a.mapping == format::Mapping::table || (b.first_rank == bounds_[k] && b.n_local == bounds_[k + 1] - bounds_[k]);
+  if (same_set && same_share) return {};
+  return Status::error(Code::corrupt_file,
+                       "'" + part.file().path() + "' belongs to another multifile than '" + path_ + "'");
+}
+
+Result<Part*> ReadSet::part(std::uint32_t physical) {
+  const std::lock_guard lock(mutex_);
+  if (!parts_[physical]) {
+    TW_ASSIGN_OR_RETURN(parts_[physical], open_part(physical));
+  }
+  return parts_[physical].get();
+}
+
+Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
+  const format::FileHeader& h = header();
+  if (rank >= h.n_logical)
+    return Status::error(Code::not_found, "'" + path_ + "' has logical files 0 .. " + std::to_string(h.n_logical) +
+                                              "-1; there is none of rank " + std::to_string(rank));
+  if (h.mapping == format::Mapping::consecutive) {
+    const auto above = std::upper_bound(bounds_.begin(), bounds_.end(), rank);
+    const auto k = static_cast<std::uint32_t>(above - bounds_.begin() - 1);
+    return Location{k, rank - bounds_[k]};
+  }
+  TW_ASSIGN_OR_RETURN(const auto entry,
+                      first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
+  const Location found{load_le<std::uint32_t>(entry), load_le<std::uint32_t>(entry.subspan(4))};
+  if (found.physical < h.n_physical) return found;
+  return Status::error(Code::corrupt_file, "'" + path_ + "': the table puts rank " + std::to_string(rank) +
+                                               " into physical file " + std::to_string(found.physical) + " of " +
+                                               std::to_string(h.n_physical));
+}
+
+Result<std::vector<std::uint64_t>> ReadSet::ranks(const Part& part) const {
+  std::vector<std::uint64_t> result;
+  const format::FileHeader& h = part.header();
+  if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return result;
+  TW_ASSIGN_OR_RETURN(const auto bytes, part.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8));
+  result.resize(h.n_local);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * 8));
+  return result;
+}
+
+}  // namespace thalweg

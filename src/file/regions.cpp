@@ -1,0 +1,129 @@
+#include "file/regions.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "file/slab_walk.hpp"
+
+namespace thalweg {
+
+namespace {
+
+class PartRegions {
+ public:
+  explicit PartRegions(const Part& part) : part_(part) {}
+
+  Result<std::vector<Region>> collect() {
+    TW_RETURN_IF_ERROR(load_fills());
+    const std::uint64_t last =
+        part_.state().session_offset != 0 ? part_.state().session_offset : part_.header().session_offset;
+    TW_ASSIGN_OR_RETURN(const auto sessions, find_sessions(part_, last));
+    add(RegionKind::header, 0, sessions.front().offset);
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      TW_RETURN_IF_ERROR(add_session(sessions[i]));
+      const bool is_last = i + 1 == sessions.size();
+      const std::uint64_t last_end = part_.closed() ? part_.state().end : part_.file_bytes();
+      const std::uint64_t end = is_last ? last_end : sessions[i + 1].offset;
+      if (sessions[i].limit < end) add(RegionKind::index, sessions[i].limit, end - sessions[i].limit);
+    }
+    return fill_gaps();
+  }
+
+ private:
+  void add(RegionKind kind, std::uint64_t offset, std::uint64_t bytes, std::int64_t rank = -1) {
+    if (bytes > 0) regions_.push_back({kind, part_.header().id.physical, offset, bytes, rank});
+  }
+
+  // Bytes in use of each chunk, by offset of its frame.
+  Status load_fills() {
+    PageCache cache;
+    for (std::uint64_t i = 0; i < part_.header().n_local; ++i) {
+      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, part_.file_entry(i, cache));
+      TW_ASSIGN_OR_RETURN(const auto pieces, part_.pieces(entry, cache));
+      for (const format::PieceEntry& piece : pieces)
+        if (piece.kind == format::PieceKind::chunk) fills_[piece.physical_offset] = piece.stored_bytes;
+    }
+    return {};
+  }
+
+  Status add_session(const FoundSession& session) {
+    add(RegionKind::header, session.offset, session.page.data_start - session.offset);
+    std::uint64_t damaged = 0;
+    const WalkVisitor visitor{[this](const FoundFrame& f) { return add_frame(f); },
+                              [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }};
+    TW_RETURN_IF_ERROR(walk_session(part_, session, visitor));
+    if (damaged == 0) return {};
+    return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the frame at offset " +
+                                                 std::to_string(damaged) + " is damaged");
+  }
+
+  Status add_frame(const FoundFrame& found) {
+    if (found.frame.kind == format::FrameKind::superblock) return add_superblock(found);
+    if (found.frame.kind == format::FrameKind::reserved) {
+      add(RegionKind::tail, found.offset, found.frame.extent);
+      return {};
+    }
+    const auto rank = static_cast<std::int64_t>(found.frame.rank);
+    const auto fill = fills_.find(found.offset);
+    const std::uint64_t bytes = fill == fills_.end() ? 0 : std::min(fill->second, found.frame.capacity());
+    const std::uint64_t data = found.offset + found.frame.data_offset;
+    add(RegionKind::frame, found.offset, found.frame.data_offset, rank);
+    add(RegionKind::data, data, bytes, rank);
+    add(RegionKind::tail, data + bytes, found.frame.capacity() - bytes, rank);
+    return {};
+  }
+
+  Status add_superblock(const FoundFrame& found) {
+    std::vector<std::byte> directory(std::min(found.frame.n_pieces * format::kDirectoryEntryBytes, part_.file_bytes()));
+    TW_RETURN_IF_ERROR(read_exactly(part_.file(), found.offset + format::kDirectoryOffset, directory));
+    TW_ASSIGN_OR_RETURN(const auto entries,
+                        format::parse_directory(directory, found.frame, part_.header(), found.offset));
+    add(RegionKind::frame, found.offset, found.frame.data_offset);
+    std::uint64_t at = found.offset + found.frame.data_offset;
+    for (const format::DirectoryEntry& entry : entries) {
+      add(RegionKind::data, at, entry.stored_bytes, static_cast<std::int64_t>(entry.rank));
+      at += entry.stored_bytes;
+    }
+    add(RegionKind::tail, at, found.offset + found.frame.extent - at);
+    return {};
+  }
+
+  std::vector<Region> fill_gaps() {
+    std::sort(regions_.begin(), regions_.end(), [](const Region& a, const Region& b) { return a.offset < b.offset; });
+    std::vector<Region> all;
+    std::uint64_t at = 0;
+    const auto hole_until = [&](std::uint64_t end) {
+      if (end > at) all.push_back({RegionKind::hole, part_.header().id.physical, at, end - at, -1});
+      at = std::max(at, end);
+    };
+    for (Region region : regions_) {
+      if (region.offset >= part_.file_bytes()) break;
+      hole_until(region.offset);
+      region.bytes = std::min(region.offset + region.bytes, part_.file_bytes()) - region.offset;
+      if (region.offset < at) continue;  // overlap: only in a damaged file
+      all.push_back(region);
+      at = region.offset + region.bytes;
+    }
+    hole_until(part_.file_bytes());
+    return all;
+  }
+
+  const Part& part_;
+  std::unordered_map<std::uint64_t, std::uint64_t> fills_;
+  std::vector<Region> regions_;
+};
+
+}  // namespace
+
+Status walk_regions(ReadSet& files, const std::function<bool(const Region&)>& visit) {
+  for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
+    TW_ASSIGN_OR_RETURN(const Part* part, files.part(k));
+    PartRegions collector(*part);
+    TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect());
+    for (const Region& region : regions)
+      if (!visit(region)) return {};
+  }
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,32 @@
+// Walks the frames of one session of a physical file: all domains, all slabs.
+#pragma once
+
+#include <functional>
+
+#include "file/part.hpp"
+
+namespace thalweg {
+
+struct FoundFrame {
+  std::uint64_t offset = 0;
+  format::Frame frame;
+};
+
+struct WalkVisitor {
+  std::function<Status(const FoundFrame&)> frame;    // each valid frame
+  std::function<void(std::uint64_t offset)> damage;  // each place where a frame should be and is not
+};
+
+struct FoundSession {
+  std::uint64_t offset = 0;
+  format::SessionPage page;
+  std::uint64_t limit = 0;  // where its index begins, or what there is of one; else the end of the file
+};
+
+// Visits frames domain by domain, each in order of offsets. Nothing is looked for at or behind the limit.
+Status walk_session(const Part& part, const FoundSession& session, const WalkVisitor& visitor);
+
+Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset);
+Result<FoundSession> read_session(const Part& part, std::uint64_t offset);
+
+}  // namespace thalweg

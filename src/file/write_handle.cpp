@@ -1,0 +1,136 @@
+#include "file/write_handle.hpp"
+
+#include <algorithm>
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kFew = 16;                         // logical files per handle that may each have a buffer
+constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of a handle that serves more
+
+}  // namespace
+
+WriteHandle::WriteHandle(Setup setup) : setup_(std::move(setup)), served_(setup_.share.stretches) {
+  writers_.resize(served_.count());
+  setup_.settings.serves_few = served_.count() <= kFew;
+}
+
+Status WriteHandle::keep_failure(const Status& status) {
+  if (failure_.ok()) failure_ = status;
+  return status;
+}
+
+Result<std::shared_ptr<PhysicalWriter>> WriteHandle::physical(std::uint32_t number) {
+  for (const DomainShare& share : setup_.share.domains)
+    if (share.physical == number) return setup_.files->writer(share, setup_.common.header);
+  return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
+}
+
+Result<std::uint64_t> WriteHandle::old_size(const Stretch& at) {
+  if (!setup_.old) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const Part* part, setup_.old->part(static_cast<std::uint32_t>(at.physical)));
+  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, part->file_entry(at.local, cache_));
+  return entry.bytes;
+}
+
+Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
+  const auto found = served_.find(rank);
+  if (!found)
+    return Status::error(Code::not_found,
+                         "logical file " + std::to_string(rank) + " is not served by this handle, which serves " +
+                             std::to_string(served_.count()) + " of " + std::to_string(setup_.common.n_logical));
+  std::unique_ptr<LogicalWriter>& writer = writers_[found->slot];
+  if (!writer) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(found->at));
+    TW_ASSIGN_OR_RETURN(auto file, physical(static_cast<std::uint32_t>(found->at.physical)));
+    writer = std::make_unique<LogicalWriter>(*file, rank, found->at.local, size, setup_.settings);
+    writer->seek(size);
+  }
+  return writer.get();
+}
+
+Result<LogicalWriter*> WriteHandle::current_or_first() {
+  if (current_ == nullptr) {
+    if (served_.count() == 0)
+      return Status::error(Code::wrong_mode, "this handle serves no logical file: choose ranks when opening");
+    TW_ASSIGN_OR_RETURN(current_, writer(served_.first()));
+  }
+  return current_;
+}
+
+Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
+  TW_ASSIGN_OR_RETURN(LogicalWriter * next, writer(rank));
+  if (current_ != nullptr && current_ != next && !setup_.settings.serves_few) TW_RETURN_IF_ERROR(limit_buffers());
+  current_ = next;
+  if (position >= 0) current_->seek(static_cast<std::uint64_t>(position));
+  return {};
+}
+
+// A handle of many logical files keeps few bytes of each: what fills a good part of a page goes to the superblock at
+// once, the rest when all buffers together become too much.
+Status WriteHandle::limit_buffers() {
+  constexpr std::uint64_t kWorthPacking = 512;
+  if (current_->buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(keep_failure(current_->push_small()));
+  if (setup_.settings.buffered_capacity <= kBufferBudget) return {};
+  for (LogicalWriter* w : buffered_) TW_RETURN_IF_ERROR(keep_failure(w->push_small()));
+  buffered_.clear();
+  return {};
+}
+
+Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data) {
+  if (data.empty()) return {};
+  if (data.size() > format::kMaxOffset - writer.position())
+    return Status::error(Code::out_of_range, "a write of " + std::to_string(data.size()) + " bytes at offset " +
+                                                 std::to_string(writer.position()) + " passes 2^63-1");
+  if (!writer.dirty()) touched_.push_back(&writer);
+  if (writer.buffered() == 0 && !setup_.settings.serves_few) buffered_.push_back(&writer);
+  return keep_failure(writer.write(data));
+}
+
+Status WriteHandle::flush_writers(bool by_sync) {
+  for (LogicalWriter* w : touched_) TW_RETURN_IF_ERROR(w->flush(by_sync));
+  return setup_.files->flush_packs();
+}
+
+Status WriteHandle::flush() {
+  TW_RETURN_IF_ERROR(keep_failure(flush_writers(false)));
+  touched_.clear();
+  return {};
+}
+
+// With checksums a slot that is durable before its data is found out, without it must come after them.
+Status WriteHandle::sync() {
+  if (setup_.common.header.checksum == format::Checksum::none) {
+    TW_RETURN_IF_ERROR(flush());
+    TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync_data()));
+  } else {
+    TW_RETURN_IF_ERROR(keep_failure(flush_writers(true)));
+    touched_.clear();
+  }
+  TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync()));
+  for (const auto& w : writers_)
+    if (w) w->pin();
+  return {};
+}
+
+Status WriteHandle::finish_writers() {
+  for (const auto& w : writers_)
+    if (w) TW_RETURN_IF_ERROR(w->finish());
+  return setup_.sync_on_close ? setup_.files->sync_data() : Status{};
+}
+
+Bytes WriteHandle::finish(TaskRank rank) {
+  Deposit deposit;
+  deposit.rank = rank;
+  const Status finished = attempt([&] { return finish_writers(); });
+  deposit.status = failure_.ok() ? finished : failure_;
+  deposit.attributes = std::move(attributes_);
+  current_ = nullptr;
+  touched_.clear();
+  std::erase_if(writers_, [](const auto& w) { return w == nullptr; });
+  deposit.writers = std::move(writers_);
+  return setup_.files->deposit(std::move(deposit));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,70 @@
+// A multifile open for writing, as one task holds it.
+//
+// One logical file is current. LogicalWriters are made when first touched, so a handle that serves a million logical
+// files costs a pointer for each until then.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "file/logical_writer.hpp"
+#include "file/served_ranks.hpp"
+#include "file/write_set.hpp"
+
+namespace thalweg {
+
+class WriteHandle {
+ public:
+  struct Setup {
+    std::shared_ptr<WriteSet> files;
+    std::shared_ptr<ReadSet> old;  // append: what was there; else null
+    WriteCommon common;
+    WriteShare share;
+    WriterSettings settings;
+    bool sync_on_close = false;
+  };
+  explicit WriteHandle(Setup setup);
+
+  Status seek_to(std::uint64_t rank, std::int64_t position);
+  LogicalWriter* current() const { return current_; }  // null: the handle serves nothing, or nothing was touched yet
+  Result<LogicalWriter*> current_or_first();
+  Result<LogicalWriter*> writer(std::uint64_t rank);
+  // The next chunk is for about so many bytes.
+  void expect(std::uint64_t bytes) { setup_.settings.chunk_bytes = std::max<std::uint64_t>(bytes, 1); }
+  Status write(LogicalWriter& writer, std::span<const std::byte> data);
+  Status flush();
+  Status sync();
+
+  void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
+  const format::Attributes& attributes() const { return attributes_; }
+  const WriteCommon& common() const { return setup_.common; }
+  const ServedRanks& served() const { return served_; }
+  std::uint64_t session() const { return setup_.share.domains.empty() ? 0 : setup_.share.domains[0].session; }
+  bool sync_on_close() const { return setup_.sync_on_close; }
+  WriteSet& files() const { return *setup_.files; }
+  bool appending() const { return setup_.old != nullptr; }
+
+  // Finishes all logical files and hands them over; the bytes are this task's part in the gather of the close.
+  Bytes finish(TaskRank rank);
+
+ private:
+  Result<std::shared_ptr<PhysicalWriter>> physical(std::uint32_t number);
+  Result<std::uint64_t> old_size(const Stretch& at);
+  Status limit_buffers();
+  Status flush_writers(bool by_sync);
+  Status finish_writers();
+  Status keep_failure(const Status& status);
+
+  Setup setup_;
+  ServedRanks served_;
+  std::vector<std::unique_ptr<LogicalWriter>> writers_;  // by slot
+  std::vector<LogicalWriter*> touched_;                  // written since the last flush, each once
+  std::vector<LogicalWriter*> buffered_;                 // may hold a buffer; only of handles that serve many
+  LogicalWriter* current_ = nullptr;
+  PageCache cache_;
+  format::Attributes attributes_;
+  Status failure_;  // the first one of this task
+};
+
+}  // namespace thalweg

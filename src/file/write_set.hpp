@@ -1,0 +1,76 @@
+// The physical files of a multifile being written, shared by the tasks of one process, and what these tasks leave
+// behind when they close.
+//
+// Threads: any number at once.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "file/logical_writer.hpp"
+#include "file/physical_writer.hpp"
+#include "file/write_plan.hpp"
+
+namespace thalweg {
+
+// What one task hands over at close.
+struct Deposit {
+  TaskRank rank = 0;
+  Status status;                                        // its first failure
+  std::vector<std::unique_ptr<LogicalWriter>> writers;  // finished ones
+  format::Attributes attributes;
+};
+
+class WriteSet {
+ public:
+  // `tasks` of this process and `processes` in all take part.
+  WriteSet(std::shared_ptr<Backend> backend, std::string path, std::int64_t tasks, std::int64_t processes)
+      : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes) {}
+
+  // The physical file of that share, opened by the first who asks.
+  Result<std::shared_ptr<PhysicalWriter>> writer(const DomainShare& share, const format::FileHeader& common);
+  // Writes the superblocks in the making of all physical files of this process.
+  Status flush_packs();
+  // Makes durable what all physical files of this process hold, and that they can be found.
+  Status sync();
+  // Sync of the data alone: with checksum none a fill slot must not be durable before its bytes.
+  Status sync_data();
+
+  // The last task of the process to hand over gets the bytes that the process contributes to the close, the others
+  // nothing. Never fails: failures are among the bytes.
+  Bytes deposit(Deposit mine);
+
+ private:
+  Bytes contribution();  // mutex_ held
+  Result<Bytes> ship_or_flush(PhysicalWriter& writer) const;
+  Status sync_name();  // mutex_ held
+
+  const std::shared_ptr<Backend> backend_;
+  const std::string path_;
+  const std::int64_t tasks_;
+  const std::int64_t processes_;
+  std::mutex mutex_;
+  std::map<std::uint32_t, std::shared_ptr<PhysicalWriter>> writers_;  // guarded by mutex_
+  std::vector<Deposit> deposits_;                                     // guarded by mutex_
+  bool name_synced_ = false;                                          // guarded by mutex_
+};
+
+using ByteSpan = std::span<std::byte>;
+
+// What the root makes of the bytes of one process; borrows them.
+struct PartContribution {
+  std::uint32_t physical = 0;
+  std::uint64_t high_water = 0;
+  ByteSpan files;    // for Contributions::add, once place_shipped() has told where the shipped pieces lie
+  ByteView shipped;  // for PhysicalWriter::adopt; mostly empty
+};
+struct ProcessContribution {
+  Status status;
+  std::vector<PartContribution> parts;
+  std::vector<std::pair<TaskRank, format::Attributes>> attributes;
+};
+ProcessContribution decode_contribution(ByteSpan bytes);
+
+}  // namespace thalweg

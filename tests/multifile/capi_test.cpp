@@ -1,0 +1,180 @@
+// The C API as a user meets it: positions, ends, FILE*, names, attributes, hints, and calls that are refused.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "thalweg/thalweg.h"
+
+namespace {
+
+class CApi : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* base = std::getenv("TMPDIR");
+    path_ = std::string(base != nullptr ? base : "/tmp") + "/capi_test_" + std::to_string(::getpid()) + ".tw";
+    ASSERT_EQ(tw_multifile_config_create(&config_), TW_OK);
+  }
+  void TearDown() override {
+    tw_multifile_config_free(config_);
+    for (int k = 0; k < 8; ++k) std::filesystem::remove(k == 0 ? path_ : path_ + ".00000" + std::to_string(k));
+  }
+  void hint(const char* name, const char* value) {
+    ASSERT_EQ(tw_multifile_config_set_hint(config_, name, value), TW_OK) << tw_last_error();
+  }
+  tw_multifile* open(int mode) {
+    tw_multifile* file = nullptr;
+    EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), mode, config_, &file), TW_OK) << tw_last_error();
+    return file;
+  }
+  void close(tw_multifile* file) { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }
+  std::string read_all(tw_multifile* file) {
+    std::string all;
+    char part[1000];
+    for (std::size_t got = 1; got > 0;) {
+      EXPECT_EQ(tw_read(file, part, sizeof part, &got), TW_OK) << tw_last_error();
+      all.append(part, got);
+    }
+    return all;
+  }
+
+  std::string path_;
+  tw_multifile_config* config_ = nullptr;
+};
+
+TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
+  hint("chunk_bytes", "10000");
+  tw_multifile* file = open(TW_CREATE);
+  const std::string data(25'000, 'a');
+  std::int64_t in_chunk = 0, in_file = 0, position = -1;
+  int eof = -1;
+  ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK);
+  ASSERT_EQ(tw_flush(file), TW_OK);
+  ASSERT_EQ(tw_available(file, &in_chunk, &in_file), TW_OK);
+  EXPECT_EQ(in_file, INT64_MAX);
+  ASSERT_EQ(tw_pwrite(file, "patched", 7, 5), TW_OK);
+  ASSERT_EQ(tw_tell(file, &position), TW_OK);
+  EXPECT_EQ(position, 25'000) << "tw_pwrite leaves the position alone";
+  ASSERT_EQ(tw_seek(file, 100, SEEK_END), TW_OK);
+  ASSERT_EQ(tw_write(file, "end", 3), TW_OK);
+  close(file);
+
+  file = open(TW_READ);
+  ASSERT_EQ(tw_eof(file, &eof), TW_OK);
+  EXPECT_EQ(eof, 0);
+  ASSERT_EQ(tw_available(file, &in_chunk, &in_file), TW_OK);
+  EXPECT_EQ(in_file, 25'103);
+  EXPECT_GT(in_chunk, 0);
+  const std::string all = read_all(file);
+  ASSERT_EQ(all.size(), 25'103u);
+  EXPECT_EQ(all.substr(0, 14), "aaaaapatchedaa");
+  EXPECT_EQ(all.substr(25'000), std::string(100, '\0') + "end") << "a gap reads as zeros";
+  ASSERT_EQ(tw_eof(file, &eof), TW_OK);
+  EXPECT_EQ(eof, 1);
+  ASSERT_EQ(tw_seek(file, -3, SEEK_END), TW_OK);
+  EXPECT_EQ(read_all(file), "end");
+  close(file);
+}
+
+TEST_F(CApi, AFileStarRunsAcrossChunkBorders) {
+  hint("chunk_bytes", "4096");
+  hint("buffer_bytes", "1000");
+  ASSERT_EQ(tw_multifile_config_set_range(config_, 3, 0, 3), TW_OK);
+  tw_multifile* file = open(TW_CREATE);
+  FILE* stream = nullptr;
+  ASSERT_EQ(tw_multifile_fopen(file, 1, "w", &stream), TW_OK) << tw_last_error();
+  for (int i = 0; i < 20'000; ++i) ASSERT_GT(std::fprintf(stream, "line %d\n", i), 0);
+  ASSERT_EQ(std::fseek(stream, 0, SEEK_SET), 0);
+  ASSERT_GT(std::fprintf(stream, "LINE"), 0);
+  ASSERT_EQ(std::fclose(stream), 0);
+  close(file);
+
+  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, 3), TW_OK);
+  file = open(TW_READ);
+  ASSERT_EQ(tw_multifile_fopen(file, 1, "r", &stream), TW_OK) << tw_last_error();
+  char line[64];
+  for (int i = 0; i < 20'000; ++i) {
+    ASSERT_NE(std::fgets(line, sizeof line, stream), nullptr) << i;
+    ASSERT_EQ(std::string(line), (i == 0 ? "LINE " : "line ") + std::to_string(i) + "\n");
+  }
+  EXPECT_EQ(std::fgetc(stream), EOF);
+  EXPECT_EQ(std::fseek(stream, -6, SEEK_END), 0);
+  EXPECT_NE(std::fgets(line, sizeof line, stream), nullptr);
+  EXPECT_STREQ(line, "19999\n");
+  std::fclose(stream);
+  EXPECT_EQ(tw_multifile_fopen(file, 1, "w", &stream), TW_ERR_MODE);
+  close(file);
+}
+
+TEST_F(CApi, NamesModesAndAttributesComeBack) {
+  ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_seek_to(file, 1, 0), TW_OK);
+  ASSERT_EQ(tw_multifile_set_name(file, "dir/\xC3\xBC", 0100640), TW_OK);
+  ASSERT_EQ(tw_multifile_set_attribute(file, "run", "42", 2), TW_OK);
+  EXPECT_EQ(tw_multifile_set_attribute(file, "", "42", 2), TW_ERR_INVALID);
+  close(file);
+
+  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, 2), TW_OK);
+  file = open(TW_READ);
+  std::int64_t rank = -1;
+  std::uint32_t mode = 0;
+  char name[5];
+  std::size_t length = 0;
+  ASSERT_EQ(tw_multifile_find(file, "dir/\xC3\xBC", &rank), TW_OK);
+  EXPECT_EQ(rank, 1);
+  EXPECT_EQ(tw_multifile_find(file, "nobody", &rank), TW_ERR_NOT_FOUND);
+  ASSERT_EQ(tw_multifile_name(file, 1, name, sizeof name, &length, &mode), TW_OK);
+  EXPECT_STREQ(name, "dir/") << "cut to what fits";
+  EXPECT_EQ(length, 6u);
+  EXPECT_EQ(mode, 0100640u);
+  const void* value = nullptr;
+  ASSERT_EQ(tw_multifile_attribute(file, "run", &value, &length), TW_OK);
+  EXPECT_EQ(std::string(static_cast<const char*>(value), length), "42");
+  EXPECT_EQ(tw_multifile_attribute(file, "creator", &value, &length), TW_OK);
+  close(file);
+}
+
+TEST_F(CApi, WhatIsWrongIsToldWithNameValueAndWayOut) {
+  EXPECT_EQ(tw_multifile_config_set_hint(config_, "chunk_byte", "1"), TW_ERR_UNKNOWN_HINT);
+  EXPECT_NE(std::string(tw_last_error()).find("did you mean 'chunk_bytes'"), std::string::npos) << tw_last_error();
+  EXPECT_EQ(tw_multifile_config_set_hint(config_, "alignment_bytes", "5000"), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_config_set_hint(config_, "compression", "zip"), TW_ERR_UNKNOWN_HINT);
+  tw_multifile* file = nullptr;
+  EXPECT_EQ(tw_multifile_open(nullptr, "/nonexistent/x.tw", TW_READ, nullptr, &file), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(file, nullptr);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), 99, nullptr, &file), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_open(nullptr, nullptr, TW_READ, nullptr, &file), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_open(nullptr, "/etc/passwd", TW_READ, nullptr, &file), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_multifile_close(nullptr), TW_ERR_INVALID);
+  file = open(TW_CREATE);
+  char byte = 0;
+  EXPECT_EQ(tw_read(file, &byte, 1, nullptr), TW_ERR_MODE);
+  EXPECT_EQ(tw_seek_to(file, 1, 0), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(tw_seek(file, -1, SEEK_SET), TW_ERR_INVALID);
+  close(file);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_EXCLUSIVE, nullptr, &file), TW_ERR_EXISTS);
+  EXPECT_TRUE(std::filesystem::exists(path_)) << "the file that was there is still there";
+}
+
+TEST_F(CApi, NoHintIsMissingFromTheTable) {
+  std::size_t n = 0;
+  for (; tw_hint_info(n) != nullptr; ++n) hint(tw_hint_info(n)->name, tw_hint_info(n)->default_value);
+  EXPECT_GE(n, 9u);
+}
+
+TEST_F(CApi, ASmallerMultifileLeavesNoPartsOfALargerOne) {
+  ASSERT_EQ(tw_multifile_config_set_range(config_, 8, 0, 8), TW_OK);
+  hint("physical_files", "4");
+  close(open(TW_CREATE));
+  EXPECT_TRUE(std::filesystem::exists(path_ + ".000003"));
+  hint("physical_files", "2");
+  close(open(TW_CREATE));
+  EXPECT_TRUE(std::filesystem::exists(path_ + ".000001"));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".000003"));
+}
+
+}  // namespace

@@ -1,0 +1,147 @@
+// Random programs against a byte-by-byte model: every kind of group, hint and number of files, with appends, and read
+// back by other numbers of tasks.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <mutex>
+
+#include "file/health.hpp"
+#include "support/multifile_model.hpp"
+#include "support/run_on.hpp"
+
+namespace thalweg::test {
+namespace {
+
+struct Shape {
+  std::int64_t n_logical = 1;
+  std::int64_t writers = 1;
+  Options options;
+  MappingFunction mapping;
+};
+
+std::vector<std::uint64_t> share_of(std::int64_t n, std::int64_t task, std::int64_t tasks) {
+  std::vector<std::uint64_t> ranks;
+  for (std::int64_t r = n * task / tasks; r < n * (task + 1) / tasks; ++r)
+    ranks.push_back(static_cast<std::uint64_t>(r));
+  return ranks;
+}
+
+OpenRequest request_for(const std::shared_ptr<Backend>& backend, const std::string& path, Access access,
+                        const Shape& shape, std::int64_t task, std::int64_t tasks) {
+  OpenRequest request;
+  request.backend = backend;
+  request.path = path;
+  request.access = access;
+  request.config.options = shape.options;
+  if (access == Access::create) request.config.mapping = shape.mapping;
+  const auto ranks = share_of(shape.n_logical, task, tasks);
+  Serving& serving = request.config.serving;
+  serving.n_logical = shape.n_logical;
+  if (task % 2 == 0) {
+    serving.kind = Serving::Kind::list;
+    for (auto r = ranks.rbegin(); r != ranks.rend(); ++r) serving.list.push_back(static_cast<std::int64_t>(*r));
+  } else {
+    serving.kind = Serving::Kind::range;
+    serving.first = ranks.empty() ? 0 : static_cast<std::int64_t>(ranks.front());
+    serving.count = static_cast<std::int64_t>(ranks.size());
+  }
+  return request;
+}
+
+Shape random_shape(std::mt19937_64& random) {
+  Shape shape;
+  shape.n_logical = static_cast<std::int64_t>(random() % 3 == 0 ? random() % 200 : random() % 9);
+  shape.writers = 1 + static_cast<std::int64_t>(random() % 5);
+  Options& o = shape.options;
+  o.physical_files = static_cast<std::uint32_t>(random() % 4);
+  o.chunk_bytes = random() % 2 ? kAuto : 1 + random() % 300'000;
+  o.buffer_bytes = random() % 3 == 0 ? 0 : 1 + random() % 300'000;
+  o.alignment_bytes = random() % 2 ? static_cast<std::uint32_t>(kAuto) : 512u << random() % 6;
+  o.granule_bytes = 4096u << random() % 6;
+  o.checksum = static_cast<format::Checksum>(random() % 4 != 0);
+  o.codec = static_cast<format::Codec>(random() % 5 < 3 ? 0 : random() % 3);
+  if (random() % 3 == 0) {
+    o.physical_files = 1 + static_cast<std::uint32_t>(random() % 4);
+    shape.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {
+      return static_cast<std::int32_t>(rank * 7 % m);
+    };
+  }
+  return shape;
+}
+
+// Threads of one process, tasks that share no memory, or threads of several processes.
+void on_some_group(std::int64_t tasks, std::uint64_t seed, const TeamBody& body) {
+  if (tasks == 1 || seed % 3 == 0) {
+    run_on_team(tasks, body);
+  } else if (seed % 3 == 1) {
+    run_on_callbacks(tasks, 0, body);
+  } else {
+    run_on_hybrid({tasks - tasks / 2, tasks / 2}, body);
+  }
+}
+
+class MultifileModel : public ::testing::TestWithParam<int> {
+ protected:
+  // One session of writing by `tasks` threads.
+  void write(Access access, const Shape& shape, std::int64_t tasks, std::uint64_t seed) {
+    std::mutex mutex;
+    on_some_group(tasks, seed, [&](Group& group) {
+      auto file = run(open_multifile(group, request_for(backend_, path_, access, shape, group.rank(), tasks)));
+      ASSERT_TRUE(file.has_value()) << file.error().message();
+      const auto ranks = share_of(shape.n_logical, group.rank(), tasks);
+      Model mine;
+      {
+        const std::lock_guard lock(mutex);
+        for (const auto rank : ranks) mine[rank] = model_[rank];
+      }
+      std::mt19937_64 random(seed * 31 + static_cast<std::uint64_t>(group.rank()));
+      write_at_random(*(*file)->writing, ranks, mine, random, 20, 400'000);
+      const Status closed = run(close_multifile(group, std::move(file).value()));
+      ASSERT_TRUE(closed.ok()) << closed.message();
+      const std::lock_guard lock(mutex);
+      for (auto& [rank, content] : mine) model_[rank] = std::move(content);
+    });
+  }
+
+  void check(const Shape& shape, std::int64_t tasks, std::uint64_t seed) {
+    on_some_group(tasks, seed, [&](Group& group) {
+      auto file = run(open_multifile(group, request_for(backend_, path_, Access::read, shape, group.rank(), tasks)));
+      ASSERT_TRUE(file.has_value()) << file.error().message();
+      std::mt19937_64 random(seed * 17 + static_cast<std::uint64_t>(group.rank()));
+      expect_equal(*(*file)->reading, share_of(shape.n_logical, group.rank(), tasks), model_, random);
+      EXPECT_TRUE(run(close_multifile(group, std::move(file).value())).ok());
+    });
+  }
+
+  std::shared_ptr<Backend> backend_ = make_memory_backend();
+  std::string path_ = "model.tw";
+  Model model_;
+};
+
+TEST_P(MultifileModel, ReadsWhatWasWrittenWhoeverReads) {
+  const auto seed = static_cast<std::uint64_t>(GetParam());
+  std::mt19937_64 random(seed);
+  const Shape shape = random_shape(random);
+
+  write(Access::create, shape, shape.writers, seed);
+  check(shape, 1, seed);
+  check(shape, 1 + static_cast<std::int64_t>(random() % 6), seed + 1);
+  for (auto n = random() % 3; n > 0; --n) {
+    write(Access::append, shape, 1 + static_cast<std::int64_t>(random() % 5), random());
+    check(shape, 1 + static_cast<std::int64_t>(random() % 4), random());
+  }
+
+  Health health;
+  const Status verified = verify_multifile(backend_, path_, {}, health);
+  EXPECT_TRUE(verified.ok()) << verified.message();
+  EXPECT_EQ(health.n_logical, static_cast<std::uint64_t>(shape.n_logical));
+  const Status defragmented = defrag_multifile(backend_, path_, "tidy.tw", shape.options, {});
+  ASSERT_TRUE(defragmented.ok()) << defragmented.message();
+  path_ = "tidy.tw";
+  check(shape, 2, seed + 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, MultifileModel, ::testing::Range(0, 60));
+
+}  // namespace
+}  // namespace thalweg::test
