@@ -1,0 +1,138 @@
+// (b) Bandwidth of large writes and reads against task-local files and one sequential stream, with what checksums cost,
+// and (e) compression.
+//
+// Every variant writes new files (so pages of the cache are made in the timed part, by all alike) in blocks of 1 MiB,
+// from arrays larger than a core's cache, and reads them back at once (warm) or after they left the page cache (cold).
+// The files of a run are removed before the next run.
+#include <fmt/format.h>
+
+#include "multifile/logical.hpp"
+#include "multifile/parts.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+const std::string kOff = "thalweg, CRC off", kOn = "thalweg, CRC on";
+const std::string kLocal = "task-local files", kStream = "one stream";
+
+// How one way of storing a load writes and reads it.
+struct Way {
+  std::function<double(const std::filesystem::path&, Load&)> write;
+  std::function<double(const std::filesystem::path&, const Load&, Check)> read;
+};
+
+Way multifile_way(const std::string& checksum) {
+  return {[checksum](const std::filesystem::path& folder, Load& load) {
+            return write_multifile(folder, load, thalweg::Config().hint("checksum", checksum));
+          },
+          read_multifile};
+}
+
+// Writes a load and removes it at once: the run that follows finds in the page cache's free memory what it needs, in
+// pieces of the size that it asks for. A virtual machine gives memory that was free for seconds back to its host, and
+// the first write to it then takes up to ten times as long, whoever happens to come first.
+void rehearse(Bench& bench, Load& load, const Way& way) {
+  if (bench.effort == Effort::tiny) return;
+  const auto folder = bench.scratch.fresh();
+  const bool sync = std::exchange(load.sync, false);
+  way.write(folder, load);
+  load.sync = sync;
+  bench.scratch.drop_bytes(folder);
+}
+
+// One run: rehearse, write, read back, check every byte in the first repetition, remove.
+Comparison::Run one_run(Bench& bench, Load& load, Way way) {
+  return [&bench, &load, way = std::move(way)](int repetition) -> std::vector<double> {
+    bench.scratch.settle();
+    rehearse(bench, load, way);
+    const auto folder = bench.scratch.fresh();
+    const double write = way.write(folder, load);
+    if (load.sync) drop_cache(folder);
+    const double read = way.read(folder, load, Check::stamps);
+    if (repetition == 0) way.read(folder, load, Check::all_bytes);
+    bench.scratch.drop_bytes(folder);
+    return {write, read};
+  };
+}
+
+void note_limits(Bench& bench, Load& load, Comparison& comparison) {
+  const Amount amount{load.bytes(), "byte"};
+  comparison.note("limit", "memcpy by the same threads " + rate_text(amount, copy_in_memory(load)));
+  auto folder = bench.scratch.fresh();
+  if (load.sync) {
+    const double direct = write_direct_stream(folder, load);
+    if (direct > 0) comparison.note("limit of the device", "one O_DIRECT stream, synced " + rate_text(amount, direct));
+  }
+  bench.scratch.drop_bytes(folder);
+  folder = bench.scratch.fresh();
+  comparison.note("thalweg chose", strategy_in(folder, load.tasks()));
+  bench.scratch.drop_bytes(folder);
+}
+
+// CRC on against off: what it costs in percent.
+Spread cost_percent(const Comparison& comparison, const std::string& phase) {
+  const Spread ratio = comparison.speed(kOff, kOn, phase);  // time on / time off
+  return {(ratio.median - 1) * 100, (ratio.low - 1) * 100, (ratio.high - 1) * 100};
+}
+
+void add_targets(Bench& bench, const Comparison& comparison, int tasks, bool sync) {
+  for (const auto& phase : comparison.phases()) {
+    const std::string peer = comparison.fastest({kLocal, kStream}, phase);
+    const std::string what = fmt::format("{}{}, {} tasks", phase, sync && phase == "write" ? " and sync" : "", tasks);
+    bench.report.add_target(
+        {bench.on(what + ", CRC off, of best peer"), comparison.speed(kOff, peer, phase), 0.97, true, "x"});
+    bench.report.add_target(
+        {bench.on(what + ", CRC on, of best peer"), comparison.speed(kOn, peer, phase), 0.9, true, "x"});
+    bench.report.add_target(
+        {bench.on(what + ", cost of CRC"), cost_percent(comparison, phase), sync ? 2.0 : 10.0, false, "%"});
+  }
+}
+
+void compare(Bench& bench, int tasks, bool sync) {
+  const double mib = pick(bench.effort, 4.0, 128.0, 1024.0);
+  Load load = make_load(tasks, mib * 1024 * 1024, kBlockBytes);
+  load.sync = sync;
+  Comparison comparison(
+      fmt::format("{} MiB{}, {} tasks", mib, sync ? ", synced, read cold" : " in the page cache", tasks),
+      {load.bytes(), "byte"}, {"write", sync ? "cold read" : "read"});
+  comparison.add(kOff, one_run(bench, load, multifile_way("none")));
+  comparison.add(kLocal, one_run(bench, load, {write_task_local, read_task_local}));
+  comparison.add(kOn, one_run(bench, load, multifile_way("crc32c")));
+  comparison.add(kStream, one_run(bench, load, {write_one_stream, read_one_stream}));
+  comparison.run(bench.plan(sync ? 5 : 9, false));
+  note_limits(bench, load, comparison);
+  bench.report.add(comparison, bench.scratch.kind());
+  add_targets(bench, comparison, tasks, sync);
+}
+
+}  // namespace
+
+void bench_bandwidth(Bench& bench) {
+  for (const int tasks : {2, 4}) compare(bench, tasks, false);
+  if (bench.scratch.in_memory()) return;  // nothing to sync, nothing colder than memory
+  for (const int tasks : {2, 4}) compare(bench, tasks, true);
+}
+
+void bench_compression(Bench& bench) {
+  const double mib = pick(bench.effort, 2.0, 32.0, 256.0);
+  for (const auto& [content, name] : {std::pair{Content::smooth, "smooth field"}, {Content::random, "random bytes"}}) {
+    Load load = make_load(2, mib * 1024 * 1024, kBlockBytes, content);
+    Comparison comparison(fmt::format("compression of {} MiB, {}, 2 tasks", mib, name), {load.bytes(), "byte"},
+                          {"write", "read"});
+    for (const std::string codec : {"none", "lz4", "zstd"}) {
+      const auto write = [&bench, &comparison, codec](const std::filesystem::path& folder, Load& what) {
+        const double seconds = write_multifile(folder, what, thalweg::Config().hint("compression", codec));
+        const auto stored = static_cast<double>(allocated_bytes(folder));
+        comparison.note("bytes with " + codec, fmt::format("{:.1f} % of the data", stored / what.bytes() * 100));
+        return seconds;
+      };
+      comparison.add("thalweg, " + codec, one_run(bench, load, {write, read_multifile}));
+    }
+    comparison.run(bench.plan(5, false));
+    bench.report.add(comparison, bench.scratch.kind());
+  }
+}
+
+}  // namespace bench

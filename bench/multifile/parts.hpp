@@ -1,0 +1,56 @@
+// The parts of the multifile benchmark. Each adds its comparisons and targets to the report.
+#ifndef BENCH_MULTIFILE_PARTS_HPP
+#define BENCH_MULTIFILE_PARTS_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "support/comparison.hpp"
+#include "support/report.hpp"
+#include "support/scratch.hpp"
+
+namespace bench {
+
+// tiny: does it run and are the bytes right; quick: under 50 s; full: sizes and repetitions of the published table.
+enum class Effort { tiny, quick, full };
+
+template <class T>
+T pick(Effort effort, T tiny, T quick, T full) {
+  return effort == Effort::tiny ? tiny : effort == Effort::quick ? quick : full;
+}
+
+// What a part works with.
+struct Bench {
+  Effort effort;
+  Scratch& scratch;
+  Report& report;
+  double started;  // when the program did, on the clock of now()
+
+  // Repetitions of a comparison: that many in a full run, fewer in the others; a quick run that is late hurries.
+  Plan plan(int repetitions, bool warm_up) const;
+  // Name of a target on this file system.
+  std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
+};
+
+// "64k", "1M"
+std::string count_text(std::int64_t n);
+
+void bench_bandwidth(Bench& bench);                    // (b) and checksums of (e)
+void bench_compression(Bench& bench);                  // (e)
+void bench_records(Bench& bench);                      // (c)
+void bench_restart(Bench& bench);                      // (d)
+void bench_create(Bench& bench);                       // (a): empty logical files
+void bench_small(Bench& bench);                        // (a): logical files of 1 KiB
+void bench_growth(Bench& bench);                       // (a): a million, time and memory
+void bench_open_one(Bench& bench);                     // one logical file of a million
+void bench_simulation(Effort effort, Report& report);  // (f)
+
+// In a process of its own: makes `files` empty logical files with `tasks` tasks (0: alone, without a group) in
+// `folder`, and prints what it took as JSON.
+void probe_create(const std::string& folder, std::int64_t files, int tasks);
+// The same for a simulation of `tasks` tasks.
+void probe_simulate(std::int64_t tasks);
+
+}  // namespace bench
+
+#endif

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs the small examples of a build and compares what they print: run_examples.sh BUILD_DIR OUT_DIR
+# MPI examples start through the words of TW_MPI_LAUNCH; by default as the build starts its Gray-Scott solver.
+set -euo pipefail
+bin=$(cd "$1" && pwd)/bin
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+export HYDRA_LAUNCHER=fork OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+read -ra launch <<< "${TW_MPI_LAUNCH:-$(sed -n 's/^exec \(.*\) -n .*/\1/p' "$bin/grayscott_ranks" 2> /dev/null)}"
+
+# expect TEXT COMMAND...: the sorted output must be TEXT.
+expect() {
+  local expected=$1
+  shift
+  if ! diff <(echo "$expected") <("$@" | sort) > difference.txt; then
+    echo "FAILED: $*"
+    cat difference.txt
+    exit 1
+  fi
+  echo "ok: ${*##*/}"
+}
+
+if [ -x "$bin/example_c_write" ]; then
+  for language in c cxx; do
+    "${launch[@]}" -n 4 "$bin/example_${language}_write" dump.tw
+    for reader in c cxx; do
+      stride="rank 0 of 3: logical file 0 holds 1000 values from 0 on
+rank 0 of 3: logical file 3 holds 1000 values from 3 on
+rank 1 of 3: logical file 1 holds 1000 values from 1 on
+rank 2 of 3: logical file 2 holds 1000 values from 2 on"
+      share="rank 0 of 3: logical file 0 holds 1000 values from 0 on
+rank 1 of 3: logical file 1 holds 1000 values from 1 on
+rank 2 of 3: logical file 2 holds 1000 values from 2 on
+rank 2 of 3: logical file 3 holds 1000 values from 3 on"
+      [ $reader = c ] && expected=$share || expected=$stride
+      expect "$expected" "${launch[@]}" -n 3 "$bin/example_${reader}_restart" dump.tw
+    done
+    expect "logical file 0: sum 499.500
+logical file 1: sum 1499.500
+logical file 2: sum 2499.500
+logical file 3: sum 3499.500" "$bin/example_c_read" dump.tw
+  done
+fi
+
+expect "eel.txt number 1 passed the weir
+eel.txt number 2 passed the weir
+eel.txt number 3 passed the weir" "$bin/example_c_stdio" notes.tw
+expect "thread 0 wrote 1000 events
+thread 1 wrote 1000 events
+thread 2 wrote 1000 events
+thread 3 wrote 1000 events" "$bin/example_cxx_threads" trace.tw
+
+if [ -x "$bin/example_c_threads" ]; then
+  OMP_NUM_THREADS=5 OMP_WAIT_POLICY=passive "$bin/example_c_threads" omp.tw
+  [ "$("$bin/thalweg" cat omp.tw --task 4 | wc -c)" = 800000 ] || { echo "FAILED: example_c_threads"; exit 1; }
+  echo "ok: example_c_threads"
+fi

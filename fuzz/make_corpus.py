@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the multifile fuzz targets: structures of sound files, cut to the layouts that the targets read.
+
+Usage: make_corpus.py        (writes corpus/multifile_{header,frame,index}/seed_*; other files there are findings and stay)
+"""
+
+import pathlib
+import struct
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests" / "golden"))
+sys.dont_write_bytecode = True
+import valid_cases  # noqa: E402
+
+
+def store(target, name, data):
+    folder = HERE / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / ("seed_" + name)).write_bytes(data)
+
+
+def header_choices(part, n_local):
+    """As header_from() of fuzz_support.hpp reads it."""
+    alignment, granule = part.alignment.bit_length() - 10, part.granule.bit_length() - 13
+    mapping = int(part.ranks != list(range(part.n_logical - n_local, part.n_logical)))
+    return struct.pack("<I", alignment | granule << 4 | (1 - part.checksum) << 8 | mapping << 9 | part.n_logical << 10
+                       | n_local << 20 | part.number << 28)
+
+
+def header_seed(part):
+    session = part.session_at
+    return (struct.pack("<Q", len(part.bytes)) + part.bytes[:640] + part.bytes[1024:1152] + part.bytes[session:session + 60]
+            + struct.pack("<QQQB", 0 if part.session_number == 0 else session, 512, 9, 60))
+
+
+def frame_seeds(part):
+    frames = [at for at in range(0, len(part.bytes), 512) if part.bytes[at:at + 8] == b"TWFRAME1"]
+    for at in frames[:4]:
+        kind, _, extent, _front, pieces = struct.unpack_from("<IIQQQ", part.bytes, at + 8)
+        directory = part.bytes[at + 128:at + 128 + 48 * pieces] if kind == 2 else b""
+        yield (header_choices(part, len(part.ranks)) + struct.pack("<QQ", at, extent) + part.bytes[at:at + 128]
+               + part.bytes[at + 128:at + 160] + directory)
+
+
+def index_seed(part, consistent):
+    offset, size = part.newest_index
+    page = part.bytes[offset:offset + 88]
+    files_at, pieces_at, attributes_at = struct.unpack_from("<QQxxxxxxxxQ", page, 48)
+    end = struct.unpack_from("<Q", page, 80)[0]
+    attributes_bytes = struct.unpack_from("<Q", page, 40)[0]
+    rest = part.bytes[attributes_at:attributes_at + attributes_bytes] if end > attributes_at else b""
+    return (header_choices(part, len(part.ranks)) + struct.pack("<BIHH", part.session_number << 1, offset // 4096, size // 4096, 0)
+            + bytes([consistent]) + page + part.bytes[files_at:files_at + 40] + part.bytes[pieces_at:pieces_at + 40]
+            + struct.pack("<Q", attributes_bytes or 1) + rest)
+
+
+def read_seed(part):
+    """The parts of the file that are not zero, as multifile_read_fuzz reads them."""
+    out, at, data = b"\0", 0, bytes(part.bytes)
+    while at < len(data):
+        if data[at] == 0:
+            at += 1
+            continue
+        end = at
+        while end < len(data) and end - at < 60000 and any(data[end:end + 16]):
+            end += 1
+        out += struct.pack("<IH", at, end - at) + data[at:end]
+        at = end
+    return out + struct.pack("<IHB", len(data) - 1, 1, data[-1])
+
+
+def main():
+    for case in valid_cases.READ + valid_cases.RECOVER:
+        parts = case()[0]
+        seed = read_seed(parts[0])
+        if len(parts) == 1 and len(seed) < 5000:
+            store("multifile_read", case.__name__, seed)
+    for case in valid_cases.READ:
+        for part in case()[0]:
+            name = f"{case.__name__}_{part.number}"
+            if case in (valid_cases.small, valid_cases.appended, valid_cases.table_mapping, valid_cases.growing_slabs_closed,
+                        valid_cases.no_logical_files, valid_cases.three_physical_files):
+                store("multifile_header", name, header_seed(part))
+            if case in (valid_cases.small, valid_cases.codecs, valid_cases.checksum_none, valid_cases.table_mapping,
+                        valid_cases.granules):
+                for number, seed in enumerate(frame_seeds(part)):
+                    store("multifile_frame", f"{name}_{number}", seed)
+            if case in (valid_cases.small, valid_cases.names_and_attributes, valid_cases.appended, valid_cases.table_mapping):
+                for consistent in (0, 1):
+                    store("multifile_index", f"{name}_{consistent}", index_seed(part, consistent))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+// Frames, fill slots and directories. Each input is parsed as it is, and once more with its checksums made right. What
+// is accepted must come back from its own encoding, lie inside its room, and leave place for table and directory.
+#include "format/multifile_frame.hpp"
+#include "fuzz_support.hpp"
+
+namespace thalweg::fuzz {
+namespace {
+
+using format::FileHeader;
+using format::Frame;
+using format::FrameCheck;
+using format::FrameKind;
+
+void frame_comes_back(const Frame& f, const FileHeader& header, std::uint64_t offset, std::uint64_t room) {
+  FUZZ_REQUIRE(f.extent > 0 && f.extent <= room && f.data_offset <= f.extent);
+  FUZZ_REQUIRE(offset + f.extent <= format::kMaxOffset);
+  if (f.kind == FrameKind::chunk) FUZZ_REQUIRE(f.data_offset >= format::chunk_data_offset(f.capacity(), header));
+  if (f.kind == FrameKind::superblock) {
+    FUZZ_REQUIRE(format::kDirectoryOffset + f.n_pieces * format::kDirectoryEntryBytes <= f.data_offset);
+    FUZZ_REQUIRE(f.data_offset + f.payload_bytes <= f.extent);
+  }
+  const auto encoded = format::encode_frame(f, header.id, offset);
+  const auto again = format::parse_frame(encoded, header, offset, room);
+  FUZZ_REQUIRE(again.check == FrameCheck::valid);
+  FUZZ_REQUIRE(format::encode_frame(again.frame, header.id, offset) == encoded);
+}
+
+void try_fill(Bytes slot, const FileHeader& header, std::uint64_t offset, std::uint64_t capacity) {
+  (void)format::parse_fill(slot, header.id, offset, capacity);
+  reseal(slot, header.id, offset);
+  const auto found = format::parse_fill(slot, header.id, offset, capacity);
+  if (!found) return;
+  FUZZ_REQUIRE(found->bytes <= capacity && found->count > 0);
+  const auto encoded = format::encode_fill(*found, header.id, offset);
+  const auto again = format::parse_fill(encoded, header.id, offset, capacity);
+  FUZZ_REQUIRE(again && format::encode_fill(*again, header.id, offset) == encoded);
+}
+
+void try_directory(const Bytes& bytes, Frame frame, const FileHeader& header, std::uint64_t offset) {
+  (void)format::parse_directory(bytes, frame, header, offset);
+  frame.n_pieces = bytes.size() / format::kDirectoryEntryBytes;
+  frame.directory_crc = format::bound_crc(header.id, offset + format::kDirectoryOffset, bytes);
+  frame.payload_bytes = 0;  // what the entries sum up to, so that the sum is no hindrance
+  for (std::uint64_t i = 0; i < frame.n_pieces; ++i) {
+    frame.payload_bytes += load_le<std::uint64_t>(ByteView(bytes).subspan(i * format::kDirectoryEntryBytes + 32));
+  }
+  auto found = format::parse_directory(bytes, frame, header, offset);
+  if (!found.has_value()) return;
+  FUZZ_REQUIRE(found.value().size() == frame.n_pieces);
+  Bytes encoded(bytes.size());
+  for (std::size_t i = 0; i < found.value().size(); ++i) {
+    const format::DirectoryEntry& e = found.value()[i];
+    FUZZ_REQUIRE(e.logical_bytes > 0 && e.logical_offset + e.logical_bytes <= format::kMaxOffset);
+    FUZZ_REQUIRE(e.rank < header.n_logical && e.stored_bytes > 0);
+    format::encode_directory_entry(e, ByteSpan(encoded).subspan(i * format::kDirectoryEntryBytes));
+  }
+  FUZZ_REQUIRE(encoded == bytes);
+}
+
+void run(Input& input) {
+  const FileHeader header = header_from(input);
+  const auto offset = input.number<std::uint64_t>() / header.alignment * header.alignment;
+  const auto room = input.number<std::uint64_t>();
+  Bytes bytes = input.take(format::kFrameBytes);
+  (void)format::parse_frame(bytes, header, offset, room);
+  reseal(bytes, header.id, offset);
+  const auto parsed = format::parse_frame(bytes, header, offset, room);
+  if (parsed.check == FrameCheck::valid) frame_comes_back(parsed.frame, header, offset, room);
+
+  const auto extent = room / header.alignment * header.alignment;
+  const auto capacity = format::chunk_capacity(extent, header);
+  FUZZ_REQUIRE(capacity <= extent);
+  if (capacity > 0) FUZZ_REQUIRE(format::chunk_data_offset(capacity, header) <= extent - capacity);
+
+  try_fill(input.take(format::kFillSlotBytes), header, offset, capacity);
+  const Bytes directory = input.take(input.left() / format::kDirectoryEntryBytes * format::kDirectoryEntryBytes);
+  try_directory(directory, parsed.frame, header, offset % (std::uint64_t{1} << 62));
+}
+
+}  // namespace
+}  // namespace thalweg::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  thalweg::fuzz::Input input(data, size);
+  thalweg::fuzz::run(input);
+  return 0;
+}

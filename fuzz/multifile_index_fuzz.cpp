@@ -1,0 +1,128 @@
+// Index page, sections, entries, attributes. Each input is parsed as it is, and once more with its checksums made
+// right. What is accepted must come back from its own encoding and lie inside the file.
+#include "format/multifile_index.hpp"
+#include "fuzz_support.hpp"
+
+namespace thalweg::fuzz {
+namespace {
+
+using format::FileHeader;
+using format::IndexPage;
+using format::SectionKind;
+using format::StateSlot;
+
+struct Place {
+  StateSlot state;
+  std::uint64_t file_bytes = 0;
+};
+
+Place place_from(Input& input) {
+  Place place;
+  const auto open = input.number<std::uint8_t>();
+  place.state.state = open & 1 ? format::FileState::open : format::FileState::closed;
+  place.state.session = open >> 1;
+  place.state.index_offset = std::uint64_t{input.number<std::uint32_t>()} * format::kPageBytes;
+  place.state.index_bytes = std::uint64_t{input.number<std::uint16_t>()} * format::kPageBytes;
+  place.state.end = place.state.index_offset + place.state.index_bytes;
+  place.file_bytes = place.state.end + input.number<std::uint16_t>();
+  return place;
+}
+
+// The 88 bytes of fields, behind them zeros; the layout that belongs to the counts when `consistent`.
+void try_index_page(const Bytes& fields, const FileHeader& header, const Place& place, bool consistent,
+                    IndexPage* accepted) {
+  Bytes page = fields;
+  page.resize(format::kPageBytes);
+  (void)format::parse_index_page(page, header, place.state, place.file_bytes);
+  if (consistent) {
+    const auto number = [&](std::size_t at) { return load_le<std::uint64_t>(ByteView(page).subspan(at)); };
+    const auto layout =
+        format::layout_index(place.state.session, header.n_local, number(24) % 10000, number(32) % 100000,
+                             header.id.physical == 0 ? number(40) % 100000 : 0, place.state.index_offset);
+    if (!layout.has_value()) return;
+    page = format::encode_index_page(layout.value(), header.id, place.state.index_offset);
+  }
+  StateSlot state = place.state;
+  reseal(page, header.id, state.index_offset);
+  if (consistent) {
+    state.end = load_le<std::uint64_t>(ByteView(page).subspan(80));
+    state.index_bytes = state.end - state.index_offset;
+  }
+  const std::uint64_t file_bytes = consistent ? state.end : place.file_bytes;
+  auto found = format::parse_index_page(page, header, state, file_bytes);
+  if (!found.has_value()) return;
+  FUZZ_REQUIRE(found.value().end <= file_bytes && found.value().n_local == header.n_local);
+  const auto encoded = format::encode_index_page(found.value(), header.id, state.index_offset);
+  auto again = format::parse_index_page(encoded, header, state, file_bytes);
+  FUZZ_REQUIRE(again.has_value());
+  FUZZ_REQUIRE(format::encode_index_page(again.value(), header.id, state.index_offset) == encoded);
+  *accepted = found.value();
+}
+
+void try_entries(const Bytes& file_bytes, const Bytes& piece_bytes, const IndexPage& index) {
+  Bytes encoded(format::kFileEntryBytes);
+  if (auto file = format::parse_file_entry(file_bytes, index); file.has_value()) {
+    FUZZ_REQUIRE(file.value().first_piece + file.value().n_pieces <= index.n_pieces);
+    FUZZ_REQUIRE(file.value().name_offset + file.value().name_bytes <= index.names_bytes);
+    format::encode_file_entry(file.value(), encoded);
+    FUZZ_REQUIRE(encoded == file_bytes);
+  }
+  if (auto piece = format::parse_piece_entry(piece_bytes, index); piece.has_value()) {
+    const format::PieceEntry& p = piece.value();
+    FUZZ_REQUIRE(p.logical_offset + p.logical_bytes <= format::kMaxOffset && p.logical_bytes > 0);
+    FUZZ_REQUIRE(p.physical_offset >= 4096 && p.physical_offset + p.stored_bytes <= index.files_offset - 4096);
+    format::encode_piece_entry(p, encoded);
+    FUZZ_REQUIRE(encoded == piece_bytes);
+  }
+}
+
+void try_section(Bytes pages, const FileHeader& header, std::uint64_t offset, std::uint64_t n_entries,
+                 std::uint64_t entry_bytes) {
+  (void)format::parse_section(pages, SectionKind::pieces, n_entries, entry_bytes, header.id, offset);
+  pages.resize((pages.size() + format::kPageBytes - 1) / format::kPageBytes * format::kPageBytes);
+  for (std::uint64_t i = 0; i < pages.size() / format::kPageBytes; ++i) {
+    const std::uint64_t at = i * format::kPageBytes;
+    format::seal_page(ByteSpan(pages).subspan(at, format::kPageBytes), SectionKind::pieces, i, header.id, offset + at);
+  }
+  auto found = format::parse_section(pages, SectionKind::pieces, n_entries, entry_bytes, header.id, offset);
+  if (!found.has_value()) return;
+  FUZZ_REQUIRE(found.value().size() == n_entries * entry_bytes && found.value().size() <= pages.size());
+  Bytes again;
+  format::append_section(again, SectionKind::pieces, found.value(), entry_bytes, header.id, offset);
+  auto back = format::parse_section(again, SectionKind::pieces, n_entries, entry_bytes, header.id, offset);
+  FUZZ_REQUIRE(back.has_value() && back.value() == found.value());
+}
+
+void try_attributes(const Bytes& bytes) {
+  auto found = format::parse_attributes(bytes);
+  if (!found.has_value()) return;
+  FUZZ_REQUIRE(format::encode_attributes(found.value()) == bytes);
+}
+
+void run(Input& input) {
+  const FileHeader header = header_from(input);
+  const Place place = place_from(input);
+  const auto choice = input.number<std::uint8_t>();
+  const Bytes fields = input.take(88);
+  IndexPage index;
+  index.files_offset = 1 << 20;
+  index.n_pieces = index.names_bytes = 1000;
+  try_index_page(fields, header, place, (choice & 1) != 0, &index);
+  const Bytes file_entry = input.take(format::kFileEntryBytes);
+  const Bytes piece_entry = input.take(format::kPieceEntryBytes);
+  try_entries(file_entry, piece_entry, index);
+  constexpr std::uint64_t sizes[] = {1, 8, 40, 48};
+  const auto n_entries = input.number<std::uint64_t>();
+  const Bytes rest = input.rest();
+  try_section(rest, header, place.state.index_offset, n_entries, sizes[(choice >> 1) & 3]);
+  try_attributes(rest);
+}
+
+}  // namespace
+}  // namespace thalweg::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  thalweg::fuzz::Input input(data, size);
+  thalweg::fuzz::run(input);
+  return 0;
+}

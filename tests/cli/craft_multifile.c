@@ -1,0 +1,79 @@
+/* Makes multifiles that the thalweg command never makes, for its tests: hostile names, odd modes, not closed.
+ * Usage: cli_craft_multifile OUT [--unclosed] [NAME=VALUE hints...] < entries
+ * An entry is a line "MODE NAME CONTENT": octal; hexadecimal; hexadecimal. "-" is empty. Each is a logical file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <thalweg/thalweg.h>
+#include <unistd.h>
+
+static void check(tw_status status) {
+  if (status == TW_OK) return;
+  fprintf(stderr, "%s: %s\n", tw_status_name(status), tw_last_error());
+  exit(3);
+}
+
+/* In place; returns the number of bytes. A zero byte follows. */
+static size_t decode(char* text) {
+  size_t n = 0;
+  if (strcmp(text, "-") != 0) {
+    for (; text[2 * n] != '\0' && text[2 * n + 1] != '\0'; ++n) {
+      const char pair[3] = {text[2 * n], text[2 * n + 1], '\0'};
+      text[n] = (char)strtoul(pair, NULL, 16);
+    }
+  }
+  text[n] = '\0';
+  return n;
+}
+
+static void write_entry(tw_multifile* multifile, int64_t rank, char* line) {
+  char* end = NULL;
+  const char* mode = strtok_r(line, " \n", &end);
+  char* name = strtok_r(NULL, " \n", &end);
+  char* content = strtok_r(NULL, " \n", &end);
+  if (mode == NULL || name == NULL || content == NULL) exit(2);
+  decode(name);
+  check(tw_seek_to(multifile, rank, 0));
+  if (*name != '\0' || strcmp(mode, "0") != 0) {
+    check(tw_multifile_set_name(multifile, name, (uint32_t)strtoul(mode, NULL, 8)));
+  }
+  check(tw_write(multifile, content, decode(content)));
+}
+
+int main(int argc, char** argv) {
+  char** lines = NULL;
+  int64_t n = 0;
+  size_t room = 0;
+  int unclosed = 0;
+  tw_multifile_config* config = NULL;
+  tw_multifile* multifile = NULL;
+  if (argc < 2) return 2;
+  for (;;) {
+    lines = realloc(lines, (size_t)(n + 1) * sizeof *lines);
+    if (lines == NULL) return 3;
+    lines[n] = NULL;
+    if (getline(&lines[n], &room, stdin) < 0) break;
+    room = 0;
+    ++n;
+  }
+  check(tw_multifile_config_create(&config));
+  for (int i = 2; i < argc; ++i) {
+    char* equals = strchr(argv[i], '=');
+    if (equals == NULL) {
+      unclosed = strcmp(argv[i], "--unclosed") == 0;
+    } else {
+      *equals = '\0';
+      check(tw_multifile_config_set_hint(config, argv[i], equals + 1));
+    }
+  }
+  check(tw_multifile_config_set_range(config, n, 0, n));
+  check(tw_multifile_open(NULL, argv[1], TW_CREATE, config, &multifile));
+  for (int64_t rank = 0; rank < n; ++rank) write_entry(multifile, rank, lines[rank]);
+  check(tw_flush(multifile));
+  if (unclosed) _exit(0); /* as a program that was killed after its last flush */
+  check(tw_multifile_close(multifile));
+  tw_multifile_config_free(config);
+  for (int i = 0; i <= n; ++i) free(lines[i]);
+  free(lines);
+  return 0;
+}

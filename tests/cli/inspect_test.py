@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""info, ls and cat: what they print, as text and as JSON."""
+
+import json
+import os
+import stat
+import subprocess
+
+from cli_support import FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
+
+FILE = stat.S_IFREG | 0o640
+
+
+class Inspect(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.content = [b"hello\n", b"", data(300_000), b"\0\1\xff" * 7]
+        self.craft([(FILE, b"a.txt", self.content[0]), (FILE, b"empty", b""), (FILE, b"dir/big", self.content[2]), (0, b"", self.content[3])])
+
+    def test_info_tells_sizes_space_and_health(self):
+        info = self.json("info", "crafted.tw", "--tasks")
+
+        self.assertEqual(info["file"], "crafted.tw")
+        self.assertEqual(info["health"], "closed")
+        self.assertTrue(info["closed"])
+        self.assertEqual(info["logical_files"], 4)
+        self.assertGreaterEqual(info["physical_files"], 1)
+        self.assertEqual(info["task_bytes"], [len(c) for c in self.content])
+        total = sum(len(c) for c in self.content)
+        sizes = info["sizes"]
+        self.assertEqual((sizes["total"], sizes["min"], sizes["max"], sizes["empty"], sizes["named"]), (total, 0, 300_000, 1, 3))
+        self.assertEqual(sum(row["files"] for row in sizes["histogram"]), 4)
+        for row in sizes["histogram"]:
+            inside = [c for c in self.content if row["from_bytes"] <= len(c) < row["below_bytes"]]
+            self.assertEqual(row["files"], len(inside))
+        space = info["space"]
+        parts = [space[k] for k in ("headers", "frames", "data", "tails", "holes", "index")]
+        self.assertEqual(space["total"], sum(parts))
+        self.assertGreaterEqual(space["data"], total)
+        self.assertIn("creator", info["attributes"])
+        for key in ("format", "uuid", "sessions", "checksum", "alignment_bytes", "granule_bytes"):
+            self.assertIn(key, info)
+
+    def test_info_space_is_the_size_of_the_physical_files(self):
+        info = self.json("info", "crafted.tw")
+
+        on_disk = sum(p.stat().st_size for p in self.folder.glob("crafted.tw*"))
+        self.assertEqual(info["space"]["total"], on_disk)
+
+    def test_info_text_names_every_task_on_request(self):
+        short, _ = self.thalweg("info", "crafted.tw")
+        long, _ = self.thalweg("info", "--tasks", "crafted.tw")
+
+        self.assertIn(b"logical files   4", short)
+        self.assertNotIn(b"task          2", short)
+        self.assertRegex(long, rb"task +2 +300000\n")
+
+    def test_ls_lists_rank_size_mode_name(self):
+        out, _ = self.thalweg("ls", "crafted.tw")
+
+        lines = [line.split() for line in out.splitlines()]
+        self.assertEqual(lines[0], [b"0", b"6", b"-rw-r-----", b"a.txt"])
+        self.assertEqual(lines[2], [b"2", b"300000", b"-rw-r-----", b"dir/big"])
+        self.assertEqual(lines[3], [b"3", b"21", b"-"])
+
+    def test_ls_json_has_an_entry_for_each_logical_file(self):
+        listing = self.json("ls", "crafted.tw")
+
+        self.assertTrue(listing["closed"])
+        self.assertEqual(listing["entries"][0], {"rank": 0, "bytes": 6, "name": "a.txt", "mode": "100640"})
+        self.assertEqual(listing["entries"][3], {"rank": 3, "bytes": 21, "name": "", "mode": None})
+
+    def test_ls_null_gives_names_as_they_are(self):
+        out, _ = self.thalweg("ls", "--null", "crafted.tw")
+
+        self.assertEqual(out, b"a.txt\0empty\0dir/big\0\0")
+
+    def test_names_that_could_harm_a_terminal_are_shown_harmless(self):
+        names = [b"line\nbreak", b"\x1b[31mred", b"caf\xe9", "käse".encode(), b"back\\slash", "\u202eevil".encode()]
+        self.craft([(FILE, name, b"x") for name in names], out="odd.tw")
+
+        out, _ = self.thalweg("ls", "odd.tw")
+        listing = self.json("ls", "odd.tw")
+
+        self.assertEqual(len(out.splitlines()), len(names))
+        for shown in (rb"line\nbreak", rb"\x1b[31mred", rb"caf\xe9", "käse".encode(), rb"back\\slash", rb"\u202eevil"):
+            self.assertIn(b"  " + shown + b"\n", out)
+        self.assertNotIn(b"\x1b", out)
+        self.assertEqual(bytes.fromhex(listing["entries"][2]["name_hex"]), names[2])
+        self.assertNotIn("name_hex", listing["entries"][3])
+
+    def test_cat_gives_the_bytes_by_task_and_by_name(self):
+        for rank, content in enumerate(self.content):
+            self.assertEqual(self.thalweg("cat", "crafted.tw", "--task", str(rank))[0], content)
+        self.assertEqual(self.thalweg("cat", "crafted.tw", "--name", "dir/big")[0], self.content[2])
+
+    def test_cat_json_goes_to_standard_error(self):
+        out, errors = self.thalweg("cat", "crafted.tw", "--task", "0", "--json")
+
+        self.assertEqual(out, self.content[0])
+        self.assertEqual(json.loads(errors), {"command": "cat", "file": "crafted.tw", "rank": 0, "name": "a.txt", "mode": "100640",
+                                              "bytes": 6, "exit_code": 0})
+
+    def test_cat_refuses_what_is_not_there(self):
+        self.assertIn("4", self.thalweg("cat", "crafted.tw", "--task", "4", expect=USAGE)[1])
+        self.thalweg("cat", "crafted.tw", "--task", "-1", expect=USAGE)
+        self.assertIn("thalweg ls", self.thalweg("cat", "crafted.tw", "--name", "nobody", expect=USAGE)[1])
+        self.thalweg("cat", "crafted.tw", expect=USAGE)
+        self.thalweg("cat", "crafted.tw", "--task", "1", "--name", "empty", expect=USAGE)
+
+    def test_cat_ends_quietly_when_the_reader_goes_away(self):
+        with subprocess.Popen([THALWEG, "cat", "crafted.tw", "-t", "2"], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as cat:
+            cat.stdout.read(10)
+            cat.stdout.close()
+            self.assertEqual(cat.stderr.read(), b"")
+            self.assertEqual(cat.wait(timeout=60), FINE)
+
+    def test_ls_ends_quietly_when_the_reader_goes_away(self):
+        self.craft([(FILE, b"a long name %d" % i, b"") for i in range(20_000)], out="many.tw")
+        with subprocess.Popen([THALWEG, "ls", "many.tw"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ls:
+            ls.stdout.readline()
+            ls.stdout.close()
+            self.assertEqual(ls.stderr.read(), b"")
+            self.assertEqual(ls.wait(timeout=60), FINE)
+
+    def test_a_full_disk_behind_standard_output_is_an_error(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for words in (["ls"], ["info"], ["cat", "-t", "2"]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([THALWEG, words[0], "crafted.tw", *words[1:]], cwd=self.folder, stdout=full,
+                                      stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, IO_ERROR)
+            self.assertIn(b"standard output", done.stderr)
+
+    def test_a_missing_file_is_named(self):
+        for command in ("info", "ls", "verify", "repair"):
+            self.assertIn("nothing.tw", self.thalweg(command, "nothing.tw", expect=IO_ERROR)[1])
+
+    def test_files_named_like_commands_and_lists_are_just_files(self):
+        for name in ("info", "ls", "[a,b]", "{}", "%%", "-dash"):
+            self.craft([(0, b"", b"x")], out=name)
+            self.assertEqual(self.json("info", "--", name)["file"], name)
+
+
+if __name__ == "__main__":
+    main()

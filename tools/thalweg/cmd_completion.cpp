@@ -1,0 +1,215 @@
+// thalweg completion: scripts for bash and zsh, made from the parser.
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+std::vector<std::string> option_names(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// Words that may follow the option; "" when it takes files or any text.
+std::string words_after(const CLI::Option& option) {
+  if (option.check_lname("hint")) {
+    std::string words;
+    for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i)
+      words += fmt::format("{}{}=", i > 0 ? " " : "", hint->name);
+    return words;
+  }
+  if (option.get_positional() && option.get_name() == "COMMAND") {
+    std::string words;
+    for (const Command& command : commands()) words += fmt::format("{}{}", words.empty() ? "" : " ", command.name);
+    return words;
+  }
+  return fmt::format("{}", fmt::join(choices_of(option), " "));
+}
+
+enum class Takes { nothing, words, directory, file, text };
+
+Takes takes(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return Takes::nothing;
+  if (!words_after(option).empty()) return Takes::words;
+  const std::string type = option.get_type_name();
+  if (type == "DIR") return Takes::directory;
+  if (type == "LIST" || (option.get_positional() && option.get_name() != "SHELL")) return Takes::file;
+  return Takes::text;
+}
+
+// ---- bash ----------------------------------------------------------------------------------------------------
+
+std::string bash_value_case(const CLI::Option& option) {
+  std::string reply;
+  switch (takes(option)) {
+    case Takes::nothing:
+      return {};
+    case Takes::words:
+      reply = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", words_after(option));
+      break;
+    case Takes::directory:
+      reply = "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")";
+      break;
+    case Takes::file:
+      reply = "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")";
+      break;
+    case Takes::text:
+      reply = "COMPREPLY=()";
+      break;
+  }
+  const bool unfinished = option.check_lname("hint");  // NAME= wants a value behind it
+  return fmt::format("        {}) {}{}; return ;;\n", fmt::join(option_names(option), "|"), reply,
+                     unfinished ? "; compopt -o nospace" : "");
+}
+
+std::string bash_command(const Command& command, const CLI::App& app) {
+  std::string names;
+  std::string cases;
+  std::string positional_words;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) {
+      positional_words += words_after(*option);
+      continue;
+    }
+    for (const std::string& name : option_names(*option)) names += (names.empty() ? "" : " ") + name;
+    cases += bash_value_case(*option);
+  }
+  std::string text = fmt::format("    {})\n", command.name);
+  if (!cases.empty()) text += fmt::format("      case $prev in\n{}      esac\n", cases);
+  return text + fmt::format("      options='{}'\n      words='{}'\n      ;;\n", names, positional_words);
+}
+
+std::string bash_script(const CLI::App& app) {
+  std::string names;
+  std::string cases;
+  for (const Command& command : commands()) {
+    names += fmt::format("{} ", command.name);
+    cases += bash_command(command, *app.get_subcommand(command.name));
+  }
+  return fmt::format(
+      "# bash completion for thalweg; made by: thalweg completion bash\n"
+      "_thalweg() {{\n"
+      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} options='' words=''\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{}--help --version' -- \"$cur\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n{}    *) return ;;\n  esac\n"
+      "  if [[ $cur == -* ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+      "  elif [ -n \"$words\" ]; then\n"
+      "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+      "  else\n"
+      "    compopt -o filenames\n"
+      "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+      "  fi\n"
+      "}}\n"
+      "complete -F _thalweg thalweg\n",
+      names, cases);
+}
+
+// ---- zsh -----------------------------------------------------------------------------------------------------
+
+// Text inside an _arguments specification in single quotes.
+std::string zsh_text(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '\'') {
+      safe += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':' || c == '\\') safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
+
+std::string zsh_action(const CLI::Option& option) {
+  const std::string what = zsh_text(option.get_positional() ? option.get_name() : option.get_lnames().front());
+  switch (takes(option)) {
+    case Takes::nothing:
+      return {};
+    case Takes::words:
+      return fmt::format(":{}:({})", what, words_after(option));
+    case Takes::directory:
+      return fmt::format(":{}:_files -/", what);
+    case Takes::file:
+      return fmt::format(":{}:_files", what);
+    default:
+      return fmt::format(":{}: ", what);
+  }
+}
+
+std::string zsh_command(const Command& command, const CLI::App& app) {
+  std::string text = fmt::format("        {})\n          _arguments -s", command.name);
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string action = zsh_action(*option);
+    if (option->get_positional()) {
+      text += fmt::format(" \\\n            '{}{}'", option->get_items_expected_max() > 1 ? "*" : "", action);
+      continue;
+    }
+    for (const std::string& name : option_names(*option)) {
+      text += fmt::format(" \\\n            '*{}[{}]{}'", name, zsh_text(option->get_description()), action);
+    }
+  }
+  return text + "\n          ;;\n";
+}
+
+std::string zsh_script(const CLI::App& app) {
+  std::string list;
+  std::string cases;
+  for (const Command& command : commands()) {
+    list += fmt::format("    '{}:{}'\n", command.name, zsh_text(command.brief));
+    cases += zsh_command(command, *app.get_subcommand(command.name));
+  }
+  return fmt::format(
+      "#compdef thalweg\n"
+      "# zsh completion for thalweg; made by: thalweg completion zsh\n"
+      "_thalweg() {{\n"
+      "  local curcontext=$curcontext state line\n"
+      "  local -a commands\n"
+      "  commands=(\n{}  )\n"
+      "  _arguments -C '--help[Print help and end]' '--version[Print the version and end]' '1:command:->command' "
+      "'*::argument:->argument'\n"
+      "  case $state in\n"
+      "    command) _describe command commands ;;\n"
+      "    argument)\n"
+      "      case $line[1] in\n{}      esac\n"
+      "      ;;\n"
+      "  esac\n"
+      "}}\n"
+      "if [ \"$funcstack[1]\" = _thalweg ]; then _thalweg \"$@\"; else compdef _thalweg thalweg; fi\n",
+      list, cases);
+}
+
+int run(const std::string& shell) {
+  Chosen chosen;
+  Common common;
+  const auto app = make_parser(chosen, common);
+  put(shell == "bash" ? bash_script(*app) : zsh_script(*app));
+  return kFine;
+}
+
+Run add(CLI::App& app) {
+  auto shell = std::make_shared<std::string>();
+  app.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  return [shell](const Common&) { return run(*shell); };
+}
+
+}  // namespace
+
+const Command kCompletion = {
+    "completion",
+    "Write a completion script for bash or zsh to standard output",
+    "The scripts are made from the same table that parses the command line. An installed Thalweg brings them along.",
+    nullptr,
+    "  source <(thalweg completion bash)\n",
+    add};
+
+}  // namespace tool

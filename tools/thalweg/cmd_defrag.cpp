@@ -1,0 +1,82 @@
+// thalweg defrag: a copy with one chunk per logical file and no holes.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "new_multifile.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+struct Options {
+  std::string from, to;
+  std::vector<std::string> hints;
+  std::string compress;
+  bool force = false;
+};
+
+int64_t physical_bytes(const std::string& path) {
+  const int32_t n = Multifile(path, TW_READ).summary().n_physical;
+  int64_t bytes = 0;
+  for (int32_t k = 0; k < n; ++k) {
+    struct stat status = {};
+    if (stat(physical_name(path, k).c_str(), &status) != 0) fail_with_errno("look at", physical_name(path, k));
+    bytes += status.st_size;
+  }
+  return bytes;
+}
+
+int run(const Options& options, const Common& common) {
+  const int64_t before = physical_bytes(options.from);
+  NewMultifile target(options.to, options.force);
+  Config config;
+  for (const std::string& hint : options.hints) config.set_hint(hint);
+  if (!options.compress.empty()) config.set_hint("compression", options.compress);
+  {
+    Progress progress("defrag", common.quiet);
+    check(tw_multifile_defrag(options.from.c_str(), target.passing_name().c_str(), config.get(), Progress::callback,
+                              &progress));
+    stop_if_interrupted();  // the library then returned TW_OK with part of the work done
+  }
+  const int64_t after = physical_bytes(target.passing_name());
+  target.publish();
+  if (common.json) {
+    Json object = json_head("defrag", options.from);
+    object["to"] = options.to;
+    object["physical_bytes_before"] = before;
+    object["physical_bytes_after"] = after;
+    object["exit_code"] = 0;
+    put_json(object);
+  } else if (!common.quiet) {
+    put(fmt::format("{}: {}, was {}\n", printable(options.to), size_text(after), size_text(before)));
+  }
+  return kFine;
+}
+
+Run add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  plain_word(app.add_option("FILE", options->from, "The multifile")->required());
+  plain_word(app.add_option("OUT", options->to, "The copy to be made")->required());
+  app.add_option("--compress", options->compress, "Compress the content")->check(CLI::IsMember({"zstd", "lz4"}));
+  plain_word(app.add_option("--hint", options->hints, "A hint for the copy; 'thalweg hints' lists all")
+                 ->type_name("NAME=VALUE")
+                 ->allow_extra_args(false));
+  app.add_flag("-f,--force", options->force, "Replace OUT if it exists");
+  return [options](const Common& common) { return run(*options, common); };
+}
+
+}  // namespace
+
+const Command kDefrag = {
+    "defrag",
+    "Copy to one physical file, one chunk per task, no holes",
+    "Names, modes and attributes are kept. OUT appears when it is complete; on failure nothing is left behind.",
+    "  command, file, to, exit_code\n"
+    "  physical_bytes_before, physical_bytes_after: bytes of the physical files, holes counted\n",
+    "  thalweg defrag dump.tw archive.tw --compress zstd\n",
+    add};
+
+}  // namespace tool

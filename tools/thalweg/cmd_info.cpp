@@ -1,0 +1,233 @@
+// thalweg info: what a multifile is, how large its logical files are, where its bytes go, and whether it is healthy.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+struct Options {
+  std::string file;
+  bool tasks = false;
+};
+
+struct Sizes {
+  int64_t n = 0, empty = 0, named = 0, min = 0, max = 0, total = 0;
+  std::array<int64_t, 31> classes = {};  // [0]: 0 bytes; [i]: below 4^i bytes, from 4^(i-1)
+};
+
+struct Space {  // bytes of the physical files by what they hold; indexed by TW_REGION_*
+  std::array<int64_t, TW_REGION_INDEX + 1> bytes = {};
+  int64_t total = 0;
+};
+
+constexpr const char* kRegionNames[] = {"", "headers", "frames", "data", "tails", "holes", "index"};
+
+size_t size_class(int64_t bytes) {
+  size_t i = 0;
+  for (; bytes > 0; bytes /= 4) ++i;
+  return std::min<size_t>(i, 30);
+}
+
+Sizes measure(const Multifile& multifile, int64_t n) {
+  Sizes sizes;
+  sizes.n = n;
+  sizes.min = n > 0 ? INT64_MAX : 0;
+  for (int64_t rank = 0; rank < n; ++rank) {
+    const int64_t bytes = multifile.bytes(rank);
+    sizes.total += bytes;
+    sizes.min = std::min(sizes.min, bytes);
+    sizes.max = std::max(sizes.max, bytes);
+    sizes.empty += bytes == 0 ? 1 : 0;
+    ++sizes.classes[size_class(bytes)];
+    size_t length = 0;
+    check(tw_multifile_name(multifile.get(), rank, nullptr, 0, &length, nullptr));
+    sizes.named += length > 0 ? 1 : 0;
+  }
+  return sizes;
+}
+
+int add_region(const tw_region* region, void* user) {
+  auto& space = *static_cast<Space*>(user);
+  if (region->kind >= TW_REGION_HEADER && region->kind <= TW_REGION_INDEX) {
+    space.bytes[static_cast<size_t>(region->kind)] += region->bytes;
+  }
+  space.total += region->bytes;
+  return caught_signal();
+}
+
+Json attributes(const Multifile& multifile) {
+  Json all = Json::object();
+  for (size_t i = 0;; ++i) {
+    const char* key = nullptr;
+    const tw_status status = tw_multifile_attribute_key(multifile.get(), i, &key);
+    if (status == TW_ERR_NOT_FOUND) return all;
+    check(status);
+    const void* value = nullptr;
+    size_t bytes = 0;
+    check(tw_multifile_attribute(multifile.get(), key, &value, &bytes));
+    const std::string_view text(static_cast<const char*>(value), bytes);
+    if (is_utf8(text)) {
+      all[key] = text;
+    } else {
+      std::string hex;
+      for (const char byte : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+      all[key] = {{"hex", hex}};
+    }
+  }
+}
+
+Json histogram(const Sizes& sizes) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < sizes.classes.size(); ++i) {
+    if (sizes.classes[i] == 0) continue;
+    const int64_t from = i == 0 ? 0 : int64_t{1} << (2 * (i - 1));
+    const int64_t below = int64_t{1} << (2 * i);
+    rows.push_back({{"from_bytes", from}, {"below_bytes", below}, {"files", sizes.classes[i]}});
+  }
+  return rows;
+}
+
+Json task_list(const Multifile& multifile, int64_t n) {
+  Json list = Json::array();
+  for (int64_t rank = 0; rank < n; ++rank) list.push_back(multifile.bytes(rank));
+  return list;
+}
+
+const char* checksum_name(int32_t checksum) { return checksum == TW_CHECKSUM_CRC32C ? "crc32c" : "none"; }
+
+// All that is known, in the order of printing: the text is made from it too.
+Json describe(const Multifile& multifile, const Options& options, bool closed) {
+  const tw_multifile_summary summary = multifile.summary();
+  const Sizes sizes = measure(multifile, summary.n_logical);
+  Space space;
+  const tw_status walked = tw_multifile_regions(multifile.get(), add_region, &space);
+  stop_if_interrupted();
+  if (walked != TW_OK && walked != TW_ERR_CORRUPT) fail_with_status(walked);
+  Json info = json_head("info", options.file);
+  info["health"] = walked != TW_OK ? "damaged" : closed ? "closed" : "not closed";
+  if (walked != TW_OK) info["error"] = {{"status", tw_status_name(walked)}, {"message", tw_last_error()}};
+  info["closed"] = closed;
+  info["format"] = fmt::format("{}.{}", summary.version_major, summary.version_minor);
+  info["uuid"] = summary.uuid;
+  info["logical_files"] = summary.n_logical;
+  info["physical_files"] = summary.n_physical;
+  info["sessions"] = summary.sessions;
+  info["checksum"] = checksum_name(summary.checksum);
+  info["alignment_bytes"] = summary.alignment_bytes;
+  info["granule_bytes"] = summary.granule_bytes;
+  info["sizes"] = {{"total", sizes.total}, {"min", sizes.min},     {"max", sizes.max},
+                   {"empty", sizes.empty}, {"named", sizes.named}, {"histogram", histogram(sizes)}};
+  Json& where = info["space"] = {{"total", space.total}};
+  for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
+  info["attributes"] = attributes(multifile);
+  if (options.tasks) info["task_bytes"] = task_list(multifile, summary.n_logical);
+  info["exit_code"] = static_cast<int>(walked == TW_OK && closed ? kFine : kDamaged);
+  return info;
+}
+
+std::string bar(int64_t part, int64_t whole) {
+  return std::string(static_cast<size_t>(whole > 0 ? (part * 40 + whole - 1) / whole : 0), '#');
+}
+
+void print_sizes(const Json& info) {
+  const Json& sizes = info["sizes"];
+  const int64_t n = info["logical_files"];
+  put(fmt::format("logical bytes   {}\n", size_text(sizes["total"])));
+  if (n == 0) return;
+  const int64_t mean = sizes["total"].get<int64_t>() / n;
+  put(fmt::format("per task        min {}, mean {}, max {}; {} empty, {} named\n", short_size(sizes["min"]),
+                  short_size(mean), short_size(sizes["max"]), sizes["empty"].get<int64_t>(),
+                  sizes["named"].get<int64_t>()));
+  int64_t most = 0;
+  for (const Json& row : sizes["histogram"]) most = std::max(most, row["files"].get<int64_t>());
+  for (const Json& row : sizes["histogram"]) {
+    const int64_t files = row["files"];
+    const int64_t below = row["below_bytes"];
+    const std::string range =
+        below == 1 ? "empty" : fmt::format("{} to {}", short_size(row["from_bytes"]), short_size(below));
+    put(fmt::format("  {:>22}  {:>9}  {}\n", range, files, bar(files, most)));
+  }
+}
+
+void print_space(const Json& info) {
+  const Json& space = info["space"];
+  const int64_t total = space["total"];
+  put(fmt::format("physical bytes  {}\n", size_text(total)));
+  for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) {
+    const int64_t bytes = space[kRegionNames[kind]];
+    const double share = total > 0 ? 100.0 * static_cast<double>(bytes) / static_cast<double>(total) : 0.0;
+    put(fmt::format("  {:<8} {:>12}  {:5.1f} %\n", kRegionNames[kind], short_size(bytes), share));
+  }
+}
+
+void print_text(const Json& info) {
+  const auto text = [&](const char* key) { return info[key].get<std::string>(); };
+  put(fmt::format("file            {}\n", printable(text("file"))));
+  put(fmt::format("health          {}\n", text("health")));
+  put(fmt::format("format          {}, {} written, uuid {}\n", text("format"), count_text(info["sessions"], "session"),
+                  text("uuid")));
+  put(fmt::format("logical files   {}\n", info["logical_files"].get<int64_t>()));
+  put(fmt::format("physical files  {}\n", info["physical_files"].get<int64_t>()));
+  put(fmt::format("checksum        {}, one for each {}\n", text("checksum"), short_size(info["granule_bytes"])));
+  put(fmt::format("alignment       {}\n", short_size(info["alignment_bytes"])));
+  print_sizes(info);
+  print_space(info);
+  for (const auto& [key, value] : info["attributes"].items()) {
+    const std::string shown = value.is_string() ? value.get<std::string>() : "hex " + value["hex"].get<std::string>();
+    put(fmt::format("attribute       {} = {}\n", printable(key), printable(shown)));
+  }
+  if (!info.contains("task_bytes")) return;
+  int64_t rank = 0;
+  for (const Json& bytes : info["task_bytes"]) put(fmt::format("task {:>10} {:>15}\n", rank++, bytes.get<int64_t>()));
+}
+
+int run(const Options& options, const Common& common) {
+  const auto [multifile, closed] = open_in_any_state(options.file);
+  const Json info = describe(multifile, options, closed);
+  if (common.json) {
+    put_json(info);
+  } else {
+    print_text(info);
+  }
+  flush_output();
+  if (!closed) report_not_closed(options.file);
+  if (info.contains("error")) throw Failure(kDamaged, info["error"]["message"].get<std::string>(), TW_ERR_CORRUPT);
+  return info["exit_code"].get<int>();
+}
+
+Run add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  plain_word(app.add_option("FILE", options->file, "The multifile")->required());
+  app.add_flag("--tasks", options->tasks, "Also the size of each logical file");
+  return [options](const Common& common) { return run(*options, common); };
+}
+
+}  // namespace
+
+const Command kInfo = {
+    "info",
+    "Summary: sizes, holes, health, attributes",
+    "Reads metadata only: 'thalweg verify' reads all bytes. Of a file that was not closed, what is whole is described, "
+    "and the command ends with 1.\n\n"
+    "Space: data are bytes of logical files as stored; frames describe chunks; tails are reserved in a chunk but "
+    "unused; "
+    "holes belong to nobody (a file system that knows sparse files stores nothing there).",
+    "  command, file, format, uuid, checksum, alignment_bytes, granule_bytes, exit_code\n"
+    "  health: \"closed\", \"not closed\" or \"damaged\"; closed: true or false\n"
+    "  logical_files, physical_files, sessions: numbers; sessions: 1 and one more for each append\n"
+    "  sizes: total, min, max: bytes; empty, named: numbers of logical files; histogram: from_bytes, below_bytes, "
+    "files\n"
+    "  space: total, headers, frames, data, tails, holes, index: bytes of the physical files\n"
+    "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
+    "  task_bytes: with --tasks, bytes of each logical file by rank\n",
+    "  thalweg info dump.tw\n"
+    "  thalweg info --json dump.tw | jq .sizes.total\n",
+    add};
+
+}  // namespace tool

@@ -1,0 +1,240 @@
+// thalweg pack: files and directory trees into one multifile, one logical file each.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <fstream>
+#include <iostream>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "new_multifile.hpp"
+#include "progress.hpp"
+#include "text.hpp"
+#include "tree_walk.hpp"
+
+namespace tool {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+
+struct Options {
+  std::string file;
+  std::vector<std::string> paths;
+  std::string directory = ".";
+  std::string files_from;
+  bool null = false;
+  bool force = false;
+  bool skip_special = false;
+  std::vector<std::string> hints;
+  std::string compress;
+};
+
+struct Result {
+  int64_t bytes = 0;
+  std::vector<std::string> changed;  // files whose size changed while they were read
+  std::string strategy;
+};
+
+void add_listed(TreeWalk& walk, std::istream& list, char end) {
+  std::string path;
+  while (std::getline(list, path, end)) {
+    if (!path.empty()) walk.add(path);
+  }
+}
+
+void add_list(TreeWalk& walk, const Options& options, const std::string& from) {
+  const char end = options.null ? '\0' : '\n';
+  if (from == "-") return add_listed(walk, std::cin, end);
+  std::ifstream list(from, std::ios::binary);
+  if (!list) fail_with_errno("open", from);
+  add_listed(walk, list, end);
+}
+
+TreeWalk collect(const Options& options, int base) {
+  if (options.paths.empty() && options.files_from.empty()) {
+    throw Failure(kUsage, "nothing to pack: give a PATH or --files-from");
+  }
+  TreeWalk walk(base, options.skip_special);
+  for (const std::string& path : options.paths) {
+    if (path == "-") {
+      add_list(walk, options, "-");
+    } else {
+      walk.add(path);
+    }
+  }
+  if (!options.files_from.empty()) add_list(walk, options, options.files_from);
+  return walk;
+}
+
+// Writes entries into the multifile, each as the logical file of its number.
+class Packer {
+ public:
+  Packer(tw_multifile* multifile, int base, const TreeWalk& walk, Progress& progress)
+      : multifile_(multifile), base_(base), walk_(walk), progress_(progress), buffer_(kBufferBytes) {}
+
+  Result pack() {
+    for (size_t i = 0; i < walk_.entries().size(); ++i) {
+      const Entry& entry = walk_.entries()[i];
+      check(tw_seek_to(multifile_, static_cast<int64_t>(i), 0));
+      check(tw_multifile_set_name(multifile_, entry.name.c_str(), entry.mode));
+      if (S_ISREG(entry.mode)) copy_file(entry);
+      if (S_ISLNK(entry.mode)) copy_link(entry);
+      progress_.update(result_.bytes, walk_.bytes());
+    }
+    return std::move(result_);
+  }
+
+ private:
+  void write(const char* data, size_t bytes) {
+    check(tw_write(multifile_, data, bytes));
+    result_.bytes += static_cast<int64_t>(bytes);
+    progress_.update(result_.bytes, walk_.bytes());
+  }
+
+  void copy_file(const Entry& entry) {
+    // O_NONBLOCK: a pipe that took the place of the file must not hang us; fstat then finds it.
+    const Descriptor fd(openat(base_, entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct stat status = {};
+    if (!fd || fstat(fd.get(), &status) != 0) fail_with_errno("read", entry.name);
+    if (!S_ISREG(status.st_mode)) {
+      throw Failure(kUnsafe, fmt::format("refused: '{}' was a file when the work began and is none now", entry.name));
+    }
+    int64_t stored = 0;
+    for (;;) {
+      const ssize_t got = read(fd.get(), buffer_.data(), buffer_.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail_with_errno("read", entry.name);
+      if (got == 0) break;
+      write(buffer_.data(), static_cast<size_t>(got));
+      stored += got;
+    }
+    if (stored == entry.bytes) return;
+    result_.changed.push_back(entry.name);
+    say(fmt::format("'{}' changed while it was read: it had {} bytes, {} are stored", entry.name, entry.bytes, stored));
+  }
+
+  void copy_link(const Entry& entry) {
+    const ssize_t got = readlinkat(base_, entry.name.c_str(), buffer_.data(), PATH_MAX);
+    if (got < 0) fail_with_errno("read link", entry.name);
+    write(buffer_.data(), static_cast<size_t>(got));
+  }
+
+  tw_multifile* multifile_;
+  int base_;
+  const TreeWalk& walk_;
+  Progress& progress_;
+  std::vector<char> buffer_;
+  Result result_;
+};
+
+// The sizes are known here, so reserved space need not be guessed: chunks of about the mean size of a file.
+int64_t fitting_chunk_bytes(const TreeWalk& walk) {
+  int64_t n = 0;
+  for (const Entry& entry : walk.entries()) n += entry.bytes > 0 ? 1 : 0;
+  return std::clamp(n > 0 ? walk.bytes() / n : 0, int64_t{64} << 10, int64_t{4} << 20);
+}
+
+Result write_multifile(const Options& options, const std::string& path, int base, const TreeWalk& walk, bool quiet) {
+  const auto n = static_cast<int64_t>(walk.entries().size());
+  Config config;
+  config.set_hint("chunk_bytes", std::to_string(fitting_chunk_bytes(walk)));
+  for (const std::string& hint : options.hints) config.set_hint(hint);
+  if (!options.compress.empty()) config.set_hint("compression", options.compress);
+  config.serve(n, 0, n);
+  Multifile multifile(path, TW_CREATE | TW_EXCLUSIVE, config.get());
+  Progress progress("pack", quiet);
+  Result result = Packer(multifile.get(), base, walk, progress).pack();
+  const char* strategy = "";
+  check(tw_multifile_strategy(multifile.get(), &strategy));
+  result.strategy = strategy;
+  multifile.close();
+  return result;
+}
+
+void warn(const TreeWalk& walk) {
+  for (const std::string& name : walk.skipped()) say(fmt::format("left out '{}': a device, pipe or socket", name));
+  for (const Entry& entry : walk.entries()) {
+    if (!entry.name.starts_with('/')) continue;
+    say(
+        fmt::format("'{}' is stored as an absolute name, which 'thalweg extract' takes only with --relative; to store "
+                    "relative names: -C DIR",
+                    entry.name));
+    return;
+  }
+}
+
+void print_json(const Options& options, const TreeWalk& walk, const Result& result) {
+  Json object = json_head("pack", options.file);
+  object["logical_files"] = walk.entries().size();
+  object["bytes"] = result.bytes;
+  object["skipped"] = walk.skipped();
+  object["changed"] = result.changed;
+  object["strategy"] = result.strategy;
+  object["exit_code"] = 0;
+  put_json(object);
+}
+
+int run(const Options& options, const Common& common) {
+  NewMultifile target(options.file, options.force);
+  const Descriptor base(open(options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!base) fail_with_errno("open directory", options.directory);
+  const TreeWalk walk = collect(options, base.get());
+  if (!common.quiet) warn(walk);
+  const Result result = write_multifile(options, target.passing_name(), base.get(), walk, common.quiet);
+  target.publish();
+  if (common.json) {
+    print_json(options, walk, result);
+  } else if (!common.quiet) {
+    put(fmt::format("{}: {} with {}\n", printable(options.file),
+                    count_text(static_cast<int64_t>(walk.entries().size()), "logical file"), size_text(result.bytes)));
+  }
+  return kFine;
+}
+
+Run add(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  plain_word(app.add_option("FILE", options->file, "The multifile to be made")->required());
+  plain_word(app.add_option("PATH", options->paths, "Files and directories; '-' reads a list from standard input"));
+  plain_word(
+      app.add_option("-C,--directory", options->directory, "Take paths relative to this directory")->type_name("DIR"));
+  plain_word(app.add_option("-T,--files-from", options->files_from,
+                            "Also the paths listed in this file, one on a line; "
+                            "'-' is standard input")
+                 ->type_name("LIST"));
+  app.add_flag("-0,--null", options->null, "Listed paths end with a zero byte, as find -print0 writes them");
+  app.add_option("--compress", options->compress, "Compress the content")->check(CLI::IsMember({"zstd", "lz4"}));
+  plain_word(app.add_option("--hint", options->hints, "A hint for the new multifile; 'thalweg hints' lists all")
+                 ->type_name("NAME=VALUE")
+                 ->allow_extra_args(false));
+  app.add_flag("--skip-special", options->skip_special,
+               "Leave out devices, pipes and sockets instead of refusing them");
+  app.add_flag("-f,--force", options->force, "Replace FILE if it exists");
+  return [options](const Common& common) { return run(*options, common); };
+}
+
+}  // namespace
+
+const Command kPack = {
+    "pack",
+    "Store files and directory trees in a multifile",
+    "Names are stored as given, so give relative ones: 'thalweg extract' refuses absolute names and '..'. Stored are "
+    "the "
+    "content, the name and the mode of regular files, directories (also empty ones) and symbolic links, which are not "
+    "followed. Owners, times, hard links and extended attributes are not stored. A name met twice is stored once.\n\n"
+    "A file that changes its size meanwhile is stored as it was read, with a warning. FILE appears when it is "
+    "complete; "
+    "on failure nothing is left behind.",
+    "  command, file, exit_code\n"
+    "  logical_files: number stored, directories and links too; bytes: their content\n"
+    "  skipped: special files left out; changed: files whose size changed while they were read\n"
+    "  strategy: what the library chose, as text\n",
+    "  thalweg pack docs.tw -C /usr/share doc\n"
+    "  find run -name '*.log' -print0 | thalweg pack logs.tw --null --files-from - --compress zstd\n",
+    add};
+
+}  // namespace tool

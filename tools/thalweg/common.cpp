@@ -1,0 +1,167 @@
+// Failures and exit codes, RAII over the C API, signals.
+#include "common.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "progress.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+volatile std::sig_atomic_t g_signal = 0;
+
+void remember_signal(int number) { g_signal = number; }
+
+}  // namespace
+
+Exit exit_code(tw_status status) {
+  switch (status) {
+    case TW_OK:
+      return kFine;
+    case TW_ERR_CORRUPT:
+    case TW_ERR_NOT_CLOSED:
+      return kDamaged;
+    case TW_ERR_INVALID:
+    case TW_ERR_UNKNOWN_HINT:
+    case TW_ERR_RANGE:
+    case TW_ERR_MODE:
+      return kUsage;
+    case TW_ERR_EXISTS:
+    case TW_ERR_UNSAFE:
+      return kUnsafe;
+    default:
+      return kInputOutput;  // not found, permission, no space, input/output, memory, newer version, ...
+  }
+}
+
+void catch_signals() {
+  std::signal(SIGPIPE, SIG_IGN);  // a write then fails with EPIPE, and is dealt with where it fails
+  std::signal(SIGXFSZ, SIG_IGN);  // or with EFBIG
+  struct sigaction action = {};
+  action.sa_handler = remember_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second Ctrl-C ends the program at once
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction old = {};
+    sigaction(number, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
+}
+
+int caught_signal() { return g_signal; }
+
+void stop_if_interrupted() {
+  if (g_signal != 0) throw Interrupted{g_signal};
+}
+
+void fail_with_status(tw_status status) {
+  const char* text = tw_last_error();
+  throw Failure(exit_code(status), *text != '\0' ? text : tw_status_name(status), status);
+}
+
+void fail_with_errno(const std::string& action, const std::string& path) {
+  const int number = errno;
+  throw Failure(kInputOutput, fmt::format("cannot {} '{}': {}", action, path, std::strerror(number)));
+}
+
+Config::Config() : config_(nullptr, tw_multifile_config_free) {
+  tw_multifile_config* made = nullptr;
+  check(tw_multifile_config_create(&made));
+  config_.reset(made);
+}
+
+void Config::set_hint(const std::string& assignment) {
+  const size_t at = assignment.find('=');
+  if (at == std::string::npos || at == 0) {
+    throw Failure(kUsage,
+                  fmt::format("hint '{}' is not of the form NAME=VALUE; 'thalweg hints' lists all", assignment));
+  }
+  set_hint(assignment.substr(0, at).c_str(), assignment.substr(at + 1));
+}
+
+void Config::set_hint(const char* name, const std::string& value) {
+  check(tw_multifile_config_set_hint(config_.get(), name, value.c_str()));
+}
+
+void Config::serve(int64_t n_logical, int64_t first, int64_t count) {
+  check(tw_multifile_config_set_range(config_.get(), n_logical, first, count));
+}
+
+Multifile::Multifile(const std::string& path, int mode, const tw_multifile_config* config) {
+  check(tw_multifile_open(nullptr, path.c_str(), mode, config, &handle_));
+}
+
+Multifile::~Multifile() {
+  if (handle_ != nullptr) tw_multifile_close(handle_);
+}
+
+void Multifile::close() { check(tw_multifile_close(std::exchange(handle_, nullptr))); }
+
+tw_multifile_summary Multifile::summary() const {
+  tw_multifile_summary summary = {};
+  summary.struct_size = sizeof summary;
+  check(tw_multifile_summarize(handle_, &summary));
+  return summary;
+}
+
+int64_t Multifile::bytes(int64_t rank) const {
+  int64_t bytes = 0;
+  check(tw_multifile_size(handle_, rank, &bytes));
+  return bytes;
+}
+
+std::string Multifile::name(int64_t rank, uint32_t* mode) const {
+  char text[4097];
+  size_t length = 0;
+  check(tw_multifile_name(handle_, rank, text, sizeof text, &length, mode));
+  return std::string(text, std::min(length, sizeof text - 1));
+}
+
+std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_multifile_config* config) {
+  try {
+    return {Multifile(path, TW_READ, config), true};
+  } catch (const Failure& failure) {
+    if (failure.status != TW_ERR_NOT_CLOSED) throw;
+  }
+  return {Multifile(path, TW_READ | TW_RECOVER, config), false};
+}
+
+void report_not_closed(const std::string& path) {
+  flush_output();
+  say(fmt::format("'{}' was not closed; run: thalweg repair {}", path, path));
+}
+
+Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config) {
+  if (recover) return open_in_any_state(path, config).first;
+  return Multifile(path, TW_READ, config);
+}
+
+void check_rank(int64_t rank, int64_t n_logical, const std::string& path) {
+  if (rank >= 0 && rank < n_logical) return;
+  if (n_logical == 0) throw Failure(kUsage, fmt::format("no task {}: '{}' has no logical files", rank, path));
+  throw Failure(kUsage, fmt::format("no task {}: '{}' has the tasks 0 to {}", rank, path, n_logical - 1));
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool write_all(int fd, const char* data, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t wrote = ::write(fd, data, bytes);
+    if (wrote < 0) {
+      if (errno == EINTR && g_signal == 0) continue;
+      return false;
+    }
+    data += wrote;
+    bytes -= static_cast<size_t>(wrote);
+  }
+  return true;
+}
+
+}  // namespace tool

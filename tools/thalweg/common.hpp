@@ -1,0 +1,108 @@
+// What all commands share: failures and exit codes, an open multifile that closes itself, interruption by a signal.
+#pragma once
+
+#include <thalweg/multifile.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tool {
+
+enum Exit : int { kFine = 0, kDamaged = 1, kUsage = 2, kInputOutput = 3, kUnsafe = 4 };
+
+// The one place where a status becomes an exit code.
+Exit exit_code(tw_status status);
+
+struct Failure : std::runtime_error {
+  Failure(Exit code, const std::string& message, tw_status s = TW_OK)
+      : std::runtime_error(message), exit(code), status(s) {}
+  Exit exit;
+  tw_status status;  // of the library, TW_OK when it was not the library that failed
+};
+
+// The reader of standard output went away: end quietly.
+struct BrokenPipe {};
+
+// A signal asked the program to end; main() cleans up by unwinding and then dies of that signal.
+struct Interrupted {
+  int signal;
+};
+void catch_signals();
+int caught_signal();         // 0: none
+void stop_if_interrupted();  // throws Interrupted
+
+[[noreturn]] void fail_with_status(tw_status status);
+inline void check(tw_status status) {
+  if (status != TW_OK) fail_with_status(status);
+}
+// Call at once after the failing system call: takes errno. "cannot ACTION 'PATH': TEXT".
+[[noreturn]] void fail_with_errno(const std::string& action, const std::string& path);
+
+class Config {
+ public:
+  Config();
+  // "name=value"; throws Failure (usage) when there is no '='.
+  void set_hint(const std::string& assignment);
+  void set_hint(const char* name, const std::string& value);
+  void serve(int64_t n_logical, int64_t first, int64_t count);
+  const tw_multifile_config* get() const { return config_.get(); }
+
+ private:
+  std::unique_ptr<tw_multifile_config, void (*)(tw_multifile_config*)> config_;
+};
+
+// An open multifile. The destructor closes without a report: a writer calls close().
+class Multifile {
+ public:
+  Multifile(const std::string& path, int mode, const tw_multifile_config* config = nullptr);
+  Multifile(Multifile&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Multifile& operator=(Multifile&&) = delete;
+  ~Multifile();
+
+  void close();
+  tw_multifile* get() const { return handle_; }
+  tw_multifile_summary summary() const;
+  int64_t bytes(int64_t rank) const;
+  std::string name(int64_t rank, uint32_t* mode = nullptr) const;
+
+ private:
+  tw_multifile* handle_ = nullptr;
+};
+
+// Opens for reading, also a file that was not closed: then by a scan, and the second value is false.
+std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_multifile_config* config = nullptr);
+
+// Says so on standard error, with the way out.
+void report_not_closed(const std::string& path);
+
+// Opens for reading; a file that was not closed is refused unless `recover`.
+Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config = nullptr);
+
+// Fails with exit 2 unless 0 <= rank < n.
+void check_rank(int64_t rank, int64_t n_logical, const std::string& path);
+
+// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// Writes all of it; false with errno on failure.
+bool write_all(int fd, const char* data, size_t bytes);
+
+}  // namespace tool

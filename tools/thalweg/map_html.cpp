@@ -1,0 +1,65 @@
+// The map as a page: the picture, a table of the physical files, a table of the logical files. One file, no scripts.
+#include <fmt/format.h>
+
+#include "map_model.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+constexpr const char* kStyle =
+    "body{font:14px sans-serif;margin:1.5em;color:#222;background:#fff}table{border-collapse:collapse;margin:1em 0}"
+    "th,td{padding:.2em .8em;border-bottom:1px solid #ddd;text-align:right}.name{text-align:left}"
+    "svg{max-width:100%;height:auto}caption{text-align:left;font-weight:bold;padding:.4em "
+    "0}.warn{color:#a33;font-weight:bold}";
+
+constexpr int32_t kKinds[] = {TW_REGION_DATA, TW_REGION_FRAME, TW_REGION_TAIL,
+                              TW_REGION_HOLE, TW_REGION_INDEX, TW_REGION_HEADER};
+
+void physical_row(std::string& page, const std::string& name, int64_t bytes, const KindBytes& by_kind,
+                  int64_t regions) {
+  page += fmt::format("<tr><td>{}</td><td>{}</td>", name, short_size(bytes));
+  for (const int32_t kind : kKinds) page += fmt::format("<td>{}</td>", short_size(by_kind[static_cast<size_t>(kind)]));
+  page += fmt::format("<td>{}</td></tr>\n", regions);
+}
+
+void physical_table(std::string& page, const Map& map) {
+  page += "<table><caption>Physical files</caption>\n<tr><th>file</th><th>bytes</th>";
+  for (const int32_t kind : kKinds) page += fmt::format("<th>{}</th>", region_name(kind));
+  page += "<th>ranges</th></tr>\n";
+  for (const Strip& strip : map.strips) {
+    physical_row(page, std::to_string(strip.physical), strip.bytes, strip.by_kind, strip.regions);
+  }
+  physical_row(page, fmt::format("all {}", map.n_physical), map.bytes, map.by_kind, map.regions);
+  page += "</table>\n";
+}
+
+void task_table(std::string& page, const Map& map) {
+  page +=
+      "<table><caption>Logical files</caption>\n<tr><th>task</th><th>bytes</th><th>ranges</th><th "
+      "class=\"name\">name</th></tr>\n";
+  for (const TaskRow& task : map.tasks) {
+    page += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"name\">{}</td></tr>\n", task.rank, task.bytes,
+                        task.regions, xml_text(task.name));
+  }
+  page += "</table>\n";
+  const int64_t more = map.n_logical - static_cast<int64_t>(map.tasks.size());
+  if (more > 0) page += fmt::format("<p>… and {} more; <code>thalweg ls</code> lists all.</p>\n", more);
+}
+
+}  // namespace
+
+std::string html_page(const Map& map) {
+  std::string page = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>Map of {0}</title>\n"
+      "<style>{1}</style></head>\n<body>\n<h1>Map of {0}</h1>\n",
+      xml_text(map.file), kStyle);
+  if (!map.closed) page += "<p class=\"warn\">Not closed: only what is whole is shown. Run: thalweg repair</p>\n";
+  page += "<p>Each row goes on where the one above ends. Point at a range to read what it is.</p>\n";
+  page += svg_picture(map);
+  physical_table(page, map);
+  task_table(page, map);
+  return page + "</body>\n</html>\n";
+}
+
+}  // namespace tool

@@ -1,0 +1,71 @@
+// What 'thalweg map' draws: the byte ranges of the physical files, made few enough for a picture.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common.hpp"
+
+namespace tool {
+
+using KindBytes = std::array<int64_t, TW_REGION_INDEX + 1>;  // by TW_REGION_*
+
+// A byte range drawn as one piece.
+struct Span {
+  int64_t offset, bytes;
+  int32_t kind;       // of most of its bytes
+  int64_t rank;       // of its data; -1: none
+  int64_t last_rank;  // the same; of data of several tasks the highest one
+  int64_t regions;    // how many byte ranges it stands for
+
+  bool many_tasks() const { return last_rank > rank; }
+};
+
+// One physical file.
+struct Strip {
+  int32_t physical = 0;
+  int64_t bytes = 0;
+  int64_t regions = 0;
+  int64_t rows = 1;   // lines of the picture
+  bool exact = true;  // every region is a span; else a span is made of cells that show what most of their bytes are
+  KindBytes by_kind = {};
+  std::vector<Span> spans;  // by offset
+
+  int64_t bytes_per_row() const { return rows > 0 ? (bytes + rows - 1) / rows : 0; }
+};
+
+struct TaskRow {
+  int64_t rank;
+  std::string name;
+  int64_t bytes;
+  int64_t regions;  // of data
+};
+
+struct Map {
+  std::string file;
+  bool closed = true;
+  int64_t n_logical = 0;
+  int32_t n_physical = 0;
+  KindBytes by_kind = {};
+  int64_t bytes = 0;
+  int64_t regions = 0;
+  std::vector<Strip> strips;   // of the first physical files
+  std::vector<TaskRow> tasks;  // of the first ranks
+};
+
+constexpr int32_t kMostStrips = 64;
+constexpr int64_t kMostTaskRows = 1000;
+constexpr int64_t kCellsPerRow = 500;
+
+Map make_map(const Multifile& multifile, const std::string& path, bool closed);
+
+std::string region_name(int32_t kind);  // "data", "hole", ...
+
+// map_svg.cpp, map_html.cpp
+std::string svg_picture(const Map& map);
+std::string html_page(const Map& map);
+std::string xml_text(std::string_view text);  // any bytes, safe inside XML
+
+}  // namespace tool

@@ -1,0 +1,21 @@
+// A file name made from a rank: text with one %d, %Nd or %0Nd. The text never reaches printf.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tool {
+
+class NamePattern {
+ public:
+  // Throws Failure (usage) unless there is exactly one conversion. "%%" is a per cent sign.
+  explicit NamePattern(const std::string& text);
+  std::string name(int64_t rank) const;
+
+ private:
+  std::string before_, after_;
+  size_t width_ = 0;
+  char fill_ = ' ';
+};
+
+}  // namespace tool

@@ -1,0 +1,83 @@
+// The bar: label, blocks, per cent, bytes, bytes per second. Redrawn in place, erased at the end.
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+using std::chrono::steady_clock;
+
+bool g_bar = false;  // a bar stands on the last line of the terminal
+
+void to_terminal(const std::string& text) { write_all(STDERR_FILENO, text.data(), text.size()); }
+
+bool capable_terminal() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
+}
+
+int terminal_columns() {
+  winsize size = {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 80;
+}
+
+void erase_bar() {
+  if (g_bar) to_terminal("\r\x1b[K");
+  g_bar = false;
+}
+
+}  // namespace
+
+void say(std::string_view text) {
+  erase_bar();
+  to_terminal(fmt::format("thalweg: {}\n", printable(text, false)));
+}
+
+Progress::Progress(std::string label, bool quiet)
+    : label_(std::move(label)), shown_(!quiet && capable_terminal()), started_(steady_clock::now()), drawn_(started_) {}
+
+Progress::~Progress() { erase_bar(); }
+
+void Progress::update(int64_t done, int64_t total) {
+  stop_if_interrupted();
+  show(done, total);
+}
+
+void Progress::show(int64_t done, int64_t total) {
+  if (!shown_) return;
+  const auto now = steady_clock::now();
+  if (g_bar && now - drawn_ < std::chrono::milliseconds(100)) return;
+  drawn_ = now;
+  draw(done, total);
+}
+
+int Progress::callback(int64_t done, int64_t total, void* user) {
+  if (caught_signal() != 0) return 1;
+  static_cast<Progress*>(user)->show(done, total);  // throws nothing: C code called us
+  return 0;
+}
+
+void Progress::draw(int64_t done, int64_t total) {
+  const double share = total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0.0;
+  const double seconds = std::chrono::duration<double>(drawn_ - started_).count();
+  const auto speed = static_cast<int64_t>(seconds > 0.2 ? static_cast<double>(done) / seconds : 0);
+  const std::string numbers =
+      fmt::format(" {:3.0f} %  {} of {}  {}/s", share * 100, short_size(done), short_size(total), short_size(speed));
+  const int room = terminal_columns() - static_cast<int>(label_.size() + numbers.size()) - 4;
+  const auto width = static_cast<size_t>(std::clamp(room, 0, 40));
+  const auto full = static_cast<size_t>(share * static_cast<double>(width));
+  to_terminal(
+      fmt::format("\r\x1b[K{} [{}{}]{}", label_, std::string(full, '#'), std::string(width - full, '.'), numbers));
+  g_bar = true;
+}
+
+}  // namespace tool

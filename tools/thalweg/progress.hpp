@@ -1,0 +1,39 @@
+// A progress bar on a terminal; nothing in a pipe. And messages that do not tear the bar.
+//
+// Written here because no kept library for it is packaged for C++ in Debian or Ubuntu; it is one line of text.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tool {
+
+// A message to standard error: "thalweg: TEXT".
+void say(std::string_view text);
+
+class Progress {
+ public:
+  // Shown when standard error is a terminal that can move its cursor, and not `quiet`.
+  Progress(std::string label, bool quiet);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  // Draws at most ten times a second. Throws Interrupted when a signal came.
+  void update(int64_t done_bytes, int64_t total_bytes);
+
+  // A tw_progress_fn; `user` is the Progress. Ends the work when a signal came.
+  static int callback(int64_t done, int64_t total, void* user);
+
+ private:
+  void show(int64_t done, int64_t total);
+  void draw(int64_t done, int64_t total);
+
+  std::string label_;
+  bool shown_;
+  std::chrono::steady_clock::time_point started_, drawn_;
+};
+
+}  // namespace tool

@@ -1,0 +1,189 @@
+// Writing below one directory, and nowhere else.
+#include "safe_path.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tool {
+namespace {
+
+// The parts of a name; "." and empty ones dropped.
+std::vector<std::string> parts_of(std::string_view name) {
+  std::vector<std::string> parts;
+  while (!name.empty()) {
+    const size_t slash = name.find('/');
+    const std::string_view part = name.substr(0, slash);
+    if (!part.empty() && part != ".") parts.emplace_back(part);
+    name = slash == std::string_view::npos ? std::string_view() : name.substr(slash + 1);
+  }
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string name;
+  for (const std::string& part : parts) name += (name.empty() ? "" : "/") + part;
+  return name;
+}
+
+Descriptor open_directory(int parent, const std::string& name) {
+  return Descriptor(openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool is_symlink(int parent, const std::string& name) {
+  struct stat status = {};
+  return fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+}
+
+// errno says why an entry could not be made.
+[[noreturn]] void refuse_or_fail(const std::string& path) {
+  if (errno == EEXIST || errno == EISDIR || errno == ENOTDIR || errno == ENOTEMPTY) {
+    const char* remedy = errno == EEXIST ? "; choose another directory with -C, or replace files with --force" : "";
+    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already{}", path, remedy));
+  }
+  fail_with_errno("make", path);
+}
+
+}  // namespace
+
+std::string unsafe_name(std::string_view name) {
+  if (name.starts_with('/')) return "is absolute";
+  const std::vector<std::string> parts = parts_of(name);
+  for (const std::string& part : parts) {
+    if (part == "..") return "leads out by '..'";
+  }
+  if (name.empty()) return "is empty";
+  return {};
+}
+
+SafeRoot::SafeRoot(std::string directory, bool force) : path_(std::move(directory)), force_(force) {
+  if (mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail_with_errno("make directory", path_);
+  root_ = Descriptor(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));  // the user named it: links in it are his
+  if (!root_) fail_with_errno("open directory", path_);
+}
+
+std::string SafeRoot::full(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
+
+// Opens the directory that `parts` name, making what is missing.
+Descriptor SafeRoot::walk(const std::vector<std::string>& parts, std::string_view name) {
+  Descriptor at(openat(root_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!at) fail_with_errno("open directory", path_);
+  std::string so_far;
+  for (const std::string& part : parts) {
+    so_far += (so_far.empty() ? "" : "/") + part;
+    Descriptor next = open_directory(at.get(), part);
+    if (!next && errno == ENOENT) {
+      if (mkdirat(at.get(), part.c_str(), 0777) == 0) {
+        made_.insert(so_far);
+      } else if (errno != EEXIST) {
+        fail_with_errno("make directory", full(so_far));
+      }
+      next = open_directory(at.get(), part);
+    }
+    if (!next) {
+      const int number = errno;
+      if (is_symlink(at.get(), part)) {
+        throw Failure(kUnsafe, fmt::format("refused: '{}' is a symbolic link in the way of '{}'; remove it, or choose "
+                                           "another directory with -C",
+                                           full(so_far), name));
+      }
+      errno = number;
+      if (number == ENOTDIR)
+        throw Failure(kUnsafe, fmt::format("refused: '{}' is in the way of '{}'", full(so_far), name));
+      fail_with_errno("open directory", full(so_far));
+    }
+    at = std::move(next);
+  }
+  return at;
+}
+
+SafeRoot::Place SafeRoot::place(std::string_view name) {
+  const std::string reason = unsafe_name(name);
+  if (!reason.empty()) throw Failure(kUnsafe, fmt::format("refused: name '{}' {}", name, reason));
+  std::vector<std::string> parts = parts_of(name);
+  if (parts.empty()) throw Failure(kUnsafe, fmt::format("refused: name '{}' is the target directory", name));
+  std::string leaf = std::move(parts.back());
+  parts.pop_back();
+  std::string parent = joined(parts);
+  if (!parent_ || parent != parent_name_) {
+    parent_ = walk(parts, name);
+    parent_name_ = std::move(parent);
+  }
+  return {parent_.get(), std::move(leaf)};
+}
+
+SafeRoot::NewFile SafeRoot::new_file(std::string_view name) {
+  Place at = place(name);
+  NewFile file;
+  file.name_ = full(name);
+  file.force_ = force_;
+  file.leaf_ = std::move(at.leaf);
+  // With --force the old file stays until the new one is complete.
+  const std::string under = force_ ? fmt::format(".thalweg-{}.part", getpid()) : file.leaf_;
+  file.fd_ =
+      Descriptor(openat(at.directory, under.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.fd_) refuse_or_fail(file.name_);
+  file.made_ = under;
+  file.directory_ = Descriptor(fcntl(at.directory, F_DUPFD_CLOEXEC, 0));
+  if (!file.directory_) fail_with_errno("open the directory of", file.name_);
+  return file;
+}
+
+void SafeRoot::NewFile::keep(uint32_t permissions) {
+  if (fchmod(fd_.get(), permissions) != 0) fail_with_errno("set the mode of", name_);
+  if (made_ != leaf_ && renameat(directory_.get(), made_.c_str(), directory_.get(), leaf_.c_str()) != 0)
+    refuse_or_fail(name_);
+  made_.clear();
+}
+
+SafeRoot::NewFile& SafeRoot::NewFile::operator=(NewFile&& other) noexcept {
+  name_.swap(other.name_);
+  leaf_.swap(other.leaf_);
+  made_.swap(other.made_);
+  std::swap(directory_, other.directory_);
+  std::swap(fd_, other.fd_);
+  std::swap(force_, other.force_);
+  return *this;
+}
+
+SafeRoot::NewFile::~NewFile() {
+  if (!made_.empty() && directory_) unlinkat(directory_.get(), made_.c_str(), 0);
+}
+
+void SafeRoot::symlink(std::string_view name, const std::string& target) {
+  const Place at = place(name);
+  if (force_ && unlinkat(at.directory, at.leaf.c_str(), 0) != 0 && errno != ENOENT) refuse_or_fail(full(name));
+  if (symlinkat(target.c_str(), at.directory, at.leaf.c_str()) != 0) refuse_or_fail(full(name));
+}
+
+void SafeRoot::directory(std::string_view name, uint32_t permissions) {
+  const std::vector<std::string> parts = parts_of(name);
+  if (parts.empty()) return;  // "." is the target directory: its owner chose its mode
+  const Place at = place(name);
+  const std::string plain = joined(parts);
+  if (mkdirat(at.directory, at.leaf.c_str(), 0700) == 0) {
+    made_.insert(plain);
+  } else if (errno != EEXIST) {
+    fail_with_errno("make directory", full(name));
+  } else if (!open_directory(at.directory, at.leaf)) {
+    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no directory", full(name)));
+  }
+  if (made_.contains(plain)) permissions_.emplace_back(plain, permissions);
+}
+
+void SafeRoot::finish() {
+  std::ranges::sort(permissions_, std::ranges::greater());  // what is in a directory before the directory
+  for (const auto& [name, mode] : permissions_) {
+    const Place at = place(name);
+    const Descriptor opened(openat(at.directory, at.leaf.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!opened || fchmod(opened.get(), mode) != 0) fail_with_errno("set the mode of", full(name));
+  }
+  permissions_.clear();
+}
+
+}  // namespace tool

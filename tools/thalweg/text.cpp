@@ -1,0 +1,185 @@
+// Safe printing of any bytes, sizes, modes, standard output, JSON.
+#include "text.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "common.hpp"
+
+namespace tool {
+namespace {
+
+std::string g_output;  // not yet written to standard output
+
+bool is_hidden(uint32_t code) {  // control characters and marks that turn the direction of text
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f || code == 0x2028 ||
+         code == 0x2029 || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+std::string escaped(uint32_t code) {
+  switch (code) {
+    case '\n':
+      return "\\n";
+    case '\t':
+      return "\\t";
+    case '\r':
+      return "\\r";
+    default:
+      return code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
+  }
+}
+
+}  // namespace
+
+size_t utf8_character(std::string_view text, uint32_t* code) {
+  if (text.empty()) return 0;
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  *code = first;
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  uint32_t value = first & (0x7fU >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    value = value << 6 | (byte(i) & 0x3fU);
+  }
+  const uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
+  if (value < least || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return 0;
+  *code = value;
+  return length;
+}
+
+bool is_utf8(std::string_view text) {
+  uint32_t code = 0;
+  while (!text.empty()) {
+    const size_t length = utf8_character(text, &code);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text, bool unambiguous) {
+  std::string line;
+  while (!text.empty()) {
+    uint32_t code = 0;
+    const size_t length = utf8_character(text, &code);
+    if (length == 0) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    } else if (code == '\\' && unambiguous) {
+      line += "\\\\";
+    } else if (is_hidden(code)) {
+      line += escaped(code);
+    } else {
+      line += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return line;
+}
+
+std::string short_size(int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1023.95 && unit < 6; ++unit) value /= 1024;
+  if (unit == 0) return fmt::format("{} B", bytes);
+  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string size_text(int64_t bytes) {
+  if (bytes < 1024) return count_text(bytes, "byte");
+  return fmt::format("{} ({} bytes)", short_size(bytes), bytes);
+}
+
+std::string mode_text(uint32_t mode) {
+  if (mode == 0) return "-";
+  std::string text = "?rwxrwxrwx";
+  switch (mode & S_IFMT) {
+    case 0:
+    case S_IFREG:
+      text[0] = '-';
+      break;
+    case S_IFDIR:
+      text[0] = 'd';
+      break;
+    case S_IFLNK:
+      text[0] = 'l';
+      break;
+    default:
+      break;
+  }
+  for (unsigned bit = 0; bit < 9; ++bit) {
+    if ((mode >> bit & 1U) == 0) text[9 - bit] = '-';
+  }
+  if ((mode & S_ISUID) != 0) text[3] = (mode & S_IXUSR) != 0 ? 's' : 'S';
+  if ((mode & S_ISGID) != 0) text[6] = (mode & S_IXGRP) != 0 ? 's' : 'S';
+  if ((mode & S_ISVTX) != 0) text[9] = (mode & S_IXOTH) != 0 ? 't' : 'T';
+  return text;
+}
+
+std::string count_text(int64_t n, const char* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  size_t best_distance = 3;  // further is no likeness
+  for (const std::string& candidate : known) {
+    std::vector<size_t> row(candidate.size() + 1);  // edit distance, one row of the table
+    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = row[0]++;
+      for (size_t j = 1; j < row.size(); ++j) {
+        const size_t changed = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+void put(std::string_view text) {
+  g_output += text;
+  if (g_output.size() >= 1U << 16) flush_output();
+}
+
+void flush_output() {
+  const std::string pending = std::exchange(g_output, {});
+  if (write_all(STDOUT_FILENO, pending.data(), pending.size())) return;
+  if (errno == EPIPE) throw BrokenPipe{};
+  stop_if_interrupted();
+  throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+}
+
+void put_json(const Json& value) {
+  put(value.dump(2, ' ', false, Json::error_handler_t::replace));
+  put("\n");
+}
+
+void add_name(Json& object, const std::string& name, uint32_t mode) {
+  object["name"] = name;
+  if (!is_utf8(name)) {
+    std::string hex;
+    for (const char byte : name) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    object["name_hex"] = hex;
+  }
+  object["mode"] = mode == 0 ? Json() : Json(fmt::format("{:06o}", mode));
+}
+
+Json json_head(const char* command, const std::string& file) {
+  Json object;
+  object["command"] = command;
+  object["file"] = file;
+  return object;
+}
+
+}  // namespace tool

@@ -1,0 +1,40 @@
+// Text for people and for programs: safe printing of any bytes, sizes, modes, standard output, JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace tool {
+
+using Json = nlohmann::ordered_json;
+
+// Bytes of the UTF-8 character at the start of `text`; 0 when there is none. *code is its number.
+size_t utf8_character(std::string_view text, uint32_t* code);
+bool is_utf8(std::string_view text);
+
+// Any bytes as one line for a terminal: control characters, direction marks and bytes that are no UTF-8 become
+// \n, \x1b, \u202e. A backslash is doubled when `unambiguous`.
+std::string printable(std::string_view text, bool unambiguous = true);
+
+std::string size_text(int64_t bytes);                  // "1.5 MiB (1572864 bytes)"
+std::string short_size(int64_t bytes);                 // "1.5 MiB"
+std::string mode_text(uint32_t mode);                  // "-rw-r--r--", "-" when there is none
+std::string count_text(int64_t n, const char* thing);  // "1 task", "3 tasks"
+
+// "did you mean" for a short list; empty when nothing is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
+
+// Standard output, buffered. Throws BrokenPipe or Failure.
+void put(std::string_view text);
+void flush_output();
+void put_json(const Json& value);  // with line end
+
+// {"name": ..., "name_hex": ... when it is no UTF-8, "mode": ...} of a logical file.
+void add_name(Json& object, const std::string& name, uint32_t mode);
+
+// The first keys of every object that --json prints.
+Json json_head(const char* command, const std::string& file);
+
+}  // namespace tool

@@ -1,0 +1,42 @@
+// Lists what 'thalweg pack' stores: the given paths and what lies below them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace tool {
+
+struct Entry {
+  std::string name;  // as given, without slashes at the end
+  uint32_t mode;     // st_mode
+  int64_t bytes;     // st_size of a regular file; else 0
+};
+
+class TreeWalk {
+ public:
+  // Paths are relative to the directory `base_fd`.
+  TreeWalk(int base_fd, bool skip_special) : base_(base_fd), skip_special_(skip_special) {}
+
+  // Adds `path`, and in a directory all below it in order of names. Symbolic links are not followed.
+  // A name met before is left out. Throws Failure: exit 3 when something cannot be read, 4 for a special file.
+  void add(const std::string& path);
+
+  const std::vector<Entry>& entries() const { return entries_; }
+  const std::vector<std::string>& skipped() const { return skipped_; }  // special files
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  bool add_one(const std::string& path, std::string name);  // true: a directory to be read
+  std::vector<std::string> read_directory(const std::string& path) const;
+
+  int base_;
+  bool skip_special_;
+  std::vector<Entry> entries_;
+  std::unordered_set<std::string> names_;
+  std::vector<std::string> skipped_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace tool
