@@ -52,7 +52,7 @@ Box overlap(const Box& a, const Box& b) {
 
 Fields::Fields(const Box& box) : box_(box), u_(static_cast<std::size_t>((box.nx + 2) * (box.ny + 2))), v_(u_.size()) {}
 
-Model::Model(std::int64_t size) : size_(size), distance_(static_cast<std::size_t>(size)) {
+Model::Model(std::int64_t size) : distance_(static_cast<std::size_t>(size)) {
   for (std::int64_t i = 0; i < size; ++i) {
     const double from_middle = (static_cast<double>(i) + 0.5) / static_cast<double>(size) - 0.5;
     distance_[static_cast<std::size_t>(i)] = 4.0 * from_middle * from_middle;

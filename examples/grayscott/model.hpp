@@ -70,7 +70,6 @@ class Model {
 
   bool in_a_drop(std::int64_t x, std::int64_t y) const;
 
-  std::int64_t size_;
   std::vector<Drop> drops_;
   std::vector<double> distance_;  // by column or row: squared distance from the middle, 1 at the border
 };
