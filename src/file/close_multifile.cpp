@@ -21,6 +21,7 @@ std::string utc_now(std::uint64_t seconds) {
 
 struct Collected {
   std::vector<ProcessContribution> processes;
+  bool durable = false;           // some process asks for it
   format::Attributes attributes;  // of this session, lowest rank first
 };
 
@@ -31,6 +32,7 @@ Result<Collected> collect(Gathered& gathered, std::int64_t processes) {
     if (part.empty()) continue;
     ProcessContribution one = decode_contribution(std::span(gathered.data).subspan(gathered.begin[task], part.size()));
     TW_RETURN_IF_ERROR(one.status);
+    all.durable |= one.durable;
     all.processes.push_back(std::move(one));
   }
   if (static_cast<std::int64_t>(all.processes.size()) != processes)
@@ -82,7 +84,7 @@ Status adopt_shipped(const WriteRoot::RootPart& part, const Collected& collected
   return {};
 }
 
-Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, WriteSet& files, bool durable) {
+Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, WriteSet& files) {
   const WriteRoot::RootPart& part = root.parts[k];
   Contributions fresh(part.header.n_local);
   std::uint64_t used = part.data_start;
@@ -102,24 +104,25 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
     TW_ASSIGN_OR_RETURN(job.attributes, all_attributes(root, collected));
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
-  if (durable) TW_RETURN_IF_ERROR(file->sync());
+  if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
   format::StateSlot closed = part.state;
   closed.sequence += 1;
   closed.state = format::FileState::closed;
+  closed.durable = collected.durable;
   closed.end = index.end;
   closed.index_offset = job.offset;
   closed.index_bytes = index.end - job.offset;
   TW_RETURN_IF_ERROR(write_state(*file, part.header, closed));
-  if (durable) TW_RETURN_IF_ERROR(file->sync());
+  if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
   return file->close();
 }
 
 // Physical file 0 last: as long as it is open the multifile is.
-Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files, bool durable) {
+Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
   TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, processes));
   for (auto k = static_cast<std::uint32_t>(root.parts.size()); k-- > 0;)
-    TW_RETURN_IF_ERROR(close_part(root, k, collected, files, durable));
-  return durable ? root.backend->sync_directory_of(root.path) : Status{};
+    TW_RETURN_IF_ERROR(close_part(root, k, collected, files));
+  return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
 }
 
 }  // namespace
@@ -134,10 +137,8 @@ Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
   auto gathered = co_await group.gather(mine, 0);
   Status status = gathered.status();
   if (status.ok() && file->root) {
-    status = attempt([&] {
-      return close_parts(*file->root, *gathered, group.place().processes, file->writing->files(),
-                         file->writing->sync_on_close());
-    });
+    status =
+        attempt([&] { return close_parts(*file->root, *gathered, group.place().processes, file->writing->files()); });
     if (!status.ok())
       status = status.with_context("closing '" + file->root->path +
                                    "' (it stays unclosed; `thalweg repair` brings back what was flushed)");

@@ -162,6 +162,7 @@ class Repair {
     format::StateSlot closed = part.state();
     closed.sequence += part.state().session_offset == 0 ? 2 : 1;
     closed.state = format::FileState::closed;
+    closed.durable = true;
     closed.session = recovery.session;
     closed.session_offset = recovery.session_offset;
     closed.end = index.end;

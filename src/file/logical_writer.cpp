@@ -19,10 +19,16 @@ constexpr std::uint64_t kMostDoublings = 5;
 
 LogicalWriter::LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index,
                              std::uint64_t size, WriterSettings& settings)
-    : physical_(physical), settings_(settings), rank_(rank), local_index_(local_index), size_(size) {}
+    : physical_(physical), settings_(settings), rank_(rank), local_index_(local_index), size_(size), left_end_(size) {}
 
 std::uint64_t LogicalWriter::next_sequence() const {
   return physical_.session() * format::kSequencePerSession + count_ + 1;
+}
+
+// Where the logical file ends by what is stored of it. Each piece tells it, so that recovery sees when something in
+// front of a piece never got to the storage.
+std::uint64_t LogicalWriter::stored_end() const {
+  return chunk_ && chunk_->filled() > 0 ? std::max(left_end_, chunk_->logical_end()) : left_end_;
 }
 
 // Room for one more entry: what was stored must not be forgotten for want of memory.
@@ -131,11 +137,14 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
   reserve_piece();
   const std::uint64_t sequence = next_sequence();
   TW_ASSIGN_OR_RETURN(const PackedAt where,
-                      physical_.pack({rank_, sequence, at, logical_bytes, stored.size(), crc, codec}, stored));
+                      physical_.pack({rank_, sequence, at, stored_end(), static_cast<std::uint32_t>(logical_bytes),
+                                      static_cast<std::uint32_t>(stored.size()), crc, codec},
+                                     stored));
   ++count_;  // only now: a number that is given to nothing would hide what follows from a recovery
   pieces_.push_back({{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec},
                      sequence,
                      where.superblock});
+  left_end_ = std::max(left_end_, at + logical_bytes);
   if (chunk_) hidden_until_ = std::max(hidden_until_, at + logical_bytes);
   return {};
 }
@@ -144,8 +153,9 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes) {
   TW_RETURN_IF_ERROR(leave_chunk());
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
-  TW_ASSIGN_OR_RETURN(PhysicalWriter::Chunk place,
-                      physical_.place_chunk(rank_, next_sequence(), at, std::max(usual, std::min(bytes, kLargestAsk))));
+  TW_ASSIGN_OR_RETURN(
+      const PhysicalWriter::Chunk place,
+      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, std::max(usual, std::min(bytes, kLargestAsk))));
   ++count_;
   chunk_ = std::make_unique<ChunkWriter>(physical_, place);
   ++chunks_;
@@ -157,6 +167,7 @@ Status LogicalWriter::leave_chunk() {
   if (!chunk_) return {};
   reserve_piece();
   TW_RETURN_IF_ERROR(chunk_->publish(false));
+  left_end_ = stored_end();
   if (chunk_->filled() > 0) pieces_.push_back({chunk_->piece(), chunk_->sequence(), 0});
   chunk_.reset();
   return {};

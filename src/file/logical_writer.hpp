@@ -89,6 +89,7 @@ class LogicalWriter {
   Status leave_chunk();
   More more_after_flush() const;
   std::uint64_t next_sequence() const;
+  std::uint64_t stored_end() const;
   void reserve_piece();
 
   PhysicalWriter& physical_;
@@ -100,6 +101,7 @@ class LogicalWriter {
   std::uint64_t buffer_start_ = 0;  // logical offset of the buffer's first byte
   ByteBuffer buffer_;
   std::unique_ptr<ChunkWriter> chunk_;
+  std::uint64_t left_end_ = 0;      // end of the farthest piece that is not chunk_
   std::uint64_t hidden_until_ = 0;  // end of what packed pieces newer than chunk_ hold: chunk_ may not grow below
   std::vector<WrittenPiece> pieces_;
   std::unique_ptr<std::string> name_;

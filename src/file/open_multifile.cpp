@@ -142,17 +142,17 @@ Status plan_and_create(const OpenRequest& request, const Gathered& gathered, Rea
 
 Status start_writing(const OpenRequest& request, const WriteCommon& common, ByteView share_bytes,
                      std::shared_ptr<WriteSet> set, std::shared_ptr<ReadSet> old, Multifile& file) {
+  const Options& options = request.config.options;
+  if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
   if (old) old->expect_own_session();
   WriteHandle::Setup setup;
   setup.files = std::move(set);
   setup.old = std::move(old);
   setup.common = common;
   setup.share = decode_share(share_bytes);
-  const Options& options = request.config.options;
   setup.settings.buffer_bytes = options.buffer_bytes;
   setup.settings.chunk_bytes = options.chunk_bytes == kAuto ? common.chunk_bytes : options.chunk_bytes;
   setup.settings.codec = options.codec;
-  setup.sync_on_close = options.sync_on_close;
   for (const DomainShare& domain : setup.share.domains)
     TW_RETURN_IF_ERROR(setup.files->writer(domain, common.header).status());
   file.strategy = common.strategy;

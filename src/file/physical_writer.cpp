@@ -56,8 +56,7 @@ std::uint64_t PhysicalWriter::extent_for(std::uint64_t want, const format::FileH
   return format::chunk_data_offset(content, header) + gap + content;
 }
 
-Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(std::uint64_t rank, std::uint64_t sequence,
-                                                          std::uint64_t logical_offset, std::uint64_t want) {
+Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& start, std::uint64_t want) {
   const std::uint64_t alignment = setup_.header.alignment;
   const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), alignment);
   const std::uint64_t extent_wanted = extent_for(want, setup_.header);
@@ -75,9 +74,10 @@ Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(std::uint64_t rank, st
   frame.session = setup_.session;
   frame.extent = extent.bytes;
   frame.data_offset = extent.bytes - capacity;
-  frame.rank = rank;
-  frame.sequence = sequence;
-  frame.logical_offset = logical_offset;
+  frame.rank = start.rank;
+  frame.sequence = start.sequence;
+  frame.logical_offset = start.logical_offset;
+  frame.end_before = start.end_before;
   TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, format::encode_frame(frame, setup_.header.id, extent.offset)));
   take(extent);
   return Chunk{extent.offset, frame};

@@ -25,6 +25,14 @@ struct PackedAt {
   std::uint64_t offset = 0;  // within the payload
 };
 
+// What the frame of a chunk tells of it.
+struct ChunkStart {
+  std::uint64_t rank = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t logical_offset = 0;
+  std::uint64_t end_before = 0;  // bytes of the logical file that are stored already
+};
+
 class PhysicalWriter {
  public:
   struct Setup {
@@ -40,8 +48,7 @@ class PhysicalWriter {
     format::Frame frame;
   };
   // A chunk for `want` bytes of content, or somewhat less when the slab ends before; its frame is written.
-  Result<Chunk> place_chunk(std::uint64_t rank, std::uint64_t sequence, std::uint64_t logical_offset,
-                            std::uint64_t want);
+  Result<Chunk> place_chunk(const ChunkStart& start, std::uint64_t want);
 
   // Bytes of a slab that a chunk for `want` bytes of content takes, frame and gap before its data included.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);

@@ -19,15 +19,19 @@ using format::kPageBytes;
 struct FoundPiece {
   std::uint64_t local = 0;
   std::uint64_t sequence = 0;
-  format::PieceEntry entry;  // stored_bytes 0: a chunk in which nothing counts
-  bool damaged = false;
-  bool untold = false;  // a chunk without a valid fill slot
+  std::uint64_t end_before = 0;    // bytes of the logical file when it was stored
+  format::PieceEntry entry;        // stored_bytes 0: a chunk in which nothing counts
+  std::uint64_t sound_bytes = 0;   // of a damaged one: what can be read from its front
+  bool damaged = false;            // its data contradict their checksum
+  bool untold = false;             // a chunk without a valid fill slot
+  bool proves_sync = false;        // a sync of the logical file has succeeded since it was placed,
+  std::uint64_t synced_bytes = 0;  // when it had so many bytes
 };
 
 class Scan {
  public:
   Scan(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch)
-      : part_(part), watch_(watch), crc_(part.header().checksum == format::Checksum::crc32c) {
+      : part_(part), ranks_(ranks), watch_(watch), crc_(part.header().checksum == format::Checksum::crc32c) {
     for (std::uint64_t i = 0; i < ranks.size(); ++i) local_of_.emplace(ranks[i], i);
   }
 
@@ -38,8 +42,17 @@ class Scan {
     return walk_session(part_, session, visitor);
   }
 
+  // Tells that only what was stored up to some moment counts of a logical file.
+  void cut(std::uint64_t local, std::uint64_t bytes) const {
+    const auto rank =
+        part_.header().mapping == format::Mapping::table ? ranks_[local] : part_.header().first_rank + local;
+    report("logical file " + std::to_string(rank) + " has " + std::to_string(bytes) +
+           " bytes: what was written to it later, and never synced, did not get to the storage whole");
+  }
+
   std::vector<FoundPiece> pieces;
-  bool lost_frames = false;
+  bool lost_frames = false;  // there may have been pieces of any sequence, also synced ones
+  bool lost_pieces = false;  // there were pieces that may have been synced
   std::uint64_t end() const { return end_; }
 
  private:
@@ -49,6 +62,10 @@ class Scan {
   void lost_frame(std::uint64_t offset) {
     lost_frames = true;
     report("the frame at offset " + std::to_string(offset) + " is damaged: which bytes it told of is unknown");
+  }
+  void damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) {
+    report(std::string(what) + " of logical file " + std::to_string(rank) + " at offset " + std::to_string(offset) +
+           ": data contradict their checksum (written after the last sync before the machine died, or damaged since)");
   }
   // Local index of a rank, or n_local when it does not belong here.
   std::uint64_t local_of(std::uint64_t rank) const {
@@ -76,12 +93,13 @@ class Scan {
 
   Status chunk(const FoundFrame& found);
   Status superblock(const FoundFrame& found);
-  Result<std::uint64_t> sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots, bool& damaged);
+  Result<std::uint64_t> sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots);
   Result<std::vector<FillSlot>> fill_slots(const FoundFrame& found);
   Result<bool> tail_matches(const FoundFrame& found, const FillSlot& slot, std::vector<std::byte>& buffer);
   Result<std::uint64_t> sound_granules(const FoundFrame& found, std::uint64_t granules, std::vector<std::byte>& buffer);
 
   const Part& part_;
+  const std::vector<std::uint64_t>& ranks_;
   const RecoveryWatch& watch_;
   const bool crc_;
   std::unordered_map<std::uint64_t, std::uint64_t> local_of_;
@@ -130,9 +148,8 @@ Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, s
   return got == buffer.size() && crc32c(buffer) == slot.tail_crc;
 }
 
-// The bytes of the larger slot that verifies; when none does, `damaged` and the larger number.
-Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots, bool& damaged) {
-  if (slots.empty()) return std::uint64_t{0};
+// The bytes of the larger slot whose data verify, or of the whole granules that do, if these are more.
+Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots) {
   const std::uint64_t granule = part_.header().granule;
   if (!crc_) return slots.front().bytes;
   std::vector<std::byte> buffer;
@@ -140,10 +157,17 @@ Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const
   for (const FillSlot& slot : slots) {
     if (slot.bytes / granule > sound) continue;
     TW_ASSIGN_OR_RETURN(const bool matches, tail_matches(found, slot, buffer));
-    if (matches) return slot.bytes;
+    if (matches) return std::max(slot.bytes, sound * granule);
   }
-  damaged = true;
-  return slots.front().bytes;
+  return sound * granule;
+}
+
+// The slot of a sync is kept until the next one has succeeded: one with a higher count beside it proves that it did.
+const FillSlot* proven_sync(std::span<const FillSlot> slots) {
+  for (const FillSlot& slot : slots)
+    for (const FillSlot& other : slots)
+      if (slot.synced && other.count > slot.count) return &slot;
+  return nullptr;
 }
 
 Status Scan::chunk(const FoundFrame& found) {
@@ -153,14 +177,23 @@ Status Scan::chunk(const FoundFrame& found) {
     return {};
   }
   TW_ASSIGN_OR_RETURN(const std::vector<FillSlot> slots, fill_slots(found));
-  FoundPiece piece{local, found.frame.sequence, {}, false, slots.empty()};
-  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, sound_bytes(found, slots, piece.damaged));
-  if (piece.damaged)
-    report("chunk of logical file " + std::to_string(found.frame.rank) + " at offset " + std::to_string(found.offset) +
-           ": data contradict their checksum");
+  FoundPiece piece;
+  piece.local = local;
+  piece.sequence = found.frame.sequence;
+  piece.end_before = found.frame.end_before;
+  piece.untold = slots.empty();
   piece.entry.logical_offset = found.frame.logical_offset;
   piece.entry.physical_offset = found.offset;
-  piece.entry.logical_bytes = piece.entry.stored_bytes = bytes;
+  if (!slots.empty()) {
+    TW_ASSIGN_OR_RETURN(piece.sound_bytes, sound_bytes(found, slots));
+    piece.entry.logical_bytes = piece.entry.stored_bytes = slots.front().bytes;
+    piece.damaged = piece.sound_bytes < slots.front().bytes;
+    if (const FillSlot* const sync = proven_sync(slots)) {
+      piece.proves_sync = true;
+      piece.synced_bytes = sync->bytes;
+    }
+  }
+  if (piece.damaged) damaged_piece("chunk", found.frame.rank, found.offset);
   pieces.push_back(piece);
   return {};
 }
@@ -171,22 +204,24 @@ Status Scan::superblock(const FoundFrame& found) {
   TW_ASSIGN_OR_RETURN(std::size_t got, part_.file().read(found.offset + format::kDirectoryOffset, directory));
   directory.resize(got);
   auto entries = format::parse_directory(directory, found.frame, part_.header(), found.offset);
-  if (!entries.has_value()) {
-    lost_frame(found.offset);
+  if (!entries.has_value()) {  // its frame came later and is there: so it was not synced, or was damaged since
+    lost_pieces = true;
+    report(entries.error().message());
     return {};
   }
   std::uint64_t at = found.offset + found.frame.data_offset;
   std::vector<std::byte> stored;
   for (const format::DirectoryEntry& entry : *entries) {
-    FoundPiece piece{local_of(entry.rank), entry.sequence, {}, false, false};
+    FoundPiece piece;
+    piece.local = local_of(entry.rank);
+    piece.sequence = entry.sequence;
+    piece.end_before = entry.end_before;
     piece.entry = {entry.logical_offset,      at,         entry.logical_bytes, entry.stored_bytes, entry.crc,
                    format::PieceKind::packed, entry.codec};
     stored.resize(entry.stored_bytes);
     TW_ASSIGN_OR_RETURN(got, part_.file().read(at, stored));
     piece.damaged = got < stored.size() || (crc_ && crc32c(stored) != entry.crc);
-    if (piece.damaged)
-      report("piece of logical file " + std::to_string(entry.rank) + " at offset " + std::to_string(at) +
-             ": data contradict their checksum");
+    if (piece.damaged) damaged_piece("piece", entry.rank, at);
     at += entry.stored_bytes;
     if (piece.local == part_.header().n_local) {
       lost_frame(found.offset);
@@ -199,34 +234,74 @@ Status Scan::superblock(const FoundFrame& found) {
 
 // ---- From pieces to an index ------------------------------------------------------------------------------------
 
-// Whether the piece after one with sequence `last` (0: none) is the next one of its session.
-bool follows(std::uint64_t last, std::uint64_t next) {
-  const bool same_session = last / format::kSequencePerSession == next / format::kSequencePerSession && last != 0;
-  return same_session ? next == last + 1 : next % format::kSequencePerSession == 1;
-}
+// The pieces of one logical file, sorted by sequence, become entries of the index.
+//
+// In each session those count that are flushed: up to the first that is missing, or that did not get to the storage
+// whole. Behind a piece that proves a sync, or where frames were lost, all are kept instead and the file is flagged.
+class LogicalMerge {
+ public:
+  LogicalMerge(bool lost_frames, std::vector<format::PieceEntry>& out, format::FileEntry& file)
+      : lost_frames_(lost_frames), out_(out), file_(file) {}
 
-// Adds the pieces of one logical file (sorted by sequence) to the index; true when flushed bytes are damaged.
-bool add_logical(std::span<const FoundPiece> found, bool lost_frames, std::vector<format::PieceEntry>& out,
-                 format::FileEntry& file) {
-  bool damaged = false;
-  std::uint64_t last = 0;
-  for (const FoundPiece& piece : found) {
-    if (!follows(last, piece.sequence)) {
-      if (!lost_frames) break;  // what is missing was never flushed, so neither was what follows
-      damaged = true;
+  void run(std::span<const FoundPiece> found) {
+    while (!found.empty()) {
+      const std::uint64_t session = session_of(found.front());
+      std::size_t n = 0, proven = 0;
+      for (; n < found.size() && session_of(found[n]) == session; ++n)
+        if (found[n].proves_sync) proven = n + 1;
+      add_session(found.first(n), proven);
+      found = found.subspan(n);
     }
-    last = piece.sequence;
-    damaged |= piece.damaged;
-    // A chunk tells what it holds before a later piece is stored: if it does not, its slot died with the machine.
-    if (piece.untold && !lost_frames) break;
-    if (piece.entry.logical_bytes == 0) continue;
-    out.push_back(piece.entry);
-    ++file.n_pieces;
-    file.bytes = std::max(file.bytes, piece.entry.logical_offset + piece.entry.logical_bytes);
+    if (damaged_) file_.flags |= format::kFileDamaged;
   }
-  if (damaged) file.flags |= format::kFileDamaged;
-  return damaged;
-}
+  bool damaged() const { return damaged_; }  // flushed bytes cannot be read
+  bool cut() const { return cut_; }          // pieces were left out because one before them is not whole
+
+ private:
+  static std::uint64_t session_of(const FoundPiece& piece) { return piece.sequence / format::kSequencePerSession; }
+
+  // The first `proven` pieces were synced.
+  void add_session(std::span<const FoundPiece> found, std::size_t proven) {
+    std::uint64_t expected = session_of(found.front()) * format::kSequencePerSession + 1;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const FoundPiece& piece = found[i];
+      const bool certain = lost_frames_ || i < proven;
+      const bool missing = piece.sequence != expected;     // one before it
+      const bool shrunk = piece.end_before > file_.bytes;  // the one before it
+      if (certain) {
+        damaged_ |= missing || shrunk;
+      } else if (missing || shrunk) {
+        cut_ |= shrunk && !missing;
+        return;
+      }
+      expected = piece.sequence + 1;
+      if (!add(piece, lost_frames_ || i + 1 < proven)) return;
+    }
+  }
+
+  // False when nothing behind the piece counts.
+  bool add(const FoundPiece& piece, bool certain) {
+    // A chunk tells what it holds before a later piece is stored: if it does not, its slot died with the machine.
+    if (piece.untold) return certain;
+    const bool lost_bytes = piece.damaged && (certain || piece.sound_bytes < piece.synced_bytes);
+    damaged_ |= lost_bytes;
+    format::PieceEntry entry = piece.entry;
+    if (piece.damaged && !lost_bytes) entry.logical_bytes = entry.stored_bytes = piece.sound_bytes;
+    if (entry.logical_bytes > 0) {
+      out_.push_back(entry);
+      ++file_.n_pieces;
+      file_.bytes = std::max(file_.bytes, entry.logical_offset + entry.logical_bytes);
+    }
+    cut_ |= piece.damaged && !lost_bytes;
+    // A chunk may have grown after later pieces were stored and synced: these count if it reaches as far as they say.
+    return certain || lost_bytes || !piece.damaged || piece.entry.kind == format::PieceKind::chunk;
+  }
+
+  const bool lost_frames_;
+  std::vector<format::PieceEntry>& out_;
+  format::FileEntry& file_;
+  bool damaged_ = false, cut_ = false;
+};
 
 // The index named by a state slot, whole, into memory.
 Result<RecoveredIndex> load_index(const Part& part) {
@@ -273,8 +348,8 @@ Status check_whole_index(const Part& part) { return load_index(part).status(); }
 namespace {
 
 // Base entries (may be none) and found pieces, one logical file after the other.
-void merge(Recovery& recovery, const RecoveredIndex& base, std::vector<FoundPiece>& found, bool lost_frames,
-           std::uint64_t n_local) {
+void merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan, std::uint64_t n_local) {
+  std::vector<FoundPiece>& found = scan.pieces;
   std::sort(found.begin(), found.end(), [](const FoundPiece& a, const FoundPiece& b) {
     return a.local != b.local ? a.local < b.local : a.sequence < b.sequence;
   });
@@ -291,11 +366,13 @@ void merge(Recovery& recovery, const RecoveredIndex& base, std::vector<FoundPiec
     index.pieces.insert(index.pieces.end(), old.begin(), old.end());
     const std::size_t first = next;
     while (next < found.size() && found[next].local == local) ++next;
-    const bool damaged = add_logical(std::span(found).subspan(first, next - first), lost_frames, index.pieces, file);
-    recovery.damaged_logical += damaged;
-    recovery.damaged |= damaged;
+    LogicalMerge logical(scan.lost_frames, index.pieces, file);
+    logical.run(std::span(found).subspan(first, next - first));
+    recovery.damaged_logical += logical.damaged();
+    if (logical.cut()) scan.cut(local, file.bytes);
+    recovery.damaged |= logical.damaged() || logical.cut();
   }
-  recovery.damaged |= lost_frames;
+  recovery.damaged |= scan.lost_frames || scan.lost_pieces;
 }
 
 // Whether a page was written as it stands: what it says may be wrong, but it is not missing.
@@ -362,7 +439,7 @@ Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>
     recovery.session = session.page.session;
     recovery.session_offset = session.offset;
   }
-  merge(recovery, base, scan.pieces, scan.lost_frames, part.header().n_local);
+  merge(recovery, base, scan, part.header().n_local);
   recovery.index.end = align_up(std::max({base.end, scan.end(), part.state().end}), kPageBytes);
   return recovery;
 }

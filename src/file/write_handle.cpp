@@ -117,7 +117,7 @@ Status WriteHandle::sync() {
 Status WriteHandle::finish_writers() {
   for (const auto& w : writers_)
     if (w) TW_RETURN_IF_ERROR(w->finish());
-  return setup_.sync_on_close ? setup_.files->sync_data() : Status{};
+  return {};
 }
 
 Bytes WriteHandle::finish(TaskRank rank) {

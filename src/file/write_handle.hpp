@@ -22,7 +22,6 @@ class WriteHandle {
     WriteCommon common;
     WriteShare share;
     WriterSettings settings;
-    bool sync_on_close = false;
   };
   explicit WriteHandle(Setup setup);
 
@@ -41,7 +40,6 @@ class WriteHandle {
   const WriteCommon& common() const { return setup_.common; }
   const ServedRanks& served() const { return served_; }
   std::uint64_t session() const { return setup_.share.domains.empty() ? 0 : setup_.share.domains[0].session; }
-  bool sync_on_close() const { return setup_.sync_on_close; }
   WriteSet& files() const { return *setup_.files; }
   bool appending() const { return setup_.old != nullptr; }
 

@@ -46,6 +46,7 @@ Status WriteSet::sync_name() {
 }
 
 Status WriteSet::sync() {
+  close_durably();
   TW_RETURN_IF_ERROR(sync_data());
   const std::lock_guard lock(mutex_);
   return sync_name();
@@ -106,9 +107,12 @@ Bytes WriteSet::contribution() {
   WireWriter out;
   out.put_status({});
   const Status status = attempt([&]() -> Status {
+    const bool durable = close_durably_.load(std::memory_order_relaxed);
+    out.put(durable);
     for (auto& [physical, writer] : writers_) {
       TW_ASSIGN_OR_RETURN(shipped[physical], ship_or_flush(*writer));
       files[physical];
+      if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
     }
     for (Deposit& d : deposits_)
       for (const auto& logical : d.writers) append_logical(files[logical->physical().header().id.physical], *logical);
@@ -136,6 +140,7 @@ ProcessContribution decode_contribution(ByteSpan bytes) {
   WireReader in(bytes);
   result.status = in.get_status();
   if (!result.status.ok()) return result;
+  result.durable = in.get<bool>();
   for (auto n = in.get<std::uint64_t>(); n > 0; --n) {
     PartContribution part;
     part.physical = in.get<std::uint32_t>();

@@ -4,6 +4,7 @@
 // Threads: any number at once.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,9 @@ class WriteSet {
   Status sync();
   // Sync of the data alone: with checksum none a fill slot must not be durable before its bytes.
   Status sync_data();
+  // The close is to make everything durable before the multifile says that it is closed; so it does after any sync, as
+  // what was synced must not be hidden by an index or by pieces that did not get to the storage.
+  void close_durably() { close_durably_.store(true, std::memory_order_relaxed); }
 
   // The last task of the process to hand over gets the bytes that the process contributes to the close, the others
   // nothing. Never fails: failures are among the bytes.
@@ -54,7 +58,8 @@ class WriteSet {
   std::mutex mutex_;
   std::map<std::uint32_t, std::shared_ptr<PhysicalWriter>> writers_;  // guarded by mutex_
   std::vector<Deposit> deposits_;                                     // guarded by mutex_
-  bool name_synced_ = false;                                          // guarded by mutex_
+  std::atomic<bool> close_durably_ = false;
+  bool name_synced_ = false;  // guarded by mutex_
 };
 
 using ByteSpan = std::span<std::byte>;
@@ -68,6 +73,7 @@ struct PartContribution {
 };
 struct ProcessContribution {
   Status status;
+  bool durable = false;  // so the close is to be
   std::vector<PartContribution> parts;
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
 };

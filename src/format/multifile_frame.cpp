@@ -31,7 +31,7 @@ bool sequence_is_of(std::uint64_t sequence, std::uint32_t session) {
 bool chunk_is_legal(const Frame& f, const FileHeader& header) {
   return f.data_offset % header.alignment == 0 && f.data_offset >= chunk_data_offset(f.capacity(), header) &&
          rank_may_be_here(f.rank, header) && sequence_is_of(f.sequence, f.session) && f.logical_offset <= kMaxOffset &&
-         f.directory_crc == 0;
+         f.end_before <= kMaxOffset && f.directory_crc == 0;
 }
 
 bool superblock_is_legal(const Frame& f) {
@@ -63,10 +63,13 @@ Frame read_frame_fields(FieldReader in) {
   const auto sequence_or_payload = in.get<std::uint64_t>();
   const auto logical_offset = in.get<std::uint64_t>();
   const auto directory_crc = in.get<std::uint32_t>();
+  in.get<std::uint32_t>();  // reserved
+  const auto end_before = in.get<std::uint64_t>();
   if (f.kind == FrameKind::chunk) {
     f.rank = rank_or_pieces;
     f.sequence = sequence_or_payload;
     f.logical_offset = logical_offset;
+    f.end_before = end_before;
     f.directory_crc = directory_crc;
   } else if (f.kind == FrameKind::superblock) {
     f.n_pieces = rank_or_pieces;
@@ -81,8 +84,9 @@ DirectoryEntry read_directory_entry(FieldReader in) {
   e.rank = in.get<std::uint64_t>();
   e.sequence = in.get<std::uint64_t>();
   e.logical_offset = in.get<std::uint64_t>();
-  e.logical_bytes = in.get<std::uint64_t>();
-  e.stored_bytes = in.get<std::uint64_t>();
+  e.end_before = in.get<std::uint64_t>();
+  e.logical_bytes = in.get<std::uint32_t>();
+  e.stored_bytes = in.get<std::uint32_t>();
   e.crc = in.get<std::uint32_t>();
   e.codec = Codec{in.get<std::uint32_t>()};
   return e;
@@ -98,15 +102,13 @@ Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, cons
   if (!sequence_is_of(e.sequence, frame.session)) {
     return bad_entry(number, "sequence", e.sequence, "one of session " + std::to_string(frame.session));
   }
-  if (e.logical_bytes == 0 || e.logical_bytes > kMaxOffset || e.logical_offset > kMaxOffset - e.logical_bytes) {
-    return bad_entry(number, "logical bytes", e.logical_bytes, "1 or more, to an end of at most 2^63-1,");
+  if (e.logical_bytes == 0 || e.logical_bytes > kMostPieceBytes || e.logical_offset > kMaxOffset - e.logical_bytes) {
+    return bad_entry(number, "logical bytes", e.logical_bytes, "1 to 2^26, to an end of at most 2^63-1,");
   }
   if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
     return bad_entry(number, "stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
   }
-  if (e.codec != Codec::none && e.logical_bytes > kMostCompressed) {
-    return bad_entry(number, "logical bytes", e.logical_bytes, "with a codec, at most 2^26");
-  }
+  if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
   if (header.checksum == Checksum::none && e.crc != 0)
     return bad_entry(number, "crc", e.crc, "without checksum, only 0");
   return {};
@@ -118,7 +120,10 @@ std::array<std::byte, kFrameBytes> encode_frame(const Frame& f, const FileIdenti
   std::array<std::byte, kFrameBytes> bytes{};
   FieldWriter out(bytes);
   out.put_magic(kFrameMagic).put(static_cast<std::uint32_t>(f.kind)).put(f.session).put(f.extent).put(f.data_offset);
-  if (f.kind == FrameKind::chunk) out.put(f.rank).put(f.sequence).put(f.logical_offset);
+  if (f.kind == FrameKind::chunk) {
+    out.put(f.rank).put(f.sequence).put(f.logical_offset).put(f.directory_crc);
+    out.put(std::uint32_t{0}).put(f.end_before);
+  }
   if (f.kind == FrameKind::superblock)
     out.put(f.n_pieces).put(f.payload_bytes).put(std::uint64_t{0}).put(f.directory_crc);
   const ByteSpan all(bytes);
@@ -190,8 +195,8 @@ std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::
 
 void encode_directory_entry(const DirectoryEntry& e, ByteSpan out_48_bytes) {
   FieldWriter out(out_48_bytes);
-  out.put(e.rank).put(e.sequence).put(e.logical_offset).put(e.logical_bytes).put(e.stored_bytes).put(e.crc);
-  out.put(static_cast<std::uint32_t>(e.codec));
+  out.put(e.rank).put(e.sequence).put(e.logical_offset).put(e.end_before);
+  out.put(e.logical_bytes).put(e.stored_bytes).put(e.crc).put(static_cast<std::uint32_t>(e.codec));
 }
 
 Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header,
@@ -207,7 +212,7 @@ Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame&
   for (std::uint64_t i = 0; i < frame.n_pieces; ++i) {
     entries.push_back(read_directory_entry(FieldReader(bytes.subspan(i * kDirectoryEntryBytes, kDirectoryEntryBytes))));
     TW_RETURN_IF_ERROR(check_directory_entry(entries.back(), i, frame, header));
-    if (add_overflow(stored, entries.back().stored_bytes, &stored) || stored > frame.payload_bytes) {
+    if (add_overflow(stored, std::uint64_t{entries.back().stored_bytes}, &stored) || stored > frame.payload_bytes) {
       return bad_entry(i, "stored bytes", entries.back().stored_bytes, "no more than the payload holds");
     }
   }

@@ -19,6 +19,7 @@ struct Frame {
   std::uint64_t rank = 0;            // chunk
   std::uint64_t sequence = 0;        // chunk
   std::uint64_t logical_offset = 0;  // chunk
+  std::uint64_t end_before = 0;      // chunk: bytes of the logical file when it was placed
   std::uint64_t n_pieces = 0;        // superblock
   std::uint64_t payload_bytes = 0;   // superblock
   std::uint32_t directory_crc = 0;   // superblock
@@ -57,8 +58,9 @@ struct DirectoryEntry {
   std::uint64_t rank = 0;
   std::uint64_t sequence = 0;
   std::uint64_t logical_offset = 0;
-  std::uint64_t logical_bytes = 0;
-  std::uint64_t stored_bytes = 0;
+  std::uint64_t end_before = 0;  // bytes of the logical file when the piece was stored
+  std::uint32_t logical_bytes = 0;
+  std::uint32_t stored_bytes = 0;
   std::uint32_t crc = 0;
   Codec codec = Codec::none;
 };

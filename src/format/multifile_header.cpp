@@ -16,6 +16,7 @@ constexpr std::string_view kStateMagic = "TWSTATE1";
 constexpr std::string_view kSessionMagic = "TWSESSN1";
 constexpr std::size_t kHeaderCrcOffset = 508;
 constexpr std::size_t kStateCrcOffset = 124;
+constexpr std::uint32_t kStateDurable = 1;
 constexpr std::size_t kSessionCrcOffset = 4092;
 constexpr std::uint64_t kMostLogical = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMostPhysical = std::uint64_t{1} << 20;
@@ -134,6 +135,7 @@ StateSlot read_state_fields(FieldReader in) {
   s.end = in.get<std::uint64_t>();
   s.index_offset = in.get<std::uint64_t>();
   s.index_bytes = in.get<std::uint64_t>();
+  s.durable = (in.get<std::uint32_t>() & kStateDurable) != 0;
   return s;
 }
 
@@ -272,6 +274,7 @@ std::array<std::byte, kSlotBytes> encode_state(const StateSlot& s, const FileIde
   FieldWriter out(bytes);
   out.put_magic(kStateMagic).put(s.sequence).put(static_cast<std::uint32_t>(s.state)).put(s.session);
   out.put(s.session_offset).put(s.end).put(s.index_offset).put(s.index_bytes);
+  out.put(s.durable ? kStateDurable : std::uint32_t{0});
   const ByteSpan all(bytes);
   store_le(all.subspan(kStateCrcOffset), bound_crc(id, state_offset(s), all.first(kStateCrcOffset)));
   return bytes;

@@ -42,6 +42,8 @@ struct StateSlot {
   std::uint64_t end = 0;
   std::uint64_t index_offset = 0;
   std::uint64_t index_bytes = 0;
+  // Something was synced: closed, this slot was written after all that the index tells of was durable.
+  bool durable = false;
 };
 std::array<std::byte, kSlotBytes> encode_state(const StateSlot& slot, const FileIdentity& id);
 // The offset at which `slot` belongs: by its sequence.

@@ -35,7 +35,8 @@ inline constexpr std::uint64_t kPieceEntryBytes = 40;
 inline constexpr std::uint64_t kSequencePerSession = 1ull << 40;
 inline constexpr std::uint32_t kMostSession = (1u << 24) - 1;  // a sequence has 24 bits for it
 inline constexpr std::uint32_t kMostDoublings = 40;
-inline constexpr std::uint64_t kMostCompressed = std::uint64_t{1} << 26;  // logical bytes of a piece with a codec
+inline constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1}
+                                                 << 26;  // of a superblock, logical; also where the index tells a codec
 inline constexpr std::uint64_t kMaxOffset = (1ull << 63) - 1;
 
 // Binds every checksum of metadata to one physical file of one multifile.

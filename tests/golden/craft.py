@@ -36,6 +36,7 @@ class Part:
         self.pieces = {rank: [] for rank in self.ranks}
         self.sizes, self.flags = dict.fromkeys(self.ranks, 0), dict.fromkeys(self.ranks, 0)
         self.names, self.modes, self.attributes = {}, {}, {}
+        self.stored = dict.fromkeys(self.ranks, 0)  # bytes of each logical file, as its next piece will tell
         self.session_number, self.previous, self.newest_index, self.slot_sequence = -1, 0, (0, 0), 0
         map_offset = ranks_offset = 0
         if number == 0:
@@ -148,9 +149,15 @@ class Part:
         self.counts[rank] += 1
         return sequence(self.session_number, self.counts[rank])
 
-    def frame(self, at, kind, extent, front, a=0, b=0, logical=0, directory_crc=0):
-        self.put(at, (b"TWFRAME1" + struct.pack("<IIQQQQQI", kind, self.session_number, extent, front, a, b, logical,
-                                                directory_crc)).ljust(128, b"\0"))
+    def grow(self, rank, logical, size):
+        """Gives what was stored of the logical file before a piece of `size` bytes."""
+        before = self.stored[rank]
+        self.stored[rank] = max(before, self.sizes[rank], logical + size)
+        return before
+
+    def frame(self, at, kind, extent, front, a=0, b=0, logical=0, directory_crc=0, end_before=0):
+        self.put(at, (b"TWFRAME1" + struct.pack("<IIQQQQQI4xQ", kind, self.session_number, extent, front, a, b, logical,
+                                                directory_crc, end_before)).ljust(128, b"\0"))
         self.reseal(at, 128)
 
     def fill(self, chunk, slot, size, count, front, synced=0):
@@ -169,7 +176,7 @@ class Part:
             front = up(192 + (4 * -(-extent // self.granule) if self.checksum else 0), self.alignment)
             capacity = extent - front
         extent = front + capacity
-        self.frame(at, 1, extent, front, rank, self.count(rank), logical)
+        self.frame(at, 1, extent, front, rank, self.count(rank), logical, 0, self.grow(rank, logical, len(data)))
         self.put(at + front, data)
         for i in range(len(data) // self.granule if self.checksum else 0):
             self.put(at + 192 + 4 * i, struct.pack("<I", crc32c(data[i * self.granule:(i + 1) * self.granule])))
@@ -184,7 +191,8 @@ class Part:
         front, payload, directory = 128 + 48 * len(pieces), b"", b""
         for rank, logical, size, stored, codec in pieces:
             crc = crc32c(stored) if self.checksum else 0
-            directory += struct.pack("<QQQQQII", rank, self.count(rank), logical, size, len(stored), crc, codec)
+            directory += struct.pack("<QQQQIIII", rank, self.count(rank), logical, self.grow(rank, logical, size), size,
+                                     len(stored), crc, codec)
             if in_index:
                 self.pieces[rank].append((logical, at + front + len(payload), size, len(stored), crc, 2, codec))
             payload += stored

@@ -348,8 +348,6 @@ def make_recovery_cases():
     for value in (0, 4096 + 512, 4000):
         small(f"domain_of_{value}_bytes", "3 domains are positive multiples of alignment and sum up to round bytes",
               domain(value), "recover")
-    flip("recovered_chunk_damaged", "7 a chunk of which no slot verifies is kept as damaged", CHUNK_DATA + 3, "recover")
-    flip("recovered_piece_damaged", "7 a piece whose crc fails is damaged", SUPER_DATA + 3, "recover")
     header("recovered_with_another_major_version", 8, "<H", 2, VERSION, "recover")
 
     parts, _ = valid_cases.appended()

@@ -154,7 +154,8 @@ def later_minor_version():
     at = part.slab(0, 0)
     part.chunk(at, 0, 0, pattern(100))
     index = part.close()
-    part.put(at + 60, b"\xee" * 64)
+    part.put(at + 60, b"\xee" * 4)
+    part.put(at + 72, b"\xee" * 52)
     part.reseal(at, 128)
     part.poke(at + 128 + 20, "<II", 0xFFFFFFFE, 0xEEEEEEEE)
     part.reseal(at + 128, 32)
@@ -164,7 +165,7 @@ def later_minor_version():
     part.put(index + 88, b"\xee" * 4004)
     part.reseal(index, PAGE)
     for slot in (512, 1024):
-        part.put(slot + 56, b"\xee" * 68)
+        part.put(slot + 56, b"\xfe" + b"\xee" * 67)
         part.reseal(slot, 128)
         part.put(slot + 128, b"\xee" * 384)
     part.put(len(part.bytes), b"behind the end")
@@ -233,7 +234,7 @@ def unclosed_flushed():
     part.put(at + front + 5000, b"never flushed")
     at += 16384
     front = part.chunk(at, 1, 0, pattern(5000, 2), extent=16384, fills=[(0, 100), (1, 5000)]) - at
-    part.bytes[at + front + 4999] ^= 1  # the newer slot does not verify: the older one holds
+    part.bytes[at + front + 4999] ^= 1  # the newer slot does not verify: its whole granule does
     at += 16384
     part.chunk(at, 2, 0, pattern(10, 3), extent=1024, fills=[])  # given out, nothing flushed
     at += 1024
@@ -245,7 +246,7 @@ def unclosed_flushed():
     part.chunk(at, 4, 100, b"behind a gap", extent=1024)
     at += 1024
     part.chunk(at, 5, 7, pattern(4096, 4), extent=8192, fills=[(0, 4096)])
-    return [part], {0: pattern(5000), 1: pattern(100, 2), 2: b"", 3: b"", 4: b"kept", 5: bytes(7) + pattern(4096, 4)}
+    return [part], {0: pattern(5000), 1: pattern(4096, 2), 2: b"", 3: b"", 4: b"kept", 5: bytes(7) + pattern(4096, 4)}
 
 
 def unclosed_append():
@@ -285,6 +286,45 @@ def unclosed_damaged_frame():
     return [part], {0: None, 1: None, 2: b"whole"}
 
 
+def unclosed_machine_died():
+    """What was stored after the last sync is there in parts: nothing synced is hidden by it, and no gap read as zeros."""
+    part = Part(6)
+    part.session([65536])
+    at = part.slab(0, 0)
+    front = part.chunk(at, 0, 0, pattern(3000), extent=16384, fills=[(0, 1000), (1, 3000)]) - at
+    part.bytes[at + front + 2000] ^= 1  # the slot of the sync holds
+    part.superblock(at + 16384, [(0, 3000, 5, b"later", 0)])  # tells that 3000 bytes were there
+    at += 16384 + 512
+    part.superblock(at, [(1, 0, 10, b"0123456789", 0), (2, 0, 10, b"0123456789", 0)])
+    part.superblock(at + 512, [(1, 4, 2, b"--", 0), (2, 20, 2, b"xx", 0)])
+    part.bytes[at + 512 + 128 + 96 + 1] ^= 1  # an overwrite that is not whole: what it would hide is shown
+    part.superblock(at + 1024, [(1, 10, 2, b"ab", 0), (2, 22, 2, b"yy", 0)])
+    at += 1536
+    part.superblock(at, [(3, 0, 4, b"kept", 0)])
+    part.superblock(at + 512, [(3, 4, 4, b"lost", 0), (4, 0, 4, b"gone", 0)])
+    part.bytes[at + 512 + 128 + 8] ^= 1  # a directory that is not whole: its pieces are missing
+    part.superblock(at + 1024, [(3, 8, 4, b"none", 0), (5, 0, 5, b"whole", 0)])
+    return [part], {0: pattern(1000), 1: b"0123456789", 2: b"0123456789" + bytes(10) + b"xxyy", 3: b"kept", 4: b"", 5: b"whole"}
+
+
+def unclosed_damaged_after_a_sync():
+    """A fill slot with a newer one beside it proves its sync: what is damaged below it, or before it, is refused."""
+    part = Part(2)
+    part.session([65536])
+    at = part.slab(0, 0)
+    for rank in range(2):
+        if rank == 1:
+            part.superblock(at, [(1, 0, 5, b"first", 0)])
+            part.bytes[at + 128 + 48 + 1] ^= 1
+            at += 512
+        front = part.chunk(at, rank, 5 * rank, pattern(300), extent=16384, fills=[(0, 200), (1, 300)]) - at
+        part.fill(at, 0, 200, 1, front, synced=1)
+        if rank == 0:
+            part.bytes[at + front + 100] ^= 1
+        at += 16384
+    return [part], {0: None, 1: None}
+
+
 def unclosed_checksum_none():
     part = Part(1, checksum=0)
     part.session([4096])
@@ -295,5 +335,5 @@ def unclosed_checksum_none():
 READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
         growing_slabs_closed, extent_over_the_index]
-RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame,
-           unclosed_checksum_none]
+RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
+           unclosed_damaged_after_a_sync, unclosed_checksum_none]

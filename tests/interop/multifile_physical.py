@@ -141,31 +141,31 @@ class Physical:
         return self.section(ATTRIBUTES, places[3], n_attributes, 1)
 
     def frame(self, offset, room=LIMIT):
-        """(kind, session, extent, data offset, a, b, logical offset, directory crc), "zero" or "damaged"."""
+        """(kind, session, extent, data offset, a, b, logical offset, directory crc, end before), "zero" or "damaged"."""
         data = self.read(offset, 128).ljust(128, b"\0")
         if not any(data):
             return "zero"
         if data[:8] != b"TWFRAME1" or struct.unpack_from("<I", data, 124)[0] != self.bound_crc(offset, data[:124]):
             return "damaged"
-        frame = struct.unpack_from("<IIQQQQQI", data, 8)
-        kind, session, extent, front, a, b, logical, directory_crc = frame
+        frame = struct.unpack_from("<IIQQQQQI4xQ", data, 8)
+        kind, session, extent, front, a, b, logical, directory_crc, before = frame
         good = kind <= 2 and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
             and extent % self.alignment == 0 and offset % self.alignment == 0
         if good and kind == 1:
             table = 4 * -(-(extent - front) // self.granule) if self.checksum else 0
             good = front % self.alignment == 0 and front >= 192 + table and self.has(a) \
-                and b >> 40 == session and b % 2**40 and logical <= LIMIT and directory_crc == 0
+                and b >> 40 == session and b % 2**40 and max(logical, before) <= LIMIT and directory_crc == 0
         if good and kind == 2:
             good = front >= 128 + 48 * a and front + b <= extent
         return frame if good else "damaged"
 
     def fill_slots(self, offset, capacity):
-        """(bytes, count, tail crc) of the valid fill slots of a chunk, the larger first."""
+        """(bytes, count, tail crc, flags) of the valid fill slots of a chunk, the larger first."""
         found = []
         for at in (offset + 128, offset + 160):
             data = self.read(at, 32)
             if len(data) == 32 and struct.unpack_from("<I", data, 28)[0] == self.bound_crc(at, data[:28]):
-                slot = struct.unpack_from("<QQI", data, 0)
+                slot = struct.unpack_from("<QQII", data, 0)
                 if slot[0] <= capacity and slot[1]:
                     found.append(slot)
         return sorted(found, reverse=True)

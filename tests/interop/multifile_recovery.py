@@ -6,12 +6,6 @@ from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, PACKED, PAG
 from multifile_physical import Logical, is_page, parse_attributes
 
 
-def follows(last, sequence):
-    """Is this the sequence behind `last` (0: none), in the same session or as the first of a later one?"""
-    same_session = last and last >> 40 == sequence >> 40
-    return sequence == last + 1 if same_session else sequence % 2**40 == 1
-
-
 class Recovery:
     """Makes the logical files of a physical file out of its frames."""
 
@@ -133,48 +127,67 @@ class Recovery:
             at += self.p.alignment
 
     def chunk(self, at, frame):
-        p, front, damaged = self.p, frame[3], False
+        p, front = self.p, frame[3]
         slots = [s for s in p.fill_slots(at, frame[2] - front) if frame[6] + s[0] <= LIMIT]
-        count = slots[0][0] if slots else None
+        count = sound = slots[0][0] if slots else None
+        synced = max((s[0] for s in slots if s[3] & 1 and any(o[1] > s[1] for o in slots)), default=None)
         if slots and p.checksum:
-            sound = 0
-            while sound < count // p.granule and p.granule_is_sound(at, front, sound):
-                sound += 1
-            good = [s for s in slots if s[0] // p.granule <= sound and p.tail_is_sound(at, front, s)]
-            damaged, count = not good, good[0][0] if good else count
-        self.keep(frame[4], frame[5], (frame[6], at, count, count, 0, CHUNK, 0), damaged)
+            whole = 0
+            while whole < count // p.granule and p.granule_is_sound(at, front, whole):
+                whole += 1
+            good = [s[0] for s in slots if s[0] // p.granule <= whole and p.tail_is_sound(at, front, s)]
+            sound = max([whole * p.granule] + good)
+        self.keep(frame[4], frame[5], frame[8], (frame[6], at, count, count, 0, CHUNK, 0), sound, synced)
 
     def superblock(self, at, frame):
         p, session, front, n_pieces, payload = self.p, frame[1], frame[3], frame[4], frame[5]
         data = p.read(at + 128, 48 * n_pieces)
-        entries = list(struct.iter_unpack("<QQQQQII", data)) if len(data) == 48 * n_pieces else []
-        if len(entries) != n_pieces or p.bound_crc(at + 128, data) != frame[7] or payload != sum(e[4] for e in entries) \
-                or not all(p.has(e[0]) and e[1] >> 40 == session and e[1] % 2**40 and e[3] and e[4]
-                           and e[2] + e[3] <= LIMIT and (e[3] == e[4] if e[6] == 0 else e[3] <= 2**26)
-                           and (p.checksum or e[5] == 0) for e in entries):
-            self.lost = True
-            return
+        entries = list(struct.iter_unpack("<QQQQIIII", data)) if len(data) == 48 * n_pieces else []
+        if len(entries) != n_pieces or p.bound_crc(at + 128, data) != frame[7] or payload != sum(e[5] for e in entries) \
+                or not all(e[0] < p.n_logical and (p.mapping or p.has(e[0])) and e[1] >> 40 == session and e[1] % 2**40
+                           and 1 <= e[4] <= 2**26 and e[5] and e[2] + e[4] <= LIMIT and e[3] <= LIMIT
+                           and (e[7] or e[4] == e[5]) and (p.checksum or e[6] == 0) for e in entries):
+            return  # its pieces are missing
         at += front
-        for rank, sequence, logical, size, stored, crc, codec in entries:
+        for rank, sequence, logical, before, size, stored, crc, codec in entries:
             data = p.read(at, stored)
-            damaged = len(data) < stored or (p.checksum == 1 and crc32c(data) != crc)
-            self.keep(rank, sequence, (logical, at, size, stored, crc, PACKED, codec), damaged)
+            sound = size if len(data) == stored and (p.checksum == 0 or crc32c(data) == crc) else 0
+            if p.has(rank):
+                self.keep(rank, sequence, before, (logical, at, size, stored, crc, PACKED, codec), sound, None)
+            else:
+                self.lost = True
             at += stored
 
-    def keep(self, rank, sequence, piece, damaged):
-        self.found.setdefault(rank, []).append((sequence, piece, damaged))
+    def keep(self, rank, sequence, before, piece, sound, synced):
+        self.found.setdefault(rank, []).append((sequence, before, piece, sound, synced))
 
     def add(self, logical, found):
-        last = 0
-        for sequence, piece, damaged in found:
-            if not follows(last, sequence):
-                if not self.lost:
-                    break  # what is missing was never flushed, nor was what comes behind it
-                damaged = True
-            last = sequence
-            logical.flags |= damaged
-            if piece[2] is None and not self.lost:
-                break  # a chunk tells what it holds before anything behind it is stored
-            if piece[2]:
-                logical.pieces.append(piece)
-                logical.size = max(logical.size, piece[0] + piece[2])
+        for session in sorted({f[0] >> 40 for f in found}):
+            self.add_session(logical, session << 40, [f for f in found if f[0] >> 40 == session])
+
+    def add_session(self, logical, expected, found):
+        proven = max((i + 1 for i, f in enumerate(found) if f[4] is not None), default=0)
+        for i, (sequence, before, piece, sound, synced) in enumerate(found):
+            expected += 1
+            if sequence != expected or before > logical.size:  # one before it is missing, or not as long as it was
+                if not self.lost and i >= proven:
+                    return
+                logical.flags |= 1
+            expected = sequence
+            certain = self.lost or i + 1 < proven  # later pieces count whatever this one is
+            if piece[2] is None:
+                if not certain:
+                    return
+                continue
+            size = piece[2]
+            if sound < size:
+                if certain or (synced is not None and sound < synced):
+                    logical.flags |= 1
+                    certain = True
+                else:
+                    size = sound
+            if size:
+                logical.pieces.append(piece if size == piece[2] else (*piece[:2], size, size, *piece[4:]))
+                logical.size = max(logical.size, piece[0] + size)
+            if sound < piece[2] and not certain and piece[5] == PACKED:
+                return

@@ -106,7 +106,7 @@ std::string check_content(const Aftermath& at, bool recover, Demand demand) {
     Found found = read_found(*(*file)->reading, rank);
     std::size_t durable = durable_writes(history, at.death);
     if (demand == Demand::nothing_wrong && !found.whole()) durable = 0;
-    const std::string wrong = judge(rank, history.writes, durable, found, at.death == Death::machine);
+    const std::string wrong = judge(rank, history.writes, durable, found);
     if (!wrong.empty()) return wrong + told(*(*file)->reading, rank, history.writes);
   }
   return "";

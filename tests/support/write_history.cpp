@@ -25,8 +25,8 @@ bool gap_stood_at(std::span<const WriteRecord> writes, std::uint64_t at) {
 
 class Judge {
  public:
-  Judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, bool machine_died)
-      : rank_(rank), writes_(writes), durable_(durable), machine_died_(machine_died) {
+  Judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable)
+      : rank_(rank), writes_(writes), durable_(durable) {
     for (std::size_t i = 0; i < writes.size(); ++i) {
       most_ = std::max(most_, end_of(writes[i]));
       if (i < durable && !writes[i].failed) least_ = std::max(least_, end_of(writes[i]));
@@ -41,7 +41,7 @@ class Judge {
     find_last_durable(found.bytes.size());
     for (std::uint64_t at = 0; at < found.bytes.size(); ++at) {
       const bool refused = !found.refused.empty() && found.refused[at];
-      if (refused && at < least_ && !machine_died_) return "refuses the durable byte at " + std::to_string(at);
+      if (refused && at < least_) return "refuses the durable byte at " + std::to_string(at);
       if (!refused && !is_right(at, found.bytes[at]))
         return "byte " + std::to_string(at) + " of " + size + " is wrong (durable below " + std::to_string(least_) +
                ", last durable write " + std::to_string(last_durable_[at]) + " of " + std::to_string(durable_) +
@@ -62,7 +62,6 @@ class Judge {
   bool is_right(std::uint64_t at, std::byte value) const {
     const std::uint32_t last = last_durable_[at];
     if (last > 0 && value == pattern(rank_, at, last)) return true;
-    if (last == 0 && value == std::byte{0} && machine_died_ && overwritten(at)) return true;
     if (last == 0 && value == std::byte{0} && (at < least_ || gap_stood_at(writes_, at))) return true;
     for (std::size_t i = last; i < writes_.size(); ++i) {
       const bool later = i >= durable_ || writes_[i].failed;
@@ -71,17 +70,9 @@ class Judge {
     return false;
   }
 
-  // By a write that is not durable.
-  bool overwritten(std::uint64_t at) const {
-    for (std::size_t i = durable_; i < writes_.size(); ++i)
-      if (covers(writes_[i], at)) return true;
-    return false;
-  }
-
   const std::uint64_t rank_;
   const std::span<const WriteRecord> writes_;
   const std::size_t durable_;
-  const bool machine_died_;
   std::uint64_t least_ = 0, most_ = 0;       // bytes of the logical file
   std::vector<std::uint32_t> last_durable_;  // number of the last durable write of each byte; 0: none
 };
@@ -119,9 +110,8 @@ Found read_found(ReadHandle& handle, std::uint64_t rank) {
   return found;
 }
 
-std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found,
-                  bool machine_died) {
-  const std::string wrong = Judge(rank, writes, durable, machine_died).run(found);
+std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found) {
+  const std::string wrong = Judge(rank, writes, durable).run(found);
   return wrong.empty() ? "" : "logical file " + std::to_string(rank) + " " + wrong;
 }
 

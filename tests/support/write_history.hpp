@@ -47,10 +47,7 @@ struct Found {
 // Reads around what is refused.
 Found read_found(ReadHandle& handle, std::uint64_t rank);
 
-// Nothing when `found` is right, else what is wrong with it. The first `durable` writes must be there. When the machine
-// died bytes that were not synced may read as zeros, and bytes may be refused: less than the contract asks for synced
-// ones (docs/design/multifile.md, limits), but nothing else may be read.
-std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found,
-                  bool machine_died = false);
+// Nothing when `found` is right, else what is wrong with it. The first `durable` writes must be there.
+std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found);
 
 }  // namespace thalweg::test

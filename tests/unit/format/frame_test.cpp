@@ -18,6 +18,7 @@ Frame sound_chunk() {
   f.rank = 41;
   f.sequence = 2 * kSequencePerSession + 5;
   f.logical_offset = 999;
+  f.end_before = 1234;
   return f;
 }
 
@@ -55,6 +56,7 @@ TEST(Frame, GivesBackEveryFieldOfEachKind) {
   EXPECT_EQ(chunk.rank, 41u);
   EXPECT_EQ(chunk.sequence, sound_chunk().sequence);
   EXPECT_EQ(chunk.logical_offset, 999u);
+  EXPECT_EQ(chunk.end_before, 1234u);
   EXPECT_EQ(chunk.capacity(), (1u << 18) - 4096);
 
   const Frame super = parsed(sound_superblock()).frame;
@@ -148,6 +150,8 @@ TEST(Frame, ChunksAreLegalOrDamage) {
   EXPECT_TRUE(after(sound_chunk(), [](Frame& f) { f.sequence = 3 * kSequencePerSession - 1; }));
   EXPECT_TRUE(after(sound_chunk(), [](Frame& f) { f.logical_offset = kMaxOffset; }));
   EXPECT_FALSE(after(sound_chunk(), [](Frame& f) { f.logical_offset = kMaxOffset + 1; }));
+  EXPECT_TRUE(after(sound_chunk(), [](Frame& f) { f.end_before = kMaxOffset; }));
+  EXPECT_FALSE(after(sound_chunk(), [](Frame& f) { f.end_before = kMaxOffset + 1; }));
   EXPECT_TRUE(after(sound_chunk(), [](Frame& f) { f.data_offset = f.extent; })) << "no room for data, but legal";
 }
 
@@ -267,9 +271,9 @@ struct SoundDirectory {
   Frame frame = sound_superblock();
   std::vector<DirectoryEntry> entries;
   SoundDirectory() {
-    entries.push_back({40, 2 * kSequencePerSession + 1, 0, 100, 100, 11, Codec::none});
-    entries.push_back({69, 2 * kSequencePerSession + 2, 1000, 5000, 200, 22, Codec::lz4});
-    entries.push_back({40, 2 * kSequencePerSession + 3, kMaxOffset - 7000, 7000, 300, 33, Codec::zstd});
+    entries.push_back({40, 2 * kSequencePerSession + 1, 0, 0, 100, 100, 11, Codec::none});
+    entries.push_back({69, 2 * kSequencePerSession + 2, 1000, 900, 5000, 200, 22, Codec::lz4});
+    entries.push_back({40, 2 * kSequencePerSession + 3, kMaxOffset - 7000, kMaxOffset, 7000, 300, 33, Codec::zstd});
   }
   Bytes encode() const {
     Bytes bytes(entries.size() * kDirectoryEntryBytes);
@@ -304,6 +308,7 @@ TEST(Directory, GivesBackEveryField) {
     EXPECT_EQ(a.rank, b.rank);
     EXPECT_EQ(a.sequence, b.sequence);
     EXPECT_EQ(a.logical_offset, b.logical_offset);
+    EXPECT_EQ(a.end_before, b.end_before);
     EXPECT_EQ(a.logical_bytes, b.logical_bytes);
     EXPECT_EQ(a.stored_bytes, b.stored_bytes);
     EXPECT_EQ(a.crc, b.crc);
@@ -343,7 +348,9 @@ TEST(Directory, FieldsAreLegalOrRefused) {
       << "more than the payload";
   EXPECT_EQ(directory_after([](SoundDirectory& d) { d.entries[1].stored_bytes = 199; }), bad)
       << "less than the payload";
-  EXPECT_EQ(directory_after([](SoundDirectory& d) { d.entries[1].stored_bytes = ~0ull; }), bad) << "sums overflow";
+  EXPECT_EQ(directory_after([](SoundDirectory& d) { d.entries[1].stored_bytes = ~0u; }), bad)
+      << "more than the payload";
+  EXPECT_EQ(directory_after([](SoundDirectory& d) { d.entries[1].end_before = kMaxOffset + 1; }), bad);
   EXPECT_EQ(directory_after([](SoundDirectory& d) {
               d.entries[1].stored_bytes = 0;
               d.frame.payload_bytes -= 200;

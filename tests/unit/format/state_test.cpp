@@ -48,6 +48,7 @@ TEST(StateSlot, GivesBackEveryField) {
   for (const std::uint64_t sequence : {1ull, 2ull, 77ull, 1ull << 63}) {
     StateSlot slot = closed_slot(sequence);
     slot.session = 12345;
+    slot.durable = sequence % 2 == 1;
 
     auto back = alone(slot);
 
@@ -59,6 +60,7 @@ TEST(StateSlot, GivesBackEveryField) {
     EXPECT_EQ(back.value().end, slot.end);
     EXPECT_EQ(back.value().index_offset, slot.index_offset);
     EXPECT_EQ(back.value().index_bytes, slot.index_bytes);
+    EXPECT_EQ(back.value().durable, slot.durable);
   }
 }
 
