@@ -122,7 +122,7 @@ void bench_compression(Bench& bench) {
     Comparison comparison(fmt::format("compression of {} MiB, {}, 2 tasks", mib, name), {load.bytes(), "byte"},
                           {"write", "read"});
     for (const std::string codec : {"none", "lz4", "zstd"}) {
-      const auto write = [&bench, &comparison, codec](const std::filesystem::path& folder, Load& what) {
+      const auto write = [&comparison, codec](const std::filesystem::path& folder, Load& what) {
         const double seconds = write_multifile(folder, what, thalweg::Config().hint("compression", codec));
         const auto stored = static_cast<double>(allocated_bytes(folder));
         comparison.note("bytes with " + codec, fmt::format("{:.1f} % of the data", stored / what.bytes() * 100));
