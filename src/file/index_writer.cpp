@@ -169,10 +169,14 @@ Result<Totals> count(const IndexJob& job) {
 
 }  // namespace
 
+std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces) {
+  return kContributionHead + name_bytes + n_pieces * format::kPieceEntryBytes;
+}
+
 void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
-                         std::span<const format::PieceEntry> pieces) {
+                         std::span<const WrittenPiece> pieces) {
   const std::size_t start = out.size();
-  out.resize(start + kContributionHead + contribution.name.size() + pieces.size() * format::kPieceEntryBytes);
+  out.resize(start + contribution_bytes(contribution.name.size(), pieces.size()));
   std::span<std::byte> at = std::span(out).subspan(start);
   store_le(at, contribution.local_index);
   store_le(at.subspan(8), contribution.bytes);
@@ -183,8 +187,8 @@ void append_contribution(std::vector<std::byte>& out, const Contribution& contri
   if (!contribution.name.empty())
     std::memcpy(at.data() + kContributionHead, contribution.name.data(), contribution.name.size());
   at = at.subspan(kContributionHead + contribution.name.size());
-  for (const format::PieceEntry& piece : pieces) {
-    format::encode_piece_entry(piece, at.first(format::kPieceEntryBytes));
+  for (const WrittenPiece& piece : pieces) {
+    format::encode_piece_entry(piece.entry, at.first(format::kPieceEntryBytes));
     at = at.subspan(format::kPieceEntryBytes);
   }
 }

@@ -19,8 +19,16 @@ struct Contribution {
   std::string_view name;
   std::span<const std::byte> pieces;  // encoded piece entries, new ones only
 };
+// A piece as its writer keeps it.
+struct WrittenPiece {
+  format::PieceEntry entry;
+  std::uint64_t sequence = 0;
+  std::uint32_t superblock = 0;  // of a packed piece: its physical_offset counts from that payload
+};
+// Bytes that append_contribution() adds.
+std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces);
 void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
-                         std::span<const format::PieceEntry> pieces);
+                         std::span<const WrittenPiece> pieces);
 
 // Pieces that were shipped to task 0 get their place: `payload` is the offset of the payload they came in.
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload);

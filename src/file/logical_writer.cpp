@@ -33,7 +33,16 @@ std::uint64_t LogicalWriter::stored_end() const {
 
 // Room for one more entry: what was stored must not be forgotten for want of memory.
 void LogicalWriter::reserve_piece() {
-  if (pieces_.size() == pieces_.capacity()) pieces_.reserve(std::max<std::size_t>(1, 2 * pieces_.size()));
+  if (n_pieces_ > 0 && more_pieces_.size() == more_pieces_.capacity())
+    more_pieces_.reserve(std::max<std::size_t>(2, 2 * more_pieces_.size()));
+}
+
+void LogicalWriter::add_piece(const WrittenPiece& piece) {
+  if (n_pieces_++ == 0) {
+    first_piece_ = piece;
+  } else {
+    more_pieces_.push_back(piece);
+  }
 }
 
 // Buffers start small, so that many logical files can have one, and grow to what the user allows.
@@ -141,9 +150,9 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
                                       static_cast<std::uint32_t>(stored.size()), crc, codec},
                                      stored));
   ++count_;  // only now: a number that is given to nothing would hide what follows from a recovery
-  pieces_.push_back({{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec},
-                     sequence,
-                     where.superblock});
+  add_piece({{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec},
+             sequence,
+             where.superblock});
   left_end_ = std::max(left_end_, at + logical_bytes);
   if (chunk_) hidden_until_ = std::max(hidden_until_, at + logical_bytes);
   return {};
@@ -168,7 +177,7 @@ Status LogicalWriter::leave_chunk() {
   reserve_piece();
   TW_RETURN_IF_ERROR(chunk_->publish(false));
   left_end_ = stored_end();
-  if (chunk_->filled() > 0) pieces_.push_back({chunk_->piece(), chunk_->sequence(), 0});
+  if (chunk_->filled() > 0) add_piece({chunk_->piece(), chunk_->sequence(), 0});
   chunk_.reset();
   return {};
 }
@@ -200,17 +209,16 @@ Status LogicalWriter::finish() {
   return leave_chunk();
 }
 
-std::vector<format::PieceEntry> LogicalWriter::take_pieces() {
-  std::sort(pieces_.begin(), pieces_.end(),
+std::span<const WrittenPiece> LogicalWriter::pieces(std::vector<WrittenPiece>& room) const {
+  room.clear();
+  if (n_pieces_ > 0) room.push_back(first_piece_);
+  room.insert(room.end(), more_pieces_.begin(), more_pieces_.end());
+  std::sort(room.begin(), room.end(),
             [](const WrittenPiece& a, const WrittenPiece& b) { return a.sequence < b.sequence; });
-  std::vector<format::PieceEntry> entries;
-  entries.reserve(pieces_.size());
-  for (WrittenPiece& piece : pieces_) {
+  for (WrittenPiece& piece : room)
     if (piece.entry.kind == format::PieceKind::packed)
       piece.entry.physical_offset = physical_.resolve({piece.superblock, piece.entry.physical_offset});
-    entries.push_back(piece.entry);
-  }
-  return entries;
+  return room;
 }
 
 }  // namespace thalweg

@@ -12,6 +12,7 @@
 
 #include "file/byte_buffer.hpp"
 #include "file/chunk_writer.hpp"
+#include "file/index_writer.hpp"
 #include "file/physical_writer.hpp"
 
 namespace thalweg {
@@ -24,12 +25,6 @@ struct WriterSettings {
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
   std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
-};
-
-struct WrittenPiece {
-  format::PieceEntry entry;
-  std::uint64_t sequence = 0;
-  std::uint32_t superblock = 0;  // of a packed piece: its physical_offset counts from that payload
 };
 
 class LogicalWriter {
@@ -65,7 +60,7 @@ class LogicalWriter {
   std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
   void mark_dirty() { dirty_ = true; }
-  PhysicalWriter& physical() { return physical_; }
+  PhysicalWriter& physical() const { return physical_; }
 
   void set_name(std::string name, std::uint32_t mode) {
     name_ = std::make_unique<std::string>(std::move(name));
@@ -73,8 +68,10 @@ class LogicalWriter {
   }
   const std::string* name() const { return name_.get(); }  // null: not set
   std::uint32_t mode() const { return mode_; }
-  // All pieces written through this object, by sequence; packed ones resolved. After finish() and flush_pack().
-  std::vector<format::PieceEntry> take_pieces();
+  // All pieces written through this object, by sequence; packed ones resolved. They lie in `room`. After finish() and
+  // flush_pack().
+  std::span<const WrittenPiece> pieces(std::vector<WrittenPiece>& room) const;
+  std::size_t n_pieces() const { return n_pieces_; }
 
  private:
   enum class More { expected, unlikely };
@@ -91,6 +88,7 @@ class LogicalWriter {
   std::uint64_t next_sequence() const;
   std::uint64_t stored_end() const;
   void reserve_piece();
+  void add_piece(const WrittenPiece& piece);  // after reserve_piece()
 
   PhysicalWriter& physical_;
   WriterSettings& settings_;
@@ -103,7 +101,9 @@ class LogicalWriter {
   std::unique_ptr<ChunkWriter> chunk_;
   std::uint64_t left_end_ = 0;      // end of the farthest piece that is not chunk_
   std::uint64_t hidden_until_ = 0;  // end of what packed pieces newer than chunk_ hold: chunk_ may not grow below
-  std::vector<WrittenPiece> pieces_;
+  WrittenPiece first_piece_;        // most logical files of many have one: it needs no memory of its own
+  std::vector<WrittenPiece> more_pieces_;  // all others
+  std::size_t n_pieces_ = 0;
   std::unique_ptr<std::string> name_;
   std::uint32_t mode_ = 0;
   std::uint32_t count_ = 0;  // sequence numbers used

@@ -130,7 +130,6 @@ Status PhysicalWriter::flush_pack() {
 }
 
 std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
-  const std::lock_guard lock(pack_mutex_);
   return payload_offsets_[at.superblock] + at.offset;  // where it was shipped: kShipped + offset
 }
 

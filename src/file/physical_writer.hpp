@@ -62,7 +62,7 @@ class PhysicalWriter {
   Result<PackedAt> adopt(std::span<const std::byte> shipped);
   // Writes the superblock in the making, if there is anything in it.
   Status flush_pack();
-  // Offset of the first stored byte of a piece; its superblock must have been written.
+  // Offset of the first stored byte of a piece; its superblock must have been written, and nobody may write any more.
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }
 

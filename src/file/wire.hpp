@@ -37,6 +37,17 @@ class WireWriter {
     put(std::int32_t{status.os_errno()});
     put_text(status.ok() ? std::string() : status.message());
   }
+  // Bytes that follow are read back with get_view(): begins them, to be ended with what this gave.
+  std::size_t begin_bytes() {
+    put(std::uint64_t{0});
+    return bytes_.size();
+  }
+  void end_bytes(std::size_t begin) {
+    const std::uint64_t size = bytes_.size() - begin;
+    std::memcpy(bytes_.data() + begin - sizeof size, &size, sizeof size);
+  }
+  void reserve(std::size_t more) { bytes_.reserve(bytes_.size() + more); }
+  Bytes& bytes() { return bytes_; }
   Bytes take() { return std::move(bytes_); }
 
  private:

@@ -21,9 +21,13 @@ Status WriteHandle::keep_failure(const Status& status) {
   return status;
 }
 
-Result<std::shared_ptr<PhysicalWriter>> WriteHandle::physical(std::uint32_t number) {
-  for (const DomainShare& share : setup_.share.domains)
-    if (share.physical == number) return setup_.files->writer(share, setup_.common.header);
+Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
+  if (last_physical_ && last_physical_->header().id.physical == number) return last_physical_.get();
+  for (const DomainShare& share : setup_.share.domains) {
+    if (share.physical != number) continue;
+    TW_ASSIGN_OR_RETURN(last_physical_, setup_.files->writer(share, setup_.common.header));
+    return last_physical_.get();
+  }
   return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
 }
 
@@ -43,7 +47,7 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
   std::unique_ptr<LogicalWriter>& writer = writers_[found->slot];
   if (!writer) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(found->at));
-    TW_ASSIGN_OR_RETURN(auto file, physical(static_cast<std::uint32_t>(found->at.physical)));
+    TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->at.physical)));
     writer = std::make_unique<LogicalWriter>(*file, rank, found->at.local, size, setup_.settings);
     writer->seek(size);
   }

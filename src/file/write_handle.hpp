@@ -47,7 +47,7 @@ class WriteHandle {
   Bytes finish(TaskRank rank);
 
  private:
-  Result<std::shared_ptr<PhysicalWriter>> physical(std::uint32_t number);
+  Result<PhysicalWriter*> physical(std::uint32_t number);
   Result<std::uint64_t> old_size(const Stretch& at);
   Status limit_buffers();
   Status flush_writers(bool by_sync);
@@ -60,6 +60,7 @@ class WriteHandle {
   std::vector<LogicalWriter*> touched_;                  // written since the last flush, each once
   std::vector<LogicalWriter*> buffered_;                 // may hold a buffer; only of handles that serve many
   LogicalWriter* current_ = nullptr;
+  std::shared_ptr<PhysicalWriter> last_physical_;  // of the logical file touched last: most often also of the next
   PageCache cache_;
   format::Attributes attributes_;
   Status failure_;  // the first one of this task

@@ -68,16 +68,36 @@ Bytes failed(const Status& status) {
   return out.take();
 }
 
-void append_logical(std::vector<std::byte>& out, LogicalWriter& writer) {
-  Contribution c;
-  c.local_index = writer.local_index();
-  c.bytes = writer.size();
-  if (writer.name() != nullptr) {
-    c.named = true;
-    c.name = *writer.name();
-    c.mode = writer.mode();
+// The logical files of one physical file, in the order of tasks.
+using Writers = std::vector<const LogicalWriter*>;
+
+std::map<std::uint32_t, Writers> by_physical(const std::vector<Deposit>& deposits) {
+  std::map<std::uint32_t, Writers> result;
+  for (const Deposit& d : deposits)
+    for (const auto& writer : d.writers) result[writer->physical().header().id.physical].push_back(writer.get());
+  return result;
+}
+
+std::size_t name_bytes(const LogicalWriter& writer) { return writer.name() == nullptr ? 0 : writer.name()->size(); }
+
+void put_contributions(WireWriter& out, const Writers& writers) {
+  std::size_t bytes = 0;
+  for (const LogicalWriter* w : writers) bytes += contribution_bytes(name_bytes(*w), w->n_pieces());
+  out.reserve(bytes + 64);
+  const std::size_t begin = out.begin_bytes();
+  std::vector<WrittenPiece> room;
+  for (const LogicalWriter* w : writers) {
+    Contribution c;
+    c.local_index = w->local_index();
+    c.bytes = w->size();
+    if (w->name() != nullptr) {
+      c.named = true;
+      c.name = *w->name();
+      c.mode = w->mode();
+    }
+    append_contribution(out.bytes(), c, w->pieces(room));
   }
-  append_contribution(out, c, writer.take_pieces());
+  out.end_bytes(begin);
 }
 
 }  // namespace
@@ -103,26 +123,20 @@ Bytes WriteSet::contribution() {
     deposits_.clear();
     return failed(status);
   }
-  std::map<std::uint32_t, Bytes> files, shipped;
   WireWriter out;
   out.put_status({});
   const Status status = attempt([&]() -> Status {
     const bool durable = close_durably_.load(std::memory_order_relaxed);
     out.put(durable);
+    out.put(std::uint64_t{writers_.size()});
+    std::map<std::uint32_t, Writers> files = by_physical(deposits_);
     for (auto& [physical, writer] : writers_) {
-      TW_ASSIGN_OR_RETURN(shipped[physical], ship_or_flush(*writer));
-      files[physical];
+      TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
       if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
-    }
-    for (Deposit& d : deposits_)
-      for (const auto& logical : d.writers) append_logical(files[logical->physical().header().id.physical], *logical);
-    out.put(std::uint64_t{files.size()});
-    for (auto& [physical, bytes] : files) {
       out.put(physical);
-      out.put(writers_[physical]->high_water());
-      out.put_bytes(bytes);
-      out.put_bytes(shipped[physical]);
-      bytes = {};
+      out.put(writer->high_water());
+      put_contributions(out, files[physical]);
+      out.put_bytes(shipped);
     }
     for (const Deposit& d : deposits_) {
       if (d.attributes.empty()) continue;
