@@ -22,6 +22,7 @@ constexpr int kTasks = 4;
 constexpr std::size_t kSmallBytes = 1024;
 constexpr std::int64_t kPerFolder = 1000;
 constexpr std::int64_t kSampleEvery = 61;
+constexpr std::int64_t kQuickFiles = 1 << 14;  // of separate files a quick run makes no more
 
 const std::string kOurs = "thalweg, 4 tasks", kOursSerial = "thalweg, serial", kStream = "one stream";
 
@@ -194,9 +195,13 @@ void add_small_targets(Bench& bench, const Comparison& comparison, const std::ve
   }
 }
 
+std::int64_t scale_of(const Bench& bench, std::int64_t files) {
+  return bench.effort == Effort::full ? 1 : std::max<std::int64_t>(files / kQuickFiles, 1);
+}
+
 void create_empty(Bench& bench, std::int64_t files, bool is_target) {
   if (!has_room(bench, files)) return;
-  Creation creation{bench, files, {}, 1};
+  Creation creation{bench, files, {}, scale_of(bench, files)};
   std::vector<std::string> separate;
   Comparison comparison("create and close " + count_text(files) + " empty files", {static_cast<double>(files), "file"},
                         {"create"});
@@ -210,9 +215,7 @@ void create_empty(Bench& bench, std::int64_t files, bool is_target) {
 
 void create_small(Bench& bench, std::int64_t files, Ways ways) {
   if (!has_room(bench, files)) return;
-  constexpr std::int64_t kQuickFiles = 1 << 16;
-  Creation creation{
-      bench, files, {}, bench.effort == Effort::full ? 1 : std::max<std::int64_t>(files / kQuickFiles, 1)};
+  Creation creation{bench, files, {}, scale_of(bench, files)};
   for (int task = 0; task < kTasks; ++task) creation.contents.emplace_back(1, kSmallBytes, std::size_t{1} << 20);
   Load stream = make_load(1, static_cast<double>(files) * kSmallBytes, std::size_t{1} << 20);
   std::vector<std::string> separate;

@@ -33,8 +33,8 @@ std::string line_of(const nlohmann::json& result) {
 
 void bench_simulation(Effort effort, Report& report) {
   fmt::print("\n== simulated tasks, {} to a process, {} bytes each, in memory\n", kTasksPerProcess, kBytesPerFile);
-  const std::int64_t most = pick<std::int64_t>(effort, 1 << 12, 1 << 15, 1 << 20);
-  for (std::int64_t tasks = 1024; tasks <= most; tasks *= pick(effort, 4, 32, 4)) {
+  const std::int64_t most = pick<std::int64_t>(effort, 1 << 12, 1 << 13, 1 << 20);
+  for (std::int64_t tasks = 1024; tasks <= most; tasks *= pick(effort, 4, 8, 4)) {
     const auto text = run_self({"--probe-simulate", std::to_string(tasks)});
     if (!text) {
       fmt::print("  {:>5} tasks: did not fit into {} MiB, or half of the free memory\n", count_text(tasks),
