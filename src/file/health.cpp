@@ -36,6 +36,7 @@ class Reporter {
 Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer) {
   TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
   LogicalReader* reader = handle.current();
+  if (buffer.size() < kReadBytes) buffer.resize(std::min<std::uint64_t>(kReadBytes, reader->size()));
   for (std::uint64_t at = 0; at < reader->size();) {
     std::size_t got = 0;
     TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
@@ -46,7 +47,7 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
 
 // Damage of one logical file is a finding; what hinders reading at all is a failure.
 Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
-  std::vector<std::byte> buffer(kReadBytes);
+  std::vector<std::byte> buffer;  // as large as the largest file asks for
   const std::uint64_t n = handle.files().header().n_logical;
   for (std::uint64_t rank = 0; rank < n; ++rank) {
     const Status status = read_whole(handle, rank, buffer);

@@ -1,0 +1,128 @@
+// Whole small multifiles, cut off at every byte and with every bit of their metadata flipped, one at a time: read,
+// recovered, verified and repaired (support/damage_check.hpp tells what must hold).
+//
+// Of data, tails and holes a sample of the bits is flipped; of padding one bit of each byte gets the whole treatment,
+// the others are only read. THALWEG_DAMAGE_STRIDE=n takes every n-th damage only; the default is 1, and 7 under the
+// sanitizers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "support/damage_check.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::uint64_t kBlock = 512;      // alignment of the images: a frame may stand at each multiple
+constexpr std::uint64_t kSampleStep = 61;  // bits; prime to 8
+constexpr int kMostFailures = 10;          // that are told
+
+std::uint64_t stride() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr std::uint64_t usual = 7;
+#else
+  constexpr std::uint64_t usual = 1;
+#endif
+  const char* text = std::getenv("THALWEG_DAMAGE_STRIDE");
+  return text == nullptr ? usual : std::max<std::uint64_t>(1, std::strtoull(text, nullptr, 10));
+}
+
+bool is_metadata(RegionKind kind) {
+  return kind == RegionKind::header || kind == RegionKind::frame || kind == RegionKind::index;
+}
+
+// One bit of one physical file.
+struct Flip {
+  std::uint64_t bit = 0;
+  const Region* region = nullptr;
+  bool padding = false;  // in a line of zeros that a checksum covers: all its bits are alike
+};
+
+bool is_zero_line(const std::vector<std::byte>& bytes, std::uint64_t byte) {
+  constexpr std::ptrdiff_t line = 16;
+  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(byte) / line * line;
+  return std::all_of(begin, std::min(begin + line, bytes.end()), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// All bits of metadata; of the rest a sample, and what stands where a frame could.
+std::vector<Flip> flips_of(const Image& image, const Region& region, const std::vector<std::byte>& bytes) {
+  std::vector<Flip> flips;
+  if (region.kind == RegionKind::data && !image.checked) return flips;
+  const std::uint64_t end = std::min<std::uint64_t>(region.offset + region.bytes, bytes.size());
+  for (std::uint64_t bit = region.offset * 8; bit < end * 8; ++bit) {
+    const bool frame_start = region.kind != RegionKind::data && bit / 8 % kBlock < 12;
+    if (is_metadata(region.kind) || frame_start || bit % kSampleStep == 0)
+      flips.push_back({bit, &region, is_metadata(region.kind) && is_zero_line(bytes, bit / 8)});
+  }
+  return flips;
+}
+
+// A fill slot that does not verify is taken for one that was never written, so what an unclosed file loses with it is
+// not missed.
+bool hits_fill_slot(const Flip& flip) {
+  const std::uint64_t within = flip.bit / 8 - flip.region->offset;
+  return flip.region->kind == RegionKind::frame && flip.region->rank >= 0 && within >= 128 && within < 192;
+}
+
+std::string text_of(const Flip& flip) {
+  return "bit " + std::to_string(flip.bit % 8) + " of byte " + std::to_string(flip.bit / 8) + " in region " +
+         std::to_string(static_cast<int>(flip.region->kind)) + " at " + std::to_string(flip.region->offset);
+}
+
+class Damage : public testing::TestWithParam<std::string> {
+ protected:
+  const Image& image() const { return sound_image(GetParam()); }
+
+  // False: enough has failed.
+  bool expect_sound(const std::map<std::string, std::vector<std::byte>>& files, Loss loss, const std::string& what,
+                    Depth depth = Depth::all) {
+    const std::string wrong = check_damaged(image(), files, loss, depth);
+    EXPECT_EQ(wrong, "") << GetParam() << ", " << what;
+    failures_ += !wrong.empty();
+    return failures_ < kMostFailures;
+  }
+
+  int failures_ = 0;
+};
+
+TEST_P(Damage, NothingIsWrongUndamaged) { expect_sound(image().files, Loss::is_told, "as it was written"); }
+
+TEST_P(Damage, CutOffAtEveryByte) {
+  const Loss loss = !image().checked ? Loss::may_be_wrong : image().closed ? Loss::is_told : Loss::may_be_silent;
+  for (const auto& [path, whole] : image().files) {
+    auto files = image().files;
+    for (std::uint64_t bytes = 0; bytes < whole.size(); bytes += stride()) {
+      files[path] = {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)};
+      if (!expect_sound(files, loss, path + " cut to " + std::to_string(bytes))) return;
+    }
+  }
+}
+
+TEST_P(Damage, EveryBitFlips) {
+  std::uint64_t n = 0;
+  auto files = image().files;
+  for (const Region& region : image().regions) {
+    auto& [path, bytes] = *std::next(files.begin(), region.physical);
+    for (const Flip& flip : flips_of(image(), region, bytes)) {
+      if (n++ % stride() != 0) continue;
+      const Loss loss = !image().closed && hits_fill_slot(flip) ? Loss::may_be_silent : Loss::is_told;
+      const Depth depth = flip.padding && flip.bit % 8 != flip.bit / 8 % 8 ? Depth::reading : Depth::all;
+      const auto mask = static_cast<std::byte>(1u << flip.bit % 8);
+      bytes[flip.bit / 8] ^= mask;
+      if (!expect_sound(files, loss, path + ", " + text_of(flip), depth)) return;
+      bytes[flip.bit / 8] ^= mask;
+    }
+  }
+  EXPECT_GT(n, 1000u);
+}
+
+std::vector<std::string> image_names() {
+  return {"Closed", "Appended", "Zstd", "Unchecked", "Table", "Unclosed", "UnclosedAppend"};
+}
+
+INSTANTIATE_TEST_SUITE_P(Images, Damage, testing::ValuesIn(image_names()),
+                         [](const auto& instance) { return instance.param; });
+
+}  // namespace
+}  // namespace thalweg::test
