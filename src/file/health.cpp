@@ -37,7 +37,8 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
   TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
   LogicalReader* reader = handle.current();
   if (buffer.size() < kReadBytes) buffer.resize(std::min<std::uint64_t>(kReadBytes, reader->size()));
-  for (std::uint64_t at = 0; at < reader->size();) {
+  // A gap may be as long as a number in the index says, up to 2^63: nobody waits for its zeros.
+  for (std::uint64_t at = reader->skip_zeros(0); at < reader->size(); at = reader->skip_zeros(at)) {
     std::size_t got = 0;
     TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
     at += got;
@@ -160,6 +161,9 @@ class Repair {
     TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(file.sync());
+    if (part.state().sequence >= format::kMaxOffset)
+      return Status::error(Code::corrupt_file,
+                           "'" + part.file().path() + "': its state slots cannot count any further");
     format::StateSlot closed = part.state();
     closed.sequence += part.state().session_offset == 0 ? 2 : 1;
     closed.state = format::FileState::closed;

@@ -81,6 +81,12 @@ std::uint64_t LogicalReader::contiguous() const {
   return (span->begin > position_ ? span->begin : span->end) - position_;
 }
 
+std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
+  if ((entry_.flags & format::kFileDamaged) != 0) return at;
+  const Span* span = span_at(at);
+  return span == nullptr ? size() : std::max(at, span->begin);
+}
+
 Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
   return Status::error(Code::corrupt_file, "'" + part_.file().path() + "', logical file " + std::to_string(rank_) +
                                                ", offset " + std::to_string(physical_offset) + ": " + what);

@@ -48,6 +48,8 @@ class LogicalReader {
   std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return entry_.bytes; }
   std::uint64_t contiguous() const;  // bytes from the position to the end of its piece
+  // The first place from `at` on where not everything is known to be zeros; size() when there is none.
+  std::uint64_t skip_zeros(std::uint64_t at) const;
   const std::vector<format::PieceEntry>& pieces() const { return pieces_; }
   const format::FileEntry& entry() const { return entry_; }
   // The frame of a chunk piece, checked against the piece.

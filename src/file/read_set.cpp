@@ -16,7 +16,6 @@ Status ReadSet::open() {
 Status ReadSet::open_first() {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, open_part(0));
   first_ = part.get();
-  parts_.resize(first_->header().n_physical);
   parts_[0] = std::move(part);
   return first_->header().mapping == format::Mapping::consecutive ? read_bounds() : Status{};
 }
@@ -70,10 +69,10 @@ Status ReadSet::check_member(const Part& part) const {
 
 Result<Part*> ReadSet::part(std::uint32_t physical) {
   const std::lock_guard lock(mutex_);
-  if (!parts_[physical]) {
-    TW_ASSIGN_OR_RETURN(parts_[physical], open_part(physical));
-  }
-  return parts_[physical].get();
+  const auto found = parts_.find(physical);
+  if (found != parts_.end()) return found->second.get();
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, open_part(physical));
+  return (parts_[physical] = std::move(part)).get();
 }
 
 Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
@@ -102,7 +101,12 @@ Result<std::vector<std::uint64_t>> ReadSet::ranks(const Part& part) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, part.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8));
   result.resize(h.n_local);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * 8));
-  return result;
+  std::vector<std::uint64_t> sorted = result;
+  std::sort(sorted.begin(), sorted.end());
+  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  if (!twice && sorted.back() < h.n_logical) return result;
+  return Status::error(Code::corrupt_file, "'" + part.file().path() + "': its section of ranks has " +
+                                               (twice ? "a rank twice" : "ranks beyond the last one"));
 }
 
 }  // namespace thalweg

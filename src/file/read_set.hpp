@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -57,12 +58,13 @@ class ReadSet {
   const std::string path_;
   const Unclosed unclosed_;
   std::mutex mutex_;
-  bool opened_ = false;                       // guarded by mutex_
-  bool own_session_ = false;                  // guarded by mutex_
-  Status open_status_;                        // guarded by mutex_
-  std::vector<std::unique_ptr<Part>> parts_;  // guarded by mutex_; a part that is there stays
-  Part* first_ = nullptr;                     // set by open(), constant afterwards
-  std::vector<std::uint64_t> bounds_;         // set by open(), constant afterwards
+  bool opened_ = false;       // guarded by mutex_
+  bool own_session_ = false;  // guarded by mutex_
+  Status open_status_;        // guarded by mutex_
+  // By number: no memory for as many as a header claims. Guarded by mutex_; a part that is there stays.
+  std::unordered_map<std::uint32_t, std::unique_ptr<Part>> parts_;
+  Part* first_ = nullptr;              // set by open(), constant afterwards
+  std::vector<std::uint64_t> bounds_;  // set by open(), constant afterwards
 };
 
 }  // namespace thalweg

@@ -297,25 +297,52 @@ Result<WritePlan> plan_create(const PlanInput& input) {
   return plan;
 }
 
+namespace {
+
+// Session and state slot get the next numbers.
+Status check_room_for_session(const Part& part) {
+  if (part.state().session < format::kMostSession && part.state().sequence < format::kMaxOffset) return {};
+  return Status::error(Code::out_of_range, "'" + part.file().path() +
+                                               "' has had as many sessions as the format can count; "
+                                               "`thalweg defrag` makes a copy that can be appended to");
+}
+
+// Where each logical file lives, told by the parts; it must be what the table tells.
+Status invert_ranks(ReadSet& old, WritePlan& plan) {
+  plan.table.resize(old.header().n_logical);
+  PageCache cache;
+  std::uint64_t n = 0;
+  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
+    const std::vector<std::uint64_t>& ranks = plan.parts[k].ranks;
+    for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
+      TW_ASSIGN_OR_RETURN(const Location told, old.locate(ranks[i], cache));
+      if (told.physical != k || told.local_index != i)
+        return Status::error(Code::corrupt_file, "'" + old.path() + "': physical file " + std::to_string(k) +
+                                                     " holds logical file " + std::to_string(ranks[i]) +
+                                                     ", which the table tells elsewhere");
+      plan.table[ranks[i]] = i << 32 | k;
+    }
+  }
+  if (n == plan.table.size()) return {};
+  return Status::error(Code::corrupt_file, "'" + old.path() + "': its physical files hold " + std::to_string(n) +
+                                               " of " + std::to_string(plan.table.size()) + " logical files");
+}
+
+}  // namespace
+
 Result<WritePlan> plan_append(const PlanInput& input, ReadSet& old) {
   WritePlan plan;
   const format::FileHeader& first = old.header();
-  plan.parts.resize(first.n_physical);
   plan.mapping = first.mapping;
   plan.bounds = old.bounds();
-  if (plan.mapping == Mapping::table) plan.table.resize(first.n_logical);
-  for (std::uint32_t k = 0; k < first.n_physical; ++k) {
+  for (std::uint32_t k = 0; k < first.n_physical; ++k) {  // no memory for more parts than there are
     TW_ASSIGN_OR_RETURN(const Part* part, old.part(k));
+    TW_RETURN_IF_ERROR(check_room_for_session(*part));
+    plan.parts.emplace_back();
     plan.parts[k].header = part->header();
     TW_ASSIGN_OR_RETURN(plan.parts[k].ranks, old.ranks(*part));
-    for (std::uint64_t i = 0; i < plan.parts[k].ranks.size(); ++i) {
-      const std::uint64_t rank = plan.parts[k].ranks[i];
-      if (rank >= first.n_logical)
-        return Status::error(Code::corrupt_file, "'" + part->file().path() + "' holds a logical file of rank " +
-                                                     std::to_string(rank) + " of " + std::to_string(first.n_logical));
-      plan.table[rank] = i << 32 | k;
-    }
   }
+  if (plan.mapping == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
   const Count count{first.n_physical, "as it was created"};
   plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.parts[0].header, ""};
   plan.common.strategy = describe(plan, count, input);

@@ -1,5 +1,6 @@
 #include "format/multifile_index.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/checked_math.hpp"
@@ -132,7 +133,9 @@ void encode_file_entry(const FileEntry& e, ByteSpan out_40_bytes) {
 void encode_piece_entry(const PieceEntry& e, ByteSpan out_40_bytes) {
   FieldWriter out(out_40_bytes);
   out.put(e.logical_offset).put(e.physical_offset).put(e.logical_bytes).put(e.stored_bytes).put(e.crc);
-  out.put(static_cast<std::uint16_t>(e.kind)).put(static_cast<std::uint16_t>(e.codec));
+  // An unknown codec of a directory may be too large a number here: it must stay unknown.
+  const auto codec = std::min(static_cast<std::uint32_t>(e.codec), 0xFFFFu);
+  out.put(static_cast<std::uint16_t>(e.kind)).put(static_cast<std::uint16_t>(codec));
 }
 
 Result<IndexPage> layout_index(std::uint32_t session, std::uint64_t n_local, std::uint64_t n_pieces,
