@@ -14,10 +14,16 @@ Status ReadSet::open() {
 }
 
 Status ReadSet::open_first() {
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, open_part(0));
-  first_ = part.get();
-  parts_[0] = std::move(part);
-  return first_->header().mapping == format::Mapping::consecutive ? read_bounds() : Status{};
+  TW_ASSIGN_OR_RETURN(parts_[0], open_part(0));
+  return {};
+}
+
+// Who lives in which physical file. Only then may it be recovered: no memory for logical files that are only claimed.
+Status ReadSet::use_as_first(Part& part) {
+  first_ = &part;
+  if (header().mapping != format::Mapping::consecutive) return {};
+  TW_RETURN_IF_ERROR(read_bounds());
+  return check_member(part);
 }
 
 Status ReadSet::read_bounds() {
@@ -41,6 +47,7 @@ Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
   if (physical != 0) TW_RETURN_IF_ERROR(check_member(*part));
   if (own_session_ && part->readable().code() == Code::not_closed) TW_RETURN_IF_ERROR(part->use_index_before_session());
   if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(part->readable());
+  if (physical == 0) TW_RETURN_IF_ERROR(use_as_first(*part));
   const bool whole = part->readable().ok() && (unclosed_ == Unclosed::refuse || check_whole_index(*part).ok());
   if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*part));
   return part;

@@ -49,6 +49,7 @@ class ReadSet {
 
  private:
   Status open_first();
+  Status use_as_first(Part& part);
   Status read_bounds();
   Result<std::unique_ptr<Part>> open_part(std::uint32_t physical);
   Status check_member(const Part& part) const;

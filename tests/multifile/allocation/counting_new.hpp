@@ -1,0 +1,52 @@
+// Replaces operator new of the program: counts what is asked for, and can fail. Included by one source of a program.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+namespace thalweg::test {
+
+// What operator new does between start() and stop(), on all threads.
+class Allocations {
+ public:
+  // The `fail_at`-th request fails (0: none), and each of more than `most` bytes.
+  static void start(std::uint64_t fail_at = 0, std::uint64_t most = ~std::uint64_t{0}) {
+    count_ = bytes_ = largest_ = 0;
+    fail_at_ = fail_at;
+    most_ = most;
+    active_ = true;
+  }
+  static void stop() { active_ = false; }
+  static std::uint64_t count() { return count_; }
+  static std::uint64_t bytes() { return bytes_; }
+  static std::uint64_t largest() { return largest_; }
+
+  static void* take(std::size_t bytes) {
+    if (active_ && !note(bytes)) throw std::bad_alloc();
+    void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+
+ private:
+  static bool note(std::size_t bytes) {
+    const std::uint64_t number = ++count_;
+    bytes_ += bytes;
+    std::uint64_t largest = largest_;
+    while (largest < bytes && !largest_.compare_exchange_weak(largest, bytes)) {
+    }
+    return number != fail_at_ && bytes <= most_;
+  }
+
+  static inline std::atomic<bool> active_{false};
+  static inline std::atomic<std::uint64_t> count_{0}, bytes_{0}, largest_{0}, fail_at_{0}, most_{0};
+};
+
+}  // namespace thalweg::test
+
+void* operator new(std::size_t bytes) { return thalweg::test::Allocations::take(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

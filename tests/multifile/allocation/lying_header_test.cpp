@@ -1,0 +1,161 @@
+// A few KiB that claim a million logical files, or 2^40, or huge sections, with right checksums: refused at once and
+// without memory for what is not there.
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <ostream>
+
+#include "counting_new.hpp"
+#include "file/health.hpp"
+#include "file/multifile.hpp"
+#include "group/groups.hpp"
+#include "support/damage_check.hpp"
+#include "support/damage_seal.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::uint64_t kMostAtOnce = 1 << 20;
+constexpr std::uint64_t kMostInAll = 4 << 20;  // of a call that is refused
+constexpr double kMostCpuSeconds = 0.1;
+constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMillion = 1'000'000;
+
+// Fields of the first physical file and what they claim.
+struct Claim {
+  std::uint64_t offset = 0;  // behind the structure's begin
+  std::uint64_t value = 0;
+  int bytes = 8;
+};
+struct Lie {
+  const char* name;
+  const char* image;
+  const char* magic;  // of the structure; nothing: the file header
+  std::vector<Claim> claims;
+  bool may_be_true = false;  // of an unclosed file: a recovery has to believe it
+  bool claims_count() const { return *magic == '\0' && (claims[0].offset == 48 || claims[0].offset == 72); }
+};
+
+std::vector<Lie> lies() {
+  return {
+      {"MillionLogical", "Closed", "", {{48, kMillion}, {56, kMillion}}},
+      {"MillionLogicalTold", "Closed", "", {{48, kMillion}, {56, kMillion}, {4096 + 8, kMillion}}, true},
+      {"ManyLogical", "Closed", "", {{48, kMany}, {56, kMany}}},
+      {"ManyLogicalTold", "Closed", "", {{48, kMany}, {56, kMany}, {4096 + 8, kMany}}, true},
+      {"ManyLogicalElsewhere", "Closed", "", {{48, kMany}}},
+      {"ManyInTable", "Table", "", {{48, kMany}, {56, kMany}}},
+      {"ManyPhysical", "Closed", "", {{72, 1 << 20, 4}}},
+      {"ManyPhysicalInTable", "Table", "", {{72, 1 << 20, 4}}},
+      {"LargestGranule", "Closed", "", {{92, 1 << 26, 4}}},
+      {"LargestAlignment", "Closed", "", {{88, 1 << 26, 4}}},
+      {"FarIndex", "Closed", "TWSTATE1", {{32, kMany * 2}, {40, kMany}, {48, kMany}}},
+      {"LongIndex", "Closed", "TWSTATE1", {{32, kMany}, {48, kMany - 32768}}},
+      {"ManyDomains", "Closed", "TWSESSN1", {{24, kMany}}},
+      {"LongRounds", "Closed", "TWSESSN1", {{48, kMany}}},
+      {"ManyEntries", "Closed", "TWINDEX1", {{16, kMany}}},
+      {"ManyPieces", "Closed", "TWINDEX1", {{24, kMany}}},
+      {"LongNames", "Closed", "TWINDEX1", {{32, kMany}}},
+      {"LongAttributes", "Closed", "TWINDEX1", {{40, kMany}}},
+      {"LongLogicalFile", "Closed", "TWINDEX1", {{4096, kMany << 20}}},
+      {"PiecesOfAFile", "Closed", "TWINDEX1", {{4096 + 16, 0xFFFFFFFF, 4}}},
+      {"NameOfAFile", "Closed", "TWINDEX1", {{4096 + 32, 0xFFFFFFFF, 4}}},
+      {"LongPiece", "Closed", "TWINDEX1", {{8192 + 16, kMany}, {8192 + 24, kMany}}},
+      {"LongPieceUnpacked", "Zstd", "TWINDEX1", {{8192 + 16, 1 << 26}}},
+      {"LongChunk", "Unclosed", "TWFRAME1", {{16, kMany}}},
+      {"FullChunk", "Unclosed", "TWFRAME1", {{16, kMany}, {128, kMany >> 1}, {160, kMany >> 1}}},
+  };
+}
+
+std::uint64_t begin_of(const FileBytes& file, const std::string& magic) {
+  if (magic.empty()) return 0;
+  for (std::uint64_t at = 512; at + 512 <= file.size(); at += 512)
+    if (begins_with(file, at, magic.c_str())) return at;
+  ADD_FAILURE() << "no " << magic;
+  return 0;
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+Status open_and_read(const std::shared_ptr<Backend>& storage, Access access, bool recover) {
+  const auto group = make_self_group();
+  OpenRequest request;
+  request.backend = storage;
+  request.path = kImagePath;
+  request.access = access;
+  request.recover = recover;
+  request.config.options.buffer_bytes = 2000;
+  auto file = run(open_multifile(*group, std::move(request)));
+  if (!file.has_value()) return file.error();
+  for (std::uint64_t rank = 0; access == Access::read && rank < 4; ++rank) {
+    auto reader = (*file)->reading->reader(rank);
+    std::byte some[1000];
+    std::size_t got = 0;
+    for (std::uint64_t at = 0; reader.has_value() && at < 10'000; at += sizeof some)
+      if (!(*reader)->read(at, some, got).ok()) break;
+  }
+  return run(close_multifile(*group, std::move(file).value()));
+}
+
+void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.name; }
+
+class LyingHeader : public testing::TestWithParam<Lie> {
+ protected:
+  LyingHeader() {
+    auto files = sound_image(GetParam().image).files;
+    FileBytes& first = files.begin()->second;
+    const std::uint64_t begin = begin_of(first, GetParam().magic);
+    for (const Claim& claim : GetParam().claims)
+      std::memcpy(first.data() + begin + claim.offset, &claim.value, static_cast<std::size_t>(claim.bytes));
+    seal_all(first);
+    storage_ = storage_of(files);
+  }
+
+  template <class Call>
+  void expect_cheap(const char* what, Call&& call) {
+    const double begin = cpu_seconds();
+    Allocations::start();
+    Status status;
+    try {
+      status = call();
+    } catch (const std::bad_alloc&) {
+      status = Status::error(Code::no_memory, "bad_alloc");
+    }
+    Allocations::stop();
+    const double seconds = cpu_seconds() - begin;
+    EXPECT_LE(Allocations::largest(), kMostAtOnce) << what << ": " << status.message();
+    EXPECT_LE(Allocations::bytes(), status.ok() ? 2 * kMostInAll : kMostInAll) << what << ": " << status.message();
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    EXPECT_LT(seconds, kMostCpuSeconds) << what << ": " << status.message();
+#else
+    (void)seconds;
+#endif
+  }
+
+  std::shared_ptr<Backend> storage_;
+};
+
+TEST_P(LyingHeader, IsCheap) {
+  Status read;
+  expect_cheap("read", [&] { return read = open_and_read(storage_, Access::read, false); });
+  if (GetParam().claims_count()) {
+    EXPECT_FALSE(read.ok());
+  }
+  if (!GetParam().may_be_true) {
+    expect_cheap("recover", [&] { return open_and_read(storage_, Access::read, true); });
+    expect_cheap("verify", [&] {
+      Health health;
+      return verify_multifile(storage_, kImagePath, {}, health);
+    });
+  }
+  expect_cheap("append", [&] { return open_and_read(storage_, Access::append, false); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Lies, LyingHeader, testing::ValuesIn(lies()),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace thalweg::test
