@@ -1,0 +1,203 @@
+// Every call that reaches storage fails once, with EIO and with ENOSPC, in a program that creates, appends and reads:
+// on simulated tasks, on threads and through callbacks. All tasks get the same status from each collective, nobody
+// waits for ever, what was flushed is in the file after a repair, and the file can then be read by everybody.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+
+#include "backend/fault_backend.hpp"
+#include "file/health.hpp"
+#include "file/multifile.hpp"
+#include "group/groups.hpp"
+#include "support/crash_program.hpp"
+#include "support/run_on.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr const char* kPath = "fault.tw";
+constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and the program ends
+
+enum class Kind { sim, threads, callbacks };
+struct Setting {
+  std::string name;
+  Kind kind;
+  std::int64_t tasks;
+  std::uint64_t step;  // every so many calls one fails
+};
+
+// One writer of one logical file per task; what is promised to it stands in its history.
+class FaultProgram {
+ public:
+  FaultProgram(std::int64_t tasks, std::shared_ptr<Backend> backend)
+      : histories(static_cast<std::size_t>(tasks)), backend_(std::move(backend)) {}
+
+  Op<Status> session(Group& group, Access access) {
+    auto file = co_await open_multifile(group, request(access));
+    note(group, file.status());
+    if (!file.has_value()) co_return Status{};
+    const auto rank = static_cast<std::uint64_t>(group.rank());
+    if (access == Access::read) {
+      read(*(*file)->reading, rank);
+    } else {
+      write(*(*file)->writing, rank);
+    }
+    const Status closed = co_await close_multifile(group, std::move(file).value());
+    note(group, closed);
+    History& history = histories[rank];
+    if (closed.ok() && access != Access::read) history.flushed = history.writes.size();
+    co_return Status{};
+  }
+
+  // Of each collective, by task: all must be the same.
+  std::vector<std::vector<Status>> statuses() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::vector<Status>> all;
+    for (auto& [rank, of_task] : statuses_) all.push_back(of_task);
+    return all;
+  }
+
+  std::vector<History> histories;  // by rank
+  std::string wrong;               // read by a task while calls fail
+
+ private:
+  OpenRequest request(Access access) const {
+    OpenRequest request;
+    request.backend = backend_;
+    request.path = kPath;
+    request.access = access;
+    request.config.options = small_options();
+    request.config.options.physical_files = 2;
+    return request;
+  }
+
+  void note(Group& group, const Status& status) {
+    const std::lock_guard lock(mutex_);
+    statuses_[group.rank()].push_back(status);
+  }
+
+  // False: it failed, and the task writes no more.
+  bool write_one(WriteHandle& handle, std::uint64_t rank, std::uint64_t bytes) {
+    History& history = histories[rank];
+    const std::uint64_t version = history.begin(history.size(), bytes);
+    const auto data = written_bytes(rank, history.writes.back(), version);
+    Status status = handle.seek_to(rank, static_cast<std::int64_t>(history.writes.back().offset));
+    if (status.ok()) status = handle.write(*handle.current(), data);
+    history.writes.back().failed = !status.ok();
+    return status.ok();
+  }
+
+  void write(WriteHandle& handle, std::uint64_t rank) {
+    for (const std::uint64_t bytes : {700u, 5000u}) {
+      if (!write_one(handle, rank, bytes)) return;
+      if (handle.flush().ok()) histories[rank].flushed = histories[rank].writes.size();
+    }
+    (void)write_one(handle, rank, 100);
+  }
+
+  void read(ReadHandle& handle, std::uint64_t rank) {
+    const Found found = read_found(handle, rank);
+    if (!found.whole()) return;
+    const std::string judged = judge(rank, histories[rank].writes, histories[rank].flushed, found);
+    const std::lock_guard lock(mutex_);
+    if (!judged.empty()) wrong = judged;
+  }
+
+  const std::shared_ptr<Backend> backend_;
+  std::mutex mutex_;
+  std::map<TaskRank, std::vector<Status>> statuses_;  // guarded by mutex_
+};
+
+class EveryFault : public testing::TestWithParam<Setting> {
+ protected:
+  void SetUp() override { alarm(kMostSeconds); }
+  void TearDown() override { alarm(0); }
+
+  void run_session(FaultProgram& program, Access access) {
+    const std::int64_t tasks = GetParam().tasks;
+    const auto blocking = [&](Group& group) { EXPECT_TRUE(run(program.session(group, access)).ok()); };
+    if (GetParam().kind == Kind::threads) return run_on_team(tasks, blocking);
+    if (GetParam().kind == Kind::callbacks) return run_on_callbacks(tasks, 1, blocking);
+    run_on_sim({.tasks = tasks, .seed = seed_++, .tasks_per_process = 3},
+               [&](Group& group) { return program.session(group, access); });
+  }
+
+  // The sessions before the one that is hit are sound.
+  struct Run {
+    std::shared_ptr<FaultBackend> backend;
+    std::unique_ptr<FaultProgram> program;
+  };
+  Run run_with(Access hit, const FaultScript& script) {
+    Run run{make_fault_backend(make_memory_backend()), nullptr};
+    run.program = std::make_unique<FaultProgram>(GetParam().tasks, run.backend);
+    if (hit != Access::create) run_session(*run.program, Access::create);
+    run.backend->restart(script);
+    run_session(*run.program, hit);
+    return run;
+  }
+
+  void expect_same_statuses(FaultProgram& program) {
+    const auto all = program.statuses();
+    ASSERT_EQ(all.size(), static_cast<std::size_t>(GetParam().tasks));
+    for (const auto& of_task : all) {
+      ASSERT_EQ(of_task.size(), all[0].size()) << "a task took part in another number of collectives";
+      for (std::size_t i = 0; i < of_task.size(); ++i) {
+        EXPECT_EQ(of_task[i].code(), all[0][i].code()) << of_task[i].message();
+        EXPECT_EQ(of_task[i].message(), all[0][i].message());
+      }
+    }
+  }
+
+  // Nothing that was flushed is lost.
+  void expect_recovered(Run& after) {
+    after.backend->restart({});
+    Health health;
+    const Status repaired = repair_multifile(after.backend, kPath, {}, health);
+    bool flushed = false;
+    for (const History& history : after.program->histories) flushed |= history.flushed > 0;
+    if (!flushed) return;  // the creation may have failed
+    ASSERT_TRUE(repaired.ok()) << repaired.message();
+    const auto group = make_self_group();
+    OpenRequest request;
+    request.backend = after.backend;
+    request.path = kPath;
+    auto file = run(open_multifile(*group, std::move(request)));
+    ASSERT_TRUE(file.has_value()) << file.error().message();
+    for (std::uint64_t rank = 0; rank < after.program->histories.size(); ++rank) {
+      const History& history = after.program->histories[rank];
+      EXPECT_EQ(judge(rank, history.writes, history.flushed, read_found(*(*file)->reading, rank)), "");
+    }
+  }
+
+  void fail_everywhere(Access hit) {
+    const std::uint64_t calls = run_with(hit, {}).backend->calls();
+    for (std::uint64_t call = 1; call <= calls && !HasFailure(); call += GetParam().step) {
+      for (const int error : {EIO, ENOSPC}) {
+        SCOPED_TRACE("call " + std::to_string(call) + " of " + std::to_string(calls) + ", errno " +
+                     std::to_string(error));
+        FaultScript script;
+        script.rules = {{.at = call, .os_errno = error}};
+        Run after = run_with(hit, script);
+        expect_same_statuses(*after.program);
+        EXPECT_EQ(after.program->wrong, "");
+        expect_recovered(after);
+      }
+    }
+  }
+
+  std::uint64_t seed_ = 1;
+};
+
+TEST_P(EveryFault, InACreation) { fail_everywhere(Access::create); }
+TEST_P(EveryFault, InAnAppend) { fail_everywhere(Access::append); }
+TEST_P(EveryFault, InAReading) { fail_everywhere(Access::read); }
+
+INSTANTIATE_TEST_SUITE_P(Groups, EveryFault,
+                         testing::Values(Setting{"Sim", Kind::sim, 20, 1}, Setting{"Threads", Kind::threads, 3, 1},
+                                         Setting{"Callbacks", Kind::callbacks, 3, 1}),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace thalweg::test
