@@ -15,9 +15,22 @@ constexpr std::uint64_t kMostLogical = 1ull << 40;
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
+// For share_in_process: null where there is no memory.
+template <class T, class... Arguments>
+std::shared_ptr<void> try_make(Arguments&&... arguments) {
+  std::shared_ptr<void> made;
+  (void)attempt([&] {
+    made = std::make_shared<T>(std::forward<Arguments>(arguments)...);
+    return Status{};
+  }).ok();
+  return made;
+}
+
+Status no_memory(const std::string& path) { return Status::error(Code::no_memory, "no memory to open '" + path + "'"); }
+
 std::shared_ptr<void> new_read_set(const OpenRequest& request) {
   const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
-  return std::make_shared<ReadSet>(request.backend, request.path, unclosed);
+  return try_make<ReadSet>(request.backend, request.path, unclosed);
 }
 
 Status check_same_path(const ReadSet& set, const OpenRequest& request) {
@@ -37,6 +50,7 @@ Status check_total(const Serving& serving, const ReadSet& set) {
 Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<ReadSet> set,
                      std::unique_ptr<Multifile>& out) {
   TW_RETURN_IF_ERROR(request.arguments);
+  if (!set) return no_memory(request.path);
   TW_RETURN_IF_ERROR(check_same_path(*set, request));
   TW_RETURN_IF_ERROR(set->open());
   TW_RETURN_IF_ERROR(check_total(request.config.serving, *set));
@@ -106,6 +120,7 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   out.process = group.place().process;
   out.node = group.place().node;
   TW_RETURN_IF_ERROR(request.arguments);
+  if (request.access == Access::append && old == nullptr) return no_memory(request.path);
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_same_path(*old, request));
     TW_RETURN_IF_ERROR(old->open());
@@ -178,12 +193,69 @@ Op<Result<std::shared_ptr<ReadSet>>> share_old(Group& group, const OpenRequest& 
   co_return std::static_pointer_cast<ReadSet>(*shared);
 }
 
+// What task 0 tells all: whether there is a plan, and what of it concerns everybody. Empty: no memory to tell it.
+Bytes encode_news(const Status& planned, const WriteCommon& common) {
+  Bytes news;
+  (void)attempt([&] {
+    WireWriter out;
+    out.put_status(planned);
+    out.put_all(encode(common));
+    news = out.take();
+    return Status{};
+  }).ok();
+  return news;
+}
+
+// The same on all tasks: what task 0 says of its plan.
+Status heard_status(ByteView news, const std::string& path) {
+  if (news.empty()) return no_memory(path);
+  return WireReader(news).get_status();
+}
+
+Status heard_common(ByteView news, WriteCommon& common) {
+  WireReader in(news);
+  (void)in.get_status().ok();
+  common = decode_common(in.get_view());
+  return {};
+}
+
+// From the plan of task 0, `news` and `shares` on it, to a handle.
+Op<Status> follow_plan(Group& group, const OpenRequest& request, const Bytes& news, Gathered& shares,
+                       std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
+  const auto heard = co_await group.broadcast(news, 0);
+  Status status = heard.has_value() ? heard_status(heard.value(), request.path) : heard.error();
+  if (!status.ok()) co_return status;
+  WriteCommon common;
+  const Status understood = attempt([&] { return heard_common(heard.value(), common); });
+  const auto share = co_await group.scatter(shares, 0);
+  shares = {};
+  if (!share.has_value()) co_return share.error();
+  const Place place = group.place();
+  std::function<std::shared_ptr<void>()> make = [&request, &place] {  // small: a larger one would take memory
+    return try_make<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
+  };
+  const auto set = co_await group.share_in_process(std::move(make));
+  if (!set.has_value()) co_return set.error();
+  const Status mine = attempt([&] {
+    TW_RETURN_IF_ERROR(understood);
+    if (!set.value()) return no_memory(request.path);
+    return start_writing(request, common, share.value(), std::static_pointer_cast<WriteSet>(set.value()), old, *file);
+  });
+  status = co_await agree(group, mine);
+  co_return status;
+}
+
 Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request) {
   auto old = co_await share_old(group, request);
   if (!old.has_value()) co_return old.error();
+  std::unique_ptr<Multifile> file;  // where there is none, task 0 is told, and no task goes on
+  std::unique_ptr<WriteRoot> root;
   WriteRequest wanted;
   Bytes wanted_bytes;
-  wanted.status = attempt([&] { return make_request(group, request, old->get(), wanted); });
+  wanted.status = attempt([&] {
+    file = std::make_unique<Multifile>();
+    return make_request(group, request, old->get(), wanted);
+  });
   (void)attempt([&] {
     wanted_bytes = encode(wanted);
     return Status{};
@@ -191,51 +263,22 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   auto gathered = co_await group.gather(wanted_bytes, 0);
   if (!gathered.has_value()) co_return gathered.error();
 
-  auto file = std::make_unique<Multifile>();
-  WriteCommon common;
   Gathered shares;
   Bytes news;
   if (group.rank() == 0) {
+    WriteCommon common;
     const Status planned =
-        attempt([&] { return plan_and_create(request, *gathered, old->get(), file->root, common, shares); });
-    WireWriter out;
-    out.put_status(planned);
-    out.put_all(encode(common));
-    news = out.take();
+        attempt([&] { return plan_and_create(request, *gathered, old->get(), root, common, shares); });
+    news = encode_news(planned, common);
     gathered->data = {};
   }
-  auto heard = co_await group.broadcast(news, 0);
-  Status status = heard.status();
-  if (status.ok()) {
-    WireReader in(*heard);
-    status = in.get_status();
-    common = decode_common(in.get_view());
-  }
-  if (!status.ok()) co_return status;  // the same on all tasks
-
-  auto share = co_await group.scatter(shares, 0);
-  shares = {};
-  if (share.has_value()) {
-    const Place place = group.place();
-    std::function<std::shared_ptr<void>()> make = [&request, place] {
-      return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
-    };
-    auto set = co_await group.share_in_process(std::move(make));
-    status = set.status();
-    if (status.ok()) {
-      const Status mine = attempt([&] {
-        return start_writing(request, common, *share, std::static_pointer_cast<WriteSet>(*set), *old, *file);
-      });
-      status = co_await agree(group, mine);
-    }
-  } else {
-    status = share.error();
-  }
+  const Status status = co_await follow_plan(group, request, news, shares, *old, file);
   if (!status.ok()) {
-    if (file->root) undo(*file->root, request);
+    if (root) undo(*root, request);
     co_return status;
   }
-  if (file->root) file->root->old = *old;
+  if (root) root->old = *old;
+  file->root = std::move(root);
   co_return std::move(file);
 }
 

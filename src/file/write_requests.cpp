@@ -29,6 +29,8 @@ Result<Requests> Requests::decode(const Gathered& gathered) {
   node.reserve(tasks);
   std::uint64_t arguments = 0;
   for (std::size_t task = 0; task < tasks; ++task) {
+    if (gathered.part(task).empty())
+      return Status::error(Code::no_memory, "task " + std::to_string(task) + " had no memory to tell what it asks for");
     WireReader in(gathered.part(task));
     const std::string who = tasks > 1 ? "task " + std::to_string(task) : "";
     if (const Status status = in.get_status(); !status.ok()) return tasks > 1 ? status.with_context(who) : status;

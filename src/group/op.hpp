@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/visibility.hpp"
+#include "group/frame_memory.hpp"
 
 namespace thalweg {
 
@@ -27,6 +28,8 @@ class [[nodiscard]] Op {
   struct promise_type {
     std::optional<T> value;
     std::coroutine_handle<> awaiter = std::noop_coroutine();
+    static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+    static void operator delete(void* memory) { free_frame_memory(memory); }
     Op get_return_object() { return Op(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept {

@@ -10,8 +10,8 @@ namespace {
 
 Result<Gathered> only_part(ByteView data) {
   Gathered all;
-  if (!try_assign(all.data, data)) return no_memory_for("gather");
-  all.begin = {0, data.size()};
+  if (!try_assign(all.data, data) || !try_resize(all.begin, 2)) return no_memory_for("gather");
+  all.begin[1] = data.size();
   return all;
 }
 

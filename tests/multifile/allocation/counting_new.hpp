@@ -9,23 +9,24 @@
 
 namespace thalweg::test {
 
-// What operator new does between start() and stop(), on all threads.
+// What operator new does between start() and stop(), on the thread that calls it and on those that join().
 class Allocations {
  public:
-  // The `fail_at`-th request fails (0: none), and each of more than `most` bytes.
-  static void start(std::uint64_t fail_at = 0, std::uint64_t most = ~std::uint64_t{0}) {
+  // Of the requests of `least` bytes or more, which are counted, the `fail_at`-th fails (0: none).
+  static void start(std::uint64_t fail_at = 0, std::uint64_t least = 0) {
     count_ = bytes_ = largest_ = 0;
     fail_at_ = fail_at;
-    most_ = most;
-    active_ = true;
+    least_ = least;
+    here_ = true;
   }
-  static void stop() { active_ = false; }
+  static void stop() { here_ = false; }
+  static void join() { here_ = true; }
   static std::uint64_t count() { return count_; }
   static std::uint64_t bytes() { return bytes_; }
   static std::uint64_t largest() { return largest_; }
 
   static void* take(std::size_t bytes) {
-    if (active_ && !note(bytes)) throw std::bad_alloc();
+    if (here_ && bytes >= least_ && !note(bytes)) throw std::bad_alloc();
     void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
@@ -38,11 +39,11 @@ class Allocations {
     std::uint64_t largest = largest_;
     while (largest < bytes && !largest_.compare_exchange_weak(largest, bytes)) {
     }
-    return number != fail_at_ && bytes <= most_;
+    return number != fail_at_;
   }
 
-  static inline std::atomic<bool> active_{false};
-  static inline std::atomic<std::uint64_t> count_{0}, bytes_{0}, largest_{0}, fail_at_{0}, most_{0};
+  static inline thread_local bool here_ = false;
+  static inline std::atomic<std::uint64_t> count_{0}, bytes_{0}, largest_{0}, fail_at_{0}, least_{0};
 };
 
 }  // namespace thalweg::test

@@ -33,7 +33,11 @@ struct Lie {
   const char* magic;  // of the structure; nothing: the file header
   std::vector<Claim> claims;
   bool may_be_true = false;  // of an unclosed file: a recovery has to believe it
-  bool claims_count() const { return *magic == '\0' && (claims[0].offset == 48 || claims[0].offset == 72); }
+  // With a table, file 0 alone cannot tell how many physical files there are: the next one that is opened does.
+  bool must_be_refused() const {
+    const bool table = std::string(image) == "Table";
+    return *magic == '\0' && (claims[0].offset == 48 || (claims[0].offset == 72 && !table));
+  }
 };
 
 std::vector<Lie> lies() {
@@ -141,7 +145,7 @@ class LyingHeader : public testing::TestWithParam<Lie> {
 TEST_P(LyingHeader, IsCheap) {
   Status read;
   expect_cheap("read", [&] { return read = open_and_read(storage_, Access::read, false); });
-  if (GetParam().claims_count()) {
+  if (GetParam().must_be_refused()) {
     EXPECT_FALSE(read.ok());
   }
   if (!GetParam().may_be_true) {

@@ -1,0 +1,173 @@
+// One allocation after the other fails once, in a small program that goes through the C API: create, write, flush,
+// close, open, read. Each call says so or succeeds, all tasks hear the same from each collective, and what was flushed
+// or closed is in the file.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "counting_new.hpp"
+#include "support/run_on.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and the program ends
+constexpr std::size_t kRecord = 3000;
+// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+constexpr std::uint64_t kBookkeeping = 257;
+
+std::string fresh_path() {
+  const char* base = std::getenv("TMPDIR");
+  return std::string(base != nullptr ? base : "/tmp") + "/no_memory_" + std::to_string(::getpid()) + ".tw";
+}
+
+char byte_of(std::int64_t task, std::size_t i) {
+  return static_cast<char>('a' + (static_cast<std::size_t>(task) * 7 + i) % 23);
+}
+
+// What one task was told. Fixed memory: nothing here may allocate while allocations fail.
+struct Told {
+  tw_status opened = TW_OK, closed = TW_OK, reopened = TW_OK, reclosed = TW_OK;
+  tw_status independent[8] = {};  // of calls that are not collective
+  std::size_t kept = 0;           // bytes promised by a flush or close
+  std::size_t read = 0;
+  bool read_ok = false;
+};
+
+class NoMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    alarm(kMostSeconds);
+    ASSERT_EQ(tw_multifile_config_create(&config_), TW_OK);
+    ASSERT_EQ(tw_multifile_config_set_hint(config_, "physical_files", "1"), TW_OK);
+    ASSERT_EQ(tw_multifile_config_set_hint(config_, "buffer_bytes", "4096"), TW_OK);
+    for (std::int64_t task = 0; task < 2; ++task) {
+      for (std::size_t i = 0; i < 2 * kRecord; ++i) data_[task][i] = byte_of(task, i);
+    }
+  }
+  void TearDown() override {
+    tw_multifile_config_free(config_);
+    std::filesystem::remove(path_);
+    alarm(0);
+  }
+
+  void write(tw_group* group, std::int64_t task, Told& told) {
+    tw_multifile* file = nullptr;
+    told.opened = tw_multifile_open(group, path_.c_str(), TW_CREATE, config_, &file);
+    if (told.opened != TW_OK) return;
+    told.independent[0] = tw_write(file, data_[task], kRecord);
+    told.independent[1] = tw_flush(file);
+    const bool flushed = told.independent[0] == TW_OK && told.independent[1] == TW_OK;
+    if (flushed) {
+      told.kept = kRecord;
+      told.independent[2] = tw_write(file, data_[task] + kRecord, kRecord);
+    }
+    const bool written = flushed && told.independent[2] == TW_OK;
+    told.closed = tw_multifile_close(file);
+    if (told.closed == TW_OK && written) told.kept = 2 * kRecord;
+  }
+
+  void read(tw_group* group, std::int64_t task, Told& told) {
+    tw_multifile* file = nullptr;
+    told.reopened = tw_multifile_open(group, path_.c_str(), TW_READ | TW_RECOVER, config_, &file);
+    if (told.reopened != TW_OK) return;
+    char buffer[2 * kRecord + 1];
+    told.independent[3] = tw_read(file, buffer, sizeof buffer, &told.read);
+    told.read_ok = told.independent[3] == TW_OK && std::equal(buffer, buffer + told.read, data_[task]);
+    told.reclosed = tw_multifile_close(file);
+  }
+
+  static void expect_out_of_memory(tw_status status, const char* call) {
+    EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << call << " returned " << status;
+  }
+
+  void expect_good(const std::vector<Told>& all) {
+    for (const Told& told : all) {
+      EXPECT_EQ(told.opened, all[0].opened);
+      EXPECT_EQ(told.closed, all[0].closed);
+      EXPECT_EQ(told.reopened, all[0].reopened);
+      for (const tw_status status : told.independent) expect_out_of_memory(status, "an independent call");
+      expect_out_of_memory(told.opened, "tw_multifile_open");
+      expect_out_of_memory(told.closed, "tw_multifile_close");
+      if (told.kept > 0) expect_out_of_memory(told.reopened, "tw_multifile_open to read");
+      if (told.opened == TW_OK && told.reopened == TW_OK && told.independent[3] == TW_OK) {
+        EXPECT_TRUE(told.read_ok);
+      }
+    }
+  }
+
+  // With memory again: what was promised is there.
+  void expect_kept(const std::vector<Told>& all) {
+    if (all[0].opened != TW_OK) return;
+    ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
+    for (std::size_t task = 0; task < all.size(); ++task) {
+      char buffer[2 * kRecord + 1];
+      std::size_t got = 0;
+      ASSERT_EQ(tw_seek_to(file, static_cast<std::int64_t>(task), 0), TW_OK);
+      ASSERT_EQ(tw_read(file, buffer, sizeof buffer, &got), TW_OK) << tw_last_error();
+      EXPECT_GE(got, all[task].kept);
+      EXPECT_TRUE(std::equal(buffer, buffer + got, data_[task]));
+    }
+    EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  }
+
+  const std::string path_ = fresh_path();
+  tw_multifile_config* config_ = nullptr;
+  char data_[2][2 * kRecord] = {};
+};
+
+TEST_F(NoMemory, OfOneTask) {
+  for (std::uint64_t k = 1;; ++k) {
+    SCOPED_TRACE("allocation " + std::to_string(k));
+    std::vector<Told> told(1);
+    std::filesystem::remove(path_);
+    Allocations::start(k);
+    write(nullptr, 0, told[0]);
+    if (told[0].opened == TW_OK) read(nullptr, 0, told[0]);
+    Allocations::stop();
+    expect_good(told);
+    expect_kept(told);
+    if (Allocations::count() < k || HasFailure()) break;
+  }
+  EXPECT_GT(Allocations::count(), 50u);
+}
+
+TEST_F(NoMemory, OfOneOfTwoThreads) {
+  std::uint64_t most = 100;
+  for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+    SCOPED_TRACE("allocation " + std::to_string(k));
+    std::vector<Told> told(2);
+    std::filesystem::remove(path_);
+    tw_team* team = nullptr;
+    ASSERT_EQ(tw_team_create(2, &team), TW_OK);
+    std::vector<tw_group*> groups(2);
+    on_threads(2, [&](std::int64_t task) {
+      ASSERT_EQ(tw_group_team(team, task, &groups[static_cast<std::size_t>(task)]), TW_OK);
+    });
+    const auto body = [&](std::int64_t task) {
+      const auto i = static_cast<std::size_t>(task);
+      Allocations::join();
+      write(groups[i], task, told[i]);
+      if (told[i].opened == TW_OK) read(groups[i], task, told[i]);
+      Allocations::stop();
+    };
+    Allocations::start(k, kBookkeeping);
+    Allocations::stop();
+    on_threads(2, body);
+    most = std::max(most, Allocations::count());
+    for (tw_group* group : groups) tw_group_free(group);
+    tw_team_free(team);
+    expect_good(told);
+    expect_kept(told);
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
