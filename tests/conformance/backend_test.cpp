@@ -24,6 +24,7 @@ struct Kind {
   const char* folder;  // the tests make their own one in it; null: nothing on disk
   std::function<std::shared_ptr<Backend>()> make;
 };
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 
 class BackendConformance : public testing::TestWithParam<Kind> {
  protected:

@@ -14,6 +14,7 @@ struct World {
   std::string name;
   std::function<void(const OpBody&)> run;
 };
+void PrintTo(const World& world, std::ostream* out) { *out << world.name; }
 
 TeamBody blocking(const OpBody& body) {
   return [&body](Group& group) {

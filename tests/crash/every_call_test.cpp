@@ -23,6 +23,7 @@ struct Session {
   const char* name;
   int sessions;  // appends after the creation; the last one is hit
 };
+void PrintTo(const Session& session, std::ostream* out) { *out << session.name; }
 
 class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session>> {
  protected:

@@ -29,6 +29,7 @@ std::string name_of(Kind kind) {
   }
   return "";
 }
+void PrintTo(Kind kind, std::ostream* out) { *out << name_of(kind); }
 
 void expect_ok(const OpBody& body, Group& group) {
   const Status status = run(body(group));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ProgramShape {
   Options options;
   MappingFunction mapping;
 };
+inline void PrintTo(const ProgramShape& shape, std::ostream* out) { *out << shape.name; }  // in names of tests
 
 // Sizes at which a few writes fill buffers, granules, chunks and superblocks.
 Options small_options();

@@ -7,6 +7,9 @@
 #include <vector>
 
 namespace thalweg {
+
+inline void PrintTo(Compression kind, std::ostream* out) { *out << (kind == Compression::lz4 ? "lz4" : "zstd"); }
+
 namespace {
 
 using Bytes = std::vector<std::byte>;
