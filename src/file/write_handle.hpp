@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "file/logical_writer.hpp"
@@ -61,7 +62,7 @@ class WriteHandle {
   std::vector<LogicalWriter*> buffered_;                 // may hold a buffer; only of handles that serve many
   LogicalWriter* current_ = nullptr;
   std::shared_ptr<PhysicalWriter> last_physical_;  // of the logical file touched last: most often also of the next
-  PageCache cache_;
+  std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file
   format::Attributes attributes_;
   Status failure_;  // the first one of this task
 };

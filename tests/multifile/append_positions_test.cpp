@@ -1,0 +1,50 @@
+// Where an append begins: at the end of each logical file, whichever physical files one task's logical files are in.
+#include <gtest/gtest.h>
+
+#include "file/multifile.hpp"
+#include "group/groups.hpp"
+
+namespace thalweg::test {
+namespace {
+
+std::unique_ptr<Multifile> opened(const std::shared_ptr<Backend>& backend, Access access, std::int64_t n_logical) {
+  OpenRequest request;
+  request.backend = backend;
+  request.path = "append.tw";
+  request.access = access;
+  request.config.options.physical_files = 3;
+  request.config.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
+  const auto group = make_self_group();
+  return run(open_multifile(*group, std::move(request))).value();
+}
+
+void closed(std::unique_ptr<Multifile> file) {
+  const auto group = make_self_group();
+  const Status status = run(close_multifile(*group, std::move(file)));
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+// All physical files are equally long here, so that their indexes stand at the same offset. A page of one index was
+// once taken for that of another.
+TEST(Append, BeginsAtTheEndOfEachLogicalFileOfSeveralPhysicalFiles) {
+  constexpr std::int64_t kLogical = 6;
+  const auto backend = make_memory_backend();
+  auto file = opened(backend, Access::create, kLogical);
+  for (std::uint64_t rank = 0; rank < kLogical; ++rank) {
+    ASSERT_TRUE(file->writing->seek_to(rank, 0).ok());
+    const std::vector<std::byte> data(100 + rank, std::byte{1});
+    ASSERT_TRUE(file->writing->write(*file->writing->current(), data).ok());
+  }
+  closed(std::move(file));
+
+  file = opened(backend, Access::append, kLogical);
+
+  for (std::uint64_t rank = 0; rank < kLogical; ++rank) {
+    ASSERT_TRUE(file->writing->seek_to(rank, -1).ok());
+    EXPECT_EQ(file->writing->current()->position(), 100 + rank) << "of logical file " << rank;
+  }
+  closed(std::move(file));
+}
+
+}  // namespace
+}  // namespace thalweg::test
