@@ -10,6 +10,9 @@ set(TW_TEST_ENVIRONMENT
   "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+if(TW_SANITIZE OR TW_WITH_COVERAGE)
+  list(APPEND TW_TEST_ENVIRONMENT "THALWEG_KILLS=30")
+endif()
 set(TW_TEST_TIMEOUT 300)
 
 # Files of an optional part say so in their names.
