@@ -1,4 +1,5 @@
 // The collective opening of a multifile.
+#include <cstdint>
 #include <functional>
 
 #include "file/create_files.hpp"
@@ -282,9 +283,35 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   co_return std::move(file);
 }
 
+// Path, mode and flags as a number that is the same where they are; not negative.
+std::int64_t way_of(const OpenRequest& request) {
+  const std::size_t path = std::hash<std::string>{}(request.path);
+  const std::size_t mode = static_cast<std::size_t>(request.access) * 4 + (request.exclusive ? 2 : 0) + request.recover;
+  return static_cast<std::int64_t>((path * 16 + mode) & std::size_t{INT64_MAX});
+}
+
+// Reading and writing go different ways from here on: a task that took another one than the rest, because its arguments
+// are bad or others, would wait for ever.
+Op<Status> agree_on_way(Group& group, const OpenRequest& request) {
+  if (group.size() == 1) co_return request.arguments;
+  std::vector<std::int64_t> mine(3);
+  mine[0] = request.arguments.ok() ? 0 : 1;
+  mine[1] = way_of(request);
+  mine[2] = -mine[1];
+  const auto largest = co_await group.allreduce(std::move(mine), Reduction::max);
+  if (!largest.has_value()) co_return largest.error();
+  const std::vector<std::int64_t>& max = largest.value();
+  if (max[0] != 0) co_return co_await agree(group, request.arguments);
+  if (max[1] == -max[2]) co_return Status{};
+  co_return Status::error(Code::invalid_argument,
+                          "opening '" + request.path + "': the tasks do not all give the same path, mode and flags");
+}
+
 }  // namespace
 
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
+  const Status way = co_await agree_on_way(group, request);
+  if (!way.ok()) co_return way;
   if (request.access == Access::read) {
     auto file = co_await open_for_reading(group, request);
     co_return std::move(file);

@@ -1,0 +1,213 @@
+// One task of a group opens a multifile with a bad argument while the others give good ones: all get the same failure,
+// nobody waits for ever, nothing is destroyed, and the group goes on. Bodies for every kind of group, here and in
+// tests/mpi.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "capi/handles.hpp"
+#include "file/multifile.hpp"
+#include "group/groups.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+
+struct BadRequest {
+  const char* name;
+  Access good;        // what the others want
+  bool needs_others;  // wrong only because the others ask for something else
+  std::function<void(OpenRequest&)> spoil;
+};
+inline void PrintTo(const BadRequest& bad, std::ostream* out) { *out << bad.name; }
+
+// What goes wrong for whoever asks, and what only beside others; for each way to open.
+inline std::vector<BadRequest> bad_requests() {
+  std::vector<BadRequest> all;
+  const auto add = [&](const char* name, std::vector<Access> ways, bool needs_others,
+                       std::function<void(OpenRequest&)> spoil) {
+    for (const Access good : ways) all.push_back({name, good, needs_others, spoil});
+  };
+  const auto create = Access::create, read = Access::read, append = Access::append;
+  const std::vector<Access> any = {create, read, append}, writing = {create, append};
+  add("RefusedByTheCaller", any, false,
+      [](OpenRequest& r) { r.arguments = Status::error(Code::invalid_argument, "a bad argument"); });
+  add("RefusedWithTheModeUnknown", any, false, [](OpenRequest& r) {
+    r.access = Access::read;
+    r.arguments = Status::error(Code::invalid_argument, "a bad mode");
+  });
+  add("OtherPath", any, true, [](OpenRequest& r) { r.path += "_other"; });
+  add("PathInNoFolder", any, true, [](OpenRequest& r) { r.path += ".d/none/run.tw"; });
+  add("OtherTotal", any, true, [](OpenRequest& r) { ++r.config.serving.n_logical; });
+  add("ImpossibleTotal", any, false, [](OpenRequest& r) { r.config.serving.n_logical = std::int64_t{1} << 41; });
+  add("NoTotal", {create}, false, [](OpenRequest& r) { r.config.serving.n_logical = -1; });
+  add("RankBeyondTheEnd", any, false, [](OpenRequest& r) { r.config.serving.first = r.config.serving.n_logical; });
+  add("NegativeRank", any, false, [](OpenRequest& r) {
+    r.config.serving.kind = Serving::Kind::list;
+    r.config.serving.list = {-1};
+  });
+  add("RanksOfAnother", writing, true, [](OpenRequest& r) {
+    r.config.serving.first = 0;
+    r.config.serving.count = r.config.serving.n_logical;
+  });
+  add("RankTwice", writing, false, [](OpenRequest& r) {
+    r.config.serving.kind = Serving::Kind::list;
+    r.config.serving.list.assign(2, r.config.serving.first);
+  });
+  add("OtherPhysicalFiles", writing, true, [](OpenRequest& r) { r.config.options.physical_files = 2; });
+  add("OtherGranule", writing, true, [](OpenRequest& r) { r.config.options.granule_bytes = 8192; });
+  add("OtherCompression", writing, true, [](OpenRequest& r) { r.config.options.codec = format::Codec::lz4; });
+  add("OtherSync", writing, true, [](OpenRequest& r) { r.config.options.sync_on_close = true; });
+  add("ExclusiveAlone", {create}, true, [](OpenRequest& r) { r.exclusive = true; });
+  add("CreatesAlone", {read, append}, true, [](OpenRequest& r) { r.access = Access::create; });
+  add("ReadsAlone", {create, append}, true, [](OpenRequest& r) { r.access = Access::read; });
+  add("AppendsAlone", {create, read}, true, [](OpenRequest& r) { r.access = Access::append; });
+  return all;
+}
+
+inline OpenRequest good_request(const Group& group, std::shared_ptr<Backend> backend, const std::string& path,
+                                Access access) {
+  OpenRequest request;
+  request.backend = std::move(backend);
+  request.path = path;
+  request.access = access;
+  request.config.options.physical_files = 1;
+  request.config.serving = {Serving::Kind::range, 2 * group.size(), 2 * group.rank(), 2, {}};
+  return request;
+}
+
+inline std::byte byte_of(std::uint64_t rank) { return static_cast<std::byte>(rank + 1); }
+
+// To be called by one thread before the group comes: the multifile that is read or appended to.
+inline void prepare(const std::shared_ptr<Backend>& backend, const std::string& path, Access access,
+                    std::int64_t tasks) {
+  if (access == Access::create) return;
+  const auto group = make_self_group();
+  OpenRequest request = good_request(*group, backend, path, Access::create);
+  request.config.serving = {Serving::Kind::range, 2 * tasks, 0, 2 * tasks, {}};
+  auto file = run(open_multifile(*group, std::move(request))).value();
+  for (std::uint64_t rank = 0; rank < 2 * static_cast<std::uint64_t>(tasks); ++rank) {
+    ASSERT_TRUE(file->writing->seek_to(rank, 0).ok());
+    ASSERT_TRUE(file->writing->write(*file->writing->current(), std::vector{byte_of(rank)}).ok());
+  }
+  const Status closed = run(close_multifile(*group, std::move(file)));
+  ASSERT_TRUE(closed.ok()) << closed.message();
+}
+
+inline Op<Status> expect_same_failure(Group& group, Status mine) {
+  const auto code = static_cast<std::int64_t>(mine.code());
+  std::vector<std::int64_t> both(2);
+  both[0] = code;
+  both[1] = -code;
+  auto codes = co_await group.allreduce(std::move(both), Reduction::max);
+  EXPECT_TRUE(codes.has_value());
+  if (!codes.has_value()) co_return codes.error();
+  EXPECT_FALSE(mine.ok()) << "task " << group.rank() << " of " << group.size() << " was let in";
+  EXPECT_EQ((*codes)[0], -(*codes)[1]) << "task " << group.rank() << " was told: " << mine.message();
+  co_return Status{};
+}
+
+// After the failure all do as they should: what was there before is still there.
+inline Op<Status> expect_usable(Group& group, OpenRequest request) {
+  const Access access = request.access;
+  auto file = co_await open_multifile(group, std::move(request));
+  EXPECT_TRUE(file.has_value()) << file.status().message();
+  if (!file.has_value()) co_return Status{};
+  const auto rank = 2 * static_cast<std::uint64_t>(group.rank()) + 1;
+  if (access == Access::read) {
+    std::vector<std::byte> data(2);
+    std::size_t got = 0;
+    EXPECT_TRUE((*file)->reading->seek_to(rank, 0).ok());
+    const Status status = (*file)->reading->current()->read(0, data, got);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(got, 1U);
+    EXPECT_EQ(data[0], byte_of(rank));
+  } else {
+    EXPECT_TRUE((*file)->writing->seek_to(rank, -1).ok());
+    EXPECT_EQ((*file)->writing->current()->position(), access == Access::append ? 1U : 0U);
+    EXPECT_TRUE((*file)->writing->write(*(*file)->writing->current(), std::vector{byte_of(rank)}).ok());
+  }
+  const Status closed = co_await close_multifile(group, std::move(file).value());
+  EXPECT_TRUE(closed.ok()) << closed.message();
+  co_return Status{};
+}
+
+// The body: task `spoiler` gives a bad request.
+inline Op<Status> one_bad_request(Group& group, std::shared_ptr<Backend> backend, std::string path, BadRequest bad,
+                                  TaskRank spoiler) {
+  OpenRequest request = good_request(group, backend, path, bad.good);
+  if (group.rank() == spoiler) bad.spoil(request);
+  Status status;
+  {
+    const auto file = co_await open_multifile(group, std::move(request));
+    status = file.status();
+  }
+  (void)(co_await expect_same_failure(group, status)).ok();
+  if (group.rank() == 0 && bad.good == Access::create) {
+    EXPECT_EQ(backend->open(path, OpenMode::read).status().code(), Code::not_found) << "a failed creation left a file";
+  }
+  (void)(co_await group.barrier()).ok();
+  co_return co_await expect_usable(group, good_request(group, backend, path, bad.good));
+}
+
+// ---- The C API ---------------------------------------------------------------------------------------------------
+
+struct BadCall {
+  const char* name;
+  bool needs_others;
+  std::function<tw_status(tw_group*, const char* path, int mode, tw_multifile** file)> open;
+};
+inline void PrintTo(const BadCall& bad, std::ostream* out) { *out << bad.name; }
+
+inline std::vector<BadCall> bad_calls() {
+  const auto with_path = [](const char* path) {
+    return [path](tw_group* g, const char*, int mode, tw_multifile** f) {
+      return tw_multifile_open(g, path, mode, nullptr, f);
+    };
+  };
+  const auto with_mode = [](int mode) {
+    return [mode](tw_group* g, const char* path, int, tw_multifile** f) {
+      return tw_multifile_open(g, path, mode, nullptr, f);
+    };
+  };
+  return {{"NullPath", false, with_path(nullptr)},
+          {"EmptyPath", false, with_path("")},
+          {"PathInNoFolder", false, with_path("/nonexistent/folder/run.tw")},
+          {"NoMode", false, with_mode(0)},
+          {"UnknownMode", false, with_mode(99)},
+          {"UnknownFlag", false, with_mode(TW_CREATE | 1024)},
+          {"RecoverAndCreate", false, with_mode(TW_CREATE | TW_RECOVER)},
+          {"ExclusiveAndRead", false, with_mode(TW_READ | TW_EXCLUSIVE)},
+          {"NoPlaceForTheHandle", false, [](tw_group* g, const char* path, int mode, tw_multifile**) {
+             return tw_multifile_open(g, path, mode, nullptr, nullptr);
+           }}};
+}
+
+// The body, for groups whose tasks may block.
+inline void one_bad_call(Group& group, const std::string& path, int mode, const BadCall& bad, TaskRank spoiler) {
+  auto* handle = new tw_group{run(group.duplicate()).value()};
+  tw_multifile* file = nullptr;
+  const tw_status mine = group.rank() == spoiler ? bad.open(handle, path.c_str(), mode, &file)
+                                                 : tw_multifile_open(handle, path.c_str(), mode, nullptr, &file);
+  std::int64_t both[2] = {mine, -mine};
+  EXPECT_EQ(tw_group_allreduce(handle, both, 2, TW_MAX), TW_OK) << tw_last_error();
+  EXPECT_NE(mine, TW_OK) << "task " << group.rank();
+  EXPECT_EQ(both[0], -both[1]) << "task " << group.rank() << " was told " << tw_status_name(mine);
+  EXPECT_EQ(file, nullptr);
+  EXPECT_STRNE(tw_last_error(), "");
+  EXPECT_EQ(tw_multifile_open(handle, path.c_str(), mode, nullptr, &file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  tw_group_free(handle);
+}
+
+inline const std::vector<std::pair<int, Access>>& modes() {
+  static const std::vector<std::pair<int, Access>> all = {
+      {TW_CREATE, Access::create}, {TW_READ, Access::read}, {TW_APPEND, Access::append}};
+  return all;
+}
+
+}  // namespace thalweg::test
