@@ -1,0 +1,234 @@
+// Multifiles of MPI ranks, as an MPI program makes them: every rank writes several logical files, in few physical
+// files or many; the same ranks, fewer and more read and append.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "support/process_mpi.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+// The number of logical files does not depend on how many ranks share them.
+constexpr std::int64_t kLogical = 13;
+
+std::size_t bytes_of(std::int64_t file, int session) {
+  if (file == 4) return 0;
+  if (file == 7) return 700'000;
+  return static_cast<std::size_t>(100 + file * 3001 + session * 517);
+}
+
+std::vector<char> content(std::int64_t file, int session) {
+  std::vector<char> data(bytes_of(file, session));
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<char>(i * 7 + i / 256 + static_cast<std::size_t>(file) * 31 +
+                                static_cast<std::size_t>(session) * 101);
+  return data;
+}
+
+// Logical files of one rank: all whose number is that of the rank modulo the number of ranks; not consecutive.
+std::vector<std::int64_t> files_of(const Comm& comm, std::int64_t shift = 0) {
+  std::vector<std::int64_t> files;
+  for (std::int64_t f = 0; f < kLogical; ++f)
+    if ((f + shift) % comm.size() == comm.rank()) files.push_back(f);
+  return files;
+}
+
+struct Choice {
+  const char* name;
+  const char* physical_files;
+  tw_mapping_fn mapping;
+};
+void PrintTo(const Choice& choice, std::ostream* out) { *out << choice.name; }
+
+std::int32_t scattered(std::int64_t rank, std::int64_t, std::int32_t m, void* calls) {
+  ++*static_cast<int*>(calls);
+  return static_cast<std::int32_t>(rank * 5 % m);
+}
+
+class MpiMultifile : public testing::TestWithParam<Choice> {
+ protected:
+  tw_multifile* open(const Comm& comm, int mode, const std::vector<std::int64_t>& files) {
+    tw_multifile_config* config = nullptr;
+    tw_multifile* file = nullptr;
+    int calls = 0;
+    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+    EXPECT_EQ(tw_multifile_config_set_ranks(config, mode == TW_CREATE ? kLogical : -1, files.data(), files.size()),
+              TW_OK);
+    if (mode == TW_CREATE) {
+      EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", GetParam().physical_files), TW_OK);
+      EXPECT_EQ(tw_multifile_config_set_hint(config, "chunk_bytes", "16KiB"), TW_OK);
+      if (GetParam().mapping != nullptr) {
+        EXPECT_EQ(tw_multifile_config_set_mapping(config, GetParam().mapping, &calls), TW_OK);
+      }
+    }
+    EXPECT_EQ(tw_multifile_open(comm.group(), folder_.path("run.tw").c_str(), mode, config, &file), TW_OK)
+        << tw_last_error();
+    if (mode == TW_CREATE && GetParam().mapping != nullptr) {
+      EXPECT_EQ(calls, comm.rank() == 0 ? kLogical : 0) << "task 0 asks, once for each logical file";
+    }
+    tw_multifile_config_free(config);
+    return file;
+  }
+
+  void write(const Comm& comm, int mode, int session, std::int64_t shift = 0) {
+    const auto files = files_of(comm, shift);
+    tw_multifile* file = open(comm, mode, files);
+    ASSERT_NE(file, nullptr);
+    for (const std::int64_t f : files) {
+      const std::vector<char> data = content(f, session);
+      const std::size_t half = data.size() / 2;
+      ASSERT_EQ(tw_seek_to(file, f, -1), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_write(file, data.data(), half), TW_OK) << tw_last_error();
+      if (f % 2 == 0) {
+        ASSERT_EQ(tw_flush(file), TW_OK) << tw_last_error();
+      }
+      ASSERT_EQ(tw_write(file, data.data() + half, data.size() - half), TW_OK) << tw_last_error();
+    }
+    ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  }
+
+  void check(const Comm& comm, const std::vector<std::int64_t>& files, int sessions) {
+    tw_multifile* file = open(comm, TW_READ, files);
+    ASSERT_NE(file, nullptr);
+    for (const std::int64_t f : files) {
+      std::vector<char> expected;
+      for (int session = 0; session < sessions; ++session) {
+        const std::vector<char> part = content(f, session);
+        expected.insert(expected.end(), part.begin(), part.end());
+      }
+      std::vector<char> data(expected.size() + 1);
+      std::size_t got = 0;
+      ASSERT_EQ(tw_seek_to(file, f, 0), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_read(file, data.data(), data.size(), &got), TW_OK) << tw_last_error();
+      data.resize(got);
+      ASSERT_TRUE(data == expected) << "logical file " << f << " has " << got << " of " << expected.size() << " bytes";
+    }
+    ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  }
+
+  static std::vector<std::int64_t> all_files() {
+    std::vector<std::int64_t> files;
+    for (std::int64_t f = 0; f < kLogical; ++f) files.push_back(f);
+    return files;
+  }
+
+  Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
+};
+
+TEST_P(MpiMultifile, GivesBackToEachRankWhatItWrote) {
+  write(world_, TW_CREATE, 0);
+
+  check(world_, files_of(world_), 1);
+}
+
+TEST_P(MpiMultifile, GivesEveryRankEverything) {
+  write(world_, TW_CREATE, 0);
+
+  check(world_, all_files(), 1);
+}
+
+// Written by some ranks, read by all and by one; appended to by others, with other logical files for each.
+TEST_P(MpiMultifile, IsRestartedWithFewerAndMoreRanks) {
+  const bool few = world_.rank() < (world_.size() + 1) / 2;
+  const Comm part(MPI_COMM_WORLD, few ? 0 : 1, world_.size() - world_.rank());
+  if (few) write(part, TW_CREATE, 0);
+  world_.barrier();
+
+  check(world_, files_of(world_, 1), 1);
+  write(world_, TW_APPEND, 1, 2);
+  world_.barrier();
+  if (few) write(part, TW_APPEND, 2, 1);
+  world_.barrier();
+  check(world_, files_of(world_), 3);
+  const Comm alone(MPI_COMM_WORLD, world_.rank(), 0);
+  check(alone, all_files(), 3);
+}
+
+// Without a choice of ranks the logical files are shared out evenly, however many tasks come.
+TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
+  write(world_, TW_CREATE, 0);
+  tw_multifile* file = nullptr;
+  ASSERT_EQ(tw_multifile_open(world_.group(), folder_.path("run.tw").c_str(), TW_READ, nullptr, &file), TW_OK);
+
+  const std::int64_t first = kLogical * world_.rank() / world_.size();
+  const std::int64_t end = kLogical * (world_.rank() + 1) / world_.size();
+  for (std::int64_t f = 0; f < kLogical; ++f)
+    EXPECT_EQ(tw_seek_to(file, f, 0), f >= first && f < end ? TW_OK : TW_ERR_NOT_FOUND) << f;
+  tw_multifile_summary summary{};
+  summary.struct_size = sizeof summary;
+  EXPECT_EQ(tw_multifile_summarize(file, &summary), TW_OK);
+  EXPECT_EQ(summary.n_logical, kLogical);
+  const std::string wanted = GetParam().physical_files;
+  if (wanted == "node") {
+    EXPECT_EQ(summary.n_physical, 1) << "all ranks are on this node";
+  } else if (wanted != "auto") {
+    EXPECT_EQ(std::to_string(summary.n_physical), wanted);
+  }
+  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+}
+
+// Names and attributes of all ranks; of an attribute that several set, the one of the lowest rank.
+TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
+  const auto files = files_of(world_);
+  tw_multifile* file = open(world_, TW_CREATE, files);
+  for (const std::int64_t f : files) {
+    ASSERT_EQ(tw_seek_to(file, f, 0), TW_OK);
+    ASSERT_EQ(tw_multifile_set_name(file, ("name " + std::to_string(f)).c_str(), 0), TW_OK);
+  }
+  const std::string mine = std::to_string(world_.rank());
+  ASSERT_EQ(tw_multifile_set_attribute(file, "common", mine.data(), mine.size()), TW_OK);
+  ASSERT_EQ(tw_multifile_set_attribute(file, ("of " + mine).c_str(), mine.data(), mine.size()), TW_OK);
+  ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+
+  file = open(world_, TW_READ, all_files());
+
+  for (std::int64_t f = 0; f < kLogical; ++f) {
+    char name[16] = "";
+    EXPECT_EQ(tw_multifile_name(file, f, name, sizeof name, nullptr, nullptr), TW_OK);
+    EXPECT_EQ(std::string(name), "name " + std::to_string(f));
+  }
+  for (int rank = -1; rank < world_.size(); ++rank) {
+    const void* value = nullptr;
+    std::size_t bytes = 0;
+    const std::string key = rank < 0 ? "common" : "of " + std::to_string(rank);
+    EXPECT_EQ(tw_multifile_attribute(file, key.c_str(), &value, &bytes), TW_OK) << key;
+    EXPECT_EQ(std::string(static_cast<const char*>(value), bytes), std::to_string(std::max(rank, 0)));
+  }
+  EXPECT_EQ(tw_multifile_close(file), TW_OK);
+}
+
+INSTANTIATE_TEST_SUITE_P(PhysicalFiles, MpiMultifile,
+                         testing::Values(Choice{"Auto", "auto", nullptr}, Choice{"One", "1", nullptr},
+                                         Choice{"Three", "3", nullptr}, Choice{"PerNode", "node", nullptr},
+                                         Choice{"Mapped", "4", scattered}),
+                         [](const auto& instance) { return instance.param.name; });
+
+// All threads of all ranks; ranks have different numbers of threads.
+TEST(MpiMultifileOfThreads, GivesBackWhatEachThreadWrote) {
+  Comm world(MPI_COMM_WORLD);
+  SharedFolder folder(world);
+  const std::string path = folder.path("run.tw");
+  on_threads_of_ranks(world, 1 + (world.rank() + 1) % 3, [&](tw_group* group) {
+    const std::int64_t task = tw_group_rank(group);
+    const std::vector<char> written = content(task % kLogical, 5);
+    std::vector<char> read(written.size() + 1);
+    std::size_t got = 0;
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_write(file, written.data(), written.size()), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_read(file, read.data(), read.size(), &got), TW_OK) << tw_last_error();
+    read.resize(got);
+    EXPECT_TRUE(read == written) << "task " << task;
+    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  });
+}
+
+}  // namespace
+}  // namespace thalweg::test

@@ -1,0 +1,70 @@
+// One bad rank among good ones: all ranks get the same failure, and the communicator goes on.
+#include "multifile/one_bad_task.hpp"
+
+#include <mpi.h>
+
+#include "group/mpi_group.hpp"
+#include "support/process_mpi.hpp"
+
+namespace thalweg::test {
+namespace {
+
+std::vector<TaskRank> spoilers(int ranks) {
+  std::vector<TaskRank> all = {0};
+  if (ranks > 1) all.push_back(ranks - 1);
+  return all;
+}
+
+class MpiOneBadTask : public testing::Test {
+ protected:
+  // What is to be read or appended to, and nothing else.
+  void begin(Access access) {
+    if (world_.rank() == 0) {
+      std::filesystem::remove(path_);
+      prepare(posix_backend(), path_, access, world_.size());
+    }
+    world_.barrier();
+  }
+  // The same on all ranks, so that all go on or none.
+  bool failed() {
+    int mine = HasFailure(), any = 0;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world_.comm());
+    return any != 0;
+  }
+
+  Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
+  const std::string path_ = folder_.path("run.tw");
+};
+
+TEST_F(MpiOneBadTask, MakesAllRanksFailTheSameWay) {
+  const auto group = make_mpi_group(world_.comm()).value();
+  for (const BadRequest& bad : bad_requests()) {
+    for (const TaskRank spoiler : spoilers(world_.size())) {
+      if (bad.needs_others && world_.size() == 1) continue;
+      begin(bad.good);
+
+      EXPECT_TRUE(run(one_bad_request(*group, posix_backend(), path_, bad, spoiler)).ok());
+
+      ASSERT_FALSE(failed()) << bad.name << " by rank " << spoiler;
+    }
+  }
+}
+
+TEST_F(MpiOneBadTask, IsToldThroughTheCApi) {
+  const auto group = make_mpi_group(world_.comm()).value();
+  for (const BadCall& bad : bad_calls()) {
+    for (const auto& [mode, access] : modes()) {
+      for (const TaskRank spoiler : spoilers(world_.size())) {
+        begin(access);
+
+        one_bad_call(*group, path_, mode, bad, spoiler);
+
+        ASSERT_FALSE(failed()) << bad.name << ", mode " << mode << ", by rank " << spoiler;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
