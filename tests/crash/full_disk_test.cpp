@@ -1,0 +1,208 @@
+// A disk that is really full (a small tmpfs): every task of a collective is told the same, nobody waits for ever, and
+// what was flushed stays readable.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <random>
+
+#include "support/crash_check.hpp"
+#include "support/process_small_disk.hpp"
+#include "support/run_on.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr int kTasks = 4, kFilesOfTask = 2, kDiskMebibytes = 4;
+constexpr unsigned kWatchdogSeconds = 120;
+
+struct Setting {
+  const char* name;
+  std::vector<std::string> hints;
+};
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
+class FullDisk : public testing::TestWithParam<Setting> {
+ protected:
+  void SetUp() override {
+    if (!disk_.refused().empty()) GTEST_SKIP() << disk_.refused();
+    ::alarm(kWatchdogSeconds);
+  }
+  void TearDown() override { ::alarm(0); }
+
+  tw_status open(tw_group* group, int task, int mode, tw_multifile** file) const {
+    tw_multifile_config* config = nullptr;
+    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+    EXPECT_EQ(tw_multifile_config_set_range(config, kTasks * kFilesOfTask, task * kFilesOfTask, kFilesOfTask), TW_OK);
+    for (const std::string& hint : GetParam().hints) {
+      const std::size_t equals = hint.find('=');
+      EXPECT_EQ(tw_multifile_config_set_hint(config, hint.substr(0, equals).c_str(), hint.c_str() + equals + 1), TW_OK);
+    }
+    const tw_status status = tw_multifile_open(group, path_.c_str(), mode, config, file);
+    tw_multifile_config_free(config);
+    return status;
+  }
+
+  // `body` on the threads of a team, with its group and number.
+  static void on_team(const std::function<void(tw_group*, int)>& body) {
+    tw_team* team = nullptr;
+    ASSERT_EQ(tw_team_create(kTasks, &team), TW_OK);
+    on_threads(kTasks, [&](std::int64_t task) {
+      tw_group* group = nullptr;
+      EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
+      body(group, static_cast<int>(task));
+      tw_group_free(group);
+    });
+    tw_team_free(team);
+  }
+
+  tw_status write(tw_multifile* file, int rank, std::uint64_t bytes) {
+    History& history = histories_[static_cast<std::size_t>(rank)];
+    const std::uint64_t offset = history.size();
+    const std::uint64_t version = history.begin(offset, bytes);
+    const auto data = written_bytes(static_cast<std::uint64_t>(rank), history.writes.back(), version);
+    EXPECT_EQ(tw_seek_to(file, rank, static_cast<std::int64_t>(offset)), TW_OK);
+    const tw_status status = tw_write(file, data.data(), data.size());
+    history.writes.back().failed = status != TW_OK;
+    return status;
+  }
+
+  tw_status flush(tw_multifile* file, int task) {
+    const tw_status status = tw_flush(file);
+    for (int i = 0; status == TW_OK && i < kFilesOfTask; ++i) {
+      History& history = histories_[static_cast<std::size_t>(task * kFilesOfTask + i)];
+      history.flushed = history.writes.size();
+    }
+    return status;
+  }
+
+  // Small and large records until a call fails; what it said.
+  tw_status write_until_full(tw_multifile* file, int task) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(task));
+    tw_status status = TW_OK;
+    for (int i = 0; status == TW_OK && i < 5000; ++i) {
+      const int rank = task * kFilesOfTask + static_cast<int>(random() % kFilesOfTask);
+      status =
+          random() % 5 == 0 ? flush(file, task) : write(file, rank, 1 + random() % (random() % 3 == 0 ? 40'000 : 700));
+    }
+    return status;
+  }
+
+  void write_and_close(tw_group* group, int task) {
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    for (int i = 0; i < kFilesOfTask; ++i) EXPECT_EQ(write(file, task * kFilesOfTask + i, 3000), TW_OK);
+    EXPECT_EQ(flush(file, task), TW_OK);
+    EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  }
+
+  Aftermath aftermath(bool was_closed = false) const {
+    return {posix_backend(), path_, histories_, Death::process, was_closed};
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(disk_.folder()))
+      names.push_back(entry.path().filename().string());
+    return names;
+  }
+
+  SmallDisk disk_{kDiskMebibytes};
+  const std::string path_ = disk_.path("run.tw");
+  std::vector<History> histories_ = std::vector<History>(kTasks * kFilesOfTask);
+};
+
+TEST_P(FullDisk, ATeamWritesUntilNothingFits) {
+  ASSERT_TRUE(disk_.reserve(1024));
+  on_team([&](tw_group* group, int task) {
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(write_until_full(file, task), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+  });
+
+  ASSERT_TRUE(anything_durable(aftermath()));
+  EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "") << "read while the disk was full";
+  disk_.free_ballast();
+  EXPECT_EQ(check_aftermath(aftermath()), "");
+}
+
+// One task is told by its own calls; the others, which have no trouble, by the close.
+TEST_P(FullDisk, ACloseTellsAllTasksOfTheTroubleOfOne) {
+  on_team([&](tw_group* group, int task) {
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(write(file, task * kFilesOfTask, 5000), TW_OK) << tw_last_error();
+    EXPECT_EQ(flush(file, task), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    if (task == kTasks - 1) {
+      EXPECT_EQ(write_until_full(file, task), TW_ERR_NO_SPACE) << tw_last_error();
+    }
+    EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+  });
+
+  EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "");
+}
+
+// All is flushed, then the disk becomes full: there is no room for the index.
+TEST_P(FullDisk, ACloseWithoutRoomForTheIndexLosesNothing) {
+  on_team([&](tw_group* group, int task) {
+    tw_multifile* file = nullptr;
+    ASSERT_EQ(open(group, task, TW_CREATE, &file), TW_OK) << tw_last_error();
+    EXPECT_EQ(write(file, task * kFilesOfTask, 5000), TW_OK) << tw_last_error();
+    EXPECT_EQ(flush(file, task), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    if (task == 0) disk_.fill();
+    EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
+  });
+
+  EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "");
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_NO_SPACE);
+  EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "") << "after a repair without room";
+  disk_.free_ballast();
+  EXPECT_EQ(check_aftermath(aftermath()), "");
+}
+
+TEST_P(FullDisk, ACreationFailsForAllAndLeavesNothing) {
+  disk_.fill();
+  on_team([&](tw_group* group, int task) {
+    tw_multifile* file = nullptr;
+    EXPECT_EQ(open(group, task, TW_CREATE, &file), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(file, nullptr);
+  });
+
+  EXPECT_EQ(names(), std::vector<std::string>{"ballast"});
+  disk_.free_ballast();
+  on_team([&](tw_group* group, int task) { write_and_close(group, task); });
+  EXPECT_EQ(check_content(aftermath(true), false, Demand::durable_is_there), "");
+}
+
+TEST_P(FullDisk, AnAppendFailsForAllAndLeavesTheFileAsItWas) {
+  on_team([&](tw_group* group, int task) { write_and_close(group, task); });
+  disk_.fill();
+  on_team([&](tw_group* group, int task) {
+    tw_multifile* file = nullptr;
+    EXPECT_EQ(open(group, task, TW_APPEND, &file), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(file, nullptr);
+  });
+
+  EXPECT_EQ(check_content(aftermath(true), false, Demand::durable_is_there), "");
+  disk_.free_ballast();
+  EXPECT_EQ(check_aftermath(aftermath(true)), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, FullDisk,
+                         testing::Values(Setting{"AllDefaults", {}},
+                                         Setting{"Unbuffered",
+                                                 {"physical_files=1", "buffer_bytes=0", "chunk_bytes=16KiB"}},
+                                         Setting{"ThreeFilesSmallChunks",
+                                                 {"physical_files=3", "chunk_bytes=6000", "buffer_bytes=1500",
+                                                  "alignment_bytes=512", "granule_bytes=4096"}},
+                                         Setting{"Lz4", {"physical_files=2", "compression=lz4", "buffer_bytes=16KiB"}},
+                                         Setting{"SyncOnClose", {"sync_on_close=on", "chunk_bytes=64KiB"}}),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace thalweg::test
