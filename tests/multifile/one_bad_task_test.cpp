@@ -102,5 +102,22 @@ TEST(OneBadTaskSimulated, MakesAllTasksFailTheSameWay) {
   }
 }
 
+// Task 0 alone asks the mapping; a bad answer is told to all.
+TEST(BadMapping, MakesAllTasksFailTheSameWay) {
+  for (const std::int32_t answer : {-1, 3, INT32_MAX}) {
+    const auto backend = make_memory_backend();
+    run_on_team(4, [&](Group& group) {
+      OpenRequest request = good_request(group, backend, "run.tw", Access::create);
+      request.config.options.physical_files = 3;
+      request.config.mapping = [answer](std::int64_t rank, std::int64_t, std::int32_t) {
+        return rank == 5 ? answer : 0;
+      };
+      const auto file = run(open_multifile(group, std::move(request)));
+      EXPECT_EQ(file.status().code(), Code::invalid_argument) << file.status().message();
+    });
+    EXPECT_EQ(backend->open("run.tw", OpenMode::read).status().code(), Code::not_found);
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test
