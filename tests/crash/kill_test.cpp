@@ -23,12 +23,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-constexpr int kPrograms = 5, kSessions = 2, kLogical = 12;
+constexpr int kPrograms = 8, kSessions = 2, kLogical = 12;
 constexpr std::chrono::seconds kWatchdog{100};
 
 int kills_of_each() {
   const char* text = std::getenv("THALWEG_KILLS");
-  return std::max(1, (text == nullptr ? 200 : std::atoi(text)) / kPrograms);
+  const int kills = text == nullptr ? 200 : std::atoi(text);
+  return (kills + kPrograms - 1) / kPrograms;
 }
 
 struct Program {
@@ -164,6 +165,7 @@ TEST_P(Kill, AtAnyMomentLosesNothingThatWasFlushed) {
   EXPECT_GT(unclosed_with_flushed_, 0) << "no kill came between the first flush and the end: nothing was tested";
 }
 
+// kPrograms of them.
 INSTANTIATE_TEST_SUITE_P(
     Programs, Kill,
     testing::Values(Program{"AllDefaults", {}},
@@ -171,6 +173,9 @@ INSTANTIATE_TEST_SUITE_P(
                             {"physical_files=2", "chunk_bytes=6000", "buffer_bytes=1500", "alignment_bytes=512",
                              "granule_bytes=4096"}},
                     Program{"Unbuffered", {"physical_files=1", "buffer_bytes=0", "chunk_bytes=64KiB"}},
+                    Program{"NoChecksums", {"physical_files=1", "checksum=none", "buffer_bytes=20KiB"}},
+                    Program{"LargeAlignment", {"physical_files=4", "alignment_bytes=64KiB", "buffer_bytes=1MiB"}},
+                    Program{"Lz4Unbuffered", {"compression=lz4", "buffer_bytes=0"}},
                     Program{"Zstd", {"physical_files=2", "compression=zstd", "buffer_bytes=16KiB"}},
                     Program{"SyncOnClose", {"physical_files=3", "sync_on_close=on", "chunk_bytes=1MiB"}}),
     [](const auto& instance) { return instance.param.name; });
