@@ -123,7 +123,8 @@ TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, 
                                    tw_multifile** multifile);
 
 /* Writes what is buffered, then the index, and frees the handle (also on failure).
- * Call: collective over the group of the open. Blocking.
+ * Call: collective over the group of the open. Blocking. Of a multifile that was read it does not wait for the other
+ *   tasks: agree before one of them removes the files.
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
  * earlier write or flush of this multifile. After a failure the multifile stays marked as not closed, and
  * everything flushed can be had back with tw_multifile_repair(). NULL gives TW_ERR_INVALID. Since 0.1. */
