@@ -20,7 +20,7 @@ constexpr int kMostFailures = 10;          // that are told
 
 std::uint64_t stride() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr std::uint64_t usual = 7;
+  constexpr std::uint64_t usual = 23;
 #else
   constexpr std::uint64_t usual = 1;
 #endif

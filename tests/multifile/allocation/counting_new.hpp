@@ -48,6 +48,15 @@ class Allocations {
 
 }  // namespace thalweg::test
 
+// All forms, so that what one of them takes another one frees.
 void* operator new(std::size_t bytes) { return thalweg::test::Allocations::take(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  try {
+    return thalweg::test::Allocations::take(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
