@@ -63,6 +63,9 @@ class Scan {
     lost_frames = true;
     report("the frame at offset " + std::to_string(offset) + " is damaged: which bytes it told of is unknown");
   }
+  std::uint64_t bytes_behind(std::uint64_t offset) const {
+    return part_.file_bytes() - std::min(part_.file_bytes(), offset);
+  }
   void damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) {
     report(std::string(what) + " of logical file " + std::to_string(rank) + " at offset " + std::to_string(offset) +
            ": data contradict their checksum (written after the last sync before the machine died, or damaged since)");
@@ -114,7 +117,12 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
     TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(found.offset + within, bytes));
     if (got < bytes.size()) continue;
     const auto slot = format::parse_fill(bytes, part_.header().id, found.offset + within, found.frame.capacity());
-    if (slot) slots.push_back(*slot);
+    if (slot) {
+      slots.push_back(*slot);
+    } else if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
+      lost_pieces = true;  // a slot lies in one sector: neither death tears it
+      report("the fill slot at offset " + std::to_string(found.offset + within) + " is damaged");
+    }
   }
   std::sort(slots.begin(), slots.end(), [](const FillSlot& a, const FillSlot& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.count > b.count;
@@ -151,7 +159,7 @@ Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, s
 // The bytes of the larger slot whose data verify, or of the whole granules that do, if these are more.
 Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots) {
   const std::uint64_t granule = part_.header().granule;
-  if (!crc_) return slots.front().bytes;
+  if (!crc_) return std::min(slots.front().bytes, bytes_behind(found.offset + found.frame.data_offset));
   std::vector<std::byte> buffer;
   TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(found, slots.front().bytes / granule, buffer));
   for (const FillSlot& slot : slots) {

@@ -25,6 +25,17 @@ bool try_resize(Vector& vector, std::uint64_t n) {
   return true;
 }
 
+template <class Vector>
+bool try_reserve(Vector& vector, std::uint64_t n) {
+  if (n > vector.max_size()) return false;
+  try {
+    vector.reserve(static_cast<std::size_t>(n));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
 inline bool try_assign(Bytes& to, ByteView from) {
   try {
     to.assign(from.begin(), from.end());

@@ -66,12 +66,19 @@ class TeamGroup final : public Group {
   bool any_borrowed() const { return team_->any_borrowed(epoch_ - 1); }
   bool any_failed() const { return team_->any_failed(epoch_ - 1); }
 
+  bool has_room_for_small(Gathered& all) const;
   bool copy_all(Gathered& all);
 
   std::shared_ptr<Team> team_;
   const TaskRank rank_;
   Team::Epoch epoch_ = 0;  // the next one of this task
 };
+
+// Taken before the task arrives: where nothing is borrowed nobody waits to hear that a reader had no memory.
+bool TeamGroup::has_room_for_small(Gathered& all) const {
+  const auto tasks = static_cast<std::uint64_t>(size());
+  return try_reserve(all.begin, tasks + 1) && try_reserve(all.data, tasks * Team::kInlineBytes);
+}
 
 bool TeamGroup::copy_all(Gathered& all) {
   if (!try_resize(all.begin, static_cast<std::uint64_t>(size()) + 1)) return false;
@@ -97,8 +104,10 @@ Op<Status> TeamGroup::barrier() {
 Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   team_->show(epoch_, rank_, rank_ == root ? data : ByteView{});
-  co_await arrive();
   Bytes copy;
+  if (!try_reserve(copy, Team::kInlineBytes)) team_->mark_failed(epoch_);
+  co_await arrive();
+  if (any_failed()) co_return no_memory_for("broadcast");
   const bool good = try_assign(copy, shown(root).view());
   if (any_borrowed()) {
     co_await arrive_after_reading(good);
@@ -110,8 +119,10 @@ Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
 Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   team_->show(epoch_, rank_, data);
-  co_await arrive();
   Gathered all;
+  if (rank_ == root && !has_room_for_small(all)) team_->mark_failed(epoch_);
+  co_await arrive();
+  if (any_failed()) co_return no_memory_for("gather");
   const bool good = rank_ != root || copy_all(all);
   if (any_borrowed()) {
     co_await arrive_after_reading(good);
@@ -122,8 +133,10 @@ Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
 
 Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
   team_->show(epoch_, rank_, data);
-  co_await arrive();
   Gathered all;
+  if (!has_room_for_small(all)) team_->mark_failed(epoch_);
+  co_await arrive();
+  if (any_failed()) co_return no_memory_for("allgather");
   const bool good = copy_all(all);
   if (any_borrowed()) {
     co_await arrive_after_reading(good);

@@ -130,6 +130,8 @@ class Recovery:
         p, front = self.p, frame[3]
         slots = [s for s in p.fill_slots(at, frame[2] - front) if frame[6] + s[0] <= LIMIT]
         count = sound = slots[0][0] if slots else None
+        if slots and not p.checksum:
+            sound = min(count, max(p.size - at - front, 0))
         synced = max((s[0] for s in slots if s[3] & 1 and any(o[1] > s[1] for o in slots)), default=None)
         if slots and p.checksum:
             whole = 0

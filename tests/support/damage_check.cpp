@@ -26,7 +26,7 @@ class DamageCheck {
     if (plain == Content::older) return "opened as it is: " + why_;
     if (plain == Content::wrong) return why_;
     const Content recovered = read(true, "with recovery");
-    if (recovered == Content::wrong && loss_ != Loss::may_be_wrong) return why_;
+    if (recovered == Content::wrong) return why_;
     if (depth == Depth::reading && recovered <= Content::exact_or_refused) return "";
     const std::string lost_in_recovery = why_;
     const std::string verified = verify(plain);
@@ -107,7 +107,7 @@ class DamageCheck {
   }
 
   Content worst_after(const Status& repair) const {
-    if (!repair.ok()) return loss_ == Loss::may_be_wrong ? Content::wrong : Content::older;
+    if (!repair.ok()) return Content::older;
     return loss_ == Loss::may_be_silent ? Content::older : Content::exact;
   }
 

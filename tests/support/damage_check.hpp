@@ -10,8 +10,7 @@
 namespace thalweg::test {
 
 // May a repair say "fine" although bytes are gone? Only where nothing can tell: the end of an unclosed file cut off.
-// And may what it brings back be wrong? Only in a file without checksums, when it says that bytes are damaged.
-enum class Loss { is_told, may_be_silent, may_be_wrong };
+enum class Loss { is_told, may_be_silent };
 
 // How much is done to a damaged file. `reading`: it is opened as it is and with recovery, no more.
 enum class Depth { reading, all };
