@@ -45,7 +45,7 @@ typedef struct tw_multifile_config tw_multifile_config; /* how to open one; free
 enum {
   TW_READ = 1,       /* an existing, closed multifile, for reading */
   TW_CREATE = 2,     /* a new multifile, for writing; an existing file of that name is replaced */
-  TW_APPEND = 3,     /* an existing, closed multifile: writing starts at the end of each logical file */
+  TW_APPEND = 4,     /* an existing, closed multifile: writing starts at the end of each logical file */
   TW_EXCLUSIVE = 16, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
   TW_RECOVER = 32    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
                         The file is not changed. Every task scans the file. */
@@ -109,7 +109,7 @@ TW_API const tw_hint* tw_hint_info(size_t i);
  *            give the same path, mode and n_logical.
  * Blocking:  yes.
  * Threads:   one call at a time per group.
- * group      [in]  borrowed until tw_multifile_close() returns.
+ * group      [in]  the handle keeps what it needs of it: tw_group_free() may be called at once.
  * path       [in]  name of the first physical file.
  * mode       [in]  TW_READ, TW_CREATE or TW_APPEND, with flags.
  * config     [in]  may be NULL (all defaults). Only read; may be shared by threads.
@@ -311,8 +311,9 @@ TW_API tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_prog
 
 /* Makes an unclosed multifile readable again: finds all chunks by their frames, checks them, writes the index and
  * closes it. A multifile that is closed and sound is left alone (TW_OK). Can itself be interrupted and repeated. Nobody
- * may have the file open for writing. Returns TW_OK, or TW_ERR_CORRUPT when flushed bytes are damaged: then what is
- * whole has been brought back, the findings name the rest. Call: independent. Since 0.1. */
+ * may have the file open for writing: on one machine that is TW_ERR_UNSAFE (a lock on the first physical file; between
+ * machines only where the file system passes locks on). Returns TW_OK, or TW_ERR_CORRUPT when flushed bytes are
+ * damaged: then what is whole has been brought back, the findings name the rest. Call: independent. Since 0.1. */
 TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
                                      tw_health* health);
 

@@ -33,6 +33,9 @@ class StoredFile {
   virtual Status sync() = 0;
   // First offset >= `offset` that may hold data; size() when there is only a hole behind.
   virtual Result<std::uint64_t> next_data(std::uint64_t offset) = 0;
+  // Keeps others that ask for it away until the file is closed or the process dies; unsafe when one has it already.
+  // Where the storage knows no locks it is granted.
+  virtual Status lock() { return {}; }
   virtual Status close() = 0;  // once; the destructor closes too but cannot report
   virtual const std::string& path() const = 0;
 };

@@ -54,6 +54,11 @@ class PosixFile final : public StoredFile {
     TW_RETURN_IF_ERROR(check_open("look for data in"));
     return next_data_at(file_, path_, offset);
   }
+  Status lock() override {
+    TW_RETURN_IF_ERROR(check_open("lock"));
+    if (lock_file(file_)) return {};
+    return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
+  }
   Status close() override {
     TW_RETURN_IF_ERROR(check_open("close"));
     return close_file(std::move(file_), path_);

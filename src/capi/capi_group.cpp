@@ -92,10 +92,14 @@ Op<Status> allreduce_into(Group& group, std::span<std::int64_t> values, tw_reduc
     co_return Status::error(Code::invalid_argument, "tw_group_allreduce: " + std::to_string(how) + " is no reduction");
   }
   constexpr Reduction kReductions[] = {Reduction::min, Reduction::max, Reduction::sum, Reduction::bit_or};
-  std::vector<std::int64_t> mine(values.begin(), values.end());
-  const auto result = co_await group.allreduce(std::move(mine), kReductions[how]);
-  if (!result.has_value()) co_return result.error();
-  std::copy(result.value().begin(), result.value().end(), values.begin());
+  constexpr std::size_t kBlock = 4096;  // so that no task needs memory for all of a large array
+  for (; !values.empty(); values = values.subspan(std::min(kBlock, values.size()))) {
+    const auto block = values.first(std::min(kBlock, values.size()));
+    std::vector<std::int64_t> mine(block.begin(), block.end());
+    const auto result = co_await group.allreduce(std::move(mine), kReductions[how]);
+    if (!result.has_value()) co_return result.error();
+    std::copy(result.value().begin(), result.value().end(), block.begin());
+  }
   co_return Status{};
 }
 

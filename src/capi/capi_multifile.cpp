@@ -72,7 +72,7 @@ extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mo
     if (multifile == nullptr) request.arguments = null_argument("tw_multifile_open", "multifile");
     auto opened = run(open_multifile(tasks, std::move(request)));
     if (!opened.has_value()) return opened.error();
-    handle->group = group != nullptr ? group->impl.get() : nullptr;
+    if (group != nullptr) handle->group = group->impl;
     handle->file = std::move(opened).value();
     *multifile = handle.release();
     return {};

@@ -7,7 +7,7 @@
 #include "group/team.hpp"
 
 struct tw_group {
-  std::unique_ptr<thalweg::Group> impl;  // never null
+  std::shared_ptr<thalweg::Group> impl;  // never null; what was opened with the group keeps it
 };
 
 struct tw_team {

@@ -12,6 +12,6 @@ struct tw_multifile_config {
 };
 
 struct tw_multifile {
-  thalweg::Group* group = nullptr;  // borrowed; null: this task alone
+  std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
 };

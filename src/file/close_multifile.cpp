@@ -1,4 +1,5 @@
 // The collective closing of a multifile: contributions of all processes reach task 0, which writes the index.
+#include <algorithm>
 #include <ctime>
 
 #include "file/index_writer.hpp"
@@ -38,16 +39,11 @@ Result<Collected> collect(Gathered& gathered, std::int64_t processes) {
   if (static_cast<std::int64_t>(all.processes.size()) != processes)
     return Status::error(Code::no_memory, "only " + std::to_string(all.processes.size()) + " of " +
                                               std::to_string(processes) + " processes could tell what they wrote");
-  TaskRank lowest = -1;
-  for (;;) {  // by rank, so that the lowest one wins
-    const std::pair<TaskRank, format::Attributes>* next = nullptr;
-    for (const ProcessContribution& p : all.processes)
-      for (const auto& entry : p.attributes)
-        if (entry.first > lowest && (next == nullptr || entry.first < next->first)) next = &entry;
-    if (next == nullptr) break;
-    lowest = next->first;
-    all.attributes.insert(next->second.begin(), next->second.end());
-  }
+  std::vector<const std::pair<TaskRank, format::Attributes>*> by_rank;  // so that the lowest one wins
+  for (const ProcessContribution& p : all.processes)
+    for (const auto& entry : p.attributes) by_rank.push_back(&entry);
+  std::sort(by_rank.begin(), by_rank.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  for (const auto* entry : by_rank) all.attributes.insert(entry->second.begin(), entry->second.end());
   return all;
 }
 
@@ -84,11 +80,10 @@ Status adopt_shipped(const WriteRoot::RootPart& part, const Collected& collected
   return {};
 }
 
-Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, WriteSet& files) {
+// `used`: first offset behind everything that task 0 wrote into it.
+Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
   const WriteRoot::RootPart& part = root.parts[k];
   Contributions fresh(part.header.n_local);
-  std::uint64_t used = part.data_start;
-  TW_RETURN_IF_ERROR(adopt_shipped(part, collected, files, used));
   for (const ProcessContribution& process : collected.processes)
     for (const PartContribution& c : process.parts) {
       if (c.physical != k) continue;
@@ -120,8 +115,15 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
 // Physical file 0 last: as long as it is open the multifile is.
 Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
   TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, processes));
+  std::vector<std::uint64_t> used;
+  for (const WriteRoot::RootPart& part : root.parts) {
+    used.push_back(part.data_start);
+    TW_RETURN_IF_ERROR(adopt_shipped(part, collected, files, used.back()));
+  }
+  if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
+  TW_RETURN_IF_ERROR(files.close_files());
   for (auto k = static_cast<std::uint32_t>(root.parts.size()); k-- > 0;)
-    TW_RETURN_IF_ERROR(close_part(root, k, collected, files));
+    TW_RETURN_IF_ERROR(close_part(root, k, collected, used[k]));
   return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
 }
 

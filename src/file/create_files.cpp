@@ -41,6 +41,14 @@ Status begin_one(Backend& backend, const std::string& name, const PlannedPart& p
 
 }  // namespace
 
+Result<std::unique_ptr<StoredFile>> hold_multifile(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
+  if (!exists) return std::unique_ptr<StoredFile>();
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend.open(path, OpenMode::read));
+  TW_RETURN_IF_ERROR(file->lock());
+  return file;
+}
+
 // The session page behind the end is forgotten.
 void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
                      const format::StateSlot& open, std::uint64_t previous_session_offset) {

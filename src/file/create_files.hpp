@@ -6,6 +6,9 @@
 
 namespace thalweg {
 
+// Physical file 0, locked: who writes or repairs a multifile holds it, so that nobody else does at the same time. Null
+// when there is no such file.
+Result<std::unique_ptr<StoredFile>> hold_multifile(Backend& backend, const std::string& path);
 // Makes all physical files of the plan, with everything in front of the first slab. On failure none is left behind.
 Status create_files(Backend& backend, const std::string& path, bool exclusive, const WritePlan& plan);
 // Adds the planned session to all physical files. On failure the multifile is closed again as it was, if that can be

@@ -196,6 +196,7 @@ class Repair {
 Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch, Health& health) {
   health = {};
   Reporter report(watch, health);
+  TW_ASSIGN_OR_RETURN(const auto held, hold_multifile(*backend, path));  // not while somebody writes
   Repair repair(backend, path, report, health);
   const Status repaired = repair.run();
   if (!repaired.ok() && !health.repaired) return repaired;

@@ -28,7 +28,8 @@ struct WriteRoot {
     std::optional<DomainShare> share;  // of task 0's process
   };
   std::vector<RootPart> parts;
-  std::shared_ptr<ReadSet> old;  // append: what was there
+  std::shared_ptr<ReadSet> old;      // append: what was there
+  std::unique_ptr<StoredFile> held;  // keeps other writers and repairs away
 };
 
 struct Multifile {

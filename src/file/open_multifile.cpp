@@ -131,6 +131,14 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   return {};
 }
 
+// Only what another writer or a repair holds is refused here; anything else shows when the file is used.
+Status hold(const OpenRequest& request, std::unique_ptr<StoredFile>& held) {
+  auto file = hold_multifile(*request.backend, request.path);
+  if (!file.has_value()) return file.error().code() == Code::unsafe ? file.error() : Status{};
+  held = std::move(file).value();
+  return {};
+}
+
 // What task 0 does between gather and broadcast.
 Status plan_and_create(const OpenRequest& request, const Gathered& gathered, ReadSet* old,
                        std::unique_ptr<WriteRoot>& root, WriteCommon& common, Gathered& shares) {
@@ -144,14 +152,16 @@ Status plan_and_create(const OpenRequest& request, const Gathered& gathered, Rea
     shares.data.insert(shares.data.end(), share.begin(), share.end());
     shares.begin.push_back(shares.data.size());
   }
-  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, {}});
+  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, {}, {}});
   for (const PlannedPart& part : plan.parts)
     kept->parts.push_back({part.header, part.state, part.session.session, part.session.data_start,
                            part.session.previous_offset,
                            domain_share(plan, part.header.id.physical, requests.process(0))});
   common = plan.common;
+  if (!request.exclusive) TW_RETURN_IF_ERROR(hold(request, kept->held));
   TW_RETURN_IF_ERROR(old != nullptr ? begin_session(*request.backend, request.path, plan)
                                     : create_files(*request.backend, request.path, request.exclusive, plan));
+  if (!kept->held) TW_RETURN_IF_ERROR(hold(request, kept->held));
   root = std::move(kept);
   return {};
 }

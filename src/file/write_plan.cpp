@@ -183,6 +183,7 @@ Status place_domains(const PlanInput& input, WritePlan& plan) {
       plan.domains.push_back({k, d.process, prefix, bytes});
       part.domain_bytes.push_back(bytes);
       largest = std::max(largest, bytes);
+      if (prefix > format::kMaxOffset / 4) break;
       prefix += bytes;  // at most tasks * 1 TiB and a little: no overflow below 2^22 tasks of the largest hint
     }
     if (prefix > format::kMaxOffset / 4)
@@ -271,7 +272,7 @@ void place_sections(WritePlan& plan) {
 
 Result<WritePlan> plan_create(const PlanInput& input) {
   const Count count = physical_count(input);
-  if (input.mapping && input.options.physical_files == kAuto)
+  if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
   WritePlan plan;
   plan.parts.resize(count.n);

@@ -32,6 +32,13 @@ Status WriteSet::sync_data() {
   return {};
 }
 
+Status WriteSet::close_files() {
+  Status first;
+  for (auto& [physical, writer] : writers_)
+    if (Status status = writer->file().close(); !status.ok() && first.ok()) first = status;
+  return first;
+}
+
 // Physical file 0 says which logical file lies where, and directories hold the names.
 Status WriteSet::sync_name() {
   if (name_synced_) return {};
@@ -138,6 +145,7 @@ Bytes WriteSet::contribution() {
       put_contributions(out, files[physical]);
       out.put_bytes(shipped);
     }
+    if (deposits_.front().rank != 0) TW_RETURN_IF_ERROR(close_files());  // task 0 has more to write
     for (const Deposit& d : deposits_) {
       if (d.attributes.empty()) continue;
       out.put(d.rank);

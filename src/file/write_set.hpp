@@ -38,6 +38,8 @@ class WriteSet {
   Status sync();
   // Sync of the data alone: with checksum none a fill slot must not be durable before its bytes.
   Status sync_data();
+  // The file system may tell of failed writes only now. Nothing can be written or synced afterwards.
+  Status close_files();
   // The close is to make everything durable before the multifile says that it is closed; so it does after any sync, as
   // what was synced must not be hidden by an index or by pieces that did not get to the storage.
   void close_durably() { close_durably_.store(true, std::memory_order_relaxed); }

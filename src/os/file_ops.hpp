@@ -35,6 +35,8 @@ Status truncate_file(const FileDescriptor& file, const std::string& path, std::u
 // Reserves storage; the file grows to offset + bytes. Where the file system cannot, nothing happens.
 Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
 Status sync_file(const FileDescriptor& file, const std::string& path);
+// False when another open file holds the lock. True also where the file system has no locks. Source: flock(2).
+bool lock_file(const FileDescriptor& file);
 // First offset >= `offset` that may hold data; the size of the file when only a hole follows.
 Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset);
 

@@ -1,6 +1,7 @@
 #include "os/file_ops.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,6 +192,10 @@ Status sync_file(const FileDescriptor& file, const std::string& path) {
   if (retried([&] { return transfer_calls().sync(file.get()); }) == 0) return {};
   const int err = errno;
   return os_error(err, "cannot bring '" + path + "' to the storage");
+}
+
+bool lock_file(const FileDescriptor& file) {
+  return retried([&] { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) == 0 || errno != EWOULDBLOCK;
 }
 
 Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset) {

@@ -45,6 +45,39 @@ class CApi : public ::testing::Test {
   tw_multifile_config* config_ = nullptr;
 };
 
+TEST_F(CApi, WhatIsBeingWrittenIsNeitherRepairedNorReplacedNorAppendedTo) {
+  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_write(file, "abc", 3), TW_OK);
+  ASSERT_EQ(tw_flush(file), TW_OK);
+  tw_multifile* other = nullptr;
+
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
+  EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &other), TW_ERR_UNSAFE);
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_APPEND, nullptr, &other), TW_ERR_NOT_CLOSED);
+
+  ASSERT_EQ(tw_write(file, "def", 3), TW_OK);
+  close(file);
+  file = open(TW_READ);
+  EXPECT_EQ(read_all(file), "abcdef");
+  close(file);
+}
+
+TEST_F(CApi, AGroupMayBeFreedBeforeWhatWasOpenedWithIt) {
+  tw_group* group = nullptr;
+  ASSERT_EQ(tw_group_self(&group), TW_OK);
+  tw_multifile* file = nullptr;
+  ASSERT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE, config_, &file), TW_OK) << tw_last_error();
+  tw_group_free(group);
+  ASSERT_EQ(tw_write(file, "abc", 3), TW_OK);
+  close(file);
+}
+
+TEST_F(CApi, ModesAreNotMixed) {
+  tw_multifile* file = nullptr;
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_CREATE, config_, &file), TW_ERR_INVALID);
+}
+
 TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
   hint("chunk_bytes", "10000");
   tw_multifile* file = open(TW_CREATE);
