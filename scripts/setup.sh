@@ -47,7 +47,6 @@ libgtest-dev|has_header gtest/gtest.h|GoogleTest
 python3|has_command python3|Python 3.9 or newer
 binutils|has_command nm|nm (binutils)
 ccache|has_command ccache|ccache
-liburing-dev|has_module liburing|liburing
 NEEDS
       ;;
     lint) cat <<'NEEDS'

@@ -42,8 +42,10 @@ Count physical_count(const PlanInput& input) {
   if (input.options.physical_files != kAuto) return {input.options.physical_files, "as asked for"};
   const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
   const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
-  return {static_cast<std::uint32_t>(n), std::to_string(at_once) + " writing at once on each of " + where +
-                                             ", since Linux lets one buffered writer at a time into a file"};
+  if (n == 1) return {1, "one writer"};
+  return {static_cast<std::uint32_t>(n), std::to_string(at_once) + " tasks write at once on " + where +
+                                             (nodes > 1 ? " each" : "") +
+                                             ": Linux lets one buffered writer at a time into a file"};
 }
 
 // ---- Which ranks in which physical file --------------------------------------------------------------------------
