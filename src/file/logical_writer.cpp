@@ -70,6 +70,7 @@ void LogicalWriter::release_buffer() {
 
 Status LogicalWriter::write(std::span<const std::byte> data) {
   dirty_ = true;
+  if (position_ > format::kMaxOffset - 2 * settings_.buffer_bytes) return write_at_the_end(data);
   if (position_ != buffer_start_ + buffer_.size()) {
     TW_RETURN_IF_ERROR(drain(More::unlikely));
     buffer_start_ = position_;
@@ -97,6 +98,17 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
   return {};
 }
 
+// So near to the largest offset nothing is buffered: appending to the buffer looks at its room only.
+Status LogicalWriter::write_at_the_end(std::span<const std::byte> data) {
+  TW_RETURN_IF_ERROR(drain(More::unlikely));
+  release_buffer();
+  TW_RETURN_IF_ERROR(store(position_, data, More::unlikely));
+  position_ += data.size();
+  buffer_start_ = position_;
+  size_ = std::max(size_, position_);
+  return {};
+}
+
 Status LogicalWriter::drain(More more) {
   if (buffer_.empty()) return {};
   TW_RETURN_IF_ERROR(store(buffer_start_, buffer_.bytes(), more));
@@ -114,7 +126,7 @@ Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> d
     const bool grows = chunk_ && chunk_->logical_end() == at && at >= hidden_until_ && chunk_->room() > 0;
     const bool fits_pack = data.size() <= std::min(kSmallBytes, physical_.max_piece_bytes());
     if (!grows && more == More::unlikely && fits_pack) return pack(at, data.size(), data, format::Codec::none);
-    if (!grows) TW_RETURN_IF_ERROR(open_chunk(at, data.size()));
+    if (!grows) TW_RETURN_IF_ERROR(open_chunk(at, data.size(), more));
     TW_ASSIGN_OR_RETURN(const std::size_t taken, chunk_->append(data));
     at += taken;
     data = data.subspan(taken);
@@ -158,16 +170,18 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
   return {};
 }
 
-Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes) {
+// Where no more is expected behind the bytes, as in random writes, they get what they need: chunks are not cheap.
+Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, More more) {
   TW_RETURN_IF_ERROR(leave_chunk());
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
-  TW_ASSIGN_OR_RETURN(
-      const PhysicalWriter::Chunk place,
-      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, std::max(usual, std::min(bytes, kLargestAsk))));
+  const std::uint64_t asked = std::min(bytes, kLargestAsk);
+  const std::uint64_t want = more == More::expected ? std::max(usual, asked) : asked;
+  TW_ASSIGN_OR_RETURN(const PhysicalWriter::Chunk place,
+                      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, want));
   ++count_;
   chunk_ = std::make_unique<ChunkWriter>(physical_, place);
-  ++chunks_;
+  if (more == More::expected) ++chunks_;
   hidden_until_ = 0;
   return {};
 }
@@ -193,6 +207,8 @@ Status LogicalWriter::flush(bool by_sync) {
   dirty_ = false;
   return {};
 }
+
+Status LogicalWriter::mark_synced() { return chunk_ ? chunk_->publish(true) : Status{}; }
 
 void LogicalWriter::pin() {
   if (chunk_) chunk_->pin();

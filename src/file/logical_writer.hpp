@@ -47,9 +47,10 @@ class LogicalWriter {
 
   // Everything written so far counts for recovery (superblocks need PhysicalWriter::flush_pack besides).
   Status flush(bool by_sync);
-  void pin();           // after the storage has it
-  Status push_small();  // hands the buffer to the superblock: frees it for others
-  Status finish();      // as flush, for the last time: little data goes to the superblock
+  Status mark_synced();  // what was flushed: the slots say that it is part of a sync
+  void pin();            // after the storage has it
+  Status push_small();   // hands the buffer to the superblock: frees it for others
+  Status finish();       // as flush, for the last time: little data goes to the superblock
 
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }
@@ -59,6 +60,7 @@ class LogicalWriter {
   std::uint64_t buffered() const { return buffer_.size(); }
   std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
+  bool listed = false;  // for the handle: it is among those that may hold a buffer
   void mark_dirty() { dirty_ = true; }
   PhysicalWriter& physical() const { return physical_; }
 
@@ -77,12 +79,13 @@ class LogicalWriter {
   enum class More { expected, unlikely };
   void grow_buffer(std::size_t wanted);
   void release_buffer();
+  Status write_at_the_end(std::span<const std::byte> data);
   Status drain(More more);
   Status store(std::uint64_t at, std::span<const std::byte> data, More more);
   Status store_plain(std::uint64_t at, std::span<const std::byte> data, More more);
   Status store_compressed(std::uint64_t at, std::span<const std::byte> data);
   Status pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored, format::Codec codec);
-  Status open_chunk(std::uint64_t at, std::uint64_t bytes);
+  Status open_chunk(std::uint64_t at, std::uint64_t bytes, More more);
   Status leave_chunk();
   More more_after_flush() const;
   std::uint64_t next_sequence() const;

@@ -134,6 +134,7 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
 Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_t granules,
                                            std::vector<std::byte>& buffer) {
   const std::uint64_t granule = part_.header().granule;
+  granules = std::min(granules, bytes_behind(found.offset + found.frame.data_offset) / granule);
   std::vector<std::byte> table(granules * sizeof(std::uint32_t));
   TW_ASSIGN_OR_RETURN(const std::size_t in_table,
                       part_.file().read(found.offset + format::kChecksumTableOffset, table));

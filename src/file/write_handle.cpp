@@ -66,7 +66,6 @@ Result<LogicalWriter*> WriteHandle::current_or_first() {
 
 Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   TW_ASSIGN_OR_RETURN(LogicalWriter * next, writer(rank));
-  if (current_ != nullptr && current_ != next && !setup_.settings.serves_few) TW_RETURN_IF_ERROR(limit_buffers());
   current_ = next;
   if (position >= 0) current_->seek(static_cast<std::uint64_t>(position));
   return {};
@@ -74,12 +73,38 @@ Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
 
 // A handle of many logical files keeps few bytes of each: what fills a good part of a page goes to the superblock at
 // once, the rest when all buffers together become too much.
-Status WriteHandle::limit_buffers() {
+Status WriteHandle::limit_buffers(LogicalWriter& left) {
   constexpr std::uint64_t kWorthPacking = 512;
-  if (current_->buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(keep_failure(current_->push_small()));
+  if (left.buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(left.push_small());
   if (setup_.settings.buffered_capacity <= kBufferBudget) return {};
-  for (LogicalWriter* w : buffered_) TW_RETURN_IF_ERROR(keep_failure(w->push_small()));
+  for (LogicalWriter* w : buffered_) {
+    TW_RETURN_IF_ERROR(w->push_small());
+    w->listed = false;
+  }
   buffered_.clear();
+  return {};
+}
+
+// An exception may leave a writer in any state: from then on the handle fails, and the multifile stays unclosed.
+template <class Step>
+Status WriteHandle::guard(Step&& step) {
+  try {
+    return keep_failure(step());
+  } catch (const std::bad_alloc&) {
+    spoilt_ = Status::error(Code::no_memory, "memory could not be had; nothing more can be written with this handle");
+  } catch (const std::exception& error) {
+    spoilt_ = Status::error(Code::internal, error.what());
+  }
+  return keep_failure(spoilt_);
+}
+
+Status WriteHandle::note_writer(LogicalWriter& writer) {
+  if (!writer.dirty()) touched_.push_back(&writer);
+  if (setup_.settings.serves_few) return {};
+  if (last_written_ != nullptr && last_written_ != &writer) TW_RETURN_IF_ERROR(limit_buffers(*last_written_));
+  last_written_ = &writer;
+  if (!writer.listed) buffered_.push_back(&writer);
+  writer.listed = true;
   return {};
 }
 
@@ -88,9 +113,9 @@ Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data
   if (data.size() > format::kMaxOffset - writer.position())
     return Status::error(Code::out_of_range, "a write of " + std::to_string(data.size()) + " bytes at offset " +
                                                  std::to_string(writer.position()) + " passes 2^63-1");
-  if (!writer.dirty()) touched_.push_back(&writer);
-  if (writer.buffered() == 0 && !setup_.settings.serves_few) buffered_.push_back(&writer);
-  return keep_failure(writer.write(data));
+  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(guard([&] { return note_writer(writer); }));
+  return guard([&] { return writer.write(data); });
 }
 
 Status WriteHandle::flush_writers(bool by_sync) {
@@ -99,7 +124,8 @@ Status WriteHandle::flush_writers(bool by_sync) {
 }
 
 Status WriteHandle::flush() {
-  TW_RETURN_IF_ERROR(keep_failure(flush_writers(false)));
+  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
   touched_.clear();
   return {};
 }
@@ -110,8 +136,11 @@ Status WriteHandle::sync() {
     TW_RETURN_IF_ERROR(flush());
     TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync_data()));
   } else {
-    TW_RETURN_IF_ERROR(keep_failure(flush_writers(true)));
+    TW_RETURN_IF_ERROR(spoilt_);
+    TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
     touched_.clear();
+    for (const auto& w : writers_)  // also what was flushed before: a slot proves a sync only when it says so
+      if (w) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
   }
   TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync()));
   for (const auto& w : writers_)

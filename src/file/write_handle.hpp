@@ -50,7 +50,10 @@ class WriteHandle {
  private:
   Result<PhysicalWriter*> physical(std::uint32_t number);
   Result<std::uint64_t> old_size(const Stretch& at);
-  Status limit_buffers();
+  Status limit_buffers(LogicalWriter& left);
+  Status note_writer(LogicalWriter& writer);
+  template <class Step>
+  Status guard(Step&& step);
   Status flush_writers(bool by_sync);
   Status finish_writers();
   Status keep_failure(const Status& status);
@@ -64,7 +67,9 @@ class WriteHandle {
   std::shared_ptr<PhysicalWriter> last_physical_;  // of the logical file touched last: most often also of the next
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file
   format::Attributes attributes_;
-  Status failure_;  // the first one of this task
+  LogicalWriter* last_written_ = nullptr;  // only of handles that serve many
+  Status failure_;                         // the first one of this task
+  Status spoilt_;                          // not ok: an exception was met, nothing more can be written
 };
 
 }  // namespace thalweg
