@@ -54,7 +54,7 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
     const Status status = read_whole(handle, rank, buffer);
     if (status.ok()) {
       health.logical_bytes += handle.current()->size();
-    } else if (status.code() == Code::corrupt_file) {
+    } else if (status.code() == Code::corrupt_file || status.code() == Code::not_found) {  // not found: its part
       ++health.damaged_logical;
       report.finding(status.message());
     } else {
@@ -128,18 +128,31 @@ class Repair {
     health_.closed = true;
     bool damaged = false;
     for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: as long as it is open the multifile is
-      TW_ASSIGN_OR_RETURN(const Part* part, set.part(k));
-      health_.closed &= part->closed();
-      const Status readable = part->readable().ok() ? check_whole_index(*part) : part->readable();
-      if (readable.ok()) continue;
-      report_.finding(readable.message());
-      TW_ASSIGN_OR_RETURN(const bool hurt, mend(set, *part));
-      damaged |= hurt;
+      auto hurt = repair_part(set, k);
+      if (!hurt.has_value() && !may_be_lost(k, hurt.status())) return hurt.status();
+      if (!hurt.has_value()) report_.finding(hurt.status().message() + "; its logical files are lost");
+      damaged |= !hurt.has_value() || *hurt;
     }
     return damaged ? Status::error(Code::corrupt_file, "'" + path_ + "': flushed bytes are damaged") : Status{};
   }
 
  private:
+  // A part of which the storage never got the begin, though it got what was synced to others: those are brought back
+  // without it. All need file 0.
+  static bool may_be_lost(std::uint32_t physical, const Status& why) {
+    return physical != 0 && (why.code() == Code::corrupt_file || why.code() == Code::not_found);
+  }
+
+  // Whether flushed bytes of it are damaged.
+  Result<bool> repair_part(ReadSet& set, std::uint32_t physical) {
+    TW_ASSIGN_OR_RETURN(const Part* part, set.part(physical));
+    health_.closed &= part->closed();
+    const Status readable = part->readable().ok() ? check_whole_index(*part) : part->readable();
+    if (readable.ok()) return false;
+    report_.finding(readable.message());
+    return mend(set, *part);
+  }
+
   Result<bool> mend(ReadSet& set, const Part& part) {
     TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(part));
     TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, ranks, report_.for_recovery()));

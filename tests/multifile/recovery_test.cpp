@@ -1,0 +1,136 @@
+// Unclosed multifiles of special make: what a recovery and a repair bring back of them, and what they say.
+#include <gtest/gtest.h>
+
+#include "file/health.hpp"
+#include "file/multifile.hpp"
+#include "group/groups.hpp"
+#include "support/damage_check.hpp"
+#include "support/damage_seal.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::size_t kBytes = 5000;  // of each logical file
+
+std::byte byte_of(std::uint64_t rank, std::size_t i) { return static_cast<std::byte>(1 + (rank * 7 + i) % 250); }
+
+class Recovered : public testing::Test {
+ protected:
+  std::unique_ptr<Multifile> create(std::int64_t n_logical, Options options) {
+    OpenRequest request;
+    request.backend = storage_;
+    request.path = kImagePath;
+    request.access = Access::create;
+    options.buffer_bytes = 500;
+    request.config.options = options;
+    request.config.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
+    auto file = run(open_multifile(*group_, std::move(request)));
+    EXPECT_TRUE(file.has_value()) << file.status().message();
+    return std::move(file).value();
+  }
+
+  static void write(WriteHandle& handle, std::uint64_t rank, std::size_t bytes = kBytes) {
+    FileBytes data(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) data[i] = byte_of(rank, i);
+    ASSERT_TRUE(handle.seek_to(rank, 0).ok());
+    ASSERT_TRUE(handle.write(*handle.current(), data).ok());
+  }
+
+  // A multifile whose program died right after a sync.
+  void make_unclosed(std::int64_t n_logical, const Options& options) {
+    auto file = create(n_logical, options);
+    for (std::int64_t rank = 0; rank < n_logical; ++rank) write(*file->writing, static_cast<std::uint64_t>(rank));
+    ASSERT_TRUE(file->writing->sync().ok());
+  }
+
+  Status repair() {
+    findings_.clear();
+    const Watch watch{[this](const std::string& text) { findings_ += text + "\n"; }, {}};
+    return repair_multifile(storage_, kImagePath, watch, health_);
+  }
+
+  // Whether a logical file can be read whole, and is right.
+  Status read(std::uint64_t rank, bool recover) {
+    OpenRequest request;
+    request.backend = storage_;
+    request.path = kImagePath;
+    request.access = Access::read;
+    request.recover = recover;
+    TW_ASSIGN_OR_RETURN(auto file, run(open_multifile(*group_, std::move(request))));
+    TW_ASSIGN_OR_RETURN(auto reader, file->reading->reader(rank));
+    FileBytes data(kBytes);
+    std::size_t got = 0;
+    TW_RETURN_IF_ERROR(reader->read(0, data, got));
+    EXPECT_EQ(got, data.size());
+    for (std::size_t i = 0; i < got; ++i) {
+      EXPECT_EQ(data[i], byte_of(rank, i)) << "byte " << i << " of rank " << rank;
+      if (data[i] != byte_of(rank, i)) break;
+    }
+    return run(close_multifile(*group_, std::move(file)));
+  }
+
+  FileBytes bytes_of(std::uint32_t physical) {
+    auto file = storage_->open(format::physical_name(kImagePath, physical), OpenMode::read).value();
+    FileBytes bytes(file->size().value());
+    EXPECT_EQ(file->read(0, bytes).value(), bytes.size());
+    return bytes;
+  }
+  void put(std::uint32_t physical, const FileBytes& bytes) {
+    auto file = storage_->open(format::physical_name(kImagePath, physical), OpenMode::read_write).value();
+    EXPECT_TRUE(file->truncate(0).ok());
+    EXPECT_TRUE(file->write(0, bytes).ok());
+  }
+
+  std::unique_ptr<Group> group_ = make_self_group();
+  std::shared_ptr<Backend> storage_ = make_memory_backend();
+  Health health_;
+  std::string findings_;
+};
+
+Options many_parts(std::uint32_t n) {
+  Options options;
+  options.physical_files = n;
+  return options;
+}
+
+// ---- Physical files that never reached the storage ---------------------------------------------------------------
+
+class PartLost : public Recovered, public testing::WithParamInterface<bool> {};
+
+TEST_P(PartLost, OthersAreBroughtBack) {
+  make_unclosed(6, many_parts(3));
+  const std::string lost = format::physical_name(kImagePath, 1);
+  if (GetParam())
+    ASSERT_TRUE(storage_->remove(lost).ok());
+  else
+    put(1, {});
+  for (const std::uint64_t rank : {0, 5}) EXPECT_TRUE(read(rank, true).ok());
+  EXPECT_FALSE(read(2, true).ok());
+
+  EXPECT_EQ(repair().code(), Code::corrupt_file);
+  EXPECT_TRUE(health_.repaired);
+  EXPECT_EQ(health_.damaged_logical, 2U);
+  EXPECT_NE(findings_.find(lost), std::string::npos) << findings_;
+  for (const std::uint64_t rank : {0, 1, 4, 5})
+    for (const bool recover : {false, true}) EXPECT_TRUE(read(rank, recover).ok()) << rank;
+  for (const std::uint64_t rank : {2, 3}) EXPECT_FALSE(read(rank, false).ok()) << rank;
+  EXPECT_EQ(repair().code(), Code::corrupt_file);
+  EXPECT_FALSE(health_.repaired);
+}
+
+INSTANTIATE_TEST_SUITE_P(, PartLost, testing::Bool(),
+                         [](const auto& instance) { return std::string(instance.param ? "Removed" : "Empty"); });
+
+TEST_F(Recovered, WithoutSessionPageOfOnePart) {
+  make_unclosed(2, many_parts(2));
+  FileBytes second = bytes_of(1);
+  second.resize(4096);
+  put(1, second);
+  EXPECT_EQ(repair().code(), Code::corrupt_file);
+  EXPECT_TRUE(health_.repaired);
+  EXPECT_TRUE(read(0, false).ok());
+  EXPECT_FALSE(read(1, false).ok());
+}
+
+}  // namespace
+}  // namespace thalweg::test
