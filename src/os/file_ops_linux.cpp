@@ -109,12 +109,28 @@ TransferCalls& transfer_calls() {
 
 void close_descriptor(int fd) { (void)::close(fd); }
 
+namespace {
+
+Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) {
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) {
+    const int err = errno;
+    return os_error(err, "cannot look at '" + path + "'");
+  }
+  if (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)) return file;
+  const char* kind = S_ISDIR(status.st_mode) ? "a directory" : S_ISFIFO(status.st_mode) ? "a pipe" : "a device";
+  return Status::error(Code::io_error, "'" + path + "' is " + kind + ", not a file");
+}
+
+}  // namespace
+
 Result<FileDescriptor> open_file(const std::string& path, FileAccess access, FileCreation creation) {
-  int flags = O_CLOEXEC | (access == FileAccess::read ? O_RDONLY : O_RDWR);
+  // A pipe without a partner must not keep us waiting; on files O_NONBLOCK means nothing.
+  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (access == FileAccess::read ? O_RDONLY : O_RDWR);
   if (creation == FileCreation::truncate) flags |= O_CREAT | O_TRUNC;
   if (creation == FileCreation::exclusive) flags |= O_CREAT | O_EXCL;
   const int fd = retried([&] { return ::open(path.c_str(), flags, 0666); });
-  if (fd >= 0) return FileDescriptor(fd);
+  if (fd >= 0) return check_kind(FileDescriptor(fd), path);
   const int err = errno;
   const char* purpose = access == FileAccess::read ? "for reading" : "for writing";
   return os_error(

@@ -32,6 +32,23 @@ class Safety(CliTest):
                 self.assertFalse((self.folder / "out").exists())
                 self.assert_outside_untouched()
 
+    def test_map_replaces_nothing_but_pictures(self):
+        self.craft([(FILE, b"a", b"abc")])
+        before = (self.folder / "crafted.tw").read_bytes()
+
+        self.thalweg("map", "crafted.tw", "crafted.tw", "--format", "svg", expect=UNSAFE)
+        self.thalweg("map", "crafted.tw", "m.svg")
+        self.thalweg("map", "crafted.tw", "m.svg")
+
+        self.assertEqual((self.folder / "crafted.tw").read_bytes(), before)
+
+    def test_what_is_no_file_is_refused_and_keeps_nobody_waiting(self):
+        os.mkfifo(self.folder / "pipe")
+
+        for name, kind in (("pipe", "a pipe"), ("outside", "a directory")):
+            error = self.json("info", name, expect=IO_ERROR)["error"]["message"]
+            self.assertIn(f"'{name}' is {kind}, not a file", error)
+
     def test_relative_does_not_let_dots_through(self):
         self.craft([(FILE, b"/../outside/victim", b"evil")])
 

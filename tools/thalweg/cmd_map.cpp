@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 
@@ -26,12 +28,27 @@ bool wants_html(const Options& options) {
   throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; say which with --format", options.out));
 }
 
+// Something else than a picture, above all the multifile itself, is not replaced.
+void check_old_picture(const std::string& path) {
+  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd) return;
+  char begin[16] = {};
+  const ssize_t got = read(fd.get(), begin, sizeof begin - 1);
+  std::string head(begin, got > 0 ? static_cast<std::size_t>(got) : 0);
+  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (head.empty() || head.starts_with("<svg") || head.starts_with("<?xml") || head.starts_with("<!doctype")) return;
+  throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no picture; choose another name, or remove "
+                                     "it first",
+                                     path));
+}
+
 // The old picture stays until the new one is complete.
 void write_file(const std::string& path, const std::string& text) {
   struct stat status = {};
   if (lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no regular file", path));
   }
+  check_old_picture(path);
   const std::string passing = fmt::format("{}.part-{}", path, getpid());
   const Descriptor fd(open(passing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) fail_with_errno("make", passing);
