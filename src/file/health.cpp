@@ -171,7 +171,12 @@ class Repair {
     source->use(std::move(recovery.index));
     const Contributions nothing(part.header().n_local);
     const IndexJob job{&file, part.header(), recovery.session, offset, source.get(), &nothing, attributes};
-    TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
+    auto written = write_index(job);
+    if (!written.has_value()) {
+      (void)file.truncate(part.file_bytes());  // as it was: what there is of an index may fill the storage
+      return written.error();
+    }
+    const format::IndexPage index = *written;
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(file.sync());
     if (part.state().sequence >= format::kMaxOffset)

@@ -25,6 +25,12 @@ Result<std::unique_ptr<Part>> Part::open(std::unique_ptr<StoredFile> file, std::
   return part;
 }
 
+format::FileEntry RecoveredIndex::file(std::uint64_t local) const {
+  const auto found = std::lower_bound(files.begin(), files.end(), local,
+                                      [](const File& file, std::uint64_t wanted) { return file.local < wanted; });
+  return found != files.end() && found->local == local ? found->entry : format::FileEntry{};
+}
+
 Status Part::read_header(std::uint32_t physical) {
   TW_ASSIGN_OR_RETURN(file_bytes_, file_->size());
   std::array<std::byte, kPageBytes> page{};
@@ -116,7 +122,7 @@ Result<std::vector<std::byte>> Part::section(SectionKind kind, std::uint64_t off
 }
 
 Result<format::FileEntry> Part::file_entry(std::uint64_t local_index, PageCache& cache) const {
-  if (recovered_) return recovered_->files[local_index];
+  if (recovered_) return recovered_->file(local_index);
   TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::files, index_.files_offset, local_index,
                                                       format::kFileEntryBytes, cache));
   return format::parse_file_entry(bytes, index_);

@@ -26,11 +26,18 @@ struct PageCache {
 
 // An index in memory: what a scan found.
 struct RecoveredIndex {
-  std::vector<format::FileEntry> files;
+  struct File {
+    std::uint64_t local = 0;
+    format::FileEntry entry;
+  };
+  // By local index. One that is not here is empty: no memory for as many as the header of an unclosed file claims.
+  std::vector<File> files;
   std::vector<format::PieceEntry> pieces;
   std::string names;
   format::Attributes attributes;
   std::uint64_t end = 0;  // first page behind everything used
+
+  format::FileEntry file(std::uint64_t local) const;
 };
 
 class Part {

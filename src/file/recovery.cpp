@@ -133,18 +133,21 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
 // How many of the first `granules` granules match the table, counted up to the first that does not.
 Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_t granules,
                                            std::vector<std::byte>& buffer) {
+  constexpr std::uint64_t kAtOnce = 1024;  // entries of the table: an extent may claim far more than memory holds
   const std::uint64_t granule = part_.header().granule;
-  granules = std::min(granules, bytes_behind(found.offset + found.frame.data_offset) / granule);
-  std::vector<std::byte> table(granules * sizeof(std::uint32_t));
-  TW_ASSIGN_OR_RETURN(const std::size_t in_table,
-                      part_.file().read(found.offset + format::kChecksumTableOffset, table));
-  buffer.resize(granule);
+  const std::uint64_t data = found.offset + found.frame.data_offset;
+  granules = std::min(granules, bytes_behind(data) / granule);
+  std::array<std::byte, kAtOnce * sizeof(std::uint32_t)> table{};
   for (std::uint64_t i = 0; i < granules; ++i) {
-    TW_ASSIGN_OR_RETURN(const std::size_t got,
-                        part_.file().read(found.offset + found.frame.data_offset + i * granule, buffer));
-    const bool known = (i + 1) * sizeof(std::uint32_t) <= in_table && got == granule;
-    if (!known || crc32c(buffer) != load_le<std::uint32_t>(std::span(table).subspan(i * sizeof(std::uint32_t))))
-      return i;
+    const std::uint64_t within = i % kAtOnce * sizeof(std::uint32_t);
+    if (within == 0) {
+      const std::uint64_t at = found.offset + format::kChecksumTableOffset + i * sizeof(std::uint32_t);
+      const auto entries = std::span(table).first(std::min(granules - i, kAtOnce) * sizeof(std::uint32_t));
+      TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, entries));
+    }
+    buffer.resize(granule);
+    TW_RETURN_IF_ERROR(read_exactly(part_.file(), data + i * granule, buffer));
+    if (crc32c(buffer) != load_le<std::uint32_t>(std::span(table).subspan(within))) return i;
   }
   return granules;
 }
@@ -152,8 +155,10 @@ Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_
 Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, std::vector<std::byte>& buffer) {
   const std::uint64_t granule = part_.header().granule;
   const std::uint64_t start = slot.bytes / granule * granule;
+  const std::uint64_t data = found.offset + found.frame.data_offset;
+  if (slot.bytes > bytes_behind(data)) return false;
   buffer.resize(slot.bytes - start);
-  TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(found.offset + found.frame.data_offset + start, buffer));
+  TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(data + start, buffer));
   return got == buffer.size() && crc32c(buffer) == slot.tail_crc;
 }
 
@@ -227,9 +232,9 @@ Status Scan::superblock(const FoundFrame& found) {
     piece.end_before = entry.end_before;
     piece.entry = {entry.logical_offset,      at,         entry.logical_bytes, entry.stored_bytes, entry.crc,
                    format::PieceKind::packed, entry.codec};
-    stored.resize(entry.stored_bytes);
+    stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
     TW_ASSIGN_OR_RETURN(got, part_.file().read(at, stored));
-    piece.damaged = got < stored.size() || (crc_ && crc32c(stored) != entry.crc);
+    piece.damaged = got < entry.stored_bytes || (crc_ && crc32c(stored) != entry.crc);
     if (piece.damaged) damaged_piece("piece", entry.rank, at);
     at += entry.stored_bytes;
     if (piece.local == part_.header().n_local) {
@@ -332,7 +337,7 @@ Result<RecoveredIndex> load_index(const Part& part) {
     TW_ASSIGN_OR_RETURN(const auto entry,
                         format::parse_file_entry(
                             std::span(files).subspan(i * format::kFileEntryBytes, format::kFileEntryBytes), index));
-    result.files.push_back(entry);
+    result.files.push_back({i, entry});
   }
   for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
     TW_ASSIGN_OR_RETURN(const auto entry,
@@ -356,33 +361,53 @@ Status check_whole_index(const Part& part) { return load_index(part).status(); }
 
 namespace {
 
-// Base entries (may be none) and found pieces, one logical file after the other.
-void merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan, std::uint64_t n_local) {
-  std::vector<FoundPiece>& found = scan.pieces;
-  std::sort(found.begin(), found.end(), [](const FoundPiece& a, const FoundPiece& b) {
-    return a.local != b.local ? a.local < b.local : a.sequence < b.sequence;
-  });
-  RecoveredIndex& index = recovery.index;
-  index.names = base.names;
-  index.attributes = base.attributes;
-  index.files.resize(n_local);
-  std::size_t next = 0;
-  for (std::uint64_t local = 0; local < n_local; ++local) {
-    format::FileEntry& file = index.files[local];
-    if (local < base.files.size()) file = base.files[local];
-    const auto old = std::span(base.pieces).subspan(file.first_piece, file.n_pieces);
-    file.first_piece = index.pieces.size();
-    index.pieces.insert(index.pieces.end(), old.begin(), old.end());
-    const std::size_t first = next;
-    while (next < found.size() && found[next].local == local) ++next;
-    LogicalMerge logical(scan.lost_frames, index.pieces, file);
-    logical.run(std::span(found).subspan(first, next - first));
-    recovery.damaged_logical += logical.damaged();
-    if (logical.cut()) scan.cut(local, file.bytes);
-    recovery.damaged |= logical.damaged() || logical.cut();
+// Makes the entries of the logical files that have one in the base index, or pieces behind it.
+class Merge {
+ public:
+  Merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan) : recovery_(recovery), base_(base), scan_(scan) {}
+
+  void run() {
+    std::sort(scan_.pieces.begin(), scan_.pieces.end(), [](const FoundPiece& a, const FoundPiece& b) {
+      return a.local != b.local ? a.local < b.local : a.sequence < b.sequence;
+    });
+    recovery_.index.names = base_.names;
+    recovery_.index.attributes = base_.attributes;
+    std::span<const RecoveredIndex::File> old = base_.files;
+    std::span<const FoundPiece> found = scan_.pieces;
+    while (!old.empty() || !found.empty()) {
+      RecoveredIndex::File file;
+      if (!old.empty() && (found.empty() || old.front().local <= found.front().local)) {
+        file = old.front();
+        old = old.subspan(1);
+      } else {
+        file.local = found.front().local;
+      }
+      std::size_t n = 0;
+      while (n < found.size() && found[n].local == file.local) ++n;
+      add(file, found.first(n));
+      found = found.subspan(n);
+    }
+    recovery_.damaged |= scan_.lost_frames || scan_.lost_pieces;
   }
-  recovery.damaged |= scan.lost_frames || scan.lost_pieces;
-}
+
+ private:
+  void add(RecoveredIndex::File file, std::span<const FoundPiece> found) {
+    RecoveredIndex& index = recovery_.index;
+    const auto old = std::span(base_.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
+    file.entry.first_piece = index.pieces.size();
+    index.pieces.insert(index.pieces.end(), old.begin(), old.end());
+    LogicalMerge logical(scan_.lost_frames, index.pieces, file.entry);
+    logical.run(found);
+    recovery_.damaged_logical += logical.damaged();
+    if (logical.cut()) scan_.cut(file.local, file.entry.bytes);
+    recovery_.damaged |= logical.damaged() || logical.cut();
+    index.files.push_back(file);
+  }
+
+  Recovery& recovery_;
+  const RecoveredIndex& base_;
+  Scan& scan_;
+};
 
 // Whether a page was written as it stands: what it says may be wrong, but it is not missing.
 bool is_sealed_page(const Part& part, std::uint64_t offset) {
@@ -416,7 +441,7 @@ Result<std::vector<FoundSession>> sessions_to_walk(const Part& part, RecoveredIn
     return find_sessions(part, part.header().session_offset);
   }
   TW_ASSIGN_OR_RETURN(std::vector<FoundSession> sessions, find_sessions(part, last));
-  if (!base.files.empty() || (part.header().n_local == 0 && base.end != 0)) {
+  if (base.end != 0) {
     // The index covers all sessions but an open one.
     std::erase_if(sessions, [&](const FoundSession& s) { return s.offset < base.end; });
   }
@@ -448,7 +473,7 @@ Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>
     recovery.session = session.page.session;
     recovery.session_offset = session.offset;
   }
-  merge(recovery, base, scan, part.header().n_local);
+  Merge(recovery, base, scan).run();
   recovery.index.end = align_up(std::max({base.end, scan.end(), part.state().end}), kPageBytes);
   return recovery;
 }

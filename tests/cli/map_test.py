@@ -90,13 +90,13 @@ class Map(CliTest):
 
     def test_an_old_picture_is_replaced_and_nothing_else(self):
         self.craft([(FILE, b"a", b"x")])
-        self.write("m.svg", b"old")
+        self.write("m.svg", b"<svg>old</svg>")
         (self.folder / "dir.svg").mkdir()
 
         self.thalweg("map", "crafted.tw", "m.svg")
         self.thalweg("map", "crafted.tw", "dir.svg", expect=UNSAFE)
 
-        self.assertNotEqual((self.folder / "m.svg").read_bytes(), b"old")
+        self.assertNotEqual((self.folder / "m.svg").read_bytes(), b"<svg>old</svg>")
         self.leftovers("crafted.tw", "dir.svg", "m.svg")
 
 

@@ -132,5 +132,21 @@ TEST_F(Recovered, WithoutSessionPageOfOnePart) {
   EXPECT_FALSE(read(1, false).ok());
 }
 
+// ---- Sizes -------------------------------------------------------------------------------------------------------
+
+// Few of very many logical files have bytes: opening needs memory for those, and a repair tells of all.
+TEST_F(Recovered, FewOfVeryMany) {
+  constexpr std::uint64_t n = 1 << 20;
+  {
+    auto file = create(n, many_parts(1));
+    for (const std::uint64_t rank : {std::uint64_t{3}, n - 1}) write(*file->writing, rank);
+    ASSERT_TRUE(file->writing->sync().ok());
+  }
+  for (const std::uint64_t rank : {std::uint64_t{3}, n - 1}) EXPECT_TRUE(read(rank, true).ok());
+  EXPECT_TRUE(repair().ok()) << findings_;
+  EXPECT_EQ(health_.n_logical, n);
+  for (const std::uint64_t rank : {std::uint64_t{3}, n - 1}) EXPECT_TRUE(read(rank, false).ok());
+}
+
 }  // namespace
 }  // namespace thalweg::test
