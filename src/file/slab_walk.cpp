@@ -11,6 +11,22 @@ namespace thalweg {
 
 namespace {
 
+bool is_index_page(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
+  constexpr std::string_view kMagic = "TWINDEX1";
+  if (std::memcmp(page.data(), kMagic.data(), kMagic.size()) != 0) return false;
+  const std::uint64_t crc_at = format::kPageBytes - sizeof(std::uint32_t);
+  return load_le<std::uint32_t>(page.subspan(crc_at)) ==
+         format::bound_crc(part.header().id, offset, page.first(crc_at));
+}
+
+bool is_index_section(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
+  using format::SectionKind;
+  const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
+  for (const SectionKind kind : {SectionKind::files, SectionKind::pieces, SectionKind::names, SectionKind::attributes})
+    if (format::check_page(page, kind, number, part.header().id, offset).ok()) return true;
+  return false;
+}
+
 // One slab; see section 3 of the format document for where it ends.
 class SlabWalk {
  public:
@@ -29,6 +45,8 @@ class SlabWalk {
         continue;
       }
       if (found.check == format::FrameCheck::zero && !lost) return {};
+      TW_ASSIGN_OR_RETURN(const bool behind, index_is_at(at));
+      if (behind) return {};
       if (!lost) visitor_.damage(at);
       lost = true;
       at += part_.header().alignment;
@@ -42,6 +60,15 @@ class SlabWalk {
     TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, bytes));
     (void)got;  // cut off by the end of the file: the rest is zero, so a frame cut in two is damaged
     return format::parse_frame(bytes, part_.header(), at, room);
+  }
+
+  // An index that never got to the storage whole may begin in place of a frame.
+  Result<bool> index_is_at(std::uint64_t at) {
+    if (at % format::kPageBytes != 0 || at > part_.file_bytes() || part_.file_bytes() - at < format::kPageBytes)
+      return false;
+    std::vector<std::byte> page(format::kPageBytes);
+    TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, page));
+    return is_index_page(part_, page, at) || is_index_section(part_, page, at);
   }
 
   const Part& part_;
@@ -92,22 +119,6 @@ Status walk_session(const Part& part, const FoundSession& found, const WalkVisit
 }
 
 namespace {
-
-bool is_index_page(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
-  constexpr std::string_view kMagic = "TWINDEX1";
-  if (std::memcmp(page.data(), kMagic.data(), kMagic.size()) != 0) return false;
-  const std::uint64_t crc_at = format::kPageBytes - sizeof(std::uint32_t);
-  return load_le<std::uint32_t>(page.subspan(crc_at)) ==
-         format::bound_crc(part.header().id, offset, page.first(crc_at));
-}
-
-bool is_index_section(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
-  using format::SectionKind;
-  const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
-  for (const SectionKind kind : {SectionKind::files, SectionKind::pieces, SectionKind::names, SectionKind::attributes})
-    if (format::check_page(page, kind, number, part.header().id, offset).ok()) return true;
-  return false;
-}
 
 // Where the index that ends at `end` begins, also one of which only sections were written; `end` when there is none.
 Result<std::uint64_t> index_begin(const Part& part, std::uint64_t end) {

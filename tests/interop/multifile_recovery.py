@@ -88,14 +88,21 @@ class Recovery:
         """Where the run of index pages before `end` begins; `end` when there is none."""
         begin, met = end // PAGE * PAGE, False
         while begin >= 2 * PAGE:
-            page = self.p.exactly(begin - PAGE, PAGE)
-            sealed = self.is_sealed(begin - PAGE)
-            if sealed and page[:8] == b"TWINDEX1":
+            if self.is_index(begin - PAGE) == "page":
                 return begin - PAGE
-            if not sealed or not FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= ATTRIBUTES:
+            if not self.is_index(begin - PAGE):
                 return begin if met else end
             begin, met = begin - PAGE, True
         return end
+
+    def is_index(self, offset):
+        """Whether an index "page" or a page of an index "section" is there."""
+        if not self.is_sealed(offset):
+            return None
+        page = self.p.exactly(offset, PAGE)
+        if page[:8] == b"TWINDEX1":
+            return "page"
+        return "section" if FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= ATTRIBUTES else None
 
     def walk(self, session, sizes, limit):
         number, growth, _, _, _, start, round_bytes, doublings = session
@@ -121,7 +128,7 @@ class Recovery:
                     (self.chunk if frame[0] == CHUNK else self.superblock)(at, frame)
                 at += frame[2]
                 continue
-            if frame == "zero" and not searching:
+            if (frame == "zero" and not searching) or (at % PAGE == 0 and self.is_index(at)):
                 return
             searching = self.lost = True
             at += self.p.alignment

@@ -132,6 +132,39 @@ TEST_F(Recovered, WithoutSessionPageOfOnePart) {
   EXPECT_FALSE(read(1, false).ok());
 }
 
+// ---- The death of the machine in close ---------------------------------------------------------------------------
+
+class IndexTorn : public Recovered, public testing::WithParamInterface<std::vector<std::uint64_t>> {};
+
+// The index begins where the next frame would; some of its pages did not get to the storage, nor did the state.
+TEST_P(IndexTorn, IsNoDamage) {
+  constexpr std::int64_t n = 400;
+  Options options = many_parts(1);
+  options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
+  auto file = create(n, options);
+  for (std::uint64_t rank = 0; rank < n; ++rank) write(*file->writing, rank);
+  ASSERT_TRUE(file->writing->sync().ok());
+  const FileBytes open = bytes_of(0);
+  ASSERT_TRUE(run(close_multifile(*group_, std::move(file))).ok());
+  FileBytes torn = bytes_of(0);
+  std::copy_n(open.begin(), 4096, torn.begin());
+  std::uint64_t index = 0;
+  for (std::uint64_t at = 4096; at < torn.size() && index == 0; at += 4096)
+    if (begins_with(torn, at, "TWINDEX1")) index = at;
+  ASSERT_NE(index, 0U);
+  for (const std::uint64_t page : GetParam())
+    std::fill_n(torn.begin() + static_cast<long>(index + page * 4096), 4096, std::byte{0});
+  put(0, torn);
+
+  EXPECT_TRUE(read(n - 1, true).ok());
+  EXPECT_TRUE(repair().ok()) << findings_;
+  EXPECT_EQ(health_.findings, 1U) << findings_;
+  for (std::uint64_t rank = 0; rank < n; ++rank) EXPECT_TRUE(read(rank, false).ok());
+}
+
+using Pages = std::vector<std::uint64_t>;
+INSTANTIATE_TEST_SUITE_P(, IndexTorn, testing::Values(Pages{}, Pages{0}, Pages{2}, Pages{0, 2}, Pages{1, 4}));
+
 // ---- Sizes -------------------------------------------------------------------------------------------------------
 
 // Few of very many logical files have bytes: opening needs memory for those, and a repair tells of all.
