@@ -11,7 +11,7 @@ namespace thalweg {
 namespace {
 
 // Checksum and copy go block by block, so that the kernel finds in cache what the checksum just read.
-constexpr std::uint64_t kBlockBytes = 256 * 1024;
+constexpr std::uint64_t kBlockBytes = 1 << 20;
 constexpr std::uint64_t kHeadStart = format::kFillSlotOffset[0];
 constexpr std::uint64_t kTableInHead = format::kChecksumTableOffset - kHeadStart;
 

@@ -12,10 +12,22 @@ namespace {
 using format::align_up;
 
 constexpr std::uint64_t kPackBytes = 1 << 20;  // a superblock goes out in writes of about this size
-// Where there is much to copy, data start where the kernel copies fast and the page cache makes large folios.
 constexpr std::uint64_t kWorthAligning = 64 * 1024;
-constexpr std::uint64_t kLargeChunk = 1 << 20;
-constexpr std::uint64_t kLargeBoundary = 256 * 1024;
+
+// The page cache makes one large folio of a large write that begins on a multiple of its size, and many small ones of
+// one that does not (docs/design/multifile.md, "What a folio costs"). So the data of a large chunk begin and end on
+// such a boundary; what is left out in front is a hole.
+std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
+  constexpr std::uint64_t kLargeChunk = 1 << 20;
+  constexpr std::uint64_t kVeryLargeChunk = 8 << 20;
+  if (content < kLargeChunk) return alignment;
+  return std::max<std::uint64_t>(content < kVeryLargeChunk ? 256 * 1024 : 1 << 20, alignment);
+}
+
+std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment) {
+  want = std::max<std::uint64_t>(want, 1);
+  return align_up(want, boundary_for(want, alignment));
+}
 
 }  // namespace
 
@@ -51,24 +63,31 @@ std::uint64_t PhysicalWriter::high_water() const {
 }
 
 std::uint64_t PhysicalWriter::extent_for(std::uint64_t want, const format::FileHeader& header) {
-  const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), header.alignment);
-  const std::uint64_t gap = want >= kLargeChunk ? align_up(kLargeBoundary, header.alignment) : 0;
+  const std::uint64_t content = content_for(want, header.alignment);
+  const std::uint64_t boundary = boundary_for(content, header.alignment);
+  const std::uint64_t gap = boundary > header.alignment ? boundary : 0;
   return format::chunk_data_offset(content, header) + gap + content;
+}
+
+// How much of the extent a chunk for `content` bytes uses for data, from a boundary to a boundary; the extent is cut
+// to the end of these. Where the boundaries would cost more than half of it, all that the frame leaves.
+std::uint64_t PhysicalWriter::lay_data(Extent& extent, std::uint64_t content) const {
+  const format::FileHeader& header = setup_.header;
+  const std::uint64_t boundary = boundary_for(std::min(content, extent.bytes), header.alignment);
+  const std::uint64_t front = format::chunk_data_offset(std::min(content, extent.bytes), header);
+  const std::uint64_t begin = align_up(extent.offset + front, boundary);
+  const std::uint64_t end = std::min(begin + content, (extent.offset + extent.bytes) / boundary * boundary);
+  if (end <= begin || end - begin < extent.bytes / 2) return format::chunk_capacity(extent.bytes, header);
+  extent.bytes = end - extent.offset;
+  return end - begin;
 }
 
 Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& start, std::uint64_t want) {
   const std::uint64_t alignment = setup_.header.alignment;
-  const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), alignment);
   const std::uint64_t extent_wanted = extent_for(want, setup_.header);
   const std::lock_guard lock(space_mutex_);
   TW_ASSIGN_OR_RETURN(Extent extent, find_room(extent_wanted, std::max(2 * alignment, extent_wanted / 4)));
-  std::uint64_t capacity = format::chunk_capacity(extent.bytes, setup_.header);
-  if (want >= kLargeChunk && extent.bytes == extent_wanted) {
-    const std::uint64_t data_offset = format::chunk_data_offset(content, setup_.header);
-    const std::uint64_t boundary = std::max(kLargeBoundary, alignment);
-    extent.bytes = align_up(extent.offset + data_offset, boundary) - extent.offset + content;
-    capacity = content;
-  }
+  const std::uint64_t capacity = lay_data(extent, content_for(want, alignment));
   format::Frame frame;
   frame.kind = format::FrameKind::chunk;
   frame.session = setup_.session;

@@ -1,0 +1,79 @@
+// Where the data of large chunks lie: between boundaries on which the page cache makes large folios.
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <thalweg/thalweg.hpp>
+
+#include <filesystem>
+#include <numeric>
+#include <vector>
+
+namespace {
+
+struct DataRange {
+  std::int64_t offset, bytes;
+};
+
+class Layout : public ::testing::Test {
+ protected:
+  ~Layout() override { std::filesystem::remove(path_); }
+
+  // One logical file in calls of `call` bytes; where its data lie.
+  std::vector<DataRange> ranges_of(std::size_t call, int calls, const thalweg::Config& config) {
+    {
+      thalweg::Multifile file(path_, TW_CREATE, config);
+      std::vector<std::byte> data(call);
+      for (int i = 0; i < calls; ++i) {
+        std::iota(reinterpret_cast<unsigned char*>(data.data()), reinterpret_cast<unsigned char*>(data.data() + call),
+                  static_cast<unsigned char>(i));
+        file.write(data.data(), call);
+      }
+      file.close();
+    }
+    std::vector<DataRange> found;
+    thalweg::Multifile file(path_, TW_READ);
+    const auto note = [](const tw_region* region, void* user) {
+      if (region->kind == TW_REGION_DATA)
+        static_cast<std::vector<DataRange>*>(user)->push_back({region->offset, region->bytes});
+      return 0;
+    };
+    EXPECT_EQ(tw_multifile_regions(file.get(), note, &found), TW_OK);
+    return found;
+  }
+
+  const std::string path_ = std::filesystem::temp_directory_path() / ("layout-" + std::to_string(getpid()) + ".tw");
+};
+
+constexpr std::int64_t kMi = 1 << 20;
+
+// Chunks that double and slabs that end in front of them included. One that was cut at the end of a slab once began
+// anywhere, and so did all behind it.
+TEST_F(Layout, EveryChunkOfAStreamBeginsAndEndsOnABoundary) {
+  for (const char* checksum : {"none", "crc32c"}) {
+    const auto ranges = ranges_of(kMi, 130, thalweg::Config().hint("checksum", checksum));
+    ASSERT_GT(ranges.size(), 8u);
+    for (const DataRange& range : ranges) {
+      EXPECT_EQ(range.offset % kMi, 0) << checksum;
+      EXPECT_EQ(range.bytes % kMi, 0) << checksum;
+    }
+  }
+}
+
+TEST_F(Layout, TheBoundaryOfASmallerChunkIsSmaller) {
+  const auto ranges = ranges_of(kMi, 20, thalweg::Config().hint("chunk_bytes", "1M"));
+  for (const DataRange& range : ranges) EXPECT_EQ(range.offset % (kMi / 4), 0);
+}
+
+TEST_F(Layout, OneLargeCallIsOneChunkOnABoundary) {
+  const auto ranges = ranges_of(40 * kMi + 1000, 1, {});
+  ASSERT_FALSE(ranges.empty());
+  EXPECT_EQ(ranges.front().offset % kMi, 0);
+}
+
+// Boundaries are for large chunks: small ones take a block.
+TEST_F(Layout, ASmallChunkGetsNoGap) {
+  const auto ranges = ranges_of(4096, 32, thalweg::Config().hint("chunk_bytes", "64K"));
+  EXPECT_LT(std::filesystem::file_size(path_), 2u * 32 * 4096);
+  EXPECT_FALSE(ranges.empty());
+}
+
+}  // namespace
