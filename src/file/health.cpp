@@ -133,7 +133,8 @@ class Repair {
       if (!hurt.has_value()) report_.finding(hurt.status().message() + "; its logical files are lost");
       damaged |= !hurt.has_value() || *hurt;
     }
-    return damaged ? Status::error(Code::corrupt_file, "'" + path_ + "': flushed bytes are damaged") : Status{};
+    return damaged ? Status::error(Code::corrupt_file, "'" + path_ + "': something that was flushed is damaged or lost")
+                   : Status{};
   }
 
  private:
@@ -178,6 +179,7 @@ class Repair {
     }
     const format::IndexPage index = *written;
     TW_RETURN_IF_ERROR(file.truncate(index.end));
+    TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, part, recovery));
     TW_RETURN_IF_ERROR(file.sync());
     if (part.state().sequence >= format::kMaxOffset)
       return Status::error(Code::corrupt_file,
@@ -194,6 +196,14 @@ class Repair {
     TW_RETURN_IF_ERROR(write_state(file, part.header(), closed));
     TW_RETURN_IF_ERROR(wipe_damaged_slot(file, part.header(), closed));
     return file.sync();
+  }
+
+  // It stands where a walk looks for the frame behind the last one. All else of that index can stay: its pages tell
+  // what they are, and a repair that is cut off here finds in them what this one found.
+  Status wipe_damaged_index_page(StoredFile& file, const Part& part, const Recovery& recovery) {
+    const std::uint64_t offset = part.state().index_offset;
+    if (offset < recovery.frames_end || offset + format::kPageBytes > recovery.index.end) return {};
+    return file.write(offset, std::vector<std::byte>(format::kPageBytes));
   }
 
   // Where the other slot is damaged, readers would go on refusing: it gets the state that went before.

@@ -29,6 +29,7 @@ struct RecoveredIndex {
   struct File {
     std::uint64_t local = 0;
     format::FileEntry entry;
+    std::uint64_t told_bytes = 0;  // what a damaged index says it had, and a repair must find
   };
   // By local index. One that is not here is empty: no memory for as many as the header of an unclosed file claims.
   std::vector<File> files;

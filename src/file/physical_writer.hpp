@@ -82,8 +82,8 @@ class PhysicalWriter {
   Result<Extent> find_room(std::uint64_t want, std::uint64_t least);  // space_mutex_ held
   void take(const Extent& extent);                                    // space_mutex_ held
   std::uint64_t lay_data(Extent& extent, std::uint64_t content) const;
-  Status make_room(std::size_t entries, std::size_t bytes);           // pack_mutex_ held
-  Status write_superblock();                                          // pack_mutex_ held
+  Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
+  Status write_superblock();                                 // pack_mutex_ held
   Result<std::uint64_t> write_small_superblock(format::Frame& frame);
   Result<std::uint64_t> write_large_superblock(format::Frame& frame);
   void encode_directory(std::vector<std::byte>& out) const;

@@ -23,6 +23,7 @@ struct Recovery {
   bool damaged = false;               // something flushed may be lost or unreadable
   std::uint32_t session = 0;          // last session found
   std::uint64_t session_offset = 0;
+  std::uint64_t frames_end = 0;  // behind all that the walked sessions hold
 };
 
 // Reads the whole index that the state slot names: the death of the machine may have left parts of it.

@@ -103,8 +103,8 @@ class Physical:
             except Refused:
                 torn = torn or any(data)
                 continue
-            slot = struct.unpack_from("<QIIQQQQ", data, 8)
-            sequence, state, session, page, end, index, count = slot
+            slot = struct.unpack_from("<QIIQQQQI", data, 8)
+            sequence, state, session, page, end, index, count, _flags = slot
             need(sequence % 2 == 1 - i and sequence and state in (1, 2) and session < 2**24 and is_page(page)
                  and page <= end <= LIMIT, f"{self.path}: a field of the state slot at {offset} is not legal")
             need(page == end if state == 1 else index, f"{self.path}: end {end} in the state slot")

@@ -53,7 +53,12 @@ class Multifile:
     def open_part(self, part):
         slot, torn = part.slots()
         closed = slot is not None and slot[1] == 2 and not torn and slot[4] <= part.size
-        if self.recover and not closed:
+        if self.recover:
+            try:
+                if closed:
+                    return parse_attributes(part.load_index(slot))
+            except Refused:
+                pass
             return Recovery(part, slot).attributes
         need(slot is not None, f"{part.path}: neither state slot is valid")
         need(not torn, f"{part.path}: a state slot is damaged")

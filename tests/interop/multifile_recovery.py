@@ -2,7 +2,7 @@
 
 import struct
 
-from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, PACKED, PAGE, PAYLOAD, Refused, crc32c, need
+from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, Refused, crc32c, need
 from multifile_physical import Logical, is_page, parse_attributes
 
 
@@ -17,7 +17,7 @@ class Recovery:
             try:
                 self.attributes, base, end = parse_attributes(physical.load_index(slot)), True, slot[5] + slot[6]
             except Refused:
-                pass  # names and attributes are lost
+                pass
         for _offset, session, limit in self.sessions_to_walk(slot, base, end):
             try:
                 sizes = self.domains(session)
@@ -30,8 +30,42 @@ class Recovery:
         if not base:
             physical.names = [b""] * physical.n_local
             physical.files = [Logical(physical, rank, (0,) * 7, []) for rank in physical.ranks]
+        told = {} if base or not slot or not slot[5] else self.salvage(slot)
         for logical in physical.files:
             self.add(logical, sorted(self.found.get(logical.rank, []), key=lambda found: found[0]))
+            if told.get(logical.rank, 0) > logical.size:
+                logical.size, logical.flags = told[logical.rank], logical.flags | 1
+
+    def salvage(self, slot):
+        """Takes from the pages of a damaged index what verifies; the sizes that a durable one tells."""
+        p, pages, told = self.p, {}, {}
+        for at in range(slot[5] + PAGE, min(slot[5] + slot[6], p.size), PAGE):
+            page = p.read(at, PAGE)
+            kind, number, crc = struct.unpack_from("<IQI", page.ljust(PAGE, b"\0"), PAYLOAD)
+            if crc == p.bound_crc(at, page[:-4]) and number <= slot[6] // PAGE:
+                pages[kind, number] = page[:PAYLOAD]
+        whole = b"".join(pages.get((NAMES, i), bytes(PAYLOAD)) for i in range(slot[6] // PAGE))
+        for local, logical in enumerate(p.files):
+            page = pages.get((FILES, local // 102), bytes(PAYLOAD))
+            size, _first, _count, _mode, at, count, logical.flags = struct.unpack_from("<QQIIQII", page, local % 102 * 40)
+            name = whole[at:at + count]
+            if len(name) == count and 0 not in name:
+                p.names[local] = name
+            if slot[7] & 1 and slot[1] == 2:
+                told[logical.rank] = size
+        attributes = b""
+        while (ATTRIBUTES, len(attributes) // PAYLOAD) in pages:
+            attributes += pages[ATTRIBUTES, len(attributes) // PAYLOAD]
+        end = 0
+        while end + 8 <= len(attributes) and (sizes := struct.unpack_from("<II", attributes, end))[0]:
+            if end + 8 + sum(sizes) > len(attributes):
+                break
+            end += 8 + sum(sizes)
+        try:
+            self.attributes = parse_attributes(attributes[:end])
+        except Refused:
+            pass
+        return told
 
     def session(self, offset):
         p = self.p

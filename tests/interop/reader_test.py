@@ -64,6 +64,24 @@ class Reader(unittest.TestCase):
         checked = subprocess.run([sys.executable, "-B", READER, "--check", "m.tw"], cwd=self.folder, capture_output=True, check=True)
         self.assertEqual(checked.stdout, b"ok\n")
 
+    def test_keeps_of_a_damaged_index_what_the_command_keeps(self):
+        self.pack()
+        whole = (self.folder / "m.tw").read_bytes()
+        begin = whole.rindex(b"TWINDEX1")
+        for at in range(begin + 20, len(whole), 4096):
+            with self.subTest(at):
+                hurt = bytearray(whole)
+                hurt[at] ^= 64
+                (self.folder / "m.tw").write_bytes(hurt)
+                reader = Multifile(str(self.folder / "m.tw"), True)
+                found = [(name.decode(), b"".join(logical.blocks())) for logical, name in reader]
+                attributes = reader.attributes
+                subprocess.run([THALWEG, "repair", "m.tw"], cwd=self.folder, capture_output=True, check=False)
+                repaired = Multifile(str(self.folder / "m.tw"))
+                self.assertEqual(found, [(name.decode(), b"".join(logical.blocks())) for logical, name in repaired])
+                self.assertEqual(attributes, repaired.attributes)
+                self.assertEqual([data for _name, data in found], [data for _name, data in sorted(self.files.items())])
+
     def test_says_the_code_of_a_refusal(self):
         (self.folder / "none.tw").write_bytes(b"no multifile")
         done = subprocess.run([sys.executable, "-B", READER, "--check", "none.tw"], cwd=self.folder, capture_output=True, check=False)

@@ -1,0 +1,21 @@
+// The index that the state slot of a physical file names, read as a whole: for repair, which needs all of it or
+// whatever is left of it.
+#pragma once
+
+#include "file/part.hpp"
+
+namespace thalweg {
+
+// Whole, or why not: the death of the machine may have left parts of it.
+Result<RecoveredIndex> load_index(const Part& part);
+
+// What is left of an index that is not whole. Its pages tell themselves what they hold (format document, section 7).
+struct SalvagedIndex {
+  RecoveredIndex index;  // names, modes, flags, attributes, told bytes; no pieces, end 0
+  // Pages that do not verify and may have held one of these, or names that point into them.
+  std::uint64_t lost_pages = 0;
+  std::uint64_t lost_names = 0;
+};
+Result<SalvagedIndex> salvage_index(const Part& part);
+
+}  // namespace thalweg
