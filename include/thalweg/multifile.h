@@ -15,8 +15,23 @@
  * calls (tw_write, tw_read, tw_seek, ...) act on it. Threads: one call at a time per handle; handles of
  * different tasks are independent, also when they share physical files.
  *
- * Collective calls (tw_multifile_open, tw_multifile_close) return the same status on every task. Everything
- * between them is independent and communicates with nobody.
+ * Unless a call says otherwise:
+ *   Call       independent: it communicates with nobody, and other tasks need not make it. Only tw_multifile_open() and
+ *              tw_multifile_close() are collective; they return the same status on every task.
+ *   Blocking   it returns when its work is done; that may take the storage its time. Tasks of one process that write
+ *              into one physical file take turns while space is given out. Nothing else waits for another task.
+ *   Threads    one call at a time per object (handle, configuration); calls without an object: any number at once.
+ *              Callbacks are called on the thread of the call, before it returns, and may not use its object.
+ *   Ownership  what is passed in stays the caller's and may change or go when the call returns. Text that is handed out
+ *              belongs to the handle and is good until it is closed.
+ *   Results    an [out] pointer is set on success only, and may not be NULL.
+ *   Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range. A call that only a handle open for
+ *              writing, or only one open for reading, can make returns TW_ERR_MODE on the other; so does one that acts
+ *              on the current logical file when the handle serves none. What reads may return TW_ERR_IO,
+ *              TW_ERR_CORRUPT, TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE,
+ *              TW_ERR_NO_MEMORY. The first use of a logical file after TW_APPEND reads, too. tw_last_error() says it
+ *              in words.
+ *   Since      0.1.
  *
  * Durability: bytes written before a successful tw_flush() survive the death of the process; before a
  * successful tw_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
@@ -52,22 +67,24 @@ enum {
 };
 
 /* Says which physical file (0 .. n_physical-1) holds logical file `rank` (0 .. n_logical-1).
- * Called on task 0 only, once per logical file, in rank order, while opening. */
+ * Called on task 0 only, by the thread that opens, once per logical file in rank order. Another answer than these
+ * fails the open with TW_ERR_INVALID on all tasks. */
 typedef int32_t (*tw_mapping_fn)(int64_t rank, int64_t n_logical, int32_t n_physical, void* user);
 
 /* Makes a configuration with every value at its default.
- * Call: independent. Threads: one at a time per object. Ownership: the caller frees it.
- * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_NO_MEMORY. Since 0.1. */
+ * config [out] the caller's; free it with tw_multifile_config_free().
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_config_create(tw_multifile_config** config);
 
-/* Frees a configuration; NULL is allowed. It may be freed as soon as the open returned. */
+/* Frees a configuration; NULL does nothing. Nothing keeps it: it may be freed, changed or used again as soon as the
+ * open returned. */
 TW_API void tw_multifile_config_free(tw_multifile_config* config);
 
-/* Sets one hint by name and text, as in ("chunk_bytes", "4MiB"). tw_hint_info() and `thalweg hints` list all:
- * chunk_bytes, physical_files, alignment_bytes, buffer_bytes, checksum, compression, verify, ...
- * The same hints must be given on all tasks (chunk_bytes and buffer_bytes may differ per task).
+/* Sets one hint by name and text, as in ("chunk_bytes", "4MiB"); both are copied. tw_hint_info() and `thalweg hints`
+ * list all, docs/howto/hints.md says when to change them. The same hints must be given on all tasks (chunk_bytes,
+ * buffer_bytes and verify may differ per task).
  * Returns TW_OK, TW_ERR_UNKNOWN_HINT (name, with the nearest known one in the message; or an unreadable value),
- * TW_ERR_INVALID (NULL, or a value out of range). Since 0.1. */
+ * TW_ERR_INVALID (NULL, or a value out of range). */
 TW_API tw_status tw_multifile_config_set_hint(tw_multifile_config* config, const char* name, const char* value);
 
 /* Which logical files this task serves, when that is not simply "the one of my rank".
@@ -79,19 +96,24 @@ TW_API tw_status tw_multifile_config_set_hint(tw_multifile_config* config, const
  * Without this call: a group of size N serves one logical file per task when creating. When reading or
  * appending a multifile of N logical files with S tasks, task s serves the consecutive ranks
  * [s*N/S, (s+1)*N/S): one each when S == N, all of them when S == 1.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. Since 0.1. */
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY. What does not fit the multifile is told by the open. */
 TW_API tw_status tw_multifile_config_set_ranks(tw_multifile_config* config, int64_t n_logical, const int64_t* ranks,
                                                size_t n_ranks);
 
-/* As tw_multifile_config_set_ranks() for the consecutive ranks first .. first+count-1; costs no memory per rank. */
+/* As tw_multifile_config_set_ranks() for the consecutive ranks first .. first+count-1; costs no memory per rank.
+ * Returns TW_OK, TW_ERR_INVALID. */
 TW_API tw_status tw_multifile_config_set_range(tw_multifile_config* config, int64_t n_logical, int64_t first,
                                                int64_t count);
 
 /* Creating: the caller says which physical file holds which logical file; the number of physical files is the
- * hint "physical_files", which must then be a number. `user` is borrowed until the open returns. Since 0.1. */
+ * hint "physical_files", which must then be a number. Only the mapping of task 0 counts; reading and appending need
+ * none and ignore it.
+ * mapping    NULL takes an earlier one back.
+ * user       handed to `mapping`; borrowed, as `mapping` is, by every open with this configuration.
+ * Returns TW_OK, TW_ERR_INVALID (config is NULL), TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_config_set_mapping(tw_multifile_config* config, tw_mapping_fn mapping, void* user);
 
-/* Hints: one table serves parsing, `thalweg hints` and the documentation. */
+/* Hints: one table serves parsing, `thalweg hints` and the documentation. All text is static. */
 typedef struct tw_hint {
   const char* name;          /* as given to tw_multifile_config_set_hint() */
   const char* type;          /* "bytes", "count", "choice", "bool" */
@@ -99,7 +121,7 @@ typedef struct tw_hint {
   const char* values;        /* range or list of choices */
   const char* help;          /* one line */
 } tw_hint;
-/* The i-th hint (static storage), or NULL when i is past the last. Call: independent. Threads: any. */
+/* The i-th hint, static, or NULL when i is past the last. */
 TW_API const tw_hint* tw_hint_info(size_t i);
 
 /* ---- Open and close ---------------------------------------------------------------------------------------- */
@@ -107,7 +129,7 @@ TW_API const tw_hint* tw_hint_info(size_t i);
 /* Opens a multifile.
  * Call:      collective over `group`; NULL is a group of this task alone (no communication at all). All tasks
  *            give the same path, mode and n_logical.
- * Blocking:  yes.
+ * Blocking:  until all tasks have called and the files are there.
  * Threads:   one call at a time per group.
  * group      [in]  the handle keeps what it needs of it: tw_group_free() may be called at once.
  * path       [in]  name of the first physical file.
@@ -118,16 +140,16 @@ TW_API const tw_hint* tw_hint_info(size_t i);
  *            TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION,
  *            TW_ERR_NOT_CLOSED (the message names the repair command). After a failed TW_CREATE no physical
  *            file made by this call is left behind.
- * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. Since 0.1. */
+ * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
 TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
                                    tw_multifile** multifile);
 
 /* Writes what is buffered, then the index, and frees the handle (also on failure).
- * Call: collective over the group of the open. Blocking. Of a multifile that was read it does not wait for the other
- *   tasks: agree before one of them removes the files.
+ * Call: collective over the group of the open. Blocking: what was written waits for all tasks. Of a multifile that was
+ *   read it does not wait for the others: agree before one of them removes the files.
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
  * earlier write or flush of this multifile. After a failure the multifile stays marked as not closed, and
- * everything flushed can be had back with tw_multifile_repair(). NULL gives TW_ERR_INVALID. Since 0.1. */
+ * everything flushed can be had back with tw_multifile_repair(). NULL gives TW_ERR_INVALID. */
 TW_API tw_status tw_multifile_close(tw_multifile* multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */
@@ -136,57 +158,69 @@ TW_API tw_status tw_multifile_close(tw_multifile* multifile);
  * rank       one that this handle serves.
  * position   bytes from the start of the logical file, >= 0; -1 keeps that file's own position (0 at first; the end
  *            after TW_APPEND). Beyond the end is allowed when writing: the gap reads as zeros.
- * Call: independent. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here). Since 0.1. */
+ * Stores nothing. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here), or what the first use of a
+ * logical file may return. */
 TW_API tw_status tw_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
 
-/* As fseek on the current logical file; whence is SEEK_SET, SEEK_CUR or SEEK_END. */
+/* As fseek on the current logical file: `offset` bytes from its start, position or end (whence SEEK_SET, SEEK_CUR,
+ * SEEK_END). Beyond the end is allowed. Stores nothing.
+ * Returns TW_OK, TW_ERR_INVALID (also: the sum is negative or above 2^63-1), TW_ERR_MODE. */
 TW_API tw_status tw_seek(tw_multifile* multifile, int64_t offset, int whence);
 
-/* Position in the current logical file, bytes. */
+/* Position in the current logical file, bytes from its start. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE. */
 TW_API tw_status tw_tell(tw_multifile* multifile, int64_t* position);
 
-/* Rank of the current logical file; -1 when the handle serves none. */
+/* Rank of the current logical file; -1 when the handle serves none. Returns TW_OK, TW_ERR_INVALID. */
 TW_API tw_status tw_current(tw_multifile* multifile, int64_t* rank);
 
 /* *eof = 1 when the position is at or beyond the end of the current logical file, else 0. (Unlike feof this
- * looks ahead: it is 1 before a read fails.) */
+ * looks ahead: it is 1 before a read fails.) What is still in the buffer belongs to the file. Returns TW_OK,
+ * TW_ERR_INVALID, TW_ERR_MODE. */
 TW_API tw_status tw_eof(tw_multifile* multifile, int* eof);
 
-/* Bytes that can be read from the position: contiguously in one chunk, and in all to the end of the logical file.
- * When writing: bytes left in the open chunk, and INT64_MAX. Either pointer may be NULL. Source: the calls
- * bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. */
+/* Bytes, from the position. Reading: those to the end of the piece (or of the gap) at hand, and to the end of the
+ * logical file; 0 beyond it. Writing: those that still fit the open chunk, 0 when none is open (more can be written
+ * all the same), and INT64_MAX. Either pointer may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE.
+ * Source: the calls bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. */
 TW_API tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
 
 /* ---- Write ------------------------------------------------------------------------------------------------- */
 
-/* Writes all of `bytes` bytes at the position and advances it. Calls above 4 GiB are fine.
- * Call: independent. Blocking: returns when `data` may be changed; bytes may still be in the handle's buffer.
- * Small records are gathered in the buffer (hint buffer_bytes; 0 turns it off), large ones bypass it.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY.
- * A failure may come late, from bytes of an earlier call; it then also makes tw_multifile_close() fail. Since 0.1. */
+/* Writes all of `bytes` bytes at the position and advances it. Calls above 4 GiB are fine; 0 bytes do nothing.
+ * Blocking: returns when `data` may be changed; bytes may still be in the handle's buffer. Small records are gathered
+ * in a buffer per logical file (hint buffer_bytes; 0 turns it off), large ones bypass it. A handle that serves more
+ * than 16 logical files keeps at most 16 MiB of buffers, and superblocks of 1 MiB.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE (the end would be beyond 2^63-1; nothing was written),
+ * TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY. A failure may come late, from bytes of an earlier call; it then also
+ * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
 TW_API tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes);
 
-/* As tw_write at `offset` of the current logical file; the position stays. */
+/* As tw_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. What is
+ * already there is hidden, not overwritten: the old bytes take space until `thalweg defrag`. */
 TW_API tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
 
-/* After this, every byte written through this handle so far survives the death of the process.
- * Call: independent. Since 0.1. */
+/* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
+ * process. Blocking: until the kernel has the bytes. Other handles flush for themselves. After a failure it may be
+ * repeated, but tw_multifile_close() fails all the same.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API tw_status tw_flush(tw_multifile* multifile);
 
-/* After this, every byte written through this handle so far survives the death of the machine.
- * Call: independent. Blocking: waits for the storage. A failed sync cannot be repeated with success. Since 0.1. */
+/* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
+ * machine. Includes a flush. Blocking: until the storage has the bytes of all physical files that this process writes,
+ * one after the other. A failed sync cannot be repeated with success.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API tw_status tw_sync(tw_multifile* multifile);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 
-/* Reads up to `bytes` bytes at the position and advances it; *got (may be NULL) tells how many: fewer than asked
- * only at the end of the logical file, 0 at or beyond it. Checksums are verified before bytes are given out
- * (hint verify). Call: independent. Blocking.
+/* Reads up to `bytes` bytes at the position and advances it; *got (may be NULL; set on failure, too) tells how many:
+ * fewer than asked only at the end of the logical file, 0 at or beyond it. Checksums are verified before bytes are
+ * given out (hint verify).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
- * damaged part is in *got). Since 0.1. */
+ * damaged part is in *got). */
 TW_API tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
 
-/* As tw_read at `offset` of the current logical file; the position stays. */
+/* As tw_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
 TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
 
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
@@ -194,34 +228,45 @@ TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int
 /* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders.
  * It starts at position 0 (reading, creating) or at the end (appending) and has its own position. fclose() it before
  * tw_multifile_close(); fflush() hands bytes to the handle, tw_flush() makes them survive the process.
- * mode: "r" on a handle open for reading, "w" or "a" on one open for writing.
- * Threads: calls on the FILE* count as calls on the handle. Source: fopencookie(3). Since 0.1. */
+ * mode: "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off.
+ * stream [out] the caller's, to be closed; NULL on failure. Its stdio buffer comes on top of those of the handle.
+ * Threads: calls on the FILE* count as calls on the handle. What failed in one is said by tw_last_error().
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (rank not served here), TW_ERR_NO_MEMORY, or what the
+ * first use of a logical file may return. Source: fopencookie(3). */
 TW_API tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, const char* mode, FILE** stream);
 
 /* ---- Names and attributes ---------------------------------------------------------------------------------- */
 
-/* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096) and a POSIX mode (type and
+/* Gives the current logical file a name (UTF-8 or any bytes but NUL, at most 4096; copied) and a POSIX mode (type and
  * permission bits as in st_mode; 0 when there is none). Open for writing. Kept in the index: written at close. Names
- * need not be unique, but should be: tw_multifile_find() gives the lowest rank. Since 0.1. */
+ * need not be unique, but should be: tw_multifile_find() gives the lowest rank.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode);
 
-/* Name of logical file `rank`: at most `size` bytes with the closing NUL into `name`; *length is its length
- * without NUL (0: no name). `name` may be NULL when size is 0; either out pointer may be NULL. */
+/* Name of logical file `rank`, any of the multifile; open for reading. At most `size` bytes with the closing NUL go
+ * into `name`; *length is its length without NUL (0: no name). `name` may be NULL when size is 0; either out pointer
+ * may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank), or what a read may
+ * return. */
 TW_API tw_status tw_multifile_name(tw_multifile* multifile, int64_t rank, char* name, size_t size, size_t* length,
                                    uint32_t* mode);
 
-/* Rank of the logical file of that name; TW_ERR_NOT_FOUND when there is none. Reads the index: O(N). */
+/* Lowest rank of a logical file of that name; open for reading. Reads the index: O(N).
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (there is none), or what a read may return. */
 TW_API tw_status tw_multifile_find(tw_multifile* multifile, const char* name, int64_t* rank);
 
-/* Sets a key/value pair on the multifile; open for writing. Keys are at most 255 bytes, values at most 1 MiB.
- * Written at close. When several tasks set one key the lowest rank wins. "creator" and "created" are set by the library
- * unless the user sets them. */
+/* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most
+ * 1 MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
+ * "creator" and "created" are set by the library unless the user sets them.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value, size_t bytes);
 
-/* Value of a key: borrowed until the handle is closed or the key is set again. TW_ERR_NOT_FOUND when there is none. */
+/* Value of a key: of the multifile when open for reading, of those set through this handle when open for writing.
+ * value, bytes [out] borrowed until the handle is closed or the key is set again; not NUL-terminated by promise.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (there is none), or what a read may return. */
 TW_API tw_status tw_multifile_attribute(tw_multifile* multifile, const char* key, const void** value, size_t* bytes);
 
-/* The i-th key in order of keys; TW_ERR_NOT_FOUND when i is past the last. Borrowed as above. */
+/* The i-th key in order of keys, of the same pairs. Borrowed until the handle is closed.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (i is past the last), or what a read may return. */
 TW_API tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t i, const char** key);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
@@ -243,13 +288,17 @@ typedef struct tw_multifile_summary {
   int32_t recovered;                    /* 1: opened with TW_RECOVER by scanning */
   char uuid[40];                        /* of the set of physical files, as text */
 } tw_multifile_summary;
+/* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads no file.
+ * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set). */
 TW_API tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary);
 
-/* Bytes of logical file `rank`. Reading: any rank of the multifile; writing: one served here. */
+/* Bytes of logical file `rank`, gaps and what is still in the buffer included. Reading: any rank of the multifile;
+ * writing: one served here. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (another rank), or what a read may
+ * return. */
 TW_API tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes);
 
 /* What the library chose and why, one line: "2 physical files: 2 concurrent writers on 1 node; buffered; ...".
- * Borrowed until the handle is closed. */
+ * For people: its words may change. Borrowed until the handle is closed. Returns TW_OK, TW_ERR_INVALID. */
 TW_API tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text);
 
 enum { TW_PIECE_CHUNK = 1, TW_PIECE_PACKED = 2 };
@@ -263,8 +312,10 @@ typedef struct tw_piece {
   int64_t logical_offset;  /* where its content begins in the logical file */
   int64_t logical_bytes;   /* content; differs from stored_bytes when compressed */
 } tw_piece;
-/* Piece i of logical file `rank`, in the order in which they were written (a later one hides what it covers of earlier
- * ones); TW_ERR_NOT_FOUND when i is past the last. Open for reading. */
+/* Piece i of logical file `rank`, any of the multifile, in the order in which they were written (a later one hides what
+ * it covers of earlier ones). Open for reading. Each call looks the pieces of the logical file up: O(their number).
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank, or i is past the last), or what a read
+ * may return. */
 TW_API tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece);
 
 enum {
@@ -281,18 +332,25 @@ typedef struct tw_region {
   int64_t offset, bytes;
   int64_t rank; /* logical rank of TW_REGION_DATA, FRAME and TAIL of a chunk, else -1 */
 } tw_region;
-/* Called for each byte range; not 0 ends the walk. */
+/* Called for each byte range, which is borrowed during the call; not 0 ends the walk. */
 typedef int (*tw_region_fn)(const tw_region* region, void* user);
-/* Walks the byte ranges of all physical files: by file, then by offset; without gap or overlap. Open for reading. */
+/* Walks the byte ranges of all physical files: by file, then by offset; without gap or overlap. Open for reading. Reads
+ * all metadata, no data.
+ * Returns TW_OK, also when `fn` ended the walk; TW_ERR_INVALID, TW_ERR_MODE, or what a read may return (TW_ERR_CORRUPT:
+ * a frame is damaged). */
 TW_API tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user);
 
 /* ---- Health ------------------------------------------------------------------------------------------------ */
 
-/* Called now and then during long work with bytes done and in all; not 0 ends it with TW_OK as far as it got. */
+/* Called now and then during long work: `done` of `total` bytes of the step at hand. Within a step `done` never falls;
+ * it need not come to `total`, as holes are passed by. Verify and defrag are one step, over the bytes of all logical
+ * files. A repair has a step for each physical file that it mends, over the bytes of that file, and then verifies.
+ * Not 0 asks to stop: the call returns TW_ERR_STOPPED, and what becomes of the files is said there. */
 typedef int (*tw_progress_fn)(int64_t done, int64_t total, void* user);
-/* Called once per finding, one line of text without line end. */
+/* Called once per finding, one line of text without line end, borrowed during the call. */
 typedef void (*tw_finding_fn)(const char* text, void* user);
 
+/* Set struct_size = sizeof before the call; fields may be added at the end. */
 typedef struct tw_health {
   size_t struct_size;
   int64_t n_logical;       /* logical files of the multifile */
@@ -303,22 +361,33 @@ typedef struct tw_health {
   int32_t repaired;        /* 1: tw_multifile_repair wrote a new index */
 } tw_health;
 
-/* Reads everything and checks every checksum. Returns TW_OK when the file is whole and closed; TW_ERR_NOT_CLOSED,
- * TW_ERR_CORRUPT (see `health` and the findings), or what hindered it. fn and progress may be NULL.
- * Call: independent. Threads: any. Since 0.1. */
+/* Reads everything and checks every checksum. Changes nothing.
+ * path       [in]  the first physical file.
+ * fn, progress     may be NULL; `user` is handed to both.
+ * health     [out] what was found, also on failure as far as the work came. May be NULL.
+ * Returns TW_OK when the multifile is whole and closed; TW_ERR_NOT_CLOSED, TW_ERR_CORRUPT (see health and the
+ * findings); TW_ERR_STOPPED; or what hindered it: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_VERSION,
+ * TW_ERR_IO, TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
                                      tw_health* health);
 
 /* Makes an unclosed multifile readable again: finds all chunks by their frames, checks them, writes the index and
- * closes it. A multifile that is closed and sound is left alone (TW_OK). Can itself be interrupted and repeated. Nobody
- * may have the file open for writing: on one machine that is TW_ERR_UNSAFE (a lock on the first physical file; between
- * machines only where the file system passes locks on). Returns TW_OK, or TW_ERR_CORRUPT when flushed bytes are
- * damaged: then what is whole has been brought back, the findings name the rest. Call: independent. Since 0.1. */
+ * closes it; then verifies it. A multifile that is closed and sound is left alone. Nobody may have the file open for
+ * writing: on one machine that is TW_ERR_UNSAFE (a lock on the first physical file; between machines only where the
+ * file system passes locks on). Can be interrupted, stopped and repeated: each physical file is as it was or mended.
+ * Arguments as of tw_multifile_verify().
+ * Returns TW_OK; TW_ERR_CORRUPT when flushed bytes are damaged: then what is whole has been brought back, and the
+ * findings name the rest; TW_ERR_STOPPED; or what hindered it: as tw_multifile_verify(), and TW_ERR_NO_SPACE. */
 TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
                                      tw_health* health);
 
 /* Copies a closed multifile to `to`: one physical file, one chunk per logical file, no holes, names and attributes
- * kept. `to` must not exist (TW_ERR_EXISTS). Hints of `config` apply to `to`. Call: independent. Since 0.1. */
+ * kept. `from` is not changed. After a failure `to` is gone again.
+ * to         [in]  must not exist (TW_ERR_EXISTS).
+ * config     [in]  its hints, but physical_files, apply to `to`; the rest of it is not looked at. May be NULL.
+ * progress   may be NULL; `user` is handed to it.
+ * Returns TW_OK, TW_ERR_STOPPED, TW_ERR_NOT_CLOSED, or as tw_multifile_open() of `from` and to make `to`, and
+ * tw_write(). */
 TW_API tw_status tw_multifile_defrag(const char* from, const char* to, const tw_multifile_config* config,
                                      tw_progress_fn progress, void* user);
 

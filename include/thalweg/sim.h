@@ -28,7 +28,14 @@ typedef struct tw_sim_report {
  * tasks             1 .. 2^24
  * tasks_per_process how many simulated tasks share an address space
  * bytes_per_file    written by each task to its logical file, 0 .. 1 MiB
- * Call: independent. Threads: any. Returns TW_OK, TW_ERR_INVALID, or the failure of the simulated tasks. Since 0.1. */
+ * seed              any number; the same one gives the same order
+ * config            its hints are those of every task; the rest of it is not looked at. Borrowed during the call; NULL:
+ *                   all defaults
+ * report     [out]  filled up to its struct_size, on success only; NULL: not wanted
+ * Call: independent. Blocking: until all is done. Threads: any number of calls at once; they share nothing, but
+ * peak_bytes and bytes_per_task are measured of the whole process.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY, or the failure of the simulated tasks; TW_ERR_INTERNAL when
+ * something else was read than was written. Since 0.1. */
 TW_API tw_status tw_sim_multifile(int64_t tasks, int64_t tasks_per_process, int64_t bytes_per_file, uint64_t seed,
                                   const tw_multifile_config* config, tw_sim_report* report);
 

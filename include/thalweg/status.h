@@ -32,6 +32,7 @@ enum {
   TW_ERR_CORRUPT = -40,      /* bytes on disk contradict their checksum or the format */
   TW_ERR_VERSION = -41,      /* written by a newer version, or needs a feature this build lacks */
   TW_ERR_NOT_CLOSED = -42,   /* the writing program did not close the file: see `thalweg repair` */
+  TW_ERR_STOPPED = -50,      /* a callback of the caller asked to stop */
   TW_ERR_NOT_BUILT = -60,    /* this build lacks that part */
   TW_ERR_INTERNAL = -90      /* a defect of the library */
 };

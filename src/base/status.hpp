@@ -31,6 +31,7 @@ enum class Code : std::int32_t {
   corrupt_file = -40,
   unsupported_version = -41,
   not_closed = -42,
+  stopped = -50,
   not_built = -60,
   internal = -90,
 };

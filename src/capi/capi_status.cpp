@@ -70,6 +70,8 @@ extern "C" const char* tw_status_name(tw_status status) {
       return "TW_ERR_VERSION";
     case TW_ERR_NOT_CLOSED:
       return "TW_ERR_NOT_CLOSED";
+    case TW_ERR_STOPPED:
+      return "TW_ERR_STOPPED";
     case TW_ERR_NOT_BUILT:
       return "TW_ERR_NOT_BUILT";
     case TW_ERR_INTERNAL:

@@ -21,10 +21,11 @@ class Reporter {
     ++health_.findings;
     if (watch_.finding) watch_.finding(text);
   }
+  bool shows_progress() const { return static_cast<bool>(watch_.progress); }
   bool progress(std::uint64_t done, std::uint64_t total) { return !watch_.progress || watch_.progress(done, total); }
   RecoveryWatch for_recovery() {
     return {[this](const std::string& text) { finding(text); },
-            [this](std::uint64_t done, std::uint64_t total) { (void)progress(done, total); }};
+            [this](std::uint64_t done, std::uint64_t total) { return progress(done, total); }};
   }
 
  private:
@@ -32,8 +33,40 @@ class Reporter {
   Health& health_;
 };
 
+// How far the work on all logical files has come, in their bytes. What the index does not tell of counts nothing, and
+// nobody counts where nobody asks.
+class Pass {
+ public:
+  Pass(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {
+    if (!report_.shows_progress()) return;
+    const std::uint64_t n = handle_.files().header().n_logical;
+    for (std::uint64_t rank = 0; rank < n; ++rank) total_ = plus(total_, bytes_of(rank));
+  }
+  // `within` bytes of the logical file at hand are done.
+  Status at(std::uint64_t within) {
+    if (report_.progress(std::min(plus(done_, within), total_), total_)) return {};
+    return Status::error(Code::stopped, "'" + handle_.files().path() + "': stopped by the caller");
+  }
+  Status finished(std::uint64_t rank) {
+    if (report_.shows_progress()) done_ = plus(done_, bytes_of(rank));
+    return at(0);
+  }
+
+ private:
+  static std::uint64_t plus(std::uint64_t a, std::uint64_t b) { return std::min(a + b, format::kMaxOffset); }
+  std::uint64_t bytes_of(std::uint64_t rank) {
+    const auto entry = handle_.entry(rank);
+    return entry.has_value() ? entry.value().bytes : 0;
+  }
+
+  ReadHandle& handle_;
+  Reporter& report_;
+  std::uint64_t done_ = 0;   // of the logical files before
+  std::uint64_t total_ = 0;  // of all; both at most 2^63-1
+};
+
 // Reads one logical file to its end; the failure when it cannot be.
-Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer) {
+Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
   TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
   LogicalReader* reader = handle.current();
   if (buffer.size() < kReadBytes) buffer.resize(std::min<std::uint64_t>(kReadBytes, reader->size()));
@@ -42,6 +75,7 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
     std::size_t got = 0;
     TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
     at += got;
+    TW_RETURN_IF_ERROR(pass.at(at));
   }
   return {};
 }
@@ -49,9 +83,10 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
 // Damage of one logical file is a finding; what hinders reading at all is a failure.
 Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
   std::vector<std::byte> buffer;  // as large as the largest file asks for
+  Pass pass(handle, report);
   const std::uint64_t n = handle.files().header().n_logical;
   for (std::uint64_t rank = 0; rank < n; ++rank) {
-    const Status status = read_whole(handle, rank, buffer);
+    const Status status = read_whole(handle, rank, buffer, pass);
     if (status.ok()) {
       health.logical_bytes += handle.current()->size();
     } else if (status.code() == Code::corrupt_file || status.code() == Code::not_found) {  // not found: its part
@@ -60,7 +95,7 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
     } else {
       return status;
     }
-    if (!report.progress(rank + 1, n)) return {};
+    TW_RETURN_IF_ERROR(pass.finished(rank));
   }
   return {};
 }
@@ -227,7 +262,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   TW_ASSIGN_OR_RETURN(const auto held, hold_multifile(*backend, path));  // not while somebody writes
   Repair repair(backend, path, report, health);
   const Status repaired = repair.run();
-  if (!repaired.ok() && !health.repaired) return repaired;
+  if (repaired.code() == Code::stopped || (!repaired.ok() && !health.repaired)) return repaired;
   // What stands there now is judged like any other multifile.
   Health after;
   const Status verified = verify_multifile(std::move(backend), path, watch, after);
@@ -241,7 +276,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
 
 namespace {
 
-Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer) {
+Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
   TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
   TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
   LogicalReader* reader = from.current();
@@ -250,6 +285,7 @@ Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::
     TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
     TW_RETURN_IF_ERROR(to.write(*to.current(), std::span(buffer).first(got)));
     at += got;
+    TW_RETURN_IF_ERROR(pass.at(at));
   }
   std::uint32_t mode = 0;
   TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
@@ -260,13 +296,14 @@ Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::
 Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   // One write per logical file, so that a large one asks for one chunk.
   std::vector<std::byte> buffer;
+  Pass pass(from, report);
   const std::uint64_t n = from.files().header().n_logical;
   for (std::uint64_t rank = 0; rank < n; ++rank) {
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     to.expect(entry.bytes);
     buffer.resize(std::clamp<std::uint64_t>(entry.bytes, 1, 8 * kReadBytes));
-    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer));
-    if (!report.progress(rank + 1, n)) return Status::error(Code::invalid_argument, "stopped by the caller");
+    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
+    TW_RETURN_IF_ERROR(pass.finished(rank));
   }
   TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
   for (const auto& [key, value] : *attributes) to.set_attribute(key, value);

@@ -11,8 +11,9 @@
 namespace thalweg {
 
 struct Watch {
-  std::function<void(const std::string&)> finding;                        // may be empty
-  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;  // may be empty; false ends the work
+  std::function<void(const std::string&)> finding;  // may be empty
+  // Bytes done and in all of the step at hand; may be empty. False ends the work with Code::stopped.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
 };
 
 struct Health {

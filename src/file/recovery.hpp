@@ -14,7 +14,7 @@ namespace thalweg {
 
 struct RecoveryWatch {
   std::function<void(const std::string& finding)> finding;                // may be empty
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // may be empty
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;  // may be empty; false: stopped
 };
 
 struct Recovery {

@@ -57,7 +57,9 @@ std::uint64_t Scan::local_of(std::uint64_t rank) const {
 }
 
 Status Scan::frame(const FoundFrame& found) {
-  if (watch_.progress) watch_.progress(std::min(found.offset, part_.file_bytes()), part_.file_bytes());
+  walked_ += std::min(found.frame.extent, part_.file_bytes() - walked_);
+  if (watch_.progress && !watch_.progress(walked_, part_.file_bytes()))
+    return Status::error(Code::stopped, "recovering '" + part_.file().path() + "': stopped by the caller");
   end_ = std::max(end_, found.offset + found.frame.extent);
   switch (found.frame.kind) {
     case format::FrameKind::chunk:

@@ -59,6 +59,7 @@ class Scan {
   const bool crc_;
   std::unordered_map<std::uint64_t, std::uint64_t> local_of_;
   std::uint64_t end_ = 0;
+  std::uint64_t walked_ = 0;  // bytes of frames, for the progress
 };
 
 }  // namespace thalweg

@@ -15,6 +15,8 @@ std::int64_t severity(Code code) {
   switch (code) {
     case Code::ok:
       return 0;
+    case Code::stopped:
+      return 5;
     case Code::not_built:
       return 10;
     case Code::invalid_argument:

@@ -7,43 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "thalweg/thalweg.h"
+#include "support/on_disk.hpp"
 
+namespace thalweg {
 namespace {
 
-class CApi : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const char* base = std::getenv("TMPDIR");
-    path_ = std::string(base != nullptr ? base : "/tmp") + "/capi_test_" + std::to_string(::getpid()) + ".tw";
-    ASSERT_EQ(tw_multifile_config_create(&config_), TW_OK);
-  }
-  void TearDown() override {
-    tw_multifile_config_free(config_);
-    for (int k = 0; k < 8; ++k) std::filesystem::remove(k == 0 ? path_ : path_ + ".00000" + std::to_string(k));
-  }
-  void hint(const char* name, const char* value) {
-    ASSERT_EQ(tw_multifile_config_set_hint(config_, name, value), TW_OK) << tw_last_error();
-  }
-  tw_multifile* open(int mode) {
-    tw_multifile* file = nullptr;
-    EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), mode, config_, &file), TW_OK) << tw_last_error();
-    return file;
-  }
-  void close(tw_multifile* file) { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }
-  std::string read_all(tw_multifile* file) {
-    std::string all;
-    char part[1000];
-    for (std::size_t got = 1; got > 0;) {
-      EXPECT_EQ(tw_read(file, part, sizeof part, &got), TW_OK) << tw_last_error();
-      all.append(part, got);
-    }
-    return all;
-  }
-
-  std::string path_;
-  tw_multifile_config* config_ = nullptr;
-};
+class CApi : public test::OnDisk {};
 
 TEST_F(CApi, WhatIsBeingWrittenIsNeitherRepairedNorReplacedNorAppendedTo) {
   tw_multifile* file = open(TW_CREATE);
@@ -211,3 +180,4 @@ TEST_F(CApi, ASmallerMultifileLeavesNoPartsOfALargerOne) {
 }
 
 }  // namespace
+}  // namespace thalweg

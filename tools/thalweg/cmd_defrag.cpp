@@ -37,9 +37,10 @@ int run(const Options& options, const Common& common) {
   if (!options.compress.empty()) config.set_hint("compression", options.compress);
   {
     Progress progress("defrag", common.quiet);
-    check(tw_multifile_defrag(options.from.c_str(), target.passing_name().c_str(), config.get(), Progress::callback,
-                              &progress));
-    stop_if_interrupted();  // the library then returned TW_OK with part of the work done
+    const tw_status status = tw_multifile_defrag(options.from.c_str(), target.passing_name().c_str(), config.get(),
+                                                 Progress::callback, &progress);
+    stop_if_interrupted();  // the library then returned TW_ERR_STOPPED
+    check(status);
   }
   const int64_t after = physical_bytes(target.passing_name());
   target.publish();
