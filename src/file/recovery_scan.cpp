@@ -60,7 +60,9 @@ Status Scan::frame(const FoundFrame& found) {
   walked_ += std::min(found.frame.extent, part_.file_bytes() - walked_);
   if (watch_.progress && !watch_.progress(walked_, part_.file_bytes()))
     return Status::error(Code::stopped, "recovering '" + part_.file().path() + "': stopped by the caller");
-  end_ = std::max(end_, found.offset + found.frame.extent);
+  const std::uint64_t end = found.offset + found.frame.extent;
+  // A claim of space that holds nothing must not put the index, and with it the end of the file, so far away.
+  end_ = std::max(end_, found.frame.kind == format::FrameKind::chunk ? end : std::min(end, part_.file_bytes()));
   switch (found.frame.kind) {
     case format::FrameKind::chunk:
       return chunk(found);
@@ -190,6 +192,7 @@ Status Scan::superblock(const FoundFrame& found) {
     return {};
   }
   std::uint64_t at = found.offset + found.frame.data_offset;
+  end_ = std::max(end_, at + found.frame.payload_bytes);
   std::vector<std::byte> stored;
   for (const format::DirectoryEntry& entry : *entries) {
     FoundPiece piece;
