@@ -70,7 +70,8 @@ void LogicalWriter::release_buffer() {
 
 Status LogicalWriter::write(std::span<const std::byte> data) {
   dirty_ = true;
-  if (position_ > format::kMaxOffset - 2 * settings_.buffer_bytes) return write_at_the_end(data);
+  if (position_ > format::kMaxOffset - 2 * std::max<std::uint64_t>(settings_.buffer_bytes, ByteBuffer::kAlignment))
+    return write_at_the_end(data);
   if (position_ != buffer_start_ + buffer_.size()) {
     TW_RETURN_IF_ERROR(drain(More::unlikely));
     buffer_start_ = position_;
@@ -78,7 +79,7 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
   while (!data.empty()) {
     const std::uint64_t limit = settings_.buffer_bytes;
     if (buffer_.empty() && data.size() >= limit) {
-      const More more = position_ >= size_ ? More::expected : More::unlikely;
+      const More more = position_ >= size_ && !behind_gap(position_) ? More::expected : More::unlikely;
       TW_RETURN_IF_ERROR(store(position_, data, more));
       position_ += data.size();
       buffer_start_ = position_;
@@ -91,7 +92,8 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
       position_ += n;
       data = data.subspan(n);
       size_ = std::max(size_, position_);
-      if (buffer_.size() >= limit) TW_RETURN_IF_ERROR(drain(More::expected));
+      if (buffer_.size() >= limit)
+        TW_RETURN_IF_ERROR(drain(behind_gap(buffer_start_) ? More::unlikely : More::expected));
     }
     size_ = std::max(size_, position_);
   }
@@ -197,7 +199,7 @@ Status LogicalWriter::leave_chunk() {
 }
 
 LogicalWriter::More LogicalWriter::more_after_flush() const {
-  const bool at_end = buffer_start_ + buffer_.size() >= size_;
+  const bool at_end = buffer_start_ + buffer_.size() >= size_ && !behind_gap(buffer_start_);
   return settings_.serves_few && at_end ? More::expected : More::unlikely;
 }
 

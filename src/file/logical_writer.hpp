@@ -90,6 +90,8 @@ class LogicalWriter {
   More more_after_flush() const;
   std::uint64_t next_sequence() const;
   std::uint64_t stored_end() const;
+  // Strided records leave gaps: a chunk for more than the one at hand would be wasted on each.
+  bool behind_gap(std::uint64_t at) const { return at > stored_end(); }
   void reserve_piece();
   void add_piece(const WrittenPiece& piece);  // after reserve_piece()
 
