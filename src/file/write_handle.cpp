@@ -157,7 +157,8 @@ Status WriteHandle::finish_writers() {
 Bytes WriteHandle::finish(TaskRank rank) {
   Deposit deposit;
   deposit.rank = rank;
-  const Status finished = attempt([&] { return finish_writers(); });
+  // Nothing of a spoilt writer may get to the file: its checksums may not be those of its bytes.
+  const Status finished = spoilt_.ok() ? attempt([&] { return finish_writers(); }) : spoilt_;
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
   current_ = nullptr;

@@ -25,8 +25,11 @@ class Allocations {
   static std::uint64_t bytes() { return bytes_; }
   static std::uint64_t largest() { return largest_; }
 
+  // Whether a request may be met.
+  static bool grant(std::size_t bytes) { return !here_ || bytes < least_ || note(bytes); }
+
   static void* take(std::size_t bytes) {
-    if (here_ && bytes >= least_ && !note(bytes)) throw std::bad_alloc();
+    if (!grant(bytes)) throw std::bad_alloc();
     void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
