@@ -46,6 +46,20 @@ fi
 expect "eel.txt number 1 passed the weir
 eel.txt number 2 passed the weir
 eel.txt number 3 passed the weir" "$bin/example_c_stdio" notes.tw
+
+tutorial=$bin/example_c_tutorial
+ten="gauge 0: 10 readings, the last 1.59 m
+gauge 1: 10 readings, the last 1.69 m
+gauge 2: 10 readings, the last 1.79 m
+gauge 3: 10 readings, the last 1.89 m"
+"$tutorial" write gauges.tw 10
+expect "$ten" "$tutorial" read gauges.tw
+"$tutorial" crash gauges.tw 10 && { echo "FAILED: example_c_tutorial crash"; exit 1; }
+"$tutorial" read gauges.tw 2> refused.txt && { echo "FAILED: an unclosed file is read"; exit 1; }
+grep -q "thalweg repair" refused.txt
+"$bin/thalweg" repair --quiet gauges.tw
+expect "$ten" "$tutorial" read gauges.tw
+
 expect "thread 0 wrote 1000 events
 thread 1 wrote 1000 events
 thread 2 wrote 1000 events

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""Check the Markdown files: every relative link and every anchor leads somewhere.
+"""Check the Markdown files: every relative link and every anchor leads somewhere, and code is what is compiled.
+
+A block of code behind the line `<!-- FILE -->` must stand in that file of the repository, line by line; only its
+indentation may differ. Pages in docs/tutorial show no other C or C++.
 
 Usage: check_docs.py ROOT
-Exit status: 0 clean, 1 at least one dead link (one line each), 2 wrong usage.
+Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
 """
 
 import pathlib
 import re
 import sys
+import textwrap
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)[^)]*\)|!\[[^\]]*\]\(([^)\s]+)[^)]*\)")
+CODE = re.compile(r"(?:^<!-- (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 SKIP = {"build", ".git"}
 
 
@@ -23,9 +28,32 @@ def anchors(path):
     return found
 
 
+def stands_in(block, source):
+    """Whether the lines of `block` follow each other in `source`, at any depth."""
+    wanted = textwrap.dedent(block)
+    lines = source.splitlines(keepends=True)
+    n = len(block.splitlines())
+    return any(textwrap.dedent("".join(lines[i : i + n])) == wanted for i in range(len(lines) - n + 1))
+
+
+def code_complaints(root, page):
+    name = page.relative_to(root)
+    for match in CODE.finditer(page.read_text(encoding="utf-8")):
+        source, language, block = match.groups()
+        first = block.splitlines()[0] if block else ""
+        if source is None:
+            if language in {"c", "cpp"} and name.parts[:2] == ("docs", "tutorial"):
+                yield f"{name}: no file is named for the code '{first}'"
+        elif not (root / source).is_file():
+            yield f"{name}: there is no {source}"
+        elif not stands_in(block, (root / source).read_text(encoding="utf-8")):
+            yield f"{name}: the code '{first.strip()}' does not stand so in {source}"
+
+
 def complaints(root):
     pages = [p for p in root.rglob("*.md") if not SKIP & set(p.relative_to(root).parts)]
     for page in sorted(pages):
+        yield from code_complaints(root, page)
         text = re.sub(r"```.*?```", lambda m: "\n" * m.group(0).count("\n"), page.read_text(encoding="utf-8"), flags=re.S)
         for number, line in enumerate(text.splitlines(), 1):
             for match in LINK.finditer(re.sub(r"`[^`]*`", "", line)):
