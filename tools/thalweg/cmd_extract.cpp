@@ -162,7 +162,9 @@ class Extractor {
     check(tw_seek_to(multifile_.get(), job.rank, 0));
     SafeRoot::NewFile file = root_.new_file(job.name);
     for (size_t got = read_some(); got > 0; got = read_some()) {
-      if (!write_all(file.fd(), buffer_.data(), got)) fail_with_errno("write", job.name);
+      if (write_all(file.fd(), buffer_.data(), got)) continue;
+      stop_if_interrupted();
+      fail_with_errno("write", job.name);
     }
     file.keep(job.mode == 0 ? 0666 & ~mask_ : job.mode & 0777);
   }
@@ -256,7 +258,8 @@ const Command kExtract = {
     "in the way are refused with 4, and so is a file that exists, unless --force is given. All names are checked "
     "before "
     "anything is written. Symbolic links are made last; where they point to is not restricted.\n\n"
-    "A file whose content is damaged is not left behind; the others are extracted, and the command ends with 1.",
+    "A file appears under its name when it is complete, so that an interrupted or failed extract leaves no short ones. "
+    "One whose content is damaged is left out; the others are extracted, and the command ends with 1.",
     "  command, file, directory, closed, exit_code\n"
     "  files, directories, symlinks: numbers extracted; bytes: their content\n"
     "  failed: for each damaged one: rank, name, name_hex, mode, message\n",

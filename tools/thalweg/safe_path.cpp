@@ -8,10 +8,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <exception>
+
+#include "move_file.hpp"
 
 namespace tool {
 namespace {
+
+constexpr size_t kMostStem = 200;  // a part of a path takes 255 bytes
+constexpr int kMostTries = 1000;
 
 // The parts of a name; "." and empty ones dropped.
 std::vector<std::string> parts_of(std::string_view name) {
@@ -47,6 +52,17 @@ bool is_symlink(int parent, const std::string& name) {
     throw Failure(kUnsafe, fmt::format("refused: '{}' is there already{}", path, remedy));
   }
   fail_with_errno("make", path);
+}
+
+// What stands in the way is met before the content is copied; keep() meets what comes meanwhile.
+void check_free(int directory, const std::string& leaf, const std::string& path, bool force) {
+  struct stat status = {};
+  if (fstatat(directory, leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno != ENOENT) fail_with_errno("make", path);
+    return;
+  }
+  errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
+  if (!force || S_ISDIR(status.st_mode)) refuse_or_fail(path);
 }
 
 }  // namespace
@@ -117,27 +133,41 @@ SafeRoot::Place SafeRoot::place(std::string_view name) {
   return {parent_.get(), std::move(leaf)};
 }
 
+// Of a short name the passing one tells whose it is; a long one leaves no room for that. Another number where somebody
+// has that name.
+std::string SafeRoot::NewFile::passing_name(int number) const {
+  const std::string stem = leaf_.size() <= kMostStem ? leaf_ : ".thalweg";
+  return fmt::format("{}.part-{}{}", stem, getpid(), number == 0 ? "" : fmt::format("-{}", number));
+}
+
+void SafeRoot::NewFile::make() {
+  for (int number = 0; number < kMostTries; ++number) {
+    made_ = passing_name(number);
+    fd_ =
+        Descriptor(openat(directory_.get(), made_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (fd_) return;
+    if (errno != EEXIST) break;
+  }
+  made_.clear();  // not ours
+  fail_with_errno("make", name_);
+}
+
 SafeRoot::NewFile SafeRoot::new_file(std::string_view name) {
   Place at = place(name);
   NewFile file;
   file.name_ = full(name);
   file.force_ = force_;
   file.leaf_ = std::move(at.leaf);
-  // With --force the old file stays until the new one is complete.
-  const std::string under = force_ ? fmt::format(".thalweg-{}.part", getpid()) : file.leaf_;
-  file.fd_ =
-      Descriptor(openat(at.directory, under.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file.fd_) refuse_or_fail(file.name_);
-  file.made_ = under;
+  check_free(at.directory, file.leaf_, file.name_, force_);
   file.directory_ = Descriptor(fcntl(at.directory, F_DUPFD_CLOEXEC, 0));
   if (!file.directory_) fail_with_errno("open the directory of", file.name_);
+  file.make();
   return file;
 }
 
 void SafeRoot::NewFile::keep(uint32_t permissions) {
   if (fchmod(fd_.get(), permissions) != 0) fail_with_errno("set the mode of", name_);
-  if (made_ != leaf_ && renameat(directory_.get(), made_.c_str(), directory_.get(), leaf_.c_str()) != 0)
-    refuse_or_fail(name_);
+  if (!move_file(directory_.get(), made_, leaf_, force_)) refuse_or_fail(name_);
   made_.clear();
 }
 
@@ -176,14 +206,28 @@ void SafeRoot::directory(std::string_view name, uint32_t permissions) {
   if (made_.contains(plain)) permissions_.emplace_back(plain, permissions);
 }
 
+void SafeRoot::set_mode(const std::string& name, uint32_t permissions) {
+  const Place at = place(name);
+  const Descriptor opened(openat(at.directory, at.leaf.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!opened || fchmod(opened.get(), permissions) != 0) fail_with_errno("set the mode of", full(name));
+}
+
 void SafeRoot::finish() {
-  std::ranges::sort(permissions_, std::ranges::greater());  // what is in a directory before the directory
-  for (const auto& [name, mode] : permissions_) {
-    const Place at = place(name);
-    const Descriptor opened(openat(at.directory, at.leaf.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!opened || fchmod(opened.get(), mode) != 0) fail_with_errno("set the mode of", full(name));
+  std::ranges::sort(permissions_);
+  while (!permissions_.empty()) {  // from the end: what is in a directory before the directory
+    const auto [name, permissions] = std::move(permissions_.back());
+    permissions_.pop_back();
+    set_mode(name, permissions);
   }
-  permissions_.clear();
+}
+
+SafeRoot::~SafeRoot() {
+  while (!permissions_.empty()) {
+    try {
+      finish();
+    } catch (const std::exception&) {  // the work has failed already, and has said why
+    }
+  }
 }
 
 }  // namespace tool

@@ -24,8 +24,12 @@ class SafeRoot {
  public:
   // Opens the directory; makes it (not its parents) when it is missing.
   SafeRoot(std::string directory, bool force);
+  SafeRoot(const SafeRoot&) = delete;
+  SafeRoot& operator=(const SafeRoot&) = delete;
+  ~SafeRoot();  // as finish(), and goes on where that fails
 
-  // A new file that appears under `name` with keep(), or never. Missing parents are made.
+  // A new file that appears under `name` with keep(), complete, or never: until then it has a passing name beside it.
+  // Missing parents are made.
   class NewFile {
    public:
     NewFile(NewFile&& other) noexcept { *this = std::move(other); }
@@ -37,7 +41,9 @@ class SafeRoot {
    private:
     friend class SafeRoot;
     NewFile() = default;
-    std::string name_, leaf_, made_;  // as given; last part; under what it was made
+    std::string passing_name(int number) const;
+    void make();
+    std::string name_, leaf_, made_;  // as given; last part; passing name, empty when there is none to be removed
     Descriptor directory_, fd_;
     bool force_ = false;
   };
@@ -55,6 +61,7 @@ class SafeRoot {
     std::string leaf;
   };
   Place place(std::string_view name);
+  void set_mode(const std::string& name, uint32_t permissions);
   Descriptor walk(const std::vector<std::string>& parts, std::string_view name);
   std::string full(std::string_view name) const;
 
