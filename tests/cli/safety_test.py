@@ -116,15 +116,42 @@ class Safety(CliTest):
             self.thalweg("extract", "crafted.tw", "-C", "out", *words, expect=UNSAFE)
             self.assert_outside_untouched()
 
-    def test_two_files_of_one_name(self):
-        self.craft([(FILE, b"x", b"1"), (FILE, b"./x", b"2")])
+    def test_two_that_want_one_place_are_refused_before_anything_is_written(self):
+        other = (FILE, b"a-first-one", b"o")
+        for first, second in (((FILE, b"x"), (FILE, b"./x")), ((FILE, b"x"), (FILE, b"x/y")), ((FILE, b"x/y/z"), (FILE, b"x")),
+                              ((FOLDER, b"x"), (FILE, b"x/")), ((LINK, b"x"), (FILE, b"x/y")), ((FILE, b"x"), (LINK, b"x")),
+                              ((FILE, b""), (FILE, b"task-000001"))):
+            with self.subTest(first=first, second=second):
+                self.craft([other, (*first, b"1"), (FILE, b"x!", b"beside x in order"), (*second, b"2")])
 
-        self.thalweg("extract", "crafted.tw", "-C", "out", expect=UNSAFE)
+                for force in ([], ["--force"]):
+                    message = self.json("extract", "crafted.tw", "-C", "out", *force, expect=UNSAFE)["error"]["message"]
 
-    def test_a_file_where_a_directory_must_be(self):
-        self.craft([(FILE, b"x", b"1"), (FILE, b"x/y", b"2")])
+                    self.assertIn(f"'{first[1].decode() or 'task-000001'}' (task 1)", message)
+                    self.assertIn(f"'{second[1].decode()}' (task 3)", message)
+                    self.assertIn("--pattern 'task-%06d'", message)
+                    self.assertFalse((self.folder / "out").exists())
 
-        self.assertIn("in the way", self.thalweg("extract", "crafted.tw", "-C", "out", expect=UNSAFE)[1])
+        self.thalweg("extract", "crafted.tw", "-C", "out", "--pattern", "task-%06d")
+        self.assertEqual(len(self.tree("out")), 4)
+
+    def test_one_directory_told_twice_is_no_conflict(self):
+        self.craft([(FOLDER, b"x", b""), (FILE, b"x-y", b""), (FOLDER, b"x/", b""), (FILE, b"x/y", b"")])
+
+        self.thalweg("extract", "crafted.tw", "-C", "out")
+
+    def test_the_way_out_is_never_one_that_is_refused(self):
+        self.craft([(FILE, b"/../x", b"1"), (FILE, b"/y", b"2")])
+        advice = {}
+        for words in (["-t", "0"], ["-t", "1"], ["--pattern", "../%d"], ["--pattern", "/tmp/%d"]):
+            advice[words[1]] = self.thalweg("extract", "crafted.tw", "-C", "out", *words, expect=UNSAFE)[1]
+
+        self.assertNotIn("--relative", advice["0"])
+        self.assertIn("--relative", advice["1"])
+        for pattern in ("../%d", "/tmp/%d"):
+            self.assertIn(f"pattern '{pattern}'", advice[pattern])
+            self.assertNotIn("--pattern", advice[pattern])
+            self.assertIn("'task-%06d'", advice[pattern])
 
     def test_special_files_are_not_made(self):
         for kind in (stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK, stat.S_IFSOCK):

@@ -12,7 +12,7 @@
 
 #include "command.hpp"
 #include "common.hpp"
-#include "name_pattern.hpp"
+#include "extract_plan.hpp"
 #include "progress.hpp"
 #include "safe_path.hpp"
 #include "text.hpp"
@@ -21,89 +21,18 @@ namespace tool {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr const char* kDefaultPattern = "task-%06d";
 
 struct Options {
-  std::string file;
+  ExtractChoice choice;
   std::string directory = ".";
-  std::vector<std::string> tasks;
-  std::vector<std::string> names;
-  std::string pattern;
-  bool relative = false;
   bool force = false;
   bool recover = false;
 };
 
-struct Job {
-  int64_t rank;
-  std::string name;
-  uint32_t mode;
-  int64_t bytes;
-};
-
 struct Result {
   int64_t files = 0, directories = 0, symlinks = 0, bytes = 0;
-  std::vector<std::pair<const Job*, std::string>> failed;
+  std::vector<std::pair<const ExtractJob*, std::string>> failed;
 };
-
-std::vector<int64_t> chosen_ranks(const Multifile& multifile, const Options& options) {
-  const int64_t n = multifile.summary().n_logical;
-  std::vector<std::pair<int64_t, int64_t>> ranges;
-  for (const std::string& text : options.tasks) add_ranks(text, ranges);
-  std::vector<int64_t> ranks;
-  for (const auto& [first, last] : ranges) {
-    check_rank(last, n, options.file);
-    for (int64_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
-  }
-  for (const std::string& name : options.names) {
-    int64_t rank = -1;
-    if (tw_multifile_find(multifile.get(), name.c_str(), &rank) != TW_OK) {
-      throw Failure(kUsage,
-                    fmt::format("'{}' has no logical file named '{}'; 'thalweg ls' lists all", options.file, name));
-    }
-    ranks.push_back(rank);
-  }
-  if (options.tasks.empty() && options.names.empty()) {
-    for (int64_t rank = 0; rank < n; ++rank) ranks.push_back(rank);
-  }
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
-}
-
-void check_type(const Job& job) {
-  const uint32_t type = job.mode & S_IFMT;
-  if (type == 0 || type == S_IFREG || type == S_IFDIR || type == S_IFLNK) return;
-  throw Failure(kUnsafe,
-                fmt::format("refused: '{}' (task {}) is neither file, directory nor symbolic link (mode {:06o}); its "
-                            "bytes can be had with 'thalweg cat'",
-                            job.name, job.rank, job.mode));
-}
-
-void check_name(const Job& job) {
-  const std::string reason = unsafe_name(job.name);
-  if (reason.empty()) return;
-  const bool absolute = job.name.starts_with('/');
-  throw Failure(kUnsafe,
-                fmt::format("refused: the name '{}' of task {} {}; extract it {}with --pattern, or use 'thalweg cat'",
-                            job.name, job.rank, reason, absolute ? "with --relative (without its first '/') or " : ""));
-}
-
-std::vector<Job> plan(const Multifile& multifile, const Options& options) {
-  const NamePattern pattern(options.pattern.empty() ? kDefaultPattern : options.pattern);
-  std::vector<Job> jobs;
-  for (const int64_t rank : chosen_ranks(multifile, options)) {
-    stop_if_interrupted();
-    Job job{rank, {}, 0, multifile.bytes(rank)};
-    job.name = multifile.name(rank, &job.mode);
-    if (!options.pattern.empty() || job.name.empty()) job.name = pattern.name(rank);
-    while (options.relative && job.name.starts_with('/')) job.name.erase(0, 1);
-    check_name(job);
-    check_type(job);
-    jobs.push_back(std::move(job));
-  }
-  return jobs;
-}
 
 uint32_t creation_mask() {
   const mode_t mask = umask(0);
@@ -116,13 +45,13 @@ class Extractor {
   Extractor(const Multifile& multifile, const Options& options, Progress& progress)
       : multifile_(multifile), root_(options.directory, options.force), progress_(progress), buffer_(kBufferBytes) {}
 
-  Result extract(const std::vector<Job>& jobs) {
-    for (const Job& job : jobs) total_ += job.bytes;
-    for (const Job& job : jobs) {
+  Result extract(const std::vector<ExtractJob>& jobs) {
+    for (const ExtractJob& job : jobs) total_ += job.bytes;
+    for (const ExtractJob& job : jobs) {
       stop_if_interrupted();
       if (!S_ISLNK(job.mode)) attempt(job);
     }
-    for (const Job& job : jobs) {
+    for (const ExtractJob& job : jobs) {
       if (S_ISLNK(job.mode)) attempt(job);
     }
     root_.finish();
@@ -131,7 +60,7 @@ class Extractor {
 
  private:
   // A damaged logical file does not keep the others from being extracted; any other failure ends the work.
-  void attempt(const Job& job) {
+  void attempt(const ExtractJob& job) {
     try {
       if (S_ISDIR(job.mode)) {
         root_.directory(job.name, job.mode & 0777);
@@ -158,7 +87,7 @@ class Extractor {
     return got;
   }
 
-  void copy_file(const Job& job) {
+  void copy_file(const ExtractJob& job) {
     check(tw_seek_to(multifile_.get(), job.rank, 0));
     SafeRoot::NewFile file = root_.new_file(job.name);
     for (size_t got = read_some(); got > 0; got = read_some()) {
@@ -169,7 +98,7 @@ class Extractor {
     file.keep(job.mode == 0 ? 0666 & ~mask_ : job.mode & 0777);
   }
 
-  void make_link(const Job& job) {
+  void make_link(const ExtractJob& job) {
     const auto wrong = [&](const char* what) {
       return Failure(kDamaged, fmt::format("symbolic link '{}' (task {}) has {}", job.name, job.rank, what));
     };
@@ -190,7 +119,7 @@ class Extractor {
 };
 
 void print_json(const Options& options, const Result& result, bool closed, int code) {
-  Json object = json_head("extract", options.file);
+  Json object = json_head("extract", options.choice.file);
   object["directory"] = options.directory;
   object["closed"] = closed;
   object["files"] = result.files;
@@ -209,8 +138,8 @@ void print_json(const Options& options, const Result& result, bool closed, int c
 }
 
 int run(const Options& options, const Common& common) {
-  const Multifile multifile = open_for_reading(options.file, options.recover);
-  const std::vector<Job> jobs = plan(multifile, options);
+  const Multifile multifile = open_for_reading(options.choice.file, options.recover);
+  const std::vector<ExtractJob> jobs = plan_extract(multifile, options.choice);
   Progress progress("extract", common.quiet);
   const Result result = Extractor(multifile, options, progress).extract(jobs);
   const bool closed = multifile.summary().closed != 0;
@@ -218,29 +147,29 @@ int run(const Options& options, const Common& common) {
   if (common.json) {
     print_json(options, result, closed, code);
   } else if (!common.quiet) {
-    put(fmt::format("{}: {}, {} and {} with {} in '{}'\n", printable(options.file), count_text(result.files, "file"),
-                    fmt::format("{} director{}", result.directories, result.directories == 1 ? "y" : "ies"),
-                    count_text(result.symlinks, "symbolic link"), size_text(result.bytes),
-                    printable(options.directory)));
+    put(fmt::format(
+        "{}: {}, {} and {} with {} in '{}'\n", printable(options.choice.file), count_text(result.files, "file"),
+        fmt::format("{} director{}", result.directories, result.directories == 1 ? "y" : "ies"),
+        count_text(result.symlinks, "symbolic link"), size_text(result.bytes), printable(options.directory)));
   }
   return code;
 }
 
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  plain_word(app.add_option("FILE", options->file, "The multifile")->required());
+  plain_word(app.add_option("FILE", options->choice.file, "The multifile")->required());
   plain_word(
       app.add_option("-C,--directory", options->directory, "Where to; made when it is missing")->type_name("DIR"));
-  plain_word(app.add_option("-t,--task", options->tasks, "Only these ranks: N or FIRST-LAST, several allowed"))
+  plain_word(app.add_option("-t,--task", options->choice.tasks, "Only these ranks: N or FIRST-LAST, several allowed"))
       ->type_name("N")
       ->allow_extra_args(false);
-  plain_word(app.add_option("-n,--name", options->names, "Only the logical file of this name; may be repeated"))
+  plain_word(app.add_option("-n,--name", options->choice.names, "Only the logical file of this name; may be repeated"))
       ->type_name("NAME")
       ->allow_extra_args(false);
-  plain_word(app.add_option("-p,--pattern", options->pattern,
+  plain_word(app.add_option("-p,--pattern", options->choice.pattern,
                             "Name files by their rank, as in 'task-%06d', instead of by "
                             "their stored name"));
-  app.add_flag("--relative", options->relative, "Take absolute names as relative: without their leading '/'");
+  app.add_flag("--relative", options->choice.relative, "Take absolute names as relative: without their leading '/'");
   app.add_flag("-f,--force", options->force, "Replace files that exist");
   app.add_flag("--recover", options->recover, "Extract what is whole of a file that was not closed");
   return [options](const Common& common) { return run(*options, common); };
@@ -256,8 +185,8 @@ const Command kExtract = {
     "Nothing is ever written outside the target directory: absolute names, '..', special files, and symbolic links "
     "found "
     "in the way are refused with 4, and so is a file that exists, unless --force is given. All names are checked "
-    "before "
-    "anything is written. Symbolic links are made last; where they point to is not restricted.\n\n"
+    "before anything is written, also for two logical files that want one place: --pattern gives each its own. "
+    "Symbolic links are made last; where they point to is not restricted.\n\n"
     "A file appears under its name when it is complete, so that an interrupted or failed extract leaves no short ones. "
     "One whose content is damaged is left out; the others are extracted, and the command ends with 1.",
     "  command, file, directory, closed, exit_code\n"

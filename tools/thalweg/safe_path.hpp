@@ -20,6 +20,9 @@ namespace tool {
 // Why `name` may not be extracted; empty when it may. Looks at the text only.
 std::string unsafe_name(std::string_view name);
 
+// The name without "." and empty parts; empty when it is the directory itself.
+std::string plain_name(std::string_view name);
+
 class SafeRoot {
  public:
   // Opens the directory; makes it (not its parents) when it is missing.

@@ -1,0 +1,31 @@
+// What 'thalweg extract' is going to write, looked at before the first byte is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common.hpp"
+
+namespace tool {
+
+struct ExtractChoice {
+  std::string file;
+  std::vector<std::string> tasks;  // "3" or "3-7"
+  std::vector<std::string> names;
+  std::string pattern;  // empty: stored names
+  bool relative = false;
+};
+
+struct ExtractJob {
+  int64_t rank;
+  std::string name;  // below the target directory
+  uint32_t mode;
+  int64_t bytes;
+};
+
+// In order of ranks. Throws Failure: exit 2 when a task or name is not there, 4 for a name that leads out of the target
+// directory, something that is no file, directory or symbolic link, and two of them that want one place.
+std::vector<ExtractJob> plan_extract(const Multifile& multifile, const ExtractChoice& choice);
+
+}  // namespace tool
