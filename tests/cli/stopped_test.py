@@ -8,7 +8,7 @@ import stat
 import subprocess
 import time
 
-from cli_support import IO_ERROR, THALWEG, CliTest, data, main
+from cli_support import IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest, data, main
 
 FILE = stat.S_IFREG | 0o644
 
@@ -83,6 +83,88 @@ class Extract(Stopped):
         self.thalweg("extract", "crafted.tw", "-C", "out")
 
         self.assertEqual(self.tree("out"), {name: ("file", 0o644, name) for name in names})
+
+
+class Replace(Stopped):
+    """pack --force and defrag --force over a multifile of several physical files."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "abcdef":
+            self.write(name, data(5000, ord(name)))
+        self.thalweg("pack", "t.tw", *"abcdef", "--hint", "physical_files=3")
+        self.before = self.tree(".")
+
+    def test_more_as_many_and_fewer_physical_files_replace_the_old_ones(self):
+        for count in (5, 2, 2, 1, 3):
+            self.thalweg("pack", "t.tw", *"abcdef", "--force", "--hint", f"physical_files={count}")
+
+            self.leftovers(*"abcdef", "t.tw", *(f"t.tw.{k:06d}" for k in range(1, count)))
+            self.thalweg("verify", "t.tw")
+            self.assertEqual(self.json("info", "t.tw")["physical_files"], count)
+        self.thalweg("defrag", "t.tw", "t.tw", "--force")  # over itself
+        self.leftovers(*"abcdef", "t.tw")
+        self.thalweg("verify", "t.tw")
+
+    def test_the_old_one_is_put_back_when_the_new_one_cannot_move_in(self):
+        (self.folder / "t.tw.000003").mkdir()  # in the way of number 3, after number 4 has moved in
+        self.write("t.tw.000004", b"of somebody else")
+        self.before = self.tree(".")
+
+        _, message = self.thalweg("pack", "t.tw", *"abcdef", "--force", "--hint", "physical_files=5", expect=UNSAFE)
+
+        self.assertIn("'t.tw.000003' is a directory", message)
+        self.assertEqual(self.tree("."), self.before)
+
+    def test_a_failing_pack_keeps_all_of_the_old_one(self):
+        (self.folder / "list").write_bytes(b"a\nmissing\n")
+        (self.folder / "zeros").write_bytes(b"a\0b\0")
+        os.mkdir(self.folder / "folder")
+        self.before = self.tree(".")
+
+        for words, code, told in ((["-T", "list"], IO_ERROR, "missing"), (["-T", "none"], IO_ERROR, "none"),
+                                  (["-T", "folder"], IO_ERROR, "folder"), (["-T", "zeros"], USAGE, "--null"),
+                                  (["a", "--hint", "physical_files=x"], USAGE, "physical_files")):
+            with self.subTest(words):
+                _, message = self.thalweg("pack", "t.tw", "--force", *words, expect=code)
+                self.assertIn(told, message)
+                self.assertNotIn(".part", message)
+        self.thalweg("pack", "t.tw", "--force", "-T", "-", stdin=b"a\nmissing\n", expect=IO_ERROR)
+
+        self.assertEqual(self.tree("."), self.before)
+
+    def test_a_pack_that_is_stopped_while_it_reads_its_list_keeps_the_old_one(self):
+        for given in (b"", b"a\n"):
+            with subprocess.Popen([THALWEG, "pack", "t.tw", "--force", "-T", "-"], cwd=self.folder, stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as pack:
+                pack.stdin.write(given)
+                pack.stdin.flush()
+                self.wait_until_asleep(pack.pid)
+                pack.send_signal(signal.SIGINT)
+                self.assertEqual(pack.wait(timeout=60), -signal.SIGINT)
+
+            self.assertEqual(self.tree("."), self.before)
+
+    def wait_until_asleep(self, pid):
+        deadline = time.monotonic() + 60
+        asleep = 0
+        while asleep < 5:
+            with open(f"/proc/{pid}/stat", "rb") as stat_file:
+                asleep = asleep + 1 if stat_file.read().rsplit(b")", 1)[1].split()[0] == b"S" else 0
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def test_a_stopped_pack_and_a_stopped_defrag_keep_the_old_one(self):
+        self.write("big")
+        os.truncate(self.folder / "big", 1 << 30)
+        self.thalweg("pack", "long.tw", "a", "big", "b", "--compress", "zstd")
+        self.before = self.tree(".")
+
+        for words in (["pack", "t.tw", "big", "--compress", "zstd"], ["defrag", "long.tw", "t.tw", "--compress", "zstd"]):
+            message = self.stop([*words, "--force"], lambda: len(os.listdir(self.folder)) > len(self.before))
+
+            self.assertNotIn(".part", message)
+            self.assertEqual(self.tree("."), self.before)
 
 
 if __name__ == "__main__":

@@ -29,20 +29,23 @@ int64_t physical_bytes(const std::string& path) {
   return bytes;
 }
 
-int run(const Options& options, const Common& common) {
-  const int64_t before = physical_bytes(options.from);
-  NewMultifile target(options.to, options.force);
+// Returns the bytes of the copy.
+int64_t copy(const Options& options, const std::string& to, bool quiet) {
   Config config;
   for (const std::string& hint : options.hints) config.set_hint(hint);
   if (!options.compress.empty()) config.set_hint("compression", options.compress);
-  {
-    Progress progress("defrag", common.quiet);
-    const tw_status status = tw_multifile_defrag(options.from.c_str(), target.passing_name().c_str(), config.get(),
-                                                 Progress::callback, &progress);
-    stop_if_interrupted();  // the library then returned TW_ERR_STOPPED
-    check(status);
-  }
-  const int64_t after = physical_bytes(target.passing_name());
+  Progress progress("defrag", quiet);
+  const tw_status status =
+      tw_multifile_defrag(options.from.c_str(), to.c_str(), config.get(), Progress::callback, &progress);
+  stop_if_interrupted();
+  check(status);
+  return physical_bytes(to);
+}
+
+int run(const Options& options, const Common& common) {
+  const int64_t before = physical_bytes(options.from);
+  NewMultifile target(options.to, options.force);
+  const int64_t after = target.write([&](const std::string& passing) { return copy(options, passing, common.quiet); });
   target.publish();
   if (common.json) {
     Json object = json_head("defrag", options.from);

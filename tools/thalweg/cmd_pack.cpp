@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <fstream>
-#include <iostream>
+#include <sstream>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -40,19 +39,38 @@ struct Result {
   std::string strategy;
 };
 
-void add_listed(TreeWalk& walk, std::istream& list, char end) {
-  std::string path;
-  while (std::getline(list, path, end)) {
-    if (!path.empty()) walk.add(path);
+std::string read_all(int fd, const std::string& shown) {
+  std::string text;
+  std::vector<char> buffer(kBufferBytes);
+  for (;;) {
+    const ssize_t got = read(fd, buffer.data(), buffer.size());
+    const int number = errno;
+    stop_if_interrupted();  // a list that was cut short is none
+    errno = number;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_with_errno("read", shown);
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(got));
   }
 }
 
+std::string read_list(const std::string& from) {
+  if (from == "-") return read_all(STDIN_FILENO, "standard input");
+  const Descriptor fd(open(from.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) fail_with_errno("open", from);
+  return read_all(fd.get(), from);
+}
+
 void add_list(TreeWalk& walk, const Options& options, const std::string& from) {
-  const char end = options.null ? '\0' : '\n';
-  if (from == "-") return add_listed(walk, std::cin, end);
-  std::ifstream list(from, std::ios::binary);
-  if (!list) fail_with_errno("open", from);
-  add_listed(walk, list, end);
+  const std::string list = read_list(from);
+  if (!options.null && list.find('\0') != std::string::npos) {
+    throw Failure(kUsage,
+                  fmt::format("the list '{}' has a zero byte in it; where these end the paths, give --null", from));
+  }
+  std::istringstream paths(list);
+  for (std::string path; std::getline(paths, path, options.null ? '\0' : '\n');) {
+    if (!path.empty()) walk.add(path);
+  }
 }
 
 TreeWalk collect(const Options& options, int base) {
@@ -185,7 +203,8 @@ int run(const Options& options, const Common& common) {
   if (!base) fail_with_errno("open directory", options.directory);
   const TreeWalk walk = collect(options, base.get());
   if (!common.quiet) warn(walk);
-  const Result result = write_multifile(options, target.passing_name(), base.get(), walk, common.quiet);
+  const Result result = target.write(
+      [&](const std::string& passing) { return write_multifile(options, passing, base.get(), walk, common.quiet); });
   target.publish();
   if (common.json) {
     print_json(options, walk, result);

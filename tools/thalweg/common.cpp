@@ -2,11 +2,13 @@
 #include "common.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 #include "progress.hpp"
 #include "text.hpp"
@@ -67,6 +69,16 @@ void fail_with_status(tw_status status) {
 void fail_with_errno(const std::string& action, const std::string& path) {
   const int number = errno;
   throw Failure(kInputOutput, fmt::format("cannot {} '{}': {}", action, path, std::strerror(number)));
+}
+
+void check_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) return;
+  struct stat status = {};
+  const bool there = stat(folder.c_str(), &status) == 0;
+  if (there && S_ISDIR(status.st_mode)) return;
+  if (!there && errno != ENOENT && errno != ENOTDIR) fail_with_errno("look at folder", folder);
+  throw Failure(kInputOutput, fmt::format("cannot make '{}': there is no folder '{}'", path, folder));
 }
 
 Config::Config() : config_(nullptr, tw_multifile_config_free) {

@@ -39,6 +39,8 @@ void stop_if_interrupted();  // throws Interrupted
 inline void check(tw_status status) {
   if (status != TW_OK) fail_with_status(status);
 }
+// Fails with exit 3, and names the folder, when there is none for `path` to be made in.
+void check_folder_of(const std::string& path);
 // Call at once after the failing system call: takes errno. "cannot ACTION 'PATH': TEXT".
 [[noreturn]] void fail_with_errno(const std::string& action, const std::string& path);
 

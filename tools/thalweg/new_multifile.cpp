@@ -1,4 +1,4 @@
-// Passing name, then rename.
+// Passing name, then rename; where something is replaced, the two change places.
 #include "new_multifile.hpp"
 
 #include <fcntl.h>
@@ -8,9 +8,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <vector>
+#include <cstring>
 
-#include "common.hpp"
+#include "move_file.hpp"
 
 namespace tool {
 namespace {
@@ -24,13 +24,29 @@ bool exists(const std::string& path) {
   throw Failure(kUnsafe, fmt::format("refused: '{}' exists already; replace it with --force", path));
 }
 
-// 0 when `path` is no multifile.
+// 1 when `path` is no multifile.
 int32_t physical_files_of(const std::string& path) {
   try {
     return open_in_any_state(path).first.summary().n_physical;
   } catch (const Failure&) {
-    return 0;
+    return 1;
   }
+}
+
+// `a` and `b` change places. Where the file system cannot do that in one step neither is ever gone, but `b` is missing
+// for a moment.
+bool exchange(const std::string& a, const std::string& b) {
+  if (renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  const std::string aside = a + ".old";
+  if (rename(b.c_str(), aside.c_str()) != 0) return false;
+  if (rename(a.c_str(), b.c_str()) != 0) {
+    const int number = errno;
+    if (rename(aside.c_str(), b.c_str()) != 0) fail_with_errno("rename to", b);
+    errno = number;
+    return false;
+  }
+  return rename(aside.c_str(), a.c_str()) == 0;
 }
 
 }  // namespace
@@ -41,6 +57,7 @@ std::string physical_name(const std::string& path, int32_t number) {
 
 NewMultifile::NewMultifile(std::string path, bool force)
     : path_(std::move(path)), passing_(fmt::format("{}.part-{}", path_, getpid())), force_(force) {
+  check_folder_of(path_);
   struct stat status = {};
   if (lstat(path_.c_str(), &status) != 0) return;
   if (!force_) refuse_existing(path_);
@@ -48,37 +65,60 @@ NewMultifile::NewMultifile(std::string path, bool force)
 }
 
 NewMultifile::~NewMultifile() {
+  if (!swaps_.empty()) return;  // putting back failed: what has the passing name is all that is left of the old one
   for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k == 0; ++k) {
   }
 }
 
 void NewMultifile::publish() {
-  std::vector<std::string> moved;
+  stop_if_interrupted();
+  const int32_t old = force_ && exists(path_) ? physical_files_of(path_) : 0;
   int32_t n = 1;
   while (exists(physical_name(passing_, n))) ++n;
-  if (force_) {
-    for (int32_t k = physical_files_of(path_) - 1; k >= n; --k) unlink(physical_name(path_, k).c_str());
-  }
   try {
-    for (int32_t k = n - 1; k >= 0; --k) {
-      move(physical_name(passing_, k), physical_name(path_, k));
-      moved.push_back(physical_name(path_, k));
-    }
-  } catch (...) {
-    for (const std::string& file : moved) unlink(file.c_str());
+    for (int32_t k = n - 1; k >= 0; --k) move_in(k);
+  } catch (const Failure&) {
+    put_back();
     throw;
+  }
+  for (const Swap& swap : swaps_) {
+    if (swap.replaced) unlink(physical_name(passing_, swap.number).c_str());
+  }
+  for (int32_t k = old - 1; k >= n; --k) unlink(physical_name(path_, k).c_str());
+  swaps_.clear();
+}
+
+void NewMultifile::move_in(int32_t number) {
+  const std::string from = physical_name(passing_, number);
+  const std::string to = physical_name(path_, number);
+  if (move_file(AT_FDCWD, from, to, false)) {
+    swaps_.push_back({number, false});
+    return;
+  }
+  if (errno != EEXIST) fail_with_errno("rename to", to);
+  if (!force_) refuse_existing(to);
+  struct stat status = {};
+  if (lstat(to.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    throw Failure(kUnsafe, fmt::format("refused: '{}' is a directory", to));
+  if (!exchange(from, to)) fail_with_errno("rename to", to);
+  swaps_.push_back({number, true});
+}
+
+void NewMultifile::put_back() {
+  for (; !swaps_.empty(); swaps_.pop_back()) {
+    const std::string mine = physical_name(path_, swaps_.back().number);
+    const std::string passing = physical_name(passing_, swaps_.back().number);
+    if (swaps_.back().replaced ? exchange(mine, passing) : move_file(AT_FDCWD, mine, passing, false)) continue;
+    const int error = errno;
+    throw Failure(kInputOutput, fmt::format("'{}' could not be put back ({}); what it was is now '{}'", mine,
+                                            std::strerror(error), passing));
   }
 }
 
-void NewMultifile::move(const std::string& from, const std::string& to) const {
-  int result = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), force_ ? 0 : RENAME_NOREPLACE);
-  if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {  // a file system without that flag
-    if (!force_ && exists(to)) refuse_existing(to);
-    result = rename(from.c_str(), to.c_str());
-  }
-  if (result == 0) return;
-  if (errno == EEXIST) refuse_existing(to);
-  fail_with_errno("rename to", to);
+std::string NewMultifile::in_final_words(std::string message) const {
+  for (size_t at = message.find(passing_); at != std::string::npos; at = message.find(passing_, at + path_.size()))
+    message.replace(at, passing_.size(), path_);
+  return message;
 }
 
 }  // namespace tool

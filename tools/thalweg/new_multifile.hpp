@@ -3,27 +3,46 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "common.hpp"
 
 namespace tool {
 
 class NewMultifile {
  public:
-  // Fails with exit 4 when `path` exists, unless `force`.
+  // Fails with exit 3 when there is no folder for `path`, and with exit 4 when `path` exists, unless `force`.
   NewMultifile(std::string path, bool force);
   NewMultifile(const NewMultifile&) = delete;
   NewMultifile& operator=(const NewMultifile&) = delete;
   ~NewMultifile();  // removes what was not published
 
-  const std::string& passing_name() const { return passing_; }
+  // What `work(passing name)` returns. Its failures tell of `path`, not of the passing name.
+  template <class Work>
+  auto write(Work work) {
+    try {
+      return work(passing_);
+    } catch (const Failure& failure) {
+      throw Failure(failure.exit, in_final_words(failure.what()), failure.status);
+    }
+  }
 
-  // Gives the closed multifile its name, the first physical file last: before that the name shows nothing.
+  // Gives the closed multifile its name, the first physical file last: before that the name shows nothing new. What it
+  // replaces is removed when all is in place; on failure it is put back.
   void publish();
 
  private:
-  void move(const std::string& from, const std::string& to) const;
+  struct Swap {  // one physical file that has moved in
+    int32_t number;
+    bool replaced;  // what it replaced now has the passing name
+  };
+  void move_in(int32_t number);
+  void put_back();
+  std::string in_final_words(std::string message) const;
 
   std::string path_, passing_;
   bool force_;
+  std::vector<Swap> swaps_;
 };
 
 // Name of a physical file: PATH for the first, PATH.000001, ...
