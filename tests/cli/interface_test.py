@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The face of the command: help, usage errors, exit codes, manual pages, completions, progress bar, dependencies."""
 
+import json
 import os
 import pathlib
 import pty
@@ -9,7 +10,7 @@ import select
 import shutil
 import subprocess
 
-from cli_support import FINE, THALWEG, USAGE, CliTest, main
+from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, main
 
 COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "hints", "completion", "man"]
 
@@ -70,6 +71,47 @@ class Interface(CliTest):
 
         self.assertEqual(error["error"]["status"], "TW_ERR_NOT_FOUND")
         self.assertIn("missing.tw", error["error"]["message"])
+
+    def failure(self, *words, expect=USAGE):
+        """Runs a command that fails; returns (standard output, standard error)."""
+        done = subprocess.run([THALWEG, *words], capture_output=True, cwd=self.folder, timeout=60)
+        self.assertEqual(done.returncode, expect, done.stderr)
+        return done.stdout, done.stderr
+
+    def test_usage_errors_are_json_where_json_is_asked_for(self):
+        for words, command in ((["info", "--json"], "info"), (["ls", "a", "b", "--json"], "ls"), (["--json", "info", "x"], None),
+                               (["pack", "--json", "--nonsense", "x"], "pack"), (["verfiy", "x", "--json"], None),
+                               (["map", "--json", "a.tw", "m.png", "--format", "png"], "map")):
+            with self.subTest(words):
+                out, message = self.failure(*words)
+                result = json.loads(out)
+                self.assertEqual((result["command"], result["exit_code"], result["error"]["status"]), (command, USAGE, None))
+                self.assertEqual(message.decode(), f"thalweg: {result['error']['message']}\n")
+        self.assertEqual(self.failure("info", "--nonsense", "--", "--json")[0], b"")  # there it is a name
+
+    def test_failures_of_cat_are_json_on_standard_error(self):
+        for words, code in ((["missing.tw", "-t", "0"], IO_ERROR), (["missing.tw"], USAGE), (["x", "--task", "one"], USAGE)):
+            with self.subTest(words):
+                out, message = self.failure("cat", "--json", *words, expect=code)
+                result = json.loads(message)
+                self.assertEqual((out, result["command"], result["exit_code"]), (b"", "cat", code))
+                self.assertTrue(result["error"]["message"])
+
+    def test_a_damaged_file_gives_one_object(self):
+        self.write("no.tw", b"no multifile")
+
+        self.assertEqual(json.loads(self.failure("info", "--json", "no.tw", expect=DAMAGED)[0])["exit_code"], DAMAGED)
+
+    def test_a_full_disk_behind_any_output_is_an_error(self):
+        self.write("a", b"x")
+        self.thalweg("pack", "t.tw", "a")
+        for words in (["--help"], ["--version"], ["info", "--help"], ["hints"], ["hints", "--json"], ["man"], ["completion", "bash"],
+                      ["verify", "t.tw"], ["repair", "t.tw"], ["info", "--json", "t.tw"], ["map", "t.tw", "-"], ["pack", "n.tw", "a"],
+                      ["info", "--json", "missing.tw"]):
+            with self.subTest(words), open("/dev/full", "wb") as full:
+                done = subprocess.run([THALWEG, *words], stdout=full, stderr=subprocess.PIPE, cwd=self.folder, timeout=60)
+                self.assertEqual(done.returncode, IO_ERROR)
+                self.assertEqual(done.stderr.count(b"cannot write to standard output"), 1, done.stderr)
 
     def test_hints_lists_the_table(self):
         hints = {hint["name"]: hint for hint in self.json("hints")["hints"]}

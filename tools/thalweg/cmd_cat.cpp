@@ -57,7 +57,7 @@ void print_summary(const Multifile& multifile, const Options& options, int64_t r
   add_name(object, name, mode);
   object["bytes"] = bytes;
   object["exit_code"] = 0;
-  std::cerr << object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  std::cerr << json_text(object);
 }
 
 int run(const Options& options, const Common& common) {

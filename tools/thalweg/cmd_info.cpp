@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "common.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -197,7 +198,7 @@ int run(const Options& options, const Common& common) {
   }
   flush_output();
   if (!closed) report_not_closed(options.file);
-  if (info.contains("error")) throw Failure(kDamaged, info["error"]["message"].get<std::string>(), TW_ERR_CORRUPT);
+  if (info.contains("error")) say(info["error"]["message"].get<std::string>());
   return info["exit_code"].get<int>();
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
+#include <sstream>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -28,50 +29,85 @@ void refuse_unknown_command(int argc, char** argv) {
   throw Failure(kUsage, fmt::format("unknown command '{}'; {}'thalweg --help' lists all", argv[1], hint));
 }
 
-int report(const Failure& failure, const Chosen& chosen, const Common& common) {
-  say(failure.what());
-  if (common.json && chosen.command != nullptr && std::string_view(chosen.command->name) != "cat") {
-    Json object;
-    object["command"] = chosen.command->name;
-    object["exit_code"] = static_cast<int>(failure.exit);
-    object["error"] = {{"status", failure.status == TW_OK ? Json() : Json(tw_status_name(failure.status))},
-                       {"message", failure.what()}};
-    put_json(object);
+// What is to be known of the words before they are parsed: a failure to parse them is told as the others are.
+struct Asked {
+  std::string command;  // empty: none of the table
+  bool json = false;
+};
+
+Asked asked(int argc, char** argv) {
+  Asked words;
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    words.json |= std::string_view(argv[i]) == "--json";
+  for (const Command& command : commands()) {
+    if (argc > 1 && command.name == std::string_view(argv[1])) words.command = command.name;
   }
+  return words;
+}
+
+int report(const Failure& failure, const Asked& words) {
+  Json object;
+  object["command"] = words.command.empty() ? Json() : Json(words.command);
+  object["exit_code"] = static_cast<int>(failure.exit);
+  object["error"] = {{"status", failure.status == TW_OK ? Json() : Json(tw_status_name(failure.status))},
+                     {"message", failure.what()}};
+  if (words.json && words.command == "cat") {  // its standard output carries bytes
+    std::cerr << json_text(object);
+    return failure.exit;
+  }
+  say(failure.what());
+  if (words.json) put_json(object);
   return failure.exit;
 }
 
-int parse(CLI::App& app, int argc, char** argv) {
+void put_help(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out;
+  app.exit(error, out, out);
+  put(out.str());
+}
+
+// Whether there is a command to be run; false after --help and --version.
+bool parse(CLI::App& app, int argc, char** argv) {
   try {
     refuse_unknown_command(argc, argv);
     app.parse(prepared_arguments(argc, argv));
-    return -1;
+    return true;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    if (argc < 2) {
-      std::cerr << app.help();
-    } else {
-      const auto used = app.get_subcommands();
-      const std::string where = used.empty() ? std::string() : " " + used.front()->get_name();
-      say(fmt::format("{}; see 'thalweg{} --help'", error.what(), where));
+    if (error.get_exit_code() == 0) {
+      put_help(app, error);
+      return false;
     }
-    return kUsage;
+    const auto used = app.get_subcommands();
+    const std::string where = used.empty() ? std::string() : " " + used.front()->get_name();
+    throw Failure(kUsage, fmt::format("{}; see 'thalweg{} --help'", error.what(), where));
+  }
+}
+
+// Where standard output takes nothing that is told once.
+void flush_after(const Failure& failure) {
+  try {
+    flush_output();
+  } catch (const Failure& second) {
+    if (std::string_view(second.what()) != failure.what()) say(second.what());
   }
 }
 
 int run(int argc, char** argv) {
-  Chosen chosen;
-  Common common;
+  const Asked words = asked(argc, argv);
   int code = kFine;
   try {
+    Chosen chosen;
+    Common common;
     const auto app = make_parser(chosen, common);
-    const int parsed = parse(*app, argc, argv);
-    if (parsed >= 0) return parsed;
-    code = chosen.run(common);
+    if (argc < 2) {
+      std::cerr << app->help();
+      return kUsage;
+    }
+    if (parse(*app, argc, argv)) code = chosen.run(common);
     flush_output();
   } catch (const Failure& failure) {
-    code = report(failure, chosen, common);
-    flush_output();
+    code = report(failure, words);
+    flush_after(failure);
   } catch (const std::bad_alloc&) {
     say("out of memory");
     code = kInputOutput;
@@ -91,9 +127,6 @@ int main(int argc, char** argv) {
     std::signal(interrupted.signal, SIG_DFL);
     std::raise(interrupted.signal);
     return 128 + interrupted.signal;
-  } catch (const Failure& failure) {  // also the error could not be written
-    say(failure.what());
-    return failure.exit;
   } catch (const std::exception& error) {
     say(error.what());
     return kInputOutput;

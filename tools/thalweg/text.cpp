@@ -160,10 +160,9 @@ void flush_output() {
   throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-void put_json(const Json& value) {
-  put(value.dump(2, ' ', false, Json::error_handler_t::replace));
-  put("\n");
-}
+std::string json_text(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+void put_json(const Json& value) { put(json_text(value)); }
 
 void add_name(Json& object, const std::string& name, uint32_t mode) {
   object["name"] = name;

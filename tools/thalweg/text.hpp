@@ -29,7 +29,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 // Standard output, buffered. Throws BrokenPipe or Failure.
 void put(std::string_view text);
 void flush_output();
-void put_json(const Json& value);  // with line end
+std::string json_text(const Json& value);  // with line end
+void put_json(const Json& value);
 
 // {"name": ..., "name_hex": ... when it is no UTF-8, "mode": ...} of a logical file.
 void add_name(Json& object, const std::string& name, uint32_t mode);
