@@ -13,6 +13,7 @@
 #include "common.hpp"
 #include "new_multifile.hpp"
 #include "progress.hpp"
+#include "safe_path.hpp"
 #include "text.hpp"
 #include "tree_walk.hpp"
 
@@ -174,16 +175,23 @@ Result write_multifile(const Options& options, const std::string& path, int base
   return result;
 }
 
+// Names that 'thalweg extract' is going to refuse: the first one, and how many.
+std::pair<std::string, size_t> unsafe_names(const TreeWalk& walk) {
+  std::pair<std::string, size_t> found;
+  for (const Entry& entry : walk.entries()) {
+    if (unsafe_name(entry.name).empty()) continue;
+    if (found.second++ == 0) found.first = entry.name;
+  }
+  return found;
+}
+
 void warn(const TreeWalk& walk) {
   for (const std::string& name : walk.skipped()) say(fmt::format("left out '{}': a device, pipe or socket", name));
-  for (const Entry& entry : walk.entries()) {
-    if (!entry.name.starts_with('/')) continue;
-    say(
-        fmt::format("'{}' is stored as an absolute name, which 'thalweg extract' takes only with --relative; to store "
-                    "relative names: -C DIR",
-                    entry.name));
-    return;
-  }
+  const auto& [first, n] = unsafe_names(walk);
+  if (n == 0) return;
+  say(fmt::format(
+      "{} {} absolute or with '..', as '{}', which 'thalweg extract' refuses; to store relative names: -C DIR",
+      count_text(static_cast<int64_t>(n), "name"), n == 1 ? "is" : "are", first));
 }
 
 void print_json(const Options& options, const TreeWalk& walk, const Result& result) {
@@ -192,6 +200,7 @@ void print_json(const Options& options, const TreeWalk& walk, const Result& resu
   object["bytes"] = result.bytes;
   object["skipped"] = walk.skipped();
   object["changed"] = result.changed;
+  object["unsafe_names"] = unsafe_names(walk).second;
   object["strategy"] = result.strategy;
   object["exit_code"] = 0;
   put_json(object);
@@ -241,7 +250,9 @@ Run add(CLI::App& app) {
 const Command kPack = {
     "pack",
     "Store files and directory trees in a multifile",
-    "Names are stored as given, so give relative ones: 'thalweg extract' refuses absolute names and '..'. Stored are "
+    "Names are stored as given, so give relative ones: 'thalweg extract' refuses absolute names and '..', of which "
+    "pack "
+    "warns. Stored are "
     "the "
     "content, the name and the mode of regular files, directories (also empty ones) and symbolic links, which are not "
     "followed. Owners, times, hard links and extended attributes are not stored. A name met twice is stored once.\n\n"
@@ -251,6 +262,7 @@ const Command kPack = {
     "  command, file, exit_code\n"
     "  logical_files: number stored, directories and links too; bytes: their content\n"
     "  skipped: special files left out; changed: files whose size changed while they were read\n"
+    "  unsafe_names: number of names that 'thalweg extract' will refuse\n"
     "  strategy: what the library chose, as text\n",
     "  thalweg pack docs.tw -C /usr/share doc\n"
     "  find run -name '*.log' -print0 | thalweg pack logs.tw --null --files-from - --compress zstd\n",
