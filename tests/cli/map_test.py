@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """map: well-formed pictures that show every byte, for few and for many ranges."""
 
+import os
 import re
 import stat
 import xml.etree.ElementTree as ElementTree
@@ -88,17 +89,46 @@ class Map(CliTest):
         self.thalweg("map", "crafted.tw", "-", "--json", expect=USAGE)
         self.thalweg("map", "crafted.tw", "m.svg", "--format", "png", expect=USAGE)
 
-    def test_an_old_picture_is_replaced_and_nothing_else(self):
+    def test_only_a_picture_of_its_own_is_replaced_without_force(self):
         self.craft([(FILE, b"a", b"x")])
-        self.write("m.svg", b"<svg>old</svg>")
+        others = {"other.svg": b"<svg>drawn by hand</svg>", "empty.svg": b"", "other.html": b"<!DOCTYPE html><p>text</p>"}
+        for name, content in others.items():
+            self.write(name, content)
+
+            self.assertIn("--force", self.thalweg("map", "crafted.tw", name, expect=UNSAFE)[1])
+            self.assertEqual((self.folder / name).read_bytes(), content)
+            self.thalweg("map", "crafted.tw", name, "--force")
+            drawn = (self.folder / name).read_bytes()
+            (self.folder / name).write_bytes(drawn[:600])
+            self.thalweg("map", "crafted.tw", name)  # now it is one
+            self.assertEqual((self.folder / name).read_bytes(), drawn)
+        self.leftovers("crafted.tw", *others)
+
+    def test_what_is_no_file_is_never_replaced(self):
+        self.craft([(FILE, b"a", b"x")])
         (self.folder / "dir.svg").mkdir()
+        os.symlink("crafted.tw", self.folder / "link.svg")
+        os.mkfifo(self.folder / "pipe.svg")
 
-        self.thalweg("map", "crafted.tw", "m.svg")
-        self.thalweg("map", "crafted.tw", "dir.svg", expect=UNSAFE)
+        for name in ("dir.svg", "link.svg", "pipe.svg"):
+            self.thalweg("map", "crafted.tw", name, "--force", expect=UNSAFE)
 
-        self.assertNotEqual((self.folder / "m.svg").read_bytes(), b"<svg>old</svg>")
-        self.leftovers("crafted.tw", "dir.svg", "m.svg")
+        self.leftovers("crafted.tw", "dir.svg", "link.svg", "pipe.svg")
 
+    def test_no_physical_file_is_replaced_under_any_name(self):
+        self.craft([(FILE, b"", data(5000, i)) for i in range(6)], "physical_files=3")
+        before = self.tree(".")
+        os.link(self.folder / "crafted.tw.000002", self.folder / "m.svg")
+        os.symlink("crafted.tw", self.folder / "other.tw")
+
+        for file, out in (("crafted.tw", "crafted.tw"), ("./crafted.tw", "crafted.tw.000001"), ("crafted.tw", "m.svg"),
+                          ("other.tw", "crafted.tw")):
+            message = self.thalweg("map", file, out, "--format", "svg", "--force", expect=UNSAFE)[1]
+            self.assertIn("physical file", message)
+        (self.folder / "m.svg").unlink()
+        (self.folder / "other.tw").unlink()
+
+        self.assertEqual(self.tree("."), before)
 
 if __name__ == "__main__":
     main()

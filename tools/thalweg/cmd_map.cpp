@@ -4,14 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
-#include <cstdio>
+#include <string_view>
 
 #include "command.hpp"
 #include "common.hpp"
 #include "map_model.hpp"
+#include "move_file.hpp"
+#include "new_multifile.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -19,6 +19,7 @@ namespace {
 
 struct Options {
   std::string file, out, format;
+  bool force = false;
 };
 
 bool wants_html(const Options& options) {
@@ -28,36 +29,47 @@ bool wants_html(const Options& options) {
   throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; say which with --format", options.out));
 }
 
-// Something else than a picture, above all the multifile itself, is not replaced.
-void check_old_picture(const std::string& path) {
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return;
-  char begin[16] = {};
-  const ssize_t got = read(fd.get(), begin, sizeof begin - 1);
-  std::string head(begin, got > 0 ? static_cast<std::size_t>(got) : 0);
-  std::transform(head.begin(), head.end(), head.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (head.empty() || head.starts_with("<svg") || head.starts_with("<?xml") || head.starts_with("<!doctype")) return;
-  throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no picture; choose another name, or remove "
-                                     "it first",
-                                     path));
+bool same_file(const struct stat& status, const std::string& path) {
+  struct stat other = {};
+  return stat(path.c_str(), &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino;
+}
+
+// Whether the file begins as a picture does that this command wrote.
+bool is_own_picture(const std::string& path) {
+  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  char begin[256] = {};
+  const ssize_t got = fd ? read(fd.get(), begin, sizeof begin) : 0;
+  return std::string_view(begin, got > 0 ? static_cast<size_t>(got) : 0).find(kMapMark) != std::string_view::npos;
+}
+
+// Whether OUT may be replaced; refuses what is there and must stay. Never a physical file of the multifile, under
+// whatever name; an own picture always; another file with --force.
+bool may_replace(const Options& options, int32_t n_physical) {
+  struct stat status = {};
+  if (lstat(options.out.c_str(), &status) != 0) return options.force;
+  if (!S_ISREG(status.st_mode))
+    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no regular file", options.out));
+  for (int32_t k = 0; k < n_physical; ++k) {
+    if (same_file(status, physical_name(options.file, k)))
+      throw Failure(kUnsafe, fmt::format("refused: '{}' is a physical file of the multifile", options.out));
+  }
+  if (options.force || is_own_picture(options.out)) return true;
+  throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no picture of this command; choose another "
+                                     "name, or replace it with --force",
+                                     options.out));
 }
 
 // The old picture stays until the new one is complete.
-void write_file(const std::string& path, const std::string& text) {
-  struct stat status = {};
-  if (lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no regular file", path));
-  }
-  check_old_picture(path);
+void write_file(const std::string& path, const std::string& text, bool replace) {
   const std::string passing = fmt::format("{}.part-{}", path, getpid());
   const Descriptor fd(open(passing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd) fail_with_errno("make", passing);
-  if (!write_all(fd.get(), text.data(), text.size()) || std::rename(passing.c_str(), path.c_str()) != 0) {
-    const int number = errno;
-    unlink(passing.c_str());
-    errno = number;
-    fail_with_errno("write", path);
-  }
+  if (!fd) fail_with_errno("make", path);
+  if (write_all(fd.get(), text.data(), text.size()) && move_file(AT_FDCWD, passing, path, replace)) return;
+  const int number = errno;
+  unlink(passing.c_str());
+  stop_if_interrupted();
+  errno = number;
+  fail_with_errno("write", path);
 }
 
 void print_json(const Options& options, const Map& map, int code) {
@@ -76,13 +88,15 @@ int run(const Options& options, const Common& common) {
   const bool html = wants_html(options);
   if (options.out == "-" && common.json) throw Failure(kUsage, "standard output takes the picture or --json, not both");
   const auto [multifile, closed] = open_in_any_state(options.file);
+  if (options.out != "-") check_folder_of(options.out);
+  const bool replace = options.out != "-" && may_replace(options, multifile.summary().n_physical);
   const Map map = make_map(multifile, options.file, closed);
   const std::string picture = html ? html_page(map) : svg_picture(map);
   const int code = closed ? kFine : kDamaged;
   if (options.out == "-") {
     put(picture);
   } else {
-    write_file(options.out, picture);
+    write_file(options.out, picture, replace);
   }
   if (common.json) {
     print_json(options, map, code);
@@ -100,6 +114,7 @@ Run add(CLI::App& app) {
                  ->required());
   app.add_option("--format", options->format, "Kind of picture, where the name of OUT does not tell")
       ->check(CLI::IsMember({"svg", "html"}));
+  app.add_flag("-f,--force", options->force, "Replace OUT also when it is no picture of this command");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -112,8 +127,11 @@ const Command kMap = {
     "range "
     "tells more. The HTML page also has tables. Where there are too many ranges for a picture, each spot shows what "
     "most "
-    "of its bytes are. An existing picture is replaced. Of a file that was not closed, what is whole is drawn, and the "
-    "command ends with 1.",
+    "of its bytes are. Of a file that was not closed, what is whole is drawn, and the "
+    "command ends with 1.\n\n"
+    "A picture that this command made is replaced, another file only with --force, and a physical file of the "
+    "multifile "
+    "never.",
     "  command, file, out, closed, exit_code\n"
     "  logical_files, physical_files, ranges: numbers; bytes: of the physical files\n",
     "  thalweg map dump.tw dump.html\n"

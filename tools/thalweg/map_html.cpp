@@ -51,9 +51,9 @@ void task_table(std::string& page, const Map& map) {
 
 std::string html_page(const Map& map) {
   std::string page = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>Map of {0}</title>\n"
+      "<!DOCTYPE html>\n{2}\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>Map of {0}</title>\n"
       "<style>{1}</style></head>\n<body>\n<h1>Map of {0}</h1>\n",
-      xml_text(map.file), kStyle);
+      xml_text(map.file), kStyle, kMapMark);
   if (!map.closed) page += "<p class=\"warn\">Not closed: only what is whole is shown. Run: thalweg repair</p>\n";
   page += "<p>Each row goes on where the one above ends. Point at a range to read what it is.</p>\n";
   page += svg_picture(map);

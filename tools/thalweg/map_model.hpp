@@ -64,6 +64,7 @@ Map make_map(const Multifile& multifile, const std::string& path, bool closed);
 std::string region_name(int32_t kind);  // "data", "hole", ...
 
 // map_svg.cpp, map_html.cpp
+constexpr const char* kMapMark = "<!-- made by thalweg map -->";  // near the begin of each picture: it may be replaced
 std::string svg_picture(const Map& map);
 std::string html_page(const Map& map);
 std::string xml_text(std::string_view text);  // any bytes, safe inside XML

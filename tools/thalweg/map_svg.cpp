@@ -188,10 +188,10 @@ std::string svg_picture(const Map& map) {
   const double width = kLeft + kWidth + kRight;
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-      "{1:.0f}\">\n"
+      "{1:.0f}\">{6}\n"
       "<title>{2}</title>\n{3}<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
       "<text x=\"{4}\" y=\"20\" class=\"title\">{2}</text>\n{5}</svg>\n",
-      width, y + 6, xml_text(headline(map)), kStyleAndPatterns, kLeft, body);
+      width, y + 6, xml_text(headline(map)), kStyleAndPatterns, kLeft, body, kMapMark);
 }
 
 }  // namespace tool
