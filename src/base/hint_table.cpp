@@ -85,8 +85,10 @@ Result<const HintSpec*> find_hint(std::string_view name) {
       nearest = &spec;
     }
   }
-  return Status::error(Code::unknown_hint, "unknown hint '" + std::string(name) + "'; did you mean '" + nearest->name +
-                                               "'? `thalweg hints` lists all");
+  const bool alike = 3 * least <= std::string_view(nearest->name).size();  // further is no likeness
+  const std::string proposal = alike ? std::string("did you mean '") + nearest->name + "'? " : std::string();
+  return Status::error(Code::unknown_hint,
+                       "unknown hint '" + std::string(name) + "'; " + proposal + "`thalweg hints` lists all");
 }
 
 Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text) {

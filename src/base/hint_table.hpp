@@ -23,7 +23,7 @@ struct HintSpec {
 
 std::span<const HintSpec> hint_table();
 
-// unknown_hint when no hint has that name; the message proposes the nearest one.
+// unknown_hint when no hint has that name; the message proposes the nearest one, if any is near.
 Result<const HintSpec*> find_hint(std::string_view name);
 
 // A value in the unit of the hint: bytes, count, position of the choice, 0 or 1. For bytes and count a word among

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/shell_word.hpp"
 #include "file/index_writer.hpp"
 #include "file/multifile.hpp"
 #include "file/wire.hpp"
@@ -127,6 +128,14 @@ Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t proce
   return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
 }
 
+Status with_way_out(const std::string& path, const Status& status) {
+  const bool named = status.message().find("'" + path) != std::string::npos;
+  return Status::error(status.code(),
+                       (named ? "" : "closing '" + path + "': ") + status.message() +
+                           "; it stays unclosed: " + repair_command(path) + " brings back what was flushed",
+                       status.os_errno(), status.detail()->where);
+}
+
 }  // namespace
 
 Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
@@ -141,9 +150,7 @@ Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
   if (status.ok() && file->root) {
     status =
         attempt([&] { return close_parts(*file->root, *gathered, group.place().processes, file->writing->files()); });
-    if (!status.ok())
-      status = status.with_context("closing '" + file->root->path +
-                                   "' (it stays unclosed; `thalweg repair` brings back what was flushed)");
+    if (!status.ok()) status = with_way_out(file->root->path, status);
   }
   status = co_await agree(group, status);
   co_return status;

@@ -74,7 +74,7 @@ Status create_files(Backend& backend, const std::string& path, bool exclusive, c
     const Status status = create_one(backend, format::physical_name(path, k), exclusive, plan, k, made);
     if (status.ok()) continue;
     remove_files(backend, path, made);
-    return status.with_context("creating '" + path + "'");
+    return status;
   }
   return {};
 }
@@ -85,7 +85,7 @@ Status begin_session(Backend& backend, const std::string& path, const WritePlan&
     if (status.ok()) continue;
     for (std::uint32_t i = 0; i <= k; ++i)
       abandon_session(backend, path, plan.parts[i].header, plan.parts[i].state, plan.parts[i].session.previous_offset);
-    return status.with_context("appending to '" + path + "'");
+    return status;
   }
   return {};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/shell_word.hpp"
+
 namespace thalweg {
 
 using format::kPageBytes;
@@ -16,12 +18,28 @@ Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte>
                                                std::to_string(offset) + " were expected: it is truncated");
 }
 
+namespace {
+
+// Which file it is about, unless the message says so already; a command that it proposes does not count.
+Status about(const std::string& path, const Status& status) {
+  const std::string object = "'" + path + "'";
+  const std::string message = status.message();
+  return message.substr(0, message.find('`')).find(object) == std::string::npos ? status.with_context(object) : status;
+}
+
+// The multifile is repaired by the name of its first physical file.
+std::string way_out(const std::string& path, std::uint32_t physical) {
+  return repair_command(path.substr(0, path.size() - format::physical_name("", physical).size()));
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Part>> Part::open(std::unique_ptr<StoredFile> file, std::uint32_t physical) {
   auto part = std::make_unique<Part>();
   part->file_ = std::move(file);
-  const std::string context = "'" + part->file_->path() + "'";
-  if (Status status = part->read_header(physical); !status.ok()) return status.with_context(context);
-  part->readable_ = part->read_index().with_context(context);
+  const std::string& path = part->file_->path();
+  if (Status status = part->read_header(physical); !status.ok()) return about(path, status);
+  part->readable_ = about(path, part->read_index());
   return part;
 }
 
@@ -56,7 +74,7 @@ Status Part::read_header(std::uint32_t physical) {
         format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id).has_value();
     if (written && !valid)
       readable_ = Status::error(Code::corrupt_file, "state slot " + std::string(i == 0 ? "A" : "B") +
-                                                        " is damaged; try `thalweg repair FILE`");
+                                                        " is damaged; try " + way_out(file_->path(), physical));
   }
   return {};
 }
@@ -64,12 +82,13 @@ Status Part::read_header(std::uint32_t physical) {
 Status Part::read_index() {
   TW_RETURN_IF_ERROR(readable_);
   if (!closed())
-    return Status::error(Code::not_closed,
-                         "was not closed by the program that wrote it; "
-                         "`thalweg repair FILE` brings back everything that was flushed");
+    return Status::error(Code::not_closed, "was not closed by the program that wrote it; " +
+                                               way_out(file_->path(), header_.id.physical) +
+                                               " brings back everything that was flushed");
   if (file_bytes_ < state_.end)
     return Status::error(Code::corrupt_file, "is truncated: it has " + std::to_string(file_bytes_) + " bytes of " +
-                                                 std::to_string(state_.end) + "; try `thalweg repair FILE`");
+                                                 std::to_string(state_.end) + "; try " +
+                                                 way_out(file_->path(), header_.id.physical));
   std::vector<std::byte> page(kPageBytes);
   TW_RETURN_IF_ERROR(read_exactly(*file_, state_.index_offset, page));
   TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, state_, file_bytes_));
@@ -96,7 +115,7 @@ Result<std::span<const std::byte>> Part::page(SectionKind kind, std::uint64_t of
     page.bytes.resize(kPageBytes);
     TW_RETURN_IF_ERROR(read_exactly(*file_, at, page.bytes));
     if (Status status = format::check_page(page.bytes, kind, number, header_.id, at); !status.ok())
-      return status.with_context("'" + file_->path() + "'");
+      return about(file_->path(), status);
     page.offset = at;
   }
   return std::span<const std::byte>(page.bytes);

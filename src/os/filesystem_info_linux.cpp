@@ -80,6 +80,7 @@ Result<FilesystemInfo> filesystem_info(const std::string& path) {
   struct statfs system;
   if ((!exists && ::stat(place.c_str(), &status) != 0) || ::statfs(place.c_str(), &system) != 0) {
     const int err = errno;
+    if (err == ENOENT) return Status::error(Code::not_found, "there is no folder '" + place + "'", err);
     return os_error(err, "cannot tell the file system of '" + place + "'");
   }
   FilesystemInfo info;

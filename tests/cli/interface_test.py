@@ -10,7 +10,7 @@ import select
 import shutil
 import subprocess
 
-from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, main
+from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
 
 COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "hints", "completion", "man"]
 
@@ -98,9 +98,15 @@ class Interface(CliTest):
                 self.assertTrue(result["error"]["message"])
 
     def test_a_damaged_file_gives_one_object(self):
-        self.write("no.tw", b"no multifile")
+        self.write("a", data(100_000))
+        self.thalweg("pack", "t.tw", "a")
+        image = bytearray((self.folder / "t.tw").read_bytes())
+        image[image.index(data(100_000)[:64]) - 4096] ^= 1  # the frame
+        (self.folder / "t.tw").write_bytes(image)
 
-        self.assertEqual(json.loads(self.failure("info", "--json", "no.tw", expect=DAMAGED)[0])["exit_code"], DAMAGED)
+        result = json.loads(self.failure("info", "--json", "t.tw", expect=DAMAGED)[0])
+
+        self.assertEqual((result["exit_code"], result["error"]["status"]), (DAMAGED, "TW_ERR_CORRUPT"))
 
     def test_a_full_disk_behind_any_output_is_an_error(self):
         self.write("a", b"x")

@@ -43,9 +43,18 @@ void write_out(const char* data, size_t bytes) {
 
 // Only the one logical file is opened when its rank is known: the cost does not grow with their number.
 Multifile open_task(const Options& options) {
+  if (!options.task) return open_for_reading(options.file, options.recover);
   Config config;
-  if (options.task) config.serve(-1, *options.task, 1);
-  return open_for_reading(options.file, options.recover, config.get());
+  config.serve(-1, *options.task, 1);
+  try {
+    return open_for_reading(options.file, options.recover, config.get());
+  } catch (const Failure& failure) {
+    if (failure.status != TW_ERR_INVALID) throw;
+    config.serve(-1, 0, 0);  // only to tell how many there are
+    const Multifile multifile = open_for_reading(options.file, options.recover, config.get());
+    check_rank(*options.task, multifile.summary().n_logical, options.file);
+    throw;
+  }
 }
 
 // Standard output carries the bytes, so the object goes to standard error.
@@ -64,6 +73,8 @@ int run(const Options& options, const Common& common) {
   if (options.task.has_value() == options.name.has_value()) {
     throw Failure(kUsage, "give one of --task N and --name NAME; 'thalweg ls' lists all");
   }
+  if (options.task && *options.task < 0)
+    throw Failure(kUsage, fmt::format("no task {}: tasks are numbered from 0", *options.task));
   const Multifile multifile = open_task(options);
   const int64_t rank = options.task ? *options.task : find_name(multifile, options);
   check_rank(rank, multifile.summary().n_logical, options.file);

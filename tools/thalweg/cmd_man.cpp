@@ -110,6 +110,7 @@ std::string main_page(const CLI::App& app) {
 
 void write_page(const std::string& directory, const std::string& name, const std::string& text) {
   const std::string path = fmt::format("{}/{}.1", directory, name);
+  check_folder_of(path);
   std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();

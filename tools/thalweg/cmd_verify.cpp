@@ -1,6 +1,8 @@
 // thalweg verify and thalweg repair: two calls of one shape.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "command.hpp"
 #include "common.hpp"
 #include "progress.hpp"
@@ -15,7 +17,10 @@ struct Work {
   std::vector<std::string> findings;
 };
 
-void add_finding(const char* text, void* user) { static_cast<Work*>(user)->findings.emplace_back(text); }
+void add_finding(const char* text, void* user) {
+  auto& findings = static_cast<Work*>(user)->findings;
+  if (std::ranges::find(findings, text) == findings.end()) findings.emplace_back(text);  // each is said once
+}
 
 int advance(int64_t done, int64_t total, void* user) {
   return Progress::callback(done, total, &static_cast<Work*>(user)->progress);
@@ -56,8 +61,11 @@ void print_json(const char* command, const std::string& path, const Outcome& out
   put_json(object);
 }
 
+// What is going to be said last, on standard error, is not said here too.
 void print_findings(const Outcome& outcome) {
-  for (const std::string& finding : outcome.findings) put(printable(finding, false) + "\n");
+  for (const std::string& finding : outcome.findings) {
+    if (finding != outcome.message) put(printable(finding, false) + "\n");
+  }
 }
 
 std::string contents(const tw_health& health) {
@@ -86,7 +94,8 @@ int run_repair(const std::string& path, const Common& common) {
     print_json("repair", path, outcome);
   } else {
     print_findings(outcome);
-    if (!common.quiet) {
+    const bool opened = outcome.status == TW_OK || health.n_logical > 0;
+    if (!common.quiet && opened) {
       const char* what = health.repaired != 0      ? "repaired"
                          : outcome.status == TW_OK ? "sound, left alone"
                                                    : "not repaired";
@@ -120,7 +129,7 @@ constexpr const char* kKeys =
 const Command kVerify = {"verify",
                          "Read everything and check every checksum",
                          "Ends with 0 when the file is whole and was closed. Each finding is one line on standard "
-                         "output. Nothing is changed.",
+                         "output; the one that decides comes last, on standard error. Nothing is changed.",
                          kKeys,
                          "  thalweg verify dump.tw && rm -r dump.old\n",
                          add<run_verify>};

@@ -72,7 +72,8 @@ void fail_with_errno(const std::string& action, const std::string& path) {
 }
 
 void check_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const std::string plain = path.substr(0, path.find_last_not_of('/') + 1);
+  const std::string folder = std::filesystem::path(plain).parent_path().string();
   if (folder.empty()) return;
   struct stat status = {};
   const bool there = stat(folder.c_str(), &status) == 0;
@@ -145,7 +146,7 @@ std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_m
 
 void report_not_closed(const std::string& path) {
   flush_output();
-  say(fmt::format("'{}' was not closed; run: thalweg repair {}", path, path));
+  say(fmt::format("'{}' was not closed; run: thalweg repair {}", path, shell_word(path)));
 }
 
 Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config) {

@@ -54,7 +54,10 @@ std::string html_page(const Map& map) {
       "<!DOCTYPE html>\n{2}\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"/><title>Map of {0}</title>\n"
       "<style>{1}</style></head>\n<body>\n<h1>Map of {0}</h1>\n",
       xml_text(map.file), kStyle, kMapMark);
-  if (!map.closed) page += "<p class=\"warn\">Not closed: only what is whole is shown. Run: thalweg repair</p>\n";
+  if (!map.closed) {
+    page += fmt::format("<p class=\"warn\">Not closed: only what is whole is shown. Run: thalweg repair {}</p>\n",
+                        xml_text(shell_word(map.file)));
+  }
   page += "<p>Each row goes on where the one above ends. Point at a range to read what it is.</p>\n";
   page += svg_picture(map);
   physical_table(page, map);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -116,6 +117,7 @@ void NewMultifile::put_back() {
 }
 
 std::string NewMultifile::in_final_words(std::string message) const {
+  message.erase(std::min(message.find("; it stays unclosed"), message.size()));  // no: it is removed
   for (size_t at = message.find(passing_); at != std::string::npos; at = message.find(passing_, at + path_.size()))
     message.replace(at, passing_.size(), path_);
   return message;

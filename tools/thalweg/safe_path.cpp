@@ -80,6 +80,7 @@ std::string unsafe_name(std::string_view name) {
 std::string plain_name(std::string_view name) { return joined(parts_of(name)); }
 
 SafeRoot::SafeRoot(std::string directory, bool force) : path_(std::move(directory)), force_(force) {
+  check_folder_of(path_);
   if (mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail_with_errno("make directory", path_);
   root_ = Descriptor(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));  // the user named it: links in it are his
   if (!root_) fail_with_errno("open directory", path_);

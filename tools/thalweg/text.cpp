@@ -127,7 +127,7 @@ std::string count_text(int64_t n, const char* thing) { return fmt::format("{} {}
 
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   std::string best;
-  size_t best_distance = 3;  // further is no likeness
+  size_t best_distance = SIZE_MAX;
   for (const std::string& candidate : known) {
     std::vector<size_t> row(candidate.size() + 1);  // edit distance, one row of the table
     for (size_t j = 0; j < row.size(); ++j) row[j] = j;
@@ -139,12 +139,20 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
         row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
       }
     }
-    if (row.back() < best_distance) {
+    if (3 * row.back() <= candidate.size() && row.back() < best_distance) {  // further is no likeness
       best_distance = row.back();
       best = candidate;
     }
   }
   return best;
+}
+
+std::string shell_word(const std::string& path) {
+  static constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,:@%=-";
+  std::string word = path.starts_with('-') ? "./" + path : path;
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  for (size_t at = word.find('\''); at != std::string::npos; at = word.find('\'', at + 4)) word.replace(at, 1, "'\\''");
+  return "'" + word + "'";
 }
 
 void put(std::string_view text) {

@@ -23,6 +23,9 @@ std::string short_size(int64_t bytes);                 // "1.5 MiB"
 std::string mode_text(uint32_t mode);                  // "-rw-r--r--", "-" when there is none
 std::string count_text(int64_t n, const char* thing);  // "1 task", "3 tasks"
 
+// A path as one word of a shell, quoted where that is needed, never taken for an option.
+std::string shell_word(const std::string& path);
+
 // "did you mean" for a short list; empty when nothing is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
