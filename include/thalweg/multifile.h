@@ -256,7 +256,8 @@ TW_API tw_status tw_multifile_find(tw_multifile* multifile, const char* name, in
 
 /* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most
  * 1 MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
- * "creator" and "created" are set by the library unless the user sets them.
+ * "creator", "created" and "thalweg.strategy" (tw_multifile_strategy() of the creation) are set by the library unless
+ * the user sets them.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value, size_t bytes);
 

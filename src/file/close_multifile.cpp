@@ -56,6 +56,7 @@ Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected
   } else {
     attributes.emplace("creator", "thalweg");
     attributes.emplace("created", utc_now(root.parts[0].header.created_seconds));
+    attributes.emplace(kStrategyAttribute, root.strategy);
   }
   return attributes;
 }

@@ -306,7 +306,8 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
     TW_RETURN_IF_ERROR(pass.finished(rank));
   }
   TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
-  for (const auto& [key, value] : *attributes) to.set_attribute(key, value);
+  for (const auto& [key, value] : *attributes)
+    if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
   return {};
 }
 

@@ -15,6 +15,9 @@
 
 namespace thalweg {
 
+// The attribute that tells how a multifile was written; set when it is created.
+inline constexpr char kStrategyAttribute[] = "thalweg.strategy";
+
 // What task 0 keeps from the open to the close of a multifile being written.
 struct WriteRoot {
   std::shared_ptr<Backend> backend;
@@ -30,6 +33,7 @@ struct WriteRoot {
   std::vector<RootPart> parts;
   std::shared_ptr<ReadSet> old;      // append: what was there
   std::unique_ptr<StoredFile> held;  // keeps other writers and repairs away
+  std::string strategy;
 };
 
 struct Multifile {

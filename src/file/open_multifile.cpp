@@ -152,7 +152,7 @@ Status plan_and_create(const OpenRequest& request, const Gathered& gathered, Rea
     shares.data.insert(shares.data.end(), share.begin(), share.end());
     shares.begin.push_back(shares.data.size());
   }
-  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, {}, {}});
+  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, {}, {}, plan.common.strategy});
   for (const PlannedPart& part : plan.parts)
     kept->parts.push_back({part.header, part.state, part.session.session, part.session.data_start,
                            part.session.previous_offset,

@@ -55,6 +55,25 @@ class Inspect(CliTest):
         self.assertNotIn(b"task          2", short)
         self.assertRegex(long, rb"task +2 +300000\n")
 
+    def test_the_strategy_is_told_and_kept(self):
+        self.write("a", data(100_000))
+        self.write("b", b"b")
+
+        told, _ = self.thalweg("pack", "t.tw", "a", "b", "--hint", "physical_files=2")
+        packed = self.json("pack", "u.tw", "a", "b", "--hint", "physical_files=2")["strategy"]
+        copy = self.json("defrag", "t.tw", "d.tw")["strategy"]
+        again, _ = self.thalweg("defrag", "t.tw", "e.tw", "--compress", "zstd")
+
+        self.assertIn("2 physical files", packed)
+        self.assertIn(b"\nstrategy: " + packed.encode() + b"\n", told)
+        self.assertIn("1 physical file ", copy)
+        self.assertIn(b"compression zstd", again)
+        self.assertEqual(self.json("info", "t.tw")["strategy"], packed)
+        self.assertEqual(self.json("info", "d.tw")["strategy"], copy)
+        self.assertIn(b"\nstrategy        " + packed.encode() + b"\n", self.thalweg("info", "t.tw")[0])
+        self.craft([(FILE, b"a", b"x")], "--unclosed")  # its attributes were not yet written
+        self.assertIsNone(self.json("info", "crafted.tw", expect=1)["strategy"])
+
     def test_ls_lists_rank_size_mode_name(self):
         out, _ = self.thalweg("ls", "crafted.tw")
 

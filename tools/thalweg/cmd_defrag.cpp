@@ -18,8 +18,13 @@ struct Options {
   bool force = false;
 };
 
-int64_t physical_bytes(const std::string& path) {
-  const int32_t n = Multifile(path, TW_READ).summary().n_physical;
+struct Copy {
+  int64_t bytes;
+  std::string strategy;
+};
+
+int64_t physical_bytes(const std::string& path, const Multifile& multifile) {
+  const int32_t n = multifile.summary().n_physical;
   int64_t bytes = 0;
   for (int32_t k = 0; k < n; ++k) {
     struct stat status = {};
@@ -29,8 +34,7 @@ int64_t physical_bytes(const std::string& path) {
   return bytes;
 }
 
-// Returns the bytes of the copy.
-int64_t copy(const Options& options, const std::string& to, bool quiet) {
+Copy copy(const Options& options, const std::string& to, bool quiet) {
   Config config;
   for (const std::string& hint : options.hints) config.set_hint(hint);
   if (!options.compress.empty()) config.set_hint("compression", options.compress);
@@ -39,23 +43,26 @@ int64_t copy(const Options& options, const std::string& to, bool quiet) {
       tw_multifile_defrag(options.from.c_str(), to.c_str(), config.get(), Progress::callback, &progress);
   stop_if_interrupted();
   check(status);
-  return physical_bytes(to);
+  const Multifile made(to, TW_READ);
+  return {physical_bytes(to, made), made.stored_strategy()};
 }
 
 int run(const Options& options, const Common& common) {
-  const int64_t before = physical_bytes(options.from);
+  const int64_t before = physical_bytes(options.from, Multifile(options.from, TW_READ));
   NewMultifile target(options.to, options.force);
-  const int64_t after = target.write([&](const std::string& passing) { return copy(options, passing, common.quiet); });
+  const Copy made = target.write([&](const std::string& passing) { return copy(options, passing, common.quiet); });
   target.publish();
   if (common.json) {
     Json object = json_head("defrag", options.from);
     object["to"] = options.to;
     object["physical_bytes_before"] = before;
-    object["physical_bytes_after"] = after;
+    object["physical_bytes_after"] = made.bytes;
+    object["strategy"] = made.strategy;
     object["exit_code"] = 0;
     put_json(object);
   } else if (!common.quiet) {
-    put(fmt::format("{}: {}, was {}\n", printable(options.to), size_text(after), size_text(before)));
+    put(fmt::format("{}: {}, was {}\nstrategy: {}\n", printable(options.to), size_text(made.bytes), size_text(before),
+                    printable(made.strategy)));
   }
   return kFine;
 }
@@ -79,7 +86,8 @@ const Command kDefrag = {
     "Copy to one physical file, one chunk per task, no holes",
     "Names, modes and attributes are kept. OUT appears when it is complete; on failure nothing is left behind.",
     "  command, file, to, exit_code\n"
-    "  physical_bytes_before, physical_bytes_after: bytes of the physical files, holes counted\n",
+    "  physical_bytes_before, physical_bytes_after: bytes of the physical files, holes counted\n"
+    "  strategy: what the library chose, as text\n",
     "  thalweg defrag dump.tw archive.tw --compress zstd\n",
     add};
 

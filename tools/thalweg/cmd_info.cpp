@@ -126,6 +126,8 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
                    {"empty", sizes.empty}, {"named", sizes.named}, {"histogram", histogram(sizes)}};
   Json& where = info["space"] = {{"total", space.total}};
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
+  const std::string strategy = multifile.stored_strategy();
+  info["strategy"] = strategy.empty() ? Json() : Json(strategy);
   info["attributes"] = attributes(multifile);
   if (options.tasks) info["task_bytes"] = task_list(multifile, summary.n_logical);
   info["exit_code"] = static_cast<int>(walked == TW_OK && closed ? kFine : kDamaged);
@@ -179,7 +181,9 @@ void print_text(const Json& info) {
   put(fmt::format("alignment       {}\n", short_size(info["alignment_bytes"])));
   print_sizes(info);
   print_space(info);
+  if (info["strategy"].is_string()) put(fmt::format("strategy        {}\n", printable(text("strategy"))));
   for (const auto& [key, value] : info["attributes"].items()) {
+    if (key == kStrategyKey) continue;
     const std::string shown = value.is_string() ? value.get<std::string>() : "hex " + value["hex"].get<std::string>();
     put(fmt::format("attribute       {} = {}\n", printable(key), printable(shown)));
   }
@@ -225,6 +229,7 @@ const Command kInfo = {
     "  sizes: total, min, max: bytes; empty, named: numbers of logical files; histogram: from_bytes, below_bytes, "
     "files\n"
     "  space: total, headers, frames, data, tails, holes, index: bytes of the physical files\n"
+    "  strategy: how it was written, as text; null where the file does not tell\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
     "  task_bytes: with --tasks, bytes of each logical file by rank\n",
     "  thalweg info dump.tw\n"

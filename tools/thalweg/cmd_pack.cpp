@@ -218,8 +218,9 @@ int run(const Options& options, const Common& common) {
   if (common.json) {
     print_json(options, walk, result);
   } else if (!common.quiet) {
-    put(fmt::format("{}: {} with {}\n", printable(options.file),
-                    count_text(static_cast<int64_t>(walk.entries().size()), "logical file"), size_text(result.bytes)));
+    put(fmt::format("{}: {} with {}\nstrategy: {}\n", printable(options.file),
+                    count_text(static_cast<int64_t>(walk.entries().size()), "logical file"), size_text(result.bytes),
+                    result.strategy));
   }
   return kFine;
 }

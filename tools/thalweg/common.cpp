@@ -135,6 +135,15 @@ std::string Multifile::name(int64_t rank, uint32_t* mode) const {
   return std::string(text, std::min(length, sizeof text - 1));
 }
 
+std::string Multifile::stored_strategy() const {
+  const void* text = nullptr;
+  size_t bytes = 0;
+  const tw_status status = tw_multifile_attribute(handle_, kStrategyKey, &text, &bytes);
+  if (status == TW_ERR_NOT_FOUND) return {};
+  check(status);
+  return {static_cast<const char*>(text), bytes};
+}
+
 std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_multifile_config* config) {
   try {
     return {Multifile(path, TW_READ, config), true};

@@ -57,6 +57,8 @@ class Config {
   std::unique_ptr<tw_multifile_config, void (*)(tw_multifile_config*)> config_;
 };
 
+constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets
+
 // An open multifile. The destructor closes without a report: a writer calls close().
 class Multifile {
  public:
@@ -70,6 +72,7 @@ class Multifile {
   tw_multifile_summary summary() const;
   int64_t bytes(int64_t rank) const;
   std::string name(int64_t rank, uint32_t* mode = nullptr) const;
+  std::string stored_strategy() const;  // how it was written; empty when the file does not tell
 
  private:
   tw_multifile* handle_ = nullptr;
