@@ -63,7 +63,9 @@ std::unique_ptr<CLI::App> make_app(Options& options) {
       "Measures multifiles against separate files, task-local files, one stream and stdio.", "thalweg-bench-multifile");
   app->add_flag("--quick", options.quick, "smaller sizes, fewer repetitions: under 50 s");
   app->add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
-  app->add_option("--dir", options.dir, "folder on the file system to measure")->capture_default_str();
+  app->add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
+      ->capture_default_str()
+      ->check(CLI::ExistingDirectory);
   app->add_flag("--only-dir", options.only_dir, "leave out /dev/shm");
   app->add_option("--json", options.json, "write all results to this file");
   std::vector<std::string> names = {"simulation"};

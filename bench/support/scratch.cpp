@@ -107,8 +107,6 @@ std::string file_system_kind(const std::filesystem::path& path) {
 }
 
 Scratch::Scratch(const std::filesystem::path& parent) {
-  std::error_code error;
-  std::filesystem::create_directories(parent, error);
   std::string name = (parent / "thalweg-bench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) must(-1, "cannot make a folder in '" + parent.string() + "'");
   folder_ = name;

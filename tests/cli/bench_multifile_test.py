@@ -34,6 +34,15 @@ class Benchmark(unittest.TestCase):
             self.assertIn(target["name"], run.stdout)
         self.assertEqual(set(folder.iterdir()) - left_before - {results}, set(), "something was left behind")
 
+    def test_a_folder_that_is_not_there_is_a_usage_error_and_is_not_made(self):
+        missing = pathlib.Path(os.environ.get("TMPDIR", ".")).resolve() / "no-such-folder"
+
+        run = subprocess.run([PROGRAM, "--tiny", "--dir", missing / "below"], capture_output=True, text=True, timeout=60)
+
+        self.assertEqual(run.returncode, 2)
+        self.assertIn(str(missing / "below"), run.stderr)
+        self.assertFalse(missing.exists())
+
     def test_an_unknown_option_is_a_usage_error(self):
         run = subprocess.run([PROGRAM, "--no-such-option"], capture_output=True, text=True)
 
