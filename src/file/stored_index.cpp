@@ -161,8 +161,8 @@ class Salvage {
     files.erase(std::unique(files.begin(), files.end(), same), files.end());
     for (auto& file : files) {
       const format::FileEntry& entry = file.entry;
-      if (entry.name_bytes == 0 || has_name(entry)) continue;
-      ++result_.lost_names;
+      if (entry.name_bytes > 0 && has_name(entry)) continue;
+      result_.lost_names += entry.name_bytes > 0;
       file.entry.name_offset = file.entry.name_bytes = 0;
     }
     result_.index.names = std::move(names_.bytes);
