@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/endian.hpp"
-#include "file/physical_writer.hpp"
+#include "file/slab_plan.hpp"
 
 namespace thalweg {
 
@@ -18,11 +18,6 @@ using format::Mapping;
 
 constexpr std::uint64_t kKi = 1024, kMi = kKi * kKi, kGi = kMi * kKi;
 constexpr std::uint64_t kUsualChunk = 8 * kMi;
-constexpr std::uint64_t kUsualSlab = 256 * kMi;   // at most, unless one chunk is larger
-constexpr std::uint64_t kSmallestSlab = 4 * kMi;  // holes cost nothing; less when there are very many processes
-constexpr std::uint64_t kRoundBytes = 256 * kGi;  // what all slabs of one round may take when sizes are ours to choose
-constexpr std::uint32_t kRoundsPerDoubling = 8;
-constexpr std::uint64_t kLargestSlab = 4 * kGi;
 constexpr std::uint32_t kWritersPerCore = 2;
 
 // ---- How many physical files -------------------------------------------------------------------------------------
@@ -80,122 +75,6 @@ Status fill_table(const PlanInput& input, WritePlan& plan) {
                                                        std::to_string(plan.parts.size()));
     plan.table[rank] = plan.parts[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
     plan.parts[k].ranks.push_back(rank);
-  }
-  return {};
-}
-
-// Calls fn(stretch) for the run, cut where the physical file or the order of places changes.
-template <class F>
-void for_each_stretch(const WritePlan& plan, const RankRun& run, F&& fn) {
-  std::uint64_t rank = run.first;
-  const std::uint64_t end = run.first + run.count;
-  while (rank < end) {
-    Stretch stretch{rank, 1, 0, 0};
-    if (plan.mapping == Mapping::consecutive) {
-      const auto above = std::upper_bound(plan.bounds.begin(), plan.bounds.end(), rank);
-      stretch.physical = static_cast<std::uint64_t>(above - plan.bounds.begin() - 1);
-      stretch.count = std::min(end, *above) - rank;
-      stretch.local = rank - plan.bounds[stretch.physical];
-    } else {
-      const std::uint64_t entry = plan.table[rank];
-      while (rank + stretch.count < end && plan.table[rank + stretch.count] == entry + (stretch.count << 32))
-        ++stretch.count;
-      stretch.physical = entry & 0xFFFFFFFF;
-      stretch.local = entry >> 32;
-    }
-    fn(stretch);
-    rank += stretch.count;
-  }
-}
-
-// ---- Slabs -------------------------------------------------------------------------------------------------------
-
-struct Demand {
-  std::uint32_t physical = 0;
-  std::int64_t process = 0;
-  std::uint64_t bytes = 0;    // for the first chunks of all its logical files
-  std::uint64_t largest = 0;  // chunk
-};
-
-std::vector<Demand> demands(const PlanInput& input, const WritePlan& plan) {
-  std::vector<Demand> result;
-  for (std::size_t task = 0; task < input.requests.tasks(); ++task) {
-    const std::uint64_t wish = input.requests.chunk_bytes(task);
-    const std::uint64_t extent =
-        PhysicalWriter::extent_for(wish == kAuto ? plan.common.chunk_bytes : wish, plan.parts[0].header);
-    for (const RankRun& run : input.requests.runs(task))
-      for_each_stretch(plan, run, [&](const Stretch& s) {
-        constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
-        result.push_back({static_cast<std::uint32_t>(s.physical), input.requests.process(task),
-                          extent * std::min(s.count, kCounted), extent});
-      });
-  }
-  const auto before = [](const Demand& a, const Demand& b) {
-    return a.physical != b.physical ? a.physical < b.physical : a.process < b.process;
-  };
-  if (!std::is_sorted(result.begin(), result.end(), before)) std::sort(result.begin(), result.end(), before);
-  std::size_t kept = 0;
-  for (const Demand& d : result) {
-    if (kept > 0 && result[kept - 1].physical == d.physical && result[kept - 1].process == d.process) {
-      result[kept - 1].bytes = std::min(result[kept - 1].bytes + d.bytes, format::kMaxOffset);
-      result[kept - 1].largest = std::max(result[kept - 1].largest, d.largest);
-    } else {
-      result[kept++] = d;
-    }
-  }
-  result.resize(kept);
-  return result;
-}
-
-std::uint64_t slab_bytes(const Demand& d, std::uint64_t processes, std::uint32_t alignment) {
-  const std::uint64_t smallest = std::clamp(kRoundBytes / processes, std::uint64_t{64 * kKi}, kSmallestSlab);
-  const std::uint64_t wanted = std::max(std::min(d.bytes, kUsualSlab), d.largest);
-  return align_up(std::max({wanted, smallest, std::uint64_t{4} * alignment}), alignment);
-}
-
-std::uint32_t most_doublings(std::uint64_t largest_slab, std::uint64_t round_bytes) {
-  const std::uint64_t by_slab = std::max<std::uint64_t>(kLargestSlab / largest_slab, 1);
-  const std::uint64_t by_round = std::max<std::uint64_t>(64 * kRoundBytes / round_bytes, 1);
-  return static_cast<std::uint32_t>(std::bit_width(std::min(by_slab, by_round)) - 1);
-}
-
-// The demands on one part, by process. That of task 0 packs the small leftovers of the others, so it is among them
-// wherever there are several; and a session has at least one domain.
-std::vector<Demand> demands_on(std::span<const Demand> part, std::uint32_t k, std::int64_t root) {
-  std::vector<Demand> result(part.begin(), part.end());
-  const auto place = std::lower_bound(result.begin(), result.end(), root,
-                                      [](const Demand& d, std::int64_t process) { return d.process < process; });
-  const bool root_is_there = place != result.end() && place->process == root;
-  if (!root_is_there && result.size() != 1) result.insert(place, {k, root, 0, 0});
-  return result;
-}
-
-Status place_domains(const PlanInput& input, WritePlan& plan) {
-  const std::vector<Demand> wanted = demands(input, plan);
-  std::span<const Demand> rest = wanted;
-  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
-    PlannedPart& part = plan.parts[k];
-    std::size_t here = 0;
-    while (here < rest.size() && rest[here].physical == k) ++here;
-    const std::vector<Demand> list = demands_on(rest.first(here), k, input.requests.process(0));
-    rest = rest.subspan(here);
-    std::uint64_t prefix = 0, largest = 0;
-    for (const Demand& d : list) {
-      const std::uint64_t bytes = slab_bytes(d, list.size(), part.header.alignment);
-      plan.domains.push_back({k, d.process, prefix, bytes});
-      part.domain_bytes.push_back(bytes);
-      largest = std::max(largest, bytes);
-      if (prefix > format::kMaxOffset / 4) break;
-      prefix += bytes;  // at most tasks * 1 TiB and a little: no overflow below 2^22 tasks of the largest hint
-    }
-    if (prefix > format::kMaxOffset / 4)
-      return Status::error(Code::out_of_range,
-                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
-                           "or raise physical_files");
-    part.session.n_domains = part.domain_bytes.size();
-    part.session.round_bytes = prefix;
-    part.session.rounds_per_doubling = kRoundsPerDoubling;
-    part.session.most_doublings = most_doublings(largest, prefix);
   }
   return {};
 }
@@ -362,97 +241,6 @@ Result<WritePlan> plan_append(const PlanInput& input, ReadSet& old) {
     place_session(planned, align_up(part->state().end, kPageBytes));
   }
   return plan;
-}
-
-Bytes encode(const WriteCommon& common) {
-  WireWriter out;
-  out.put(common.n_physical);
-  out.put(common.n_logical);
-  out.put(common.chunk_bytes);
-  out.put(common.header);
-  out.put_text(common.strategy);
-  return out.take();
-}
-
-WriteCommon decode_common(ByteView bytes) {
-  WireReader in(bytes);
-  WriteCommon common;
-  common.n_physical = in.get<std::uint32_t>();
-  common.n_logical = in.get<std::uint64_t>();
-  common.chunk_bytes = in.get<std::uint64_t>();
-  common.header = in.get<format::FileHeader>();
-  common.strategy = in.get_text();
-  return common;
-}
-
-std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t physical, std::int64_t process) {
-  const auto before = [](const WritePlan::Domain& d, const std::pair<std::uint32_t, std::int64_t>& key) {
-    return std::pair(d.physical, d.process) < key;
-  };
-  const auto found = std::lower_bound(plan.domains.begin(), plan.domains.end(), std::pair(physical, process), before);
-  if (found == plan.domains.end() || found->physical != physical || found->process != process) return std::nullopt;
-  const format::SessionPage& session = plan.parts[physical].session;
-  return DomainShare{physical,
-                     session.session,
-                     {session.data_start, session.round_bytes, found->prefix, found->bytes, session.rounds_per_doubling,
-                      session.most_doublings}};
-}
-
-Bytes encode_share(const WritePlan& plan, const Requests& requests, std::size_t task) {
-  std::vector<Stretch> stretches;
-  std::vector<std::uint32_t> physical;
-  for (const RankRun& run : requests.runs(task))
-    for_each_stretch(plan, run, [&](const Stretch& s) {
-      stretches.push_back(s);
-      physical.push_back(static_cast<std::uint32_t>(s.physical));
-    });
-  std::sort(physical.begin(), physical.end());
-  physical.erase(std::unique(physical.begin(), physical.end()), physical.end());
-  std::vector<DomainShare> domains;
-  domains.reserve(physical.size());
-  for (const std::uint32_t k : physical) domains.push_back(*domain_share(plan, k, requests.process(task)));
-  WireWriter out;
-  out.put_all(domains);
-  out.put_all(stretches);
-  return out.take();
-}
-
-WriteShare decode_share(ByteView bytes) {
-  WireReader in(bytes);
-  WriteShare share;
-  share.domains = in.get_all<DomainShare>();
-  share.stretches = in.get_all<Stretch>();
-  return share;
-}
-
-std::vector<std::byte> encode_session_front(const PlannedPart& part) {
-  std::vector<std::byte> out = format::encode_session(part.session, part.header.id, part.session_offset);
-  std::vector<std::byte> table(part.domain_bytes.size() * 8);
-  for (std::size_t i = 0; i < part.domain_bytes.size(); ++i)
-    store_le(std::span(table).subspan(i * 8), part.domain_bytes[i]);
-  format::append_section(out, format::SectionKind::domains, table, 8, part.header.id, part.session.domains_offset);
-  return out;
-}
-
-std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedPart& part) {
-  std::vector<std::byte> out(format::kFirstSection);
-  const auto put = [&out](std::uint64_t at, std::span<const std::byte> bytes) {
-    std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
-  };
-  put(0, format::encode_header(part.header));
-  put(format::state_offset(part.state), format::encode_state(part.state, part.header.id));
-  const auto add = [&](format::SectionKind kind, const std::vector<std::uint64_t>& values) {
-    std::vector<std::byte> bytes(values.size() * 8);
-    for (std::size_t i = 0; i < values.size(); ++i) store_le(std::span(bytes).subspan(i * 8), values[i]);
-    format::append_section(out, kind, bytes, 8, part.header.id, out.size());
-  };
-  if (part.header.id.physical == 0)
-    add(plan.mapping == Mapping::table ? format::SectionKind::table : format::SectionKind::bounds,
-        plan.mapping == Mapping::table ? plan.table : plan.bounds);
-  if (!part.ranks.empty()) add(format::SectionKind::ranks, part.ranks);
-  const std::vector<std::byte> session = encode_session_front(part);
-  out.insert(out.end(), session.begin(), session.end());
-  return out;
 }
 
 }  // namespace thalweg
