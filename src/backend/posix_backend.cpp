@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/backend.hpp"
+#include "backend/descriptor_pool.hpp"
 #include "os/file_ops.hpp"
 #include "os/filesystem_info.hpp"
 
@@ -13,70 +14,85 @@ namespace {
 
 class PosixFile final : public StoredFile {
  public:
-  PosixFile(FileDescriptor file, std::string path, bool writable)
-      : file_(std::move(file)), path_(std::move(path)), writable_(writable) {}
+  PosixFile(std::string path, bool writable)
+      : descriptor_(process_descriptors(), path, writable ? FileAccess::read_write : FileAccess::read),
+        path_(std::move(path)),
+        writable_(writable) {}
+  Status open(FileCreation creation) { return descriptor_.open(creation); }
 
   Status write(std::uint64_t offset, std::span<const std::byte> data) override {
     return write_parts(offset, std::span(&data, 1));
   }
   Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    TW_RETURN_IF_ERROR(check_writable("write to"));
-    return write_at(file_, path_, offset, parts);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("write to"));
+    return write_at(use.file(), path_, offset, parts);
   }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    TW_RETURN_IF_ERROR(check_open("read"));
-    return read_at(file_, path_, offset, data);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("read"));
+    return read_at(use.file(), path_, offset, data);
   }
   Result<std::uint64_t> size() override {
-    TW_RETURN_IF_ERROR(check_open("tell the size of"));
-    return file_size(file_, path_);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("tell the size of"));
+    return file_size(use.file(), path_);
   }
   Status truncate(std::uint64_t bytes) override {
-    TW_RETURN_IF_ERROR(check_writable("truncate"));
-    return truncate_file(file_, path_, bytes);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("truncate"));
+    return truncate_file(use.file(), path_, bytes);
   }
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
-    TW_RETURN_IF_ERROR(check_writable("reserve storage for"));
-    return preallocate_file(file_, path_, offset, bytes);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("reserve storage for"));
+    return preallocate_file(use.file(), path_, offset, bytes);
   }
   Status sync() override {
-    TW_RETURN_IF_ERROR(check_open("sync"));
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("sync"));
     {
       const std::lock_guard lock(mutex_);
       if (!failed_sync_.ok()) return failed_sync_;
     }
-    const Status status = sync_file(file_, path_);
+    descriptor_.note_sync();
+    Status status = sync_file(use.file(), path_);
+    if (status.ok()) status = descriptor_.lost();
     const std::lock_guard lock(mutex_);
     if (failed_sync_.ok()) failed_sync_ = status;
     return failed_sync_;
   }
   Result<std::uint64_t> next_data(std::uint64_t offset) override {
-    TW_RETURN_IF_ERROR(check_open("look for data in"));
-    return next_data_at(file_, path_, offset);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("look for data in"));
+    return next_data_at(use.file(), path_, offset);
   }
   Status lock() override {
-    TW_RETURN_IF_ERROR(check_open("lock"));
-    if (lock_file(file_)) return {};
-    return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
+    TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
+    if (!lock_file(use.file()))
+      return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
+    use.for_ever();
+    return {};
   }
   Status close() override {
     TW_RETURN_IF_ERROR(check_open("close"));
-    return close_file(std::move(file_), path_);
+    return descriptor_.close();
   }
   const std::string& path() const override { return path_; }
 
  private:
   Status check_open(const char* verb) const {
-    if (file_.is_open()) return {};
+    if (!descriptor_.is_closed()) return {};
     return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
   }
-  Status check_writable(const char* verb) const {
+  Result<PooledDescriptor::Use> use_to(const char* verb) {
     TW_RETURN_IF_ERROR(check_open(verb));
-    if (writable_) return {};
-    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+    return descriptor_.use();
+  }
+  Result<PooledDescriptor::Use> use_to_write(const char* verb) {
+    TW_RETURN_IF_ERROR(check_open(verb));
+    if (!writable_)
+      return Status::error(Code::wrong_mode,
+                           std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+    auto use = descriptor_.use();
+    if (use.has_value()) descriptor_.note_written();  // now that it is not parked
+    return use;
   }
 
-  FileDescriptor file_;
+  PooledDescriptor descriptor_;
   const std::string path_;
   const bool writable_;
   std::mutex mutex_;
@@ -90,9 +106,9 @@ class PosixBackend final : public Backend {
     const FileCreation creation = mode == OpenMode::create             ? FileCreation::truncate
                                   : mode == OpenMode::create_exclusive ? FileCreation::exclusive
                                                                        : FileCreation::never;
-    TW_ASSIGN_OR_RETURN(FileDescriptor file,
-                        open_file(path, writable ? FileAccess::read_write : FileAccess::read, creation));
-    return std::unique_ptr<StoredFile>(std::make_unique<PosixFile>(std::move(file), path, writable));
+    auto file = std::make_unique<PosixFile>(path, writable);
+    TW_RETURN_IF_ERROR(file->open(creation));
+    return std::unique_ptr<StoredFile>(std::move(file));
   }
   Status remove(const std::string& path) override { return remove_file(path); }
   Result<bool> exists(const std::string& path) override { return file_exists(path); }
