@@ -1,6 +1,7 @@
 // The collective closing of a multifile: contributions of all processes reach task 0, which writes the index.
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 
 #include "base/shell_word.hpp"
 #include "file/index_writer.hpp"
@@ -22,29 +23,49 @@ std::string utc_now(std::uint64_t seconds) {
 }
 
 struct Collected {
-  std::vector<ProcessContribution> processes;
-  bool durable = false;           // some process asks for it
-  format::Attributes attributes;  // of this session, lowest rank first
+  std::vector<std::vector<PartContribution>> parts;  // by physical file, then process
+  bool durable = false;                              // some process asks for it
+  format::Attributes attributes;                     // of this session, lowest rank first
 };
 
-Result<Collected> collect(Gathered& gathered, std::int64_t processes) {
+// Sorted by physical file once, as there may be thousands of processes and thousands of files.
+Status sort_parts(const std::vector<PartContribution>& of_one, Collected& all) {
+  for (const PartContribution& part : of_one) {
+    if (part.physical >= all.parts.size())
+      return Status::error(Code::internal, "a process wrote into physical file " + std::to_string(part.physical) +
+                                               " of " + std::to_string(all.parts.size()));
+    all.parts[part.physical].push_back(part);
+  }
+  return {};
+}
+
+// So that the attribute of the lowest rank wins.
+format::Attributes lowest_first(std::vector<std::pair<TaskRank, format::Attributes>>& of_tasks) {
+  std::sort(of_tasks.begin(), of_tasks.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  format::Attributes all;
+  for (auto& [rank, attributes] : of_tasks) all.merge(attributes);
+  return all;
+}
+
+Result<Collected> collect(Gathered& gathered, std::size_t n_physical, std::int64_t processes) {
   Collected all;
+  all.parts.resize(n_physical);
+  std::int64_t told = 0;
+  std::vector<std::pair<TaskRank, format::Attributes>> attributes;
   for (std::size_t task = 0; task < gathered.parts(); ++task) {
     const ByteView part = gathered.part(task);
     if (part.empty()) continue;
     ProcessContribution one = decode_contribution(std::span(gathered.data).subspan(gathered.begin[task], part.size()));
     TW_RETURN_IF_ERROR(one.status);
     all.durable |= one.durable;
-    all.processes.push_back(std::move(one));
+    TW_RETURN_IF_ERROR(sort_parts(one.parts, all));
+    std::move(one.attributes.begin(), one.attributes.end(), std::back_inserter(attributes));
+    ++told;
   }
-  if (static_cast<std::int64_t>(all.processes.size()) != processes)
-    return Status::error(Code::no_memory, "only " + std::to_string(all.processes.size()) + " of " +
-                                              std::to_string(processes) + " processes could tell what they wrote");
-  std::vector<const std::pair<TaskRank, format::Attributes>*> by_rank;  // so that the lowest one wins
-  for (const ProcessContribution& p : all.processes)
-    for (const auto& entry : p.attributes) by_rank.push_back(&entry);
-  std::sort(by_rank.begin(), by_rank.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-  for (const auto* entry : by_rank) all.attributes.insert(entry->second.begin(), entry->second.end());
+  if (told != processes)
+    return Status::error(Code::no_memory, "only " + std::to_string(told) + " of " + std::to_string(processes) +
+                                              " processes could tell what they wrote");
+  all.attributes = lowest_first(attributes);
   return all;
 }
 
@@ -62,19 +83,18 @@ Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected
 }
 
 // Writes the small leftovers that processes sent along into superblocks of this process.
-Status adopt_shipped(const WriteRoot::RootPart& part, const Collected& collected, WriteSet& files,
-                     std::uint64_t& used) {
+Status adopt_shipped(const WriteRoot::RootPart& part, const std::vector<PartContribution>& contributions,
+                     WriteSet& files, std::uint64_t& used) {
   std::vector<std::pair<const PartContribution*, PackedAt>> adopted;
   std::shared_ptr<PhysicalWriter> writer;
-  for (const ProcessContribution& process : collected.processes)
-    for (const PartContribution& c : process.parts) {
-      if (c.physical != part.header.id.physical || c.shipped.empty()) continue;
-      if (!part.share)
-        return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
-      TW_ASSIGN_OR_RETURN(writer, files.writer(*part.share, part.header));
-      TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
-      adopted.emplace_back(&c, at);
-    }
+  for (const PartContribution& c : contributions) {
+    if (c.shipped.empty()) continue;
+    if (!part.share)
+      return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
+    TW_ASSIGN_OR_RETURN(writer, files.writer(*part.share, part.header));
+    TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
+    adopted.emplace_back(&c, at);
+  }
   if (!writer) return {};
   TW_RETURN_IF_ERROR(writer->flush_pack());
   for (const auto& [contribution, at] : adopted) place_shipped(contribution->files, writer->resolve(at));
@@ -86,12 +106,10 @@ Status adopt_shipped(const WriteRoot::RootPart& part, const Collected& collected
 Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
   const WriteRoot::RootPart& part = root.parts[k];
   Contributions fresh(part.header.n_local);
-  for (const ProcessContribution& process : collected.processes)
-    for (const PartContribution& c : process.parts) {
-      if (c.physical != k) continue;
-      used = std::max(used, c.high_water);
-      TW_RETURN_IF_ERROR(fresh.add(c.files));
-    }
+  for (const PartContribution& c : collected.parts[k]) {
+    used = std::max(used, c.high_water);
+    TW_RETURN_IF_ERROR(fresh.add(c.files));
+  }
   TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
   IndexJob job{file.get(), part.header, part.session, format::align_up(used, format::kPageBytes), nullptr, &fresh, {}};
   if (root.old) {
@@ -116,11 +134,11 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
 
 // Physical file 0 last: as long as it is open the multifile is.
 Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
-  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, processes));
+  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, root.parts.size(), processes));
   std::vector<std::uint64_t> used;
-  for (const WriteRoot::RootPart& part : root.parts) {
-    used.push_back(part.data_start);
-    TW_RETURN_IF_ERROR(adopt_shipped(part, collected, files, used.back()));
+  for (std::size_t k = 0; k < root.parts.size(); ++k) {
+    used.push_back(root.parts[k].data_start);
+    TW_RETURN_IF_ERROR(adopt_shipped(root.parts[k], collected.parts[k], files, used.back()));
   }
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());

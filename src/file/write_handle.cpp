@@ -23,9 +23,11 @@ Status WriteHandle::keep_failure(const Status& status) {
 
 Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
   if (last_physical_ && last_physical_->header().id.physical == number) return last_physical_.get();
-  for (const DomainShare& share : setup_.share.domains) {
-    if (share.physical != number) continue;
-    TW_ASSIGN_OR_RETURN(last_physical_, setup_.files->writer(share, setup_.common.header));
+  const std::vector<DomainShare>& shares = setup_.share.domains;  // by physical file
+  const auto found = std::lower_bound(shares.begin(), shares.end(), number,
+                                      [](const DomainShare& share, std::uint32_t k) { return share.physical < k; });
+  if (found != shares.end() && found->physical == number) {
+    TW_ASSIGN_OR_RETURN(last_physical_, setup_.files->writer(*found, setup_.common.header));
     return last_physical_.get();
   }
   return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
