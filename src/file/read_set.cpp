@@ -13,10 +13,7 @@ Status ReadSet::open() {
   return open_status_;
 }
 
-Status ReadSet::open_first() {
-  TW_ASSIGN_OR_RETURN(parts_[0], open_part(0));
-  return {};
-}
+Status ReadSet::open_first() { return part(0).status(); }
 
 // Who lives in which physical file. Only then may it be recovered: no memory for logical files that are only claimed.
 Status ReadSet::use_as_first(Part& part) {
@@ -45,7 +42,8 @@ Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
                       backend_->open(format::physical_name(path_, physical), OpenMode::read));
   TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, Part::open(std::move(file), physical));
   if (physical != 0) TW_RETURN_IF_ERROR(check_member(*part));
-  if (own_session_ && part->readable().code() == Code::not_closed) TW_RETURN_IF_ERROR(part->use_index_before_session());
+  if (own_session_.load(std::memory_order_relaxed) && part->readable().code() == Code::not_closed)
+    TW_RETURN_IF_ERROR(part->use_index_before_session());
   if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(part->readable());
   if (physical == 0) TW_RETURN_IF_ERROR(use_as_first(*part));
   const bool whole = part->readable().ok() && (unclosed_ == Unclosed::refuse || check_whole_index(*part).ok());
@@ -75,11 +73,7 @@ Status ReadSet::check_member(const Part& part) const {
 }
 
 Result<Part*> ReadSet::part(std::uint32_t physical) {
-  const std::lock_guard lock(mutex_);
-  const auto found = parts_.find(physical);
-  if (found != parts_.end()) return found->second.get();
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, open_part(physical));
-  return (parts_[physical] = std::move(part)).get();
+  return parts_.find_or_make(physical, [&] { return open_part(physical); });
 }
 
 Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {

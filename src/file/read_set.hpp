@@ -1,15 +1,16 @@
 // All physical files of a multifile open for reading, shared by the tasks of one process.
 //
-// Physical files are opened when first asked for. Threads: any number at once.
+// Physical files are opened when first asked for, different ones at the same time. Threads: any number at once.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "file/once_table.hpp"
 #include "file/part.hpp"
 #include "file/recovery.hpp"
 
@@ -29,10 +30,7 @@ class ReadSet {
   // Opens physical file 0 and reads the mapping. The first caller does the work, all get its result.
   Status open();
   // A session of our own has begun: parts not opened yet are now open for writing, which is as it should be.
-  void expect_own_session() {
-    const std::lock_guard lock(mutex_);
-    own_session_ = true;
-  }
+  void expect_own_session() { own_session_.store(true, std::memory_order_relaxed); }
   // After a successful open():
   const format::FileHeader& header() const { return first_->header(); }
   Part& first() const { return *first_; }
@@ -59,11 +57,10 @@ class ReadSet {
   const std::string path_;
   const Unclosed unclosed_;
   std::mutex mutex_;
-  bool opened_ = false;       // guarded by mutex_
-  bool own_session_ = false;  // guarded by mutex_
-  Status open_status_;        // guarded by mutex_
-  // By number: no memory for as many as a header claims. Guarded by mutex_; a part that is there stays.
-  std::unordered_map<std::uint32_t, std::unique_ptr<Part>> parts_;
+  bool opened_ = false;  // guarded by mutex_
+  Status open_status_;   // guarded by mutex_
+  std::atomic<bool> own_session_ = false;
+  OnceTable<Part> parts_;              // by number: no memory for as many as a header claims
   Part* first_ = nullptr;              // set by open(), constant afterwards
   std::vector<std::uint64_t> bounds_;  // set by open(), constant afterwards
 };

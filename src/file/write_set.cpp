@@ -1,48 +1,59 @@
 #include "file/write_set.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "file/index_writer.hpp"
 
 namespace thalweg {
 
 Result<std::shared_ptr<PhysicalWriter>> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
-  const std::lock_guard lock(mutex_);
-  const auto found = writers_.find(share.physical);
-  if (found != writers_.end()) return found->second;
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file,
+  TW_ASSIGN_OR_RETURN(const File* file, files_.find_or_make(share.physical, [&] { return open_file(share, common); }));
+  return file->writer;
+}
+
+Result<std::unique_ptr<WriteSet::File>> WriteSet::open_file(const DomainShare& share,
+                                                            const format::FileHeader& common) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
                       backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
   format::FileHeader header = common;
   header.id.physical = share.physical;
-  auto writer =
-      std::make_shared<PhysicalWriter>(PhysicalWriter::Setup{std::move(file), header, share.session, share.layout});
-  writers_.emplace(share.physical, writer);
-  return writer;
+  auto file = std::make_unique<File>();
+  file->writer =
+      std::make_shared<PhysicalWriter>(PhysicalWriter::Setup{std::move(stored), header, share.session, share.layout});
+  return file;
+}
+
+// Each caller begins with another file, so that threads that come together do not wait for each other file by file.
+template <class Step>
+Status WriteSet::for_each_file(Step&& step) {
+  const auto files = files_.all();
+  const std::size_t first = next_turn_.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < files.size(); ++i) TW_RETURN_IF_ERROR(step(*files[(first + i) % files.size()].second));
+  return {};
 }
 
 Status WriteSet::flush_packs() {
-  const std::lock_guard lock(mutex_);
-  for (auto& [physical, writer] : writers_) TW_RETURN_IF_ERROR(writer->flush_pack());
-  return {};
+  return for_each_file([](File& file) { return file.writer->flush_pack(); });
 }
 
 Status WriteSet::sync_data() {
-  const std::lock_guard lock(mutex_);
-  for (auto& [physical, writer] : writers_) TW_RETURN_IF_ERROR(writer->file().sync());
-  return {};
+  return for_each_file([](File& file) { return file.sync.sync(file.writer->file()); });
 }
 
 Status WriteSet::close_files() {
   Status first;
-  for (auto& [physical, writer] : writers_)
-    if (Status status = writer->file().close(); !status.ok() && first.ok()) first = status;
+  for (const auto& [physical, file] : files_.all())
+    if (Status status = file->writer->file().close(); !status.ok() && first.ok()) first = status;
   return first;
 }
 
 // Physical file 0 says which logical file lies where, and directories hold the names.
 Status WriteSet::sync_name() {
+  const std::lock_guard lock(name_mutex_);
   if (name_synced_) return {};
-  if (!writers_.contains(0)) {
+  const auto files = files_.all();
+  if (files.empty() || files.front().first != 0) {
     TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> first, backend_->open(path_, OpenMode::read));
     TW_RETURN_IF_ERROR(first->sync());
     TW_RETURN_IF_ERROR(first->close());
@@ -55,7 +66,6 @@ Status WriteSet::sync_name() {
 Status WriteSet::sync() {
   close_durably();
   TW_RETURN_IF_ERROR(sync_data());
-  const std::lock_guard lock(mutex_);
   return sync_name();
 }
 
@@ -135,9 +145,11 @@ Bytes WriteSet::contribution() {
   const Status status = attempt([&]() -> Status {
     const bool durable = close_durably_.load(std::memory_order_relaxed);
     out.put(durable);
-    out.put(std::uint64_t{writers_.size()});
+    const auto open_files = files_.all();
+    out.put(std::uint64_t{open_files.size()});
     std::map<std::uint32_t, Writers> files = by_physical(deposits_);
-    for (auto& [physical, writer] : writers_) {
+    for (const auto& [physical, file] : open_files) {
+      PhysicalWriter* const writer = file->writer.get();
       TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
       if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
       out.put(physical);

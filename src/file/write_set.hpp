@@ -1,17 +1,18 @@
 // The physical files of a multifile being written, shared by the tasks of one process, and what these tasks leave
 // behind when they close.
 //
-// Threads: any number at once.
+// Threads: any number at once; what they do to different physical files happens at the same time.
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "file/logical_writer.hpp"
+#include "file/once_table.hpp"
 #include "file/physical_writer.hpp"
+#include "file/shared_sync.hpp"
 #include "file/write_plan.hpp"
 
 namespace thalweg {
@@ -51,17 +52,27 @@ class WriteSet {
  private:
   Bytes contribution();  // mutex_ held
   Result<Bytes> ship_or_flush(PhysicalWriter& writer) const;
-  Status sync_name();  // mutex_ held
+  Status sync_name();
+
+  struct File {
+    std::shared_ptr<PhysicalWriter> writer;
+    SharedSync sync;
+  };
+  Result<std::unique_ptr<File>> open_file(const DomainShare& share, const format::FileHeader& common);
+  template <class Step>
+  Status for_each_file(Step&& step);
 
   const std::shared_ptr<Backend> backend_;
   const std::string path_;
   const std::int64_t tasks_;
   const std::int64_t processes_;
+  OnceTable<File> files_;  // by physical file
+  std::atomic<std::uint32_t> next_turn_ = 0;
   std::mutex mutex_;
-  std::map<std::uint32_t, std::shared_ptr<PhysicalWriter>> writers_;  // guarded by mutex_
-  std::vector<Deposit> deposits_;                                     // guarded by mutex_
+  std::vector<Deposit> deposits_;  // guarded by mutex_
   std::atomic<bool> close_durably_ = false;
-  bool name_synced_ = false;  // guarded by mutex_
+  std::mutex name_mutex_;
+  bool name_synced_ = false;  // guarded by name_mutex_
 };
 
 using ByteSpan = std::span<std::byte>;
