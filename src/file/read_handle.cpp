@@ -30,8 +30,7 @@ Result<std::uint64_t> ReadHandle::current_rank() {
 }
 
 Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
-  const auto found = readers_.find(rank);
-  if (found != readers_.end()) return found->second.get();
+  if (LogicalReader* const found = readers_.find(rank)) return found;
   if (!served_.find(rank))
     return Status::error(Code::not_found, "logical file " + std::to_string(rank) +
                                               " is not served by this handle of '" + files_->path() +
@@ -41,32 +40,12 @@ Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
 }
 
 Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
-  limit_readers();
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
   TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
   TW_ASSIGN_OR_RETURN(auto list, part->pieces(file, index_cache_[at.physical]));
   TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*part, rank, file, std::move(list), settings_));
-  if (const auto parked = positions_.find(rank); parked != positions_.end()) {
-    reader->seek(parked->second);
-    positions_.erase(parked);
-  }
-  return (readers_[rank] = std::move(reader)).get();
-}
-
-// Readers have windows; a task that reads thousands of logical files must not keep them all.
-void ReadHandle::limit_readers() {
-  if (readers_.size() < kMostReaders) return;
-  std::unique_ptr<LogicalReader> kept;
-  for (auto& [rank, reader] : readers_) {
-    if (reader.get() == current_) {
-      kept = std::move(reader);
-    } else if (reader->position() != 0) {
-      positions_[rank] = reader->position();
-    }
-  }
-  readers_.clear();
-  if (kept) readers_[current_rank_] = std::move(kept);
+  return readers_.put(rank, std::move(reader), settings_.buffer_bytes, current_);
 }
 
 Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {

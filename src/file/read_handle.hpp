@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "file/logical_reader.hpp"
 #include "file/read_set.hpp"
+#include "file/reader_cache.hpp"
 #include "file/served_ranks.hpp"
 
 namespace thalweg {
@@ -36,15 +36,12 @@ class ReadHandle {
   ReadSet& files() const { return *files_; }
 
  private:
-  static constexpr std::uint64_t kMostReaders = 256;  // kept at a time; others keep their position only
-  void limit_readers();
   Result<LogicalReader*> make_reader(std::uint64_t rank);
 
   const std::shared_ptr<ReadSet> files_;
   const ServedRanks served_;
   ReaderSettings settings_;
-  std::unordered_map<std::uint64_t, std::unique_ptr<LogicalReader>> readers_;  // by rank
-  std::unordered_map<std::uint64_t, std::uint64_t> positions_;                 // of ranks without a reader, unless 0
+  ReaderCache readers_;
   LogicalReader* current_ = nullptr;
   std::uint64_t current_rank_ = 0;
   PageCache map_cache_;                                       // of the table in physical file 0

@@ -1,0 +1,74 @@
+// A task that reads more logical files in turn than it keeps windows of.
+#include "os/file_ops.hpp"
+#include "support/on_disk.hpp"
+
+namespace thalweg::test {
+namespace {
+
+const auto as_before = transfer_calls().read;
+int reads = 0;
+ssize_t counted_read(int fd, void* data, std::size_t bytes, off_t at) {
+  ++reads;
+  return as_before(fd, data, bytes, at);
+}
+
+class ReadingInTurn : public OnDisk {
+ protected:
+  static constexpr std::int64_t kLogical = 300;
+
+  void SetUp() override {
+    OnDisk::SetUp();
+    transfer_calls().read = counted_read;
+  }
+  void TearDown() override {
+    transfer_calls().read = as_before;
+    OnDisk::TearDown();
+  }
+  void write(std::size_t bytes) {
+    hint("physical_files", "1");
+    ASSERT_EQ(tw_multifile_config_set_range(config_, kLogical, 0, kLogical), TW_OK);
+    tw_multifile* file = open(TW_CREATE);
+    const std::string data(bytes, 'x');
+    for (std::int64_t rank = 0; rank < kLogical; ++rank) {
+      ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+      ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+    }
+    close(file);
+  }
+  // System calls that one more record of each logical file costs.
+  static int read_a_record_of_each(tw_multifile* file) {
+    const int before = reads;
+    for (std::int64_t rank = 0; rank < kLogical; ++rank) {
+      char record[10];
+      std::size_t got = 0;
+      EXPECT_EQ(tw_seek_to(file, rank, -1), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_read(file, record, sizeof record, &got), TW_OK) << tw_last_error();
+      EXPECT_EQ(got, sizeof record);
+    }
+    return reads - before;
+  }
+};
+
+TEST_F(ReadingInTurn, KeepsAllOfSmallFiles) {
+  write(1000);
+  tw_multifile* file = open(TW_READ);
+  (void)read_a_record_of_each(file);
+
+  EXPECT_EQ(read_a_record_of_each(file), 0);
+  close(file);
+}
+
+TEST_F(ReadingInTurn, KeepsMostOfLargeFiles) {
+  hint("chunk_bytes", "256KiB");
+  write(256 * 1024);
+  tw_multifile* file = open(TW_READ);
+  const int first = read_a_record_of_each(file);
+  for (int round = 0; round < 5; ++round) (void)read_a_record_of_each(file);
+
+  EXPECT_LT(read_a_record_of_each(file), first / 2);
+  EXPECT_GT(read_a_record_of_each(file), 0) << "not all are kept, and each goes on where it was";
+  close(file);
+}
+
+}  // namespace
+}  // namespace thalweg::test
