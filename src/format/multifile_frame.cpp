@@ -35,7 +35,7 @@ bool chunk_is_legal(const Frame& f, const FileHeader& header) {
 }
 
 bool superblock_is_legal(const Frame& f) {
-  if (f.data_offset < kDirectoryOffset) return false;
+  if (f.data_offset < kDirectoryOffset || f.n_pieces > kMostSuperblockPieces) return false;
   return f.n_pieces <= (f.data_offset - kDirectoryOffset) / kDirectoryEntryBytes && f.payload_bytes <= f.capacity();
 }
 
@@ -107,6 +107,10 @@ Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, cons
   }
   if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
     return bad_entry(number, "stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
+  }
+  if (e.stored_bytes > most_stored_bytes(e.logical_bytes)) {
+    return bad_entry(number, "stored bytes", e.stored_bytes,
+                     "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
   }
   if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
   if (header.checksum == Checksum::none && e.crc != 0)

@@ -99,8 +99,11 @@ Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
   if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
     return bad_piece("stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
   }
-  if (e.codec != Codec::none && e.logical_bytes > kMostPieceBytes) {
-    return bad_piece("logical bytes", e.logical_bytes, "with a codec, at most 2^26");
+  if (e.kind == PieceKind::packed && e.logical_bytes > kMostPieceBytes) {
+    return bad_piece("logical bytes", e.logical_bytes, "in a superblock, at most 2^26");
+  }
+  if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes)) {
+    return bad_piece("stored bytes", e.stored_bytes, "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
   }
   const std::uint64_t index_offset = index.files_offset - kPageBytes;
   const std::uint64_t front = e.kind == PieceKind::chunk ? kChecksumTableOffset : 0;

@@ -298,6 +298,13 @@ def make_data_cases():
         part.close()
         add("codec_" + name, "4.2 decompressed bytes must be exactly logical bytes, of one block or frame", [part])
 
+    padded = zstd_raw(data)[:9] + bytes(3) * 1400 + zstd_raw(data)[9:]  # blocks of 0 bytes before the only one with data
+    part = Part(1)
+    part.session([8192])
+    part.superblock(part.slab(0, 0), [(0, 0, 60, padded, 2)])
+    part.close()
+    add("codec_zstd_of_far_more_bytes", "4.2 stored bytes are not many more than logical bytes", [part])
+
 
 def attributes_case(name, raw):
     part = Part(1)

@@ -156,7 +156,7 @@ class Physical:
             good = front % self.alignment == 0 and front >= 192 + table and self.has(a) \
                 and b >> 40 == session and b % 2**40 and max(logical, before) <= LIMIT and directory_crc == 0
         if good and kind == 2:
-            good = front >= 128 + 48 * a and front + b <= extent
+            good = a <= 2**20 and front >= 128 + 48 * a and front + b <= extent
         return frame if good else "damaged"
 
     def fill_slots(self, offset, capacity):
@@ -213,7 +213,8 @@ class Logical:
             need(codec == 0 and crc == 0 and stored == size, "piece entry: a chunk with codec or crc")
             return self.chunk(logical, offset, size)
         need(codec <= 2, f"piece entry: codec {codec}", "TW_ERR_VERSION")
-        need(stored == size if codec == 0 else size <= 2**26, "piece entry: stored bytes")
+        need(size <= 2**26 and (stored == size if codec == 0 else stored <= size + size // 128 + 4096),
+             "piece entry: stored bytes")
         data = p.exactly(offset, stored)
         need(not p.checksum or crc32c(data) == crc, f"{p.path}: checksum of the piece at {offset}")
         return data if codec == 0 else decompress(codec, data, size)

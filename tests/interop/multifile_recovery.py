@@ -189,7 +189,8 @@ class Recovery:
         if len(entries) != n_pieces or p.bound_crc(at + 128, data) != frame[7] or payload != sum(e[5] for e in entries) \
                 or not all(e[0] < p.n_logical and (p.mapping or p.has(e[0])) and e[1] >> 40 == session and e[1] % 2**40
                            and 1 <= e[4] <= 2**26 and e[5] and e[2] + e[4] <= LIMIT and e[3] <= LIMIT
-                           and (e[7] or e[4] == e[5]) and (p.checksum or e[6] == 0) for e in entries):
+                           and (e[7] or e[4] == e[5]) and e[5] <= e[4] + e[4] // 128 + 4096
+                           and (p.checksum or e[6] == 0) for e in entries):
             return  # its pieces are missing
         at += front
         for rank, sequence, logical, before, size, stored, crc, codec in entries:

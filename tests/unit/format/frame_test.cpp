@@ -185,6 +185,15 @@ TEST(Frame, SuperblocksAreLegalOrDamage) {
   EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.n_pieces = 4; }));
   EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.n_pieces = ~0ull; }));
   EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.n_pieces = 0, f.data_offset = 127; }));
+  const auto with_pieces = [](std::uint64_t n) {
+    Frame f = sound_superblock();
+    f.n_pieces = n;
+    f.data_offset = 128 + 48 * n;
+    f.extent = 1 << 26;
+    return parsed(f, sound_header(), kOffset, f.extent).check == FrameCheck::valid;
+  };
+  EXPECT_TRUE(with_pieces(1 << 20));
+  EXPECT_FALSE(with_pieces((1 << 20) + 1)) << "a directory that is too large to be held";
   EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.payload_bytes = f.capacity() + 1; }));
   EXPECT_TRUE(after(sound_superblock(), [](Frame& f) { f.payload_bytes = f.capacity(); }));
   EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.payload_bytes = ~0ull; }));
@@ -356,6 +365,14 @@ TEST(Directory, FieldsAreLegalOrRefused) {
               d.frame.payload_bytes -= 200;
             }),
             bad);
+  const auto stored_as = [](std::uint32_t bytes) {
+    return directory_after([bytes](SoundDirectory& d) {
+      d.entries[1].stored_bytes = bytes;
+      d.frame.payload_bytes += bytes - 200;
+    });
+  };
+  EXPECT_EQ(stored_as(5000 + 39 + 4096), Code::ok);
+  EXPECT_EQ(stored_as(5000 + 39 + 4097), bad) << "more than a codec makes of 5000 bytes";
   EXPECT_EQ(directory_after([](SoundDirectory& d) { d.header.checksum = Checksum::none; }), bad) << "crc must be 0";
   EXPECT_EQ(directory_after([](SoundDirectory& d) {
               d.header.checksum = Checksum::none;

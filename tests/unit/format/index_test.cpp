@@ -226,10 +226,27 @@ TEST(PieceEntry, FieldsAreLegalOrRefused) {
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.logical_bytes = ~0ull; }), bad);
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.logical_bytes = (1u << 26) + 1; }), bad);
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.stored_bytes = 0; }), bad);
+  EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.stored_bytes = 5000 + 39 + 4096; }), Code::ok);
+  EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.stored_bytes = 5000 + 39 + 4097; }), bad);
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.codec = Codec::none; }), bad) << "stored and logical differ";
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.codec = Codec{3}; }), Code::unsupported_version);
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.kind = PieceKind{0}; }), bad);
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.kind = PieceKind{3}; }), bad);
+  const auto of_bytes = [](PieceKind kind, std::uint64_t bytes) {
+    IndexPage index = SoundIndex().page;
+    index.files_offset = 1ull << 40;
+    PieceEntry e = sound_packed();
+    e.kind = kind;
+    e.codec = Codec::none;
+    e.crc = 0;
+    e.logical_bytes = e.stored_bytes = bytes;
+    Bytes bytes_40(kPieceEntryBytes);
+    encode_piece_entry(e, bytes_40);
+    return parse_piece_entry(bytes_40, index).status().code();
+  };
+  EXPECT_EQ(of_bytes(PieceKind::packed, 1u << 26), Code::ok);
+  EXPECT_EQ(of_bytes(PieceKind::packed, (1u << 26) + 1), bad);
+  EXPECT_EQ(of_bytes(PieceKind::chunk, (1u << 26) + 1), Code::ok);
   const PieceEntry chunk = sound_chunk_piece();
   EXPECT_EQ(piece_after(chunk, [](PieceEntry&) {}), Code::ok);
   EXPECT_EQ(piece_after(chunk, [](PieceEntry& e) { e.crc = 1; }), bad);
