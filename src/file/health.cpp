@@ -6,70 +6,17 @@
 #include "file/index_writer.hpp"
 #include "file/multifile.hpp"
 #include "file/regions.hpp"
-#include "group/groups.hpp"
+#include "file/whole_pass.hpp"
 
 namespace thalweg {
 
 namespace {
 
-constexpr std::size_t kReadBytes = 1 << 20;
-
-class Reporter {
- public:
-  Reporter(const Watch& watch, Health& health) : watch_(watch), health_(health) {}
-  void finding(const std::string& text) {
-    ++health_.findings;
-    if (watch_.finding) watch_.finding(text);
-  }
-  bool shows_progress() const { return static_cast<bool>(watch_.progress); }
-  bool progress(std::uint64_t done, std::uint64_t total) { return !watch_.progress || watch_.progress(done, total); }
-  RecoveryWatch for_recovery() {
-    return {[this](const std::string& text) { finding(text); },
-            [this](std::uint64_t done, std::uint64_t total) { return progress(done, total); }};
-  }
-
- private:
-  const Watch& watch_;
-  Health& health_;
-};
-
-// How far the work on all logical files has come, in their bytes. What the index does not tell of counts nothing, and
-// nobody counts where nobody asks.
-class Pass {
- public:
-  Pass(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {
-    if (!report_.shows_progress()) return;
-    const std::uint64_t n = handle_.files().header().n_logical;
-    for (std::uint64_t rank = 0; rank < n; ++rank) total_ = plus(total_, bytes_of(rank));
-  }
-  // `within` bytes of the logical file at hand are done.
-  Status at(std::uint64_t within) {
-    if (report_.progress(std::min(plus(done_, within), total_), total_)) return {};
-    return Status::error(Code::stopped, "'" + handle_.files().path() + "': stopped by the caller");
-  }
-  Status finished(std::uint64_t rank) {
-    if (report_.shows_progress()) done_ = plus(done_, bytes_of(rank));
-    return at(0);
-  }
-
- private:
-  static std::uint64_t plus(std::uint64_t a, std::uint64_t b) { return std::min(a + b, format::kMaxOffset); }
-  std::uint64_t bytes_of(std::uint64_t rank) {
-    const auto entry = handle_.entry(rank);
-    return entry.has_value() ? entry.value().bytes : 0;
-  }
-
-  ReadHandle& handle_;
-  Reporter& report_;
-  std::uint64_t done_ = 0;   // of the logical files before
-  std::uint64_t total_ = 0;  // of all; both at most 2^63-1
-};
-
 // Reads one logical file to its end; the failure when it cannot be.
 Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
   TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
   LogicalReader* reader = handle.current();
-  if (buffer.size() < kReadBytes) buffer.resize(std::min<std::uint64_t>(kReadBytes, reader->size()));
+  if (buffer.size() < kPassReadBytes) buffer.resize(std::min<std::uint64_t>(kPassReadBytes, reader->size()));
   // A gap may be as long as a number in the index says, up to 2^63: nobody waits for its zeros.
   for (std::uint64_t at = reader->skip_zeros(0); at < reader->size(); at = reader->skip_zeros(at)) {
     std::size_t got = 0;
@@ -80,12 +27,23 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
   return {};
 }
 
+Status damaged_summary(const std::string& path, const Health& health) {
+  return Status::error(Code::corrupt_file, "'" + path + "': " + std::to_string(health.damaged_logical) + " of " +
+                                               std::to_string(health.n_logical) + " logical files are damaged (" +
+                                               std::to_string(health.findings) + " findings)");
+}
+
 // Damage of one logical file is a finding; what hinders reading at all is a failure.
 Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
   std::vector<std::byte> buffer;  // as large as the largest file asks for
   Pass pass(handle, report);
+  PieceRangesCheck ranges(handle);
   const std::uint64_t n = handle.files().header().n_logical;
   for (std::uint64_t rank = 0; rank < n; ++rank) {
+    if (const Status shared = ranges.before(rank); !shared.ok()) {
+      report.finding(shared.message());
+      return damaged_summary(handle.files().path(), health);
+    }
     const Status status = read_whole(handle, rank, buffer, pass);
     if (status.ok()) {
       health.logical_bytes += handle.current()->size();
@@ -100,27 +58,12 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
   return {};
 }
 
-Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed) {
-  auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed);
-  TW_RETURN_IF_ERROR(set->open());
-  const std::uint64_t n = set->header().n_logical;
-  std::vector<Stretch> all;
-  if (n > 0) all.push_back({0, n, 0, 0});
-  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kReadBytes, true, {}});
-}
-
 // Sessions, slabs and frames: what reading does not need but repair and append do.
 Status check_structure(ReadSet& files, Reporter& report) {
   const Status walked = walk_regions(files, [](const Region&) { return true; });
   if (walked.code() != Code::corrupt_file) return walked;
   report.finding(walked.message());
   return {};
-}
-
-Status damaged_summary(const std::string& path, const Health& health) {
-  return Status::error(Code::corrupt_file, "'" + path + "': " + std::to_string(health.damaged_logical) + " of " +
-                                               std::to_string(health.n_logical) + " logical files are damaged (" +
-                                               std::to_string(health.findings) + " findings)");
 }
 
 }  // namespace
@@ -140,8 +83,9 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   const Status why = closed.error();
   if (why.code() != Code::not_closed && why.code() != Code::corrupt_file) return why;
   report.finding(why.message());
-  auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover);
-  if (!open.has_value()) return why;
+  RecoveryWatch recovery{{}, report.for_recovery().progress};  // what it finds shows when the logical files are read
+  auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover, std::move(recovery));
+  if (!open.has_value()) return open.error().code() == Code::stopped ? open.error() : why;
   health.n_logical = open->files().header().n_logical;
   const Status checked = check_all(*open, report, health);
   return checked.ok() || checked.code() == Code::corrupt_file ? why : checked;
@@ -270,70 +214,6 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   health.logical_bytes = after.logical_bytes;
   health.findings += after.findings;
   return repaired.ok() ? verified : repaired;
-}
-
-// ---- Defragment --------------------------------------------------------------------------------------------------
-
-namespace {
-
-Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
-  TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
-  TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
-  LogicalReader* reader = from.current();
-  for (std::uint64_t at = 0; at < reader->size();) {
-    std::size_t got = 0;
-    TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
-    TW_RETURN_IF_ERROR(to.write(*to.current(), std::span(buffer).first(got)));
-    at += got;
-    TW_RETURN_IF_ERROR(pass.at(at));
-  }
-  std::uint32_t mode = 0;
-  TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
-  if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
-  return {};
-}
-
-Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
-  // One write per logical file, so that a large one asks for one chunk.
-  std::vector<std::byte> buffer;
-  Pass pass(from, report);
-  const std::uint64_t n = from.files().header().n_logical;
-  for (std::uint64_t rank = 0; rank < n; ++rank) {
-    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
-    to.expect(entry.bytes);
-    buffer.resize(std::clamp<std::uint64_t>(entry.bytes, 1, 8 * kReadBytes));
-    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
-    TW_RETURN_IF_ERROR(pass.finished(rank));
-  }
-  TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
-  for (const auto& [key, value] : *attributes)
-    if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
-  return {};
-}
-
-}  // namespace
-
-Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
-                        const Options& options, const Watch& watch) {
-  Health unused;
-  Reporter report(watch, unused);
-  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse));
-  const std::uint64_t n = source.files().header().n_logical;
-  const auto group = make_self_group();
-  OpenRequest request;
-  request.backend = backend;
-  request.path = to;
-  request.access = Access::create;
-  request.exclusive = true;
-  request.config.options = options;
-  request.config.options.physical_files = 1;
-  request.config.serving = {Serving::Kind::range, static_cast<std::int64_t>(n), 0, static_cast<std::int64_t>(n), {}};
-  TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
-  Status status = copy_all(source, *target->writing, report);
-  const Status closed = run(close_multifile(*group, std::move(target)));
-  if (status.ok()) status = closed;
-  if (!status.ok()) (void)backend->remove(to).ok();
-  return status;
 }
 
 }  // namespace thalweg

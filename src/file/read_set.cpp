@@ -53,7 +53,7 @@ Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
 
 Status ReadSet::recover(Part& part) const {
   TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> rank_list, ranks(part));
-  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, rank_list, {}));
+  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, rank_list, watch_));
   part.use(std::move(recovery.index));
   return {};
 }

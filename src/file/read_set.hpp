@@ -24,8 +24,9 @@ struct Location {
 class ReadSet {
  public:
   enum class Unclosed { refuse, recover, inspect };  // inspect: open the parts, whatever their state (repair)
-  ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed)
-      : backend_(std::move(backend)), path_(std::move(path)), unclosed_(unclosed) {}
+  // `watch`: of each recovery.
+  ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed, RecoveryWatch watch = {})
+      : backend_(std::move(backend)), path_(std::move(path)), unclosed_(unclosed), watch_(std::move(watch)) {}
 
   // Opens physical file 0 and reads the mapping. The first caller does the work, all get its result.
   Status open();
@@ -56,6 +57,7 @@ class ReadSet {
   const std::shared_ptr<Backend> backend_;
   const std::string path_;
   const Unclosed unclosed_;
+  const RecoveryWatch watch_;
   std::mutex mutex_;
   bool opened_ = false;  // guarded by mutex_
   Status open_status_;   // guarded by mutex_

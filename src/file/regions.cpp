@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "file/slab_walk.hpp"
+#include "file/stored_index.hpp"
 
 namespace thalweg {
 
@@ -36,6 +37,7 @@ class PartRegions {
 
   // Bytes in use of each chunk, by offset of its frame.
   Status load_fills() {
+    TW_RETURN_IF_ERROR(check_piece_ranges(part_));
     PageCache cache;
     for (std::uint64_t i = 0; i < part_.header().n_local; ++i) {
       TW_ASSIGN_OR_RETURN(const format::FileEntry entry, part_.file_entry(i, cache));

@@ -22,7 +22,37 @@ format::StateSlot closed_slot(const Part& part) {
   return closed;
 }
 
+// The ranges of pieces, taken in the order of the logical files.
+class PieceRanges {
+ public:
+  explicit PieceRanges(const Part& part) : part_(part) {}
+
+  Status take(std::uint64_t local, const format::FileEntry& entry) {
+    if (entry.n_pieces == 0) return {};
+    if (entry.first_piece < end_)
+      return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the index gives piece " +
+                                                   std::to_string(entry.first_piece) + " to local logical file " +
+                                                   std::to_string(local) + " and to one before it");
+    end_ = entry.first_piece + entry.n_pieces;
+    return {};
+  }
+
+ private:
+  const Part& part_;
+  std::uint64_t end_ = 0;
+};
+
 }  // namespace
+
+Status check_piece_ranges(const Part& part) {
+  PieceRanges ranges(part);
+  PageCache cache;
+  for (std::uint64_t i = 0; i < part.header().n_local; ++i) {
+    auto entry = part.file_entry(i, cache);
+    if (entry.has_value()) TW_RETURN_IF_ERROR(ranges.take(i, *entry));  // what is wrong with others, their readers tell
+  }
+  return {};
+}
 
 Result<RecoveredIndex> load_index(const Part& part) {
   const format::StateSlot closed = closed_slot(part);
@@ -37,10 +67,12 @@ Result<RecoveredIndex> load_index(const Part& part) {
                                                      format::kFileEntryBytes));
   TW_ASSIGN_OR_RETURN(const auto pieces, part.section(format::SectionKind::pieces, index.pieces_offset, index.n_pieces,
                                                       format::kPieceEntryBytes));
+  PieceRanges ranges(part);
   for (std::uint64_t i = 0; i < index.n_local; ++i) {
     TW_ASSIGN_OR_RETURN(const auto entry,
                         format::parse_file_entry(
                             std::span(files).subspan(i * format::kFileEntryBytes, format::kFileEntryBytes), index));
+    TW_RETURN_IF_ERROR(ranges.take(i, entry));
     result.files.push_back({i, entry});
   }
   for (std::uint64_t i = 0; i < index.n_pieces; ++i) {

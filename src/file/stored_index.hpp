@@ -9,6 +9,10 @@ namespace thalweg {
 // Whole, or why not: the death of the machine may have left parts of it.
 Result<RecoveredIndex> load_index(const Part& part);
 
+// The pieces of the logical files must stand one behind the other: were they shared, reading all of them could take as
+// long as their numbers multiplied. Looks at the files section only.
+Status check_piece_ranges(const Part& part);
+
 // What is left of an index that is not whole. Its pages tell themselves what they hold (format document, section 7).
 struct SalvagedIndex {
   RecoveredIndex index;  // names, modes, flags, attributes, told bytes; no pieces, end 0

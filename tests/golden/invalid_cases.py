@@ -194,6 +194,12 @@ def make_index_cases():
         index("offset_of_" + name, offset, "<Q", END + PAGE)
 
     entry = field("file_entry", "6.2", FILES_AT, PAGE)
+
+    def shared(part):  # the first logical file has the last piece of the second
+        part.poke(FILES_AT, "<QQI", 150, 2, 1)
+        part.reseal(FILES_AT, PAGE)
+    small("file_entries_share_a_piece", "6.2 no piece belongs to two logical files", shared)
+
     entry("bytes_beyond_2_to_63", 0, "<Q", 2**63)
     entry("bytes_less_than_a_piece", 0, "<Q", 299)
     entry("first_piece_too_high", 8, "<Q", 3)

@@ -132,7 +132,10 @@ class Physical:
         files = list(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_local, 40)))
         pieces = list(struct.iter_unpack("<QQQQIHH", self.section(PIECES, places[1], n_pieces, 40)))
         names = self.section(NAMES, places[2], n_names, 1)
+        behind = 0
         for size, first, count, _mode, name_at, name_bytes, _flags in files:
+            need(count == 0 or first >= behind, f"{self.path}: pieces that belong to two logical files")
+            behind = first + count if count else behind
             need(size <= LIMIT and first + count <= n_pieces and name_at + name_bytes <= n_names
                  and 0 not in names[name_at:name_at + name_bytes], f"{self.path}: an entry of the files section")
         self.names = [names[f[4]:f[4] + f[5]] for f in files]

@@ -90,6 +90,18 @@ TEST_F(Progress, OfRepairIsInBytesOfThePhysicalFileAndThenAsOfVerify) {
   expect_whole_pass(told);
 }
 
+TEST_F(Progress, OfVerifyOfAnUnclosedFileBeginsWithItsRecovery) {
+  write_unclosed();
+  Listener told, first{.stop_at = 1};
+
+  EXPECT_EQ(verify(told), TW_ERR_NOT_CLOSED);
+  EXPECT_EQ(verify(first), TW_ERR_STOPPED);
+
+  EXPECT_EQ(told.steps, 2);
+  expect_whole_pass(told);
+  EXPECT_EQ(first.calls, 1) << "nobody is asked again";
+}
+
 TEST_F(Progress, AnotherAnswerThanZeroStopsVerify) {
   close(write());
   Listener told{.stop_at = 2};

@@ -1,0 +1,108 @@
+// Defragmenting: a copy with one chunk for each logical file, and nothing in it that is hidden.
+#include <algorithm>
+
+#include "file/health.hpp"
+#include "file/multifile.hpp"
+#include "file/whole_pass.hpp"
+#include "group/groups.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kGapBytes = 1 << 20;  // a gap of so many bytes stays one; a smaller one costs less as zeros
+
+// Bytes from `at` on before the next gap, at most `most`.
+std::uint64_t dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most) {
+  std::uint64_t end = at;
+  while (end < reader.size() && end - at < most) {
+    const std::uint64_t next = reader.skip_zeros(end);
+    if (next - end >= kGapBytes) break;
+    reader.seek(next);
+    end = next + reader.contiguous();
+  }
+  return std::min(end - at, most);
+}
+
+// A gap may be as long as a number in the index says, up to 2^63: it is not copied, but its end is.
+Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, Pass& pass) {
+  LogicalWriter& writer = *to.current();
+  for (std::uint64_t at = 0; at < reader.size();) {
+    const std::uint64_t next = reader.skip_zeros(at);
+    if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
+    const auto part = buffer.first(std::max<std::uint64_t>(dense_bytes(reader, at, buffer.size()), 1));
+    std::size_t got = 0;
+    TW_RETURN_IF_ERROR(reader.read(at, part, got));
+    writer.seek(at);
+    TW_RETURN_IF_ERROR(to.write(writer, part.first(got)));
+    at += got;
+    TW_RETURN_IF_ERROR(pass.at(at));
+  }
+  return {};
+}
+
+// Bytes that the pieces of a logical file hold, gaps left out.
+Result<std::uint64_t> bytes_to_copy(ReadHandle& from, std::uint64_t rank, const format::FileEntry& entry) {
+  TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));
+  std::uint64_t bytes = 0;
+  for (const format::PieceEntry& piece : pieces) bytes += std::min(piece.logical_bytes, entry.bytes - bytes);
+  return bytes;
+}
+
+Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
+  TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
+  TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
+  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, pass));
+  std::uint32_t mode = 0;
+  TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
+  if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
+  return {};
+}
+
+Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
+  // One write per logical file, so that a large one asks for one chunk.
+  std::vector<std::byte> buffer;
+  Pass pass(from, report);
+  PieceRangesCheck ranges(from);
+  const std::uint64_t n = from.files().header().n_logical;
+  for (std::uint64_t rank = 0; rank < n; ++rank) {
+    TW_RETURN_IF_ERROR(ranges.before(rank));
+    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
+    to.expect(bytes);
+    buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kPassReadBytes));
+    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
+    TW_RETURN_IF_ERROR(pass.finished(rank));
+  }
+  TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
+  for (const auto& [key, value] : *attributes)
+    if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
+  return {};
+}
+
+}  // namespace
+
+Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
+                        const Options& options, const Watch& watch) {
+  Health unused;
+  Reporter report(watch, unused);
+  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse));
+  const std::uint64_t n = source.files().header().n_logical;
+  const auto group = make_self_group();
+  OpenRequest request;
+  request.backend = backend;
+  request.path = to;
+  request.access = Access::create;
+  request.exclusive = true;
+  request.config.options = options;
+  request.config.options.physical_files = 1;
+  request.config.serving = {Serving::Kind::range, static_cast<std::int64_t>(n), 0, static_cast<std::int64_t>(n), {}};
+  TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
+  Status status = copy_all(source, *target->writing, report);
+  const Status closed = run(close_multifile(*group, std::move(target)));
+  if (status.ok()) status = closed;
+  if (!status.ok()) (void)backend->remove(to).ok();
+  return status;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,24 @@
+#include "file/whole_pass.hpp"
+
+#include "file/stored_index.hpp"
+
+namespace thalweg {
+
+Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed,
+                            RecoveryWatch watch) {
+  auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed, std::move(watch));
+  TW_RETURN_IF_ERROR(set->open());
+  const std::uint64_t n = set->header().n_logical;
+  std::vector<Stretch> all;
+  if (n > 0) all.push_back({0, n, 0, 0});
+  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kPassReadBytes, true, {}});
+}
+
+Status PieceRangesCheck::before(std::uint64_t rank) {
+  auto at = handle_.locate(rank);
+  if (!at.has_value() || !checked_.insert(at->physical).second) return {};
+  auto part = handle_.files().part(at->physical);
+  return part.has_value() ? check_piece_ranges(**part) : Status{};
+}
+
+}  // namespace thalweg
