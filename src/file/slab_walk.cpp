@@ -50,6 +50,8 @@ class SlabWalk {
       if (!lost) visitor_.damage(at);
       lost = true;
       at += part_.header().alignment;
+      if (found.check != format::FrameCheck::zero) continue;
+      TW_ASSIGN_OR_RETURN(at, behind_hole(at));
     }
     return {};
   }
@@ -60,6 +62,13 @@ class SlabWalk {
     TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, bytes));
     (void)got;  // cut off by the end of the file: the rest is zero, so a frame cut in two is damaged
     return format::parse_frame(bytes, part_.header(), at, room);
+  }
+
+  // The first place from `at` on where a frame or a page of an index may stand: in a hole there is neither.
+  Result<std::uint64_t> behind_hole(std::uint64_t at) {
+    const std::uint64_t step = std::max<std::uint64_t>(part_.header().alignment, format::kPageBytes);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part_.file().next_data(at));
+    return std::max(at, data / step * step);  // both multiples of the alignment
   }
 
   // An index that never got to the storage whole may begin in place of a frame.
@@ -99,6 +108,31 @@ Result<std::vector<std::uint64_t>> read_domains(const Part& part, const format::
 
 }  // namespace
 
+namespace {
+
+// Whether slab k is not there or ends behind `offset`.
+bool ends_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
+  auto slab = format::slab_at(layout, k);
+  return !slab.has_value() || slab->bytes > offset || slab->start > offset - slab->bytes;
+}
+
+// The first slab from `k` on, which ends before `offset`, that does not.
+std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
+  std::uint64_t step = 1;
+  while (!ends_behind(layout, k + step, offset)) {
+    k += step;
+    step *= 2;
+  }
+  std::uint64_t high = k + step;  // k does not end behind it, `high` does
+  while (high - k > 1) {
+    const std::uint64_t middle = k + (high - k) / 2;
+    (ends_behind(layout, middle, offset) ? high : k) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
 Status walk_session(const Part& part, const FoundSession& found, const WalkVisitor& visitor) {
   const format::SessionPage& session = found.page;
   TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(part, session));
@@ -107,11 +141,16 @@ Status walk_session(const Part& part, const FoundSession& found, const WalkVisit
   SlabWalk walk(part, visitor);
   for (const std::uint64_t bytes : domains) {
     layout.domain_bytes = bytes;
-    for (std::uint64_t k = 0;; ++k) {
+    for (std::uint64_t k = 0;;) {
       auto slab = format::slab_at(layout, k);
       if (!slab.has_value() || slab->start >= found.limit) break;
       TW_ASSIGN_OR_RETURN(const std::uint64_t data, part.file().next_data(slab->start));
-      if (data < slab->start + slab->bytes) TW_RETURN_IF_ERROR(walk.run(*slab, found.limit));
+      if (data < slab->start + slab->bytes) {
+        TW_RETURN_IF_ERROR(walk.run(*slab, found.limit));
+        ++k;
+      } else {
+        k = slab_behind(layout, k, data);
+      }
     }
     layout.domain_prefix += bytes;
   }
