@@ -1,5 +1,7 @@
 #include "file/served_ranks.hpp"
 
+#include <algorithm>
+
 namespace thalweg {
 
 namespace {
@@ -7,6 +9,15 @@ namespace {
 Status bad_rank(std::int64_t rank, std::uint64_t n_logical) {
   return Status::error(Code::invalid_argument, "logical file " + std::to_string(rank) +
                                                    " is asked for; there are 0 .. " + std::to_string(n_logical) + "-1");
+}
+
+Status check_named_once(std::vector<RankRun> runs) {
+  std::sort(runs.begin(), runs.end(), [](const RankRun& a, const RankRun& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < runs.size(); ++i)
+    if (runs[i].first < runs[i - 1].first + runs[i - 1].count)
+      return Status::error(Code::invalid_argument, "logical file " + std::to_string(runs[i].first) +
+                                                       " is named twice in the set of logical files of one task");
+  return {};
 }
 
 }  // namespace
@@ -32,6 +43,7 @@ Result<std::vector<RankRun>> serving_runs(const Serving& serving, TaskRank rank,
         runs.push_back({u, 1});
       }
     }
+    TW_RETURN_IF_ERROR(check_named_once(runs));
   }
   if (runs.size() == 1 && runs[0].count == 0) runs.clear();
   return runs;

@@ -54,7 +54,7 @@ inline std::vector<BadRequest> bad_requests() {
     r.config.serving.first = 0;
     r.config.serving.count = r.config.serving.n_logical;
   });
-  add("RankTwice", writing, false, [](OpenRequest& r) {
+  add("RankTwice", any, false, [](OpenRequest& r) {
     r.config.serving.kind = Serving::Kind::list;
     r.config.serving.list.assign(2, r.config.serving.first);
   });
