@@ -195,8 +195,9 @@ TW_API tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_
  * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
 TW_API tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes);
 
-/* As tw_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. What is
- * already there is hidden, not overwritten: the old bytes take space until `thalweg defrag`. */
+/* As tw_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays, also
+ * when the call fails. What is already there is hidden, not overwritten: the old bytes take space until
+ * `thalweg defrag`. */
 TW_API tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
@@ -314,7 +315,8 @@ typedef struct tw_piece {
   int64_t logical_bytes;   /* content; differs from stored_bytes when compressed */
 } tw_piece;
 /* Piece i of logical file `rank`, any of the multifile, in the order in which they were written (a later one hides what
- * it covers of earlier ones). Open for reading. Each call looks the pieces of the logical file up: O(their number).
+ * it covers of earlier ones). Open for reading. The handle keeps the pieces of the logical file that was asked about
+ * last: all pieces of one in a row cost O(their number).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank, or i is past the last), or what a read
  * may return. */
 TW_API tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_t i, tw_piece* piece);

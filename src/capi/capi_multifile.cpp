@@ -213,7 +213,9 @@ extern "C" tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
     const std::uint64_t before = writer->position();
     writer->seek(static_cast<std::uint64_t>(offset));
-    const Status status = multifile->file->writing->write(*writer, {static_cast<const std::byte*>(data), bytes});
+    const Status status = attempt([&] {
+      return multifile->file->writing->write(*writer, {static_cast<const std::byte*>(data), bytes});
+    });
     writer->seek(before);
     return status;
   });

@@ -199,7 +199,13 @@ extern "C" tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, s
     TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_piece"));
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_piece"));
     if (piece == nullptr) return null_argument("tw_multifile_piece", "piece");
-    TW_ASSIGN_OR_RETURN(const auto pieces, handle->pieces(r));
+    LastPieces& last = multifile->last_pieces;
+    if (last.rank != rank) {
+      last.rank = -1;
+      TW_ASSIGN_OR_RETURN(last.pieces, handle->pieces(r));
+      last.rank = rank;
+    }
+    const std::vector<format::PieceEntry>& pieces = last.pieces;
     if (i >= pieces.size())
       return Status::error(Code::not_found, "piece " + std::to_string(i) + " of " + std::to_string(pieces.size()) +
                                                 " of logical file " + std::to_string(rank));

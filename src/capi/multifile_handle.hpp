@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "file/multifile.hpp"
 #include "group/group.hpp"
@@ -11,7 +12,14 @@ struct tw_multifile_config {
   thalweg::Config config;
 };
 
+// The pieces of the logical file that tw_multifile_piece() was asked about last.
+struct LastPieces {
+  std::int64_t rank = -1;
+  std::vector<thalweg::format::PieceEntry> pieces;
+};
+
 struct tw_multifile {
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
+  LastPieces last_pieces;
 };

@@ -111,6 +111,36 @@ TEST_F(CApi, AFileStarRunsAcrossChunkBorders) {
   close(file);
 }
 
+TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
+  hint("chunk_bytes", "4096");
+  hint("buffer_bytes", "0");
+  ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE);
+  const std::string data(200'000, 'a');
+  for (const std::int64_t rank : {0, 1}) {
+    ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+    ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK);
+    ASSERT_EQ(tw_pwrite(file, "patch", 5, 10 + rank), TW_OK);
+  }
+  close(file);
+
+  file = open(TW_READ);
+  tw_piece piece{};
+  const auto offset_of = [&](std::int64_t rank, std::size_t i) {
+    EXPECT_EQ(tw_multifile_piece(file, rank, i, &piece), TW_OK) << tw_last_error();
+    return piece.logical_offset;
+  };
+  std::size_t n = 0;
+  while (tw_multifile_piece(file, 0, n, &piece) == TW_OK) ++n;
+  ASSERT_GE(n, 2u);
+  EXPECT_EQ(offset_of(0, n - 1), 10);
+  EXPECT_EQ(offset_of(1, n - 1), 11);
+  EXPECT_EQ(tw_multifile_piece(file, 2, 0, &piece), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(offset_of(0, n - 1), 10);
+  EXPECT_EQ(tw_multifile_piece(file, 0, n, &piece), TW_ERR_NOT_FOUND);
+  close(file);
+}
+
 TEST_F(CApi, NamesModesAndAttributesComeBack) {
   ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
   tw_multifile* file = open(TW_CREATE);
