@@ -12,7 +12,7 @@ namespace thalweg {
 
 namespace {
 
-// Reads one logical file to its end; the failure when it cannot be.
+// Reads one logical file to its end, and its name; the failure when it cannot be.
 Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
   TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
   LogicalReader* reader = handle.current();
@@ -24,13 +24,23 @@ Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>
     at += got;
     TW_RETURN_IF_ERROR(pass.at(at));
   }
-  return {};
+  std::uint32_t mode = 0;
+  TW_RETURN_IF_ERROR(handle.name(rank, mode).status());
+  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, handle.entry(rank));
+  if ((entry.flags & format::kFileDamaged) == 0) return {};
+  return Status::error(Code::corrupt_file,
+                       "logical file " + std::to_string(rank) +
+                           ": what is here can be read; a repair found that flushed bytes are lost");
 }
 
 Status damaged_summary(const std::string& path, const Health& health) {
+  const std::string findings = std::to_string(health.findings) + (health.findings == 1 ? " finding)" : " findings)");
+  if (health.damaged_logical == 0)
+    return Status::error(Code::corrupt_file, "'" + path + "': all logical files can be read, but it is not sound (" +
+                                                 findings + "; `thalweg defrag` makes a copy that is");
   return Status::error(Code::corrupt_file, "'" + path + "': " + std::to_string(health.damaged_logical) + " of " +
                                                std::to_string(health.n_logical) + " logical files are damaged (" +
-                                               std::to_string(health.findings) + " findings)");
+                                               findings);
 }
 
 // Damage of one logical file is a finding; what hinders reading at all is a failure.
@@ -112,9 +122,12 @@ class Repair {
       if (!hurt.has_value()) report_.finding(hurt.status().message() + "; its logical files are lost");
       damaged |= !hurt.has_value() || *hurt;
     }
+    finished_ = true;
     return damaged ? Status::error(Code::corrupt_file, "'" + path_ + "': something that was flushed is damaged or lost")
                    : Status{};
   }
+
+  bool finished() const { return finished_; }  // nothing hindered it, whatever it found
 
  private:
   // A part of which the storage never got the begin, though it got what was synced to others: those are brought back
@@ -196,6 +209,7 @@ class Repair {
   const std::string path_;
   Reporter& report_;
   Health& health_;
+  bool finished_ = false;
 };
 
 }  // namespace
@@ -206,7 +220,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   TW_ASSIGN_OR_RETURN(const auto held, hold_multifile(*backend, path));  // not while somebody writes
   Repair repair(backend, path, report, health);
   const Status repaired = repair.run();
-  if (repaired.code() == Code::stopped || (!repaired.ok() && !health.repaired)) return repaired;
+  if (!repair.finished() && (repaired.code() == Code::stopped || !health.repaired)) return repaired;
   // What stands there now is judged like any other multifile.
   Health after;
   const Status verified = verify_multifile(std::move(backend), path, watch, after);

@@ -115,7 +115,10 @@ struct ByteSection {
 
 class Salvage {
  public:
-  explicit Salvage(const Part& part) : part_(part), slot_(closed_slot(part)) {}
+  explicit Salvage(const Part& part) : part_(part), slot_(closed_slot(part)) {
+    const std::uint64_t pages = format::section_pages(part.header().n_local, format::kFileEntryBytes);
+    result_.file_pages.resize(std::min({pages, slot_.index_bytes / kPageBytes, part.file_bytes() / kPageBytes}));
+  }
 
   Result<SalvagedIndex> run() {
     std::vector<std::byte> page(kPageBytes);
@@ -172,16 +175,17 @@ class Salvage {
   bool take_files(std::span<const std::byte> entries, std::uint64_t number) {
     format::IndexPage any;  // how many pieces and names there are is not known
     any.n_pieces = any.names_bytes = format::kMaxOffset;
-    constexpr std::uint64_t kPerPage = kPagePayload / format::kFileEntryBytes;
+    constexpr std::uint64_t kPerPage = kFileEntriesPerPage;
     for (std::uint64_t i = 0; i < kPerPage && number * kPerPage + i < part_.header().n_local; ++i) {
       auto entry = format::parse_file_entry(entries.subspan(i * format::kFileEntryBytes, format::kFileEntryBytes), any);
       if (!entry.has_value()) return false;
-      RecoveredIndex::File file{number * kPerPage + i, *entry, slot_.durable && part_.closed() ? entry->bytes : 0};
+      RecoveredIndex::File file{number * kPerPage + i, *entry, part_.closed() ? entry->bytes : 0};
       file.entry.bytes = file.entry.first_piece = 0;
       file.entry.n_pieces = 0;
       if (file.told_bytes > 0 || entry->mode != 0 || entry->name_bytes > 0 || entry->flags != 0)
         result_.index.files.push_back(file);
     }
+    if (number < result_.file_pages.size()) result_.file_pages[number] = true;
     return true;
   }
 

@@ -13,12 +13,15 @@ Result<RecoveredIndex> load_index(const Part& part);
 // long as their numbers multiplied. Looks at the files section only.
 Status check_piece_ranges(const Part& part);
 
+inline constexpr std::uint64_t kFileEntriesPerPage = format::kPagePayload / format::kFileEntryBytes;
+
 // What is left of an index that is not whole. Its pages tell themselves what they hold (format document, section 7).
 struct SalvagedIndex {
   RecoveredIndex index;  // names, modes, flags, attributes, told bytes; no pieces, end 0
   // Pages that do not verify and may have held one of these, or names that point into them.
   std::uint64_t lost_pages = 0;
   std::uint64_t lost_names = 0;
+  std::vector<bool> file_pages;  // which pages of file entries there are, of those that there were at most
 };
 Result<SalvagedIndex> salvage_index(const Part& part);
 

@@ -10,7 +10,7 @@ class Recovery:
     """Makes the logical files of a physical file out of its frames."""
 
     def __init__(self, physical, slot):
-        self.p, self.lost, self.found = physical, False, {}
+        self.p, self.lost, self.found, self.lost_session = physical, False, {}, False
         base, end = False, 0
         self.attributes = {}
         if slot and slot[5]:
@@ -24,6 +24,7 @@ class Recovery:
             except Refused:
                 if not base and session[0] == 0:
                     raise
+                self.lost_session = not base
                 continue  # of a session that was synced everything is there
             self.walk(session, sizes, limit)
         physical.index_offset = LIMIT  # there is none that would end the pieces
@@ -35,9 +36,11 @@ class Recovery:
             self.add(logical, sorted(self.found.get(logical.rank, []), key=lambda found: found[0]))
             if told.get(logical.rank, 0) > logical.size:
                 logical.size, logical.flags = told[logical.rank], logical.flags | 1
+            if self.lost_session and slot and slot[1] == 2 and logical.rank not in told:
+                logical.flags |= 1
 
     def salvage(self, slot):
-        """Takes from the pages of a damaged index what verifies; the sizes that a durable one tells."""
+        """Takes from the pages of a damaged index what verifies; the sizes that that of a closed file tells."""
         p, pages, told = self.p, {}, {}
         for at in range(slot[5] + PAGE, min(slot[5] + slot[6], p.size), PAGE):
             page = p.read(at, PAGE)
@@ -46,12 +49,14 @@ class Recovery:
                 pages[kind, number] = page[:PAYLOAD]
         whole = b"".join(pages.get((NAMES, i), bytes(PAYLOAD)) for i in range(slot[6] // PAGE))
         for local, logical in enumerate(p.files):
-            page = pages.get((FILES, local // 102), bytes(PAYLOAD))
+            page = pages.get((FILES, local // 102))
+            if not page:
+                continue
             size, _first, _count, _mode, at, count, logical.flags = struct.unpack_from("<QQIIQII", page, local % 102 * 40)
             name = whole[at:at + count]
             if len(name) == count and 0 not in name:
                 p.names[local] = name
-            if slot[7] & 1 and slot[1] == 2:
+            if slot[1] == 2:
                 told[logical.rank] = size
         attributes = b""
         while (ATTRIBUTES, len(attributes) // PAYLOAD) in pages:
@@ -99,6 +104,7 @@ class Recovery:
                 raise
             if base:
                 return []
+            self.lost_session = True
             last = p.session_offset
         found = []
         while last:

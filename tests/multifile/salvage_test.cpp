@@ -42,6 +42,12 @@ class Salvage : public ::testing::Test {
     EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, &health), TW_OK);
     return status;
   }
+  tw_status verify_of(std::string bytes) const {
+    std::ofstream(path_, std::ios::binary) << bytes;
+    tw_health health{};
+    health.struct_size = sizeof health;
+    return tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, &health);
+  }
   tw_status repair_with_damage_at(std::uint64_t offset) const {
     std::string hurt = whole_;
     hurt[offset] = static_cast<char>(hurt[offset] ^ 1);
@@ -104,10 +110,10 @@ TEST_F(Salvage, EveryPageMayBeTheDamagedOne) {
   }
 }
 
-TEST_F(Salvage, WhatADurableIndexToldAndNobodyFindsIsRefused) {
+TEST_F(Salvage, WhatTheIndexToldAndNobodyFindsIsRefused) {
   std::filesystem::remove(path_);
   {
-    thalweg::Multifile file(path_, TW_CREATE, thalweg::Config().hint("sync_on_close", "yes").hint("buffer_bytes", "0"));
+    thalweg::Multifile file(path_, TW_CREATE, thalweg::Config().hint("buffer_bytes", "0"));
     file.write("12345", 5);
     file.close();
   }
@@ -130,6 +136,70 @@ TEST_F(Salvage, WhatADurableIndexToldAndNobodyFindsIsRefused) {
   char out[5];
   std::size_t got = 0;
   EXPECT_EQ(tw_read(file.get(), out, 5, &got), TW_ERR_CORRUPT);
+}
+
+TEST_F(Salvage, VerifyLooksAtEveryPageOfTheIndex) {
+  for (std::uint64_t at = index_ + 50; at < whole_.size(); at += kPage) {
+    std::string hurt = whole_;
+    hurt[at] = static_cast<char>(hurt[at] ^ 1);
+    EXPECT_EQ(verify_of(std::move(hurt)), TW_ERR_CORRUPT) << at;
+  }
+}
+
+// Appended to once: the second session has as many bytes again.
+class LostSession : public Salvage {
+ protected:
+  LostSession() {
+    {
+      thalweg::Multifile file(path_, TW_APPEND, thalweg::Config().range(kFiles, 0, kFiles));
+      for (std::int64_t rank = 0; rank < kFiles; ++rank) {
+        file.seek_to(rank, -1);
+        file.write(content_of(rank).data(), content_of(rank).size());
+      }
+      file.close();
+    }
+    std::ifstream in(path_, std::ios::binary);
+    whole_.assign(std::istreambuf_iterator<char>(in), {});
+    index_ = whole_.rfind("TWINDEX1");
+  }
+  std::int64_t refused() const {
+    thalweg::Multifile file(path_, TW_READ);
+    std::int64_t n = 0;
+    for (std::int64_t rank = 0; rank < kFiles; ++rank) {
+      file.seek_to(rank, 0);
+      std::string content(20, '?');
+      std::size_t got = 0;
+      const tw_status status = tw_read(file.get(), content.data(), content.size(), &got);
+      n += status == TW_ERR_CORRUPT;
+      if (status == TW_OK) {
+        EXPECT_EQ(content.substr(0, got), content_of(rank)) << rank;
+      }
+    }
+    return n;
+  }
+  tw_status repair_without_session_and(std::uint64_t offset) const {
+    std::string hurt = whole_;
+    const std::uint64_t session = whole_.rfind("TWSESSN1");
+    hurt[session + 20] = static_cast<char>(hurt[session + 20] ^ 1);
+    hurt[offset] = static_cast<char>(hurt[offset] ^ 1);
+    std::ofstream(path_, std::ios::binary) << hurt;
+    tw_health health{};
+    health.struct_size = sizeof health;
+    return tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, &health);
+  }
+};
+
+TEST_F(LostSession, TheSizesOfTheIndexTellWhichFilesHaveLostBytes) {
+  EXPECT_EQ(repair_without_session_and(index_ + 100), TW_ERR_CORRUPT);
+  EXPECT_EQ(refused(), kFiles - (kFiles + 6) / 7);  // every seventh is empty
+}
+
+TEST_F(LostSession, WithoutTheirEntriesEveryFileIsDoubted) {
+  EXPECT_EQ(repair_without_session_and(index_ + kPage + 7), TW_ERR_CORRUPT);
+  tw_health health{};
+  health.struct_size = sizeof health;
+  EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
+  EXPECT_EQ(health.damaged_logical, 102 + 127);  // their page, and those that are shorter than the index says
 }
 
 }  // namespace
