@@ -59,7 +59,8 @@ typedef struct tw_multifile_config tw_multifile_config; /* how to open one; free
 /* Open modes. One of the first three, optionally or-ed with the flags below them. */
 enum {
   TW_READ = 1,       /* an existing, closed multifile, for reading */
-  TW_CREATE = 2,     /* a new multifile, for writing; an existing file of that name is replaced */
+  TW_CREATE = 2,     /* a new multifile, for writing; an existing file of that name is replaced. TW_ERR_UNSAFE, and
+                        nothing is touched, when a program is writing it or NAME.000001, ... is no part of one */
   TW_APPEND = 4,     /* an existing, closed multifile: writing starts at the end of each logical file */
   TW_EXCLUSIVE = 16, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
   TW_RECOVER = 32    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
@@ -138,8 +139,9 @@ TW_API const tw_hint* tw_hint_info(size_t i);
  * multifile  [out] the handle, or NULL on failure.
  * Returns    TW_OK on all tasks or the same failure on all: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_EXISTS,
  *            TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION,
- *            TW_ERR_NOT_CLOSED (the message names the repair command). After a failed TW_CREATE no physical
- *            file made by this call is left behind.
+ *            TW_ERR_NOT_CLOSED (the message names the repair command), TW_ERR_UNSAFE (another program
+ *            writes it; see TW_CREATE). After a failed TW_CREATE no physical file made by this call is left
+ *            behind, and what was there is as it was, unless replacing it was what failed.
  * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
 TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
                                    tw_multifile** multifile);

@@ -15,7 +15,8 @@
 
 namespace thalweg {
 
-enum class OpenMode { read, read_write, create, create_exclusive };  // create truncates; all creations may read too
+// create truncates, create_keep leaves what is there; all creations may read too.
+enum class OpenMode { read, read_write, create, create_keep, create_exclusive };
 
 class StoredFile {
  public:
@@ -36,6 +37,8 @@ class StoredFile {
   // Keeps others that ask for it away until the file is closed or the process dies; unsafe when one has it already.
   // Where the storage knows no locks it is granted.
   virtual Status lock() { return {}; }
+  // False: the file was removed, or its name leads to another one now.
+  virtual Result<bool> has_its_name() { return true; }
   virtual Status close() = 0;  // once; the destructor closes too but cannot report
   virtual const std::string& path() const = 0;
 };

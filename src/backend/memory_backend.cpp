@@ -230,7 +230,7 @@ class MemoryFile final : public StoredFile {
 class MemoryBackend final : public Backend {
  public:
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) override {
-    const bool creates = mode == OpenMode::create || mode == OpenMode::create_exclusive;
+    const bool creates = mode != OpenMode::read && mode != OpenMode::read_write;
     const std::lock_guard lock(mutex_);
     auto found = files_.find(path);
     if (found != files_.end() && mode == OpenMode::create_exclusive) return failure(Code::already_exists, path);

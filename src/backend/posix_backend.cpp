@@ -67,6 +67,10 @@ class PosixFile final : public StoredFile {
     use.for_ever();
     return {};
   }
+  Result<bool> has_its_name() override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("look at"));
+    return is_named(use.file(), path_);
+  }
   Status close() override {
     TW_RETURN_IF_ERROR(check_open("close"));
     return descriptor_.close();
@@ -104,6 +108,7 @@ class PosixBackend final : public Backend {
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) override {
     const bool writable = mode != OpenMode::read;
     const FileCreation creation = mode == OpenMode::create             ? FileCreation::truncate
+                                  : mode == OpenMode::create_keep      ? FileCreation::keep
                                   : mode == OpenMode::create_exclusive ? FileCreation::exclusive
                                                                        : FileCreation::never;
     auto file = std::make_unique<PosixFile>(path, writable);

@@ -1,35 +1,149 @@
 #include "file/create_files.hpp"
 
+#include <array>
+
 #include "file/index_writer.hpp"
 
 namespace thalweg {
 
 namespace {
 
-// A multifile that is replaced by one of fewer physical files would leave parts behind; they are known by their uuid.
-Status remove_stale_parts(Backend& backend, const std::string& path, std::uint32_t n_physical) {
-  auto file = backend.open(path, OpenMode::read);
-  if (!file.has_value()) return {};
-  auto old = Part::open(std::move(file).value(), 0);
-  if (!old.has_value()) return {};
-  for (std::uint32_t k = n_physical; k < (*old)->header().n_physical; ++k) {
-    const std::string name = format::physical_name(path, k);
-    auto stale_file = backend.open(name, OpenMode::read);
-    if (!stale_file.has_value()) continue;
-    auto stale = Part::open(std::move(stale_file).value(), k);
-    if (stale.has_value() && (*stale)->header().id.uuid == (*old)->header().id.uuid)
-      TW_RETURN_IF_ERROR(backend.remove(name));
-  }
-  return {};
+constexpr int kMostTries = 100;
+
+Status replaced_again_and_again(const std::string& path) {
+  return Status::error(Code::unsafe, "'" + path + "' is replaced by other programs again and again");
 }
 
-Status create_one(Backend& backend, const std::string& name, bool exclusive, const WritePlan& plan, std::uint32_t k,
-                  std::uint32_t& made) {
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(name, exclusive ? OpenMode::create_exclusive : OpenMode::create));
-  made = k + 1;
-  TW_RETURN_IF_ERROR(file->write(0, encode_front(plan, plan.parts[k])));
-  return file->close();
-}
+// Everything is opened and looked at before anything that was there is changed.
+class Creation {
+ public:
+  Creation(Backend& backend, const std::string& path, bool exclusive, const WritePlan& plan)
+      : backend_(backend), path_(path), exclusive_(exclusive), plan_(plan), targets_(plan.parts.size()) {}
+
+  Result<std::unique_ptr<StoredFile>> make() {
+    const Status status = make_all();
+    if (status.ok()) {
+      remove_stale_parts();
+      return std::move(targets_[0].file);
+    }
+    for (const Target& target : targets_)
+      if (target.ours) (void)backend_.remove(target.name).ok();
+    return status;
+  }
+
+ private:
+  struct Target {
+    std::string name;
+    std::unique_ptr<StoredFile> file;
+    std::uint64_t bytes = 0;  // what was there
+    bool ours = false;        // this call made it, or has changed it: it goes on failure
+  };
+
+  Status make_all() {
+    TW_RETURN_IF_ERROR(open_first());
+    for (std::uint32_t k = 1; k < targets_.size(); ++k) {
+      TW_RETURN_IF_ERROR(open(k).status());
+      TW_RETURN_IF_ERROR(check_replaceable(k));
+    }
+    // New files first: they need room, and the others give some back. Physical file 0 last, as it tells of the rest.
+    for (std::uint32_t k = 0; k < targets_.size(); ++k)
+      if (targets_[k].bytes == 0) TW_RETURN_IF_ERROR(write(k));
+    for (auto k = static_cast<std::uint32_t>(targets_.size()); k-- > 0;)
+      if (targets_[k].bytes > 0) TW_RETURN_IF_ERROR(write(k));
+    return {};
+  }
+
+  // Whether it was made here.
+  Result<bool> open(std::uint32_t k) {
+    Target& target = targets_[k];
+    target.name = format::physical_name(path_, k);
+    bool existed = false;
+    if (!exclusive_) {
+      TW_ASSIGN_OR_RETURN(existed, backend_.exists(target.name));
+    }
+    TW_ASSIGN_OR_RETURN(target.file,
+                        backend_.open(target.name, exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep));
+    if (k > 0) TW_RETURN_IF_ERROR(measure(k, existed));
+    return !existed;
+  }
+
+  // What has bytes is not ours, also when it was not there a moment ago.
+  Status measure(std::uint32_t k, bool existed) {
+    Target& target = targets_[k];
+    target.ours = !existed;
+    if (exclusive_) return {};
+    TW_ASSIGN_OR_RETURN(target.bytes, target.file->size());
+    if (target.bytes > 0) target.ours = false;
+    return {};
+  }
+
+  // Until the lock is had the file belongs to somebody else, even if it was made here.
+  Status open_first() {
+    for (int i = 0; i < kMostTries; ++i) {
+      TW_ASSIGN_OR_RETURN(const bool made, open(0));
+      TW_RETURN_IF_ERROR(targets_[0].file->lock());
+      TW_ASSIGN_OR_RETURN(const bool is_it, targets_[0].file->has_its_name());
+      if (!is_it) continue;
+      TW_RETURN_IF_ERROR(measure(0, !made));
+      old_ = header_of(targets_[0]);
+      return {};
+    }
+    return replaced_again_and_again(path_);
+  }
+
+  // What cannot be parsed has 0 physical files.
+  static format::FileHeader header_of(const Target& target) {
+    format::FileHeader none;
+    none.n_physical = 0;
+    if (target.bytes == 0) return none;
+    std::array<std::byte, format::kHeaderBytes> bytes{};
+    auto got = target.file->read(0, bytes);
+    if (!got.has_value() || *got < bytes.size()) return none;
+    auto header = format::parse_header(bytes, target.bytes);
+    return header.has_value() ? *header : none;
+  }
+
+  // NAME is given by the caller, NAME.000001 is not: there may be something else.
+  Status check_replaceable(std::uint32_t k) {
+    const Target& target = targets_[k];
+    if (target.bytes == 0) return {};
+    std::array<std::byte, format::kMagicBytes> begin{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, target.file->read(0, begin));
+    const format::FileHeader header = header_of(target);
+    const bool another = header.n_physical > 0 && header.id.physical != k;
+    if (!another && format::begins_as_multifile(ByteView(begin).first(got))) return {};
+    return Status::error(Code::unsafe, "creating '" + path_ + "': '" + target.name + "' exists and is " +
+                                           (another ? "part of another multifile" : "no part of a multifile") +
+                                           "; it is left as it is: remove it, or choose another name");
+  }
+
+  Status write(std::uint32_t k) {
+    Target& target = targets_[k];
+    if (target.bytes > 0) TW_RETURN_IF_ERROR(target.file->truncate(0));
+    target.ours = true;
+    TW_RETURN_IF_ERROR(target.file->write(0, encode_front(plan_, plan_.parts[k])));
+    return k == 0 ? Status{} : target.file->close();
+  }
+
+  // A multifile that is replaced by one of fewer physical files leaves parts behind; they are known by their uuid. One
+  // that stays does no harm.
+  void remove_stale_parts() {
+    for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_.n_physical; ++k) {
+      const std::string name = format::physical_name(path_, k);
+      auto file = backend_.open(name, OpenMode::read);
+      if (!file.has_value()) continue;
+      auto stale = Part::open(std::move(file).value(), k);
+      if (stale.has_value() && (*stale)->header().id.uuid == old_.id.uuid) (void)backend_.remove(name).ok();
+    }
+  }
+
+  Backend& backend_;
+  const std::string& path_;
+  const bool exclusive_;
+  const WritePlan& plan_;
+  std::vector<Target> targets_;
+  format::FileHeader old_;
+};
 
 Status begin_one(Backend& backend, const std::string& name, const PlannedPart& part) {
   TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
@@ -42,11 +156,15 @@ Status begin_one(Backend& backend, const std::string& name, const PlannedPart& p
 }  // namespace
 
 Result<std::unique_ptr<StoredFile>> hold_multifile(Backend& backend, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
-  if (!exists) return std::unique_ptr<StoredFile>();
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend.open(path, OpenMode::read));
-  TW_RETURN_IF_ERROR(file->lock());
-  return file;
+  for (int i = 0; i < kMostTries; ++i) {
+    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
+    if (!exists) return std::unique_ptr<StoredFile>();
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend.open(path, OpenMode::read));
+    TW_RETURN_IF_ERROR(file->lock());
+    TW_ASSIGN_OR_RETURN(const bool is_it, file->has_its_name());
+    if (is_it) return file;
+  }
+  return replaced_again_and_again(path);
 }
 
 // The session page behind the end is forgotten.
@@ -67,16 +185,9 @@ void remove_files(Backend& backend, const std::string& path, std::uint32_t n_phy
   for (std::uint32_t k = 0; k < n_physical; ++k) (void)backend.remove(format::physical_name(path, k)).ok();
 }
 
-Status create_files(Backend& backend, const std::string& path, bool exclusive, const WritePlan& plan) {
-  if (!exclusive) TW_RETURN_IF_ERROR(remove_stale_parts(backend, path, plan.common.n_physical));
-  std::uint32_t made = 0;
-  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
-    const Status status = create_one(backend, format::physical_name(path, k), exclusive, plan, k, made);
-    if (status.ok()) continue;
-    remove_files(backend, path, made);
-    return status;
-  }
-  return {};
+Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
+                                                 const WritePlan& plan) {
+  return Creation(backend, path, exclusive, plan).make();
 }
 
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {

@@ -158,10 +158,12 @@ Status plan_and_create(const OpenRequest& request, const Gathered& gathered, Rea
                            part.session.previous_offset,
                            domain_share(plan, part.header.id.physical, requests.process(0))});
   common = plan.common;
-  if (!request.exclusive) TW_RETURN_IF_ERROR(hold(request, kept->held));
-  TW_RETURN_IF_ERROR(old != nullptr ? begin_session(*request.backend, request.path, plan)
-                                    : create_files(*request.backend, request.path, request.exclusive, plan));
-  if (!kept->held) TW_RETURN_IF_ERROR(hold(request, kept->held));
+  if (old != nullptr) {
+    TW_RETURN_IF_ERROR(hold(request, kept->held));
+    TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
+  } else {
+    TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path, request.exclusive, plan));
+  }
   root = std::move(kept);
   return {};
 }

@@ -11,7 +11,7 @@ namespace thalweg::format {
 
 namespace {
 
-constexpr std::string_view kHeaderMagic("\x89THALW\x0D\x0A", 8);
+constexpr std::string_view kHeaderMagic("\x89THALW\x0D\x0A", kMagicBytes);
 constexpr std::string_view kStateMagic = "TWSTATE1";
 constexpr std::string_view kSessionMagic = "TWSESSN1";
 constexpr std::size_t kHeaderCrcOffset = 508;
@@ -247,9 +247,13 @@ std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& h) {
   return bytes;
 }
 
+bool begins_as_multifile(ByteView bytes) {
+  return bytes.size() >= kHeaderMagic.size() && FieldReader(bytes).get_magic(kHeaderMagic);
+}
+
 Result<FileHeader> parse_header(ByteView first_512_bytes, std::uint64_t file_bytes) {
   const ByteView bytes = first_512_bytes;
-  if (bytes.size() < kHeaderMagic.size() || !FieldReader(bytes).get_magic(kHeaderMagic)) {
+  if (!begins_as_multifile(bytes)) {
     return corrupt("not a multifile: it does not begin with the magic bytes of one");
   }
   if (bytes.size() != kHeaderBytes) return bad_size("file header", bytes.size(), kHeaderBytes);

@@ -32,6 +32,9 @@ struct FileHeader {
   std::uint64_t created_seconds = 0;
 };
 std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& header);
+// What every physical file begins with.
+inline constexpr std::size_t kMagicBytes = 8;
+bool begins_as_multifile(ByteView bytes);
 Result<FileHeader> parse_header(ByteView first_512_bytes, std::uint64_t file_bytes);
 
 struct StateSlot {

@@ -18,7 +18,8 @@
 namespace thalweg {
 
 enum class FileAccess { read, read_write };
-enum class FileCreation { never, truncate, exclusive };  // truncate: creates the file, or empties it when it exists
+// truncate: creates the file, or empties it when it exists; keep: leaves it as it is then.
+enum class FileCreation { never, truncate, keep, exclusive };
 
 Result<FileDescriptor> open_file(const std::string& path, FileAccess access, FileCreation creation);
 // The errors of close() that tell of lost writes. The descriptor is closed in any case.
@@ -37,6 +38,8 @@ Status preallocate_file(const FileDescriptor& file, const std::string& path, std
 Status sync_file(const FileDescriptor& file, const std::string& path);
 // False when another open file holds the lock. True also where the file system has no locks. Source: flock(2).
 bool lock_file(const FileDescriptor& file);
+// False when `path` leads to another file, or to none.
+Result<bool> is_named(const FileDescriptor& file, const std::string& path);
 // First offset >= `offset` that may hold data; the size of the file when only a hole follows.
 Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset);
 

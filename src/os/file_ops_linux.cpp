@@ -128,6 +128,7 @@ Result<FileDescriptor> open_file(const std::string& path, FileAccess access, Fil
   // A pipe without a partner must not keep us waiting; on files O_NONBLOCK means nothing.
   int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (access == FileAccess::read ? O_RDONLY : O_RDWR);
   if (creation == FileCreation::truncate) flags |= O_CREAT | O_TRUNC;
+  if (creation == FileCreation::keep) flags |= O_CREAT;
   if (creation == FileCreation::exclusive) flags |= O_CREAT | O_EXCL;
   const int fd = retried([&] { return ::open(path.c_str(), flags, 0666); });
   if (fd >= 0) return check_kind(FileDescriptor(fd), path);
@@ -212,6 +213,16 @@ Status sync_file(const FileDescriptor& file, const std::string& path) {
 
 bool lock_file(const FileDescriptor& file) {
   return retried([&] { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) == 0 || errno != EWOULDBLOCK;
+}
+
+Result<bool> is_named(const FileDescriptor& file, const std::string& path) {
+  struct stat open = {};
+  struct stat named = {};
+  int err = ::fstat(file.get(), &open) == 0 ? 0 : errno;
+  if (err == 0 && ::stat(path.c_str(), &named) != 0) err = errno;
+  if (err == 0) return open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+  if (err == ENOENT || err == ENOTDIR) return false;
+  return os_error(err, "cannot look at '" + path + "'");
 }
 
 Result<std::uint64_t> next_data_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset) {

@@ -190,6 +190,7 @@ TEST_P(BackendConformance, OpenModesDoWhatTheirNamesSay) {
   EXPECT_EQ(open_code(OpenMode::create_exclusive), Code::already_exists);
   EXPECT_OK(open(OpenMode::read_write)->write(0, noise(10, 8)));
   EXPECT_EQ(read(*open(OpenMode::read), 0, 20), noise(10, 8));
+  EXPECT_EQ(read(*open(OpenMode::create_keep), 0, 20), noise(10, 8));
   EXPECT_EQ(open(OpenMode::create)->size().value(), 0u);
 }
 

@@ -1,0 +1,176 @@
+// A creation where something is already: another program that writes, an older multifile, files that are none.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+#include "support/on_disk.hpp"
+
+namespace thalweg::test {
+namespace {
+
+class CreateInPlace : public OnDisk {
+ protected:
+  void TearDown() override {
+    for (int k = 0; k < 4; ++k) std::filesystem::remove_all(part(k));
+    OnDisk::TearDown();
+  }
+  std::string part(int k) const { return k == 0 ? path_ : path_ + ".00000" + std::to_string(k); }
+  void write_old(const std::string& text, const std::string& physical_files) {
+    hint("physical_files", physical_files);
+    EXPECT_EQ(tw_multifile_config_set_range(config_, 4, 0, 4), TW_OK);
+    tw_multifile* file = open(TW_CREATE);
+    ASSERT_NE(file, nullptr);
+    for (int rank = 0; rank < 4; ++rank) {
+      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+      EXPECT_EQ(tw_write(file, text.data(), text.size()), TW_OK);
+    }
+    close(file);
+  }
+  void expect_old(const std::string& text) {
+    tw_multifile* file = open(TW_READ);
+    ASSERT_NE(file, nullptr);
+    for (int rank = 0; rank < 4; ++rank) {
+      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+      EXPECT_EQ(read_all(file), text) << rank;
+    }
+    close(file);
+  }
+  tw_status try_create(int flags = 0) {
+    tw_multifile* file = nullptr;
+    const tw_status status = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | flags, config_, &file);
+    EXPECT_EQ(file, nullptr);
+    return status;
+  }
+  static std::string content(const std::string& path) {
+    std::ostringstream all;
+    all << std::ifstream(path, std::ios::binary).rdbuf();
+    return all.str();
+  }
+};
+
+// Both create the same name, again and again: at most one at a time has it, and what a close calls done is there.
+TEST_F(CreateInPlace, TwoProgramsDoNotDestroyEachOther) {
+  struct Shared {
+    std::atomic<int> arrived[200];
+    std::atomic<int> opened[2], closed[2];
+  };
+  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Shared& shared = *new (memory) Shared{};
+  for (int round = 0; round < 200 && !HasFailure(); ++round) {
+    std::filesystem::remove(path_);
+    pid_t children[2];
+    for (int k = 0; k < 2; ++k) {
+      children[k] = ::fork();
+      if (children[k] != 0) continue;
+      shared.arrived[round] += 1;
+      while (shared.arrived[round] < 2) {
+      }
+      tw_multifile* file = nullptr;
+      shared.opened[k] = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &file);
+      shared.closed[k] = TW_ERR_MODE;
+      if (shared.opened[k] != TW_OK) ::_exit(0);
+      (void)tw_write(file, "hello", 5);
+      (void)tw_flush(file);
+      shared.closed[k] = tw_multifile_close(file);
+      ::_exit(0);
+    }
+    for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+    for (int k = 0; k < 2; ++k) {
+      EXPECT_TRUE(shared.opened[k] == TW_OK || shared.opened[k] == TW_ERR_UNSAFE) << shared.opened[k];
+      EXPECT_TRUE(shared.opened[k] != TW_OK || shared.closed[k] == TW_OK) << shared.closed[k];
+    }
+    EXPECT_TRUE(shared.opened[0] == TW_OK || shared.opened[1] == TW_OK);
+    EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  }
+  ::munmap(memory, sizeof(Shared));
+}
+
+TEST_F(CreateInPlace, WhatIsLockedIsLeftAsItIs) {
+  for (const std::string& text : {std::string(), std::string("not yet a multifile")}) {
+    std::ofstream(path_) << text;
+    const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+
+    EXPECT_EQ(try_create(), TW_ERR_UNSAFE) << tw_last_error();
+    EXPECT_EQ(try_create(TW_EXCLUSIVE), TW_ERR_EXISTS) << tw_last_error();
+
+    EXPECT_EQ(content(path_), text);
+    ::close(fd);
+  }
+}
+
+TEST_F(CreateInPlace, AFailureLeavesTheOldMultifile) {
+  write_old("old", "1");
+  std::filesystem::create_directory(part(2));
+  hint("physical_files", "4");
+
+  EXPECT_EQ(try_create(), TW_ERR_IO) << tw_last_error();
+
+  expect_old("old");
+  EXPECT_FALSE(std::filesystem::exists(part(1)));
+  EXPECT_FALSE(std::filesystem::exists(part(3)));
+}
+
+TEST_F(CreateInPlace, AFailureLeavesTheOldPartsToo) {
+  write_old("older", "3");
+  std::filesystem::create_directory(part(3));
+  hint("physical_files", "4");
+
+  EXPECT_EQ(try_create(), TW_ERR_IO) << tw_last_error();
+
+  expect_old("older");
+}
+
+TEST_F(CreateInPlace, PartsThatAreNotReplacedAreRemoved) {
+  write_old("first", "4");
+  write_old("second", "2");
+
+  expect_old("second");
+  EXPECT_TRUE(std::filesystem::exists(part(1)));
+  EXPECT_FALSE(std::filesystem::exists(part(2)));
+  EXPECT_FALSE(std::filesystem::exists(part(3)));
+}
+
+TEST_F(CreateInPlace, FilesThatAreNoPartsAreRefusedAndStay) {
+  std::ofstream(part(2)) << "the accounts of 1998";
+  hint("physical_files", "3");
+
+  EXPECT_EQ(try_create(), TW_ERR_UNSAFE);
+
+  EXPECT_NE(std::string(tw_last_error()).find(part(2)), std::string::npos) << tw_last_error();
+  EXPECT_EQ(content(part(2)), "the accounts of 1998");
+  EXPECT_FALSE(std::filesystem::exists(part(0)));
+  EXPECT_FALSE(std::filesystem::exists(part(1)));
+}
+
+TEST_F(CreateInPlace, AnotherMultifileIsNoPart) {
+  write_old("apart", "1");
+  std::filesystem::rename(part(0), part(1));
+  const std::string before = content(part(1));
+  hint("physical_files", "2");
+
+  EXPECT_EQ(try_create(), TW_ERR_UNSAFE) << tw_last_error();
+
+  EXPECT_EQ(content(part(1)), before);
+  EXPECT_FALSE(std::filesystem::exists(part(0)));
+}
+
+TEST_F(CreateInPlace, EmptyFilesAndALinkToNothingAreReplaced) {
+  std::ofstream(part(1)).flush();
+  std::filesystem::create_symlink(part(3), path_);
+
+  write_old("new", "2");
+
+  expect_old("new");
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+}
+
+}  // namespace
+}  // namespace thalweg::test
