@@ -150,8 +150,9 @@ TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, 
  * Call: collective over the group of the open. Blocking: what was written waits for all tasks. Of a multifile that was
  *   read it does not wait for the others: agree before one of them removes the files.
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
- * earlier write or flush of this multifile. After a failure the multifile stays marked as not closed, and
- * everything flushed can be had back with tw_multifile_repair(). NULL gives TW_ERR_INVALID. */
+ * earlier write or flush of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is
+ * left alone. After a failure the multifile stays marked as not closed, and everything flushed can be had back with
+ * tw_multifile_repair(). NULL gives TW_ERR_INVALID. */
 TW_API tw_status tw_multifile_close(tw_multifile* multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 // The collective closing of a multifile: contributions of all processes reach task 0, which writes the index.
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <iterator>
 
@@ -102,6 +103,18 @@ Status adopt_shipped(const WriteRoot::RootPart& part, const std::vector<PartCont
   return {};
 }
 
+// The name may lead to another file by now: that one is not touched.
+Status check_same_file(StoredFile& file, const format::FileHeader& header) {
+  std::array<std::byte, format::kHeaderBytes> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(0, bytes));
+  auto found = format::parse_header(std::span(bytes).first(got), size);
+  if (found.has_value() && found->id == header.id) return {};
+  return Status::error(Code::unsafe, "'" + file.path() +
+                                         "' is not the file any more that was written: another one has its name, or "
+                                         "another program wrote over it; it is left as it is");
+}
+
 // `used`: first offset behind everything that task 0 wrote into it.
 Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
   const WriteRoot::RootPart& part = root.parts[k];
@@ -111,6 +124,7 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
     TW_RETURN_IF_ERROR(fresh.add(c.files));
   }
   TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
+  TW_RETURN_IF_ERROR(check_same_file(*file, part.header));
   IndexJob job{file.get(), part.header, part.session, format::align_up(used, format::kPageBytes), nullptr, &fresh, {}};
   if (root.old) {
     TW_ASSIGN_OR_RETURN(job.old, root.old->part(k));
@@ -148,6 +162,7 @@ Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t proce
 }
 
 Status with_way_out(const std::string& path, const Status& status) {
+  if (status.code() == Code::unsafe) return status;  // the name leads elsewhere
   const bool named = status.message().find("'" + path) != std::string::npos;
   return Status::error(status.code(),
                        (named ? "" : "closing '" + path + "': ") + status.message() +

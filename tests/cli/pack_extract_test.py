@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """pack, extract and defrag: what goes in comes out."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -162,6 +163,40 @@ class RoundTrip(CliTest):
         self.assertEqual(self.tree("out"), {b"a": ("file", 0o644, b"new")})
         self.assertIn("--force", self.thalweg("pack", "t.tw", "a", expect=UNSAFE)[1])
         self.thalweg("pack", "t.tw", "a", "--force")
+
+    def test_what_is_being_written_is_not_replaced(self):
+        self.write("a", b"new")
+        for name in ("s.tw", "t.tw"):
+            self.thalweg("pack", name, "a")
+        before = (self.folder / "t.tw").read_bytes()
+        with open(self.folder / "t.tw", "rb") as writer:
+            fcntl.flock(writer, fcntl.LOCK_EX)  # as the library does
+
+            self.assertIn("being written", self.thalweg("pack", "--force", "t.tw", "a", expect=UNSAFE)[1])
+            self.assertIn("being written", self.thalweg("defrag", "--force", "s.tw", "t.tw", expect=UNSAFE)[1])
+
+        self.leftovers("a", "s.tw", "t.tw")
+        self.assertEqual((self.folder / "t.tw").read_bytes(), before)
+        self.thalweg("pack", "--force", "t.tw", "a")
+        self.thalweg("defrag", "--force", "s.tw", "t.tw")
+        self.thalweg("defrag", "--force", "t.tw", "t.tw")
+
+    def test_what_is_no_part_is_not_replaced(self):
+        self.write("a", b"new")
+        self.write("b", b"new")
+        self.thalweg("pack", "t.tw", "a")
+        before = (self.folder / "t.tw").read_bytes()
+        self.write("t.tw.000001", b"something else")
+        words = ("pack", "--force", "t.tw", "a", "b", "--hint", "physical_files=2")
+
+        self.assertIn("t.tw.000001", self.thalweg(*words, expect=UNSAFE)[1])
+
+        self.leftovers("a", "b", "t.tw", "t.tw.000001")
+        self.assertEqual((self.folder / "t.tw").read_bytes(), before)
+        self.assertEqual((self.folder / "t.tw.000001").read_bytes(), b"something else")
+        self.write("t.tw.000001")
+        self.thalweg(*words)
+        self.thalweg("verify", "t.tw")
 
     def test_a_failing_pack_leaves_nothing_and_keeps_what_was_there(self):
         self.write("a", b"new")

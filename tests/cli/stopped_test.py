@@ -108,7 +108,7 @@ class Replace(Stopped):
 
     def test_the_old_one_is_put_back_when_the_new_one_cannot_move_in(self):
         (self.folder / "t.tw.000003").mkdir()  # in the way of number 3, after number 4 has moved in
-        self.write("t.tw.000004", b"of somebody else")
+        self.write("t.tw.000004", b"\x89THALW\r\n, and more")  # begins as a part does
         self.before = self.tree(".")
 
         _, message = self.thalweg("pack", "t.tw", *"abcdef", "--force", "--hint", "physical_files=5", expect=UNSAFE)

@@ -172,5 +172,30 @@ TEST_F(CreateInPlace, EmptyFilesAndALinkToNothingAreReplaced) {
   EXPECT_TRUE(std::filesystem::is_symlink(path_));
 }
 
+TEST_F(CreateInPlace, ACloseLeavesAloneWhatHasTheNameNow) {
+  for (const std::string physical_files : {"1", "3"}) {
+    hint("physical_files", physical_files);
+    EXPECT_EQ(tw_multifile_config_set_range(config_, 4, 0, 4), TW_OK);
+    tw_multifile* mine = open(TW_CREATE);
+    ASSERT_NE(mine, nullptr);
+    EXPECT_EQ(tw_write(mine, "mine", 4), TW_OK);
+    EXPECT_EQ(tw_flush(mine), TW_OK);
+    std::filesystem::create_directory(path_ + ".aside");
+    for (int k = 0; k < 4; ++k) {
+      if (std::filesystem::exists(part(k)))
+        std::filesystem::rename(part(k), path_ + ".aside/x" + part(k).substr(path_.size()));
+    }
+    write_old("theirs", physical_files);
+
+    EXPECT_EQ(tw_multifile_close(mine), TW_ERR_UNSAFE);
+
+    EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos) << tw_last_error();
+    expect_old("theirs");
+    EXPECT_EQ(tw_multifile_repair((path_ + ".aside/x").c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK)
+        << tw_last_error();
+    std::filesystem::remove_all(path_ + ".aside");
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test

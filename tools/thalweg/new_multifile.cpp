@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,19 @@ namespace {
 bool exists(const std::string& path) {
   struct stat status = {};
   return lstat(path.c_str(), &status) == 0;
+}
+
+bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+// Physical files but the first: NAME.000001 may also be something that has nothing to do with multifiles.
+bool is_foreign(const std::string& path) {
+  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status = {};
+  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return true;
+  constexpr char magic[] = "\x89THALW\r\n";
+  char begin[sizeof magic - 1];
+  const ssize_t got = pread(fd.get(), begin, sizeof begin, 0);
+  return got != 0 && (got != sizeof begin || std::memcmp(begin, magic, sizeof begin) != 0);
 }
 
 [[noreturn]] void refuse_existing(const std::string& path) {
@@ -63,6 +77,24 @@ NewMultifile::NewMultifile(std::string path, bool force)
   if (lstat(path_.c_str(), &status) != 0) return;
   if (!force_) refuse_existing(path_);
   if (S_ISDIR(status.st_mode)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a directory", path_));
+  hold_replaced();
+}
+
+// The lock is that of the library, on the first physical file. What cannot be read cannot be locked, and is replaced as
+// any file is.
+void NewMultifile::hold_replaced() {
+  for (;;) {
+    Descriptor found(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    struct stat opened = {};
+    struct stat named = {};
+    if (!found || fstat(found.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
+    struct stat ours = {};
+    const bool have_it = held_ && fstat(held_.get(), &ours) == 0 && same_file(ours, opened);
+    if (!have_it && flock(found.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw Failure(kUnsafe, fmt::format("refused: '{}' is being written by another program", path_));
+    if (!have_it) held_ = std::move(found);
+    if (stat(path_.c_str(), &named) == 0 && same_file(named, opened)) return;
+  }
 }
 
 NewMultifile::~NewMultifile() {
@@ -73,6 +105,7 @@ NewMultifile::~NewMultifile() {
 
 void NewMultifile::publish() {
   stop_if_interrupted();
+  if (force_) hold_replaced();
   const int32_t old = force_ && exists(path_) ? physical_files_of(path_) : 0;
   int32_t n = 1;
   while (exists(physical_name(passing_, n))) ++n;
@@ -85,7 +118,9 @@ void NewMultifile::publish() {
   for (const Swap& swap : swaps_) {
     if (swap.replaced) unlink(physical_name(passing_, swap.number).c_str());
   }
-  for (int32_t k = old - 1; k >= n; --k) unlink(physical_name(path_, k).c_str());
+  for (int32_t k = old - 1; k >= n; --k) {
+    if (!is_foreign(physical_name(path_, k))) unlink(physical_name(path_, k).c_str());
+  }
   swaps_.clear();
 }
 
@@ -101,6 +136,11 @@ void NewMultifile::move_in(int32_t number) {
   struct stat status = {};
   if (lstat(to.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
     throw Failure(kUnsafe, fmt::format("refused: '{}' is a directory", to));
+  if (number > 0 && is_foreign(to))
+    throw Failure(kUnsafe,
+                  fmt::format("refused: '{}' exists and is no part of a multifile; remove it, or choose another "
+                              "name",
+                              to));
   if (!exchange(from, to)) fail_with_errno("rename to", to);
   swaps_.push_back({number, true});
 }

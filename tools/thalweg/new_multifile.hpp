@@ -11,7 +11,8 @@ namespace tool {
 
 class NewMultifile {
  public:
-  // Fails with exit 3 when there is no folder for `path`, and with exit 4 when `path` exists, unless `force`.
+  // Fails with exit 3 when there is no folder for `path`, and with exit 4 when `path` exists, unless `force`: then when
+  // a program is writing it. Until the end nobody else begins to.
   NewMultifile(std::string path, bool force);
   NewMultifile(const NewMultifile&) = delete;
   NewMultifile& operator=(const NewMultifile&) = delete;
@@ -36,12 +37,14 @@ class NewMultifile {
     int32_t number;
     bool replaced;  // what it replaced now has the passing name
   };
+  void hold_replaced();
   void move_in(int32_t number);
   void put_back();
   std::string in_final_words(std::string message) const;
 
   std::string path_, passing_;
   bool force_;
+  Descriptor held_;  // of what is replaced, with the lock that a writer takes
   std::vector<Swap> swaps_;
 };
 
