@@ -16,6 +16,7 @@ struct Cookie {
   tw_multifile* multifile = nullptr;
   std::uint64_t rank = 0;
   std::uint64_t position = 0;
+  bool append = false;  // mode "a": each write goes to the end, wherever the stream was moved to
 };
 
 int to_errno(const Status& status) {
@@ -43,6 +44,7 @@ ssize_t cookie_write(void* opaque, const char* data, size_t bytes) {
     WriteHandle& handle = *cookie->multifile->file->writing;
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.writer(cookie->rank));
     const std::uint64_t before = writer->position();
+    if (cookie->append) cookie->position = writer->size();
     writer->seek(cookie->position);
     const Status written = handle.write(*writer, {reinterpret_cast<const std::byte*>(data), bytes});
     writer->seek(before);
@@ -110,10 +112,10 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
     if (rank < 0) return Status::error(Code::invalid_argument, "tw_multifile_fopen: rank is " + std::to_string(rank));
     TW_RETURN_IF_ERROR(check_mode(*multifile, mode));
-    auto cookie = std::make_unique<Cookie>(Cookie{multifile, static_cast<std::uint64_t>(rank), 0});
+    auto cookie = std::make_unique<Cookie>(Cookie{multifile, static_cast<std::uint64_t>(rank), 0, *mode == 'a'});
     if (multifile->file->writing) {
       TW_ASSIGN_OR_RETURN(const std::uint64_t size, size_of(*cookie));
-      const bool at_end = *mode == 'a' || multifile->file->writing->appending();
+      const bool at_end = cookie->append || multifile->file->writing->appending();
       cookie->position = at_end ? size : 0;
     } else {
       TW_RETURN_IF_ERROR(multifile->file->reading->reader(cookie->rank).status());

@@ -111,6 +111,29 @@ TEST_F(CApi, AFileStarRunsAcrossChunkBorders) {
   close(file);
 }
 
+TEST_F(CApi, AFileStarThatAppendsWritesAtTheEndOnly) {
+  tw_multifile* file = open(TW_CREATE);
+  std::FILE* first = nullptr;
+  std::FILE* second = nullptr;
+  ASSERT_EQ(tw_write(file, "begin ", 6), TW_OK);
+  ASSERT_EQ(tw_multifile_fopen(file, 0, "a", &first), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_fopen(file, 0, "a", &second), TW_OK) << tw_last_error();
+
+  ASSERT_EQ(std::fputs("one ", first), 1);
+  ASSERT_EQ(std::fflush(first), 0);
+  ASSERT_EQ(std::fputs("two ", second), 1);
+  ASSERT_EQ(std::fflush(second), 0);
+  ASSERT_EQ(std::fseek(first, 0, SEEK_SET), 0);
+  ASSERT_EQ(std::fputs("three", first), 1);
+  ASSERT_EQ(std::fclose(first), 0);
+  ASSERT_EQ(std::fclose(second), 0);
+  close(file);
+
+  file = open(TW_READ);
+  EXPECT_EQ(read_all(file), "begin one two three");
+  close(file);
+}
+
 TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
   hint("chunk_bytes", "4096");
   hint("buffer_bytes", "0");
