@@ -27,10 +27,15 @@ std::uint64_t dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t
 // A gap may be as long as a number in the index says, up to 2^63: it is not copied, but its end is.
 Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, Pass& pass) {
   LogicalWriter& writer = *to.current();
+  std::uint64_t run_end = 0;
   for (std::uint64_t at = 0; at < reader.size();) {
-    const std::uint64_t next = reader.skip_zeros(at);
-    if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
-    const auto part = buffer.first(std::max<std::uint64_t>(dense_bytes(reader, at, buffer.size()), 1));
+    if (at >= run_end) {
+      const std::uint64_t next = reader.skip_zeros(at);
+      if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
+      run_end = at + std::max<std::uint64_t>(dense_bytes(reader, at, reader.size()), 1);
+      to.expect(run_end - at);
+    }
+    const auto part = buffer.first(std::min<std::uint64_t>(buffer.size(), run_end - at));
     std::size_t got = 0;
     TW_RETURN_IF_ERROR(reader.read(at, part, got));
     writer.seek(at);
@@ -60,7 +65,6 @@ Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::
 }
 
 Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
-  // One write per logical file, so that a large one asks for one chunk.
   std::vector<std::byte> buffer;
   Pass pass(from, report);
   PieceRangesCheck ranges(from);
@@ -69,7 +73,6 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
     TW_RETURN_IF_ERROR(ranges.before(rank));
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
-    to.expect(bytes);
     buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kPassReadBytes));
     TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
     TW_RETURN_IF_ERROR(pass.finished(rank));
@@ -78,6 +81,25 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   for (const auto& [key, value] : *attributes)
     if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
   return {};
+}
+
+// Bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends. Space that is not used
+// costs nothing.
+Result<std::uint64_t> room_for_all(ReadHandle& from, std::uint64_t alignment) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
+  const std::uint64_t around = 4 * std::max(alignment, kGapBytes);  // a piece: frame, boundary, a gap that is filled
+  PieceRangesCheck ranges(from);
+  std::uint64_t room = 0;
+  const std::uint64_t n = from.files().header().n_logical;
+  for (std::uint64_t rank = 0; rank < n && room < kMost; ++rank) {
+    TW_RETURN_IF_ERROR(ranges.before(rank));
+    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
+    TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
+    const std::uint64_t frames = (bytes >> 10) + (pieces.size() + 1) * around;
+    room = std::min(room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
+  }
+  return room;
 }
 
 }  // namespace
@@ -96,6 +118,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.exclusive = true;
   request.config.options = options;
   request.config.options.physical_files = 1;
+  TW_ASSIGN_OR_RETURN(request.config.options.chunk_bytes, room_for_all(source, options.alignment_bytes));
   request.config.serving = {Serving::Kind::range, static_cast<std::int64_t>(n), 0, static_cast<std::int64_t>(n), {}};
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
   Status status = copy_all(source, *target->writing, report);

@@ -178,9 +178,12 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, More mor
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
   const std::uint64_t asked = std::min(bytes, kLargestAsk);
-  const std::uint64_t want = more == More::expected ? std::max(usual, asked) : asked;
+  std::uint64_t want = more == More::expected ? std::max(usual, asked) : asked;
+  // What is smaller than the buffer has been in it as a whole.
+  if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);
+  const auto fit = settings_.exact ? PhysicalWriter::Fit::exact : PhysicalWriter::Fit::about;
   TW_ASSIGN_OR_RETURN(const PhysicalWriter::Chunk place,
-                      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, want));
+                      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, want, fit));
   ++count_;
   chunk_ = std::make_unique<ChunkWriter>(physical_, place);
   if (more == More::expected) ++chunks_;

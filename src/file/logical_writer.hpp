@@ -20,6 +20,7 @@ namespace thalweg {
 struct WriterSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   std::uint64_t chunk_bytes = 8 << 20;
+  bool exact = false;  // chunk_bytes is what is going to be written in a row: a chunk holds just that
   format::Codec codec = format::Codec::none;
   bool serves_few = true;             // then a flush opens a chunk, where later flushes grow in place
   std::vector<std::byte> compressed;  // scratch

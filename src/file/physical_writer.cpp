@@ -82,12 +82,24 @@ std::uint64_t PhysicalWriter::lay_data(Extent& extent, std::uint64_t content) co
   return end - begin;
 }
 
-Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& start, std::uint64_t want) {
+// As lay_data, but the data end where the content does; what is behind is the next extent's.
+std::uint64_t PhysicalWriter::lay_exactly(Extent& extent, std::uint64_t want) const {
+  const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), setup_.header.alignment);
+  const std::uint64_t boundary = boundary_for(content, setup_.header.alignment);
+  const std::uint64_t begin = align_up(extent.offset + format::chunk_data_offset(content, setup_.header), boundary);
+  if (begin + content > extent.offset + extent.bytes) return lay_data(extent, content_for(want, boundary));
+  extent.bytes = begin + content - extent.offset;
+  return content;
+}
+
+Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& start, std::uint64_t want, Fit fit) {
   const std::uint64_t alignment = setup_.header.alignment;
   const std::uint64_t extent_wanted = extent_for(want, setup_.header);
   const std::lock_guard lock(space_mutex_);
-  TW_ASSIGN_OR_RETURN(Extent extent, find_room(extent_wanted, std::max(2 * alignment, extent_wanted / 4)));
-  const std::uint64_t capacity = lay_data(extent, content_for(want, alignment));
+  const bool exact = fit == Fit::exact;
+  const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
+  TW_ASSIGN_OR_RETURN(Extent extent, find_room(extent_wanted, least));
+  const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
   format::Frame frame;
   frame.kind = format::FrameKind::chunk;
   frame.session = setup_.session;

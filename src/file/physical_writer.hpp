@@ -47,8 +47,10 @@ class PhysicalWriter {
     std::uint64_t offset = 0;  // of the frame
     format::Frame frame;
   };
-  // A chunk for `want` bytes of content, or somewhat less when the slab ends before; its frame is written.
-  Result<Chunk> place_chunk(const ChunkStart& start, std::uint64_t want);
+  // A chunk for `want` bytes of content; its frame is written. Fit::about: or somewhat more, up to a boundary, or less
+  // when the slab ends before. Fit::exact: up to the alignment only, and all of them where a slab has so many.
+  enum class Fit { about, exact };
+  Result<Chunk> place_chunk(const ChunkStart& start, std::uint64_t want, Fit fit);
 
   // Bytes of a slab that a chunk for `want` bytes of content takes, frame and gap before its data included.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
@@ -82,6 +84,7 @@ class PhysicalWriter {
   Result<Extent> find_room(std::uint64_t want, std::uint64_t least);  // space_mutex_ held
   void take(const Extent& extent);                                    // space_mutex_ held
   std::uint64_t lay_data(Extent& extent, std::uint64_t content) const;
+  std::uint64_t lay_exactly(Extent& extent, std::uint64_t want) const;
   Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
   Status write_superblock();                                 // pack_mutex_ held
   Result<std::uint64_t> write_small_superblock(format::Frame& frame);

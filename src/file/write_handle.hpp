@@ -30,8 +30,11 @@ class WriteHandle {
   LogicalWriter* current() const { return current_; }  // null: the handle serves nothing, or nothing was touched yet
   Result<LogicalWriter*> current_or_first();
   Result<LogicalWriter*> writer(std::uint64_t rank);
-  // The next chunk is for about so many bytes.
-  void expect(std::uint64_t bytes) { setup_.settings.chunk_bytes = std::max<std::uint64_t>(bytes, 1); }
+  // So many bytes are going to be written in a row: they get one chunk, which is no larger.
+  void expect(std::uint64_t bytes) {
+    setup_.settings.chunk_bytes = std::max<std::uint64_t>(bytes, 1);
+    setup_.settings.exact = true;
+  }
   Status write(LogicalWriter& writer, std::span<const std::byte> data);
   Status flush();
   Status sync();
