@@ -71,7 +71,7 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
 // Sessions, slabs and frames: what reading does not need but repair and append do.
 Status check_structure(ReadSet& files, Reporter& report) {
   const Status walked = walk_regions(files, [](const Region&) { return true; });
-  if (walked.code() != Code::corrupt_file) return walked;
+  if (walked.code() != Code::corrupt_file && walked.code() != Code::not_found) return walked;  // not found: a part
   report.finding(walked.message());
   return {};
 }

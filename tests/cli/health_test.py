@@ -77,6 +77,28 @@ class NotClosed(CliTest):
         self.assertIn(b"sound, left alone", self.thalweg("repair", "u.tw")[0])
 
 
+class PartIsMissing(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.content = [data(100_000, i) for i in range(4)]
+        self.craft([(FILE, b"f%d" % i, c) for i, c in enumerate(self.content)], "physical_files=2", out="m.tw")
+        (self.folder / "m.tw.000001").unlink()
+
+    def test_verify_tells_what_is_lost(self):
+        health = self.json("verify", "m.tw", expect=DAMAGED)
+
+        self.assertEqual(health["damaged_logical_files"], 2)
+        self.assertIn("m.tw.000001", health["findings"][0])
+
+    def test_extract_takes_the_others(self):
+        result = self.json("extract", "m.tw", "-C", "out", expect=DAMAGED)
+
+        self.assertEqual(result["files"], 2)
+        self.assertEqual([entry["rank"] for entry in result["failed"]], [2, 3])
+        self.assertEqual(sorted(os.listdir(self.folder / "out")), ["f0", "f1"])
+        self.assertEqual((self.folder / "out/f1").read_bytes(), self.content[1])
+
+
 class Damaged(CliTest):
     def setUp(self):
         super().setUp()

@@ -4,11 +4,14 @@
 // last, modes of directories at the very end: so nothing of the multifile can redirect what comes after it.
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -62,6 +65,7 @@ class Extractor {
   // A damaged logical file does not keep the others from being extracted; any other failure ends the work.
   void attempt(const ExtractJob& job) {
     try {
+      if (!job.lost.empty()) throw Failure(kDamaged, job.lost);
       if (S_ISDIR(job.mode)) {
         root_.directory(job.name, job.mode & 0777);
         ++result_.directories;
@@ -87,14 +91,32 @@ class Extractor {
     return got;
   }
 
+  // What is zeros stays a hole.
+  static bool write_sparse(int fd, std::string_view data) {
+    constexpr size_t kHoleBytes = size_t{64} << 10;
+    static const std::string zeros(kHoleBytes, '\0');
+    while (!data.empty()) {
+      size_t dense = 0;
+      while (dense < data.size() && data.substr(dense, kHoleBytes) != zeros)
+        dense += std::min(kHoleBytes, data.size() - dense);
+      if (!write_all(fd, data.data(), dense)) return false;
+      data.remove_prefix(dense);
+      if (data.empty()) return true;
+      if (lseek(fd, static_cast<off_t>(kHoleBytes), SEEK_CUR) < 0) return false;
+      data.remove_prefix(kHoleBytes);
+    }
+    return true;
+  }
+
   void copy_file(const ExtractJob& job) {
     check(tw_seek_to(multifile_.get(), job.rank, 0));
     SafeRoot::NewFile file = root_.new_file(job.name);
     for (size_t got = read_some(); got > 0; got = read_some()) {
-      if (write_all(file.fd(), buffer_.data(), got)) continue;
+      if (write_sparse(file.fd(), std::string_view(buffer_.data(), got))) continue;
       stop_if_interrupted();
       fail_with_errno("write", job.name);
     }
+    if (ftruncate(file.fd(), lseek(file.fd(), 0, SEEK_CUR)) != 0) fail_with_errno("write", job.name);
     file.keep(job.mode == 0 ? 0666 & ~mask_ : job.mode & 0777);
   }
 

@@ -93,7 +93,8 @@ bool comes_before(const Target& a, const Target& b) {
 void check_conflicts(const std::vector<ExtractJob>& jobs) {
   std::vector<Target> targets;
   targets.reserve(jobs.size());
-  for (const ExtractJob& job : jobs) targets.push_back({plain_name(job.name), &job});
+  for (const ExtractJob& job : jobs)
+    if (job.lost.empty()) targets.push_back({plain_name(job.name), &job});
   std::ranges::stable_sort(targets, comes_before);
   for (size_t i = 1; i < targets.size(); ++i) {
     const Target& a = targets[i - 1];
@@ -106,6 +107,20 @@ void check_conflicts(const std::vector<ExtractJob>& jobs) {
   }
 }
 
+// Where the index that tells of it is damaged or its physical file is missing, the others can still be had.
+ExtractJob look_at(const Multifile& multifile, int64_t rank) {
+  ExtractJob job{rank, {}, 0, 0, {}};
+  try {
+    job.bytes = multifile.bytes(rank);
+    job.name = multifile.name(rank, &job.mode);
+  } catch (const Failure& failure) {
+    if (failure.status != TW_ERR_NOT_FOUND && failure.status != TW_ERR_CORRUPT) throw;
+    job.bytes = 0;
+    job.lost = failure.what();
+  }
+  return job;
+}
+
 }  // namespace
 
 std::vector<ExtractJob> plan_extract(const Multifile& multifile, const ExtractChoice& choice) {
@@ -113,8 +128,11 @@ std::vector<ExtractJob> plan_extract(const Multifile& multifile, const ExtractCh
   std::vector<ExtractJob> jobs;
   for (const int64_t rank : chosen_ranks(multifile, choice)) {
     stop_if_interrupted();
-    ExtractJob job{rank, {}, 0, multifile.bytes(rank)};
-    job.name = multifile.name(rank, &job.mode);
+    ExtractJob job = look_at(multifile, rank);
+    if (!job.lost.empty()) {
+      jobs.push_back(std::move(job));
+      continue;
+    }
     if (!choice.pattern.empty() || job.name.empty()) job.name = pattern.name(rank);
     while (choice.relative && job.name.starts_with('/')) job.name.erase(0, 1);
     check_name(job, choice.pattern);

@@ -22,6 +22,7 @@ struct ExtractJob {
   std::string name;  // below the target directory
   uint32_t mode;
   int64_t bytes;
+  std::string lost;  // why nothing is known of it; empty: it is there
 };
 
 // In order of ranks. Throws Failure: exit 2 when a task or name is not there, 4 for a name that leads out of the target
