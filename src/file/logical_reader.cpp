@@ -192,13 +192,17 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
   if (to.size() > kAheadPieceBytes) return read_exactly(part_.file(), offset, to);
   const std::uint64_t within = offset - ahead.begin;
   if (ahead.part != &part_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
+    // Whoever comes from behind goes on to the front.
+    const bool backwards = ahead.part == &part_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
+    const std::uint64_t end = offset + to.size();
+    const std::uint64_t begin = !backwards ? offset : end - std::min(end, kReadAheadBytes);
     ahead.part = nullptr;
-    ahead.bytes.resize(kReadAheadBytes);
-    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(offset, ahead.bytes));
+    ahead.bytes.resize(backwards ? end - begin : kReadAheadBytes);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(begin, ahead.bytes));
     ahead.bytes.resize(got);
-    ahead.begin = offset;
+    ahead.begin = begin;
     ahead.part = &part_;
-    if (got < to.size()) return read_exactly(part_.file(), offset, to);  // says what is missing
+    if (begin + got < end) return read_exactly(part_.file(), offset, to);  // says what is missing
   }
   std::memcpy(to.data(), ahead.bytes.data() + (offset - ahead.begin), to.size());
   return {};

@@ -70,5 +70,25 @@ TEST_F(ReadingInTurn, KeepsMostOfLargeFiles) {
   close(file);
 }
 
+TEST_F(ReadingInTurn, PiecesThatWereWrittenBackwardsDoNotCostAReadEach) {
+  constexpr std::int64_t kRecords = 5000;
+  tw_multifile* file = open(TW_CREATE);
+  for (std::int64_t i = kRecords; i-- > 0;) {
+    const std::string record = std::to_string(10'000'000 + i);
+    ASSERT_EQ(tw_pwrite(file, record.data(), record.size(), 8 * i), TW_OK) << tw_last_error();
+  }
+  close(file);
+  file = open(TW_READ);
+  const int before = reads;
+
+  const std::string all = read_all(file);
+
+  EXPECT_LT(reads - before, kRecords / 20);
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(8 * kRecords));
+  for (std::int64_t i = 0; i < kRecords; ++i)
+    ASSERT_EQ(all.substr(static_cast<std::size_t>(8 * i), 8), std::to_string(10'000'000 + i));
+  close(file);
+}
+
 }  // namespace
 }  // namespace thalweg::test
