@@ -96,6 +96,7 @@ extern "C" tw_status tw_multifile_set_attribute(tw_multifile* multifile, const c
       return Status::error(Code::invalid_argument, "an attribute with a key of " + std::to_string(key_bytes) +
                                                        " and a value of " + std::to_string(bytes) +
                                                        " bytes; 1 .. 255 and 0 .. 1 MiB are allowed");
+    multifile->last_attribute = {};  // a new key moves those behind it
     handle->set_attribute(key, bytes == 0 ? std::string() : std::string(static_cast<const char*>(value), bytes));
     return {};
   });
@@ -121,7 +122,10 @@ extern "C" tw_status tw_multifile_attribute_key(tw_multifile* multifile, size_t 
     if (key == nullptr) return null_argument("tw_multifile_attribute_key", "key");
     if (i >= all->size())
       return Status::error(Code::not_found, "attribute " + std::to_string(i) + " of " + std::to_string(all->size()));
-    *key = std::next(all->begin(), static_cast<std::ptrdiff_t>(i))->first.c_str();
+    LastAttribute& last = multifile->last_attribute;
+    if (last.of != all || i < last.i) last = {all, 0, all->begin()};
+    for (; last.i < i; ++last.i) ++last.at;
+    *key = last.at->first.c_str();
     return {};
   });
 }

@@ -18,8 +18,16 @@ struct LastPieces {
   std::vector<thalweg::format::PieceEntry> pieces;
 };
 
+// The attribute whose key tw_multifile_attribute_key() told last: listing goes on from there.
+struct LastAttribute {
+  const thalweg::format::Attributes* of = nullptr;  // null: none
+  std::size_t i = 0;
+  thalweg::format::Attributes::const_iterator at;
+};
+
 struct tw_multifile {
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
   LastPieces last_pieces;
+  LastAttribute last_attribute;
 };

@@ -193,6 +193,24 @@ TEST_F(CApi, NamesModesAndAttributesComeBack) {
   close(file);
 }
 
+TEST_F(CApi, AttributeKeysAreListedInAnyOrderAlsoWhileMoreAreSet) {
+  tw_multifile* file = open(TW_CREATE);
+  const auto key = [&](std::size_t i) {
+    const char* text = nullptr;
+    return tw_multifile_attribute_key(file, i, &text) == TW_OK ? std::string(text) : std::string("none");
+  };
+  for (const char* name : {"b", "d", "f"}) ASSERT_EQ(tw_multifile_set_attribute(file, name, "v", 1), TW_OK);
+  EXPECT_EQ(key(1), "d");
+  EXPECT_EQ(key(2), "f");
+  EXPECT_EQ(key(0), "b");
+  EXPECT_EQ(key(3), "none");
+  EXPECT_EQ(key(2), "f");
+  ASSERT_EQ(tw_multifile_set_attribute(file, "a", "v", 1), TW_OK);
+  EXPECT_EQ(key(3), "f");
+  EXPECT_EQ(key(2), "d");
+  close(file);
+}
+
 TEST_F(CApi, WhatIsWrongIsToldWithNameValueAndWayOut) {
   EXPECT_EQ(tw_multifile_config_set_hint(config_, "chunk_byte", "1"), TW_ERR_UNKNOWN_HINT);
   EXPECT_NE(std::string(tw_last_error()).find("did you mean 'chunk_bytes'"), std::string::npos) << tw_last_error();
