@@ -7,8 +7,9 @@ namespace thalweg {
 namespace {
 
 Status bad_rank(std::int64_t rank, std::uint64_t n_logical) {
-  return Status::error(Code::invalid_argument, "logical file " + std::to_string(rank) +
-                                                   " is asked for; there are 0 .. " + std::to_string(n_logical) + "-1");
+  const std::string there = n_logical == 0 ? "none" : "0 to " + std::to_string(n_logical - 1);
+  return Status::error(Code::invalid_argument,
+                       "logical file " + std::to_string(rank) + " is asked for; there are " + there);
 }
 
 Status check_named_once(std::vector<RankRun> runs) {

@@ -150,5 +150,15 @@ class Wording(CliTest):
             self.assertNotIn("did you mean", message)
 
 
+class EmptyPaths(CliTest):
+    def test_an_empty_path_is_a_usage_error(self):
+        self.craft([])
+        for words in (["info", ""], ["ls", ""], ["verify", ""], ["cat", ""], ["map", "crafted.tw", ""], ["repair", ""],
+                      ["defrag", "crafted.tw", ""], ["pack", "", "x"], ["extract", "crafted.tw", "-C", ""]):
+            with self.subTest(words):
+                _, message = self.thalweg(*words, expect=USAGE)
+                self.assertIn(" is empty", message)
+
+
 if __name__ == "__main__":
     main()

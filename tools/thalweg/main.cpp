@@ -2,6 +2,7 @@
 // code.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
@@ -66,11 +67,24 @@ void put_help(const CLI::App& app, const CLI::ParseError& error) {
   put(out.str());
 }
 
+void refuse_empty_paths(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    for (const CLI::Option* option : command->get_options()) {
+      const bool path =
+          option->get_positional() || option->check_lname("directory") || option->check_lname("files-from");
+      if (!path || std::ranges::count(option->results(), std::string()) == 0) continue;
+      throw Failure(kUsage, fmt::format("{} is empty; see 'thalweg {} --help'",
+                                        option->get_name(option->get_positional()), command->get_name()));
+    }
+  }
+}
+
 // Whether there is a command to be run; false after --help and --version.
 bool parse(CLI::App& app, int argc, char** argv) {
   try {
     refuse_unknown_command(argc, argv);
     app.parse(prepared_arguments(argc, argv));
+    refuse_empty_paths(app);
     return true;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
