@@ -345,5 +345,44 @@ class RoundTrip(CliTest):
         self.thalweg("cat", "crafted.tw", "--task", "0", expect=USAGE)
 
 
+class Sparse(CliTest):
+    def test_zeros_come_back_as_a_hole(self):
+        with open(self.folder / "s", "wb") as file:
+            file.write(b"begin")
+            file.seek(40 << 20)
+            file.write(b"middle")
+            file.truncate((60 << 20) + 7)
+        self.thalweg("pack", "t.tw", "s")
+
+        self.thalweg("extract", "t.tw", "-C", "out")
+
+        self.assertEqual((self.folder / "out/s").read_bytes(), (self.folder / "s").read_bytes())
+        if (self.folder / "s").stat().st_blocks < 4096:  # else no sparse files here
+            self.assertLess((self.folder / "out/s").stat().st_blocks, 4096)
+
+
+class PackedNames(CliTest):
+    def test_the_multifile_that_is_replaced_is_not_stored(self):
+        self.write("d/a", b"a")
+        self.write("d/b", b"b")
+        self.thalweg("pack", "d/self.tw", "-C", "d", "a", "b", "--hint", "physical_files=2")
+
+        _, message = self.thalweg("pack", "--force", "d/self.tw", "-C", "d", ".")
+
+        self.assertEqual([entry["name"] for entry in self.json("ls", "d/self.tw")["entries"]], [".", "./a", "./b"])
+        self.assertIn("left out './self.tw'", message)
+        self.assertIn("left out './self.tw.000001'", message)
+
+    def test_names_that_mean_one_place_are_told(self):
+        self.write("d/a", b"a")
+
+        _, message = self.thalweg("pack", "x.tw", "d/a", "./d/a", "d//a")
+        self.thalweg("extract", "x.tw", expect=UNSAFE)
+        _, quiet = self.thalweg("pack", "y.tw", "d", "./d/.")
+
+        self.assertIn("2 names mean the same place", message)
+        self.assertNotIn("3 names", quiet)
+
+
 if __name__ == "__main__":
     main()

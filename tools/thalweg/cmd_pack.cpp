@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <climits>
 #include <sstream>
+#include <unordered_map>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -79,6 +80,10 @@ TreeWalk collect(const Options& options, int base) {
     throw Failure(kUsage, "nothing to pack: give a PATH or --files-from");
   }
   TreeWalk walk(base, options.skip_special);
+  struct stat status = {};
+  for (int32_t k = 0; lstat(physical_name(options.file, k).c_str(), &status) == 0; ++k) {
+    walk.leave_out(status.st_dev, status.st_ino);
+  }
   for (const std::string& path : options.paths) {
     if (path == "-") {
       add_list(walk, options, "-");
@@ -185,7 +190,24 @@ std::pair<std::string, size_t> unsafe_names(const TreeWalk& walk) {
   return found;
 }
 
+// As those, but where two of them would be one file; "d" and "d/" are one directory without harm.
+std::pair<std::string, size_t> names_met_before(const TreeWalk& walk) {
+  std::pair<std::string, size_t> found;
+  std::unordered_map<std::string, bool> met;  // plain name: is a directory
+  for (const Entry& entry : walk.entries()) {
+    const auto [place, fresh] = met.emplace(plain_name(entry.name), S_ISDIR(entry.mode));
+    if (fresh || (place->second && S_ISDIR(entry.mode))) continue;
+    if (found.second++ == 0) found.first = entry.name;
+  }
+  return found;
+}
+
 void warn(const TreeWalk& walk) {
+  for (const std::string& name : walk.left_out()) say(fmt::format("left out '{}': it is what is being replaced", name));
+  if (const auto [first, n] = names_met_before(walk); n > 0) {
+    say(fmt::format("{} {} the same place as another one, as '{}', which 'thalweg extract' refuses",
+                    count_text(static_cast<int64_t>(n), "name"), n == 1 ? "means" : "mean", first));
+  }
   for (const std::string& name : walk.skipped()) say(fmt::format("left out '{}': a device, pipe or socket", name));
   const auto& [first, n] = unsafe_names(walk);
   if (n == 0) return;

@@ -46,6 +46,10 @@ bool TreeWalk::add_one(const std::string& path, std::string name) {
     skipped_.push_back(std::move(name));
     return false;
   }
+  if (regular && own_.contains({status.st_dev, status.st_ino})) {
+    left_out_.push_back(std::move(name));
+    return false;
+  }
   if (!names_.insert(name).second) return false;
   entries_.push_back({std::move(name), status.st_mode, regular ? static_cast<int64_t>(status.st_size) : 0});
   bytes_ += entries_.back().bytes;

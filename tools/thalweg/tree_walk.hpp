@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace tool {
@@ -23,8 +25,12 @@ class TreeWalk {
   // A name met before is left out. Throws Failure: exit 3 when something cannot be read, 4 for a special file.
   void add(const std::string& path);
 
+  // This regular file is not stored, wherever it is met.
+  void leave_out(uint64_t device, uint64_t inode) { own_.insert({device, inode}); }
+
   const std::vector<Entry>& entries() const { return entries_; }
-  const std::vector<std::string>& skipped() const { return skipped_; }  // special files
+  const std::vector<std::string>& skipped() const { return skipped_; }    // special files
+  const std::vector<std::string>& left_out() const { return left_out_; }  // by leave_out()
   int64_t bytes() const { return bytes_; }
 
  private:
@@ -36,6 +42,8 @@ class TreeWalk {
   std::vector<Entry> entries_;
   std::unordered_set<std::string> names_;
   std::vector<std::string> skipped_;
+  std::set<std::pair<uint64_t, uint64_t>> own_;  // device and inode
+  std::vector<std::string> left_out_;
   int64_t bytes_ = 0;
 };
 
