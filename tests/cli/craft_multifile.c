@@ -1,5 +1,5 @@
 /* Makes multifiles that the thalweg command never makes, for its tests: hostile names, odd modes, not closed.
- * Usage: cli_craft_multifile OUT [--unclosed] [NAME=VALUE hints...] < entries
+ * Usage: cli_craft_multifile OUT [--unclosed] [NAME=VALUE hints...] [@KEY attributes, hexadecimal...] < entries
  * An entry is a line "MODE NAME CONTENT": octal; hexadecimal; hexadecimal. "-" is empty. Each is a logical file. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   check(tw_multifile_config_create(&config));
   for (int i = 2; i < argc; ++i) {
     char* equals = strchr(argv[i], '=');
+    if (argv[i][0] == '@') continue;
     if (equals == NULL) {
       unclosed = strcmp(argv[i], "--unclosed") == 0;
     } else {
@@ -68,6 +69,11 @@ int main(int argc, char** argv) {
   }
   check(tw_multifile_config_set_range(config, n, 0, n));
   check(tw_multifile_open(NULL, argv[1], TW_CREATE, config, &multifile));
+  for (int i = 2; i < argc; ++i) {
+    if (argv[i][0] != '@') continue;
+    decode(argv[i] + 1);
+    check(tw_multifile_set_attribute(multifile, argv[i] + 1, "v", 1));
+  }
   for (int64_t rank = 0; rank < n; ++rank) write_entry(multifile, rank, lines[rank]);
   check(tw_flush(multifile));
   if (unclosed) _exit(0); /* as a program that was killed after its last flush */

@@ -163,5 +163,16 @@ class Inspect(CliTest):
             self.assertEqual(self.json("info", "--", name)["file"], name)
 
 
+class OddAttributes(CliTest):
+    def test_keys_that_are_no_utf8_stay_apart(self):
+        self.craft([], "@6bff", "@6bfe", "@6b")
+
+        info = self.json("info", "crafted.tw")
+
+        self.assertEqual([entry["key"] for entry in info["other_attributes"]], [{"hex": "6bfe"}, {"hex": "6bff"}])
+        self.assertEqual(info["attributes"]["k"], "v")
+        self.assertIn(b"attribute       hex 6bff = v", self.thalweg("info", "crafted.tw")[0])
+
+
 if __name__ == "__main__":
     main()

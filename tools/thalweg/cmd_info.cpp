@@ -19,7 +19,7 @@ struct Options {
 
 struct Sizes {
   int64_t n = 0, empty = 0, named = 0, min = 0, max = 0, total = 0;
-  std::array<int64_t, 31> classes = {};  // [0]: 0 bytes; [i]: below 4^i bytes, from 4^(i-1)
+  std::array<int64_t, 31> classes = {};  // [0]: 0 bytes; [i]: below 4^i bytes, from 4^(i-1); the last has no end
 };
 
 struct Space {  // bytes of the physical files by what they hold; indexed by TW_REGION_*
@@ -62,8 +62,16 @@ int add_region(const tw_region* region, void* user) {
   return caught_signal();
 }
 
-Json attributes(const Multifile& multifile) {
+Json hex(std::string_view text) {
+  std::string digits;
+  for (const char byte : text) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return {{"hex", digits}};
+}
+
+// `others`: those whose key is no UTF-8, and so cannot be that of an object.
+Json attributes(const Multifile& multifile, Json& others) {
   Json all = Json::object();
+  others = Json::array();
   for (size_t i = 0;; ++i) {
     const char* key = nullptr;
     const tw_status status = tw_multifile_attribute_key(multifile.get(), i, &key);
@@ -73,12 +81,11 @@ Json attributes(const Multifile& multifile) {
     size_t bytes = 0;
     check(tw_multifile_attribute(multifile.get(), key, &value, &bytes));
     const std::string_view text(static_cast<const char*>(value), bytes);
-    if (is_utf8(text)) {
-      all[key] = text;
+    const Json shown = is_utf8(text) ? Json(text) : hex(text);
+    if (is_utf8(key)) {
+      all[key] = shown;
     } else {
-      std::string hex;
-      for (const char byte : text) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-      all[key] = {{"hex", hex}};
+      others.push_back({{"key", hex(key)}, {"value", shown}});
     }
   }
 }
@@ -89,7 +96,9 @@ Json histogram(const Sizes& sizes) {
     if (sizes.classes[i] == 0) continue;
     const int64_t from = i == 0 ? 0 : int64_t{1} << (2 * (i - 1));
     const int64_t below = int64_t{1} << (2 * i);
-    rows.push_back({{"from_bytes", from}, {"below_bytes", below}, {"files", sizes.classes[i]}});
+    const bool open_ended = i + 1 == sizes.classes.size();
+    rows.push_back(
+        {{"from_bytes", from}, {"below_bytes", open_ended ? Json() : Json(below)}, {"files", sizes.classes[i]}});
   }
   return rows;
 }
@@ -128,7 +137,9 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
   const std::string strategy = multifile.stored_strategy();
   info["strategy"] = strategy.empty() ? Json() : Json(strategy);
-  info["attributes"] = attributes(multifile);
+  Json others;
+  info["attributes"] = attributes(multifile, others);
+  info["other_attributes"] = others;
   if (options.tasks) info["task_bytes"] = task_list(multifile, summary.n_logical);
   info["exit_code"] = static_cast<int>(walked == TW_OK && closed ? kFine : kDamaged);
   return info;
@@ -151,9 +162,11 @@ void print_sizes(const Json& info) {
   for (const Json& row : sizes["histogram"]) most = std::max(most, row["files"].get<int64_t>());
   for (const Json& row : sizes["histogram"]) {
     const int64_t files = row["files"];
-    const int64_t below = row["below_bytes"];
-    const std::string range =
-        below == 1 ? "empty" : fmt::format("{} to {}", short_size(row["from_bytes"]), short_size(below));
+    const Json& below = row["below_bytes"];
+    const std::string from = short_size(row["from_bytes"]);
+    const std::string range = below == 1        ? "empty"
+                              : below.is_null() ? from + " and more"
+                                                : fmt::format("{} to {}", from, short_size(below));
     put(fmt::format("  {:>22}  {:>9}  {}\n", range, files, bar(files, most)));
   }
 }
@@ -182,10 +195,14 @@ void print_text(const Json& info) {
   print_sizes(info);
   print_space(info);
   if (info["strategy"].is_string()) put(fmt::format("strategy        {}\n", printable(text("strategy"))));
+  const auto shown = [](const Json& word) {
+    return printable(word.is_string() ? word.get<std::string>() : "hex " + word["hex"].get<std::string>());
+  };
   for (const auto& [key, value] : info["attributes"].items()) {
-    if (key == kStrategyKey) continue;
-    const std::string shown = value.is_string() ? value.get<std::string>() : "hex " + value["hex"].get<std::string>();
-    put(fmt::format("attribute       {} = {}\n", printable(key), printable(shown)));
+    if (key != kStrategyKey) put(fmt::format("attribute       {} = {}\n", printable(key), shown(value)));
+  }
+  for (const Json& other : info["other_attributes"]) {
+    put(fmt::format("attribute       {} = {}\n", shown(other["key"]), shown(other["value"])));
   }
   if (!info.contains("task_bytes")) return;
   int64_t rank = 0;
@@ -226,11 +243,12 @@ const Command kInfo = {
     "  command, file, format, uuid, checksum, alignment_bytes, granule_bytes, exit_code\n"
     "  health: \"closed\", \"not closed\" or \"damaged\"; closed: true or false\n"
     "  logical_files, physical_files, sessions: numbers; sessions: 1 and one more for each append\n"
-    "  sizes: total, min, max: bytes; empty, named: numbers of logical files; histogram: from_bytes, below_bytes, "
-    "files\n"
+    "  sizes: total, min, max: bytes; empty, named: numbers of logical files; histogram: from_bytes, below_bytes "
+    "(null: no end), files\n"
     "  space: total, headers, frames, data, tails, holes, index: bytes of the physical files\n"
     "  strategy: how it was written, as text; null where the file does not tell\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
+    "  other_attributes: those with a key that is no UTF-8: key as {\"hex\": ...}, value\n"
     "  task_bytes: with --tasks, bytes of each logical file by rank\n",
     "  thalweg info dump.tw\n"
     "  thalweg info --json dump.tw | jq .sizes.total\n",
