@@ -134,9 +134,12 @@ Result<Bytes> WriteSet::ship_or_flush(PhysicalWriter& writer) const {
 
 Bytes WriteSet::contribution() {
   std::sort(deposits_.begin(), deposits_.end(), [](const Deposit& a, const Deposit& b) { return a.rank < b.rank; });
+  const auto of_task = [&](const Status& status, const Deposit& d) {  // it is task 0 that tells it to all
+    return tasks_ > 1 || processes_ > 1 ? status.with_context("task " + std::to_string(d.rank)) : status;
+  };
   for (const Deposit& d : deposits_) {
     if (d.status.ok()) continue;
-    const Status status = tasks_ > 1 ? d.status.with_context("task " + std::to_string(d.rank)) : d.status;
+    const Status status = of_task(d.status, d);
     deposits_.clear();
     return failed(status);
   }
@@ -165,8 +168,9 @@ Bytes WriteSet::contribution() {
     }
     return {};
   });
+  const Status told = deposits_.empty() ? status : of_task(status, deposits_.front());
   deposits_.clear();
-  return status.ok() ? out.take() : failed(status);
+  return status.ok() ? out.take() : failed(told);
 }
 
 ProcessContribution decode_contribution(ByteSpan bytes) {

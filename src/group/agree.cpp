@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,14 @@ Bytes to_bytes(const Status& status) {
   return bytes;
 }
 
+// "task N: ", by which one task tells the failure of another.
+bool names_a_task(std::string_view text) {
+  constexpr std::string_view kTask = "task ";
+  if (!text.starts_with(kTask)) return false;
+  const std::size_t end = text.find_first_not_of("0123456789", kTask.size());
+  return end != text.npos && end > kTask.size() && text.substr(end).starts_with(": ");
+}
+
 Status to_status(ByteView bytes, TaskRank from) {
   std::int32_t code = 0;
   std::int32_t os_errno = 0;
@@ -80,8 +89,8 @@ Status to_status(ByteView bytes, TaskRank from) {
   std::memcpy(&code, bytes.data(), sizeof code);
   std::memcpy(&os_errno, bytes.data() + sizeof code, sizeof os_errno);
   const ByteView text = bytes.subspan(sizeof code + sizeof os_errno);
-  std::string message = "task " + std::to_string(from) + ": ";
-  message.append(reinterpret_cast<const char*>(text.data()), text.size());
+  std::string message(reinterpret_cast<const char*>(text.data()), text.size());
+  if (!names_a_task(message)) message = "task " + std::to_string(from) + ": " + message;
   return Status::error(static_cast<Code>(code), std::move(message), os_errno);
 }
 

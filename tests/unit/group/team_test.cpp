@@ -6,6 +6,7 @@
 #include <atomic>
 #include <vector>
 
+#include "group/agree.hpp"
 #include "group/groups.hpp"
 #include "support/run_on.hpp"
 
@@ -39,6 +40,18 @@ TEST(Team, ABarrierMakesPlainWritesVisible) {
       for (const int cell : cells) EXPECT_EQ(cell, round);
       EXPECT_TRUE(run(group.barrier()).ok());
     }
+  });
+}
+
+TEST(Team, AFailureNamesTheTaskThatFailedOnce) {
+  run_on_team(3, [](Group& group) {
+    const bool speaks = group.rank() == 0;
+    const auto agreed = [&](const char* text) {
+      return run(agree(group, speaks ? Status::error(Code::io_error, text) : Status{})).message();
+    };
+    EXPECT_EQ(agreed("cannot write"), "task 0: cannot write");
+    EXPECT_EQ(agreed("task 2: cannot write"), "task 2: cannot write");
+    EXPECT_EQ(agreed("task force: cannot write"), "task 0: task force: cannot write");
   });
 }
 
