@@ -140,6 +140,14 @@ Status hold(const OpenRequest& request, std::unique_ptr<StoredFile>& held) {
 }
 
 // What task 0 does between gather and broadcast.
+// The plan of an append rests on what was read before the lock was taken: nobody may have appended in between.
+Status check_unchanged(const OpenRequest& request, const Part& read) {
+  TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const auto now, Part::open(std::move(file), 0));
+  if (now->header().id.uuid == read.header().id.uuid && now->state().sequence == read.state().sequence) return {};
+  return Status::error(Code::unsafe, "'" + request.path + "' was changed by another program while it was opened");
+}
+
 Status plan_and_create(const OpenRequest& request, const Gathered& gathered, ReadSet* old,
                        std::unique_ptr<WriteRoot>& root, WriteCommon& common, Gathered& shares) {
   TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(gathered));
@@ -160,6 +168,7 @@ Status plan_and_create(const OpenRequest& request, const Gathered& gathered, Rea
   common = plan.common;
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(hold(request, kept->held));
+    TW_RETURN_IF_ERROR(check_unchanged(request, old->first()));
     TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
   } else {
     TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path, request.exclusive, plan));
