@@ -131,6 +131,21 @@ std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std
   return high;
 }
 
+// The slabs of one domain that may hold data.
+Status walk_domain(const Part& part, const format::SlabLayout& layout, std::uint64_t limit, SlabWalk& walk) {
+  for (std::uint64_t k = 0;;) {
+    auto slab = format::slab_at(layout, k);
+    if (!slab.has_value() || slab->start >= limit) return {};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part.file().next_data(slab->start));
+    if (data < slab->start + slab->bytes) {
+      TW_RETURN_IF_ERROR(walk.run(*slab, limit));
+      ++k;
+    } else {
+      k = slab_behind(layout, k, data);
+    }
+  }
+}
+
 }  // namespace
 
 Status walk_session(const Part& part, const FoundSession& found, const WalkVisitor& visitor) {
@@ -141,17 +156,7 @@ Status walk_session(const Part& part, const FoundSession& found, const WalkVisit
   SlabWalk walk(part, visitor);
   for (const std::uint64_t bytes : domains) {
     layout.domain_bytes = bytes;
-    for (std::uint64_t k = 0;;) {
-      auto slab = format::slab_at(layout, k);
-      if (!slab.has_value() || slab->start >= found.limit) break;
-      TW_ASSIGN_OR_RETURN(const std::uint64_t data, part.file().next_data(slab->start));
-      if (data < slab->start + slab->bytes) {
-        TW_RETURN_IF_ERROR(walk.run(*slab, found.limit));
-        ++k;
-      } else {
-        k = slab_behind(layout, k, data);
-      }
-    }
+    TW_RETURN_IF_ERROR(walk_domain(part, layout, found.limit, walk));
     layout.domain_prefix += bytes;
   }
   return {};
