@@ -66,21 +66,21 @@ class Safety(CliTest):
         self.assert_outside_untouched()
 
     def test_pack_warns_once_of_names_that_extract_will_refuse(self):
-        os.mkdir(self.folder / "work")
-        self.write("work/in", b"i")
-        self.write("work/..in", b"i")
-        names = ["../outside/victim", "in", "..in", "../outside", str(self.folder / "work/in"), "../work/../work/in"]
+        os.mkdir(self.folder / "here")
+        self.write("here/in", b"i")
+        self.write("here/..in", b"i")
+        names = ["../outside/victim", "in", "..in", "../outside", str(self.folder / "here/in"), "../here/../here/in"]
 
-        _, warning = self.thalweg("pack", "t.tw", "-C", "work", *names)
-        packed = self.json("pack", "t.tw", "--force", "-C", "work", *names)
-        _, one = self.thalweg("pack", "t.tw", "--force", "-C", "work", "../outside/victim")
+        _, warning = self.thalweg("pack", "t.tw", "-C", "here", *names)
+        packed = self.json("pack", "t.tw", "--force", "-C", "here", *names)
+        _, one = self.thalweg("pack", "t.tw", "--force", "-C", "here", "../outside/victim")
 
         self.assertEqual(warning.count("\n"), 1)
         self.assertIn("4 names are", warning)
         self.assertIn("'../outside/victim'", warning)
         self.assertEqual(packed["unsafe_names"], 4)
         self.assertIn("1 name is", one)
-        self.assertEqual(self.thalweg("pack", "t.tw", "--force", "-C", "work", "in", "..in")[1], "")
+        self.assertEqual(self.thalweg("pack", "t.tw", "--force", "-C", "here", "in", "..in")[1], "")
 
     def test_names_of_dots_that_stay_inside_are_fine(self):
         self.craft([(FOLDER, b".", b""), (FOLDER, b"./d", b""), (FILE, b"./d//x", b"x"), (FILE, b"...", b"y"), (FILE, b"..a", b"z")])

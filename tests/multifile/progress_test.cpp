@@ -31,14 +31,7 @@ int hear(std::int64_t done, std::int64_t total, void* user) {
 class Progress : public OnDisk {
  protected:
   tw_multifile* write() {
-    hint("physical_files", "1");
-    EXPECT_EQ(tw_multifile_config_set_range(config_, kLogical, 0, kLogical), TW_OK);
-    tw_multifile* file = open(TW_CREATE);
-    const std::string data(kBytes, 'x');
-    for (std::int64_t rank = 0; rank < kLogical; ++rank) {
-      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-      EXPECT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
-    }
+    tw_multifile* file = write_each(kLogical, kBytes);
     EXPECT_EQ(tw_flush(file), TW_OK);
     return file;
   }

@@ -24,17 +24,7 @@ class ReadingInTurn : public OnDisk {
     transfer_calls().read = as_before;
     OnDisk::TearDown();
   }
-  void write(std::size_t bytes) {
-    hint("physical_files", "1");
-    ASSERT_EQ(tw_multifile_config_set_range(config_, kLogical, 0, kLogical), TW_OK);
-    tw_multifile* file = open(TW_CREATE);
-    const std::string data(bytes, 'x');
-    for (std::int64_t rank = 0; rank < kLogical; ++rank) {
-      ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-      ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
-    }
-    close(file);
-  }
+  void write(std::size_t bytes) { close(write_each(kLogical, bytes)); }
   // System calls that one more record of each logical file costs.
   static int read_a_record_of_each(tw_multifile* file) {
     const int before = reads;

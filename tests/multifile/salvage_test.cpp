@@ -28,30 +28,30 @@ class Salvage : public ::testing::Test {
     file.set_attribute("a", "short");
     file.set_attribute("b", kLong);
     file.close();
+    note_whole();
+  }
+  ~Salvage() override { std::filesystem::remove(path_); }
+
+  void note_whole() {
     std::ifstream in(path_, std::ios::binary);
     whole_.assign(std::istreambuf_iterator<char>(in), {});
     index_ = whole_.rfind("TWINDEX1");
   }
-  ~Salvage() override { std::filesystem::remove(path_); }
-
-  tw_status repair_of(std::string bytes) const {
-    std::ofstream(path_, std::ios::binary) << bytes;
-    tw_health health{};
-    health.struct_size = sizeof health;
-    const tw_status status = tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, &health);
-    EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, &health), TW_OK);
-    return status;
-  }
-  tw_status verify_of(std::string bytes) const {
-    std::ofstream(path_, std::ios::binary) << bytes;
-    tw_health health{};
-    health.struct_size = sizeof health;
-    return tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, &health);
-  }
-  tw_status repair_with_damage_at(std::uint64_t offset) const {
+  // The file as it was, but for one bit at each offset.
+  void damage(std::initializer_list<std::uint64_t> offsets) const {
     std::string hurt = whole_;
-    hurt[offset] = static_cast<char>(hurt[offset] ^ 1);
-    return repair_of(std::move(hurt));
+    for (const std::uint64_t offset : offsets) hurt[offset] = static_cast<char>(hurt[offset] ^ 1);
+    put(hurt);
+  }
+  void put(const std::string& bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
+  tw_status repair(tw_health* health = nullptr) const { return judge(tw_multifile_repair, health); }
+  tw_status verify(tw_health* health = nullptr) const { return judge(tw_multifile_verify, health); }
+  template <class Call>
+  tw_status judge(Call call, tw_health* health) const {
+    tw_health unused{};
+    if (health == nullptr) health = &unused;
+    health->struct_size = sizeof *health;
+    return call(path_.c_str(), nullptr, nullptr, nullptr, health);
   }
   // Every content must be there, and every name that is.
   std::int64_t names_left() const {
@@ -78,26 +78,33 @@ class Salvage : public ::testing::Test {
 };
 
 TEST_F(Salvage, WithoutTheIndexPageEverythingIsKept) {
-  EXPECT_EQ(repair_with_damage_at(index_ + 100), TW_OK);
+  damage({index_ + 100});
+  EXPECT_EQ(repair(), TW_OK);
+  EXPECT_EQ(verify(), TW_OK);
   EXPECT_EQ(names_left(), kFiles);
   EXPECT_EQ(attribute("a"), "short");
   EXPECT_EQ(attribute("b"), kLong);
 }
 
 TEST_F(Salvage, WithoutAPageOfTheFilesItsNamesAreLostAndNoOthers) {
-  EXPECT_EQ(repair_with_damage_at(index_ + 2 * kPage), TW_ERR_CORRUPT);
+  damage({index_ + 2 * kPage});
+  EXPECT_EQ(repair(), TW_ERR_CORRUPT);
+  EXPECT_EQ(verify(), TW_OK);
   EXPECT_EQ(names_left(), kFiles - 102);
   EXPECT_EQ(attribute("b"), kLong);
 }
 
 TEST_F(Salvage, PagesOfThePiecesAreNoLoss) {
-  EXPECT_EQ(repair_with_damage_at(index_ + 4 * kPage), TW_OK);
+  damage({index_ + 4 * kPage});
+  EXPECT_EQ(repair(), TW_OK);
   EXPECT_EQ(names_left(), kFiles);
   EXPECT_EQ(attribute("b"), kLong);
 }
 
 TEST_F(Salvage, WithoutTheLastByteTheAttributesOfThatPageAreLost) {
-  EXPECT_EQ(repair_of(whole_.substr(0, whole_.size() - 1)), TW_ERR_CORRUPT);
+  put(whole_.substr(0, whole_.size() - 1));
+  EXPECT_EQ(repair(), TW_ERR_CORRUPT);
+  EXPECT_EQ(verify(), TW_OK);
   EXPECT_EQ(names_left(), kFiles);
   EXPECT_EQ(attribute("a"), "short");
   EXPECT_EQ(attribute("b"), "lost");
@@ -105,45 +112,33 @@ TEST_F(Salvage, WithoutTheLastByteTheAttributesOfThatPageAreLost) {
 
 TEST_F(Salvage, EveryPageMayBeTheDamagedOne) {
   for (std::uint64_t at = index_ + 50; at < whole_.size(); at += kPage) {
-    (void)repair_with_damage_at(at);
+    damage({at});
+    EXPECT_EQ(verify(), TW_ERR_CORRUPT) << at;
+    (void)repair();
+    EXPECT_EQ(verify(), TW_OK) << at;
     EXPECT_GE(names_left(), kFiles - 102) << at;
   }
 }
 
 TEST_F(Salvage, WhatTheIndexToldAndNobodyFindsIsRefused) {
-  std::filesystem::remove(path_);
   {
     thalweg::Multifile file(path_, TW_CREATE, thalweg::Config().hint("buffer_bytes", "0"));
     file.write("12345", 5);
     file.close();
   }
-  std::string bytes;
-  {
-    std::ifstream in(path_, std::ios::binary);
-    bytes.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  const std::uint64_t index = bytes.rfind("TWINDEX1");
-  const std::uint64_t first_frame = bytes.find("TWFRAME1");
-  ASSERT_LT(first_frame, index);
-  bytes[index + 100] ^= 1;
-  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(first_frame), index - first_frame, '\0');  // without a trace
-  std::ofstream(path_, std::ios::binary) << bytes;
+  note_whole();
+  const std::uint64_t first_frame = whole_.find("TWFRAME1");
+  ASSERT_LT(first_frame, index_);
+  std::fill_n(whole_.begin() + static_cast<std::ptrdiff_t>(first_frame), index_ - first_frame,
+              '\0');  // without a trace
+  damage({index_ + 100});
   tw_health health{};
-  health.struct_size = sizeof health;
-  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
+  EXPECT_EQ(repair(&health), TW_ERR_CORRUPT);
   EXPECT_EQ(health.damaged_logical, 1);
   thalweg::Multifile file(path_, TW_READ);
   char out[5];
   std::size_t got = 0;
   EXPECT_EQ(tw_read(file.get(), out, 5, &got), TW_ERR_CORRUPT);
-}
-
-TEST_F(Salvage, VerifyLooksAtEveryPageOfTheIndex) {
-  for (std::uint64_t at = index_ + 50; at < whole_.size(); at += kPage) {
-    std::string hurt = whole_;
-    hurt[at] = static_cast<char>(hurt[at] ^ 1);
-    EXPECT_EQ(verify_of(std::move(hurt)), TW_ERR_CORRUPT) << at;
-  }
 }
 
 // Appended to once: the second session has as many bytes again.
@@ -158,9 +153,8 @@ class LostSession : public Salvage {
       }
       file.close();
     }
-    std::ifstream in(path_, std::ios::binary);
-    whole_.assign(std::istreambuf_iterator<char>(in), {});
-    index_ = whole_.rfind("TWINDEX1");
+    note_whole();
+    session_ = whole_.rfind("TWSESSN1") + 20;
   }
   std::int64_t refused() const {
     thalweg::Multifile file(path_, TW_READ);
@@ -177,28 +171,20 @@ class LostSession : public Salvage {
     }
     return n;
   }
-  tw_status repair_without_session_and(std::uint64_t offset) const {
-    std::string hurt = whole_;
-    const std::uint64_t session = whole_.rfind("TWSESSN1");
-    hurt[session + 20] = static_cast<char>(hurt[session + 20] ^ 1);
-    hurt[offset] = static_cast<char>(hurt[offset] ^ 1);
-    std::ofstream(path_, std::ios::binary) << hurt;
-    tw_health health{};
-    health.struct_size = sizeof health;
-    return tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, &health);
-  }
+  std::uint64_t session_ = 0;
 };
 
 TEST_F(LostSession, TheSizesOfTheIndexTellWhichFilesHaveLostBytes) {
-  EXPECT_EQ(repair_without_session_and(index_ + 100), TW_ERR_CORRUPT);
+  damage({session_, index_ + 100});
+  EXPECT_EQ(repair(), TW_ERR_CORRUPT);
   EXPECT_EQ(refused(), kFiles - (kFiles + 6) / 7);  // every seventh is empty
 }
 
 TEST_F(LostSession, WithoutTheirEntriesEveryFileIsDoubted) {
-  EXPECT_EQ(repair_without_session_and(index_ + kPage + 7), TW_ERR_CORRUPT);
+  damage({session_, index_ + kPage + 7});
+  EXPECT_EQ(repair(), TW_ERR_CORRUPT);
   tw_health health{};
-  health.struct_size = sizeof health;
-  EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
+  EXPECT_EQ(verify(&health), TW_ERR_CORRUPT);
   EXPECT_EQ(health.damaged_logical, 102 + 127);  // their page, and those that are shorter than the index says
 }
 

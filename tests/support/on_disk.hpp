@@ -31,6 +31,18 @@ class OnDisk : public testing::Test {
     EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), mode, config_, &file), TW_OK) << tw_last_error();
     return file;
   }
+  // As many logical files as this, each with so many bytes, in one physical file; still open.
+  tw_multifile* write_each(std::int64_t n_logical, std::size_t bytes) {
+    hint("physical_files", "1");
+    EXPECT_EQ(tw_multifile_config_set_range(config_, n_logical, 0, n_logical), TW_OK);
+    tw_multifile* file = open(TW_CREATE);
+    const std::string data(bytes, 'x');
+    for (std::int64_t rank = 0; rank < n_logical; ++rank) {
+      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+      EXPECT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+    }
+    return file;
+  }
   static void close(tw_multifile* file) { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }
   static std::string read_all(tw_multifile* file) {
     std::string all;
