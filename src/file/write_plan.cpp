@@ -149,9 +149,20 @@ void place_sections(WritePlan& plan) {
   }
 }
 
+// A number that was mistyped must not fill the storage at close.
+Status check_index_fits(const PlanInput& input) {
+  const std::uint64_t n = input.requests.n_logical();  // at most 2^40
+  const std::uint64_t least = n * format::kFileEntryBytes;
+  if (least <= input.storage.capacity_bytes) return {};
+  return Status::error(Code::invalid_argument, std::to_string(n) + " logical files need an index of " +
+                                                   std::to_string(least) + " bytes; the whole file system has " +
+                                                   std::to_string(input.storage.capacity_bytes));
+}
+
 }  // namespace
 
 Result<WritePlan> plan_create(const PlanInput& input) {
+  TW_RETURN_IF_ERROR(check_index_fits(input));
   const Count count = physical_count(input);
   if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");

@@ -13,6 +13,7 @@ struct FilesystemInfo {
   std::uint32_t direct_io_alignment = 0;  // of memory, offset and length; 0: not known, or no direct I/O
   std::string kind = "unknown";           // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
   std::uint64_t largest_file_bytes = (std::uint64_t{1} << 63) - 1;
+  std::uint64_t capacity_bytes = (std::uint64_t{1} << 63) - 1;  // of the whole file system, full or not
 };
 
 // Of `path`, or of its folder when there is no such file yet.

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/checked_math.hpp"
 #include "os/file_ops.hpp"
 
 namespace thalweg {
@@ -89,6 +90,10 @@ Result<FilesystemInfo> filesystem_info(const std::string& path) {
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
   info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
+  std::uint64_t capacity = 0;  // stays 0 where the file system does not tell
+  if (!mul_overflow(std::uint64_t{system.f_blocks}, static_cast<std::uint64_t>(system.f_frsize), &capacity) &&
+      capacity > 0)
+    info.capacity_bytes = std::min(info.capacity_bytes, capacity);
   info.direct_io_alignment = direct_io_alignment(path, exists && S_ISREG(status.st_mode));
   return info;
 }
