@@ -1,0 +1,39 @@
+// Which plan is cheapest: a handful of constants, measured on the storage by `thalweg tune` or by default such that
+// nothing loses to plain pwrite, and the decision as data with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "plan/contiguity.hpp"
+#include "plan/plan.hpp"
+
+namespace thalweg {
+
+// Of one file system and one strategy of moving bytes. Times in nanoseconds.
+struct StorageCosts {
+  double call_ns = 600;        // one transfer call, whatever it moves
+  double piece_ns = 12;        // each piece of memory within a call
+  double read_byte_ns = 0.10;  // per byte, one worker
+  double write_byte_ns = 0.20;
+  double copy_byte_ns = 0.10;       // memory to memory, cached staging
+  double copy_piece_ns = 6;         // each piece copied into or out of staging
+  double handover_ns = 300;         // giving a share of the work to another thread
+  std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
+  std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
+  std::uint64_t block = 4096;       // of the file system
+};
+
+struct PlanInput {
+  Pattern pattern;
+  Direction direction = Direction::write;
+  std::size_t tasks = 1;       // all of the group
+  bool shared_memory = false;  // all tasks in one process: anyone can reach anyone's memory
+  bool may_sieve_writes = true;
+  std::uint64_t staging_bytes = std::uint64_t{1} << 20;  // of one worker
+};
+
+// Total and deterministic: every task of a group computes the same plan from the same facts.
+Plan choose_plan(const PlanInput& input, const StorageCosts& costs);
+
+}  // namespace thalweg
