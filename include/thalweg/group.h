@@ -156,6 +156,15 @@ enum { TW_MIN = 0, TW_MAX = 1, TW_SUM = 2, TW_BIT_OR = 3 };
  * On failure `values` is unchanged. Since 0.1. */
 TW_API tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how);
 
+/* Makes one task's failure that of all: between two collectives nobody leaves alone.
+ * Call: collective. Blocking: yes. Threads: one call at a time per handle.
+ * mine      [in] TW_OK, or what went wrong on this task.
+ * os_errno  [in] the errno behind it, 0 for none.
+ * message   [in] in words; may be NULL.
+ * Returns TW_OK when all gave TW_OK; else, on all tasks, the worst status, with tw_last_error() naming the task and
+ * tw_last_errno() its errno. Since 0.2. */
+TW_API tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message);
+
 #ifdef __cplusplus
 }
 #endif

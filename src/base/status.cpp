@@ -31,6 +31,32 @@ Code code_of_errno(int err) {
 
 }  // namespace
 
+bool is_code(std::int32_t number) {
+  switch (static_cast<Code>(number)) {
+    case Code::invalid_argument:
+    case Code::unknown_hint:
+    case Code::out_of_range:
+    case Code::wrong_mode:
+    case Code::not_found:
+    case Code::already_exists:
+    case Code::no_permission:
+    case Code::unsafe:
+    case Code::io_error:
+    case Code::no_space:
+    case Code::no_memory:
+    case Code::corrupt_file:
+    case Code::unsupported_version:
+    case Code::not_closed:
+    case Code::stopped:
+    case Code::not_built:
+    case Code::internal:
+      return true;
+    case Code::ok:
+      break;
+  }
+  return false;
+}
+
 Status os_error(int err, const std::string& what) {
   return Status::error(code_of_errno(err), what + ": " + std::generic_category().message(err), err);
 }

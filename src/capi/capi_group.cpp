@@ -239,4 +239,11 @@ tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_redu
   });
 }
 
+tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_group_agree", "group");
+    return run(agree(*group->impl, given_status(mine, os_errno, message)));
+  });
+}
+
 }  // extern "C"

@@ -40,4 +40,11 @@ inline Status null_argument(const char* function, const char* argument) {
   return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");
 }
 
+// A failure that the caller reports. What is no code of ours becomes `internal`.
+inline Status given_status(std::int32_t code, int os_errno, const char* message) {
+  if (code == 0) return {};
+  const bool known = is_code(code);
+  return Status::error(known ? static_cast<Code>(code) : Code::internal, message != nullptr ? message : "", os_errno);
+}
+
 }  // namespace thalweg

@@ -1,0 +1,210 @@
+/* One shared file, written and read by a group of tasks: collective, nonblocking collective and independent access.
+ * C11 and C++.
+ *
+ *     tw_file* file;
+ *     tw_file_open(group, "field.dat", TW_FILE_WRITE | TW_FILE_CREATE, NULL, &file);   // by every task
+ *     tw_write_all(file, block, nbytes);              // one block behind the other, in rank order
+ *     tw_write_at_all(file, block, nbytes, offset);   // each at its own place
+ *     tw_file_close(file);
+ *
+ * The file is plain: byte for byte what one sequential program would have written. Every access is a list of extents,
+ * {address, length, offset}; the calls below only differ in how short they are. What the group wants is looked at as a
+ * whole, and moved in the way that is cheapest on this storage (docs/design/engine.md; `thalweg tune`).
+ *
+ * Collective calls (tw_..._all, tw_file_open, ...) are made by every task of the group in the same order, each with its
+ * own arguments; a task without data gives a length of 0. Their status is the same on every task: that of the task that
+ * failed worst, which the message names. After a failure the bytes in the file within the range of the access are
+ * undefined, the bytes outside are untouched, and the group goes on working.
+ * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
+ *
+ * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_wait() or
+ * tw_test() said that it is done. Any number may be outstanding per file; those of one group are started by all tasks
+ * in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
+ *
+ * Threads: a handle serves one call at a time; handles of different tasks are independent. */
+#ifndef THALWEG_FILE_H
+#define THALWEG_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export.h"
+#include "group.h"
+#include "request.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tw_file tw_file; /* one task's view of an open file; freed by tw_file_close() */
+
+enum {
+  TW_FILE_READ = 1,
+  TW_FILE_WRITE = 2,
+  TW_FILE_CREATE = 4,    /* made when it does not exist; needs TW_FILE_WRITE */
+  TW_FILE_EXCLUSIVE = 8, /* with CREATE: fails with TW_ERR_EXISTS when it does */
+  TW_FILE_TRUNCATE = 16, /* emptied first; needs TW_FILE_WRITE */
+  TW_FILE_APPEND = 32,   /* the shared position begins at the end of the file */
+  TW_FILE_DIRECT = 64    /* past the page cache where the file system can, whatever the tuned profile says */
+};
+
+/* Zero-initialise, then set struct_size. */
+typedef struct tw_file_options {
+  size_t struct_size;   /* sizeof(tw_file_options) */
+  uint32_t permissions; /* of a new file, before the umask; 0 stands for 0666 */
+  const char* hints;    /* "name=value,name=value", see `thalweg hints`; NULL: none. Copied. */
+} tw_file_options;
+
+/* Opens one file for the group. Each process opens it once, however many tasks it has.
+ * Call: collective. Blocking: yes. Threads: one call at a time per group handle.
+ * group   [in]  borrowed during the call; the file keeps a duplicate.
+ * path    [in]  the same file on all tasks.
+ * flags   [in]  TW_FILE_...; the same on all tasks.
+ * options [in]  NULL: defaults. Taken from task 0.
+ * file    [out] set only on success.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (NULL, flags that differ or contradict), TW_ERR_UNKNOWN_HINT,
+ * TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_file_options* options,
+                              tw_file** file);
+
+/* Ends outstanding operations, then closes. The handle is gone afterwards, also on failure. NULL does nothing.
+ * Requests stay valid until they are waited for. Call: collective. Blocking: yes.
+ * Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep). Since 0.2. */
+TW_API tw_status tw_file_close(tw_file* file);
+
+/* Bytes of the file now. Call: collective. Blocking: yes. Returns as tw_file_close. Since 0.2. */
+TW_API tw_status tw_file_size(tw_file* file, int64_t* nbytes);
+/* Cuts or extends the file (with a hole). nbytes: >= 0, the same on all tasks. Call: collective. Blocking: yes.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_SPACE. Since 0.2. */
+TW_API tw_status tw_file_truncate(tw_file* file, int64_t nbytes);
+/* Reserves storage for nbytes from offset on; the file is at least offset + nbytes long afterwards. The same arguments
+ * on all tasks. Call: collective. Blocking: yes. Returns as tw_file_truncate. Since 0.2. */
+TW_API tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes);
+/* What was written by calls and requests that are complete on every task reaches the storage.
+ * Call: collective. Blocking: yes. Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE; a failed sync stays
+ * failed. Since 0.2. */
+TW_API tw_status tw_file_sync(tw_file* file);
+/* Moves the shared position. whence: SEEK_SET, SEEK_CUR, SEEK_END of stdio.h. The same arguments on all tasks.
+ * position [out] the new one; may be NULL. Call: collective. Blocking: yes.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (below 0, above 2^63-1), TW_ERR_IO. Since 0.2. */
+TW_API tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
+
+/* ---- The access itself --------------------------------------------------------------------------------------------
+ */
+
+/* Bytes of memory and where in the file they belong. */
+typedef struct tw_extent {
+  void* address;  /* may be NULL when length is 0 */
+  int64_t length; /* bytes, >= 0 */
+  int64_t offset; /* bytes from the start of the file, or ignored: see tw_placement */
+} tw_extent;
+
+typedef int32_t tw_direction;
+enum { TW_READ = 0, TW_WRITE = 1 };
+
+typedef int32_t tw_placement;
+enum {
+  TW_AT_EXTENTS = 0, /* each extent at its own offset */
+  TW_AT_OFFSET = 1,  /* one extent behind the other from `offset` of the access; their own offsets are ignored */
+  TW_IN_ORDER = 2    /* one behind the other from the shared position, task after task in rank order */
+};
+
+typedef int32_t tw_progress;
+enum {
+  TW_PROGRESS_DEFAULT = 0, /* environment variable THALWEG_PROGRESS=thread|poll, else thread */
+  TW_PROGRESS_THREAD = 1,  /* the one progress thread of the process advances it */
+  TW_PROGRESS_POLL = 2     /* advances within calls of the library, and in the kernel (io_uring) */
+};
+
+/* One task's part of an access. Zero-initialise, then set struct_size. */
+typedef struct tw_access {
+  size_t struct_size;
+  tw_direction direction;
+  tw_placement placement;
+  int32_t common;           /* not 0: every task gives the same arguments, and the bytes are moved once per process */
+  tw_progress progress;     /* of a nonblocking access */
+  const tw_extent* extents; /* n of them; borrowed until the access is complete */
+  int64_t n;
+  int64_t offset; /* for TW_AT_OFFSET */
+  /* What the caller knows to be wrong already, to be told to all tasks instead of moving bytes; TW_OK: nothing. */
+  tw_status status;
+  int32_t os_errno;
+  const char* message; /* copied */
+} tw_access;
+
+/* The call that all collective ones below are made of.
+ * Call: collective over `group`. Blocking: yes.
+ * file   [in]  any handle of the open file in this process. NULL: this task has none, which all tasks are told.
+ * group  [in]  NULL: the group of `file`. Else another group, all of whose tasks are in this process: say the threads
+ * of a parallel region that use a file opened outside of it. Not both NULL. access [in]  borrowed during the call, the
+ * extents too. moved  [out] bytes moved for this task: fewer than asked for only where a read meets the end of the
+ * file. May be NULL. Returns TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a
+ * common access that differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it),
+ * TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved);
+/* The same, nonblocking. `access` itself may go after the call; extents and memory stay until the request is complete,
+ * and so does a `group` that is given, which must not be used for anything else meanwhile.
+ * request [out] set only on success; freed by tw_wait() or a tw_test() that says done.
+ * Wrong arguments come back from tw_wait() on all tasks. Returns TW_OK, or on this task alone TW_ERR_INVALID (request,
+ * or file and group, are NULL), TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
+/* This task alone; the placement is not TW_IN_ORDER. Call: independent. Returns as tw_access_all(), on this task.
+ * Since 0.2. */
+TW_API tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved);
+TW_API tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request);
+
+/* How the last blocking collective access of this handle was carried out and why, in one line; "" before the first.
+ * Valid until the next call on the handle. Call: independent. Since 0.2. */
+TW_API const char* tw_file_last_plan(const tw_file* file);
+
+/* ---- Short forms ---------------------------------------------------------------------------------------------------
+ * nread [out] bytes read for this task, fewer than asked for only at the end of the file; may be NULL.
+ * Otherwise as tw_access_all() with group NULL, tw_access_one(), or their nonblocking twins. All since 0.2. */
+
+/* Collective, from the shared position, in rank order; the position then moves by the sum. */
+TW_API tw_status tw_write_all(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+/* Collective, each task at its own offset. */
+TW_API tw_status tw_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
+TW_API tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+/* Collective, each task its own list of n extents with offsets, in any order. */
+TW_API tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n);
+TW_API tw_status tw_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+/* Collective with common arguments: the same on all tasks, in memory that the tasks of a process share. */
+TW_API tw_status tw_write_com_all(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+TW_API tw_status tw_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
+TW_API tw_status tw_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n);
+TW_API tw_status tw_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+/* Independent. */
+TW_API tw_status tw_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
+TW_API tw_status tw_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_write_list(tw_file* file, const tw_extent* extents, int64_t n);
+TW_API tw_status tw_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+
+/* Nonblocking twins. Bytes read are told by tw_wait(). */
+TW_API tw_status tw_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+                                  tw_request** request);
+TW_API tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+                                      tw_request** request);
+TW_API tw_status tw_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
