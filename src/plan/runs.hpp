@@ -5,6 +5,7 @@
 // earlier one ended). For reading every extent gets its bytes: an overlap begins a new run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,8 +22,10 @@ struct Run {
   std::span<const Piece> pieces;  // borrowed from the RunReader until the next call
 };
 
-// Walks the part of the lists that lies in `domain`: a merge of sorted lists, so linear in their extents there (times
-// log of the number of lists). Memory: O(lists + most_pieces).
+// Walks the part of the lists that lies in `domain`: a merge of sorted lists, so linear in their extents there. As long
+// as one list comes before all others it is walked alone; a change to another one costs log of the number of lists.
+// The offsets of runs never fall. Memory: O(lists + most_pieces), and when reading an entry for each extent that a
+// limit cut in two and that overlaps what follows.
 class RunReader {
  public:
   struct Limits {
@@ -35,16 +38,26 @@ class RunReader {
   bool next(Run& run);
 
  private:
+  // A place in a list. The lowest is next: by `from`, then by the order of the lists.
   struct Cursor {
-    const ExtentList* list;
-    std::size_t at;
+    const Extent* at;
+    const Extent* end;   // of what begins in the domain
+    std::uint64_t from;  // what is left of *at begins here, or behind it where the domain or an overlap says so
+    std::size_t list;
+    bool comes_after(const Cursor& other) const { return from != other.from ? from > other.from : list > other.list; }
   };
-  std::vector<Cursor> heap_;  // by offset of the extent each cursor stands at, then by list
+  bool take(Run& run);
+  void cut(std::uint64_t at);
+  void step();
+  void swap_with_front();
+
+  Cursor current_{};          // at == end: nothing is left
+  std::vector<Cursor> heap_;  // of the other lists, the next one in front
   std::vector<Piece> pieces_;
   FileDomain domain_;
   Direction direction_;
   Limits limits_;
-  std::uint64_t covered_ = 0;  // writing: the file up to here is done
+  std::uint64_t done_ = 0;  // the file up to here does not count: it lies before the domain, or (writing) it was taken
 };
 
 }  // namespace thalweg
