@@ -13,8 +13,8 @@ namespace thalweg {
 //   empty        nobody moves a byte
 //   contiguous   task after task, no hole: one run
 //   strided      equal runs at equal distances, tasks one behind the other
-//   interleaved  the ranges of tasks lie within each other
-//   sparse       holes, of no regular kind
+//   interleaved  the ranges of tasks lie within each other, or change their order
+//   sparse       holes of no regular kind, tasks one behind the other
 //   overlapping  a task's own extents overlap, or more bytes are moved than lie between begin and end
 enum class Shape { empty, contiguous, strided, interleaved, sparse, overlapping };
 const char* shape_name(Shape shape);

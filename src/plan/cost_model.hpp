@@ -13,11 +13,11 @@ namespace thalweg {
 // Of one file system and one strategy of moving bytes. Times in nanoseconds.
 struct StorageCosts {
   double call_ns = 600;        // one transfer call, whatever it moves
-  double piece_ns = 12;        // each piece of memory within a call
+  double piece_ns = 24;        // each piece of memory within a call
   double read_byte_ns = 0.10;  // per byte, one worker
   double write_byte_ns = 0.20;
   double copy_byte_ns = 0.10;       // memory to memory, cached staging
-  double copy_piece_ns = 6;         // each piece copied into or out of staging
+  double copy_piece_ns = 3;         // each piece copied into or out of staging
   double handover_ns = 300;         // giving a share of the work to another thread
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file

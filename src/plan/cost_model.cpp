@@ -1,0 +1,192 @@
+#include "plan/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace thalweg {
+
+namespace {
+
+// Below this density the windows of sieving would be nearly empty: if runs lie in clusters, or the file is not cached,
+// the estimate is off by more than a call could cost.
+constexpr double kLeastDensity = 1.0 / 64;
+constexpr RunReader::Limits kOneCall{};
+
+enum class Style { plain, pack, sieve };
+
+// Nanoseconds of one actor that does everything. Transfers gain from as many actors as the storage takes at once,
+// copies from all.
+struct Work {
+  double transfer_ns = 0;
+  double copy_ns = 0;
+  double sum() const { return transfer_ns + copy_ns; }
+};
+
+class Model {
+ public:
+  Model(const PlanInput& input, const StorageCosts& costs) : in_(input), costs_(costs) {
+    const Pattern& pattern = in_.pattern;
+    bytes_ = static_cast<double>(pattern.bytes);
+    range_ = static_cast<double>(pattern.end - pattern.begin);
+    runs_ = static_cast<double>(pattern.runs);
+    pieces_ = static_cast<double>(pattern.pieces);
+    tasks_ = std::max<std::size_t>(in_.tasks, 1);
+    const std::size_t gain = reading() ? costs_.parallel_reads : costs_.parallel_writes;
+    most_workers_ = gain == 0 ? tasks_ : std::min(gain, tasks_);
+  }
+
+  // Cheapest of all; among equals the simplest.
+  Plan choose() const {
+    Plan best = direct(Style::plain);
+    const auto consider = [&](const Plan& other) {
+      if (other.expected_ns < best.expected_ns) best = other;
+    };
+    for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
+      if (may(Method::direct, style)) consider(direct(style));
+    }
+    if (!in_.shared_memory || tasks_ == 1) return with_reason(best);
+    for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
+      if (!may(Method::shared, style)) continue;
+      const std::size_t workers = about_best_workers(style);
+      consider(shared(style, workers));
+      if (workers < most_workers_) consider(shared(style, workers + 1));
+    }
+    return with_reason(best);
+  }
+
+ private:
+  bool reading() const { return in_.direction == Direction::read; }
+
+  // Whether no task's windows reach over bytes of another one.
+  bool tasks_apart() const {
+    const Shape shape = in_.pattern.shape;
+    return tasks_ == 1 || shape == Shape::contiguous || shape == Shape::strided || shape == Shape::sparse;
+  }
+
+  // Two tasks that write back windows over each other's bytes would undo each other's work; domains are disjoint.
+  bool may(Method method, Style style) const {
+    if (style == Style::plain) return true;
+    if (in_.staging_bytes == 0) return false;
+    if (style == Style::pack) return true;
+    if (in_.pattern.density < kLeastDensity || in_.pattern.shape == Shape::contiguous) return false;
+    return reading() || (in_.may_sieve_writes && (method == Method::shared || tasks_apart()));
+  }
+
+  // A list that is not in file order may seem to have more runs than it has.
+  double own_runs() const {
+    return in_.pattern.shape == Shape::contiguous ? std::min(runs_, static_cast<double>(tasks_)) : runs_;
+  }
+  // Runs that are left when those of all tasks are merged. How often runs of different tasks touch is not known: they
+  // are taken to lie at random, so that a hole follows a run as often as a byte is one of a hole.
+  double merged_runs() const {
+    switch (in_.pattern.shape) {
+      case Shape::contiguous:
+        return 1;
+      case Shape::interleaved:
+        return std::max(1.0, runs_ * (1 - in_.pattern.density));
+      case Shape::overlapping:
+        return reading() ? runs_ : std::max(1.0, runs_ * (1 - in_.pattern.density));
+      default:
+        return runs_;
+    }
+  }
+
+  double byte_ns() const { return reading() ? costs_.read_byte_ns : costs_.write_byte_ns; }
+  double copies_ns() const { return pieces_ * costs_.copy_piece_ns + bytes_ * costs_.copy_byte_ns; }
+
+  Work plain(double runs, double bytes) const {
+    const double calls = std::max(
+        {runs, pieces_ / static_cast<double>(kOneCall.most_pieces), bytes / static_cast<double>(kOneCall.most_bytes)});
+    return {calls * costs_.call_ns + pieces_ * costs_.piece_ns + bytes * byte_ns(), 0};
+  }
+  Work packed(double runs, double bytes) const {
+    const double calls = std::max(runs, bytes / static_cast<double>(in_.staging_bytes));
+    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * byte_ns(), copies_ns()};
+  }
+  // A window is read, and written back.
+  Work sieved(double range, double least_windows) const {
+    const double windows = std::max(least_windows, range / static_cast<double>(in_.staging_bytes));
+    const double calls = reading() ? windows : 2 * windows;
+    const double window_byte_ns = reading() ? costs_.read_byte_ns : costs_.read_byte_ns + costs_.write_byte_ns;
+    return {calls * (costs_.call_ns + costs_.piece_ns) + range * window_byte_ns, copies_ns()};
+  }
+
+  Work direct_work(Style style) const {
+    const auto tasks = static_cast<double>(tasks_);
+    if (style == Style::plain) return plain(own_runs(), bytes_);
+    if (style == Style::pack) return packed(own_runs(), bytes_);
+    return sieved(tasks_apart() ? range_ : range_ * tasks, tasks);
+  }
+  Work shared_work(Style style, std::size_t workers) const {
+    const auto n = static_cast<double>(workers);
+    const double runs = std::max(n, merged_runs());
+    const double bytes = reading() ? bytes_ : std::min(bytes_, range_);  // each byte is written once
+    if (style == Style::plain) return plain(runs, bytes);
+    if (style == Style::pack) return packed(runs, bytes);
+    return sieved(range_, n);
+  }
+
+  Plan direct(Style style) const {
+    const Work work = direct_work(style);
+    const double share = std::max(in_.pattern.largest_share, 1 / static_cast<double>(tasks_));
+    const double transfer = std::max(share, 1 / static_cast<double>(most_workers_)) * work.transfer_ns;
+    return plan(Method::direct, style, 1, transfer + share * work.copy_ns);
+  }
+  Plan shared(Style style, std::size_t workers) const {
+    const auto n = static_cast<double>(workers);
+    return plan(Method::shared, style, workers, shared_work(style, workers).sum() / n + n * costs_.handover_ns);
+  }
+
+  // Of work / n + n * handover the lowest point, rounded down.
+  std::size_t about_best_workers(Style style) const {
+    if (costs_.handover_ns <= 0) return most_workers_;
+    const double best = std::sqrt(shared_work(style, 1).sum() / costs_.handover_ns);
+    if (!(best < static_cast<double>(most_workers_))) return most_workers_;
+    return std::max<std::size_t>(1, static_cast<std::size_t>(best));
+  }
+
+  Plan plan(Method method, Style style, std::size_t workers, double expected_ns) const {
+    Plan plan;
+    plan.method = method;
+    plan.workers = workers;
+    plan.pack = style == Style::pack;
+    plan.sieve = style == Style::sieve;
+    plan.staging_bytes = style == Style::plain ? 0 : in_.staging_bytes;
+    plan.expected_ns = expected_ns;
+    return plan;
+  }
+  Plan with_reason(Plan plan) const {
+    plan.reason = reason_of(plan);
+    return plan;
+  }
+  const char* reason_of(const Plan& plan) const {
+    if (plan.sieve) return "moving the holes too is cheaper than a call for each run";
+    if (plan.pack) return "pieces are so small that copying them is cheaper";
+    if (plan.method == Method::shared) {
+      if (merged_runs() < own_runs()) return "extents of different tasks make up longer transfers";
+      return plan.workers < tasks_ ? "this storage gains nothing from more workers"
+                                   : "the tasks' own shares are uneven";
+    }
+    if (tasks_ == 1) return "there is one task";
+    return in_.shared_memory ? "each task's own transfers are cheapest" : "the tasks do not share memory";
+  }
+
+  const PlanInput& in_;
+  const StorageCosts& costs_;
+  double bytes_ = 0, range_ = 0, runs_ = 0, pieces_ = 0;
+  std::size_t tasks_ = 1;
+  std::size_t most_workers_ = 1;
+};
+
+}  // namespace
+
+Plan choose_plan(const PlanInput& input, const StorageCosts& costs) {
+  if (input.pattern.bytes == 0) {
+    Plan plan;
+    plan.reason = "no task moves a byte";
+    return plan;
+  }
+  return Model(input, costs).choose();
+}
+
+}  // namespace thalweg
