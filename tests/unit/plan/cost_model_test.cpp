@@ -1,0 +1,191 @@
+// Which plan is chosen, and that no chosen plan breaks the rules, whatever the input.
+#include "plan/cost_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace thalweg {
+namespace {
+
+// `tasks` tasks with `n` runs of `bytes` each, `stride` apart; tasks one behind the other.
+PlanInput strided(std::size_t tasks, std::uint64_t n, std::uint64_t bytes, std::uint64_t stride) {
+  PlanInput input;
+  input.tasks = tasks;
+  input.shared_memory = true;
+  Pattern& p = input.pattern;
+  p.shape = stride == bytes ? Shape::contiguous : Shape::strided;
+  p.bytes = tasks * n * bytes;
+  p.end = (tasks * n - 1) * stride + bytes;
+  p.runs = stride == bytes ? tasks : tasks * n;
+  p.pieces = tasks * n;
+  p.density = static_cast<double>(p.bytes) / static_cast<double>(p.end);
+  p.largest_share = 1.0 / static_cast<double>(tasks);
+  return input;
+}
+
+// The same runs without a hole, dealt out to the tasks in turn.
+PlanInput interleaved(std::size_t tasks, std::uint64_t n, std::uint64_t bytes) {
+  PlanInput input = strided(tasks, n, bytes, bytes);
+  input.pattern.shape = Shape::interleaved;
+  input.pattern.runs = tasks * n;
+  return input;
+}
+
+PlanInput reading(PlanInput input) {
+  input.direction = Direction::read;
+  return input;
+}
+
+Plan plan(const PlanInput& input, const StorageCosts& costs = {}) { return choose_plan(input, costs); }
+
+TEST(ChosenPlan, IsNothingWhenNoByteIsMoved) {
+  EXPECT_EQ(plan({}).method, Method::nothing);
+  EXPECT_EQ(plan({}).expected_ns, 0);
+}
+
+TEST(ChosenPlan, IsDirectForOneTaskAndForLargeTransfers) {
+  EXPECT_EQ(plan(strided(1, 1, 1 << 20, 1 << 20)).method, Method::direct);
+  EXPECT_EQ(plan(reading(strided(8, 1, 1 << 20, 1 << 20))).method, Method::direct);
+}
+
+TEST(ChosenPlan, IsSharedWhereRunsOfTasksMerge) {
+  const Plan write = plan(interleaved(4, 100, 1024));
+  const Plan read = plan(reading(interleaved(4, 100, 1024)));
+
+  EXPECT_EQ(write.method, Method::shared);
+  EXPECT_EQ(write.workers, 1u);  // one file takes one writer at a time
+  EXPECT_EQ(read.method, Method::shared);
+  EXPECT_EQ(read.workers, 4u);
+}
+
+TEST(ChosenPlan, IsSharedWhereOneTaskHasAllTheWork) {
+  PlanInput input = reading(strided(4, 100, 1 << 20, 1 << 20));
+  input.pattern.largest_share = 1;
+  input.pattern.runs = 1;
+
+  EXPECT_EQ(plan(input).method, Method::shared);
+  EXPECT_EQ(plan(input).workers, 4u);
+}
+
+TEST(ChosenPlan, NeverSharesWithoutSharedMemory) {
+  PlanInput input = interleaved(4, 1000, 64);
+  input.shared_memory = false;
+
+  EXPECT_EQ(plan(input).method, Method::direct);
+}
+
+TEST(ChosenPlan, HasFewWorkersForFewBytes) {
+  const auto workers = [](std::uint64_t n) { return plan(reading(interleaved(16, n, 1024))).workers; };
+
+  EXPECT_LE(workers(1), 3u);
+  EXPECT_GT(workers(20), workers(1));
+  EXPECT_EQ(workers(10000), 16u);
+}
+
+TEST(ChosenPlan, PacksSmallPiecesOnly) {
+  for (const std::size_t tasks : {std::size_t{1}, std::size_t{4}}) {
+    EXPECT_TRUE(plan(strided(tasks, 10000, 64, 64)).pack);
+    EXPECT_TRUE(plan(reading(strided(tasks, 10000, 64, 64))).pack);
+    EXPECT_FALSE(plan(strided(tasks, 10000, 4096, 4096)).pack);
+    EXPECT_FALSE(plan(reading(strided(tasks, 10000, 4096, 4096))).pack);
+  }
+}
+
+TEST(ChosenPlan, SievesWhereHolesCostLessThanCalls) {
+  EXPECT_TRUE(plan(strided(4, 1000, 64, 128)).sieve);
+  EXPECT_TRUE(plan(reading(strided(4, 1000, 64, 128))).sieve);
+  EXPECT_FALSE(plan(strided(4, 1000, 65536, 131072)).sieve);
+  EXPECT_FALSE(plan(reading(strided(4, 1000, 65536, 131072))).sieve);
+  EXPECT_FALSE(plan(reading(strided(4, 1000, 8, 4096))).sieve);  // nearly nothing of a window would be used
+}
+
+TEST(ChosenPlan, WritesBackHolesOnlyWhereItMay) {
+  PlanInput input = strided(4, 1000, 64, 128);
+  input.may_sieve_writes = false;
+  EXPECT_FALSE(plan(input).sieve);
+  EXPECT_TRUE(plan(reading(input)).sieve);
+
+  // The windows of different tasks would overlap.
+  PlanInput woven = strided(4, 1000, 64, 128);
+  woven.pattern.shape = Shape::interleaved;
+  EXPECT_TRUE(plan(woven).sieve);
+  EXPECT_EQ(plan(woven).method, Method::shared);
+  woven.shared_memory = false;
+  EXPECT_FALSE(plan(woven).sieve);
+  woven.pattern.shape = Shape::overlapping;
+  EXPECT_FALSE(plan(woven).sieve);
+}
+
+TEST(ChosenPlan, StagesNothingWithoutStaging) {
+  PlanInput input = strided(4, 1000, 64, 128);
+  input.staging_bytes = 0;
+
+  EXPECT_FALSE(plan(input).sieve);
+  EXPECT_FALSE(plan(input).pack);
+}
+
+// Random but possible: what classify() might say of some access.
+PlanInput random_input(std::mt19937_64& random) {
+  PlanInput input;
+  input.tasks = 1 + random() % 40;
+  input.shared_memory = random() % 2 == 0;
+  input.may_sieve_writes = random() % 2 == 0;
+  input.direction = random() % 2 == 0 ? Direction::read : Direction::write;
+  input.staging_bytes = random() % 3 == 0 ? 0 : std::uint64_t{1} << random() % 40;
+  Pattern& p = input.pattern;
+  p.shape = static_cast<Shape>(random() % 6);
+  p.bytes = random() >> random() % 64;
+  p.end = random() >> 1;
+  p.begin = random() % (p.end + 1);
+  p.runs = 1 + (random() >> (1 + random() % 63));
+  p.pieces = p.runs + (random() >> (1 + random() % 63));
+  p.density = static_cast<double>(random() % 1001) / 1000;
+  p.largest_share = std::max(1.0 / static_cast<double>(input.tasks), static_cast<double>(random() % 1001) / 1000);
+  return input;
+}
+
+TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 100000; ++round) {
+    const PlanInput input = random_input(random);
+    StorageCosts costs;
+    costs.parallel_reads = random() % 5;
+    costs.parallel_writes = random() % 5;
+    costs.handover_ns = random() % 4 == 0 ? 0 : 300;
+    const bool reads = input.direction == Direction::read;
+    const std::size_t most = reads ? costs.parallel_reads : costs.parallel_writes;
+
+    const Plan found = choose_plan(input, costs);
+    const Plan again = choose_plan(input, costs);
+
+    ASSERT_EQ(found.method == Method::nothing, input.pattern.bytes == 0);
+    ASSERT_NE(found.method, Method::naive);
+    ASSERT_TRUE(found.method != Method::shared || input.shared_memory);
+    ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks && (most == 0 || found.workers <= most));
+    ASSERT_FALSE(found.pack && found.sieve);
+    ASSERT_TRUE(!found.sieve || reads || input.may_sieve_writes);
+    ASSERT_EQ(found.staging_bytes, found.pack || found.sieve ? input.staging_bytes : 0);
+    ASSERT_TRUE(found.expected_ns >= 0 && *found.reason != '\0');
+    ASSERT_TRUE(again.method == found.method && again.workers == found.workers &&
+                again.expected_ns == found.expected_ns);
+  }
+}
+
+TEST(Plan, IsDescribedInOneLine) {
+  Plan shared{Method::shared, 2, true, false, 4096, 1234567, "because"};
+  EXPECT_EQ(describe(shared), "shared by 2 workers, packed (because; expected 1.2 ms)");
+  shared.workers = 1;
+  shared.pack = false;
+  shared.sieve = true;
+  shared.expected_ns = 999;
+  EXPECT_EQ(describe(shared), "shared by 1 worker, sieved (because; expected 999.0 ns)");
+  EXPECT_EQ(describe(plan({})), "nothing (no task moves a byte)");
+  shared.method = Method::direct;
+  shared.sieve = false;
+  EXPECT_EQ(describe(shared), "direct (because; expected 999.0 ns)");
+  EXPECT_STREQ(method_name(Method::naive), "naive");
+}
+
+}  // namespace
+}  // namespace thalweg
