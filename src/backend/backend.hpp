@@ -12,8 +12,23 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "extent/extent.hpp"
 
 namespace thalweg {
+
+// How a file is opened, as open(2) has it.
+struct OpenOptions {
+  bool read = true;
+  bool write = false;
+  bool create = false;
+  bool exclusive = false;  // with create: fails when it exists
+  bool truncate = false;
+  std::uint32_t permissions = 0666;  // of a new file, before the umask
+  bool keep_open = false;            // its descriptor is never parked: the file stays usable when its name is gone
+};
+
+// What no backend can do: invalid_argument.
+Status check_options(const std::string& path, const OpenOptions& options);
 
 // create truncates, create_keep leaves what is there; all creations may read too.
 enum class OpenMode { read, read_write, create, create_keep, create_exclusive };
@@ -25,6 +40,16 @@ class StoredFile {
   virtual Status write(std::uint64_t offset, std::span<const std::byte> data) = 0;
   // Writes the parts one behind the other, in as few system calls as possible.
   virtual Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) = 0;
+  // Moves the pieces, one behind the other in the file, in as few system calls as possible; the bytes moved, which are
+  // fewer than asked for only where a read meets the end of the file.
+  virtual Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) = 0;
+  // The same past the page cache; offset, lengths and memory are multiples of direct_alignment().
+  virtual Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
+                                                std::span<const Piece> pieces) = 0;
+  // What direct transfers of this file must be aligned to; 0: it has none.
+  virtual std::uint32_t direct_alignment() { return 0; }
+  // For queues that talk to the kernel themselves: the descriptor that stays open with the file, or -1: use transfer().
+  virtual int descriptor(bool /*direct*/) { return -1; }
   // Reads until `data` is full or the file ends; the number of bytes read.
   virtual Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) = 0;
   virtual Result<std::uint64_t> size() = 0;
@@ -54,7 +79,8 @@ struct StorageInfo {
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) = 0;
+  virtual Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) = 0;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode);
   virtual Status remove(const std::string& path) = 0;  // not_found when it does not exist
   virtual Result<bool> exists(const std::string& path) = 0;
   virtual Status sync_directory_of(const std::string& path) = 0;

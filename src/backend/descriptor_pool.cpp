@@ -11,14 +11,14 @@ std::size_t DescriptorPool::open_now() const {
 }
 
 // The rest of the program may have used up what the limit leaves to us.
-Result<FileDescriptor> DescriptorPool::open(const std::string& path, FileAccess access, FileCreation creation) {
+Result<FileDescriptor> DescriptorPool::open(const std::string& path, const FileOpening& how) {
   {
     const std::lock_guard lock(mutex_);
     while (entries_.size() >= most_() && park_one()) {
     }
   }
   for (;;) {
-    auto file = open_file(path, access, creation);
+    auto file = open_file(path, how);
     const int err = file.status().os_errno();
     if (file.has_value() || (err != EMFILE && err != ENFILE)) return file;
     const std::lock_guard lock(mutex_);
@@ -43,9 +43,11 @@ PooledDescriptor::~PooledDescriptor() {
   if (!is_closed()) (void)close().ok();
 }
 
-Status PooledDescriptor::open(FileCreation creation) {
-  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(path_, access_, creation));
-  put(std::move(file), 0);
+// One that could not be opened a second time with these permissions is not parked either.
+Status PooledDescriptor::open(FileCreation creation, std::uint32_t permissions, Parking parking) {
+  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(path_, {access_, creation, permissions}));
+  const std::uint32_t needed = access_ == FileAccess::read ? 0400 : access_ == FileAccess::write ? 0200 : 0600;
+  put(std::move(file), parking == Parking::never || (permissions & needed) != needed ? 1 : 0);
   return {};
 }
 
@@ -96,7 +98,7 @@ Status PooledDescriptor::reopen() {
     wanted = parked_as_;
     where = parked_path_;
   }
-  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(where, access_, FileCreation::never));
+  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(where, {access_, FileCreation::never}));
   TW_ASSIGN_OR_RETURN(const FileIdentity found, file_identity(file, path_));
   if (found.device != wanted.device || found.inode != wanted.inode)
     return Status::error(Code::io_error, "'" + path_ + "' was replaced by another file while it was in use");

@@ -29,7 +29,7 @@ class DescriptorPool {
   friend class PooledDescriptor;
   using Entries = std::list<PooledDescriptor*>;  // the front is looked at first when one is to be parked
 
-  Result<FileDescriptor> open(const std::string& path, FileAccess access, FileCreation creation);
+  Result<FileDescriptor> open(const std::string& path, const FileOpening& how);
   bool park_one();  // mutex_ held
 
   const std::function<std::size_t()> most_;
@@ -46,7 +46,8 @@ class PooledDescriptor {
   PooledDescriptor& operator=(const PooledDescriptor&) = delete;
   ~PooledDescriptor();
 
-  Status open(FileCreation creation);  // once, before anything else
+  enum class Parking { may, never };
+  Status open(FileCreation creation, std::uint32_t permissions = 0666, Parking parking = Parking::may);  // once, first
 
   // Holds the descriptor open while it lives.
   class Use {

@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "backend/fault_file.hpp"
 #include "backend/fault_journal.hpp"
 
 namespace thalweg {
@@ -16,93 +17,7 @@ Status dead_status(const std::string& path) {
   return Status::error(Code::io_error, "fault script: dead; no call on '" + path + "' has an effect", EIO);
 }
 
-std::vector<std::byte> joined(std::span<const std::span<const std::byte>> parts) {
-  std::vector<std::byte> all;
-  for (const auto part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 }  // namespace
-
-// Forwards to a file of the wrapped backend under the eyes of its FaultBackend, which outlives it.
-class FaultFile final : public StoredFile {
- public:
-  FaultFile(FaultBackend& owner, std::unique_ptr<StoredFile> inner) : owner_(owner), inner_(std::move(inner)) {}
-
-  Status write(std::uint64_t offset, std::span<const std::byte> data) override {
-    return owner_.perform_write({CallKind::write, path(), offset, data.size()}, *inner_, data);
-  }
-  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    return write(offset, joined(parts));
-  }
-  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    Result<std::size_t> got(std::size_t{0});
-    TW_RETURN_IF_ERROR(owner_.perform({CallKind::read, path(), offset, data.size()}, [&] {
-      got = inner_->read(offset, data);
-      return got.status();
-    }));
-    return got;
-  }
-  Result<std::uint64_t> size() override {
-    Result<std::uint64_t> got(std::uint64_t{0});
-    TW_RETURN_IF_ERROR(owner_.perform({CallKind::size, path()}, [&] {
-      got = inner_->size();
-      return got.status();
-    }));
-    return got;
-  }
-  Status truncate(std::uint64_t bytes) override {
-    return owner_.perform({CallKind::truncate, path(), bytes}, [&] {
-      if (owner_.journal_) TW_RETURN_IF_ERROR(owner_.journal_->before_truncation(*inner_, bytes));
-      TW_RETURN_IF_ERROR(inner_->truncate(bytes));
-      if (owner_.space_) owner_.space_->truncated(path(), bytes);
-      return Status{};
-    });
-  }
-  Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
-    return owner_.perform({CallKind::preallocate, path(), offset, bytes}, [&] {
-      if (owner_.space_ && owner_.space_->take(path(), offset, bytes) < bytes) {
-        return os_error(ENOSPC, "fault script: cannot reserve " + std::to_string(bytes) + " bytes of '" + path() + "'");
-      }
-      if (owner_.journal_) TW_RETURN_IF_ERROR(owner_.journal_->before_change(*inner_, offset, 0));
-      return inner_->preallocate(offset, bytes);
-    });
-  }
-  Status sync() override {
-    const Status status = owner_.perform({CallKind::sync, path()}, [&] {
-      TW_RETURN_IF_ERROR(failed_sync());
-      TW_RETURN_IF_ERROR(inner_->sync());
-      if (owner_.journal_) owner_.journal_->synced(path());
-      return Status{};
-    });
-    const std::lock_guard lock(mutex_);
-    if (failed_sync_.ok()) failed_sync_ = status;
-    return status;
-  }
-  Result<std::uint64_t> next_data(std::uint64_t offset) override {
-    Result<std::uint64_t> got(std::uint64_t{0});
-    TW_RETURN_IF_ERROR(owner_.perform({CallKind::next_data, path(), offset}, [&] {
-      got = inner_->next_data(offset);
-      return got.status();
-    }));
-    return got;
-  }
-  Status close() override {
-    return owner_.perform({CallKind::close, path()}, [&] { return inner_->close(); });
-  }
-  const std::string& path() const override { return inner_->path(); }
-
- private:
-  Status failed_sync() {
-    const std::lock_guard lock(mutex_);
-    return failed_sync_;
-  }
-
-  FaultBackend& owner_;
-  const std::unique_ptr<StoredFile> inner_;
-  std::mutex mutex_;
-  Status failed_sync_;  // guarded by mutex_; a failed sync stays failed, as StoredFile promises
-};
 
 FaultBackend::FaultBackend(std::shared_ptr<Backend> wrapped, FaultScript script) : wrapped_(std::move(wrapped)) {
   restart(std::move(script));
@@ -148,6 +63,10 @@ FaultBackend::Verdict FaultBackend::judge_by_rules(const Call& call) {
     if (call.path.find(rule.path_part) == std::string::npos) continue;
     const std::uint64_t count = ++n_of_rule_[i];
     if (!verdict.failure.ok() || (rule.lasting ? count < rule.at : count != rule.at)) continue;
+    if (rule.short_read) {
+      verdict.short_read = call.kind == CallKind::read;
+      continue;
+    }
     verdict.failure =
         os_error(rule.os_errno, "fault script: call " + std::to_string(n_calls_) + " on '" + call.path + "'");
     verdict.effect = rule.partial ? call.bytes / 2 : 0;
@@ -158,8 +77,8 @@ FaultBackend::Verdict FaultBackend::judge_by_rules(const Call& call) {
 FaultBackend::Verdict FaultBackend::judge(const Call& call) {
   ++n_calls_;
   ++n_of_kind_[call.kind];
-  if (dead_) return {dead_status(call.path), 0, false};
-  if (death_is_due(call)) return {dead_status(call.path), torn_bytes(call), true};
+  if (dead_) return {.failure = dead_status(call.path)};
+  if (death_is_due(call)) return {.failure = dead_status(call.path), .effect = torn_bytes(call), .dies = true};
   return judge_by_rules(call);
 }
 
@@ -183,15 +102,26 @@ Status FaultBackend::perform(const Call& call, const std::function<Status()>& ac
   return finish(call, verdict, verdict.failure.ok() ? action() : verdict.failure);
 }
 
-Status FaultBackend::perform_write(const Call& call, StoredFile& file, std::span<const std::byte> data) {
+Result<std::uint64_t> FaultBackend::perform_read(const Call& call,
+                                                 const std::function<Result<std::uint64_t>(std::uint64_t)>& first) {
+  const std::lock_guard lock(mutex_);
+  const Verdict verdict = judge(call);
+  Result<std::uint64_t> got(std::uint64_t{0});
+  if (verdict.failure.ok()) got = first(verdict.short_read ? call.bytes / 2 : call.bytes);
+  TW_RETURN_IF_ERROR(finish(call, verdict, verdict.failure.ok() ? got.status() : verdict.failure));
+  return got;
+}
+
+Status FaultBackend::perform_write(const Call& call, StoredFile& file,
+                                   const std::function<Status(std::uint64_t)>& first) {
   const std::lock_guard lock(mutex_);
   Verdict verdict = judge(call);
-  std::uint64_t effect = verdict.failure.ok() ? data.size() : verdict.effect;
+  std::uint64_t effect = verdict.failure.ok() ? call.bytes : verdict.effect;
   if (space_) {
     const std::uint64_t room = space_->take(call.path, call.offset, effect);
     if (room < effect && verdict.failure.ok()) {
       verdict.failure =
-          os_error(ENOSPC, "fault script: cannot write " + std::to_string(data.size()) + " bytes at offset " +
+          os_error(ENOSPC, "fault script: cannot write " + std::to_string(call.bytes) + " bytes at offset " +
                                std::to_string(call.offset) + " of '" + call.path + "'");
     }
     effect = room;
@@ -199,19 +129,22 @@ Status FaultBackend::perform_write(const Call& call, StoredFile& file, std::span
   Status status;
   if (effect > 0 || verdict.failure.ok()) {
     if (journal_ && effect > 0) status = journal_->before_change(file, call.offset, effect);
-    if (status.ok()) status = file.write(call.offset, data.first(effect));
+    if (status.ok()) status = first(effect);
   }
   return finish(call, verdict, verdict.failure.ok() ? status : verdict.failure);
 }
 
-Status FaultBackend::open_wrapped(const std::string& path, OpenMode mode, std::unique_ptr<StoredFile>& file) {
+Status FaultBackend::open_wrapped(const std::string& path, const OpenOptions& options,
+                                  std::unique_ptr<StoredFile>& file) {
   TW_ASSIGN_OR_RETURN(const bool existed, wrapped_->exists(path));
-  if (existed && mode == OpenMode::create) {  // what it empties may come back
+  if (existed && options.truncate && !(options.create && options.exclusive)) {  // what it empties may come back
     TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> old, wrapped_->open(path, OpenMode::read_write));
     if (journal_) TW_RETURN_IF_ERROR(journal_->before_truncation(*old, 0));
     if (space_) space_->truncated(path, 0);
   }
-  TW_ASSIGN_OR_RETURN(file, wrapped_->open(path, mode));
+  OpenOptions inner = options;
+  inner.read = true;  // the journal looks at what is there before it changes
+  TW_ASSIGN_OR_RETURN(file, wrapped_->open(path, inner));
   if (journal_ && !existed) journal_->created(path);
   if (!space_) return {};
   TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file->size());
@@ -219,10 +152,11 @@ Status FaultBackend::open_wrapped(const std::string& path, OpenMode mode, std::u
   return {};
 }
 
-Result<std::unique_ptr<StoredFile>> FaultBackend::open(const std::string& path, OpenMode mode) {
+Result<std::unique_ptr<StoredFile>> FaultBackend::open(const std::string& path, const OpenOptions& options) {
+  TW_RETURN_IF_ERROR(check_options(path, options));
   std::unique_ptr<StoredFile> file;
-  TW_RETURN_IF_ERROR(perform({CallKind::open, path}, [&] { return open_wrapped(path, mode, file); }));
-  return std::unique_ptr<StoredFile>(std::make_unique<FaultFile>(*this, std::move(file)));
+  TW_RETURN_IF_ERROR(perform({CallKind::open, path}, [&] { return open_wrapped(path, options, file); }));
+  return std::unique_ptr<StoredFile>(std::make_unique<FaultFile>(*this, std::move(file), options.read));
 }
 
 Status FaultBackend::remove(const std::string& path) {

@@ -57,6 +57,7 @@ struct FaultRule {
   int os_errno = 5;                // EIO
   bool partial = false;
   std::string path_part{};  // only calls on paths that contain this
+  bool short_read = false;  // a read does not fail: it ends after its first half, as at the end of a file
 };
 
 enum class Death { process, machine };
@@ -85,7 +86,8 @@ class FaultBackend final : public Backend {
   FaultBackend(std::shared_ptr<Backend> wrapped, FaultScript script);
   ~FaultBackend() override;
 
-  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) override;
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override;
   Status remove(const std::string& path) override;
   Result<bool> exists(const std::string& path) override;
   Status sync_directory_of(const std::string& path) override;
@@ -115,7 +117,8 @@ class FaultBackend final : public Backend {
   struct Verdict {
     Status failure;            // OK: it is made
     std::uint64_t effect = 0;  // bytes of a failing write that take effect all the same
-    bool dies = false;         // and then the process or machine is dead
+    bool short_read = false;
+    bool dies = false;  // and then the process or machine is dead
   };
 
   // These expect mutex_ to be held.
@@ -126,10 +129,13 @@ class FaultBackend final : public Backend {
   Status finish_death(Death death, std::uint64_t seed);
   Status finish(const Call& call, const Verdict& verdict, Status status);
 
-  Status open_wrapped(const std::string& path, OpenMode mode, std::unique_ptr<StoredFile>& file);
+  Status open_wrapped(const std::string& path, const OpenOptions& options, std::unique_ptr<StoredFile>& file);
 
   Status perform(const Call& call, const std::function<Status()>& action);
-  Status perform_write(const Call& call, StoredFile& file, std::span<const std::byte> data);
+  // `first(n)` writes the first n bytes, `first(n)` reads them and says how many there were.
+  Status perform_write(const Call& call, StoredFile& file, const std::function<Status(std::uint64_t n)>& first);
+  Result<std::uint64_t> perform_read(const Call& call,
+                                     const std::function<Result<std::uint64_t>(std::uint64_t n)>& first);
 
   const std::shared_ptr<Backend> wrapped_;
   mutable std::mutex mutex_;  // guards everything below, and is held while a call is made

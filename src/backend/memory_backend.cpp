@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "backend/backend.hpp"
+#include "backend/pieces.hpp"
 
 namespace thalweg {
 
@@ -21,6 +22,7 @@ namespace {
 constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kPagesPerGroup = 16;
 constexpr std::uint64_t kShards = 32;  // truncate holds all: more than 60 locks at once are beyond ThreadSanitizer
+constexpr std::uint32_t kDirectAlignment = 512;
 constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 
 using Page = std::array<std::byte, kPage>;
@@ -155,8 +157,8 @@ class MemoryContent {
 
 class MemoryFile final : public StoredFile {
  public:
-  MemoryFile(std::shared_ptr<MemoryContent> content, std::string path, bool writable)
-      : content_(std::move(content)), path_(std::move(path)), writable_(writable) {}
+  MemoryFile(std::shared_ptr<MemoryContent> content, std::string path, const OpenOptions& options)
+      : content_(std::move(content)), path_(std::move(path)), options_(options) {}
 
   Status write(std::uint64_t offset, std::span<const std::byte> data) override {
     return write_parts(offset, std::span(&data, 1));
@@ -172,8 +174,29 @@ class MemoryFile final : public StoredFile {
     }
     return {};
   }
+  Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
+    const bool reads = direction == Direction::read;
+    TW_RETURN_IF_ERROR(reads ? check_readable() : check_writable("write to"));
+    TW_RETURN_IF_ERROR(bytes_of(pieces, offset, path_).status());
+    std::uint64_t moved = 0;
+    for (const Piece& piece : pieces) {
+      const std::span<std::byte> memory(piece.memory, piece.bytes);
+      if (!reads && !memory.empty()) content_->write(offset + moved, memory);
+      const std::uint64_t got = reads ? content_->read(offset + moved, memory) : piece.bytes;
+      moved += got;
+      if (got < piece.bytes) break;
+    }
+    return moved;
+  }
+  // As strict as a disk, so that what works here works there.
+  Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
+                                        std::span<const Piece> pieces) override {
+    TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
+    return transfer(direction, offset, pieces);
+  }
+  std::uint32_t direct_alignment() override { return kDirectAlignment; }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    TW_RETURN_IF_ERROR(check_open("read"));
+    TW_RETURN_IF_ERROR(check_readable());
     TW_RETURN_IF_ERROR(check_range(offset, data.size()));
     return content_->read(offset, data);
   }
@@ -212,8 +235,13 @@ class MemoryFile final : public StoredFile {
   }
   Status check_writable(const char* verb) const {
     TW_RETURN_IF_ERROR(check_open(verb));
-    if (writable_) return {};
+    if (options_.write) return {};
     return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+  }
+  Status check_readable() const {
+    TW_RETURN_IF_ERROR(check_open("read"));
+    if (options_.read) return {};
+    return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
   }
   Status check_range(std::uint64_t offset, std::uint64_t bytes) const {
     if (offset <= kMostOffset && bytes <= kMostOffset - offset) return {};
@@ -223,24 +251,25 @@ class MemoryFile final : public StoredFile {
 
   const std::shared_ptr<MemoryContent> content_;
   const std::string path_;
-  const bool writable_;
+  const OpenOptions options_;
   std::atomic<bool> is_open_{true};  // only tells misuse; it orders nothing
 };
 
 class MemoryBackend final : public Backend {
  public:
-  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) override {
-    const bool creates = mode != OpenMode::read && mode != OpenMode::read_write;
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
+    TW_RETURN_IF_ERROR(check_options(path, options));
     const std::lock_guard lock(mutex_);
     auto found = files_.find(path);
-    if (found != files_.end() && mode == OpenMode::create_exclusive) return failure(Code::already_exists, path);
+    if (found != files_.end() && options.create && options.exclusive) return failure(Code::already_exists, path);
     if (found == files_.end()) {
-      if (!creates) return failure(Code::not_found, path);
+      if (!options.create) return failure(Code::not_found, path);
       found = files_.emplace(path, std::make_shared<MemoryContent>()).first;
-    } else if (mode == OpenMode::create) {
+    } else if (options.truncate) {
       found->second->truncate(0);
     }
-    return std::unique_ptr<StoredFile>(std::make_unique<MemoryFile>(found->second, path, mode != OpenMode::read));
+    return std::unique_ptr<StoredFile>(std::make_unique<MemoryFile>(found->second, path, options));
   }
   Status remove(const std::string& path) override {
     const std::lock_guard lock(mutex_);
@@ -254,6 +283,7 @@ class MemoryBackend final : public Backend {
   Result<StorageInfo> describe(const std::string&) override {
     StorageInfo info;
     info.kind = "memory";
+    info.direct_io_alignment = kDirectAlignment;
     return info;
   }
   const char* name() const override { return "memory"; }

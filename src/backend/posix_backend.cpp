@@ -1,10 +1,14 @@
 // Files of the file system. A failed sync is remembered: the kernel drops what it could not write and would report
 // success the next time, so every later sync of that file fails as the first did.
+#include <algorithm>
+#include <array>
+#include <climits>
 #include <mutex>
 #include <utility>
 
 #include "backend/backend.hpp"
 #include "backend/descriptor_pool.hpp"
+#include "backend/pieces.hpp"
 #include "os/file_ops.hpp"
 #include "os/filesystem_info.hpp"
 
@@ -12,13 +16,26 @@ namespace thalweg {
 
 namespace {
 
+FileAccess access_of(const OpenOptions& options) {
+  if (!options.write) return FileAccess::read;
+  return options.read ? FileAccess::read_write : FileAccess::write;
+}
+
+FileCreation creation_of(const OpenOptions& options) {
+  if (!options.create) return options.truncate ? FileCreation::empty : FileCreation::never;
+  if (options.exclusive) return FileCreation::exclusive;
+  return options.truncate ? FileCreation::truncate : FileCreation::keep;
+}
+
 class PosixFile final : public StoredFile {
  public:
-  PosixFile(std::string path, bool writable)
-      : descriptor_(process_descriptors(), path, writable ? FileAccess::read_write : FileAccess::read),
-        path_(std::move(path)),
-        writable_(writable) {}
-  Status open(FileCreation creation) { return descriptor_.open(creation); }
+  PosixFile(std::string path, const OpenOptions& options)
+      : descriptor_(process_descriptors(), path, access_of(options)), path_(std::move(path)), options_(options) {}
+  Status open() {
+    using Parking = PooledDescriptor::Parking;
+    return descriptor_.open(creation_of(options_), options_.permissions,
+                            options_.keep_open ? Parking::never : Parking::may);
+  }
 
   Status write(std::uint64_t offset, std::span<const std::byte> data) override {
     return write_parts(offset, std::span(&data, 1));
@@ -27,8 +44,15 @@ class PosixFile final : public StoredFile {
     TW_ASSIGN_OR_RETURN(const auto use, use_to_write("write to"));
     return write_at(use.file(), path_, offset, parts);
   }
+  Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_for(direction));
+    return transfer_pieces(use.file(), {path_, direction == Direction::write, offset}, pieces);
+  }
+  Result<std::uint64_t> transfer_direct(Direction, std::uint64_t offset, std::span<const Piece> pieces) override {
+    return check_direct(pieces, offset, direct_alignment(), path_);
+  }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to("read"));
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_read());
     return read_at(use.file(), path_, offset, data);
   }
   Result<std::uint64_t> size() override {
@@ -88,7 +112,7 @@ class PosixFile final : public StoredFile {
   }
   Result<PooledDescriptor::Use> use_to_write(const char* verb) {
     TW_RETURN_IF_ERROR(check_open(verb));
-    if (!writable_)
+    if (!options_.write)
       return Status::error(Code::wrong_mode,
                            std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
     auto use = descriptor_.use();
@@ -96,23 +120,52 @@ class PosixFile final : public StoredFile {
     return use;
   }
 
+  Result<PooledDescriptor::Use> use_to_read() {
+    TW_RETURN_IF_ERROR(check_open("read"));
+    if (!options_.read)
+      return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
+    return descriptor_.use();
+  }
+  Result<PooledDescriptor::Use> use_for(Direction direction) {
+    return direction == Direction::read ? use_to_read() : use_to_write("write to");
+  }
+
+  // As many pieces at once as one call of the kernel takes.
+  static Result<std::uint64_t> transfer_pieces(const FileDescriptor& file, TransferPlace place,
+                                               std::span<const Piece> pieces) {
+    TW_RETURN_IF_ERROR(bytes_of(pieces, place.offset, place.path).status());
+    std::array<iovec, IOV_MAX> room;
+    std::uint64_t moved = 0;
+    while (!pieces.empty()) {
+      const std::size_t n = std::min(pieces.size(), room.size());
+      std::uint64_t asked = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        room[i] = as_vector(pieces[i]);
+        asked += pieces[i].bytes;
+      }
+      TW_ASSIGN_OR_RETURN(const std::uint64_t got, transfer_at(file, place, std::span(room).first(n)));
+      moved += got;
+      place.offset += got;
+      if (got < asked) break;
+      pieces = pieces.subspan(n);
+    }
+    return moved;
+  }
+
   PooledDescriptor descriptor_;
   const std::string path_;
-  const bool writable_;
+  const OpenOptions options_;
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure
 };
 
 class PosixBackend final : public Backend {
  public:
-  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) override {
-    const bool writable = mode != OpenMode::read;
-    const FileCreation creation = mode == OpenMode::create             ? FileCreation::truncate
-                                  : mode == OpenMode::create_keep      ? FileCreation::keep
-                                  : mode == OpenMode::create_exclusive ? FileCreation::exclusive
-                                                                       : FileCreation::never;
-    auto file = std::make_unique<PosixFile>(path, writable);
-    TW_RETURN_IF_ERROR(file->open(creation));
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
+    TW_RETURN_IF_ERROR(check_options(path, options));
+    auto file = std::make_unique<PosixFile>(path, options);
+    TW_RETURN_IF_ERROR(file->open());
     return std::unique_ptr<StoredFile>(std::move(file));
   }
   Status remove(const std::string& path) override { return remove_file(path); }

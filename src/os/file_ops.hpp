@@ -17,11 +17,16 @@
 
 namespace thalweg {
 
-enum class FileAccess { read, read_write };
-// truncate: creates the file, or empties it when it exists; keep: leaves it as it is then.
-enum class FileCreation { never, truncate, keep, exclusive };
+enum class FileAccess { read, write, read_write };
+// truncate: creates the file, or empties it when it exists; keep: leaves it as it is then; empty: it must exist.
+enum class FileCreation { never, truncate, keep, exclusive, empty };
+struct FileOpening {
+  FileAccess access = FileAccess::read;
+  FileCreation creation = FileCreation::never;
+  std::uint32_t permissions = 0666;  // of a new file, before the umask
+};
 
-Result<FileDescriptor> open_file(const std::string& path, FileAccess access, FileCreation creation);
+Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how);
 // The errors of close() that tell of lost writes. The descriptor is closed in any case.
 Status close_file(FileDescriptor file, const std::string& path);
 
@@ -30,6 +35,13 @@ Status write_at(const FileDescriptor& file, const std::string& path, std::uint64
                 std::span<const ByteView> parts);
 // Reads until `data` is full or the file ends; the number of bytes read.
 Result<std::size_t> read_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset, ByteSpan data);
+// Both, for parts that lie anywhere; the bytes moved, fewer than asked for only where a read meets the end of the file.
+struct TransferPlace {
+  const std::string& path;
+  bool writes;
+  std::uint64_t offset;
+};
+Result<std::uint64_t> transfer_at(const FileDescriptor& file, const TransferPlace& place, std::span<const iovec> parts);
 
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path);
 Status truncate_file(const FileDescriptor& file, const std::string& path, std::uint64_t bytes);
@@ -53,6 +65,7 @@ Status sync_folder(const std::string& folder);
 // uses them.
 struct TransferCalls {
   ssize_t (*read)(int, void*, std::size_t, off_t);
+  ssize_t (*read_parts)(int, const iovec*, int, off_t);
   ssize_t (*write)(int, const void*, std::size_t, off_t);
   ssize_t (*write_parts)(int, const iovec*, int, off_t);
   int (*sync)(int);

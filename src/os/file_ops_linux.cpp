@@ -5,21 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
-#include <climits>
-
-#include "os/wait.hpp"
 
 namespace thalweg {
 
 namespace {
 
 constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // the kernel takes 2 GiB less a page
-constexpr int kMostBusyTries = 1000;
 
 static_assert(sizeof(off_t) == 8);
 
@@ -42,70 +34,7 @@ Status check_range(const char* verb, std::size_t bytes, std::uint64_t offset, co
                        std::string("cannot ") + verb + " " + at_text(bytes, offset, path) + ": files end at 2^63-1");
 }
 
-// What to do after a transfer call failed with `err`: true to try again. Some network and FUSE file systems answer
-// EAGAIN on ordinary files when they are busy.
-bool try_again(int err, int* busy_tries) {
-  if (err == EINTR) return true;
-  if (err != EAGAIN || ++*busy_tries > kMostBusyTries) return false;
-  sleep_for(std::chrono::milliseconds(1));
-  return true;
-}
-
-// The parts that are still to be written, as the kernel wants them.
-class Remaining {
- public:
-  explicit Remaining(std::span<const ByteView> parts) : parts_(parts) { skip_empty(); }
-  bool any() const { return !parts_.empty(); }
-  std::size_t bytes() const {
-    std::size_t sum = 0;
-    for (const ByteView part : parts_) sum += part.size();
-    return sum - done_;
-  }
-  void advance(std::size_t bytes) {
-    done_ += bytes;
-    skip_empty();
-  }
-  // As many as one call takes.
-  std::span<const iovec> vectors() {
-    std::size_t total = 0;
-    std::size_t count = 0;
-    std::size_t skip = done_;
-    for (const ByteView part : parts_) {
-      if (count == vectors_.size() || total == kMostAtOnce) break;
-      const std::size_t bytes = std::min(part.size() - skip, kMostAtOnce - total);
-      // The kernel only reads; iovec serves both directions and so has no const.
-      if (bytes > 0) vectors_[count++] = {const_cast<std::byte*>(part.data() + skip), bytes};
-      total += bytes;
-      skip = 0;
-    }
-    return std::span(vectors_).first(count);
-  }
-
- private:
-  void skip_empty() {
-    while (!parts_.empty() && done_ >= parts_.front().size()) {
-      done_ -= parts_.front().size();
-      parts_ = parts_.subspan(1);
-    }
-  }
-
-  std::span<const ByteView> parts_;
-  std::size_t done_ = 0;  // of the first part
-  std::array<iovec, IOV_MAX> vectors_;
-};
-
-ssize_t write_vectors(int fd, std::span<const iovec> vectors, std::uint64_t offset) {
-  const TransferCalls& calls = transfer_calls();
-  if (vectors.size() == 1) return calls.write(fd, vectors[0].iov_base, vectors[0].iov_len, as_off(offset));
-  return calls.write_parts(fd, vectors.data(), static_cast<int>(vectors.size()), as_off(offset));
-}
-
 }  // namespace
-
-TransferCalls& transfer_calls() {
-  static TransferCalls calls{::pread, ::pwrite, ::pwritev, ::fdatasync};
-  return calls;
-}
 
 void close_descriptor(int fd) { (void)::close(fd); }
 
@@ -124,18 +53,37 @@ Result<FileDescriptor> check_kind(FileDescriptor file, const std::string& path) 
 
 }  // namespace
 
-Result<FileDescriptor> open_file(const std::string& path, FileAccess access, FileCreation creation) {
+namespace {
+
+int open_flags(const FileOpening& how) {
   // A pipe without a partner must not keep us waiting; on files O_NONBLOCK means nothing.
-  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (access == FileAccess::read ? O_RDONLY : O_RDWR);
-  if (creation == FileCreation::truncate) flags |= O_CREAT | O_TRUNC;
-  if (creation == FileCreation::keep) flags |= O_CREAT;
-  if (creation == FileCreation::exclusive) flags |= O_CREAT | O_EXCL;
-  const int fd = retried([&] { return ::open(path.c_str(), flags, 0666); });
+  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  flags |= how.access == FileAccess::read ? O_RDONLY : how.access == FileAccess::write ? O_WRONLY : O_RDWR;
+  switch (how.creation) {
+    case FileCreation::never:
+      return flags;
+    case FileCreation::empty:
+      return flags | O_TRUNC;
+    case FileCreation::truncate:
+      return flags | O_CREAT | O_TRUNC;
+    case FileCreation::keep:
+      return flags | O_CREAT;
+    case FileCreation::exclusive:
+      return flags | O_CREAT | O_EXCL;
+  }
+  return flags;
+}
+
+}  // namespace
+
+Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how) {
+  const int flags = open_flags(how);
+  const int fd = retried([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(how.permissions)); });
   if (fd >= 0) return check_kind(FileDescriptor(fd), path);
   const int err = errno;
-  const char* purpose = access == FileAccess::read ? "for reading" : "for writing";
-  return os_error(
-      err, std::string(creation == FileCreation::never ? "cannot open '" : "cannot create '") + path + "' " + purpose);
+  const char* purpose = how.access == FileAccess::read ? "for reading" : "for writing";
+  return os_error(err,
+                  std::string((flags & O_CREAT) == 0 ? "cannot open '" : "cannot create '") + path + "' " + purpose);
 }
 
 Status close_file(FileDescriptor file, const std::string& path) {
@@ -143,42 +91,6 @@ Status close_file(FileDescriptor file, const std::string& path) {
   const int err = errno;
   if (err == EINTR) return {};  // Linux has closed it; a second close could hit a file of another thread
   return os_error(err, "cannot close '" + path + "'");
-}
-
-Status write_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset,
-                std::span<const ByteView> parts) {
-  Remaining remaining(parts);
-  TW_RETURN_IF_ERROR(check_range("write", remaining.bytes(), offset, path));
-  int busy_tries = 0;
-  while (remaining.any()) {
-    const ssize_t got = write_vectors(file.get(), remaining.vectors(), offset);
-    const int err = got == 0 ? EIO : errno;  // 0 would be for ever
-    if (got > 0) {
-      remaining.advance(static_cast<std::size_t>(got));
-      offset += static_cast<std::uint64_t>(got);
-    } else if (got == 0 || !try_again(err, &busy_tries)) {
-      return os_error(err, "cannot write " + at_text(remaining.bytes(), offset, path));
-    }
-  }
-  return {};
-}
-
-Result<std::size_t> read_at(const FileDescriptor& file, const std::string& path, std::uint64_t offset, ByteSpan data) {
-  TW_RETURN_IF_ERROR(check_range("read", data.size(), offset, path));
-  std::size_t done = 0;
-  int busy_tries = 0;
-  while (done < data.size()) {
-    const std::size_t now = std::min(data.size() - done, kMostAtOnce);
-    const ssize_t got = transfer_calls().read(file.get(), data.data() + done, now, as_off(offset + done));
-    const int err = errno;
-    if (got == 0) break;
-    if (got > 0) {
-      done += static_cast<std::size_t>(got);
-    } else if (!try_again(err, &busy_tries)) {
-      return os_error(err, "cannot read " + at_text(data.size() - done, offset + done, path));
-    }
-  }
-  return done;
 }
 
 Result<std::uint64_t> file_size(const FileDescriptor& file, const std::string& path) {

@@ -284,6 +284,59 @@ TEST_P(BackendConformance, AnOpenFileOutlivesItsName) {
   EXPECT_EQ(open_code(OpenMode::create_exclusive), Code::ok);
 }
 
+TEST_P(BackendConformance, OpenOptionsDoWhatOpenDoes) {
+  OpenOptions options{.read = true, .write = true};
+  EXPECT_CODE(Code::not_found, backend_->open(path(), options).status());
+  options.truncate = true;
+  EXPECT_CODE(Code::not_found, backend_->open(path(), options).status());
+  options.create = options.exclusive = true;
+  EXPECT_OK(backend_->open(path(), options).value()->write(0, noise(10, 15)));
+  EXPECT_CODE(Code::already_exists, backend_->open(path(), options).status());
+  options.create = options.truncate = false;  // exclusive alone means nothing
+  EXPECT_EQ(backend_->open(path(), options).value()->size().value(), 10u);
+  options.truncate = true;
+  EXPECT_EQ(backend_->open(path(), options).value()->size().value(), 0u);
+  options.write = false;
+  EXPECT_CODE(Code::invalid_argument, backend_->open(path(), options).status());
+  options.read = options.truncate = false;
+  EXPECT_CODE(Code::invalid_argument, backend_->open(path(), options).status());
+}
+
+TEST_P(BackendConformance, AFileOpenForWritingOnlyCannotBeRead) {
+  const OpenOptions options{.read = false, .write = true, .create = true};
+  const auto file = backend_->open(path(), options).value();
+  Bytes data = noise(10, 16);
+  const Piece piece{data.data(), data.size()};
+
+  EXPECT_OK(file->write(0, data));
+  EXPECT_EQ(file->transfer(Direction::write, 10, std::span(&piece, 1)).value(), 10u);
+  EXPECT_CODE(Code::wrong_mode, file->read(0, data).status());
+  EXPECT_CODE(Code::wrong_mode, file->transfer(Direction::read, 0, std::span(&piece, 1)).status());
+
+  EXPECT_EQ(file->size().value(), 20u);
+  EXPECT_EQ(read(*open(OpenMode::read), 0, 10), data);
+}
+
+TEST_P(BackendConformance, TransfersPiecesFromAndToAnywhere) {
+  const auto file = open(OpenMode::create);
+  Bytes data = noise(3000 * 8, 17);
+  Bytes back(data.size());
+  std::vector<Piece> from, to;  // more than one system call takes, and in another order
+  for (std::size_t i = 0; i < 3000; ++i) {
+    from.push_back({data.data() + (i * 7 % 3000) * 8, 8});
+    to.push_back({back.data() + (i * 7 % 3000) * 8, 3});
+    to.push_back({nullptr, 0});
+    to.push_back({back.data() + (i * 7 % 3000) * 8 + 3, 5});
+  }
+
+  EXPECT_EQ(file->transfer(Direction::write, 5, from).value(), data.size());
+  EXPECT_EQ(file->transfer(Direction::read, 5, to).value(), data.size());
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(file->transfer(Direction::read, 1005, to).value(), data.size() - 1000);
+  EXPECT_EQ(file->transfer(Direction::read, 5 + data.size(), to).value(), 0u);
+  EXPECT_EQ(file->size().value(), 5 + data.size());
+}
+
 TEST_P(BackendConformance, ThreadsWriteOneFileAtOnce) {
   const auto file = open(OpenMode::create);
   constexpr std::size_t n_threads = 4, n_records = 500, bytes = 700;

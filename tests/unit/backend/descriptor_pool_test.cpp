@@ -90,7 +90,7 @@ TEST_F(Descriptors, ThatHoldALockAreNeverTaken) {
   }
   for (int i = 0; i < 5; ++i) open_another();
 
-  auto other = open_file(path(0), FileAccess::read, FileCreation::never);
+  auto other = open_file(path(0), {});
   ASSERT_TRUE(other.has_value());
   EXPECT_FALSE(lock_file(*other)) << "the lock was given up";
   EXPECT_TRUE(locked.close().ok());

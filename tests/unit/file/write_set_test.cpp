@@ -18,6 +18,10 @@ class SyncedFile final : public StoredFile {
       : path_(std::move(path)), on_sync_(std::move(on_sync)) {}
   Status write(std::uint64_t, std::span<const std::byte>) override { return {}; }
   Status write_parts(std::uint64_t, std::span<const std::span<const std::byte>>) override { return {}; }
+  Result<std::uint64_t> transfer(Direction, std::uint64_t, std::span<const Piece>) override { return std::uint64_t{0}; }
+  Result<std::uint64_t> transfer_direct(Direction, std::uint64_t, std::span<const Piece>) override {
+    return std::uint64_t{0};
+  }
   Result<std::size_t> read(std::uint64_t, std::span<std::byte>) override { return std::size_t{0}; }
   Result<std::uint64_t> size() override { return std::uint64_t{0}; }
   Status truncate(std::uint64_t) override { return {}; }
@@ -35,7 +39,7 @@ class SyncedFile final : public StoredFile {
 class SyncedFiles final : public Backend {
  public:
   explicit SyncedFiles(std::function<Status()> on_sync) : on_sync_(std::move(on_sync)) {}
-  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode) override {
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions&) override {
     return std::unique_ptr<StoredFile>(std::make_unique<SyncedFile>(path, on_sync_));
   }
   Status remove(const std::string&) override { return {}; }

@@ -29,6 +29,9 @@ bool interrupted() {
 ssize_t meagre_read(int fd, void* data, std::size_t bytes, off_t at) {
   return interrupted() ? -1 : ::pread(fd, data, meagre(bytes), at);
 }
+ssize_t meagre_read_parts(int fd, const iovec* parts, int, off_t at) {
+  return interrupted() ? -1 : ::pread(fd, parts[0].iov_base, meagre(parts[0].iov_len), at);
+}
 ssize_t meagre_write(int fd, const void* data, std::size_t bytes, off_t at) {
   return interrupted() ? -1 : ::pwrite(fd, data, meagre(bytes), at);
 }
@@ -65,7 +68,7 @@ class FileOps : public testing::Test {
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
     path_ = folder_ + "/file";
-    file_ = open_file(path_, FileAccess::read_write, FileCreation::exclusive).value();
+    file_ = open_file(path_, {FileAccess::read_write, FileCreation::exclusive}).value();
     saved_ = transfer_calls();
     calls_made = 0;
     largest_call = 0;
@@ -88,7 +91,7 @@ Bytes pattern(std::size_t bytes) {
 }
 
 TEST_F(FileOps, InterruptedAndShortTransfersAreContinued) {
-  transfer_calls() = {meagre_read, meagre_write, meagre_write_parts, interrupted_sync};
+  transfer_calls() = {meagre_read, meagre_read_parts, meagre_write, meagre_write_parts, interrupted_sync};
   const Bytes data = pattern(12345);
   const ByteView parts[] = {
       ByteView(data).first(5000), {}, ByteView(data).subspan(5000, 1), ByteView(data).subspan(5001)};
@@ -144,7 +147,7 @@ TEST_F(FileOps, MoreThanTheKernelTakesIsSplit) {
 TEST_F(FileOps, AWriteAbove4GiBArrives) {
   std::filesystem::remove(path_);
   path_ = "/dev/shm/thalweg_above_4_gib_" + std::to_string(::getpid());
-  auto made = open_file(path_, FileAccess::read_write, FileCreation::exclusive);
+  auto made = open_file(path_, {FileAccess::read_write, FileCreation::exclusive});
   if (!made.has_value()) GTEST_SKIP() << made.error().message();
   const FileDescriptor file = std::move(made).value();
   EXPECT_TRUE(remove_file(path_).ok());
@@ -163,10 +166,10 @@ TEST_F(FileOps, AWriteAbove4GiBArrives) {
 TEST_F(FileOps, DescriptorsAreNotInherited) { EXPECT_TRUE(::fcntl(file_.get(), F_GETFD) & FD_CLOEXEC); }
 
 TEST_F(FileOps, ErrorsOfTheSystemKeepTheirMeaning) {
-  EXPECT_EQ(open_file(folder_ + "/none/file", FileAccess::read_write, FileCreation::truncate).status().code(),
+  EXPECT_EQ(open_file(folder_ + "/none/file", {FileAccess::read_write, FileCreation::truncate}).status().code(),
             Code::not_found);
-  EXPECT_EQ(open_file(path_, FileAccess::read_write, FileCreation::exclusive).status().code(), Code::already_exists);
-  EXPECT_EQ(open_file(folder_, FileAccess::read_write, FileCreation::never).status().code(), Code::io_error);
+  EXPECT_EQ(open_file(path_, {FileAccess::read_write, FileCreation::exclusive}).status().code(), Code::already_exists);
+  EXPECT_EQ(open_file(folder_, {FileAccess::read_write, FileCreation::never}).status().code(), Code::io_error);
   EXPECT_EQ(remove_file(folder_ + "/none").code(), Code::not_found);
   EXPECT_EQ(sync_folder(folder_ + "/none").code(), Code::not_found);
   EXPECT_EQ(filesystem_info(folder_ + "/none/file").status().code(), Code::not_found);

@@ -1,0 +1,10 @@
+// A transfer of a queue, made at once by the file itself.
+#pragma once
+
+#include "backend/io_queue.hpp"
+
+namespace thalweg {
+
+void carry_out(IoTransfer& transfer);
+
+}  // namespace thalweg
