@@ -12,7 +12,7 @@
 
 namespace thalweg {
 
-enum class Direction { read, write };
+enum class Direction : std::uint8_t { read, write };
 
 // A stretch of memory: what a transfer moves to or from one place of a file.
 struct Piece {
@@ -30,15 +30,16 @@ struct Extent {
 
 // What is known of a list after one pass over it. Extents of 0 bytes do not count anywhere.
 struct ExtentSummary {
-  std::uint64_t n = 0;       // extents
-  std::uint64_t bytes = 0;   // their sum
-  std::uint64_t begin = 0;   // lowest offset; 0 when n is 0
-  std::uint64_t end = 0;     // highest end
-  std::uint64_t runs = 0;    // maximal stretches of the list that are contiguous in the file, in list order
-  std::uint64_t pieces = 0;  // the same for file and memory together: what merging neighbours leaves
-  std::uint64_t stride = 0;  // distance of all neighbours when all runs are equally long and far apart, else 0
-  bool sorted = true;        // offsets never fall
-  bool disjoint = true;      // known when sorted: no two extents have a byte in common. Not sorted: false
+  std::uint64_t n = 0;            // extents
+  std::uint64_t bytes = 0;        // their sum
+  std::uint64_t begin = 0;        // lowest offset; 0 when n is 0
+  std::uint64_t end = 0;          // highest end
+  std::uint64_t runs = 0;         // maximal stretches of the list that are contiguous in the file, in list order
+  std::uint64_t pieces = 0;       // the same for file and memory together: what merging neighbours leaves
+  std::uint64_t stride = 0;       // distance of all neighbours when all runs are equally long and far apart, else 0
+  std::uint64_t memory_runs = 0;  // as runs, in memory alone
+  bool sorted = true;             // offsets never fall
+  bool disjoint = true;           // known when sorted: no two extents have a byte in common. Not sorted: false
 };
 
 // One pass. Fails with invalid_argument (null memory) or out_of_range (an end above 2^63-1, or a sum above it),

@@ -96,19 +96,33 @@ Status to_status(ByteView bytes, TaskRank from) {
 
 }  // namespace
 
-Op<Status> agree(Group& group, Status mine) {
-  if (group.size() == 1) co_return mine;
-  std::vector<std::int64_t> vote(1, to_vote(mine, group.rank()));
+Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value) {
+  if (group.size() == 1) {
+    Agreement alone{std::move(mine), value};
+    co_return alone;
+  }
+  std::vector<std::int64_t> vote(2);
+  vote[0] = to_vote(mine, group.rank());
+  vote[1] = value;
   auto worst = co_await group.allreduce(std::move(vote), Reduction::max);
-  if (!worst.has_value()) co_return worst.error();
-  if (worst.value()[0] == 0) co_return Status{};
+  Agreement agreed;
+  agreed.status = worst.status();
+  if (!agreed.status.ok()) co_return agreed;
+  agreed.largest = worst.value()[1];
+  if (worst.value()[0] == 0) co_return agreed;
   // Only now is there anything to say: the good case costs one small reduction.
   const TaskRank speaker = rank_of(worst.value()[0]);
   Bytes said;
   if (group.rank() == speaker) said = to_bytes(mine);
   auto heard = co_await group.broadcast(said, speaker);
-  if (!heard.has_value()) co_return heard.error();
-  co_return to_status(heard.value(), speaker);
+  agreed.status = heard.status();
+  if (agreed.status.ok()) agreed.status = to_status(heard.value(), speaker);
+  co_return agreed;
+}
+
+Op<Status> agree(Group& group, Status mine) {
+  Agreement agreed = co_await agree_on_largest(group, std::move(mine), 0);
+  co_return std::move(agreed.status);
 }
 
 }  // namespace thalweg

@@ -3,6 +3,8 @@
 // Between two collectives nobody leaves alone: agree, then return (docs/design/agreement.md).
 #pragma once
 
+#include <cstdint>
+
 #include "group/group.hpp"
 
 namespace thalweg {
@@ -10,5 +12,12 @@ namespace thalweg {
 // Collective. OK on every task, or the same failure (code, errno, message) on every task: that of the most
 // severe code and, among equals, of the lowest rank. Its message names that task when the group has several.
 Op<Status> agree(Group& group, Status mine);
+
+struct Agreement {
+  Status status;
+  std::int64_t largest = 0;
+};
+// The same, and on the way the largest `value` of all tasks.
+Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value);
 
 }  // namespace thalweg

@@ -21,7 +21,7 @@ namespace thalweg {
 class Team {
  public:
   using Epoch = std::uint32_t;  // counts modulo 2^32; only equality with the next one is ever asked
-  static constexpr std::size_t kInlineBytes = 104;
+  static constexpr std::size_t kInlineBytes = 112;
 
   // Two cache lines of its own: neighbours do not share, and the adjacent-line prefetcher does no harm.
   struct alignas(128) Slot {
