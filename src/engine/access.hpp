@@ -1,0 +1,26 @@
+// Access: what one task of a group wants moved between its memory and a file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+#include "extent/extent.hpp"
+
+namespace thalweg {
+
+//   at_extents  each extent at its own offset
+//   at_offset   one behind the other from Access::offset
+//   in_order    one behind the other from the shared position, task after task in rank order
+enum class Placement : std::uint8_t { at_extents, at_offset, in_order };
+
+struct Access {
+  Direction direction = Direction::read;
+  Placement placement = Placement::at_extents;
+  bool common = false;              // every task gives the same: moved once per process
+  std::span<const Extent> extents;  // borrowed until the access is complete, the memory too
+  std::uint64_t offset = 0;         // for at_offset
+  Status status;                    // what the caller found wrong already: told to all
+};
+
+}  // namespace thalweg

@@ -1,0 +1,359 @@
+// The steps of a collective access, and who may leave where:
+//
+//   1. prepare   each task checks its arguments and orders its list; nobody has heard of anybody
+//   2. gather    each shows a summary and where its list lies. From here on all know the same
+//   3. conclude  wrong arguments: all agree on whose failure to tell and leave. No bytes: all leave
+//   4. plan      computed by each from the same facts, so the same on all
+//   5. transfer  as the plan says; failures are kept
+//   6. agree     the worst failure is that of all, and the memory of each may be touched no more
+//
+// Between 2 and 6 others may wait for a task, so that nobody returns there on its own account: what can fail for one
+// task alone (memory) is had before 2, or kept until 6.
+#include "engine/collective.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/naive_engine.hpp"
+#include "engine/queues.hpp"
+#include "engine/request.hpp"
+#include "engine/shown.hpp"
+#include "engine/transfer.hpp"
+#include "group/agree.hpp"
+#include "group/groups.hpp"
+#include "plan/file_domains.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
+// Storage for direct writes is reserved in one go where that is worth a meeting.
+constexpr std::uint64_t kWorthReserving = std::uint64_t{4} << 20;
+
+Status no_memory(const char* what) { return Status::error(Code::no_memory, std::string("no memory for ") + what); }
+
+// This task's own part. Others read `list` until all have agreed.
+struct Part {
+  Access access;
+  std::vector<Extent> placed;  // copies that got their offsets here
+  ExtentList list;
+  Shown shown;
+  std::optional<Whole> whole;
+  std::uint64_t base = 0;  // of an access in order
+  Status status;
+};
+
+Status place_from(std::span<const Extent> given, std::uint64_t offset, std::vector<Extent>& placed) {
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i].bytes > kMostOffset - offset - at)
+      return Status::error(Code::out_of_range, "extent " + std::to_string(i) + " of " + std::to_string(given[i].bytes) +
+                                                   " bytes ends above 2^63-1 when placed from offset " +
+                                                   std::to_string(offset));
+    placed.push_back({given[i].memory, given[i].bytes, offset + at});
+    at += given[i].bytes;
+  }
+  return {};
+}
+
+Status order_list(const Access& access, std::uint64_t base, Part& part) {
+  std::span<const Extent> extents = access.extents;
+  if (access.placement != Placement::at_extents) {
+    if (base > kMostOffset)
+      return Status::error(Code::out_of_range, "offset " + std::to_string(base) + " is above 2^63-1");
+    part.placed.clear();
+    part.placed.reserve(extents.size());
+    TW_RETURN_IF_ERROR(place_from(extents, base, part.placed));
+    extents = part.placed;
+  }
+  TW_ASSIGN_OR_RETURN(part.list, ExtentList::of(extents));
+  return {};
+}
+
+Status order(std::uint64_t base, Part& part) {
+  try {
+    return order_list(part.access, base, part);
+  } catch (const std::bad_alloc&) {
+    return no_memory("the list of an access");
+  }
+}
+
+Status make_whole(std::size_t tasks, Part& part) {
+  try {
+    part.whole.emplace(tasks);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return no_memory("what the tasks of a collective access show each other");
+  }
+}
+
+void prepare(const SharedFile* file, const Group& group, Part& part) {
+  const Access& access = part.access;
+  part.status = access.status;
+  if (part.status.ok() && file == nullptr) part.status = Status::error(Code::invalid_argument, "no open file");
+  if (part.status.ok()) part.status = check_mode(*file, access.direction);
+  if (part.status.ok()) part.status = make_whole(static_cast<std::size_t>(group.size()), part);
+  if (part.status.ok()) part.status = order(access.placement == Placement::at_offset ? access.offset : 0, part);
+  part.shown.file = file;
+  part.shown.code = static_cast<std::int16_t>(part.status.code());
+  part.shown.direction = access.direction;
+  part.shown.placement = access.placement;
+  part.shown.common = access.common;
+  part.shown.summary = part.list.summary();
+  part.shown.list = &part.list;
+  if (part.shown.summary.n == 1) part.shown.list = part.list.extents()[0].memory;
+}
+
+// What is wrong with the access of the group, as every task sees it that knows no better.
+Status conclude(const Part& part, bool one_process) {
+  const Whole* known = part.whole.has_value() ? &*part.whole : nullptr;
+  // Who knows a reason of his own tells it; what the others make of it would only hide it.
+  if (known == nullptr || known->any_wrong()) return part.status;
+  const Whole& whole = *known;
+  Status wrong = whole.mismatch(one_process);
+  if (wrong.ok() && whole.in_order() && whole.bytes() > kMostOffset - part.base)
+    wrong = Status::error(Code::out_of_range, "the access of " + std::to_string(whole.bytes()) +
+                                                  " bytes ends above 2^63-1: the shared position is " +
+                                                  std::to_string(part.base));
+  return wrong;
+}
+
+std::uint64_t bytes_below(std::span<const Extent> extents, std::uint64_t end) {
+  std::uint64_t sum = 0;
+  for (const Extent& extent : extents) sum += extent.offset < end ? std::min(extent.bytes, end - extent.offset) : 0;
+  return sum;
+}
+
+// What carrying out a plan needs to know.
+struct Execution {
+  SharedFile* file;
+  Direction direction;
+  const Plan* plan;
+  bool direct;
+  IoContext io;
+};
+
+TransferTask task_of(const Execution& what, std::span<const ExtentList* const> lists, FileDomain domain) {
+  TransferTask task;
+  task.file = what.file;
+  task.queue = what.io.queue;
+  if (what.direct) task.queue = what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
+  task.direction = what.direction;
+  task.lists = lists;
+  task.domain = domain;
+  task.pack = what.plan->pack;
+  task.sieve = what.plan->sieve;
+  task.direct = what.direct;
+  task.depth = what.direct ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
+  return task;
+}
+
+bool goes_direct(SharedFile& file, Direction direction) {
+  const bool wanted = direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
+  return wanted && file.stored->direct_alignment() > 0;
+}
+
+const StorageCosts& costs_of(const SharedFile& file, bool direct) {
+  return direct ? file.strategy.direct_costs : file.strategy.costs;
+}
+
+Plan make_plan(const SharedFile& file, const Pattern& pattern, const PlanInput& facts, bool direct) {
+  PlanInput input = facts;
+  input.pattern = pattern;
+  input.may_sieve_writes = file.strategy.sieve_writes && file.may_read;
+  input.staging_bytes = file.strategy.staging_bytes;
+  Plan plan = choose_plan(input, costs_of(file, direct));
+  if (plan.method == Method::nothing) return plan;
+  if (file.strategy.method.has_value() && (*file.strategy.method == Method::direct || input.shared_memory)) {
+    plan.method = *file.strategy.method;
+    plan.reason = "the hint 'method' says so";
+  }
+  if (file.strategy.workers > 0) plan.workers = std::min(file.strategy.workers, input.tasks);
+  return plan;
+}
+
+// Which stretch of the file this task moves.
+FileDomain my_domain(std::span<const ExtentList* const> lists, const Plan& plan, const SharedFile& file,
+                     std::size_t rank) {
+  if (rank >= plan.workers) return {};
+  if (plan.workers == 1) return {0, kEverything};
+  DomainRules rules;
+  rules.workers = plan.workers;
+  rules.block = std::max<std::uint64_t>(file.storage.block_bytes, 1);
+  return cut_domains(lists, rules)[rank];
+}
+
+}  // namespace
+
+Status check_mode(const SharedFile& file, Direction direction) {
+  const bool may = direction == Direction::read ? file.may_read : file.may_write;
+  if (may) return {};
+  const char* verb = direction == Direction::read ? "cannot read '" : "cannot write to '";
+  const char* open_for =
+      direction == Direction::read ? "': it is open for writing only" : "': it is open for reading only";
+  return Status::error(Code::wrong_mode, verb + file.stored->path() + open_for,
+                       EBADF);  // as read(2) and write(2) have it
+}
+
+namespace {
+
+// What this task has to do under `plan`.
+struct Share {
+  std::span<const ExtentList* const> lists;
+  FileDomain domain{0, kEverything};
+};
+
+Share share_of(Whole& whole, const Group& group, const Plan& plan, const SharedFile& file) {
+  const auto rank = static_cast<std::size_t>(group.rank());
+  const auto tasks = static_cast<std::size_t>(group.size());
+  Share share;
+  if (plan.method == Method::shared) {
+    share.lists = whole.lists(0, tasks);
+    share.domain = my_domain(share.lists, plan, file, rank);
+  } else if (plan.method == Method::naive) {
+    if (rank == 0) share.lists = whole.lists(0, tasks);
+  } else if (!whole.common()) {
+    share.lists = whole.lists(rank, rank + 1);
+  }
+  return share;
+}
+
+// Of a common access across processes one task of each process reads, and one of all writes, each its own list.
+bool moves_common(const Whole& whole, const Group& group) {
+  const bool reads = whole.shown(0).direction == Direction::read;
+  return group.rank() == (reads ? group.place().process_leader : 0);
+}
+
+// Task 0 reserves what a direct write will need, before anybody writes: writers that extend a file wait for each other.
+Status reserve(SharedFile& file, const Pattern& pattern) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stored->size());
+  const std::uint64_t from = std::max(size, pattern.begin);
+  return pattern.end > from ? file.stored->preallocate(from, pattern.end - from) : Status{};
+}
+
+// Common lists were compared by their sums; those that others do not move are looked at here.
+Status check_common(const Part& part, const Group& group) {
+  const Whole& whole = *part.whole;
+  if (!whole.common() || whole.shown(0).summary.n < 2 || group.place().processes > 1) return {};
+  const auto first = static_cast<const ExtentList*>(whole.shown(0).list)->extents();
+  const auto mine = part.list.extents();
+  if (std::equal(first.begin(), first.end(), mine.begin(), mine.end())) return {};
+  return Status::error(Code::invalid_argument,
+                       "the list of this task differs from that of task 0, and lists of a common access must not");
+}
+
+// Step 5. A failure is kept for step 6.
+Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
+  Share share;
+  TransferResult result;
+  const ExtentList* own = &part.list;
+  result.status = check_common(part, group);
+  try {
+    share = share_of(*part.whole, group, *what.plan, *what.file);
+  } catch (const std::bad_alloc&) {
+    result.status = no_memory("the plan of a collective access");
+  }
+  if (what.plan->method == Method::direct && part.whole->common() && moves_common(*part.whole, group))
+    share.lists = {&own, 1};
+  if (!result.status.ok() || share.lists.empty() || share.domain.empty()) co_return result;
+  if (what.plan->method == Method::naive) co_return naive_transfer(*what.file, what.direction, share.lists);
+  co_return co_await transfer(task_of(what, share.lists, share.domain));
+}
+
+// Steps 4 to 6.
+Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
+  Outcome outcome;
+  Whole& whole = *part.whole;
+  const Direction direction = part.access.direction;
+  const bool direct = goes_direct(file, direction);
+  outcome.tasks = static_cast<std::size_t>(group.size());
+  outcome.pattern = whole.pattern();
+  PlanInput facts;
+  facts.direction = direction;
+  facts.tasks = outcome.tasks;
+  facts.shared_memory = group.place().processes == 1;
+  outcome.plan = make_plan(file, outcome.pattern, facts, direct);
+
+  if (direct && direction == Direction::write && outcome.pattern.bytes >= kWorthReserving) {
+    outcome.status = co_await agree(group, group.rank() == 0 ? reserve(file, outcome.pattern) : Status{});
+    if (!outcome.status.ok()) co_return outcome;
+  }
+  Execution what{&file, direction, &outcome.plan, direct && outcome.plan.method != Method::naive, io};
+  TransferResult mine = co_await carry_out(what, group, part);
+  const auto end = static_cast<std::int64_t>(mine.end_of_file);
+  Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);
+  outcome.status = std::move(agreed.status);
+  if (outcome.status.ok())
+    outcome.moved = bytes_below(part.list.extents(), static_cast<std::uint64_t>(-agreed.largest));
+  co_return outcome;
+}
+
+// Of an access in order: how far behind the shared position this task begins.
+std::uint64_t bytes_ahead(const Whole& whole, const Group& group) {
+  return whole.common() ? 0 : whole.bytes_before(static_cast<std::size_t>(group.rank()));
+}
+
+}  // namespace
+
+Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosition::Ticket ticket, IoContext io) {
+  Outcome outcome;
+  Part part;
+  part.access = std::move(access);
+  prepare(file, group, part);
+  const bool draws = group.rank() == 0 && part.access.placement == Placement::in_order && file != nullptr;
+  if (draws) {
+    TheirTurn turn{file->position, ticket};
+    co_await Until{turn.point()};
+    part.shown.position = file->position.value();
+    part.shown.ticket = ticket;
+  }
+  const auto gathered = co_await group.allgather({reinterpret_cast<const std::byte*>(&part.shown), sizeof part.shown});
+  if (!gathered.has_value()) {
+    if (draws) file->position.settle(ticket, part.shown.position);
+    outcome.status = gathered.error();  // the same on all tasks
+    co_return outcome;
+  }
+
+  // From here on all know the same, but for a task that had no memory to know it: its own shown code says so to all.
+  const bool one_process = group.place().processes == 1;
+  if (part.whole.has_value()) {
+    part.whole->read(gathered.value());
+    part.base = part.whole->shown(0).position;
+  }
+  Status wrong = conclude(part, one_process);
+  const bool goes_on = wrong.ok() && part.whole.has_value() && !part.whole->any_wrong();
+  if (draws) file->position.settle(ticket, part.shown.position + (goes_on ? part.whole->bytes() : 0));
+  if (!goes_on) {
+    outcome.status = co_await agree(group, std::move(wrong));
+    co_return outcome;
+  }
+  if (part.whole->in_order()) {
+    if (!one_process && group.rank() != 0)
+      file->position.follow(part.whole->shown(0).ticket, part.base + part.whole->bytes());
+    // One extent needs no memory to be placed. Lists are read by others, who must wait until all are there.
+    Status placed = order(part.base + bytes_ahead(*part.whole, group), part);
+    if (part.whole->has_lists()) outcome.status = co_await agree(group, std::move(placed));
+    if (!outcome.status.ok()) co_return outcome;
+    part.whole->place_in_order(part.base);
+  }
+  if (part.whole->bytes() == 0) {
+    outcome.plan.reason = "no task has a byte";
+    co_return outcome;
+  }
+  co_return co_await move_all(group, *file, part, io);
+}
+
+Op<Outcome> access_one(SharedFile& file, Access access, IoContext io) {
+  const std::unique_ptr<Group> alone = make_self_group();
+  co_return co_await access_all(*alone, &file, std::move(access), 0, io);
+}
+
+}  // namespace thalweg

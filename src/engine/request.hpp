@@ -1,0 +1,63 @@
+// Request: an operation that was started and goes on by itself; Progress: who advances such operations.
+//
+// One Progress per process. Its operations live on one driver under one lock; whoever holds the lock advances them all,
+// so that no order of waiting can make tasks wait for each other:
+//   thread   the one progress thread of the process, started with the first operation that asks for it, asleep while
+//            there is none
+//   poll     whoever calls test() or wait()
+//   kernel   poll where io_uring carries transfers, so that they go on without anybody advancing them; else thread
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "engine/collective.hpp"
+#include "group/op.hpp"
+
+namespace thalweg {
+
+enum class ProgressMode : std::uint8_t { thread, poll, kernel };
+
+// THALWEG_PROGRESS=thread|poll|kernel, read once; without it, thread.
+ProgressMode default_progress();
+
+class Request {
+ public:
+  using Start = std::function<Op<Outcome>(IoContext)>;
+  explicit Request(Start start) : start_(std::move(start)) {}
+
+  bool done() const { return done_.load(std::memory_order_acquire) != 0; }
+  const Outcome& outcome() const { return outcome_; }  // only when done()
+  const std::atomic<std::uint32_t>& done_word() const { return done_; }
+
+ private:
+  friend class Progress;
+  Start start_;                         // keeps alive what the operation needs
+  std::optional<Op<Outcome>> op_;       // guarded by the lock of Progress
+  Outcome outcome_;                     // written before done_
+  std::atomic<std::uint32_t> done_{0};  // a futex; release: who sees it sees outcome_
+};
+
+// Starts the operation. Fails, without having started it, with no_memory.
+Status start(const std::shared_ptr<Request>& request, ProgressMode mode);
+// Advances what is outstanding, if nobody else does.
+void advance_requests();
+void wait_for(const Request& request);
+// Waits until one of them is done; null ones are not. At least one is not null.
+void wait_for_any(std::span<const std::shared_ptr<Request>> requests);
+
+// co_await: it is the turn of this access to show the shared position. Earlier ones may be outstanding requests, which
+// are advanced.
+struct TheirTurn {
+  SharedPosition& position;
+  SharedPosition::Ticket ticket;
+  static bool ready(void* self);
+  WaitPoint point() { return {ready, nullptr, this}; }
+};
+
+}  // namespace thalweg

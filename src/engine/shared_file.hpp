@@ -1,0 +1,62 @@
+// SharedFile: what the tasks of a process have in common of one open file: the stored file, how bytes are to be moved
+// to and from it, the shared position, and who may rewrite bytes that are not his.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "backend/backend.hpp"
+#include "engine/range_gate.hpp"
+#include "plan/cost_model.hpp"
+
+namespace thalweg {
+
+// How bytes are moved, one file's worth of decisions; from hints, the tuned profile, or defaults
+// (docs/design/storage.md).
+struct Strategy {
+  bool direct_reads = false;  // past the page cache, where the file can
+  bool direct_writes = false;
+  unsigned queue_depth = 8;                               // direct transfers in flight, per worker
+  std::uint64_t transfer_bytes = std::uint64_t{1} << 20;  // of one direct transfer, when the depth is to be filled
+  std::uint64_t staging_bytes = std::uint64_t{1} << 18;   // of one staging buffer; fits a core's cache
+  bool sieve_writes = true;
+  std::optional<Method> method;  // by hint; else the cost model decides
+  std::size_t workers = 0;       // by hint; 0: the cost model decides
+  StorageCosts costs;            // through the page cache
+  StorageCosts direct_costs;
+};
+
+// The shared position, moved in the order in which in-order accesses were called. Task 0 of a group draws a ticket at
+// the call; its access shows the position when all tickets before it are settled.
+class SharedPosition {
+ public:
+  using Ticket = std::uint64_t;
+  Ticket draw();
+  bool is_turn(Ticket ticket) const { return settled_.load(std::memory_order_acquire) == ticket; }
+  std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
+  void settle(Ticket ticket, std::uint64_t value);  // by task 0, once, when it is its turn
+  // In a process that does not hold task 0: what it heard. Later tickets win over earlier ones.
+  void follow(Ticket ticket, std::uint64_t value);
+  bool all_settled() const;
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::uint64_t> drawn_{0};
+  std::atomic<std::uint64_t> settled_{0};  // release: who sees it sees value_
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct SharedFile {
+  std::unique_ptr<StoredFile> stored;
+  StorageInfo storage;
+  Strategy strategy;
+  bool may_read = false;
+  bool may_write = false;
+  SharedPosition position;
+  RangeGate writers;
+};
+
+}  // namespace thalweg

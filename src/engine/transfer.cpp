@@ -1,0 +1,177 @@
+#include "engine/transfer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "engine/staging_pool.hpp"
+#include "engine/steps.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::chrono::microseconds kWait{1000};
+
+// A step on its way.
+struct Slot {
+  Step step;
+  StagingBuffer staging;
+  Piece staged;  // the staging buffer, as the transfer wants it
+  IoTransfer io;
+  bool busy = false;
+};
+
+// co_await: the transfer is done.
+struct Done {
+  IoQueue& queue;
+  const IoTransfer& io;
+  static bool ready(void* self) {
+    const auto* done = static_cast<Done*>(self);
+    if (!done->io.done) done->queue.poll();
+    return done->io.done;
+  }
+  static void block(void* self) { static_cast<Done*>(self)->queue.wait(kWait); }
+  WaitPoint point() { return {ready, block, this}; }
+};
+
+// co_await: the queue has taken the transfer.
+struct Submitted {
+  IoQueue& queue;
+  IoTransfer& io;
+  static bool ready(void* self) {
+    auto* submitted = static_cast<Submitted*>(self);
+    if (submitted->queue.submit(submitted->io)) return true;
+    submitted->queue.poll();
+    return submitted->queue.submit(submitted->io);
+  }
+  static void block(void* self) { static_cast<Submitted*>(self)->queue.wait(kWait); }
+  WaitPoint point() { return {ready, block, this}; }
+};
+
+// co_await: the range may be written.
+struct Entered {
+  RangeGate& gate;
+  FileDomain range;
+  Writing how;
+  static bool ready(void* self) {
+    auto* entered = static_cast<Entered*>(self);
+    return entered->gate.try_enter(entered->range, entered->how);
+  }
+  WaitPoint point() { return {ready, nullptr, this}; }
+};
+
+class Worker {
+ public:
+  explicit Worker(const TransferTask& task) : task_(task), steps_(task), slots_(std::max(task.depth, 1U)) {}
+
+  Slot& oldest() { return slots_[n_ % slots_.size()]; }
+  void advance() { ++n_; }
+  std::size_t n_slots() const { return slots_.size(); }
+
+  // Makes the next step and what it needs. False: there is none, or the status says why not.
+  bool prepare(Slot& slot) {
+    try {
+      if (!steps_.next(slot.step)) return false;
+      if (slot.step.staged && slot.staging.size() == 0) {
+        auto staging = take_staging(steps_.staging_bytes());
+        if (!staging.has_value()) return fail(staging.error());
+        slot.staging = std::move(staging).value();
+      }
+    } catch (const std::bad_alloc&) {
+      return fail(
+          Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task_.file->stored->path() + "'"));
+    }
+    Step& step = slot.step;
+    if (step.staged) slot.staged = {slot.staging.data(), step.bytes()};
+    if (step.staged && writes() && !step.sieved) gather_into(slot.staging.data(), step);
+    slot.io = IoTransfer{};
+    slot.io.file = task_.file->stored.get();
+    slot.io.direction = task_.direction;
+    slot.io.direct = step.direct;
+    slot.io.offset = step.range.begin;
+    slot.io.pieces = step.staged ? std::span<const Piece>(&slot.staged, 1) : std::span<const Piece>(step.pieces);
+    return true;
+  }
+
+  // What became of a transfer that is done.
+  void finish(Slot& slot) {
+    slot.busy = false;
+    const IoTransfer& io = slot.io;
+    if (writes()) task_.file->writers.leave(slot.step.range, Writing::once);
+    if (!io.status.ok()) return static_cast<void>(fail(io.status));
+    if (writes()) return;
+    if (slot.step.staged) scatter_from(slot.staging.data(), slot.step, io.moved);
+    if (io.moved < slot.step.bytes()) meet_end(slot.step.range.begin + io.moved);
+  }
+
+  // Reads the window, lays the new bytes over it, writes it. Alone on its range, and without letting go of the thread.
+  void rewrite(Slot& slot) {
+    StoredFile& stored = *task_.file->stored;
+    const auto had = stored.transfer(Direction::read, slot.step.range.begin, {&slot.staged, 1});
+    if (!had.has_value()) return static_cast<void>(fail(had.error()));
+    const std::uint64_t n_old = had.value();
+    std::memset(slot.staging.data() + n_old, 0, slot.step.bytes() - n_old);  // behind the end of the file
+    gather_into(slot.staging.data(), slot.step);
+    const auto written = stored.transfer(Direction::write, slot.step.range.begin, {&slot.staged, 1});
+    if (!written.has_value()) fail(written.error());
+  }
+
+  bool writes() const { return task_.direction == Direction::write; }
+  bool failed() const { return !result_.status.ok(); }
+  TransferResult& result() { return result_; }
+
+ private:
+  bool fail(const Status& status) {
+    if (result_.status.ok()) result_.status = status;
+    return false;
+  }
+  void meet_end(std::uint64_t end) { result_.end_of_file = std::min(result_.end_of_file, end); }
+
+  const TransferTask& task_;
+  StepMaker steps_;
+  std::vector<Slot> slots_;
+  std::size_t n_ = 0;
+  TransferResult result_;
+};
+
+}  // namespace
+
+Op<TransferResult> transfer(TransferTask task) {
+  Worker worker(task);
+  while (true) {
+    Slot& slot = worker.oldest();
+    if (slot.busy) {
+      Done done{*task.queue, slot.io};
+      co_await Until{done.point()};
+      worker.finish(slot);
+    }
+    if (worker.failed() || !worker.prepare(slot)) break;
+    if (worker.writes()) {
+      const Writing how = slot.step.sieved ? Writing::rewrite : Writing::once;
+      Entered entered{task.file->writers, slot.step.range, how};
+      co_await Until{entered.point()};
+      if (slot.step.sieved) {
+        worker.rewrite(slot);
+        task.file->writers.leave(slot.step.range, how);
+        continue;
+      }
+    }
+    Submitted submitted{*task.queue, slot.io};
+    co_await Until{submitted.point()};
+    slot.busy = true;
+    worker.advance();
+  }
+  for (std::size_t i = 0; i < worker.n_slots(); ++i, worker.advance()) {
+    Slot& slot = worker.oldest();
+    if (!slot.busy) continue;
+    Done done{*task.queue, slot.io};
+    co_await Until{done.point()};
+    worker.finish(slot);
+  }
+  co_return std::move(worker.result());
+}
+
+}  // namespace thalweg

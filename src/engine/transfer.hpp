@@ -1,0 +1,38 @@
+// Transfer: one worker moves its file domain, in file order. Every way of moving bytes (vectored, packed, past the page
+// cache, sieved) is a step (engine/steps.hpp); one loop keeps `depth` of them in flight.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "backend/io_queue.hpp"
+#include "engine/shared_file.hpp"
+#include "extent/extent_list.hpp"
+#include "group/op.hpp"
+#include "plan/file_domains.hpp"
+
+namespace thalweg {
+
+inline constexpr std::uint64_t kEverything = ~std::uint64_t{0} >> 1;  // the end of files, and of a domain without end
+
+struct TransferTask {
+  SharedFile* file = nullptr;
+  IoQueue* queue = nullptr;
+  Direction direction = Direction::read;
+  std::span<const ExtentList* const> lists;  // borrowed, with the memory they lead to
+  FileDomain domain;
+  bool pack = false;    // small pieces go through staging
+  bool sieve = false;   // holes are read, or read and put back, where that is cheaper
+  bool direct = false;  // past the page cache
+  unsigned depth = 1;   // steps in flight
+};
+
+struct TransferResult {
+  Status status;
+  std::uint64_t end_of_file = kEverything;  // where a read met it
+};
+
+// May only be given up when done.
+Op<TransferResult> transfer(TransferTask task);
+
+}  // namespace thalweg
