@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "backend": {"base", "os", "extent"},
     "engine": {"base", "os", "extent", "plan", "group", "backend"},
     "file": {"base", "os", "extent", "plan", "format", "group", "backend", "engine"},
-    "capi": {"base", "group", "file"},
+    "capi": {"base", "group", "engine", "file"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
 INSIDERS = ("tests/", "fuzz/")

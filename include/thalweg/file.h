@@ -101,7 +101,7 @@ typedef struct tw_extent {
 } tw_extent;
 
 typedef int32_t tw_direction;
-enum { TW_READ = 0, TW_WRITE = 1 };
+enum { TW_ACCESS_READ = 0, TW_ACCESS_WRITE = 1 };
 
 typedef int32_t tw_placement;
 enum {
@@ -112,9 +112,10 @@ enum {
 
 typedef int32_t tw_progress;
 enum {
-  TW_PROGRESS_DEFAULT = 0, /* environment variable THALWEG_PROGRESS=thread|poll, else thread */
+  TW_PROGRESS_DEFAULT = 0, /* environment variable THALWEG_PROGRESS=thread|poll|kernel, else thread */
   TW_PROGRESS_THREAD = 1,  /* the one progress thread of the process advances it */
-  TW_PROGRESS_POLL = 2     /* advances within calls of the library, and in the kernel (io_uring) */
+  TW_PROGRESS_POLL = 2,    /* advances only within calls of the library */
+  TW_PROGRESS_KERNEL = 3   /* carried by io_uring, without a thread of ours; where that is missing, as THREAD */
 };
 
 /* One task's part of an access. Zero-initialise, then set struct_size. */

@@ -11,6 +11,7 @@
 namespace thalweg {
 
 enum class HintType { bytes, count, choice, boolean };
+enum class HintScope { multifile, file };  // what is opened with it
 
 struct HintSpec {
   const char* name;
@@ -19,12 +20,13 @@ struct HintSpec {
   const char* values;  // range or choices separated by '|', shown to people
   const char* help;
   std::uint64_t min = 0, max = ~0ull;  // bytes and count; words among `values` are allowed besides
+  HintScope scope = HintScope::multifile;
 };
 
-std::span<const HintSpec> hint_table();
+std::span<const HintSpec> hint_table();  // of all scopes
 
-// unknown_hint when no hint has that name; the message proposes the nearest one, if any is near.
-Result<const HintSpec*> find_hint(std::string_view name);
+// unknown_hint when no hint of the scope has that name; the message proposes the nearest one, if any is near.
+Result<const HintSpec*> find_hint(std::string_view name, HintScope scope);
 
 // A value in the unit of the hint: bytes, count, position of the choice, 0 or 1. For bytes and count a word among
 // `values` gives kHintWord + its position.

@@ -1,0 +1,267 @@
+// file.h: opening, closing, and the access that all short forms (capi_file_forms.cpp) are made of.
+#include <string>
+#include <utility>
+
+#include "capi/file_handle.hpp"
+#include "capi/guard.hpp"
+#include "engine/queues.hpp"
+#include "thalweg/file.h"
+
+namespace thalweg {
+
+namespace {
+
+static_assert(sizeof(tw_extent) == sizeof(Extent) && offsetof(tw_extent, address) == offsetof(Extent, memory) &&
+                  offsetof(tw_extent, length) == offsetof(Extent, bytes) &&
+                  offsetof(tw_extent, offset) == offsetof(Extent, offset),
+              "a caller's list is used where it lies");
+
+Status bad(const char* function, const std::string& what) {
+  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
+}
+
+PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* options, tw_file** file) {
+  PlainOpen how;
+  if (path == nullptr) how.status = null_argument("tw_file_open", "path");
+  if (file == nullptr) how.status = null_argument("tw_file_open", "file");
+  constexpr int32_t kKnown = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_EXCLUSIVE | TW_FILE_TRUNCATE |
+                             TW_FILE_APPEND | TW_FILE_DIRECT;
+  if ((flags & ~kKnown) != 0) how.status = bad("tw_file_open", "flags " + std::to_string(flags) + " has unknown bits");
+  if (options != nullptr && options->struct_size < sizeof(tw_file_options))
+    how.status = bad("tw_file_open", "struct_size of the options is " + std::to_string(options->struct_size) +
+                                         ", needed is " + std::to_string(sizeof(tw_file_options)));
+  if (!how.status.ok()) return how;
+  how.path = path;
+  how.options.read = (flags & TW_FILE_READ) != 0;
+  how.options.write = (flags & TW_FILE_WRITE) != 0;
+  how.options.create = (flags & TW_FILE_CREATE) != 0;
+  how.options.exclusive = (flags & TW_FILE_EXCLUSIVE) != 0;
+  how.options.truncate = (flags & TW_FILE_TRUNCATE) != 0;
+  how.append = (flags & TW_FILE_APPEND) != 0;
+  how.direct = (flags & TW_FILE_DIRECT) != 0;
+  if (options != nullptr && options->permissions != 0) how.options.permissions = options->permissions;
+  if (options != nullptr && options->hints != nullptr) how.hints = options->hints;
+  return how;
+}
+
+Status check_numbers(const char* function, const tw_access& given) {
+  if (given.struct_size < sizeof(tw_access))
+    return bad(function, "struct_size of the access is " + std::to_string(given.struct_size) + ", needed is " +
+                             std::to_string(sizeof(tw_access)));
+  if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
+    return bad(function, "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
+  if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_ORDER)
+    return bad(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
+  if (given.n < 0) return bad(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
+  if (given.n > 0 && given.extents == nullptr) return null_argument(function, "extents");
+  if (given.placement == TW_AT_OFFSET && given.offset < 0)
+    return bad(function, "offset is " + std::to_string(given.offset) + "; offsets are 0 .. 2^63-1");
+  return {};
+}
+
+// Negative numbers must not become large ones.
+Status check_extents(const char* function, const tw_access& given) {
+  const bool placed = given.placement == TW_AT_EXTENTS;
+  std::int64_t any = 0;
+  for (std::int64_t i = 0; i < given.n; ++i) any |= given.extents[i].length | (placed ? given.extents[i].offset : 0);
+  if (any >= 0) return {};
+  for (std::int64_t i = 0; i < given.n; ++i) {
+    const tw_extent& extent = given.extents[i];
+    if (extent.length < 0)
+      return bad(function, "extent " + std::to_string(i) + " has length " + std::to_string(extent.length));
+    if (placed && extent.offset < 0)
+      return bad(function, "extent " + std::to_string(i) + " has offset " + std::to_string(extent.offset));
+  }
+  return {};
+}
+
+ProgressMode to_mode(tw_progress progress) {
+  switch (progress) {
+    case TW_PROGRESS_THREAD:
+      return ProgressMode::thread;
+    case TW_PROGRESS_POLL:
+      return ProgressMode::poll;
+    case TW_PROGRESS_KERNEL:
+      return ProgressMode::kernel;
+    default:
+      return default_progress();
+  }
+}
+
+// One extent is kept with the request: the short forms have it on their stack.
+void keep_only(Access& access, tw_request& request) {
+  if (access.extents.size() != 1) return;
+  request.only = access.extents[0];
+  access.extents = {&request.only, 1};
+}
+
+Status answer(const Outcome& outcome, int64_t* moved) {
+  if (moved != nullptr) *moved = static_cast<int64_t>(outcome.moved);
+  return outcome.status;
+}
+
+}  // namespace
+
+Access to_access(const char* function, const tw_access* given) {
+  Access access;
+  if (given == nullptr) {
+    access.status = null_argument(function, "access");
+    return access;
+  }
+  access.status = check_numbers(function, *given);
+  if (access.status.ok()) access.status = given_status(given->status, given->os_errno, given->message);
+  if (access.status.ok()) access.status = check_extents(function, *given);
+  access.direction = given->direction == TW_ACCESS_WRITE ? Direction::write : Direction::read;
+  access.placement = static_cast<Placement>(
+      given->placement >= TW_AT_EXTENTS && given->placement <= TW_IN_ORDER ? given->placement : TW_AT_EXTENTS);
+  access.common = given->common != 0;
+  if (!access.status.ok()) return access;
+  access.extents = {reinterpret_cast<const Extent*>(given->extents), static_cast<std::size_t>(given->n)};
+  access.offset = static_cast<std::uint64_t>(given->offset);
+  return access;
+}
+
+}  // namespace thalweg
+
+using namespace thalweg;
+
+extern "C" {
+
+tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_file_options* options,
+                       tw_file** file) {
+  return guarded([&]() -> Status {
+    if (group == nullptr) return null_argument("tw_file_open", "group");
+    auto opened = run(PlainFile::open(*group->impl, posix_backend(), to_open(path, flags, options, file)));
+    if (!opened.has_value()) return opened.error();
+    *file = new tw_file{std::move(opened).value(), {}, {}};
+    return {};
+  });
+}
+
+tw_status tw_file_close(tw_file* file) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return {};
+    const std::unique_ptr<tw_file> gone(file);
+    return run(gone->impl->close());
+  });
+}
+
+tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_size", "file");
+    const auto size = run(file->impl->size());
+    if (!size.has_value()) return size.error();
+    if (nbytes != nullptr) *nbytes = static_cast<int64_t>(size.value());
+    return {};
+  });
+}
+
+tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_truncate", "file");
+    Status mine;
+    if (nbytes < 0) mine = bad("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
+    return run(file->impl->truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
+  });
+}
+
+tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_preallocate", "file");
+    Status mine;
+    if (offset < 0 || nbytes < 0)
+      mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + ", nbytes " + std::to_string(nbytes) +
+                                            "; neither may be negative");
+    const auto from = static_cast<std::uint64_t>(offset);
+    return run(file->impl->preallocate(from, static_cast<std::uint64_t>(nbytes), std::move(mine)));
+  });
+}
+
+tw_status tw_file_sync(tw_file* file) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_sync", "file");
+    return run(file->impl->sync());
+  });
+}
+
+tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_seek", "file");
+    const auto now = run(file->impl->seek(offset, whence, {}));
+    if (!now.has_value()) return now.error();
+    if (position != nullptr) *position = static_cast<int64_t>(now.value());
+    return {};
+  });
+}
+
+tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved) {
+  return guarded([&]() -> Status {
+    if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
+    Access mine = to_access("tw_access_all", access);
+    if (group == nullptr) {
+      file->last = run(file->impl->access(std::move(mine)));
+      return answer(file->last, moved);
+    }
+    const std::shared_ptr<SharedFile> shared = file != nullptr ? file->impl->shared() : nullptr;
+    return answer(run(access_with(*group->impl, shared, std::move(mine), blocking_io())), moved);
+  });
+}
+
+tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
+  return guarded([&]() -> Status {
+    if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
+    if (request == nullptr) return null_argument("tw_iaccess_all", "request");
+    Access mine = to_access("tw_iaccess_all", access);
+    const ProgressMode mode = to_mode(access != nullptr ? access->progress : TW_PROGRESS_DEFAULT);
+    auto made = std::make_unique<tw_request>();
+    keep_only(mine, *made);
+    if (group == nullptr) {
+      made->impl = file->impl->request(std::move(mine));
+    } else {
+      made->impl = request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
+    }
+    TW_RETURN_IF_ERROR(start(made->impl, mode));
+    *request = made.release();
+    return {};
+  });
+}
+
+tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_access_one", "file");
+    Access mine = to_access("tw_access_one", access);
+    if (mine.status.ok() && mine.placement == Placement::in_order)
+      mine.status = bad("tw_access_one", "TW_IN_ORDER is for collective accesses");
+    file->last = run(access_one(*file->impl->shared(), std::move(mine), blocking_io()));
+    return answer(file->last, moved);
+  });
+}
+
+tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_iaccess_one", "file");
+    if (request == nullptr) return null_argument("tw_iaccess_one", "request");
+    Access mine = to_access("tw_iaccess_one", access);
+    if (mine.status.ok() && mine.placement == Placement::in_order)
+      mine.status = bad("tw_iaccess_one", "TW_IN_ORDER is for collective accesses");
+    auto made = std::make_unique<tw_request>();
+    keep_only(mine, *made);
+    made->impl = request_one(file->impl->shared(), std::move(mine));
+    TW_RETURN_IF_ERROR(start(made->impl, to_mode(access != nullptr ? access->progress : TW_PROGRESS_DEFAULT)));
+    *request = made.release();
+    return {};
+  });
+}
+
+const char* tw_file_last_plan(const tw_file* file) {
+  if (file == nullptr || file->last.tasks == 0) return "";
+  try {
+    auto* handle = const_cast<tw_file*>(file);  // a cache of the text
+    handle->last_plan = describe(file->last.plan) + "; " + describe(file->last.pattern, file->last.tasks);
+    return handle->last_plan.c_str();
+  } catch (...) {
+    return "";
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,293 @@
+#include "file/plain_file.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "engine/queues.hpp"
+#include "file/strategy.hpp"
+#include "group/agree.hpp"
+#include "group/groups.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
+
+// What a process has of a file that it opens.
+struct Opened {
+  std::shared_ptr<SharedFile> file;
+  Status status;
+};
+
+Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen& how, const FileHints& hints) {
+  auto file = std::make_shared<SharedFile>();
+  // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
+  OpenOptions both = how.options;
+  both.read = true;
+  auto opened = backend.open(how.path, both);
+  const bool alone = !opened.has_value() && opened.error().code() == Code::no_permission && !how.options.read;
+  if (alone) opened = backend.open(how.path, how.options);
+  if (!opened.has_value()) return opened.error();
+  file->stored = std::move(opened).value();
+  file->may_read = how.options.read;
+  file->may_write = how.options.write;
+  TW_ASSIGN_OR_RETURN(file->storage, backend.describe(how.path));
+  file->strategy = choose_strategy(how.path, file->storage, hints);
+  if (how.direct) file->strategy.direct_reads = file->strategy.direct_writes = true;
+  if (alone) file->strategy.sieve_writes = false;
+  if (how.append) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
+    file->position.settle(file->position.draw(), size);
+  }
+  return file;
+}
+
+std::int64_t flag_bits(const PlainOpen& how) {
+  const OpenOptions& options = how.options;
+  return options.read | options.write << 1 | options.create << 2 | options.exclusive << 3 | options.truncate << 4 |
+         how.append << 5 | how.direct << 6;
+}
+
+Status check_flags(const PlainOpen& how) {
+  const OpenOptions& options = how.options;
+  const auto bad = [&](const char* what) {
+    return Status::error(Code::invalid_argument, "cannot open '" + how.path + "': " + what);
+  };
+  if (how.path.empty()) return bad("the name is empty");
+  if (!options.read && !options.write) return bad("neither reading nor writing is asked for");
+  if ((options.create || options.truncate) && !options.write) return bad("to create or truncate, writing is needed");
+  if (options.exclusive && !options.create) return bad("'exclusive' needs 'create'");
+  return {};
+}
+
+// Numbers that must be the same on all tasks.
+Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {
+  std::vector<std::int64_t> bounds(4);
+  bounds[0] = a;
+  bounds[1] = ~a;
+  bounds[2] = b;
+  bounds[3] = ~b;
+  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
+  if (!largest.has_value()) co_return largest.error();
+  const auto& max = largest.value();
+  if (mine.ok() && (max[0] != ~max[1] || max[2] != ~max[3]))
+    mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
+  co_return co_await agree(group, std::move(mine));
+}
+
+std::int64_t hash_of(const std::string& text) { return static_cast<std::int64_t>(std::hash<std::string>{}(text)); }
+
+Op<Result<FileHints>> hints_of_task_0(Group& group, const PlainOpen& how) {
+  const ByteView text = std::as_bytes(std::span(how.hints));
+  auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
+  if (!said.has_value()) co_return said.error();
+  const Bytes& heard = said.value();
+  co_return parse_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()});  // the same on all tasks
+}
+
+}  // namespace
+
+Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
+  Status status = how.status.ok() ? check_flags(how) : how.status;
+  status =
+      co_await same_on_all(group, flag_bits(how), hash_of(how.path), std::move(status), "the name or flags of an open");
+  if (!status.ok()) co_return status;
+  auto hints = co_await hints_of_task_0(group, how);
+  if (!hints.has_value()) co_return hints.error();
+
+  // Task 0 creates; then every other process opens what is there.
+  const FileHints& chosen = hints.value();
+  auto first = std::make_shared<Opened>();
+  how.options.keep_open = true;
+  if (group.rank() == 0) {
+    auto opened = open_here(*backend, how, chosen);
+    first->status = opened.status();
+    if (opened.has_value()) first->file = std::move(opened).value();
+  }
+  status = co_await agree(group, first->status);
+  if (!status.ok()) co_return status;
+  std::function<std::shared_ptr<void>()> open_or_take = [&]() -> std::shared_ptr<void> {
+    if (first->file != nullptr) return first;
+    PlainOpen again = how;
+    again.options.create = again.options.exclusive = again.options.truncate = false;
+    auto opened = open_here(*backend, again, chosen);
+    first->status = opened.status();
+    if (opened.has_value()) first->file = std::move(opened).value();
+    return first;
+  };
+  auto here = co_await group.share_in_process(std::move(open_or_take));
+  if (!here.has_value()) co_return here.error();
+  const auto opened = std::static_pointer_cast<Opened>(std::move(here).value());
+  status = co_await agree(group, opened->status);
+  if (!status.ok()) co_return status;
+
+  std::unique_ptr<PlainFile> file(new PlainFile);
+  file->shared_ = opened->file;
+  auto copy = co_await group.duplicate();
+  if (!copy.has_value()) co_return copy.error();
+  file->group_ = std::move(copy).value();
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    auto lane = co_await group.duplicate();
+    if (!lane.has_value()) co_return lane.error();
+    file->lanes_.push_back(std::make_shared<Lane>());
+    file->lanes_.back()->group = std::move(lane).value();
+  }
+  co_return file;
+}
+
+PlainFile::~PlainFile() = default;
+
+Op<Status> PlainFile::close() {
+  for (const auto& weak : outstanding_) {
+    if (const auto request = weak.lock()) wait_for(*request);
+  }
+  // Whoever is last in its process closes; the error of that close is told by task 0's agreement below.
+  const Place place = group_->place();
+  co_await group_->barrier();
+  Status status;
+  if (group_->rank() == place.process_leader) status = shared_->stored->close();
+  co_return co_await agree(*group_, std::move(status));
+}
+
+Op<Status> PlainFile::once(Status mine, bool changes, std::function<Status(StoredFile&)> action) {
+  if (mine.ok() && changes) mine = check_mode(*shared_, Direction::write);
+  Status status = co_await agree(*group_, std::move(mine));
+  if (!status.ok()) co_return status;
+  if (group_->rank() == 0) status = action(*shared_->stored);
+  co_return co_await agree(*group_, std::move(status));
+}
+
+Op<Result<std::uint64_t>> PlainFile::size() {
+  std::uint64_t bytes = 0;
+  Status status;
+  if (group_->rank() == 0) {
+    auto found = shared_->stored->size();
+    status = found.status();
+    if (found.has_value()) bytes = found.value();
+  }
+  Agreement agreed = co_await agree_on_largest(*group_, std::move(status), static_cast<std::int64_t>(bytes));
+  if (!agreed.status.ok()) co_return std::move(agreed.status);
+  co_return static_cast<std::uint64_t>(agreed.largest);
+}
+
+Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
+  const auto number = static_cast<std::int64_t>(bytes);
+  Status same = co_await same_on_all(*group_, number, 0, std::move(mine), "the sizes of a truncate");
+  std::function<Status(StoredFile&)> action = [bytes](StoredFile& stored) { return stored.truncate(bytes); };
+  if (!same.ok()) co_return same;
+  co_return co_await once(std::move(same), true, std::move(action));
+}
+
+Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine) {
+  const auto from = static_cast<std::int64_t>(offset);
+  const auto number = static_cast<std::int64_t>(bytes);
+  Status same = co_await same_on_all(*group_, from, number, std::move(mine), "the ranges of a preallocate");
+  std::function<Status(StoredFile&)> action = [=](StoredFile& stored) { return stored.preallocate(offset, bytes); };
+  if (!same.ok()) co_return same;
+  co_return co_await once(std::move(same), true, std::move(action));
+}
+
+Op<Status> PlainFile::sync() {
+  co_await group_->barrier();  // all have written
+  Status status;
+  if (group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
+  co_return co_await agree(*group_, std::move(status));
+}
+
+Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
+  if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
+    mine = Status::error(Code::invalid_argument,
+                         "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+  Status status = co_await same_on_all(*group_, offset, whence, std::move(mine), "the arguments of a seek");
+  if (!status.ok()) co_return status;
+  SharedPosition& position = shared_->position;
+  SharedPosition::Ticket ticket = 0;
+  std::int64_t target = 0;
+  if (group_->rank() == 0) {
+    ticket = position.draw();
+    TheirTurn turn{position, ticket};
+    co_await Until{turn.point()};
+    std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
+    if (whence == SEEK_END) {
+      auto size = shared_->stored->size();
+      status = size.status();
+      if (size.has_value()) base = static_cast<std::int64_t>(size.value());
+    }
+    if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0))
+      status = Status::error(Code::invalid_argument, "cannot seek by " + std::to_string(offset) + " from " +
+                                                         std::to_string(base) + ": positions are 0 .. 2^63-1");
+    position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
+  }
+  Agreement agreed = co_await agree_on_largest(*group_, std::move(status), target);
+  if (!agreed.status.ok()) co_return std::move(agreed.status);
+  co_return static_cast<std::uint64_t>(agreed.largest);
+}
+
+namespace {
+
+SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Access& access) {
+  const bool draws = file != nullptr && group.rank() == 0 && access.placement == Placement::in_order;
+  return draws ? file->position.draw() : 0;
+}
+
+Op<Outcome> with_ticket(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access,
+                        SharedPosition::Ticket ticket, IoContext io) {
+  co_return co_await access_all(*group, file.get(), std::move(access), ticket, io);
+}
+
+Op<Outcome> alone(std::shared_ptr<SharedFile> file, Access access, IoContext io) {
+  co_return co_await access_one(*file, std::move(access), io);
+}
+
+}  // namespace
+
+Op<Outcome> PlainFile::access(Access access) {
+  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
+  return access_all(*group_, shared_.get(), std::move(access), ticket, blocking_io());
+}
+
+Op<Outcome> PlainFile::on_lane(std::shared_ptr<Lane> lane, std::uint64_t turn, std::shared_ptr<SharedFile> file,
+                               Access access, SharedPosition::Ticket ticket, IoContext io) {
+  struct Turn {
+    const Lane& lane;
+    std::uint64_t turn;
+    static bool ready(void* self) {
+      const auto* mine = static_cast<const Turn*>(self);
+      return mine->lane.finished.load(std::memory_order_acquire) == mine->turn;
+    }
+  };
+  Turn mine{*lane, turn};
+  const WaitPoint point{Turn::ready, nullptr, &mine};
+  co_await Until{point};
+  Outcome outcome = co_await access_all(*lane->group, file.get(), std::move(access), ticket, io);
+  lane->finished.store(turn + 1, std::memory_order_release);
+  co_return outcome;
+}
+
+std::shared_ptr<Request> PlainFile::request(Access access) {
+  std::erase_if(outstanding_, [](const std::weak_ptr<Request>& request) { return request.expired(); });
+  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
+  const std::shared_ptr<Lane> lane = lanes_[n_requests_++ % kLanes];
+  const std::uint64_t turn = lane->issued++;
+  auto request = std::make_shared<Request>(
+      [=, file = shared_](IoContext io) { return on_lane(lane, turn, file, access, ticket, io); });
+  outstanding_.push_back(request);
+  return request;
+}
+
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io) {
+  const SharedPosition::Ticket ticket = draw_for(group, file.get(), access);
+  co_return co_await access_all(group, file.get(), std::move(access), ticket, io);
+}
+
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access) {
+  const SharedPosition::Ticket ticket = draw_for(*group, file.get(), access);
+  return std::make_shared<Request>([=](IoContext io) { return with_ticket(group, file, access, ticket, io); });
+}
+
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, Access access) {
+  return std::make_shared<Request>([=](IoContext io) { return alone(file, access, io); });
+}
+
+}  // namespace thalweg

@@ -1,0 +1,78 @@
+// PlainFile: one task's view of a file that a group has open; byte for byte what a sequential program would have
+// written.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "engine/collective.hpp"
+#include "engine/request.hpp"
+#include "group/group.hpp"
+
+namespace thalweg {
+
+struct PlainOpen {
+  std::string path;
+  OpenOptions options;
+  bool append = false;  // the shared position begins at the end
+  bool direct = false;
+  std::string hints;
+  Status status;  // what is wrong with the arguments already: told to all
+};
+
+class PlainFile {
+ public:
+  // Collective over `group`, which is duplicated. `hints` are those of task 0.
+  static Op<Result<std::unique_ptr<PlainFile>>> open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how);
+  ~PlainFile();
+
+  Group& group() { return *group_; }
+  const std::shared_ptr<SharedFile>& shared() const { return shared_; }
+
+  // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
+  Op<Status> close();  // waits for the requests of this handle
+  Op<Result<std::uint64_t>> size();
+  Op<Status> truncate(std::uint64_t bytes, Status mine);
+  Op<Status> preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine);
+  Op<Status> sync();
+  Op<Result<std::uint64_t>> seek(std::int64_t offset, int whence, Status mine);
+
+  // A collective access of group(), to be started; its start is the call.
+  Op<Outcome> access(Access access);
+  std::shared_ptr<Request> request(Access access);
+
+ private:
+  // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does
+  // not mix, what is on one follows one another. All tasks start them in the same order, so all take the same lane.
+  struct Lane {
+    std::shared_ptr<Group> group;
+    std::uint64_t issued = 0;
+    std::atomic<std::uint64_t> finished{0};
+  };
+  static constexpr std::size_t kLanes = 4;
+
+  PlainFile() = default;
+  static Op<Outcome> on_lane(std::shared_ptr<Lane> lane, std::uint64_t turn, std::shared_ptr<SharedFile> file,
+                             Access access, SharedPosition::Ticket ticket, IoContext io);
+  SharedPosition::Ticket draw(const Access& access);
+  // Done by task 0, its status that of all.
+  Op<Status> once(Status mine, bool changes, std::function<Status(StoredFile&)> action);
+
+  std::unique_ptr<Group> group_;
+  std::shared_ptr<SharedFile> shared_;
+  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::vector<std::weak_ptr<Request>> outstanding_;
+  std::uint64_t n_requests_ = 0;
+};
+
+// An access of a group of threads of this process to a file that another group opened. `file` is null on a task that
+// has none. The ticket is drawn at the call.
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io);
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access);
+// Independent.
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, Access access);
+
+}  // namespace thalweg

@@ -1,0 +1,71 @@
+#include "file/strategy.hpp"
+
+#include "base/hint_table.hpp"
+#include "file/profile.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status set_hint(FileHints& hints, std::string_view name, std::string_view value) {
+  TW_ASSIGN_OR_RETURN(const HintSpec* spec, find_hint(name, HintScope::file));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t number, parse_hint(*spec, value));
+  const bool word = number >= kHintWord;  // "auto"
+  if (name == "io") {
+    hints.io = static_cast<FileHints::Io>(number);
+  } else if (name == "method") {
+    constexpr Method kMethods[] = {Method::direct, Method::shared, Method::naive};
+    if (number > 0) hints.method = kMethods[number - 1];
+  } else if (name == "workers") {
+    hints.workers = word ? 0 : static_cast<std::size_t>(number);
+  } else if (name == "queue_depth") {
+    hints.queue_depth = static_cast<unsigned>(number);
+  } else if (name == "transfer_bytes") {
+    hints.transfer_bytes = number;
+  } else if (name == "staging_bytes") {
+    hints.staging_bytes = number;
+  } else if (name == "sieve_writes") {
+    hints.sieve_writes = number != 0;
+  } else {
+    return Status::error(Code::internal, "hint '" + std::string(name) + "' is in the table but not in use");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<FileHints> parse_file_hints(std::string_view text) {
+  FileHints hints;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view entry = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    if (entry.empty()) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos)
+      return Status::error(Code::unknown_hint, "hint '" + std::string(entry) + "' has no value; write NAME=VALUE");
+    TW_RETURN_IF_ERROR(set_hint(hints, entry.substr(0, equals), entry.substr(equals + 1)));
+  }
+  return hints;
+}
+
+Strategy choose_strategy(const std::string& path, const StorageInfo& storage, const FileHints& hints) {
+  Strategy strategy;
+  // Past the page cache the device takes what all tasks give at once, and a call waits for it.
+  strategy.direct_costs.call_ns = 20'000;
+  strategy.direct_costs.write_byte_ns = strategy.direct_costs.read_byte_ns = 0.4;
+  strategy.direct_costs.parallel_writes = 0;
+  apply_profile(path, strategy);
+  strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;
+  if (hints.io != FileHints::Io::automatic)
+    strategy.direct_reads = strategy.direct_writes = hints.io == FileHints::Io::direct;
+  strategy.method = hints.method;
+  strategy.workers = hints.workers;
+  strategy.queue_depth = hints.queue_depth.value_or(strategy.queue_depth);
+  strategy.transfer_bytes = hints.transfer_bytes.value_or(strategy.transfer_bytes);
+  strategy.staging_bytes = hints.staging_bytes.value_or(strategy.staging_bytes);
+  strategy.sieve_writes = hints.sieve_writes.value_or(strategy.sieve_writes);
+  return strategy;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,28 @@
+// How the bytes of a shared file are to be moved: defaults, over them the tuned profile of the file system, over that
+// the hints of the caller.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/shared_file.hpp"
+
+namespace thalweg {
+
+struct FileHints {
+  enum class Io { automatic, buffered, direct } io = Io::automatic;
+  std::optional<Method> method;
+  std::size_t workers = 0;
+  std::optional<unsigned> queue_depth;
+  std::optional<std::uint64_t> transfer_bytes;
+  std::optional<std::uint64_t> staging_bytes;
+  std::optional<bool> sieve_writes;
+};
+
+// "name=value,name=value". Fails with unknown_hint.
+Result<FileHints> parse_file_hints(std::string_view text);
+
+// `path` may not exist yet.
+Strategy choose_strategy(const std::string& path, const StorageInfo& storage, const FileHints& hints);
+
+}  // namespace thalweg
