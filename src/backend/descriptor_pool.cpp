@@ -45,9 +45,16 @@ PooledDescriptor::~PooledDescriptor() {
 
 // One that could not be opened a second time with these permissions is not parked either.
 Status PooledDescriptor::open(FileCreation creation, std::uint32_t permissions, Parking parking) {
-  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(path_, {access_, creation, permissions}));
+  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(path_, {access_, creation, permissions, direct_}));
   const std::uint32_t needed = access_ == FileAccess::read ? 0400 : access_ == FileAccess::write ? 0200 : 0600;
   put(std::move(file), parking == Parking::never || (permissions & needed) != needed ? 1 : 0);
+  return {};
+}
+
+Status PooledDescriptor::open_beside(PooledDescriptor& other, Parking parking) {
+  TW_ASSIGN_OR_RETURN(const Use use, other.use());
+  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(link_to(use.file()), {.access = access_, .direct = direct_}));
+  put(std::move(file), parking == Parking::never ? 1 : 0);
   return {};
 }
 
@@ -98,7 +105,7 @@ Status PooledDescriptor::reopen() {
     wanted = parked_as_;
     where = parked_path_;
   }
-  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(where, {access_, FileCreation::never}));
+  TW_ASSIGN_OR_RETURN(FileDescriptor file, pool_.open(where, {.access = access_, .direct = direct_}));
   TW_ASSIGN_OR_RETURN(const FileIdentity found, file_identity(file, path_));
   if (found.device != wanted.device || found.inode != wanted.inode)
     return Status::error(Code::io_error, "'" + path_ + "' was replaced by another file while it was in use");

@@ -40,14 +40,17 @@ class DescriptorPool {
 // The descriptor of one open file.
 class PooledDescriptor {
  public:
-  PooledDescriptor(DescriptorPool& pool, std::string path, FileAccess access)
-      : pool_(pool), path_(std::move(path)), access_(access) {}
+  enum class Way { cached, direct };  // through the page cache, or past it
+  PooledDescriptor(DescriptorPool& pool, std::string path, FileAccess access, Way way = Way::cached)
+      : pool_(pool), path_(std::move(path)), access_(access), direct_(way == Way::direct) {}
   PooledDescriptor(const PooledDescriptor&) = delete;
   PooledDescriptor& operator=(const PooledDescriptor&) = delete;
   ~PooledDescriptor();
 
   enum class Parking { may, never };
   Status open(FileCreation creation, std::uint32_t permissions = 0666, Parking parking = Parking::may);  // once, first
+
+  Status open_beside(PooledDescriptor& other, Parking parking);  // once, instead: the file that `other` has open
 
   // Holds the descriptor open while it lives.
   class Use {
@@ -95,6 +98,7 @@ class PooledDescriptor {
   DescriptorPool& pool_;
   const std::string path_;
   const FileAccess access_;
+  const bool direct_;
   std::atomic<int> uses_ = kClosed;   // now, or one of the two above
   std::atomic<bool> recent_ = false;  // used since it was looked at last
   std::atomic<bool> unsynced_ = false;

@@ -30,12 +30,11 @@ FileCreation creation_of(const OpenOptions& options) {
 class PosixFile final : public StoredFile {
  public:
   PosixFile(std::string path, const OpenOptions& options)
-      : descriptor_(process_descriptors(), path, access_of(options)), path_(std::move(path)), options_(options) {}
-  Status open() {
-    using Parking = PooledDescriptor::Parking;
-    return descriptor_.open(creation_of(options_), options_.permissions,
-                            options_.keep_open ? Parking::never : Parking::may);
-  }
+      : descriptor_(process_descriptors(), path, access_of(options)),
+        direct_(process_descriptors(), path, access_of(options), PooledDescriptor::Way::direct),
+        path_(std::move(path)),
+        options_(options) {}
+  Status open() { return descriptor_.open(creation_of(options_), options_.permissions, parking()); }
 
   Status write(std::uint64_t offset, std::span<const std::byte> data) override {
     return write_parts(offset, std::span(&data, 1));
@@ -48,8 +47,21 @@ class PosixFile final : public StoredFile {
     TW_ASSIGN_OR_RETURN(const auto use, use_for(direction));
     return transfer_pieces(use.file(), {path_, direction == Direction::write, offset}, pieces);
   }
-  Result<std::uint64_t> transfer_direct(Direction, std::uint64_t offset, std::span<const Piece> pieces) override {
-    return check_direct(pieces, offset, direct_alignment(), path_);
+  Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
+                                        std::span<const Piece> pieces) override {
+    TW_RETURN_IF_ERROR(check_direction(direction));
+    TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
+    TW_ASSIGN_OR_RETURN(const auto use, direct_.use());
+    return transfer_pieces(use.file(), {path_, direction == Direction::write, offset, direct_alignment()}, pieces);
+  }
+  std::uint32_t direct_alignment() override {
+    std::call_once(direct_once_, [this] { open_direct(); });
+    return direct_alignment_;
+  }
+  int descriptor(bool direct) override {
+    if (!options_.keep_open || descriptor_.is_closed() || (direct && direct_alignment() == 0)) return -1;
+    const auto use = direct ? direct_.use() : descriptor_.use();
+    return use.has_value() ? use.value().file().get() : -1;
   }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
     TW_ASSIGN_OR_RETURN(const auto use, use_to_read());
@@ -76,6 +88,7 @@ class PosixFile final : public StoredFile {
     descriptor_.note_sync();
     Status status = sync_file(use.file(), path_);
     if (status.ok()) status = descriptor_.lost();
+    if (status.ok()) status = direct_.lost();
     const std::lock_guard lock(mutex_);
     if (failed_sync_.ok()) failed_sync_ = status;
     return failed_sync_;
@@ -97,7 +110,9 @@ class PosixFile final : public StoredFile {
   }
   Status close() override {
     TW_RETURN_IF_ERROR(check_open("close"));
-    return descriptor_.close();
+    const Status direct = direct_.is_closed() ? Status{} : direct_.close();
+    const Status plain = descriptor_.close();
+    return plain.ok() ? direct : plain;
   }
   const std::string& path() const override { return path_; }
 
@@ -106,28 +121,46 @@ class PosixFile final : public StoredFile {
     if (!descriptor_.is_closed()) return {};
     return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
   }
+  Status check_writable(const char* verb) const {
+    TW_RETURN_IF_ERROR(check_open(verb));
+    if (options_.write) return {};
+    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+  }
+  Status check_readable() const {
+    TW_RETURN_IF_ERROR(check_open("read"));
+    if (options_.read) return {};
+    return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
+  }
+  Status check_direction(Direction direction) const {
+    return direction == Direction::read ? check_readable() : check_writable("write to");
+  }
   Result<PooledDescriptor::Use> use_to(const char* verb) {
     TW_RETURN_IF_ERROR(check_open(verb));
     return descriptor_.use();
   }
   Result<PooledDescriptor::Use> use_to_write(const char* verb) {
-    TW_RETURN_IF_ERROR(check_open(verb));
-    if (!options_.write)
-      return Status::error(Code::wrong_mode,
-                           std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+    TW_RETURN_IF_ERROR(check_writable(verb));
     auto use = descriptor_.use();
     if (use.has_value()) descriptor_.note_written();  // now that it is not parked
     return use;
   }
 
   Result<PooledDescriptor::Use> use_to_read() {
-    TW_RETURN_IF_ERROR(check_open("read"));
-    if (!options_.read)
-      return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
+    TW_RETURN_IF_ERROR(check_readable());
     return descriptor_.use();
   }
   Result<PooledDescriptor::Use> use_for(Direction direction) {
     return direction == Direction::read ? use_to_read() : use_to_write("write to");
+  }
+
+  PooledDescriptor::Parking parking() const {
+    return options_.keep_open ? PooledDescriptor::Parking::never : PooledDescriptor::Parking::may;
+  }
+  // Once, and only for who asks. Where it cannot be had the alignment stays 0.
+  void open_direct() {
+    if (descriptor_.is_closed() || !direct_.open_beside(descriptor_, parking()).ok()) return;
+    if (const auto use = direct_.use(); use.has_value()) direct_alignment_ = direct_io_alignment_of(use.value().file());
+    if (direct_alignment_ == 0) (void)direct_.close();
   }
 
   // As many pieces at once as one call of the kernel takes.
@@ -153,6 +186,9 @@ class PosixFile final : public StoredFile {
   }
 
   PooledDescriptor descriptor_;
+  PooledDescriptor direct_;
+  std::once_flag direct_once_;
+  std::uint32_t direct_alignment_ = 0;  // set once, as above
   const std::string path_;
   const OpenOptions options_;
   std::mutex mutex_;

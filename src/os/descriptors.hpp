@@ -18,6 +18,8 @@ struct FileIdentity {
 Result<FileIdentity> file_identity(const FileDescriptor& file, const std::string& path);
 
 // Where the file is now, absolute: true after a rename and in another current folder. `opened_as` where nobody knows.
+// A path that leads to the file even when its name is gone; needs /proc.
+std::string link_to(const FileDescriptor& file);
 std::string path_of(const FileDescriptor& file, const std::string& opened_as);
 
 // Most descriptors that this process may have (ulimit -n).

@@ -18,10 +18,11 @@ Result<FileIdentity> file_identity(const FileDescriptor& file, const std::string
   return os_error(err, "cannot look at '" + path + "'");
 }
 
+std::string link_to(const FileDescriptor& file) { return "/proc/self/fd/" + std::to_string(file.get()); }
+
 std::string path_of(const FileDescriptor& file, const std::string& opened_as) {
   std::array<char, PATH_MAX> target;
-  const std::string link = "/proc/self/fd/" + std::to_string(file.get());
-  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
+  const ssize_t length = ::readlink(link_to(file).c_str(), target.data(), target.size());
   const bool known = length > 0 && static_cast<std::size_t>(length) < target.size() && target[0] == '/';
   return known ? std::string(target.data(), static_cast<std::size_t>(length)) : opened_as;
 }

@@ -24,6 +24,7 @@ struct FileOpening {
   FileAccess access = FileAccess::read;
   FileCreation creation = FileCreation::never;
   std::uint32_t permissions = 0666;  // of a new file, before the umask
+  bool direct = false;               // past the page cache
 };
 
 Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how);
@@ -40,6 +41,7 @@ struct TransferPlace {
   const std::string& path;
   bool writes;
   std::uint64_t offset;
+  std::uint32_t alignment = 1;  // of offset, lengths and memory; more than 1 where the file was opened as direct
 };
 Result<std::uint64_t> transfer_at(const FileDescriptor& file, const TransferPlace& place, std::span<const iovec> parts);
 

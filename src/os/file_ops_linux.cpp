@@ -57,7 +57,7 @@ namespace {
 
 int open_flags(const FileOpening& how) {
   // A pipe without a partner must not keep us waiting; on files O_NONBLOCK means nothing.
-  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (how.direct ? O_DIRECT : 0);
   flags |= how.access == FileAccess::read ? O_RDONLY : how.access == FileAccess::write ? O_WRONLY : O_RDWR;
   switch (how.creation) {
     case FileCreation::never:

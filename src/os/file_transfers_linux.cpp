@@ -46,6 +46,23 @@ ssize_t transfer_once(int fd, const TransferPlace& place, std::span<const iovec>
                       : calls.read(fd, only.iov_base, only.iov_len, offset);
 }
 
+// Direct I/O must go on at a multiple of the alignment: what was moved beyond the last one is moved again, unless the
+// file ends there. True: it ends.
+template <class Part>
+Result<bool> advance_aligned(const FileDescriptor& file, TransferPlace& place, std::uint64_t got,
+                             RemainingParts<Part>& remaining) {
+  const bool last = got >= remaining.bytes();
+  const std::uint64_t whole = last ? got : got - got % place.alignment;
+  bool ends = false;
+  if (whole < got && !place.writes) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file_size(file, place.path));
+    ends = place.offset + got >= size;
+  }
+  remaining.advance(ends ? got : whole);
+  place.offset += ends ? got : whole;
+  return ends;
+}
+
 template <class Part>
 Result<std::uint64_t> transfer_all(const FileDescriptor& file, TransferPlace place, std::span<const Part> parts) {
   RemainingParts<Part> remaining(parts);
@@ -56,10 +73,14 @@ Result<std::uint64_t> transfer_all(const FileDescriptor& file, TransferPlace pla
   int busy_tries = 0;
   while (remaining.bytes() > 0) {
     const ssize_t got = transfer_once(file.get(), place, remaining.next(room, kMostAtOnce));
-    const int err = got == 0 ? EIO : errno;  // a write of 0 would be for ever
+    // A write of 0, or for ever less than can be used, would turn for ever.
+    const int err = got == 0 ? EIO : got > 0 ? EAGAIN : errno;
     if (got > 0) {
-      remaining.advance(static_cast<std::uint64_t>(got));
-      place.offset += static_cast<std::uint64_t>(got);
+      const std::uint64_t before = remaining.bytes();
+      TW_ASSIGN_OR_RETURN(const bool ends, advance_aligned(file, place, static_cast<std::uint64_t>(got), remaining));
+      if (ends) break;
+      if (remaining.bytes() == before && !try_again(err, &busy_tries))
+        return os_error(EIO, action_text(place, remaining.bytes()));
     } else if (got == 0 && !place.writes) {
       break;  // the end of the file
     } else if (got == 0 || !try_again(err, &busy_tries)) {

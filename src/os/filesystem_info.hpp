@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/status.hpp"
+#include "os/file_descriptor.hpp"
 
 namespace thalweg {
 
@@ -18,5 +19,8 @@ struct FilesystemInfo {
 
 // Of `path`, or of its folder when there is no such file yet.
 Result<FilesystemInfo> filesystem_info(const std::string& path);
+
+// Of an open file; 0: the file system has no direct I/O, or does not tell. tmpfs takes O_DIRECT and does not care.
+std::uint32_t direct_io_alignment_of(const FileDescriptor& file);
 
 }  // namespace thalweg

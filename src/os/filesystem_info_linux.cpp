@@ -51,7 +51,7 @@ std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
 
 // Newer kernels tell the alignment of direct I/O; older headers lack the names. The 256 bytes of struct statx are fixed
 // by the kernel's interface, so the numbers serve with any header.
-std::uint32_t direct_io_alignment_of(int folder_fd, const char* path, int flags) {
+std::uint32_t direct_io_alignment_at(int folder_fd, const char* path, int flags) {
   constexpr unsigned ask_direct_io = 0x2000;  // STATX_DIOALIGN
   constexpr std::size_t memory_at = 152, offset_at = 156;
   struct statx found {};
@@ -67,12 +67,16 @@ std::uint32_t direct_io_alignment_of(int folder_fd, const char* path, int flags)
 
 // Kernels tell it of regular files only: a nameless one stands in for a file that does not exist yet.
 std::uint32_t direct_io_alignment(const std::string& path, bool is_file) {
-  if (is_file) return direct_io_alignment_of(AT_FDCWD, path.c_str(), 0);
+  if (is_file) return direct_io_alignment_at(AT_FDCWD, path.c_str(), 0);
   const FileDescriptor nameless(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  return nameless.is_open() ? direct_io_alignment_of(nameless.get(), "", AT_EMPTY_PATH) : 0;
+  return nameless.is_open() ? direct_io_alignment_of(nameless) : 0;
 }
 
 }  // namespace
+
+std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
+  return direct_io_alignment_at(file.get(), "", AT_EMPTY_PATH);
+}
 
 Result<FilesystemInfo> filesystem_info(const std::string& path) {
   struct stat status;

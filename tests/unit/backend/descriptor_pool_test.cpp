@@ -1,6 +1,7 @@
 // Files whose descriptors are closed and opened again behind the back of those who use them.
 #include "backend/descriptor_pool.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -95,6 +96,38 @@ TEST_F(Descriptors, ThatHoldALockAreNeverTaken) {
   EXPECT_FALSE(lock_file(*other)) << "the lock was given up";
   EXPECT_TRUE(locked.close().ok());
   EXPECT_TRUE(lock_file(*other));
+}
+
+TEST_F(Descriptors, OfFilesThatAreKeptOpenAreNeverTaken) {
+  PooledDescriptor kept(pool_, path(100), FileAccess::read_write);
+  ASSERT_TRUE(kept.open(FileCreation::exclusive, 0600, PooledDescriptor::Parking::never).ok());
+  fs::remove(path(100));
+  for (int i = 0; i < 5; ++i) open_another();
+
+  put(kept, 'a', 0);
+  EXPECT_EQ(get(kept, 0), 'a');
+  EXPECT_TRUE(kept.close().ok());
+}
+
+TEST_F(Descriptors, OfFilesThatCouldNotBeOpenedAgainAreNeverTaken) {
+  PooledDescriptor sealed(pool_, path(100), FileAccess::read_write);
+  ASSERT_TRUE(sealed.open(FileCreation::exclusive, 0444).ok());
+  const int number = sealed.use()->file().get();
+  for (int i = 0; i < 5; ++i) open_another();
+
+  EXPECT_EQ(sealed.use()->file().get(), number);
+}
+
+TEST_F(Descriptors, PastThePageCacheAreParkedAndComeBackSo) {
+  PooledDescriptor direct(pool_, path(0), FileAccess::read_write, PooledDescriptor::Way::direct);
+  if (!direct.open_beside(open(), PooledDescriptor::Parking::may).ok()) GTEST_SKIP() << "no direct I/O here";
+  for (int i = 0; i < 5; ++i) open_another();
+
+  auto use = direct.use();
+
+  ASSERT_TRUE(use.has_value()) << use.error().message();
+  EXPECT_NE(::fcntl(use->file().get(), F_GETFL) & O_DIRECT, 0);
+  EXPECT_LE(pool_.open_now(), 2u);
 }
 
 TEST_F(Descriptors, FollowAFileThatIsRenamed) {

@@ -144,6 +144,34 @@ TEST_F(FileOps, MoreThanTheKernelTakesIsSplit) {
   EXPECT_EQ(calls_made, 10);
 }
 
+// Direct I/O could not go on from where a short transfer ended.
+TEST_F(FileOps, ShortDirectTransfersAreContinuedFromTheLastBlock) {
+  ASSERT_TRUE(write(0, pattern(3000)).ok());
+  transfer_calls().read = [](int fd, void* data, std::size_t bytes, off_t at) {
+    EXPECT_EQ(at % 512, 0);
+    EXPECT_EQ(bytes % 512, 0u);
+    return ::pread(fd, data, std::min<std::size_t>(bytes, 700), at);
+  };
+  Bytes back(4096);
+  const iovec part{back.data(), back.size()};
+
+  const auto got = transfer_at(file_, {path_, false, 0, 512}, std::span(&part, 1));
+
+  ASSERT_TRUE(got.has_value()) << got.error().message();
+  EXPECT_EQ(got.value(), 3000u);
+  back.resize(3000);
+  EXPECT_EQ(back, pattern(3000));
+}
+
+TEST_F(FileOps, DirectTransfersThatNeverMoveABlockFail) {
+  ASSERT_TRUE(write(0, pattern(3000)).ok());
+  transfer_calls().write = [](int, const void*, std::size_t, off_t) -> ssize_t { return 100; };
+  Bytes data(1024);
+  const iovec part{data.data(), data.size()};
+
+  EXPECT_EQ(transfer_at(file_, {path_, true, 0, 512}, std::span(&part, 1)).status().code(), Code::io_error);
+}
+
 TEST_F(FileOps, AWriteAbove4GiBArrives) {
   std::filesystem::remove(path_);
   path_ = "/dev/shm/thalweg_above_4_gib_" + std::to_string(::getpid());
