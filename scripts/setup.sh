@@ -22,6 +22,7 @@ pkg-config|has_command pkg-config|pkg-config
 libisal-dev|has_module libisal|ISA-L (Intel Intelligent Storage Acceleration Library)
 libzstd-dev|has_module libzstd|Zstandard
 liblz4-dev|has_module liblz4|LZ4
+liburing-dev|has_module liburing|liburing 2.2 or newer
 libfmt-dev|has_module fmt|fmt
 libcli11-dev|has_header CLI/CLI.hpp|CLI11 2
 nlohmann-json3-dev|has_header nlohmann/json.hpp|JSON for Modern C++ 3

@@ -3,77 +3,21 @@
 #include "backend/backend.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <functional>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "backend/fault_backend.hpp"
-#include "os/aligned_buffer.hpp"
+#include "support/storage_kinds.hpp"
 
 namespace thalweg {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-
-struct Kind {
-  const char* name;
-  const char* folder;  // the tests make their own one in it; null: nothing on disk
-  std::function<std::shared_ptr<Backend>()> make;
-};
-void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
-
-class BackendConformance : public testing::TestWithParam<Kind> {
+class BackendConformance : public StorageTest, public testing::WithParamInterface<StorageKind> {
  protected:
-  void SetUp() override {
-    backend_ = GetParam().make();
-    if (GetParam().folder == nullptr) return;
-    if (!std::filesystem::is_directory(GetParam().folder)) GTEST_SKIP() << "no " << GetParam().folder << " here";
-    std::string name = std::string(GetParam().folder) + "/thalweg_backend_XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override {
-    if (!folder_.empty()) std::filesystem::remove_all(folder_);
-  }
-  std::string path(const std::string& name = "file") const { return folder_.empty() ? name : folder_ + "/" + name; }
-  std::unique_ptr<StoredFile> open(OpenMode mode, const std::string& name = "file") {
-    auto file = backend_->open(path(name), mode);
-    EXPECT_TRUE(file.has_value()) << file.status().message();
-    return file.has_value() ? std::move(file).value() : nullptr;
-  }
-  Code open_code(OpenMode mode, const std::string& name = "file") {
-    return backend_->open(path(name), mode).status().code();
-  }
-  static Bytes read(StoredFile& file, std::uint64_t offset, std::size_t bytes) {
-    Bytes out(bytes, std::byte{0xEE});
-    auto got = file.read(offset, out);
-    EXPECT_TRUE(got.has_value()) << got.status().message();
-    out.resize(got.has_value() ? got.value() : 0);
-    return out;
-  }
-
-  std::shared_ptr<Backend> backend_;
-  std::string folder_;
+  void SetUp() override { use(GetParam()); }
 };
-
-Bytes noise(std::size_t bytes, unsigned seed) {
-  std::mt19937 random(seed);
-  Bytes out(bytes);
-  for (auto& byte : out) byte = static_cast<std::byte>(random() | 1);
-  return out;
-}
-
-#define EXPECT_CODE(expected, expression) EXPECT_EQ((expression).code(), expected)
-#define EXPECT_OK(expression)                     \
-  do {                                            \
-    const Status tw_got = (expression);           \
-    EXPECT_TRUE(tw_got.ok()) << tw_got.message(); \
-  } while (false)
 
 TEST_P(BackendConformance, GivesBackWhatWasWritten) {
   const auto file = open(OpenMode::create);
@@ -318,98 +262,6 @@ TEST_P(BackendConformance, AFileOpenForWritingOnlyCannotBeRead) {
   EXPECT_EQ(read(*open(OpenMode::read), 0, 10), data);
 }
 
-TEST_P(BackendConformance, TransfersPiecesFromAndToAnywhere) {
-  const auto file = open(OpenMode::create);
-  Bytes data = noise(3000 * 8, 17);
-  Bytes back(data.size());
-  std::vector<Piece> from, to;  // more than one system call takes, and in another order
-  for (std::size_t i = 0; i < 3000; ++i) {
-    from.push_back({data.data() + (i * 7 % 3000) * 8, 8});
-    to.push_back({back.data() + (i * 7 % 3000) * 8, 3});
-    to.push_back({nullptr, 0});
-    to.push_back({back.data() + (i * 7 % 3000) * 8 + 3, 5});
-  }
-
-  EXPECT_EQ(file->transfer(Direction::write, 5, from).value(), data.size());
-  EXPECT_EQ(file->transfer(Direction::read, 5, to).value(), data.size());
-  EXPECT_EQ(back, data);
-  EXPECT_EQ(file->transfer(Direction::read, 1005, to).value(), data.size() - 1000);
-  EXPECT_EQ(file->transfer(Direction::read, 5 + data.size(), to).value(), 0u);
-  EXPECT_EQ(file->size().value(), 5 + data.size());
-}
-
-TEST_P(BackendConformance, DirectTransfersSeeWhatPlainOnesDo) {
-  const auto file = open(OpenMode::create);
-  const std::uint32_t alignment = file->direct_alignment();
-  if (alignment == 0) GTEST_SKIP() << "no direct I/O here";
-  const std::size_t bytes = std::size_t{8} * alignment;
-  AlignedBuffer memory = AlignedBuffer::make(2 * bytes, alignment).value();
-  const Bytes data = noise(bytes, 18);
-  std::copy(data.begin(), data.end(), memory.data());
-  const Piece pieces[] = {{memory.data() + alignment, bytes - alignment}, {memory.data(), alignment}};
-  Bytes turned(data.begin() + alignment, data.end());
-  turned.insert(turned.end(), data.begin(), data.begin() + alignment);
-
-  EXPECT_EQ(file->transfer_direct(Direction::write, alignment, pieces).value(), bytes);
-
-  EXPECT_EQ(read(*file, alignment, bytes + 1), turned);
-  EXPECT_OK(file->write(alignment + bytes, noise(77, 19)));  // the file ends in the middle of a block
-  const Piece back{memory.data(), 2 * bytes};
-  EXPECT_EQ(file->transfer_direct(Direction::read, alignment, std::span(&back, 1)).value(), bytes + 77);
-  EXPECT_TRUE(std::equal(turned.begin(), turned.end(), memory.data()));
-  EXPECT_EQ(Bytes(memory.data() + bytes, memory.data() + bytes + 77), noise(77, 19));
-  EXPECT_EQ(file->transfer_direct(Direction::read, 1 << 20, std::span(&back, 1)).value(), 0u);
-}
-
-TEST_P(BackendConformance, DirectTransfersMustBeAligned) {
-  const auto file = open(OpenMode::create);
-  const std::uint64_t alignment = file->direct_alignment();
-  const std::uint64_t unit = alignment == 0 ? 4096 : alignment;
-  const AlignedBuffer memory = AlignedBuffer::make(4 * unit, unit).value();
-  const auto code = [&](std::uint64_t offset, Piece piece) {
-    return file->transfer_direct(Direction::write, offset, std::span(&piece, 1)).status().code();
-  };
-
-  EXPECT_EQ(code(0, {memory.data(), unit}), alignment == 0 ? Code::invalid_argument : Code::ok);
-  EXPECT_EQ(code(1, {memory.data(), unit}), Code::invalid_argument);
-  EXPECT_EQ(code(unit, {memory.data() + 1, unit}), Code::invalid_argument);
-  EXPECT_EQ(code(unit, {memory.data(), unit - 1}), Code::invalid_argument);
-
-  EXPECT_EQ(file->size().value(), alignment);
-}
-
-TEST_P(BackendConformance, DirectTransfersKnowWhatTheFileIsOpenFor) {
-  OpenOptions options{.read = false, .write = true, .create = true};
-  auto file = backend_->open(path(), options).value();
-  const std::uint32_t alignment = file->direct_alignment();
-  if (alignment == 0) GTEST_SKIP() << "no direct I/O here";
-  const AlignedBuffer memory = AlignedBuffer::make(alignment, alignment).value();
-  const Piece piece{memory.data(), alignment};
-
-  EXPECT_CODE(Code::wrong_mode, file->transfer_direct(Direction::read, 0, std::span(&piece, 1)).status());
-  EXPECT_CODE(Code::ok, file->transfer_direct(Direction::write, 0, std::span(&piece, 1)).status());
-  EXPECT_OK(file->close());
-  EXPECT_CODE(Code::wrong_mode, file->transfer_direct(Direction::write, 0, std::span(&piece, 1)).status());
-  file = open(OpenMode::read);
-  EXPECT_CODE(Code::wrong_mode, file->transfer_direct(Direction::write, 0, std::span(&piece, 1)).status());
-}
-
-TEST_P(BackendConformance, AFileThatIsKeptOpenNeedsNoName) {
-  OpenOptions options{.read = true, .write = true, .create = true, .keep_open = true};
-  const auto file = backend_->open(path(), options).value();
-  EXPECT_OK(backend_->remove(path()));
-  const AlignedBuffer memory = AlignedBuffer::make(4096).value();
-  std::fill_n(memory.data(), 4096, std::byte{7});
-  const Piece piece{memory.data(), 4096};
-
-  EXPECT_EQ(file->transfer(Direction::write, 0, std::span(&piece, 1)).value(), 4096u);
-  if (file->direct_alignment() != 0) {
-    EXPECT_EQ(file->transfer_direct(Direction::read, 0, std::span(&piece, 1)).value(), 4096u);
-  }
-  EXPECT_EQ(read(*file, 0, 5000), Bytes(4096, std::byte{7}));
-  EXPECT_OK(file->close());
-}
-
 TEST_P(BackendConformance, ThreadsWriteOneFileAtOnce) {
   const auto file = open(OpenMode::create);
   constexpr std::size_t n_threads = 4, n_records = 500, bytes = 700;
@@ -455,17 +307,7 @@ TEST_P(BackendConformance, FollowsAModelThroughRandomCalls) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, BackendConformance,
-                         testing::Values(Kind{"posix_here", ".", [] { return posix_backend(); }},
-                                         Kind{"posix_shm", "/dev/shm", [] { return posix_backend(); }},
-                                         Kind{"memory", nullptr, [] { return make_memory_backend(); }},
-                                         Kind{"fault_without_fault", nullptr,
-                                              [] {
-                                                FaultScript script;
-                                                script.record = script.keep_journal = true;
-                                                script.space_bytes = std::uint64_t{1} << 40;
-                                                return make_fault_backend(make_memory_backend(), script);
-                                              }}),
+INSTANTIATE_TEST_SUITE_P(Kinds, BackendConformance, testing::ValuesIn(storage_kinds()),
                          [](const auto& kind) { return kind.param.name; });
 
 }  // namespace
