@@ -28,23 +28,20 @@ constexpr HintSpec kTable[] = {
     {"sync_on_close", HintType::boolean, "off", "off|on", "close waits until all is on storage"},
 
     {"io", HintType::choice, "auto", "auto|buffered|direct",
-     "of a shared file: through the page cache or past it; auto: as `thalweg tune` found best, else buffered", 0, 0,
-     HintScope::file},
+     "through the page cache or past it; auto: as `thalweg tune` found best, else buffered", 0, 0, HintScope::file},
     {"method", HintType::choice, "auto", "auto|direct|shared|naive",
-     "of a shared file: who transfers; auto: by cost. direct: each task its own, shared: the whole split over the "
+     "who transfers; auto: by cost. direct: each task its own, shared: the whole split over the "
      "threads, naive: one task all",
      0, 0, HintScope::file},
-    {"workers", HintType::count, "auto", "auto|1 .. 65536", "of a shared file: tasks that transfer when shared", 1,
-     65536, HintScope::file},
-    {"queue_depth", HintType::count, "8", "1 .. 1024", "of a shared file: direct transfers in flight per task", 1, 1024,
+    {"workers", HintType::count, "auto", "auto|1 .. 65536", "tasks that transfer when shared", 1, 65536,
      HintScope::file},
-    {"transfer_bytes", HintType::bytes, "1MiB", "64KiB .. 1GiB", "of a shared file: bytes of one direct transfer",
-     64 * kKi, kKi* kMi, HintScope::file},
+    {"queue_depth", HintType::count, "8", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},
+    {"transfer_bytes", HintType::bytes, "1MiB", "64KiB .. 1GiB", "bytes of one direct transfer", 64 * kKi, kKi* kMi,
+     HintScope::file},
     {"staging_bytes", HintType::bytes, "256KiB", "4KiB .. 1GiB",
-     "of a shared file: memory in which a task gathers small pieces, or sieves", 4 * kKi, kKi* kMi, HintScope::file},
+     "memory in which a task gathers small pieces, or sieves", 4 * kKi, kKi* kMi, HintScope::file},
     {"sieve_writes", HintType::boolean, "on", "off|on",
-     "of a shared file: small holes may be read and written back; off where other programs write there at once", 0, 0,
-     HintScope::file},
+     "small holes may be read and written back; off where other programs write there at once", 0, 0, HintScope::file},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -235,7 +235,11 @@ TEST_F(CApi, WhatIsWrongIsToldWithNameValueAndWayOut) {
 
 TEST_F(CApi, NoHintIsMissingFromTheTable) {
   std::size_t n = 0;
-  for (; tw_hint_info(n) != nullptr; ++n) hint(tw_hint_info(n)->name, tw_hint_info(n)->default_value);
+  for (std::size_t i = 0; tw_hint_info(i) != nullptr; ++i) {
+    if (tw_hint_info(i)->scope != std::string("multifile")) continue;
+    hint(tw_hint_info(i)->name, tw_hint_info(i)->default_value);
+    ++n;
+  }
   EXPECT_GE(n, 9u);
 }
 

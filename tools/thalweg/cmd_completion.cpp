@@ -19,8 +19,10 @@ std::vector<std::string> option_names(const CLI::Option& option) {
 std::string words_after(const CLI::Option& option) {
   if (option.check_lname("hint")) {
     std::string words;
-    for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i)
-      words += fmt::format("{}{}=", i > 0 ? " " : "", hint->name);
+    for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
+      if (hint->scope != std::string_view("multifile")) continue;  // the commands write no others
+      words += fmt::format("{}{}=", words.empty() ? "" : " ", hint->name);
+    }
     return words;
   }
   if (option.get_positional() && option.get_name() == "COMMAND") {

@@ -15,10 +15,11 @@ int run(const Common& common) {
                      {"type", hint->type},
                      {"default", hint->default_value},
                      {"values", hint->values},
-                     {"help", hint->help}});
+                     {"help", hint->help},
+                     {"scope", hint->scope}});
     if (!common.json) {
-      put(fmt::format("{} ({}; default {}; {})\n    {}\n", hint->name, hint->type, hint->default_value, hint->values,
-                      hint->help));
+      put(fmt::format("{} (of a {}: {}; default {}; {})\n    {}\n", hint->name, hint->scope, hint->type,
+                      hint->default_value, hint->values, hint->help));
     }
   }
   if (common.json) put_json({{"command", "hints"}, {"hints", hints}, {"exit_code", 0}});
@@ -32,10 +33,10 @@ Run add(CLI::App&) { return run; }
 const Command kHints = {
     "hints",
     "List the hints: name, type, default, values, meaning",
-    "Hints are given to 'thalweg pack' and 'thalweg defrag' as --hint NAME=VALUE, and to programs by "
-    "tw_multifile_config_set_hint().",
+    "Hints of a multifile are given to 'thalweg pack' and 'thalweg defrag' as --hint NAME=VALUE, and to programs by "
+    "tw_multifile_config_set_hint(); those of a shared file by tw_file_options.",
     "  command, exit_code\n"
-    "  hints: for each: name, type, default, values, help\n",
+    "  hints: for each: name, type, default, values, help, scope\n",
     "  thalweg hints\n",
     add};
 
