@@ -94,8 +94,10 @@ class Access {
     Run run;
     std::uint64_t last_begin = 0;
     std::uint64_t last_end = 0;
+    bool any = false;
     bool may_touch = true;  // a run may begin where the one before ended only when that one was full
     while (runs.next(run)) {
+      any = true;
       const std::uint64_t end = run.offset + run.bytes;
       require(run.bytes > 0 && run.bytes <= limits.most_bytes, "bytes of a run");
       require(!run.pieces.empty() && run.pieces.size() <= limits.most_pieces, "pieces of a run");
@@ -108,6 +110,7 @@ class Access {
       last_end = end;
       if (!problem_.empty()) return;
     }
+    require(any || domain.empty(), "a domain with nothing to move");
     require(!runs.next(run) && run.pieces.empty(), "a run behind the end");
   }
 

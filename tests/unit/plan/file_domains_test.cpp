@@ -135,6 +135,15 @@ TEST(FileDomains, KeepABorderThatRoundingWouldMakeUneven) {
   EXPECT_EQ(domains[0].end, 4000u);
 }
 
+TEST(FileDomains, EndAtTheBlockThatLeavesSharesMoreEven) {
+  Lists lists;
+  lists.add({{kMemory, 10000, 0}, {kMemory, 10000, 11000}});
+
+  const auto domains = lists.cut({2, 4096, 0});
+
+  EXPECT_EQ(domains[0].end, 12288u);  // 11288 bytes; 8192 would be further from 10000
+}
+
 TEST(FileDomains, OfNothingAreEmpty) {
   const Lists none;
   Lists empty;

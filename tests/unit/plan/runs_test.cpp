@@ -96,9 +96,9 @@ TEST(AllSmallAccesses, OfThreeExtentsOfThreeTasksAreRight) {
   for (const bool tight : {false, true}) try_all_lists(all_places(6), {0, 1, 2}, tight);
 }
 
-TEST(AllSmallAccesses, OfFourExtentsOfOneTaskAreRight) { try_all_lists(all_places(6), {0, 0, 0, 0}, true); }
+TEST(AllSmallAccesses, OfFourExtentsOfOneTaskAreRight) { try_all_lists(all_places(5), {0, 0, 0, 0}, true); }
 
-TEST(AllSmallAccesses, OfFourExtentsOfTwoTasksAreRight) { try_all_lists(all_places(5), {0, 1, 0, 1}, false); }
+TEST(AllSmallAccesses, OfFourExtentsOfTwoTasksAreRight) { try_all_lists(all_places(4), {0, 1, 0, 1}, false); }
 
 std::vector<std::vector<Place>> random_tasks(std::mt19937& random) {
   const std::uint64_t file = 1 + random() % 300;
