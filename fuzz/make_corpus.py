@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the multifile fuzz targets: structures of sound files, cut to the layouts that the targets read.
+"""Writes the seeds of the fuzz targets: structures of sound files, cut to the layouts that the targets read, and accesses
+of some shapes.
 
-Usage: make_corpus.py        (writes corpus/multifile_{header,frame,index}/seed_*; other files there are findings and stay)
+Usage: make_corpus.py        (writes corpus/{multifile_*,plan}/seed_*; other files there are findings and stay)
 """
 
 import pathlib
@@ -70,7 +71,35 @@ def read_seed(part):
     return out + struct.pack("<IHB", len(data) - 1, 1, data[-1])
 
 
+def plan_head(flags, tasks, workers, block_log=9, most_pieces=16, most_bytes=255):
+    """As choices_from() of plan_fuzz.cpp reads it; flags: 1 read, 2 shared memory, 4 may sieve writes, 8 far."""
+    return bytes([flags | (tasks - 1) << 4, workers, block_log, 0, most_pieces - 1, most_bytes - 1, 0])
+
+
+def plan_seeds():
+    """Name and bytes of accesses; an extent is (task, offset, bytes), a task + 128 has a gap in memory."""
+    shapes = {
+        "contiguous": (3, [(i // 4, i * 200, 200) for i in range(12)]),
+        "strided": (2, [(i // 6, i * 300, 100) for i in range(12)]),
+        "interleaved": (4, [(i % 4 + 128 * (i % 3 == 0), i * 64, 64) for i in range(24)]),
+        "backwards": (1, [(128, (19 - i) * 150, 100) for i in range(20)]),
+        "overlapping": (3, [(i % 3, i * 40, 100) for i in range(20)]),
+        "same": (5, [(i, 100, 250) for i in range(5)]),
+        "nothing": (2, [(0, 5, 0), (1, 9, 0)]),
+    }
+    for name, (tasks, extents) in shapes.items():
+        body = b"".join(struct.pack("<BHB", *extent) for extent in extents)
+        for flags in (6, 7):
+            yield f"{name}_{flags}", plan_head(flags, tasks, 3, most_pieces=3, most_bytes=120) + body
+    largest = 2**63 - 1
+    far = [(0, 1, largest - 1), (0, 1 << 40, 0), (1, largest, 0), (1, 4096, 1 << 62), (2, 2, largest - 1), (130, 1, 1)]
+    for flags in (14, 15):
+        yield f"far_{flags}", plan_head(flags, 3, 4) + b"".join(struct.pack("<BQQ", *extent) for extent in far)
+
+
 def main():
+    for name, data in plan_seeds():
+        store("plan", name, data)
     for case in valid_cases.READ + valid_cases.RECOVER:
         parts = case()[0]
         seed = read_seed(parts[0])

@@ -1,0 +1,130 @@
+// Lists of several tasks and rules: the access is summarised, planned, cut, walked and carried out on a model, and each
+// byte compared with what was asked for. Lists with offsets and lengths anywhere are walked without moving a byte.
+#include <limits>
+
+#include "fuzz_support.hpp"
+#include "plan/cost_model.hpp"
+#include "support/extent_model.hpp"
+
+namespace thalweg::fuzz {
+namespace {
+
+constexpr std::uint64_t kLargest = (std::uint64_t{1} << 63) - 1;
+
+struct Choices {
+  Direction direction = Direction::write;
+  bool far = false;  // offsets and lengths of 64 bits
+  PlanInput input;
+  StorageCosts costs;
+  model::Rules rules;
+};
+
+Choices choices_from(Input& input) {
+  Choices choices;
+  const auto flags = input.number<std::uint8_t>();
+  choices.direction = choices.input.direction = flags & 1 ? Direction::read : Direction::write;
+  choices.input.shared_memory = (flags & 2) != 0;
+  choices.input.may_sieve_writes = (flags & 4) != 0;
+  choices.far = (flags & 8) != 0;
+  choices.input.tasks = 1 + (flags >> 4) % 5;
+  choices.rules.domains.workers = input.number<std::uint8_t>() % 9;
+  choices.rules.domains.block = std::uint64_t{1} << input.number<std::uint8_t>() % 14;
+  choices.rules.domains.least_bytes = input.number<std::uint8_t>();
+  choices.rules.limits.most_pieces = 1 + input.number<std::uint8_t>() % 16;
+  choices.rules.limits.most_bytes = 1 + input.number<std::uint8_t>();
+  choices.costs.parallel_reads = choices.costs.parallel_writes = input.number<std::uint8_t>() % 9;
+  return choices;
+}
+
+// What holds for every plan, whatever the costs.
+void try_plan(const std::vector<ExtentSummary>& summaries, Choices& choices) {
+  const Pattern pattern = choices.input.pattern = classify(summaries);
+  const Plan plan = choose_plan(choices.input, choices.costs);
+  FUZZ_REQUIRE(pattern.density >= 0 && pattern.density <= 1 && pattern.largest_share <= 1);
+  FUZZ_REQUIRE((pattern.shape == Shape::empty) == (pattern.bytes == 0));
+  FUZZ_REQUIRE((plan.method == Method::nothing) == (pattern.bytes == 0));
+  FUZZ_REQUIRE(plan.method != Method::shared || choices.input.shared_memory);
+  FUZZ_REQUIRE(plan.workers >= 1 && plan.workers <= choices.input.tasks);
+  FUZZ_REQUIRE(!plan.sieve || choices.direction == Direction::read || choices.input.may_sieve_writes);
+  FUZZ_REQUIRE(plan.expected_ns >= 0 && !describe(plan).empty() && !describe(pattern, summaries.size()).empty());
+}
+
+void try_near(Input& input, Choices& choices) {
+  std::vector<std::vector<model::Place>> tasks(choices.input.tasks);
+  while (input.left() > 0) {
+    const auto task = input.number<std::uint8_t>();
+    const auto offset = input.number<std::uint16_t>() % 4096u;
+    const auto bytes = input.number<std::uint8_t>();
+    tasks[(task & 127) % tasks.size()].push_back({offset, bytes, (task & 128) != 0});
+  }
+  model::Access access(tasks, choices.direction);
+  const std::string problem = access.check(choices.rules);
+  if (!problem.empty()) std::fprintf(stderr, "%s\n", problem.c_str());
+  FUZZ_REQUIRE(problem.empty());
+  std::vector<ExtentSummary> summaries;
+  for (const auto& list : access.lists()) summaries.push_back(summarise(list).value());
+  try_plan(summaries, choices);
+}
+
+// Every byte that the lists cover lies in one run, where they are known not to overlap; the file is never left.
+void walk(const std::vector<const ExtentList*>& lists, const Choices& choices) {
+  const auto domains = cut_domains(lists, choices.rules.domains);
+  FUZZ_REQUIRE(domains.size() == choices.rules.domains.workers);
+  std::uint64_t bytes = 0;
+  std::uint64_t last_end = 0;
+  for (const FileDomain& domain : domains) {
+    RunReader runs(lists, domain, choices.direction, {16, std::numeric_limits<std::uint64_t>::max()});
+    Run run;
+    while (runs.next(run)) {
+      FUZZ_REQUIRE(run.offset >= domain.begin && run.bytes <= domain.end - run.offset);
+      FUZZ_REQUIRE(choices.direction == Direction::read || run.offset >= last_end);
+      last_end = run.offset + run.bytes;
+      bytes += run.bytes;
+    }
+  }
+  if (lists.size() == 1 && choices.direction == Direction::write && !domains.empty()) {
+    FUZZ_REQUIRE(bytes == lists[0]->bytes_before(kLargest));
+  }
+}
+
+void try_far(Input& input, Choices& choices) {
+  std::vector<std::vector<Extent>> given(choices.input.tasks);
+  auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t{64});  // nobody touches it
+  while (input.left() > 0) {
+    const auto task = input.number<std::uint8_t>();
+    const auto bytes = input.number<std::uint64_t>();
+    const auto offset = input.number<std::uint64_t>();
+    given[(task & 127) % given.size()].push_back({(task & 128) != 0 ? nullptr : memory, bytes, offset});
+  }
+  std::vector<ExtentList> lists;
+  std::vector<ExtentSummary> summaries;
+  for (const auto& extents : given) {
+    auto list = ExtentList::of(extents);
+    if (!list.has_value()) continue;
+    summaries.push_back(list.value().summary());
+    lists.push_back(std::move(list).value());
+  }
+  std::vector<const ExtentList*> pointers;
+  for (const ExtentList& list : lists) pointers.push_back(&list);
+  choices.input.tasks = std::max<std::size_t>(1, lists.size());
+  try_plan(summaries, choices);
+  walk(pointers, choices);
+}
+
+void run(Input& input) {
+  Choices choices = choices_from(input);
+  if (choices.far) {
+    try_far(input, choices);
+  } else if (choices.rules.domains.workers > 0) {
+    try_near(input, choices);
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  thalweg::fuzz::Input input(data, size);
+  thalweg::fuzz::run(input);
+  return 0;
+}
