@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "capi": {"base", "group", "engine", "file"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
-INSIDERS = ("tests/", "fuzz/")
+INSIDERS = ("tests/", "fuzz/", "bench/plan/")
 # Programs as a user would write them: they bring their own MPI and OpenMP.
 PROGRAMS = ("tests/", "examples/", "bench/")
 # foreign header -> path prefixes that may include it
