@@ -105,7 +105,7 @@ Step StepMaker::whole(const Run& run) const {
   Step step;
   step.range = {run.offset, run.offset + run.bytes};
   step.pieces.assign(run.pieces.begin(), run.pieces.end());
-  step.staged = task_.pack && run.pieces.size() > 1;
+  step.staged = task_.pack && (task_.direction == Direction::write || run.pieces.size() > 1);
   return step;
 }
 

@@ -1,6 +1,7 @@
 #include "plan/cost_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace thalweg {
@@ -11,15 +12,20 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
+constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
 enum class Style { plain, pack, sieve };
 
-// Nanoseconds of one actor that does everything. Transfers gain from as many actors as the storage takes at once,
-// copies from all.
+// Nanoseconds of one actor that does everything. The storage takes transfers of `at_once` actors at a time; while they
+// wait for it, the others copy.
 struct Work {
   double transfer_ns = 0;
   double copy_ns = 0;
   double sum() const { return transfer_ns + copy_ns; }
+  // Of all, when the largest share of the work that one actor does is `share`.
+  double elapsed(double share, double at_once) const {
+    return std::max(std::max(share, 1 / at_once) * transfer_ns, share * sum());
+  }
 };
 
 class Model {
@@ -47,9 +53,10 @@ class Model {
     if (!in_.shared_memory || tasks_ == 1) return with_reason(best);
     for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
       if (!may(Method::shared, style)) continue;
-      const std::size_t workers = about_best_workers(style);
-      consider(shared(style, workers));
-      if (workers < most_workers_) consider(shared(style, workers + 1));
+      for (const std::size_t workers : about_best_workers(style)) {
+        consider(shared(style, workers));
+        if (workers < tasks_) consider(shared(style, workers + 1));
+      }
     }
     return with_reason(best);
   }
@@ -92,6 +99,7 @@ class Model {
   }
 
   double byte_ns() const { return reading() ? costs_.read_byte_ns : costs_.write_byte_ns; }
+  double staged_byte_ns() const { return reading() ? costs_.staged_read_byte_ns : costs_.staged_write_byte_ns; }
   double copies_ns() const { return pieces_ * costs_.copy_piece_ns + bytes_ * costs_.copy_byte_ns; }
 
   Work plain(double runs, double bytes) const {
@@ -101,13 +109,13 @@ class Model {
   }
   Work packed(double runs, double bytes) const {
     const double calls = std::max(runs, bytes / static_cast<double>(in_.staging_bytes));
-    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * byte_ns(), copies_ns()};
+    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * staged_byte_ns(), copies_ns()};
   }
   // A window is read, and written back.
   Work sieved(double range, double least_windows) const {
     const double windows = std::max(least_windows, range / static_cast<double>(in_.staging_bytes));
     const double calls = reading() ? windows : 2 * windows;
-    const double window_byte_ns = reading() ? costs_.read_byte_ns : costs_.read_byte_ns + costs_.write_byte_ns;
+    const double window_byte_ns = costs_.staged_read_byte_ns + (reading() ? 0 : costs_.staged_write_byte_ns);
     return {calls * (costs_.call_ns + costs_.piece_ns) + range * window_byte_ns, copies_ns()};
   }
 
@@ -129,20 +137,29 @@ class Model {
   Plan direct(Style style) const {
     const Work work = direct_work(style);
     const double share = std::max(in_.pattern.largest_share, 1 / static_cast<double>(tasks_));
-    const double transfer = std::max(share, 1 / static_cast<double>(most_workers_)) * work.transfer_ns;
-    return plan(Method::direct, style, 1, transfer + share * work.copy_ns);
+    const auto at_once = static_cast<double>(most_workers_);
+    const double queueing = std::max(0.0, static_cast<double>(tasks_) - at_once) * costs_.queueing_ns;
+    return plan(Method::direct, style, 1, work.elapsed(share, at_once) + (share < 1 ? queueing : 0));
   }
   Plan shared(Style style, std::size_t workers) const {
     const auto n = static_cast<double>(workers);
-    return plan(Method::shared, style, workers, shared_work(style, workers).sum() / n + n * costs_.handover_ns);
+    const auto at_once = static_cast<double>(most_workers_);
+    const double queueing = std::max(0.0, n - at_once) * costs_.queueing_ns;
+    return plan(Method::shared, style, workers,
+                shared_work(style, workers).elapsed(1 / n, at_once) + n * costs_.handover_ns + queueing);
   }
 
-  // Of work / n + n * handover the lowest point, rounded down.
-  std::size_t about_best_workers(Style style) const {
-    if (costs_.handover_ns <= 0) return most_workers_;
-    const double best = std::sqrt(shared_work(style, 1).sum() / costs_.handover_ns);
-    if (!(best < static_cast<double>(most_workers_))) return most_workers_;
-    return std::max<std::size_t>(1, static_cast<std::size_t>(best));
+  // Of work / n + n * handover the lowest point between `least` and `most`, rounded down.
+  std::size_t lowest_point(double work_ns, std::size_t least, std::size_t most) const {
+    if (costs_.handover_ns <= 0) return most;
+    const double best = std::sqrt(work_ns / costs_.handover_ns);
+    if (!(best < static_cast<double>(most))) return most;
+    return std::max(least, static_cast<std::size_t>(best));
+  }
+  // As many as the storage takes at once, or more that copy meanwhile.
+  std::array<std::size_t, 2> about_best_workers(Style style) const {
+    const double work = shared_work(style, 1).sum();
+    return {lowest_point(work, 1, most_workers_), lowest_point(work, 1, tasks_)};
   }
 
   Plan plan(Method method, Style style, std::size_t workers, double expected_ns) const {
@@ -161,7 +178,9 @@ class Model {
   }
   const char* reason_of(const Plan& plan) const {
     if (plan.sieve) return "moving the holes too is cheaper than a call for each run";
-    if (plan.pack) return "pieces are so small that copying them is cheaper";
+    if (plan.pack && in_.pattern.bytes < in_.pattern.pieces * kSmallPiece)
+      return "pieces are so small that copying them is cheaper";
+    if (plan.pack) return "writes from staging that is in cache are quicker, and tasks copy while one writes";
     if (plan.method == Method::shared) {
       if (merged_runs() < own_runs()) return "extents of different tasks make up longer transfers";
       return plan.workers < tasks_ ? "this storage gains nothing from more workers"

@@ -10,15 +10,19 @@
 
 namespace thalweg {
 
-// Of one file system and one strategy of moving bytes. Times in nanoseconds.
+// Of one file system and one strategy of moving bytes. Times in nanoseconds. The defaults are those of a page cache:
+// such that nothing loses to plain pwrite (docs/design/storage.md).
 struct StorageCosts {
-  double call_ns = 600;        // one transfer call, whatever it moves
-  double piece_ns = 24;        // each piece of memory within a call
-  double read_byte_ns = 0.10;  // per byte, one worker
-  double write_byte_ns = 0.20;
-  double copy_byte_ns = 0.10;       // memory to memory, cached staging
-  double copy_piece_ns = 3;         // each piece copied into or out of staging
+  double call_ns = 600;         // one transfer call, whatever it moves
+  double piece_ns = 40;         // each piece of memory within a call
+  double read_byte_ns = 0.165;  // per byte, one worker, memory that is not in a core's cache
+  double write_byte_ns = 0.14;
+  double staged_read_byte_ns = 0.12;  // the same from or to a staging buffer, which is
+  double staged_write_byte_ns = 0.085;
+  double copy_byte_ns = 0.09;       // between memory and staging
+  double copy_piece_ns = 3;         // each piece of it
   double handover_ns = 300;         // giving a share of the work to another thread
+  double queueing_ns = 50'000;      // each worker beyond those that the storage takes at once: it waits for its turn
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
   std::uint64_t block = 4096;       // of the file system

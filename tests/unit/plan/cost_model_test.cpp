@@ -87,9 +87,16 @@ TEST(ChosenPlan, PacksSmallPiecesOnly) {
   for (const std::size_t tasks : {std::size_t{1}, std::size_t{4}}) {
     EXPECT_TRUE(plan(strided(tasks, 10000, 64, 64)).pack);
     EXPECT_TRUE(plan(reading(strided(tasks, 10000, 64, 64))).pack);
-    EXPECT_FALSE(plan(strided(tasks, 10000, 4096, 4096)).pack);
+    EXPECT_FALSE(plan(strided(1, 10000, 4096, 4096)).pack);
     EXPECT_FALSE(plan(reading(strided(tasks, 10000, 4096, 4096))).pack);
   }
+}
+
+// While one task writes, which only one can, the others bring their bytes into staging that is in cache.
+TEST(ChosenPlan, PacksLargeWritesOfSeveralTasksThatShareMemory) {
+  const Plan large = plan(strided(2, 100, 1 << 20, 1 << 20));
+  EXPECT_TRUE(large.pack);
+  EXPECT_FALSE(plan(strided(2, 1, 65536, 65536)).pack);
 }
 
 TEST(ChosenPlan, SievesWhereHolesCostLessThanCalls) {
@@ -162,7 +169,7 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
     ASSERT_EQ(found.method == Method::nothing, input.pattern.bytes == 0);
     ASSERT_NE(found.method, Method::naive);
     ASSERT_TRUE(found.method != Method::shared || input.shared_memory);
-    ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks && (most == 0 || found.workers <= most));
+    ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks && (most == 0 || found.pack || found.sieve || found.workers <= most));
     ASSERT_FALSE(found.pack && found.sieve);
     ASSERT_TRUE(!found.sieve || reads || input.may_sieve_writes);
     ASSERT_EQ(found.staging_bytes, found.pack || found.sieve ? input.staging_bytes : 0);
