@@ -1,0 +1,87 @@
+// Numbers that programs hold and that name our objects: descriptors and requests.
+//
+// A number is a slot and the generation of that slot, which goes up each time the slot is emptied. So a number that was
+// given up stays unknown although its slot is used again, until the generations have come round; at least 64 slots are
+// used in turn, so that this takes 64 * 2^generation_bits numbers. A number may be any garbage: it is only compared.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace thalweg::omp_file {
+
+template <class T>
+class NumberTable {
+ public:
+  struct Range {
+    std::int64_t first;  // the smallest number
+    int slot_bits;
+    int generation_bits;
+  };
+  static constexpr std::int64_t kNone = -1;
+
+  explicit NumberTable(Range range) : range_(range) {}
+
+  // The number of `object` from now on; kNone when all slots are in use. Throws bad_alloc.
+  std::int64_t add(T* object) {
+    const std::lock_guard lock(mutex_);
+    if (free_.size() < kKeepFree && slots_.size() < std::size_t{1} << range_.slot_bits) {
+      slots_.emplace_back();
+      free_.push_back(slots_.size() - 1);
+    }
+    if (free_.empty()) return kNone;
+    const std::size_t slot = free_.front();
+    free_.pop_front();
+    slots_[slot].object = object;
+    return range_.first + static_cast<std::int64_t>((slots_[slot].generation << range_.slot_bits) | slot);
+  }
+
+  // What `use` returns for the object of this number, or for nullptr; nobody adds or removes meanwhile.
+  template <class Use>
+  auto with(std::int64_t number, Use&& use) {
+    const std::lock_guard lock(mutex_);
+    Slot* slot = find(number);
+    return use(slot == nullptr ? nullptr : slot->object);
+  }
+
+  // Forgets the number and gives its object back; nullptr when there is none.
+  T* remove(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    Slot* slot = find(number);
+    if (slot == nullptr) return nullptr;
+    T* object = slot->object;
+    slot->object = nullptr;
+    slot->generation = (slot->generation + 1) & ((std::uint64_t{1} << range_.generation_bits) - 1);
+    try {
+      free_.push_back(static_cast<std::size_t>(slot - slots_.data()));
+    } catch (const std::bad_alloc&) {  // the slot is lost, nothing else
+    }
+    return object;
+  }
+
+ private:
+  static constexpr std::size_t kKeepFree = 64;  // slots that wait before one is used again
+
+  struct Slot {
+    T* object = nullptr;  // nullptr: free
+    std::uint64_t generation = 0;
+  };
+
+  Slot* find(std::int64_t number) {  // with mutex_ held
+    if (number < range_.first) return nullptr;
+    const auto bits = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(range_.first);
+    const std::size_t slot = bits & ((std::uint64_t{1} << range_.slot_bits) - 1);
+    if (slot >= slots_.size() || slots_[slot].object == nullptr) return nullptr;
+    return slots_[slot].generation == bits >> range_.slot_bits ? &slots_[slot] : nullptr;
+  }
+
+  const Range range_;
+  std::mutex mutex_;
+  std::vector<Slot> slots_;       // guarded by mutex_
+  std::deque<std::size_t> free_;  // guarded by mutex_; the one that is free longest first
+};
+
+}  // namespace thalweg::omp_file

@@ -1,0 +1,170 @@
+// Opening and closing: one thread does it, all have it.
+#include <fcntl.h>
+
+#include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "omp_file/omp_file.h"
+#include "omp_file/open_files.hpp"
+#include "omp_file/outcome.hpp"
+#include "omp_file/team.hpp"
+#include "thalweg/group.h"
+
+namespace thalweg::omp_file {
+
+namespace {
+
+struct Opening {
+  int* fd;
+  const char* path;
+  int flags;
+  mode_t mode;
+};
+
+constexpr int kSyncFlags = O_SYNC | O_DSYNC;
+constexpr int kIgnoredFlags = O_CLOEXEC | O_LARGEFILE | O_NOCTTY;
+constexpr int kKnownFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | O_DIRECT | kSyncFlags | kIgnoredFlags;
+
+using Text = std::array<char, 128>;
+
+// `unknown` keeps the text of the complaint.
+Complaint check(const Opening& mine, const Opening& first, Text& unknown) {
+  if (mine.fd == nullptr) return invalid("fd is NULL", EFAULT);
+  if (mine.path == nullptr) return invalid("filename is NULL", EFAULT);
+  const int access = mine.flags & O_ACCMODE;
+  if ((mine.flags & ~kKnownFlags) != 0) {
+    std::snprintf(unknown.data(), unknown.size(), "omp_file_open_all does not know the flags %#x of %#x",
+                  static_cast<unsigned>(mine.flags & ~kKnownFlags), static_cast<unsigned>(mine.flags));
+    return invalid(unknown.data());
+  }
+  if (access != O_RDONLY && access != O_WRONLY && access != O_RDWR) {
+    return invalid("none of O_RDONLY, O_WRONLY and O_RDWR");
+  }
+  if (access == O_RDONLY && (mine.flags & (O_CREAT | O_TRUNC)) != 0) {
+    return invalid("O_CREAT and O_TRUNC need O_WRONLY or O_RDWR");
+  }
+  if (first.path == nullptr) return {};  // which its thread complains about
+  if (mine.flags != first.flags || mine.mode != first.mode || std::strcmp(mine.path, first.path) != 0) {
+    return invalid("omp_file_open_all got different arguments on different threads");
+  }
+  return {};
+}
+
+std::int32_t to_library_flags(int flags) {
+  const int access = flags & O_ACCMODE;
+  std::int32_t result = 0;
+  if (access != O_WRONLY) result |= TW_FILE_READ;
+  if (access != O_RDONLY) result |= TW_FILE_WRITE;
+  if ((flags & O_CREAT) != 0) result |= TW_FILE_CREATE;
+  if ((flags & O_CREAT) != 0 && (flags & O_EXCL) != 0) result |= TW_FILE_EXCLUSIVE;
+  if ((flags & O_TRUNC) != 0) result |= TW_FILE_TRUNCATE;
+  if ((flags & O_APPEND) != 0) result |= TW_FILE_APPEND;
+  if ((flags & O_DIRECT) != 0) result |= TW_FILE_DIRECT;
+  return result;
+}
+
+// The complaint points into tw_last_error().
+Complaint library_complaint(tw_status status) { return {status, tw_last_errno(), tw_last_error()}; }
+
+Complaint open_alone(const Opening& mine, int& fd) {
+  const int access = mine.flags & O_ACCMODE;
+  std::unique_ptr<OpenFile> file(new (std::nothrow) OpenFile{.handle = nullptr,
+                                                             .readable = access != O_WRONLY,
+                                                             .writable = access != O_RDONLY,
+                                                             .syncs = (mine.flags & kSyncFlags) != 0});
+  if (file == nullptr) return {TW_ERR_NO_MEMORY, ENOMEM, "no memory for an open file"};
+  tw_group* self = nullptr;
+  tw_status status = tw_group_self(&self);
+  if (status != TW_OK) return library_complaint(status);
+  tw_file_options options{};
+  options.struct_size = sizeof options;
+  options.permissions = mine.mode & 07777U;
+  status = tw_file_open(self, mine.path, to_library_flags(mine.flags), &options, &file->handle);
+  const Complaint wrong = status == TW_OK ? Complaint{} : library_complaint(status);
+  tw_group_free(self);
+  if (!wrong.none()) return wrong;
+  fd = add_descriptor(file.get());
+  if (fd < 0) {
+    (void)tw_file_close(file->handle);  // nothing was written; why it fails is said below
+    if (fd == -1) return {TW_ERR_NO_MEMORY, EMFILE, "too many files are open by omp_file_open_all"};
+    return {TW_ERR_NO_MEMORY, ENOMEM, "no memory for an open file"};
+  }
+  static_cast<void>(file.release());  // the descriptor has it
+  return {};
+}
+
+Outcome open_all(Meeting& meeting, const Opening& mine) {
+  Team::Shared& shared = meeting.shared();
+  Text unknown{};
+  Outcome outcome = agree(meeting, check(mine, *static_cast<const Opening*>(shared.arguments), unknown));
+  if (!outcome.ok()) return outcome;
+  Complaint wrong;
+  if (meeting.rank() == 0) {
+    int fd = -1;
+    wrong = open_alone(mine, fd);
+    shared.value = fd;
+  }
+  outcome = agree(meeting, wrong);
+  if (!outcome.ok()) return outcome;
+  *mine.fd = static_cast<int>(shared.value);
+  // Where that is one variable, nobody goes on to read it while another thread still writes it.
+  return outcome_of(tw_group_barrier(meeting.group()));
+}
+
+Outcome close_all(Meeting& meeting, int fd) {
+  Team::Shared& shared = meeting.shared();
+  const Outcome outcome = agree(meeting, check_descriptor(meeting, fd));
+  if (!outcome.ok()) return outcome;
+  Complaint wrong;
+  if (meeting.rank() == 0) {
+    OpenFile* file = forget_descriptor(fd);
+    if (file == nullptr) {
+      wrong = invalid("another team closed the file at the same time", EBADF);
+    } else {
+      shared.file = nullptr;  // that reference first, so that the next one closes unless another call is under way
+      release(file);
+      const tw_status status = release(file);
+      if (status != TW_OK) wrong = library_complaint(status);
+    }
+  }
+  return agree(meeting, wrong);
+}
+
+int open_with_mode(const Opening& mine) {
+  Meeting meeting([&](Team& team) { team.shared.arguments = &mine; });
+  if (meeting.absent()) return to_return(kNoMemory);
+  const Outcome outcome = open_all(meeting, mine);
+  meeting.leave([](Team&) {});
+  return to_return(outcome);
+}
+
+}  // namespace
+
+}  // namespace thalweg::omp_file
+
+extern "C" int omp_file_open_all(int* fd, const char* filename, int flags, ...) {
+  mode_t mode = 0;
+  if ((flags & O_CREAT) != 0) {
+    va_list rest;
+    va_start(rest, flags);
+    mode = va_arg(rest, mode_t);
+    va_end(rest);
+  }
+  return thalweg::omp_file::open_with_mode({.fd = fd, .path = filename, .flags = flags, .mode = mode});
+}
+
+extern "C" int omp_file_close_all(int fd) {
+  using namespace thalweg::omp_file;
+  Meeting meeting([&](Team& team) {
+    team.shared.fd = fd;
+    team.shared.file = acquire(fd);
+  });
+  if (meeting.absent()) return to_return(kNoMemory);
+  const Outcome outcome = close_all(meeting, fd);
+  meeting.leave(let_go_of_file);
+  return to_return(outcome);
+}

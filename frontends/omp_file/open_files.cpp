@@ -1,0 +1,55 @@
+#include "omp_file/open_files.hpp"
+
+#include <memory>
+#include <new>
+
+#include "omp_file/number_table.hpp"
+
+namespace thalweg::omp_file {
+
+namespace {
+
+// From 2^30 on no kernel gives a descriptor. 4096 files, and 16 million openings until a number comes back.
+constexpr std::int64_t kFirst = std::int64_t{1} << 30;
+
+// Never destroyed: threads may be at work while the process ends.
+NumberTable<OpenFile>& table() {
+  static auto& files = *new NumberTable<OpenFile>({.first = kFirst, .slot_bits = 12, .generation_bits = 18});
+  return files;
+}
+
+}  // namespace
+
+void OpenFile::lock() {
+  while (busy.exchange(1, std::memory_order_acquire) != 0) busy.wait(1, std::memory_order_relaxed);
+}
+
+void OpenFile::unlock() {
+  busy.store(0, std::memory_order_release);
+  busy.notify_one();
+}
+
+int add_descriptor(OpenFile* file) {
+  try {
+    return static_cast<int>(table().add(file));
+  } catch (const std::bad_alloc&) {
+    return -2;
+  }
+}
+
+OpenFile* acquire(int fd) {
+  return table().with(fd, [](OpenFile* file) {
+    if (file != nullptr) file->references.fetch_add(1, std::memory_order_relaxed);
+    return file;
+  });
+}
+
+tw_status release(OpenFile* file) {
+  if (file->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return TW_OK;
+  const std::unique_ptr<OpenFile> last(file);
+  return tw_file_close(last->handle);
+}
+
+OpenFile* forget_descriptor(int fd) { return table().remove(fd); }
+
+}  // namespace thalweg::omp_file

@@ -1,0 +1,42 @@
+// The files that are open, by descriptor.
+//
+// A file is closed when its last reference goes: one is the descriptor's, one that of each call under way. So a call
+// never meets a handle that another team has closed meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "thalweg/file.h"
+
+namespace thalweg::omp_file {
+
+struct OpenFile {
+  tw_file* handle;
+  bool readable;
+  bool writable;
+  bool syncs;  // O_SYNC or O_DSYNC: each write call ends with a sync
+
+  // Release by whoever drops one, acquire by whoever drops the last.
+  std::atomic<int> references{1};
+  // 1 while a team is at work: a tw_file serves one call at a time. Taken by thread 0 of a team whose threads have all
+  // arrived, so that whoever holds it needs nobody else to go on; given back by the last that leaves. Acquire, release.
+  std::atomic<int> busy{0};
+
+  void lock();
+  void unlock();
+};
+
+// Gives the file a descriptor, which takes over the caller's reference; -1 when all are in use, -2 without memory.
+int add_descriptor(OpenFile* file);
+
+// The file of a descriptor, with a reference for the caller; nullptr when it is none of ours.
+OpenFile* acquire(int fd);
+
+// Drops a reference, and closes with the last one. Returns what closing says.
+tw_status release(OpenFile* file);
+
+// Forgets the descriptor; the caller has its reference. nullptr when it is none of ours.
+OpenFile* forget_descriptor(int fd);
+
+}  // namespace thalweg::omp_file

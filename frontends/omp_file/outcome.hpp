@@ -1,0 +1,54 @@
+// How a call ends: 0, or -1 and errno, the same on all threads.
+#pragma once
+
+#include <cerrno>
+
+#include "omp_file/team.hpp"
+#include "thalweg/file.h"
+
+namespace thalweg::omp_file {
+
+// What one thread finds wrong with its own arguments. TW_OK: nothing.
+struct Complaint {
+  tw_status status = TW_OK;
+  int os_errno = 0;
+  const char* message = nullptr;  // static text
+  bool none() const { return status == TW_OK; }
+};
+
+inline Complaint invalid(const char* message, int os_errno = EINVAL) { return {TW_ERR_INVALID, os_errno, message}; }
+
+// What all threads agreed on.
+struct Outcome {
+  int os_errno = 0;  // 0: success
+  bool ok() const { return os_errno == 0; }
+};
+
+// Of the status of a call of the library that has just returned on this thread.
+Outcome outcome_of(tw_status status, tw_direction direction = TW_READ);
+
+// One thread's complaint becomes the outcome of all. Collective.
+Outcome agree(Meeting& meeting, const Complaint& mine);
+
+// Thread 0 alone did something and tells the others how it went. `status` counts on thread 0 only. Collective.
+Outcome tell(Meeting& meeting, tw_status status);
+
+// This thread's descriptor against that of the thread that came first.
+Complaint check_descriptor(Meeting& meeting, int fd);
+
+// Syncs the file for all, with the file locked. Collective.
+Outcome sync_file(Meeting& meeting, OpenFile& file);
+
+// Ends a call: sets errno.
+inline int to_return(Outcome outcome) {
+  if (outcome.ok()) return 0;
+  errno = outcome.os_errno;
+  return -1;
+}
+
+constexpr Outcome kNoMemory{ENOMEM};
+
+// What omp_file_last_count() gives on this thread.
+void set_last_count(std::int64_t nbytes);
+
+}  // namespace thalweg::omp_file

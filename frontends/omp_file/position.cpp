@@ -1,0 +1,70 @@
+// The shared position, the size and the storage of a file: thread 0 asks, all are told.
+#include <cstdio>
+
+#include "omp_file/omp_file.h"
+#include "omp_file/outcome.hpp"
+#include "omp_file/team.hpp"
+
+namespace thalweg::omp_file {
+
+namespace {
+
+// Every thread's descriptor and complaint; then `act(file, value)` by thread 0. `result` may be NULL.
+template <class Check, class Act>
+int on_file(int fd, const void* arguments, off_t* result, Check&& check, Act&& act) {
+  Meeting meeting([&](Team& team) {
+    team.shared.arguments = arguments;
+    team.shared.fd = fd;
+    team.shared.file = acquire(fd);
+  });
+  if (meeting.absent()) return to_return(kNoMemory);
+  Team::Shared& shared = meeting.shared();
+  Complaint wrong = check_descriptor(meeting, fd);
+  if (wrong.none()) wrong = check(shared.arguments);
+  Outcome outcome = agree(meeting, wrong);
+  if (outcome.ok()) {
+    tw_status status = TW_OK;
+    if (meeting.rank() == 0) {
+      meeting.lock_file();
+      status = act(shared.file->handle, &shared.value);
+    }
+    outcome = tell(meeting, status);
+  }
+  if (outcome.ok() && result != nullptr) __atomic_store_n(result, off_t{shared.value}, __ATOMIC_RELAXED);
+  meeting.leave(let_go_of_file);
+  return to_return(outcome);
+}
+
+struct Seek {
+  off_t offset;
+  int whence;
+};
+
+}  // namespace
+
+}  // namespace thalweg::omp_file
+
+using namespace thalweg::omp_file;
+
+extern "C" int omp_file_seek_all(int fd, off_t offset, int whence, off_t* position) {
+  const Seek mine = {.offset = offset, .whence = whence};
+  const auto check = [&](const void* arguments) -> Complaint {
+    const auto& first = *static_cast<const Seek*>(arguments);
+    if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) return invalid("no such whence");
+    if (first.offset == offset && first.whence == whence) return {};
+    return invalid("omp_file_seek_all got different arguments on different threads");
+  };
+  return on_file(fd, &mine, position, check,
+                 [&](tw_file* file, std::int64_t* value) { return tw_file_seek(file, offset, whence, value); });
+}
+
+extern "C" int omp_file_size_all(int fd, off_t* size) {
+  const auto check = [&](const void*) { return size != nullptr ? Complaint{} : invalid("size is NULL", EFAULT); };
+  return on_file(fd, nullptr, size, check,
+                 [](tw_file* file, std::int64_t* value) { return tw_file_size(file, value); });
+}
+
+extern "C" int omp_file_sync_all(int fd) {
+  const auto check = [](const void*) { return Complaint{}; };
+  return on_file(fd, nullptr, nullptr, check, [](tw_file* file, std::int64_t*) { return tw_file_sync(file); });
+}

@@ -1,0 +1,129 @@
+// The threads that make one collective call together: who they are, and what they share while it lasts.
+//
+// The library is linked to no OpenMP runtime; it asks the one of the program, through symbols that libgomp and Clang's
+// libomp both have. A call opens with what compilers make of `single copyprivate`: one thread finds a Team, and all
+// threads of the innermost region get its address. So a Team is used by one operation at a time and nothing is ever
+// looked up by region: nested regions, several roots and any number of operations under way cannot mix.
+// Design: docs/design/omp_file.md.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "omp_file/open_files.hpp"
+#include "thalweg/file.h"
+
+namespace thalweg::omp_file {
+
+// One thread's part. Two cache lines of its own, as neighbours write at the same time.
+struct alignas(128) Seat {
+  tw_group* group = nullptr;
+  tw_extent one = {};
+  std::vector<tw_extent> list;
+  // Of a nonblocking operation:
+  tw_request* request = nullptr;  // nullptr: this part is complete
+  tw_status status = TW_OK;
+  int os_errno = 0;
+  std::int64_t moved = 0;
+};
+
+struct Team {
+  // Of one operation. The thread that comes first fills it before the others see the team; after that thread 0 alone
+  // writes, and the others read behind the next agreement.
+  struct Shared {
+    const void* arguments = nullptr;  // of the thread that came first, which stays until the first agreement is over
+    int fd = -1;                      // what that thread passed
+    OpenFile* file = nullptr;         // its file, referenced; nullptr: it passed no descriptor of ours
+    bool locked = false;              // the file is locked for this operation
+    tw_direction direction = TW_READ;
+    std::int64_t request = 0;   // the number of this operation; of the one that is waited for
+    Team* operation = nullptr;  // the one that is waited for
+    bool complete = false;      // it is over
+    std::int64_t value = 0;     // what thread 0 found out
+  };
+
+  explicit Team(std::int64_t tasks);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  const std::int64_t size;
+  const std::unique_ptr<Seat[]> seats;
+  bool whole = false;  // every seat has its group
+  Shared shared;
+  // Threads in the call. Each releases what it wrote; the last acquires and clears up.
+  alignas(128) std::atomic<std::int64_t> inside{0};
+  // Of a nonblocking operation: 1 when the last thread has left the call that began it. Release, acquire.
+  std::atomic<int> begun{0};
+  bool claimed = false;   // a team waits for this operation; guarded by the mutex of the requests
+  Team* below = nullptr;  // in the pool
+};
+
+struct Place {
+  std::int64_t rank;
+  std::int64_t size;
+};
+
+// One thread in one call. It is made by all threads of the region, and each ends it with leave().
+class Meeting {
+ public:
+  // `prepare(team)` is run by the thread that comes first, before the others go on.
+  template <class Prepare>
+  explicit Meeting(Prepare&& prepare) : place_(find_place()) {
+    if (place_.size > 1) team_ = meet();
+    if (team_ != nullptr) return;
+    team_ = take_team(place_.size);
+    if (!absent()) prepare(*team_);
+    if (place_.size > 1) present(team_);
+  }
+
+  bool absent() const { return team_ == no_team(); }  // there was no memory: nothing can be done, by any thread
+  std::int64_t rank() const { return place_.rank; }
+  std::int64_t size() const { return place_.size; }
+  Team& team() { return *team_; }
+  Team::Shared& shared() { return team_->shared; }
+  Seat& seat() { return team_->seats[static_cast<std::size_t>(place_.rank)]; }
+  tw_group* group() { return seat().group; }
+
+  // By thread 0: keeps other teams from the file until the last thread of this one has left.
+  void lock_file() {
+    shared().file->lock();
+    shared().locked = true;
+  }
+
+  // The last thread to leave runs `clear_up(team)` and then gives the team back.
+  template <class ClearUp>
+  void leave(ClearUp&& clear_up) {
+    if (!last_inside()) return;
+    clear_up(*team_);
+    give_team(team_);
+  }
+  // The same without giving the team back: it stays with a nonblocking operation.
+  template <class ClearUp>
+  void leave_to_operation(ClearUp&& clear_up) {
+    if (!last_inside()) return;
+    clear_up(*team_);
+    team_->begun.store(1, std::memory_order_release);
+  }
+
+  static void give_team(Team* team);
+
+ private:
+  static Place find_place();
+  static Team* no_team();
+  static Team* take_team(std::int64_t size);  // no_team() without memory
+  // Waits for all threads. nullptr: this one came first and must present a team to the others, which still wait.
+  static Team* meet();
+  static void present(Team* team);
+  bool last_inside() { return team_->inside.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+  Place place_;
+  Team* team_ = nullptr;
+};
+
+// Ends what an operation holds of its file: the lock, and the reference.
+void let_go_of_file(Team& team);
+
+}  // namespace thalweg::omp_file

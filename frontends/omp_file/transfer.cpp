@@ -1,0 +1,150 @@
+#include "omp_file/transfer.hpp"
+
+#include <cstdint>
+#include <new>
+
+#include "omp_file/open_files.hpp"
+#include "omp_file/outcome.hpp"
+#include "omp_file/requests.hpp"
+#include "omp_file/team.hpp"
+
+namespace thalweg::omp_file {
+
+namespace {
+
+constexpr const char* kNullBuffer = "a buffer with bytes to move is NULL";
+constexpr const char* kNegativeLength = "a length is negative";
+constexpr const char* kNegativeOffset = "an offset is negative";
+
+Complaint describe_block(const Transfer& mine, Seat& seat, tw_access& access) {
+  if (mine.length < 0) return invalid(kNegativeLength);
+  if (mine.has_offset && mine.offset < 0) return invalid(kNegativeOffset);
+  if (mine.buf == nullptr && mine.length > 0) return invalid(kNullBuffer, EFAULT);
+  seat.one = {.address = mine.buf, .length = mine.length, .offset = 0};
+  access.placement = mine.has_offset ? TW_AT_OFFSET : TW_IN_ORDER;
+  access.offset = mine.has_offset ? mine.offset : 0;
+  access.extents = &seat.one;
+  access.n = 1;
+  return {};
+}
+
+Complaint describe_list(const Transfer& mine, Seat& seat, tw_access& access) {
+  if (mine.length < 0) return invalid("the number of pieces is negative");
+  if (mine.length > 0 && (mine.list == nullptr || (mine.has_offset && mine.offsets == nullptr))) {
+    return invalid("the list or its offsets are NULL", EFAULT);
+  }
+  try {
+    seat.list.resize(static_cast<std::size_t>(mine.length));
+  } catch (const std::bad_alloc&) {
+    return {TW_ERR_NO_MEMORY, ENOMEM, "no memory for the list"};
+  }
+  for (std::size_t i = 0; i < seat.list.size(); ++i) {
+    const iovec& piece = mine.list[i];
+    if (piece.iov_len > static_cast<std::size_t>(INT64_MAX)) return invalid(kNegativeLength);
+    if (piece.iov_base == nullptr && piece.iov_len > 0) return invalid(kNullBuffer, EFAULT);
+    const off_t offset = mine.has_offset ? mine.offsets[i] : 0;
+    if (offset < 0) return invalid(kNegativeOffset);
+    seat.list[i] = {.address = piece.iov_base, .length = static_cast<std::int64_t>(piece.iov_len), .offset = offset};
+  }
+  access.placement = mine.has_offset ? TW_AT_EXTENTS : TW_IN_ORDER;
+  access.extents = seat.list.data();
+  access.n = mine.length;
+  return {};
+}
+
+// Fills the access; what is wrong with it goes along, for the library to tell to all.
+Complaint describe(Meeting& meeting, const Transfer& mine, tw_access& access) {
+  access.struct_size = sizeof access;
+  access.direction = mine.direction;
+  access.common = mine.common ? 1 : 0;
+  Complaint wrong = check_descriptor(meeting, mine.fd);
+  if (wrong.none()) {
+    const OpenFile& file = *meeting.shared().file;
+    if (!(mine.direction == TW_READ ? file.readable : file.writable)) {
+      wrong = {TW_ERR_MODE, EBADF, mine.direction == TW_READ ? "not opened for reading" : "not opened for writing"};
+    }
+  }
+  if (wrong.none()) {
+    wrong = mine.is_list ? describe_list(mine, meeting.seat(), access) : describe_block(mine, meeting.seat(), access);
+  }
+  if (!wrong.none()) access.n = 0;
+  access.status = wrong.status;
+  access.os_errno = wrong.os_errno;
+  access.message = wrong.message;
+  return wrong;
+}
+
+void prepare(Team& team, const Transfer& mine) {
+  team.shared.fd = mine.fd;
+  team.shared.file = acquire(mine.fd);
+  team.shared.direction = mine.direction;
+}
+
+bool ends_with_sync(const Transfer& mine, const OpenFile& file) { return file.syncs && mine.direction == TW_WRITE; }
+
+Outcome move_bytes(Meeting& meeting, const Transfer& mine) {
+  tw_access access{};
+  const Complaint wrong = describe(meeting, mine, access);
+  OpenFile* file = meeting.shared().file;
+  if (file == nullptr) return agree(meeting, wrong);
+  if (meeting.rank() == 0) meeting.lock_file();
+  std::int64_t moved = 0;
+  const Outcome outcome = outcome_of(tw_access_all(file->handle, meeting.group(), &access, &moved), mine.direction);
+  if (!outcome.ok()) return outcome;
+  set_last_count(moved);
+  return ends_with_sync(mine, *file) ? sync_file(meeting, *file) : outcome;
+}
+
+Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request) {
+  tw_access access{};
+  Complaint wrong = describe(meeting, mine, access);
+  Team::Shared& shared = meeting.shared();
+  if (wrong.none() && request == nullptr) wrong = invalid("request is NULL", EFAULT);
+  if (wrong.none() && shared.request == OMP_FILE_REQUEST_NULL) wrong = {TW_ERR_NO_MEMORY, ENOMEM, "no memory"};
+  if (meeting.rank() == 0 && shared.file != nullptr) meeting.lock_file();
+  const Outcome outcome = agree(meeting, wrong);
+  if (!outcome.ok()) return outcome;
+  Seat& seat = meeting.seat();
+  seat.request = nullptr;
+  seat.moved = 0;
+  seat.os_errno = 0;
+  seat.status = tw_iaccess_all(shared.file->handle, seat.group, &access, &seat.request);
+  if (seat.status != TW_OK) seat.os_errno = tw_last_errno();
+  __atomic_store_n(request, shared.request, __ATOMIC_RELAXED);  // perhaps one variable for all threads
+  return outcome;
+}
+
+}  // namespace
+
+int transfer(const Transfer& mine) {
+  set_last_count(0);
+  Meeting meeting([&](Team& team) { prepare(team, mine); });
+  if (meeting.absent()) return to_return(kNoMemory);
+  const Outcome outcome = move_bytes(meeting, mine);
+  meeting.leave(let_go_of_file);
+  return to_return(outcome);
+}
+
+int begin_transfer(const Transfer& mine, omp_file_request* request) {
+  Meeting meeting([&](Team& team) {
+    prepare(team, mine);
+    team.shared.request = add_request(&team);
+  });
+  if (meeting.absent()) return to_return(kNoMemory);
+  const Outcome outcome = begin(meeting, mine, request);
+  if (!outcome.ok()) {
+    meeting.leave([](Team& team) {
+      forget_request(team.shared.request);
+      let_go_of_file(team);
+    });
+    return to_return(outcome);
+  }
+  meeting.leave_to_operation([&](Team& team) {
+    if (!ends_with_sync(mine, *team.shared.file)) return let_go_of_file(team);
+    team.shared.file->unlock();  // the reference stays until the sync
+    team.shared.locked = false;
+  });
+  return 0;
+}
+
+}  // namespace thalweg::omp_file

@@ -1,0 +1,31 @@
+// Reading and writing: one thread's arguments, whatever the call they came with.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "omp_file/omp_file.h"
+#include "thalweg/file.h"
+
+namespace thalweg::omp_file {
+
+struct Transfer {
+  tw_direction direction;
+  bool common;
+  bool is_list;
+  bool has_offset;
+  void* buf;
+  const iovec* list;
+  long length;  // bytes of buf, or pieces of the list
+  off_t offset;
+  const off_t* offsets;
+  int fd;
+};
+
+// Moves the bytes. Collective.
+int transfer(const Transfer& mine);
+
+// Begins to move them. Collective.
+int begin_transfer(const Transfer& mine, omp_file_request* request);
+
+}  // namespace thalweg::omp_file

@@ -1,0 +1,128 @@
+// The end of nonblocking operations.
+//
+// Two teams meet here: the threads that wait, which agree with each other on groups of their own, and the team that the
+// operation has kept, of which each thread takes the seat of its number.
+#include <sched.h>
+
+#include "omp_file/omp_file.h"
+#include "omp_file/outcome.hpp"
+#include "omp_file/requests.hpp"
+#include "omp_file/team.hpp"
+
+namespace thalweg::omp_file {
+
+namespace {
+
+constexpr omp_file_request kNoPointer = -1;
+
+struct Waiting {
+  omp_file_request* request;
+  omp_file_request number;  // read before the team meets, as the variable may be shared
+  bool may_go;              // test: without waiting
+};
+
+void prepare(Team& team, const Waiting& mine) {
+  team.shared.request = mine.number;
+  team.shared.operation = claim_request(mine.number);
+  if (team.shared.operation != nullptr) team.shared.direction = team.shared.operation->shared.direction;
+}
+
+Complaint check(Meeting& meeting, const Waiting& mine, const int* done) {
+  const Team::Shared& shared = meeting.shared();
+  if (mine.request == nullptr) return invalid("request is NULL", EFAULT);
+  if (mine.may_go && done == nullptr) return invalid("done is NULL", EFAULT);
+  if (mine.number != shared.request) return invalid("the threads name different requests");
+  if (mine.number == OMP_FILE_REQUEST_NULL) return {};
+  if (shared.operation == nullptr) return invalid("the request is none, is over, or another team waits for it");
+  if (shared.operation->size != meeting.size()) return invalid("the request belongs to a team of another size");
+  return {};
+}
+
+void keep_result(Seat& seat, tw_status status) {
+  seat.status = status;
+  seat.os_errno = status == TW_OK ? 0 : tw_last_errno();
+}
+
+// Whether the operation is over on all threads. Collective.
+bool test_parts(Meeting& meeting, Seat& seat) {
+  if (seat.request != nullptr) {
+    int mine = 0;
+    const tw_status status = tw_test(&seat.request, &mine, &seat.moved);
+    if (seat.request == nullptr) keep_result(seat, status);
+  }
+  std::int64_t all = seat.request == nullptr ? 1 : 0;
+  return tw_group_allreduce(meeting.group(), &all, 1, TW_MIN) == TW_OK && all == 1;
+}
+
+// Waits for, or tests, this thread's part. Sets `over` when the operation is over.
+Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
+  Team::Shared& shared = meeting.shared();
+  Team& operation = *shared.operation;
+  // Only another team can be this early; the threads of that call are on their way out.
+  while (operation.begun.load(std::memory_order_acquire) == 0) sched_yield();
+  Seat& seat = operation.seats[static_cast<std::size_t>(meeting.rank())];
+  if (mine.may_go) {
+    over = test_parts(meeting, seat);
+    if (!over) return {};
+  } else if (seat.request != nullptr) {
+    keep_result(seat, tw_wait(&seat.request, &seat.moved));
+  }
+  over = true;
+  if (meeting.rank() == 0) shared.complete = true;
+  const char* text = seat.status == TW_OK ? nullptr : tw_last_error();
+  Outcome outcome = agree(meeting, {seat.status, seat.os_errno, text});
+  OpenFile* file = operation.shared.file;  // kept for a sync
+  if (outcome.ok() && file != nullptr) {
+    if (meeting.rank() == 0) file->lock();
+    outcome = sync_file(meeting, *file);
+    if (meeting.rank() == 0) file->unlock();
+  }
+  set_last_count(outcome.ok() ? seat.moved : 0);
+  return outcome;
+}
+
+Outcome wait_or_test(Meeting& meeting, const Waiting& mine, int* done) {
+  Outcome outcome = agree(meeting, check(meeting, mine, done));
+  if (!outcome.ok()) return outcome;
+  bool over = true;
+  if (meeting.shared().request != OMP_FILE_REQUEST_NULL) {
+    outcome = conclude(meeting, mine, over);
+    if (over) __atomic_store_n(mine.request, OMP_FILE_REQUEST_NULL, __ATOMIC_RELAXED);
+  } else {
+    set_last_count(0);
+  }
+  if (done != nullptr) __atomic_store_n(done, over ? 1 : 0, __ATOMIC_RELAXED);
+  return outcome;
+}
+
+void clear_up(Team& team) {
+  const Team::Shared& shared = team.shared;
+  if (shared.operation == nullptr) return;
+  if (!shared.complete) return give_up_claim(shared.request);
+  forget_request(shared.request);
+  let_go_of_file(*shared.operation);
+  Meeting::give_team(shared.operation);
+}
+
+int finish(omp_file_request* request, int* done, bool may_go) {
+  const Waiting mine = {.request = request,
+                        .number = request != nullptr ? __atomic_load_n(request, __ATOMIC_RELAXED) : kNoPointer,
+                        .may_go = may_go};
+  Meeting meeting([&](Team& team) { prepare(team, mine); });
+  if (meeting.absent()) return to_return(kNoMemory);
+  const Outcome outcome = wait_or_test(meeting, mine, done);
+  meeting.leave(clear_up);
+  return to_return(outcome);
+}
+
+}  // namespace
+
+}  // namespace thalweg::omp_file
+
+extern "C" int omp_file_wait_all(omp_file_request* request) {
+  return thalweg::omp_file::finish(request, nullptr, false);
+}
+
+extern "C" int omp_file_test_all(omp_file_request* request, int* done) {
+  return thalweg::omp_file::finish(request, done, true);
+}
