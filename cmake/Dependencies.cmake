@@ -1,4 +1,5 @@
-# Finds what the library and its tools are built on. Sets TW_HAVE_MPI, TW_HAVE_OPENMP, TW_HAVE_URING.
+# Finds what the library and its tools are built on. Sets TW_HAVE_MPI, TW_HAVE_OPENMP, TW_HAVE_FORTRAN,
+# TW_HAVE_URING.
 include_guard(GLOBAL)
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -23,6 +24,18 @@ if(TW_WITH_OPENMP)
     set(TW_HAVE_OPENMP ON)
   else()
     tw_missing(TW_WITH_OPENMP "OpenMP" "GCC has it built in; for Clang install its libomp-dev")
+  endif()
+endif()
+
+set(TW_HAVE_FORTRAN OFF)
+if(TW_WITH_FORTRAN)
+  include(CheckLanguage)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+    set(TW_HAVE_FORTRAN ON)
+  else()
+    tw_missing(TW_WITH_FORTRAN "A Fortran compiler" "install gfortran")
   endif()
 endif()
 

@@ -1,6 +1,6 @@
 # Every option of the build. An option adds or leaves out FILES; no source file tests it with #ifdef.
 #
-# TW_WITH_MPI, TW_WITH_OPENMP, TW_WITH_URING take
+# TW_WITH_MPI, TW_WITH_OPENMP, TW_WITH_URING, TW_WITH_FORTRAN take
 #   AUTO  use it when it is found, say so when it is not (default)
 #   ON    stop with a clear message when it is not found
 #   OFF   do not look
@@ -15,6 +15,7 @@ endfunction()
 tw_tristate(TW_WITH_MPI "Build libthalweg_mpi")
 tw_tristate(TW_WITH_OPENMP "Build the OpenMP parts of tests, tools and examples")
 tw_tristate(TW_WITH_URING "Let queues of transfers use io_uring, where the kernel has it")
+tw_tristate(TW_WITH_FORTRAN "Build the Fortran module omp_file")
 
 set(TW_MPI_FLAVOUR auto CACHE STRING "Which MPI, where several are installed side by side: auto, mpich or openmpi")
 set_property(CACHE TW_MPI_FLAVOUR PROPERTY STRINGS auto mpich openmpi)

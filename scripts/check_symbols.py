@@ -5,7 +5,7 @@ Usage: check_symbols.py LIBRARY_FOLDER [--update]
 
 Each line of the contract is 'library symbol'. A symbol of the contract that is gone breaks programs; a new one is a
 promise: make it on purpose with --update. Symbols of the version node THALWEG_PRIVATE are for libthalweg_mpi only
-and promise nothing; any other symbol that is not tw_* is an error. A library that was not built is not checked.
+and promise nothing; any other symbol without the prefix of its library is an error. A library that was not built is not checked.
 Exit status: 0 equal, 1 different (one line each), 2 wrong usage.
 """
 
@@ -14,10 +14,10 @@ import subprocess
 import sys
 
 CONTRACT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "abi" / "exported_symbols.txt"
-LIBRARIES = ("thalweg", "thalweg_mpi")
+LIBRARIES = {"thalweg": "tw_", "thalweg_mpi": "tw_", "thalweg_omp_file": "omp_file_"}  # and how its symbols begin
 
 
-def exported(path):
+def exported(path, prefix):
     """Public symbols of one library, and complaints about stray ones."""
     listing = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", str(path)], check=True,
                              capture_output=True, text=True).stdout
@@ -28,10 +28,10 @@ def exported(path):
         version = version.lstrip("@")
         if kind == "A" or version == "THALWEG_PRIVATE":
             continue
-        if symbol.startswith("tw_"):
+        if symbol.startswith(prefix):
             public.add(symbol)
         else:
-            strays.append(f"{path.name}: exports '{symbol}', which is not tw_*")
+            strays.append(f"{path.name}: exports '{symbol}', which is not {prefix}*")
     return public, strays
 
 
@@ -44,12 +44,12 @@ def main(argv):
     promised = {tuple(line.split()) for line in CONTRACT.read_text().splitlines() if line and not line.startswith("#")} \
         if CONTRACT.exists() else set()
     complaints, found = [], set()
-    for library in LIBRARIES:
+    for library, prefix in LIBRARIES.items():
         path = pathlib.Path(folders[0]) / f"lib{library}.so"
         if not path.exists():
             found |= {entry for entry in promised if entry[0] == library}
             continue
-        public, strays = exported(path)
+        public, strays = exported(path, prefix)
         complaints += strays
         found |= {(library, symbol) for symbol in public}
     if update:

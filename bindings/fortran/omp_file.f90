@@ -1,0 +1,526 @@
+!> Thread-collective I/O for OpenMP programs: module omp_file, a thin layer over omp_file.h.
+!!
+!! Every function is **collective** over the threads of the innermost parallel region (a team of one outside of any):
+!! all of them call it, in the same order, as with a barrier, and not inside single, master, critical, a loop or a task.
+!! It returns 0, or -1 on all threads; omp_file_errno() then gives the errno, the same on all of them.
+!! A thread with nothing to move passes length (or size) 0, but does call.
+!!
+!! **Units.** Lengths and offsets are bytes; offsets count from 0, the start of the file.
+!! **Buffers** are scalars or arrays of any type and rank, contiguous (else EINVAL on all threads). They are borrowed
+!! during the call; by nonblocking functions until the request is complete: give them ASYNCHRONOUS, and leave them alone
+!! until omp_file_wait_all or omp_file_test_all said so.
+!! **hint** is a sum of OMP_FILE_MEMORY_CONTIGUOUS, OMP_FILE_FILE_CONTIGUOUS, OMP_FILE_NONCONTIGUOUS; 0 or -1: find out.
+!! It changes no byte. What each call does and may return: docs/reference/omp_file.md.
+module omp_file
+  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_long, c_null_char, c_null_ptr, c_ptr, c_size_t
+  implicit none
+  private
+
+  !> Flags of omp_file_open_all, to be added; those of open(2) by meaning, the same numbers on every system.
+  integer(c_int), parameter, public :: OMP_FILE_RDONLY = 0, OMP_FILE_WRONLY = 1, OMP_FILE_RDWR = 2
+  integer(c_int), parameter, public :: OMP_FILE_CREAT = 4, OMP_FILE_EXCL = 8, OMP_FILE_TRUNC = 16
+  integer(c_int), parameter, public :: OMP_FILE_APPEND = 32  !< the shared position begins at the end
+  integer(c_int), parameter, public :: OMP_FILE_DIRECT = 64  !< past the page cache
+  integer(c_int), parameter, public :: OMP_FILE_SYNC = 128, OMP_FILE_DSYNC = 256  !< each write ends with a sync
+  integer(c_int), parameter, public :: OMP_FILE_SEEK_SET = 0, OMP_FILE_SEEK_CUR = 1, OMP_FILE_SEEK_END = 2
+  integer(c_int), parameter, public :: OMP_FILE_MEMORY_CONTIGUOUS = 1, OMP_FILE_FILE_CONTIGUOUS = 2
+  integer(c_int), parameter, public :: OMP_FILE_NONCONTIGUOUS = 4
+  integer, parameter, public :: omp_file_request_kind = c_int64_t  !< integer(omp_file_request_kind) :: request
+  integer(c_int64_t), parameter, public :: OMP_FILE_REQUEST_NULL = 0
+
+  !> A piece of memory of a list: omp_file_iovec(c_loc(a), bytes). What it points to is borrowed as buffers are.
+  type, bind(c), public :: omp_file_iovec
+    type(c_ptr)       :: base = c_null_ptr
+    integer(c_size_t) :: length = 0  !< bytes
+  end type omp_file_iovec
+
+  public :: omp_file_open_all, omp_file_close_all, omp_file_sync_all, omp_file_seek_all, omp_file_size_all
+  public :: omp_file_wait_all, omp_file_test_all, omp_file_last_count, omp_file_errno
+  public :: omp_file_read_all, omp_file_read_at_all, omp_file_read_list_all
+  public :: omp_file_read_list_at_all, omp_file_read_com_all, omp_file_read_com_at_all
+  public :: omp_file_read_com_list_all, omp_file_read_com_list_at_all, omp_file_write_all
+  public :: omp_file_write_at_all, omp_file_write_list_all, omp_file_write_list_at_all
+  public :: omp_file_write_com_all, omp_file_write_com_at_all, omp_file_write_com_list_all
+  public :: omp_file_write_com_list_at_all, omp_file_iread_all, omp_file_iread_at_all
+  public :: omp_file_iread_list_all, omp_file_iread_list_at_all, omp_file_iread_com_all
+  public :: omp_file_iread_com_at_all, omp_file_iread_com_list_all, omp_file_iread_com_list_at_all
+  public :: omp_file_iwrite_all, omp_file_iwrite_at_all, omp_file_iwrite_list_all
+  public :: omp_file_iwrite_list_at_all, omp_file_iwrite_com_all, omp_file_iwrite_com_at_all
+  public :: omp_file_iwrite_com_list_all, omp_file_iwrite_com_list_at_all
+  public :: omp_file_com_read_all, omp_file_com_read_at_all, omp_file_com_read_list_all
+  public :: omp_file_com_read_list_at_all, omp_file_com_write_all, omp_file_com_write_at_all
+  public :: omp_file_com_write_list_all, omp_file_com_write_list_at_all, omp_file_icom_read_all
+  public :: omp_file_icom_read_at_all, omp_file_icom_read_list_all, omp_file_icom_read_list_at_all
+  public :: omp_file_icom_write_all, omp_file_icom_write_at_all, omp_file_icom_write_list_all
+  public :: omp_file_icom_write_list_at_all
+
+  !> Another spelling of omp_file_read_com_all.
+  interface omp_file_com_read_all
+    procedure omp_file_read_com_all
+  end interface omp_file_com_read_all
+  !> Another spelling of omp_file_read_com_at_all.
+  interface omp_file_com_read_at_all
+    procedure omp_file_read_com_at_all
+  end interface omp_file_com_read_at_all
+  !> Another spelling of omp_file_read_com_list_all.
+  interface omp_file_com_read_list_all
+    procedure omp_file_read_com_list_all
+  end interface omp_file_com_read_list_all
+  !> Another spelling of omp_file_read_com_list_at_all.
+  interface omp_file_com_read_list_at_all
+    procedure omp_file_read_com_list_at_all
+  end interface omp_file_com_read_list_at_all
+  !> Another spelling of omp_file_write_com_all.
+  interface omp_file_com_write_all
+    procedure omp_file_write_com_all
+  end interface omp_file_com_write_all
+  !> Another spelling of omp_file_write_com_at_all.
+  interface omp_file_com_write_at_all
+    procedure omp_file_write_com_at_all
+  end interface omp_file_com_write_at_all
+  !> Another spelling of omp_file_write_com_list_all.
+  interface omp_file_com_write_list_all
+    procedure omp_file_write_com_list_all
+  end interface omp_file_com_write_list_all
+  !> Another spelling of omp_file_write_com_list_at_all.
+  interface omp_file_com_write_list_at_all
+    procedure omp_file_write_com_list_at_all
+  end interface omp_file_com_write_list_at_all
+  !> Another spelling of omp_file_iread_com_all.
+  interface omp_file_icom_read_all
+    procedure omp_file_iread_com_all
+  end interface omp_file_icom_read_all
+  !> Another spelling of omp_file_iread_com_at_all.
+  interface omp_file_icom_read_at_all
+    procedure omp_file_iread_com_at_all
+  end interface omp_file_icom_read_at_all
+  !> Another spelling of omp_file_iread_com_list_all.
+  interface omp_file_icom_read_list_all
+    procedure omp_file_iread_com_list_all
+  end interface omp_file_icom_read_list_all
+  !> Another spelling of omp_file_iread_com_list_at_all.
+  interface omp_file_icom_read_list_at_all
+    procedure omp_file_iread_com_list_at_all
+  end interface omp_file_icom_read_list_at_all
+  !> Another spelling of omp_file_iwrite_com_all.
+  interface omp_file_icom_write_all
+    procedure omp_file_iwrite_com_all
+  end interface omp_file_icom_write_all
+  !> Another spelling of omp_file_iwrite_com_at_all.
+  interface omp_file_icom_write_at_all
+    procedure omp_file_iwrite_com_at_all
+  end interface omp_file_icom_write_at_all
+  !> Another spelling of omp_file_iwrite_com_list_all.
+  interface omp_file_icom_write_list_all
+    procedure omp_file_iwrite_com_list_all
+  end interface omp_file_icom_write_list_all
+  !> Another spelling of omp_file_iwrite_com_list_at_all.
+  interface omp_file_icom_write_list_at_all
+    procedure omp_file_iwrite_com_list_at_all
+  end interface omp_file_icom_write_list_at_all
+
+  interface
+    function open_file(fd, filename, flags, mode) bind(c, name="tw_omp_file_f_open_all") result(status)
+      import :: c_char, c_int
+      integer(c_int), intent(inout)      :: fd
+      character(c_char), intent(in)      :: filename(*)
+      integer(c_int), value              :: flags, mode
+      integer(c_int)                     :: status
+    end function open_file
+
+    !> Completes what is under way, then closes. EBADF: no descriptor, or closed already; EIO, ENOSPC.
+    function omp_file_close_all(fd) bind(c) result(status)
+      import :: c_int
+      integer(c_int), value :: fd
+      integer(c_int)        :: status
+    end function omp_file_close_all
+
+    !> What was written reaches the storage. EBADF, EIO, ENOSPC.
+    function omp_file_sync_all(fd) bind(c) result(status)
+      import :: c_int
+      integer(c_int), value :: fd
+      integer(c_int)        :: status
+    end function omp_file_sync_all
+
+    !> Moves the shared position; the same arguments on all threads. EBADF, EINVAL.
+    function omp_file_seek_all(fd, offset, whence, position) bind(c) result(status)
+      import :: c_int, c_int64_t
+      integer(c_int), value                     :: fd
+      integer(c_int64_t), value                 :: offset    !< bytes
+      integer(c_int), value                     :: whence    !< OMP_FILE_SEEK_SET, OMP_FILE_SEEK_CUR, OMP_FILE_SEEK_END
+      integer(c_int64_t), intent(out), optional :: position  !< the new one, 0-based byte
+      integer(c_int)                            :: status
+    end function omp_file_seek_all
+
+    !> Bytes of the file now. EBADF, EIO.
+    function omp_file_size_all(fd, nbytes) bind(c) result(status)
+      import :: c_int, c_int64_t
+      integer(c_int), value             :: fd
+      integer(c_int64_t), intent(inout) :: nbytes  !< set only on success
+      integer(c_int)                    :: status
+    end function omp_file_size_all
+
+    !> Waits until the operation is complete on all threads; the request becomes OMP_FILE_REQUEST_NULL. EINVAL: no
+    !! request, threads that differ, a team of another size (the request stays); else the error of the operation.
+    function omp_file_wait_all(request) bind(c) result(status)
+      import :: c_int, omp_file_request_kind
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int)                                :: status
+    end function omp_file_wait_all
+
+    !> The same without waiting: done becomes 1 when it was complete, else 0, on all threads.
+    function omp_file_test_all(request, done) bind(c) result(status)
+      import :: c_int, omp_file_request_kind
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int), intent(inout)                 :: done
+      integer(c_int)                                :: status
+    end function omp_file_test_all
+
+    !> Bytes moved for this thread by its last access or wait; fewer than asked for at the end of the file.
+    !! Not collective.
+    function omp_file_last_count() bind(c) result(nbytes)
+      import :: c_long
+      integer(c_long) :: nbytes
+    end function omp_file_last_count
+
+    !> errno of this thread, to be asked right behind a call that returned -1. Not collective.
+    function omp_file_errno() bind(c, name="tw_omp_file_f_errno") result(number)
+      import :: c_int
+      integer(c_int) :: number
+    end function omp_file_errno
+
+    !> Reads from the shared position, thread by thread.
+    function omp_file_read_all(buf, length, fd, hint) bind(c, name="tw_omp_file_f_read_all") result(status)
+      import :: c_int, c_long
+      type(*), intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_all
+
+    !> Reads at an offset.
+    function omp_file_read_at_all(buf, length, offset, fd, hint) &
+        bind(c, name="tw_omp_file_f_read_at_all") result(status)
+      import :: c_int, c_long, c_int64_t
+      type(*), intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_at_all
+
+    !> Reads a list of pieces, from the shared position.
+    function omp_file_read_list_all(list, size, fd, hint) bind(c) result(status)
+      import :: c_int, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_list_all
+
+    !> Reads a list of pieces, each at its offset.
+    function omp_file_read_list_at_all(list, offsets, size, fd, hint) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int64_t), intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_list_at_all
+
+    !> Writes from the shared position, thread by thread.
+    function omp_file_write_all(buf, length, fd, hint) bind(c, name="tw_omp_file_f_write_all") result(status)
+      import :: c_int, c_long
+      type(*), intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_all
+
+    !> Writes at an offset.
+    function omp_file_write_at_all(buf, length, offset, fd, hint) &
+        bind(c, name="tw_omp_file_f_write_at_all") result(status)
+      import :: c_int, c_long, c_int64_t
+      type(*), intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_at_all
+
+    !> Writes a list of pieces, from the shared position.
+    function omp_file_write_list_all(list, size, fd, hint) bind(c) result(status)
+      import :: c_int, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_list_all
+
+    !> Writes a list of pieces, each at its offset.
+    function omp_file_write_list_at_all(list, offsets, size, fd, hint) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int64_t), intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_list_at_all
+
+    !> Reads from the shared position, the same on all threads and moved once.
+    function omp_file_read_com_all(buf, length, fd, hint) bind(c, name="tw_omp_file_f_read_com_all") result(status)
+      import :: c_int, c_long
+      type(*), intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_com_all
+
+    !> Reads at an offset, the same on all threads and moved once.
+    function omp_file_read_com_at_all(buf, length, offset, fd, hint) &
+        bind(c, name="tw_omp_file_f_read_com_at_all") result(status)
+      import :: c_int, c_long, c_int64_t
+      type(*), intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_com_at_all
+
+    !> Reads a list of pieces, from the shared position, the same on all threads and moved once.
+    function omp_file_read_com_list_all(list, size, fd, hint) bind(c) result(status)
+      import :: c_int, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_com_list_all
+
+    !> Reads a list of pieces, each at its offset, the same on all threads and moved once.
+    function omp_file_read_com_list_at_all(list, offsets, size, fd, hint) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int64_t), intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_read_com_list_at_all
+
+    !> Writes from the shared position, the same on all threads and moved once.
+    function omp_file_write_com_all(buf, length, fd, hint) bind(c, name="tw_omp_file_f_write_com_all") result(status)
+      import :: c_int, c_long
+      type(*), intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_com_all
+
+    !> Writes at an offset, the same on all threads and moved once.
+    function omp_file_write_com_at_all(buf, length, offset, fd, hint) &
+        bind(c, name="tw_omp_file_f_write_com_at_all") result(status)
+      import :: c_int, c_long, c_int64_t
+      type(*), intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_com_at_all
+
+    !> Writes a list of pieces, from the shared position, the same on all threads and moved once.
+    function omp_file_write_com_list_all(list, size, fd, hint) bind(c) result(status)
+      import :: c_int, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_com_list_all
+
+    !> Writes a list of pieces, each at its offset, the same on all threads and moved once.
+    function omp_file_write_com_list_at_all(list, offsets, size, fd, hint) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec
+      type(omp_file_iovec), intent(in) :: list(*)
+      integer(c_int64_t), intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(c_int) :: status
+    end function omp_file_write_com_list_at_all
+
+    !> Begins to read from the shared position, thread by thread.
+    function omp_file_iread_all(buf, length, fd, hint, request) bind(c, name="tw_omp_file_f_iread_all") result(status)
+      import :: c_int, c_long, omp_file_request_kind
+      type(*), asynchronous, intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_all
+
+    !> Begins to read at an offset.
+    function omp_file_iread_at_all(buf, length, offset, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iread_at_all") result(status)
+      import :: c_int, c_long, c_int64_t, omp_file_request_kind
+      type(*), asynchronous, intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_at_all
+
+    !> Begins to read a list of pieces, from the shared position.
+    function omp_file_iread_list_all(list, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_list_all
+
+    !> Begins to read a list of pieces, each at its offset.
+    function omp_file_iread_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int64_t), asynchronous, intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_list_at_all
+
+    !> Begins to write from the shared position, thread by thread.
+    function omp_file_iwrite_all(buf, length, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iwrite_all") result(status)
+      import :: c_int, c_long, omp_file_request_kind
+      type(*), asynchronous, intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_all
+
+    !> Begins to write at an offset.
+    function omp_file_iwrite_at_all(buf, length, offset, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iwrite_at_all") result(status)
+      import :: c_int, c_long, c_int64_t, omp_file_request_kind
+      type(*), asynchronous, intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_at_all
+
+    !> Begins to write a list of pieces, from the shared position.
+    function omp_file_iwrite_list_all(list, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_list_all
+
+    !> Begins to write a list of pieces, each at its offset.
+    function omp_file_iwrite_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int64_t), asynchronous, intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_list_at_all
+
+    !> Begins to read from the shared position, the same on all threads and moved once.
+    function omp_file_iread_com_all(buf, length, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iread_com_all") result(status)
+      import :: c_int, c_long, omp_file_request_kind
+      type(*), asynchronous, intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_com_all
+
+    !> Begins to read at an offset, the same on all threads and moved once.
+    function omp_file_iread_com_at_all(buf, length, offset, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iread_com_at_all") result(status)
+      import :: c_int, c_long, c_int64_t, omp_file_request_kind
+      type(*), asynchronous, intent(inout) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_com_at_all
+
+    !> Begins to read a list of pieces, from the shared position, the same on all threads and moved once.
+    function omp_file_iread_com_list_all(list, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_com_list_all
+
+    !> Begins to read a list of pieces, each at its offset, the same on all threads and moved once.
+    function omp_file_iread_com_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int64_t), asynchronous, intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iread_com_list_at_all
+
+    !> Begins to write from the shared position, the same on all threads and moved once.
+    function omp_file_iwrite_com_all(buf, length, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iwrite_com_all") result(status)
+      import :: c_int, c_long, omp_file_request_kind
+      type(*), asynchronous, intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_com_all
+
+    !> Begins to write at an offset, the same on all threads and moved once.
+    function omp_file_iwrite_com_at_all(buf, length, offset, fd, hint, request) &
+        bind(c, name="tw_omp_file_f_iwrite_com_at_all") result(status)
+      import :: c_int, c_long, c_int64_t, omp_file_request_kind
+      type(*), asynchronous, intent(in) :: buf(..)
+      integer(c_long), value :: length
+      integer(c_int64_t), value :: offset
+      integer(c_int), value :: fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_com_at_all
+
+    !> Begins to write a list of pieces, from the shared position, the same on all threads and moved once.
+    function omp_file_iwrite_com_list_all(list, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_com_list_all
+
+    !> Begins to write a list of pieces, each at its offset, the same on all threads and moved once.
+    function omp_file_iwrite_com_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
+      import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
+      type(omp_file_iovec), asynchronous, intent(in) :: list(*)
+      integer(c_int64_t), asynchronous, intent(in) :: offsets(*)
+      integer(c_int), value :: size, fd, hint
+      integer(omp_file_request_kind), intent(inout) :: request
+      integer(c_int) :: status
+    end function omp_file_iwrite_com_list_at_all
+  end interface
+
+contains
+
+  !> Opens a file, once for all threads; each passes the same filename, flags and mode.
+  !! fd is set only on success, to the same descriptor on all threads; it may be one shared variable.
+  !! Errors: EINVAL (flags, or arguments that differ), EMFILE, ENOMEM, and what open(2) says.
+  function omp_file_open_all(fd, filename, flags, mode) result(status)
+    integer(c_int), intent(inout)        :: fd
+    character(*), intent(in)             :: filename  !< trailing blanks are not part of it
+    integer(c_int), intent(in)           :: flags     !< a sum of OMP_FILE_RDONLY, ...
+    integer(c_int), intent(in), optional :: mode      !< of a new file, before the umask; default 0666 (octal)
+    integer(c_int)                       :: status
+    if (present(mode)) then
+      status = open_file(fd, trim(filename)//c_null_char, flags, mode)
+    else
+      status = open_file(fd, trim(filename)//c_null_char, flags, 0_c_int)
+    end if
+  end function omp_file_open_all
+
+end module omp_file
