@@ -1,0 +1,189 @@
+// Opening, closing and descriptors.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <set>
+
+#include "omp_file/omp_file_support.hpp"
+
+namespace omp_file_test {
+namespace {
+
+TEST_F(OmpFile, ADescriptorIsTheSameOnAllThreadsAndNoPosixOne) {
+  std::vector<int> fds(5, -1);
+
+  EXPECT_EQ(results_on(5,
+                       [&](int rank) {
+                         return omp_file_open_all(&fds[static_cast<std::size_t>(rank)], path().c_str(),
+                                                  O_RDWR | O_CREAT, 0640);
+                       }),
+            all_ok(5));
+
+  EXPECT_EQ(fds, std::vector<int>(5, fds[0]));
+  EXPECT_GE(fds[0], 1 << 30);
+  char byte = 0;
+  EXPECT_EQ(read(fds[0], &byte, 1), -1);
+  EXPECT_EQ(errno, EBADF);
+  struct stat information = {};
+  EXPECT_EQ(stat(path().c_str(), &information), 0);
+  EXPECT_EQ(information.st_mode & 07777, 0640U & ~027U | (information.st_mode & 0027U & 0640U));
+  EXPECT_EQ(results_on(5, [&](int) { return omp_file_close_all(fds[0]); }), all_ok(5));
+}
+
+TEST_F(OmpFile, OneSharedVariableForTheDescriptorWillDo) {
+  int fd = -1;
+
+  on_team(5, [&](int) {
+    EXPECT_EQ(omp_file_open_all(&fd, path().c_str(), O_RDWR | O_CREAT, 0600), 0);
+    EXPECT_EQ(omp_file_write_all("abc", 3, fd, 0), 0);
+    EXPECT_EQ(omp_file_close_all(fd), 0);
+  });
+
+  EXPECT_EQ(contents(path()).size(), 15U);
+}
+
+TEST_F(OmpFile, APosixDescriptorIsEbadfEverywhere) {
+  const int posix = open(path().c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(posix, 0);
+  off_t size = 0;
+
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(posix); }), all_failed(3, EBADF));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_size_all(posix, &size); }), all_failed(3, EBADF));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_sync_all(posix); }), all_failed(3, EBADF));
+  for (const Form& form : forms()) {
+    EXPECT_EQ(results_on(3, [&](int) { return run(form, {.fd = posix}); }), all_failed(3, EBADF)) << form.name;
+  }
+
+  EXPECT_EQ(close(posix), 0);
+}
+
+TEST_F(OmpFile, AClosedDescriptorStaysBadAlthoughOthersAreOpened) {
+  const int closed = open_file();
+  EXPECT_EQ(results_on(2, [&](int) { return omp_file_close_all(closed); }), all_ok(2));
+  std::set<int> seen = {closed};
+
+  for (int i = 0; i < 300; ++i) {
+    const int fd = open_file();
+    EXPECT_TRUE(seen.insert(fd).second) << "descriptor " << fd << " came back after " << i;
+    EXPECT_EQ(omp_file_close_all(fd), 0);
+    EXPECT_EQ(results_on(2, [&](int) { return omp_file_close_all(closed); }), all_failed(2, EBADF));
+    EXPECT_EQ(results_on(2, [&](int) { return omp_file_write_all("x", 1, closed, 0); }), all_failed(2, EBADF));
+  }
+}
+
+TEST_F(OmpFile, OpenedOutsideUsedInsideByTeamsOfOtherSizesClosedOutside) {
+  const int fd = open_file();
+
+  for (const int n : {5, 1, 3}) {
+    EXPECT_EQ(results_on(n, [&](int) { return omp_file_write_all("ab", 2, fd, 0); }), all_ok(n));
+  }
+
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+  EXPECT_EQ(contents(path()).size(), 18U);
+}
+
+TEST_F(OmpFile, OpenedInsideUsedOutside) {
+  int fd = -1;
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_open_all(&fd, path().c_str(), O_RDWR | O_CREAT, 0600); }), all_ok(3));
+
+  EXPECT_EQ(omp_file_write_all("outside", 7, fd, 0), 0);
+  EXPECT_EQ(results_on(5, [&](int) { return omp_file_close_all(fd); }), all_ok(5));
+
+  EXPECT_EQ(contents(path()).size(), 7U);
+}
+
+TEST_F(OmpFile, WhatOpenSaysReachesAllThreads) {
+  store(path(), noise(10, 1));
+  int fd = 17;
+  const auto open_with = [&](const std::string& name, int flags) {
+    return results_on(3, [&](int) { return omp_file_open_all(&fd, name.c_str(), flags, 0600); });
+  };
+
+  EXPECT_EQ(open_with(path("none"), O_RDONLY), all_failed(3, ENOENT));
+  EXPECT_EQ(open_with(path(), O_RDWR | O_CREAT | O_EXCL), all_failed(3, EEXIST));
+  EXPECT_EQ(open_with("", O_RDONLY), all_failed(3, ENOENT));
+  EXPECT_EQ(open_with(path("no/such/folder"), O_RDWR | O_CREAT), all_failed(3, ENOENT));
+  EXPECT_EQ(fd, 17);
+}
+
+TEST_F(OmpFile, FlagsOfOpen) {
+  store(path(), Bytes(10, 'a'));
+  const int appended = open_file(O_WRONLY | O_APPEND);
+  EXPECT_EQ(results_on(2, [&](int) { return omp_file_write_all("b", 1, appended, 0); }), all_ok(2));
+  EXPECT_EQ(omp_file_close_all(appended), 0);
+  EXPECT_EQ(contents(path()).size(), 12U);
+
+  const int truncated = open_file(O_WRONLY | O_TRUNC);
+  off_t size = -1;
+  EXPECT_EQ(results_on(2, [&](int) { return omp_file_size_all(truncated, &size); }), all_ok(2));
+  EXPECT_EQ(size, 0);
+  EXPECT_EQ(omp_file_close_all(truncated), 0);
+
+  const int exclusive = open_file(O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, "new");
+  EXPECT_EQ(omp_file_close_all(exclusive), 0);
+}
+
+TEST_F(OmpFile, SynchronousFilesWorkAsOthersDo) {
+  for (const int flag : {O_SYNC, O_DSYNC}) {
+    const int fd = open_file(O_RDWR | O_CREAT | O_TRUNC | flag);
+    EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_all("abc", 3, fd, 0); }), all_ok(3));
+    const auto results = results_on(3, [&](int) {
+      omp_file_request request = 0;
+      if (omp_file_iwrite_all("def", 3, fd, 0, &request) != 0) return -1;
+      return omp_file_wait_all(&request);
+    });
+    EXPECT_EQ(results, all_ok(3));
+    EXPECT_EQ(omp_file_close_all(fd), 0);
+    EXPECT_EQ(contents(path()).size(), 18U);
+  }
+}
+
+TEST_F(OmpFile, SeekAndSizeTellAllThreads) {
+  const int fd = open_file();
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_all("0123456789", 10, fd, 0); }), all_ok(3));
+  std::vector<off_t> numbers(3, -1);
+  const auto number = [&](int rank) { return &numbers[static_cast<std::size_t>(rank)]; };
+
+  EXPECT_EQ(results_on(3, [&](int r) { return omp_file_size_all(fd, number(r)); }), all_ok(3));
+  EXPECT_EQ(numbers, std::vector<off_t>(3, 30));
+  EXPECT_EQ(results_on(3, [&](int r) { return omp_file_seek_all(fd, -4, SEEK_END, number(r)); }), all_ok(3));
+  EXPECT_EQ(numbers, std::vector<off_t>(3, 26));
+  EXPECT_EQ(results_on(3, [&](int r) { return omp_file_seek_all(fd, -20, SEEK_CUR, number(r)); }), all_ok(3));
+  EXPECT_EQ(numbers, std::vector<off_t>(3, 6));
+  EXPECT_EQ(results_on(3, [&](int r) { return omp_file_seek_all(fd, -7, SEEK_CUR, number(r)); }), all_failed(3, EINVAL));
+  EXPECT_EQ(numbers, std::vector<off_t>(3, 6));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_sync_all(fd); }), all_ok(3));
+
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+TEST_F(OmpFile, AFileThatIsRemovedWhileOpenGoesOn) {
+  const int fd = open_file();
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_all("abc", 3, fd, 0); }), all_ok(3));
+  ASSERT_EQ(unlink(path().c_str()), 0);
+
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_all("def", 3, fd, 0); }), all_ok(3));
+  char back[18] = {};
+  EXPECT_EQ(omp_file_read_at_all(back, 18, 0, fd, 0), 0);
+  EXPECT_EQ(std::string(back, 18), "abcabcabcdefdefdef");
+
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_ok(3));
+  EXPECT_NE(access(path().c_str(), F_OK), 0);
+}
+
+TEST_F(OmpFile, TooManyOpenFilesIsEmfile) {
+  store(path(), noise(1, 1));
+  std::vector<int> fds;
+  int fd = -1;
+  while (fds.size() < 5000 && omp_file_open_all(&fd, path().c_str(), O_RDONLY) == 0) fds.push_back(fd);
+
+  EXPECT_EQ(errno, EMFILE);  // ours, or that of the process
+  EXPECT_LE(fds.size(), 4096U);
+  for (const int open : fds) EXPECT_EQ(omp_file_close_all(open), 0);
+  EXPECT_EQ(omp_file_open_all(&fd, path().c_str(), O_RDONLY), 0);
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+}  // namespace
+}  // namespace omp_file_test

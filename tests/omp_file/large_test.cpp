@@ -1,0 +1,92 @@
+// Lengths around 2^31 and 2^32. The memory is a reservation whose pages are only touched where the file has bytes; the
+// file is sparse.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "omp_file/omp_file_support.hpp"
+
+namespace omp_file_test {
+namespace {
+
+constexpr long kLengths[] = {(1L << 31) - 1, 1L << 31, (1L << 32) + 1};
+
+// Memory that costs nothing until it is written to.
+class Reservation {
+ public:
+  explicit Reservation(long nbytes) : nbytes_(static_cast<std::size_t>(nbytes)) {
+    memory_ = static_cast<char*>(
+        mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  }
+  ~Reservation() { munmap(memory_, nbytes_); }
+  Reservation(const Reservation&) = delete;
+  Reservation& operator=(const Reservation&) = delete;
+  char* get() { return memory_; }
+
+ private:
+  std::size_t nbytes_;
+  char* memory_;
+};
+
+// Only the last bytes of the range are in the file.
+TEST_F(OmpFile, LongReadsThatMeetTheEndOfTheFile) {
+  store(path(), noise(1000, 1));
+  const int fd = open_file(O_RDONLY);
+
+  for (const long length : kLengths) {
+    Reservation memory(length);
+    on_team(2, [&](int rank) {
+      EXPECT_EQ(omp_file_read_at_all(memory.get(), rank == 0 ? length : 1, 900, fd, 0), 0);
+      EXPECT_EQ(omp_file_last_count(), rank == 0 ? 100 : 1);
+    });
+  }
+
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+TEST_F(OmpFile, ALongReadOfASparseFile) {
+  const long length = (1L << 31) + 10;
+  const int posix = open(path().c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(pwrite(posix, "end", 3, length - 3), 3);
+  EXPECT_EQ(close(posix), 0);
+  const int fd = open_file(O_RDONLY);
+  Reservation memory(length);
+
+  on_team(2, [&](int rank) {
+    EXPECT_EQ(omp_file_read_all(memory.get(), rank == 0 ? 0 : length, fd, 0), 0);
+    EXPECT_EQ(omp_file_last_count(), rank == 0 ? 0 : length);
+  });
+
+  EXPECT_EQ(std::string(memory.get() + length - 3, 3), "end");
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+TEST_F(OmpFile, SmallPiecesFarApart) {
+  const int fd = open_file();
+
+  on_team(3, [&](int rank) {
+    const off_t offset = rank == 0 ? 0 : kLengths[rank];
+    EXPECT_EQ(omp_file_write_at_all("far", 3, offset, fd, 0), 0);
+  });
+  off_t size = 0;
+  EXPECT_EQ(omp_file_size_all(fd, &size), 0);
+
+  EXPECT_EQ(size, (off_t{1} << 32) + 1 + 3);
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+// A file that may not grow: the bytes are counted and refused, none is written.
+TEST_F(OmpFile, ALongWriteThatTheSystemRefusesIsTheErrorOfAll) {
+  const int fd = open_file(O_RDWR | O_CREAT, "full");
+  EXPECT_EQ(omp_file_close_all(fd), 0);
+  int full = -1;
+  ASSERT_EQ(omp_file_open_all(&full, "/dev/full", O_WRONLY), 0);
+
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_at_all("x", 1, 0, full, 0); }), all_failed(3, ENOSPC));
+
+  EXPECT_EQ(omp_file_close_all(full), 0);
+}
+
+}  // namespace
+}  // namespace omp_file_test
