@@ -106,6 +106,18 @@ TEST_F(FileOps, InterruptedAndShortTransfersAreContinued) {
   EXPECT_EQ(back, data);
 }
 
+TEST_F(FileOps, InterruptedAndShortTransfersOfPiecesAreContinued) {
+  transfer_calls() = {meagre_read, meagre_read_parts, meagre_write, meagre_write_parts, interrupted_sync};
+  Bytes data = pattern(12345), back(12345);
+  const iovec from[] = {{data.data(), 5000}, {nullptr, 0}, {data.data() + 5000, 1}, {data.data() + 5001, 7344}};
+  const iovec to[] = {{back.data(), 12}, {back.data() + 12, 12333}, {nullptr, 0}};
+
+  EXPECT_EQ(transfer_at(file_, {path_, true, 3}, from).value(), data.size());
+  EXPECT_EQ(transfer_at(file_, {path_, false, 3}, to).value(), data.size());
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(transfer_at(file_, {path_, false, 12000}, to).value(), 348u);
+}
+
 TEST_F(FileOps, ABusyFileIsTriedAgain) {
   transfer_calls().write = busy_write;
 

@@ -1,0 +1,25 @@
+// Gigabytes of addresses over a few megabytes of memory, for transfers that are to be large and not slow: the same
+// memory lies behind all of them, again and again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace thalweg {
+
+class VirtualMemory {
+ public:
+  explicit VirtualMemory(std::uint64_t bytes);
+  VirtualMemory(const VirtualMemory&) = delete;
+  VirtualMemory& operator=(const VirtualMemory&) = delete;
+  ~VirtualMemory();
+  std::byte* data() const { return data_; }  // null: not to be had
+  const char* why_not() const { return why_not_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t mapped_ = 0;
+  const char* why_not_ = "no memory";
+};
+
+}  // namespace thalweg
