@@ -85,12 +85,12 @@ using namespace thalweg::omp_file;
   }
 
 extern "C" {
-TW_OMP_FILE_CALLS(omp_file_read, omp_file_iread, , TW_READ, false)
-TW_OMP_FILE_CALLS(omp_file_write, omp_file_iwrite, const, TW_WRITE, false)
-TW_OMP_FILE_CALLS(omp_file_read_com, omp_file_iread_com, , TW_READ, true)
-TW_OMP_FILE_CALLS(omp_file_write_com, omp_file_iwrite_com, const, TW_WRITE, true)
-TW_OMP_FILE_CALLS(omp_file_com_read, omp_file_icom_read, , TW_READ, true)
-TW_OMP_FILE_CALLS(omp_file_com_write, omp_file_icom_write, const, TW_WRITE, true)
+TW_OMP_FILE_CALLS(omp_file_read, omp_file_iread, , TW_ACCESS_READ, false)
+TW_OMP_FILE_CALLS(omp_file_write, omp_file_iwrite, const, TW_ACCESS_WRITE, false)
+TW_OMP_FILE_CALLS(omp_file_read_com, omp_file_iread_com, , TW_ACCESS_READ, true)
+TW_OMP_FILE_CALLS(omp_file_write_com, omp_file_iwrite_com, const, TW_ACCESS_WRITE, true)
+TW_OMP_FILE_CALLS(omp_file_com_read, omp_file_icom_read, , TW_ACCESS_READ, true)
+TW_OMP_FILE_CALLS(omp_file_com_write, omp_file_icom_write, const, TW_ACCESS_WRITE, true)
 }  // extern "C"
 
 #undef TW_OMP_FILE_CALLS

@@ -47,6 +47,16 @@ class NumberTable {
     return use(slot == nullptr ? nullptr : slot->object);
   }
 
+  // The first object that `fits`; nullptr when none does. Nobody adds or removes meanwhile.
+  template <class Fits>
+  T* find_first(Fits&& fits) {
+    const std::lock_guard lock(mutex_);
+    for (Slot& slot : slots_) {
+      if (slot.object != nullptr && fits(slot.object)) return slot.object;
+    }
+    return nullptr;
+  }
+
   // Forgets the number and gives its object back; nullptr when there is none.
   T* remove(std::int64_t number) {
     const std::lock_guard lock(mutex_);

@@ -85,7 +85,8 @@ TW_API long omp_file_last_count(void);
  * buf, length  memory and bytes, length >= 0; or list, size: pieces of memory, one behind the other in the file.
  * offset       bytes from the start of the file, >= 0; of a list one per piece.
  * Without offset: from the shared position on, thread after thread by number; the position then moves by the sum.
- * A read that meets the end of the file succeeds and leaves the rest of the memory alone: omp_file_last_count().
+ * A read that meets the end of the file succeeds and leaves the rest of the memory alone (omp_file_last_count()); the
+ * position moves by the sum all the same.
  * Overlapping reads are fine. Where writes of one call overlap, each byte is that of one of the threads.
  * errno: EBADF (no descriptor, or not opened for it), EFAULT (NULL with bytes to move), EINVAL (negative length, size
  * or offset; threads name different files), EFBIG and EOVERFLOW (beyond 2^63-1), ENOMEM, EIO, ENOSPC, ... */
@@ -161,8 +162,8 @@ TW_API int omp_file_icom_write_list_at_all(const struct iovec* list, const off_t
 
 /* Waits until the operation is complete on all threads, and sets *request to OMP_FILE_REQUEST_NULL. Every thread passes
  * the same request, to a team of the size that started it; requests are waited for in any order.
- * errno: EFAULT (NULL), EINVAL (no request of this process, threads that differ, a team of another size, another team
- * is waiting for it); the request then stays valid. Else that of the operation, which is then over. */
+ * errno: EFAULT (NULL), EINVAL (no request of this process, threads that differ, a team of another size); the request
+ * then stays valid. Else that of the operation, which is then over. */
 TW_API int omp_file_wait_all(omp_file_request* request);
 
 /* Tells whether it is complete on all threads; if so, as omp_file_wait_all(). Does not wait for the storage.

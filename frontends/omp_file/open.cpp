@@ -11,6 +11,7 @@
 #include "omp_file/omp_file.h"
 #include "omp_file/open_files.hpp"
 #include "omp_file/outcome.hpp"
+#include "omp_file/requests.hpp"
 #include "omp_file/team.hpp"
 #include "thalweg/group.h"
 
@@ -35,6 +36,7 @@ using Text = std::array<char, 128>;
 Complaint check(const Opening& mine, const Opening& first, Text& unknown) {
   if (mine.fd == nullptr) return invalid("fd is NULL", EFAULT);
   if (mine.path == nullptr) return invalid("filename is NULL", EFAULT);
+  if (mine.path[0] == '\0') return invalid("filename is empty", ENOENT);  // as open(2) has it
   const int access = mine.flags & O_ACCMODE;
   if ((mine.flags & ~kKnownFlags) != 0) {
     std::snprintf(unknown.data(), unknown.size(), "omp_file_open_all does not know the flags %#x of %#x",
@@ -125,6 +127,7 @@ Outcome close_all(Meeting& meeting, int fd) {
     if (file == nullptr) {
       wrong = invalid("another team closed the file at the same time", EBADF);
     } else {
+      settle_requests_on(file);
       shared.file = nullptr;  // that reference first, so that the next one closes unless another call is under way
       release(file);
       const tw_status status = release(file);

@@ -14,7 +14,7 @@ int errno_of(tw_status status, tw_direction direction) {
     case TW_ERR_UNKNOWN_HINT:
       return EINVAL;
     case TW_ERR_RANGE:
-      return direction == TW_WRITE ? EFBIG : EOVERFLOW;
+      return direction == TW_ACCESS_WRITE ? EFBIG : EOVERFLOW;
     case TW_ERR_MODE:
       return EBADF;
     case TW_ERR_NOT_FOUND:

@@ -25,7 +25,7 @@ struct Outcome {
 };
 
 // Of the status of a call of the library that has just returned on this thread.
-Outcome outcome_of(tw_status status, tw_direction direction = TW_READ);
+Outcome outcome_of(tw_status status, tw_direction direction = TW_ACCESS_READ);
 
 // One thread's complaint becomes the outcome of all. Collective.
 Outcome agree(Meeting& meeting, const Complaint& mine);
@@ -35,6 +35,11 @@ Outcome tell(Meeting& meeting, tw_status status);
 
 // This thread's descriptor against that of the thread that came first.
 Complaint check_descriptor(Meeting& meeting, int fd);
+
+// Whether what is moved must reach the storage at once (O_SYNC).
+inline bool ends_with_sync(const OpenFile& file, tw_direction direction) {
+  return file.syncs && direction == TW_ACCESS_WRITE;
+}
 
 // Syncs the file for all, with the file locked. Collective.
 Outcome sync_file(Meeting& meeting, OpenFile& file);

@@ -1,5 +1,8 @@
 #include "omp_file/requests.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <new>
 
 #include "omp_file/number_table.hpp"
@@ -14,6 +17,33 @@ NumberTable<Team>& table() {
   return operations;
 }
 
+// With the table locked.
+Team* take_if_free(Team* operation, Team*& busy) {
+  if (operation == nullptr) return nullptr;
+  if (operation->claimed) {
+    busy = operation;
+    return nullptr;
+  }
+  operation->claimed = true;
+  return operation;
+}
+
+// Calls `take(busy)` until it gives an operation, or finds none that is busy.
+template <class Take>
+Team* claim(Take&& take) {
+  constexpr int kYields = 100;  // who has it is mostly on the way out
+  for (int i = 0;; ++i) {
+    Team* busy = nullptr;
+    Team* taken = take(busy);
+    if (taken != nullptr || busy == nullptr) return taken;
+    if (i < kYields) {
+      sched_yield();
+    } else {
+      usleep(100);
+    }
+  }
+}
+
 }  // namespace
 
 omp_file_request add_request(Team* team) {
@@ -26,10 +56,17 @@ omp_file_request add_request(Team* team) {
 }
 
 Team* claim_request(omp_file_request request) {
-  return table().with(request, [](Team* operation) -> Team* {
-    if (operation == nullptr || operation->claimed) return nullptr;
-    operation->claimed = true;
-    return operation;
+  return claim([request](Team*& busy) {
+    return table().with(request, [&](Team* operation) { return take_if_free(operation, busy); });
+  });
+}
+
+Team* claim_request_on(const OpenFile* file) {
+  return claim([file](Team*& busy) {
+    return table().find_first([&](Team* operation) {
+      if (operation->shared.file != file || operation->begun.load(std::memory_order_acquire) == 0) return false;
+      return take_if_free(operation, busy) != nullptr;
+    });
   });
 }
 

@@ -9,11 +9,18 @@ namespace thalweg::omp_file {
 // The number of the operation that `team` stands for, from now on; OMP_FILE_REQUEST_NULL without memory.
 omp_file_request add_request(Team* team);
 
-// Gives the operation to the caller, who waits for it; nullptr when there is none, or another team waits for it.
+// An operation is used by one team at a time, which claims it when all of its threads have arrived, so that it needs
+// nobody else to go on. These wait until it is free.
+// The operation of this number, for the caller; nullptr when there is none.
 Team* claim_request(omp_file_request request);
+// One on this file that has begun; nullptr when there is none.
+Team* claim_request_on(const OpenFile* file);
 void give_up_claim(omp_file_request request);
 
 // The operation is over, or did not begin.
 void forget_request(omp_file_request request);
+
+// Completes the operations on a file that is about to be closed. Their requests stay, complete.
+void settle_requests_on(OpenFile* file);
 
 }  // namespace thalweg::omp_file

@@ -35,9 +35,11 @@ struct Team {
   struct Shared {
     const void* arguments = nullptr;  // of the thread that came first, which stays until the first agreement is over
     int fd = -1;                      // what that thread passed
-    OpenFile* file = nullptr;         // its file, referenced; nullptr: it passed no descriptor of ours
-    bool locked = false;              // the file is locked for this operation
-    tw_direction direction = TW_READ;
+    // Its file, referenced; nullptr: it passed no descriptor of ours. A nonblocking operation keeps it until it is
+    // over, as closing would take the file from under it.
+    OpenFile* file = nullptr;
+    bool locked = false;  // the file is locked for this operation
+    tw_direction direction = TW_ACCESS_READ;
     std::int64_t request = 0;   // the number of this operation; of the one that is waited for
     Team* operation = nullptr;  // the one that is waited for
     bool complete = false;      // it is over
@@ -57,7 +59,7 @@ struct Team {
   alignas(128) std::atomic<std::int64_t> inside{0};
   // Of a nonblocking operation: 1 when the last thread has left the call that began it. Release, acquire.
   std::atomic<int> begun{0};
-  bool claimed = false;   // a team waits for this operation; guarded by the mutex of the requests
+  bool claimed = false;   // somebody waits for this operation; guarded by the mutex of the requests
   Team* below = nullptr;  // in the pool
 };
 

@@ -1,6 +1,7 @@
 #include "omp_file/transfer.hpp"
 
 #include <cstdint>
+#include <cstdlib>
 #include <new>
 
 #include "omp_file/open_files.hpp"
@@ -60,8 +61,9 @@ Complaint describe(Meeting& meeting, const Transfer& mine, tw_access& access) {
   Complaint wrong = check_descriptor(meeting, mine.fd);
   if (wrong.none()) {
     const OpenFile& file = *meeting.shared().file;
-    if (!(mine.direction == TW_READ ? file.readable : file.writable)) {
-      wrong = {TW_ERR_MODE, EBADF, mine.direction == TW_READ ? "not opened for reading" : "not opened for writing"};
+    if (!(mine.direction == TW_ACCESS_READ ? file.readable : file.writable)) {
+      wrong = {TW_ERR_MODE, EBADF,
+               mine.direction == TW_ACCESS_READ ? "not opened for reading" : "not opened for writing"};
     }
   }
   if (wrong.none()) {
@@ -80,8 +82,6 @@ void prepare(Team& team, const Transfer& mine) {
   team.shared.direction = mine.direction;
 }
 
-bool ends_with_sync(const Transfer& mine, const OpenFile& file) { return file.syncs && mine.direction == TW_WRITE; }
-
 Outcome move_bytes(Meeting& meeting, const Transfer& mine) {
   tw_access access{};
   const Complaint wrong = describe(meeting, mine, access);
@@ -92,7 +92,14 @@ Outcome move_bytes(Meeting& meeting, const Transfer& mine) {
   const Outcome outcome = outcome_of(tw_access_all(file->handle, meeting.group(), &access, &moved), mine.direction);
   if (!outcome.ok()) return outcome;
   set_last_count(moved);
-  return ends_with_sync(mine, *file) ? sync_file(meeting, *file) : outcome;
+  return ends_with_sync(*file, mine.direction) ? sync_file(meeting, *file) : outcome;
+}
+
+// In the kernel where that is possible, so that no thread of ours takes a core from the team; as the user of the
+// library says otherwise.
+tw_progress progress() {
+  static const bool chosen = std::getenv("THALWEG_PROGRESS") != nullptr;
+  return chosen ? TW_PROGRESS_DEFAULT : TW_PROGRESS_KERNEL;
 }
 
 Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request) {
@@ -104,6 +111,7 @@ Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request)
   if (meeting.rank() == 0 && shared.file != nullptr) meeting.lock_file();
   const Outcome outcome = agree(meeting, wrong);
   if (!outcome.ok()) return outcome;
+  access.progress = progress();
   Seat& seat = meeting.seat();
   seat.request = nullptr;
   seat.moved = 0;
@@ -139,9 +147,8 @@ int begin_transfer(const Transfer& mine, omp_file_request* request) {
     });
     return to_return(outcome);
   }
-  meeting.leave_to_operation([&](Team& team) {
-    if (!ends_with_sync(mine, *team.shared.file)) return let_go_of_file(team);
-    team.shared.file->unlock();  // the reference stays until the sync
+  meeting.leave_to_operation([](Team& team) {
+    if (team.shared.locked) team.shared.file->unlock();
     team.shared.locked = false;
   });
   return 0;

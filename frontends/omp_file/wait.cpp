@@ -21,19 +21,22 @@ struct Waiting {
   bool may_go;              // test: without waiting
 };
 
-void prepare(Team& team, const Waiting& mine) {
-  team.shared.request = mine.number;
-  team.shared.operation = claim_request(mine.number);
-  if (team.shared.operation != nullptr) team.shared.direction = team.shared.operation->shared.direction;
-}
-
 Complaint check(Meeting& meeting, const Waiting& mine, const int* done) {
   const Team::Shared& shared = meeting.shared();
   if (mine.request == nullptr) return invalid("request is NULL", EFAULT);
   if (mine.may_go && done == nullptr) return invalid("done is NULL", EFAULT);
+  if (shared.request == kNoPointer) return {};  // which its thread complains about
   if (mine.number != shared.request) return invalid("the threads name different requests");
+  return {};
+}
+
+// By thread 0: finds the operation for all.
+Complaint claim(Meeting& meeting, const Waiting& mine) {
+  Team::Shared& shared = meeting.shared();
   if (mine.number == OMP_FILE_REQUEST_NULL) return {};
-  if (shared.operation == nullptr) return invalid("the request is none, is over, or another team waits for it");
+  shared.operation = claim_request(mine.number);
+  if (shared.operation == nullptr) return invalid("the request is none, or is over");
+  shared.direction = shared.operation->shared.direction;
   if (shared.operation->size != meeting.size()) return invalid("the request belongs to a team of another size");
   return {};
 }
@@ -71,8 +74,8 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
   if (meeting.rank() == 0) shared.complete = true;
   const char* text = seat.status == TW_OK ? nullptr : tw_last_error();
   Outcome outcome = agree(meeting, {seat.status, seat.os_errno, text});
-  OpenFile* file = operation.shared.file;  // kept for a sync
-  if (outcome.ok() && file != nullptr) {
+  OpenFile* file = operation.shared.file;  // nullptr: closed since, and all is done
+  if (outcome.ok() && file != nullptr && ends_with_sync(*file, operation.shared.direction)) {
     if (meeting.rank() == 0) file->lock();
     outcome = sync_file(meeting, *file);
     if (meeting.rank() == 0) file->unlock();
@@ -82,7 +85,9 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
 }
 
 Outcome wait_or_test(Meeting& meeting, const Waiting& mine, int* done) {
-  Outcome outcome = agree(meeting, check(meeting, mine, done));
+  Complaint wrong = check(meeting, mine, done);
+  if (wrong.none() && meeting.rank() == 0) wrong = claim(meeting, mine);
+  Outcome outcome = agree(meeting, wrong);
   if (!outcome.ok()) return outcome;
   bool over = true;
   if (meeting.shared().request != OMP_FILE_REQUEST_NULL) {
@@ -104,11 +109,28 @@ void clear_up(Team& team) {
   Meeting::give_team(shared.operation);
 }
 
+// Completes an operation whose file is about to be closed; its result stays for the team that will wait for it.
+void settle(Team& operation) {
+  bool good = true;
+  for (std::int64_t rank = 0; rank < operation.size; ++rank) {
+    Seat& seat = operation.seats[static_cast<std::size_t>(rank)];
+    if (seat.request != nullptr) keep_result(seat, tw_wait(&seat.request, &seat.moved));
+    good = good && seat.status == TW_OK;
+  }
+  if (good && ends_with_sync(*operation.shared.file, operation.shared.direction)) {
+    const tw_status status = tw_file_sync(operation.shared.file->handle);
+    for (std::int64_t rank = 0; status != TW_OK && rank < operation.size; ++rank) {
+      keep_result(operation.seats[static_cast<std::size_t>(rank)], status);
+    }
+  }
+  let_go_of_file(operation);
+}
+
 int finish(omp_file_request* request, int* done, bool may_go) {
   const Waiting mine = {.request = request,
                         .number = request != nullptr ? __atomic_load_n(request, __ATOMIC_RELAXED) : kNoPointer,
                         .may_go = may_go};
-  Meeting meeting([&](Team& team) { prepare(team, mine); });
+  Meeting meeting([&](Team& team) { team.shared.request = mine.number; });
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = wait_or_test(meeting, mine, done);
   meeting.leave(clear_up);
@@ -116,6 +138,13 @@ int finish(omp_file_request* request, int* done, bool may_go) {
 }
 
 }  // namespace
+
+void settle_requests_on(OpenFile* file) {
+  while (Team* operation = claim_request_on(file)) {
+    settle(*operation);
+    give_up_claim(operation->shared.request);
+  }
+}
 
 }  // namespace thalweg::omp_file
 

@@ -125,8 +125,10 @@ TEST_P(Faults, EveryArgumentOfTheOtherCallsByEveryThread) {
   omp_file_request nonsense = 0x7fffffffffff;
   const int flags = O_RDWR | O_CREAT;
   const std::vector<Call> calls = {
-      {"open: fd", EFAULT, [&](bool bad) { return omp_file_open_all(bad ? nullptr : &out, name.c_str(), flags, 0600); }},
-      {"open: name", EFAULT, [&](bool bad) { return omp_file_open_all(&out, bad ? nullptr : name.c_str(), flags, 0600); }},
+      {"open: fd", EFAULT,
+       [&](bool bad) { return omp_file_open_all(bad ? nullptr : &out, name.c_str(), flags, 0600); }},
+      {"open: name", EFAULT,
+       [&](bool bad) { return omp_file_open_all(&out, bad ? nullptr : name.c_str(), flags, 0600); }},
       {"open: unknown flags", EINVAL,
        [&](bool bad) { return omp_file_open_all(&out, name.c_str(), bad ? flags | O_DIRECTORY : flags, 0600); }},
       {"open: both accesses", EINVAL,
@@ -244,7 +246,8 @@ TEST_F(OmpFile, BeyondTheLargestOffset) {
   char memory[64] = {};
   const auto last = static_cast<off_t>(INT64_MAX);
 
-  EXPECT_EQ(results_on(2, [&](int) { return omp_file_write_at_all(memory, 64, last - 3, fd, 0); }), all_failed(2, EFBIG));
+  EXPECT_EQ(results_on(2, [&](int) { return omp_file_write_at_all(memory, 64, last - 3, fd, 0); }),
+            all_failed(2, EFBIG));
   EXPECT_EQ(results_on(2, [&](int) { return omp_file_read_at_all(memory, 64, last - 3, fd, 0); }),
             all_failed(2, EOVERFLOW));
 

@@ -1,9 +1,12 @@
 // Lengths around 2^31 and 2^32. The memory is a reservation whose pages are only touched where the file has bytes; the
 // file is sparse.
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 
 #include "omp_file/omp_file_support.hpp"
 
@@ -22,6 +25,31 @@ class Reservation {
   ~Reservation() { munmap(memory_, nbytes_); }
   Reservation(const Reservation&) = delete;
   Reservation& operator=(const Reservation&) = delete;
+  char* get() { return memory_; }
+
+ private:
+  std::size_t nbytes_;
+  char* memory_;
+};
+
+// Memory of any length behind which there is only a little: the same pages again and again, and the last ones alone.
+class RepeatedPages {
+ public:
+  explicit RepeatedPages(long nbytes) : nbytes_(static_cast<std::size_t>(nbytes)) {
+    constexpr std::size_t kPages = std::size_t{1} << 24;
+    memory_ = static_cast<char*>(
+        mmap(nullptr, nbytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    const int pages = memfd_create("pages", 0);
+    if (memory_ == MAP_FAILED || pages < 0 || ftruncate(pages, kPages) != 0) std::abort();
+    for (std::size_t at = 0; at + kPages < nbytes_; at += kPages) {
+      if (mmap(memory_ + at, kPages, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, pages, 0) == MAP_FAILED)
+        std::abort();
+    }
+    close(pages);
+  }
+  ~RepeatedPages() { munmap(memory_, nbytes_); }
+  RepeatedPages(const RepeatedPages&) = delete;
+  RepeatedPages& operator=(const RepeatedPages&) = delete;
   char* get() { return memory_; }
 
  private:
@@ -51,7 +79,7 @@ TEST_F(OmpFile, ALongReadOfASparseFile) {
   ASSERT_EQ(pwrite(posix, "end", 3, length - 3), 3);
   EXPECT_EQ(close(posix), 0);
   const int fd = open_file(O_RDONLY);
-  Reservation memory(length);
+  RepeatedPages memory(length);
 
   on_team(2, [&](int rank) {
     EXPECT_EQ(omp_file_read_all(memory.get(), rank == 0 ? 0 : length, fd, 0), 0);
@@ -76,16 +104,21 @@ TEST_F(OmpFile, SmallPiecesFarApart) {
   EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
-// A file that may not grow: the bytes are counted and refused, none is written.
-TEST_F(OmpFile, ALongWriteThatTheSystemRefusesIsTheErrorOfAll) {
-  const int fd = open_file(O_RDWR | O_CREAT, "full");
+// The process may write files of 1 MiB only.
+TEST_F(OmpFile, AWriteThatTheSystemRefusesIsTheErrorOfAll) {
+  rlimit old = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit low = {.rlim_cur = 1 << 20, .rlim_max = old.rlim_max};
+  std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
+  const int fd = open_file();
+
+  EXPECT_EQ(results_on(3, [&](int rank) { return omp_file_write_at_all("x", 1, rank == 2 ? 1 << 20 : 0, fd, 0); }),
+            all_failed(3, EFBIG));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_at_all("x", 1, 0, fd, 0); }), all_ok(3));
+
   EXPECT_EQ(omp_file_close_all(fd), 0);
-  int full = -1;
-  ASSERT_EQ(omp_file_open_all(&full, "/dev/full", O_WRONLY), 0);
-
-  EXPECT_EQ(results_on(3, [&](int) { return omp_file_write_at_all("x", 1, 0, full, 0); }), all_failed(3, ENOSPC));
-
-  EXPECT_EQ(omp_file_close_all(full), 0);
+  EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &old), 0);
 }
 
 }  // namespace

@@ -79,31 +79,65 @@ Bytes noise(std::size_t n, unsigned seed) {
 
 namespace {
 
-
 // The names of one direction in one spelling: NAME and its nonblocking twin.
-#define FORMS_OF(NAME, INAME, COMMON, WRITES)                                                                        \
-  {#NAME "_all", COMMON, false, false, false, WRITES,                                                                \
-   [](const Arguments& a, omp_file_request*) { return NAME##_all(a.buf, a.length, a.fd, a.hint); }},                 \
-      {#NAME "_at_all", COMMON, false, true, false, WRITES,                                                          \
+#define FORMS_OF(NAME, INAME, COMMON, WRITES)                                                                         \
+  {#NAME "_all",                                                                                                      \
+   COMMON,                                                                                                            \
+   false,                                                                                                             \
+   false,                                                                                                             \
+   false,                                                                                                             \
+   WRITES,                                                                                                            \
+   [](const Arguments& a, omp_file_request*) { return NAME##_all(a.buf, a.length, a.fd, a.hint); }},                  \
+      {#NAME "_at_all",                                                                                               \
+       COMMON,                                                                                                        \
+       false,                                                                                                         \
+       true,                                                                                                          \
+       false,                                                                                                         \
+       WRITES,                                                                                                        \
        [](const Arguments& a, omp_file_request*) { return NAME##_at_all(a.buf, a.length, a.offset, a.fd, a.hint); }}, \
-      {#NAME "_list_all", COMMON, true, false, false, WRITES,                                                        \
-       [](const Arguments& a, omp_file_request*) { return NAME##_list_all(a.list, a.size, a.fd, a.hint); }},         \
-      {#NAME "_list_at_all", COMMON, true, true, false, WRITES,                                                      \
-       [](const Arguments& a, omp_file_request*) {                                                                   \
-         return NAME##_list_at_all(a.list, a.offsets, a.size, a.fd, a.hint);                                         \
-       }},                                                                                                           \
-      {#INAME "_all", COMMON, false, false, true, WRITES,                                                            \
-       [](const Arguments& a, omp_file_request* r) { return INAME##_all(a.buf, a.length, a.fd, a.hint, r); }},       \
-      {#INAME "_at_all", COMMON, false, true, true, WRITES,                                                          \
-       [](const Arguments& a, omp_file_request* r) {                                                                 \
-         return INAME##_at_all(a.buf, a.length, a.offset, a.fd, a.hint, r);                                          \
-       }},                                                                                                           \
-      {#INAME "_list_all", COMMON, true, false, true, WRITES,                                                        \
-       [](const Arguments& a, omp_file_request* r) { return INAME##_list_all(a.list, a.size, a.fd, a.hint, r); }},   \
-  {                                                                                                                  \
-    #INAME "_list_at_all", COMMON, true, true, true, WRITES, [](const Arguments& a, omp_file_request* r) {           \
-      return INAME##_list_at_all(a.list, a.offsets, a.size, a.fd, a.hint, r);                                        \
-    }                                                                                                                \
+      {#NAME "_list_all",                                                                                             \
+       COMMON,                                                                                                        \
+       true,                                                                                                          \
+       false,                                                                                                         \
+       false,                                                                                                         \
+       WRITES,                                                                                                        \
+       [](const Arguments& a, omp_file_request*) { return NAME##_list_all(a.list, a.size, a.fd, a.hint); }},          \
+      {#NAME "_list_at_all",                                                                                          \
+       COMMON,                                                                                                        \
+       true,                                                                                                          \
+       true,                                                                                                          \
+       false,                                                                                                         \
+       WRITES,                                                                                                        \
+       [](const Arguments& a, omp_file_request*) {                                                                    \
+         return NAME##_list_at_all(a.list, a.offsets, a.size, a.fd, a.hint);                                          \
+       }},                                                                                                            \
+      {#INAME "_all",                                                                                                 \
+       COMMON,                                                                                                        \
+       false,                                                                                                         \
+       false,                                                                                                         \
+       true,                                                                                                          \
+       WRITES,                                                                                                        \
+       [](const Arguments& a, omp_file_request* r) { return INAME##_all(a.buf, a.length, a.fd, a.hint, r); }},        \
+      {#INAME "_at_all",                                                                                              \
+       COMMON,                                                                                                        \
+       false,                                                                                                         \
+       true,                                                                                                          \
+       true,                                                                                                          \
+       WRITES,                                                                                                        \
+       [](const Arguments& a, omp_file_request* r) {                                                                  \
+         return INAME##_at_all(a.buf, a.length, a.offset, a.fd, a.hint, r);                                           \
+       }},                                                                                                            \
+      {#INAME "_list_all",                                                                                            \
+       COMMON,                                                                                                        \
+       true,                                                                                                          \
+       false,                                                                                                         \
+       true,                                                                                                          \
+       WRITES,                                                                                                        \
+       [](const Arguments& a, omp_file_request* r) { return INAME##_list_all(a.list, a.size, a.fd, a.hint, r); }},    \
+  {                                                                                                                   \
+    #INAME "_list_at_all", COMMON, true, true, true, WRITES, [](const Arguments& a, omp_file_request* r) {            \
+      return INAME##_list_at_all(a.list, a.offsets, a.size, a.fd, a.hint, r);                                         \
+    }                                                                                                                 \
   }
 
 }  // namespace
