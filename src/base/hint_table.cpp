@@ -35,7 +35,7 @@ constexpr HintSpec kTable[] = {
      0, 0, HintScope::file},
     {"workers", HintType::count, "auto", "auto|1 .. 65536", "tasks that transfer when shared", 1, 65536,
      HintScope::file},
-    {"queue_depth", HintType::count, "8", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},
+    {"queue_depth", HintType::count, "4", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},
     {"transfer_bytes", HintType::bytes, "1MiB", "64KiB .. 1GiB", "bytes of one direct transfer", 64 * kKi, kKi* kMi,
      HintScope::file},
     {"staging_bytes", HintType::bytes, "1MiB", "4KiB .. 1GiB",
