@@ -220,7 +220,7 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
     } else {
       made->impl = request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
     }
-    TW_RETURN_IF_ERROR(start(made->impl, mode));
+    start(made->impl, mode);
     *request = made.release();
     return {};
   });
@@ -247,7 +247,7 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     made->impl = request_one(file->impl->shared(), std::move(mine));
-    TW_RETURN_IF_ERROR(start(made->impl, to_mode(access != nullptr ? access->progress : TW_PROGRESS_DEFAULT)));
+    start(made->impl, to_mode(access != nullptr ? access->progress : TW_PROGRESS_DEFAULT));
     *request = made.release();
     return {};
   });

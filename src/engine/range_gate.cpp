@@ -1,26 +1,24 @@
 #include "engine/range_gate.hpp"
 
-#include <algorithm>
-
 namespace thalweg {
 
-bool RangeGate::try_enter(FileDomain range, Writing how) {
+bool RangeGate::try_enter(Hold& hold) {
   const std::lock_guard lock(mutex_);
-  for (const Held& other : held_) {
-    const bool apart = other.range.end <= range.begin || range.end <= other.range.begin;
-    if (!apart && (how == Writing::rewrite || other.how == Writing::rewrite)) return false;
+  for (const Hold* other = first_; other != nullptr; other = other->after) {
+    const bool apart = other->range.end <= hold.range.begin || hold.range.end <= other->range.begin;
+    if (!apart && (hold.how == Writing::rewrite || other->how == Writing::rewrite)) return false;
   }
-  held_.push_back({range, how});
+  hold.before = nullptr;
+  hold.after = first_;
+  if (first_ != nullptr) first_->before = &hold;
+  first_ = &hold;
   return true;
 }
 
-void RangeGate::leave(FileDomain range, Writing how) {
+void RangeGate::leave(Hold& hold) {
   const std::lock_guard lock(mutex_);
-  const auto mine = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
-    return held.range.begin == range.begin && held.range.end == range.end && held.how == how;
-  });
-  *mine = held_.back();
-  held_.pop_back();
+  (hold.before != nullptr ? hold.before->after : first_) = hold.after;
+  if (hold.after != nullptr) hold.after->before = hold.before;
 }
 
 }  // namespace thalweg

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "plan/file_domains.hpp"
 
@@ -16,17 +15,23 @@ enum class Writing { once, rewrite };
 
 class RangeGate {
  public:
-  // True: the range is held until leave() with the same arguments.
-  bool try_enter(FileDomain range, Writing how);
-  void leave(FileDomain range, Writing how);
+  // Lies with its owner, and stays there while it is held: to enter takes no memory.
+  struct Hold {
+    FileDomain range;
+    Writing how = Writing::once;
+
+   private:
+    friend class RangeGate;
+    Hold* before = nullptr;
+    Hold* after = nullptr;
+  };
+  // True: the range is held until leave().
+  bool try_enter(Hold& hold);
+  void leave(Hold& hold);
 
  private:
-  struct Held {
-    FileDomain range;
-    Writing how;
-  };
   std::mutex mutex_;
-  std::vector<Held> held_;  // guarded by mutex_
+  Hold* first_ = nullptr;  // guarded by mutex_, with all that are linked to it
 };
 
 }  // namespace thalweg

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "engine/queues.hpp"
 #include "os/wait.hpp"
@@ -20,10 +20,36 @@ namespace {
 using std::chrono::microseconds;
 constexpr microseconds kShort{200};
 constexpr microseconds kLong{1000};
+constexpr unsigned kYieldRounds = 64;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
 
 }  // namespace
+
+// Linked through the requests themselves: to put one in takes no memory.
+class RequestList {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  std::size_t size() const { return size_; }
+  void put_last(std::shared_ptr<Request> request) {
+    Request* const added = request.get();
+    (last_ != nullptr ? last_->next_ : first_) = std::move(request);
+    last_ = added;
+    ++size_;
+  }
+  std::shared_ptr<Request> take_first() {
+    std::shared_ptr<Request> first = std::move(first_);
+    first_ = std::move(first->next_);
+    if (first_ == nullptr) last_ = nullptr;
+    --size_;
+    return first;
+  }
+
+ private:
+  std::shared_ptr<Request> first_;
+  Request* last_ = nullptr;
+  std::size_t size_ = 0;
+};
 
 class Progress {
  public:
@@ -31,29 +57,35 @@ class Progress {
     static auto* progress = new Progress;  // outlives every thread that may still wait
     return *progress;
   }
+  Progress() { Driver::set_meanwhile(meanwhile); }
 
-  Status start(const std::shared_ptr<Request>& request, ProgressMode mode);
-  // False: another thread is at it.
+  void start(std::shared_ptr<Request> request, ProgressMode mode);
+  // Whether something happened. No: or another thread is at it.
   bool advance();
-  // Advances, or waits a little where nothing can be done.
-  void advance_or_wait(const std::atomic<std::uint32_t>& done);
+  // Advances, or waits a little where nothing can be done. Gives back for how many rounds it was so.
+  unsigned advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds);
   bool in_kernel();
 
  private:
-  void begin(const std::shared_ptr<Request>& request);
+  static Driver::Meanwhile meanwhile();
+  bool begin(const std::shared_ptr<Request>& request);
+  bool begin_arrivals();
   bool step();
   bool step_or_wait();
   void serve();
-  Status need_thread();
+  bool has_thread();
+
+  std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
 
   std::mutex mutex_;  // guards all that follows
   Driver driver_;
   std::optional<SharedQueues> queues_;
-  std::vector<std::shared_ptr<Request>> running_;
+  RequestList running_;
 
   std::mutex incoming_mutex_;  // taken after mutex_; guards the rest
   std::condition_variable arrived_;
-  std::vector<std::shared_ptr<Request>> incoming_;
+  RequestList incoming_;
+  bool starved_ = false;  // for want of memory they could not begin
   bool has_thread_ = false;
 };
 
@@ -69,40 +101,68 @@ ProgressMode default_progress() {
 
 bool Progress::in_kernel() {
   const std::lock_guard lock(mutex_);
-  if (!queues_.has_value()) queues_.emplace();
-  return queues_->in_kernel();
+  try {
+    if (!queues_.has_value()) queues_.emplace();
+    return queues_->in_kernel();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
-// mutex_ is held.
-void Progress::begin(const std::shared_ptr<Request>& request) {
-  if (!queues_.has_value()) queues_.emplace();
-  running_.push_back(request);
-  request->op_.emplace(request->start_(queues_->context()));
+// mutex_ is held. False: there is no memory for it now.
+bool Progress::begin(const std::shared_ptr<Request>& request) {
+  try {
+    if (!queues_.has_value()) queues_.emplace();
+    driver_.reserve(running_.size() + 1);
+    request->op_.emplace(request->operation(queues_->context()));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  running_.put_last(request);
   request->op_->start();
+  return true;
+}
+
+// mutex_ is held. In the order in which they came; what cannot begin now waits, and what is behind it.
+bool Progress::begin_arrivals() {
+  RequestList arrivals;
+  {
+    const std::lock_guard lock(incoming_mutex_);
+    std::swap(arrivals, incoming_);
+  }
+  RequestList waiting;
+  bool any = false;
+  while (!arrivals.empty()) {
+    std::shared_ptr<Request> request = arrivals.take_first();
+    if (waiting.empty() && begin(request)) {
+      any = true;
+    } else {
+      waiting.put_last(std::move(request));
+    }
+  }
+  const std::lock_guard lock(incoming_mutex_);
+  starved_ = !waiting.empty();
+  while (!incoming_.empty()) waiting.put_last(incoming_.take_first());
+  std::swap(incoming_, waiting);
+  return any;
 }
 
 // mutex_ is held. True when something happened.
 bool Progress::step() {
   const bool outer = std::exchange(inside_progress, true);
   const Driver::Use use(driver_);
-  std::vector<std::shared_ptr<Request>> arrivals;
-  {
-    const std::lock_guard lock(incoming_mutex_);
-    arrivals.swap(incoming_);
-  }
-  bool any = !arrivals.empty();
-  for (const auto& request : arrivals) begin(request);
+  bool any = begin_arrivals();
   any = driver_.step() || any;
-  for (std::size_t i = 0; i < running_.size();) {
-    if (!running_[i]->op_->done()) {
-      ++i;
+  for (std::size_t n = running_.size(); n > 0; --n) {
+    std::shared_ptr<Request> request = running_.take_first();
+    if (!request->op_->done()) {
+      running_.put_last(std::move(request));
       continue;
     }
-    const std::shared_ptr<Request> request = std::exchange(running_[i], running_.back());
-    running_.pop_back();
     request->outcome_ = std::move(request->op_->value());
     request->op_.reset();
-    request->start_ = nullptr;
+    request->let_go();
+    outstanding_.fetch_sub(1, std::memory_order_relaxed);
     request->done_.store(1, std::memory_order_release);
     futex_wake_all(request->done_);
     any = true;
@@ -119,34 +179,45 @@ bool Progress::step_or_wait() {
 }
 
 bool Progress::advance() {
-  if (inside_progress) return true;
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
-  step();
-  return true;
+  if (inside_progress) return false;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock.owns_lock() && step();
 }
 
-void Progress::advance_or_wait(const std::atomic<std::uint32_t>& done) {
-  bool waited = true;
+// A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
+Driver::Meanwhile Progress::meanwhile() {
+  Progress& all = of_process();
+  if (inside_progress || all.outstanding_.load(std::memory_order_relaxed) == 0) return Driver::Meanwhile::nothing_to_do;
+  return all.advance() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
+}
+
+unsigned Progress::advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds) {
   if (std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
-    waited = !step_or_wait() && queues_.has_value() && queues_->in_flight() > 0;
-    if (done.load(std::memory_order_acquire) != 0) return;
-    if (waited) return;
+    if (step()) return 0;
+    if (queues_.has_value() && queues_->in_flight() > 0) {
+      queues_->wait(kShort);
+      return idle_rounds;
+    }
   }
-  futex_wait(done, 0, kShort);
+  if (idle_rounds < kYieldRounds) {
+    yield_core();
+  } else {
+    futex_wait(done, 0, kShort);
+  }
+  return idle_rounds + 1;
 }
 
-Status Progress::need_thread() {
+// Whether there is the progress thread, or could be made.
+bool Progress::has_thread() {
   const std::lock_guard lock(incoming_mutex_);
-  if (has_thread_) return {};
+  if (has_thread_) return true;
   try {
     std::thread([this] { serve(); }).detach();
     has_thread_ = true;
-    return {};
-  } catch (const std::system_error& failure) {
-    return Status::error(Code::no_memory, std::string("cannot start the progress thread: ") + failure.what(),
-                         failure.code().value());
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
   }
+  return has_thread_;
 }
 
 // The progress thread. It sleeps while nothing is outstanding, and wakes for what arrives.
@@ -162,8 +233,8 @@ void Progress::serve() {
     }
     idle_rounds = any ? 0 : idle_rounds + 1;
     std::unique_lock lock(incoming_mutex_);
-    if (!incoming_.empty()) continue;
-    if (!busy) {
+    if (!incoming_.empty() && !starved_) continue;
+    if (!busy && !starved_) {
       arrived_.wait(lock, [this] { return !incoming_.empty(); });
     } else if (!any) {
       arrived_.wait_for(lock, idle_rounds < 50 ? kShort / 4 : kLong);
@@ -171,12 +242,13 @@ void Progress::serve() {
   }
 }
 
-Status Progress::start(const std::shared_ptr<Request>& request, ProgressMode mode) {
+void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (mode == ProgressMode::kernel) mode = in_kernel() ? ProgressMode::poll : ProgressMode::thread;
-  if (mode == ProgressMode::thread) TW_RETURN_IF_ERROR(need_thread());
+  if (mode == ProgressMode::thread && !has_thread()) mode = ProgressMode::poll;
+  outstanding_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
-    incoming_.push_back(request);
+    incoming_.put_last(std::move(request));
   }
   arrived_.notify_one();
   // Where there is no thread it begins here, and the transfers of this call are on their way when it returns.
@@ -185,20 +257,21 @@ Status Progress::start(const std::shared_ptr<Request>& request, ProgressMode mod
     while (step()) {
     }
   }
-  return {};
 }
 
-Status start(const std::shared_ptr<Request>& request, ProgressMode mode) {
-  return Progress::of_process().start(request, mode);
+void start(std::shared_ptr<Request> request, ProgressMode mode) {
+  Progress::of_process().start(std::move(request), mode);
 }
 
 void advance_requests() { (void)Progress::of_process().advance(); }
 
 void wait_for(const Request& request) {
-  while (!request.done()) Progress::of_process().advance_or_wait(request.done_word());
+  unsigned idle_rounds = 0;
+  while (!request.done()) idle_rounds = Progress::of_process().advance_or_wait(request.done_word(), idle_rounds);
 }
 
 void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
+  unsigned idle_rounds = 0;
   while (true) {
     const Request* first = nullptr;
     for (const auto& request : requests) {
@@ -207,7 +280,7 @@ void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
       if (first == nullptr) first = request.get();
     }
     if (first == nullptr) return;
-    Progress::of_process().advance_or_wait(first->done_word());
+    idle_rounds = Progress::of_process().advance_or_wait(first->done_word(), idle_rounds);
   }
 }
 

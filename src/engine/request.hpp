@@ -4,17 +4,15 @@
 // so that no order of waiting can make tasks wait for each other:
 //   thread   the one progress thread of the process, started with the first operation that asks for it, asleep while
 //            there is none
-//   poll     whoever calls test() or wait()
+//   poll     whoever calls test() or wait(), or waits in any other call of the library
 //   kernel   poll where io_uring carries transfers, so that they go on without anybody advancing them; else thread
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "engine/collective.hpp"
 #include "group/op.hpp"
@@ -28,23 +26,29 @@ ProgressMode default_progress();
 
 class Request {
  public:
-  using Start = std::function<Op<Outcome>(IoContext)>;
-  explicit Request(Start start) : start_(std::move(start)) {}
+  virtual ~Request() = default;
 
   bool done() const { return done_.load(std::memory_order_acquire) != 0; }
   const Outcome& outcome() const { return outcome_; }  // only when done()
   const std::atomic<std::uint32_t>& done_word() const { return done_; }
 
+  // The operation, not started yet.
+  virtual Op<Outcome> operation(IoContext io) = 0;
+  // It is done: lets go of all that it needed.
+  virtual void let_go() = 0;
+
  private:
   friend class Progress;
-  Start start_;                         // keeps alive what the operation needs
+  friend class RequestList;
   std::optional<Op<Outcome>> op_;       // guarded by the lock of Progress
+  std::shared_ptr<Request> next_;       // of its list
   Outcome outcome_;                     // written before done_
   std::atomic<std::uint32_t> done_{0};  // a futex; release: who sees it sees outcome_
 };
 
-// Starts the operation. Fails, without having started it, with no_memory.
-Status start(const std::shared_ptr<Request>& request, ProgressMode mode);
+// Starts the operation. Cannot fail: other tasks may be waiting for it. Where no thread can be had it is polled, and
+// where there is no memory to begin it, it begins when there is some.
+void start(std::shared_ptr<Request> request, ProgressMode mode);
 // Advances what is outstanding, if nobody else does.
 void advance_requests();
 void wait_for(const Request& request);

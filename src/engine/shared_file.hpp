@@ -57,6 +57,7 @@ struct SharedFile {
   bool may_write = false;
   SharedPosition position;
   RangeGate writers;
+  std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did
 };
 
 }  // namespace thalweg

@@ -9,8 +9,6 @@ namespace thalweg {
 namespace {
 
 constexpr std::size_t kMostStagedPieces = std::size_t{1} << 16;
-// Direct and buffered transfers must not meet in one page of the cache.
-constexpr std::uint64_t kCachePage = 4096;
 
 std::uint64_t direct_block(const TransferTask& task) {
   const std::uint64_t alignment = task.direct ? task.file->stored->direct_alignment() : 0;

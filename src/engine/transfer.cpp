@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/staging_pool.hpp"
@@ -21,6 +23,7 @@ struct Slot {
   StagingBuffer staging;
   Piece staged;  // the staging buffer, as the transfer wants it
   IoTransfer io;
+  RangeGate::Hold hold;  // of a write
   bool busy = false;
 };
 
@@ -54,14 +57,17 @@ struct Submitted {
 // co_await: the range may be written.
 struct Entered {
   RangeGate& gate;
-  FileDomain range;
-  Writing how;
+  RangeGate::Hold& hold;
   static bool ready(void* self) {
     auto* entered = static_cast<Entered*>(self);
-    return entered->gate.try_enter(entered->range, entered->how);
+    return entered->gate.try_enter(entered->hold);
   }
   WaitPoint point() { return {ready, nullptr, this}; }
 };
+
+Status no_memory_for(const TransferTask& task) {
+  return Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task.file->stored->path() + "'");
+}
 
 class Worker {
  public:
@@ -81,8 +87,7 @@ class Worker {
         slot.staging = std::move(staging).value();
       }
     } catch (const std::bad_alloc&) {
-      return fail(
-          Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task_.file->stored->path() + "'"));
+      return fail(no_memory_for(task_));
     }
     Step& step = slot.step;
     if (step.staged) slot.staged = {slot.staging.data(), step.bytes()};
@@ -100,7 +105,7 @@ class Worker {
   void finish(Slot& slot) {
     slot.busy = false;
     const IoTransfer& io = slot.io;
-    if (writes()) task_.file->writers.leave(slot.step.range, Writing::once);
+    if (writes()) task_.file->writers.leave(slot.hold);
     if (!io.status.ok()) return static_cast<void>(fail(io.status));
     if (writes()) return;
     if (slot.step.staged) scatter_from(slot.staging.data(), slot.step, io.moved);
@@ -137,10 +142,25 @@ class Worker {
   TransferResult result_;
 };
 
+Status make_worker(const TransferTask& task, std::optional<Worker>& worker) {
+  try {
+    worker.emplace(task);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return no_memory_for(task);
+  }
+}
+
 }  // namespace
 
 Op<TransferResult> transfer(TransferTask task) {
-  Worker worker(task);
+  std::optional<Worker> made;
+  if (Status status = make_worker(task, made); !status.ok()) {
+    TransferResult failure;
+    failure.status = std::move(status);
+    co_return failure;
+  }
+  Worker& worker = *made;
   while (true) {
     Slot& slot = worker.oldest();
     if (slot.busy) {
@@ -150,12 +170,13 @@ Op<TransferResult> transfer(TransferTask task) {
     }
     if (worker.failed() || !worker.prepare(slot)) break;
     if (worker.writes()) {
-      const Writing how = slot.step.sieved ? Writing::rewrite : Writing::once;
-      Entered entered{task.file->writers, slot.step.range, how};
+      slot.hold.range = slot.step.range;
+      slot.hold.how = slot.step.sieved ? Writing::rewrite : Writing::once;
+      Entered entered{task.file->writers, slot.hold};
       co_await Until{entered.point()};
       if (slot.step.sieved) {
         worker.rewrite(slot);
-        task.file->writers.leave(slot.step.range, how);
+        task.file->writers.leave(slot.hold);
         continue;
       }
     }

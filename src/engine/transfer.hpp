@@ -15,6 +15,9 @@ namespace thalweg {
 
 inline constexpr std::uint64_t kEverything = ~std::uint64_t{0} >> 1;  // the end of files, and of a domain without end
 
+// Direct and buffered transfers must not meet in one page of the cache, so no smaller block goes past it.
+inline constexpr std::uint64_t kCachePage = 4096;
+
 struct TransferTask {
   SharedFile* file = nullptr;
   IoQueue* queue = nullptr;

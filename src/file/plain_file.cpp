@@ -6,13 +6,12 @@
 #include "engine/queues.hpp"
 #include "file/strategy.hpp"
 #include "group/agree.hpp"
+#include "group/frame_memory.hpp"
 #include "group/groups.hpp"
 
 namespace thalweg {
 
 namespace {
-
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 
 // What a process has of a file that it opens.
 struct Opened {
@@ -138,15 +137,29 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
 
 PlainFile::~PlainFile() = default;
 
-Op<Status> PlainFile::close() {
-  for (const auto& weak : outstanding_) {
-    if (const auto request = weak.lock()) wait_for(*request);
+namespace {
+
+// co_await: no request of the file is outstanding in this process.
+struct Quiet {
+  SharedFile& file;
+  static bool ready(void* self) {
+    const auto& requests = static_cast<Quiet*>(self)->file.requests;
+    if (requests.load(std::memory_order_acquire) != 0) advance_requests();
+    return requests.load(std::memory_order_acquire) == 0;
   }
-  // Whoever is last in its process closes; the error of that close is told by task 0's agreement below.
-  const Place place = group_->place();
-  co_await group_->barrier();
-  Status status;
-  if (group_->rank() == place.process_leader) status = shared_->stored->close();
+  WaitPoint point() { return {ready, nullptr, this}; }
+};
+
+}  // namespace
+
+// When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
+Op<Status> PlainFile::close() {
+  Status status = co_await group_->barrier();
+  if (group_->rank() == group_->place().process_leader) {
+    Quiet quiet{*shared_};
+    co_await Until{quiet.point()};
+    status = shared_->stored->close();
+  }
   co_return co_await agree(*group_, std::move(status));
 }
 
@@ -231,13 +244,67 @@ SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Acce
   return draws ? file->position.draw() : 0;
 }
 
-Op<Outcome> with_ticket(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access,
-                        SharedPosition::Ticket ticket, IoContext io) {
-  co_return co_await access_all(*group, file.get(), std::move(access), ticket, io);
-}
+// A nonblocking access. What it holds on to stays until it is complete.
+class FileRequest final : public Request {
+ public:
+  FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, Access access)
+      : file_(std::move(file)), group_(std::move(group)), access_(std::move(access)) {
+    if (file_ != nullptr) file_->requests.fetch_add(1, std::memory_order_relaxed);
+    if (group_ != nullptr) ticket_ = draw_for(*group_, file_.get(), access_);
+  }
+  ~FileRequest() override { FileRequest::let_go(); }
+  void take_turns(std::shared_ptr<Lane> lane) {
+    lane_ = std::move(lane);
+    turn_ = lane_->issued++;
+  }
 
-Op<Outcome> alone(std::shared_ptr<SharedFile> file, Access access, IoContext io) {
-  co_return co_await access_one(*file, std::move(access), io);
+ private:
+  Op<Outcome> operation(IoContext io) override {
+    if (lane_ != nullptr) return on_lane(io);
+    return group_ != nullptr ? access_all(*group_, file_.get(), access_, ticket_, io) : access_one(*file_, access_, io);
+  }
+  void let_go() override {
+    if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
+    file_ = nullptr;
+    group_ = nullptr;
+    lane_ = nullptr;
+  }
+  Op<Outcome> on_lane(IoContext io) {
+    const WaitPoint point{is_my_turn, nullptr, this};
+    co_await Until{point};
+    Outcome outcome = co_await access_all(*group_, file_.get(), access_, ticket_, io);
+    lane_->finished.store(turn_ + 1, std::memory_order_release);
+    co_return outcome;
+  }
+  static bool is_my_turn(void* self) {
+    const auto* mine = static_cast<const FileRequest*>(self);
+    return mine->lane_->finished.load(std::memory_order_acquire) == mine->turn_;
+  }
+
+  std::shared_ptr<SharedFile> file_;
+  std::shared_ptr<Group> group_;  // null: this task alone
+  const Access access_;
+  SharedPosition::Ticket ticket_ = 0;
+  std::shared_ptr<Lane> lane_;  // null: it need not wait for others
+  std::uint64_t turn_ = 0;
+};
+
+// Memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
+template <class T>
+struct FrameAllocator {
+  using value_type = T;
+  FrameAllocator() = default;
+  template <class U>
+  FrameAllocator(const FrameAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_frame_memory(n * sizeof(T))); }
+  void deallocate(T* memory, std::size_t) { free_frame_memory(memory); }
+  bool operator==(const FrameAllocator&) const = default;
+};
+
+std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
+                                          Access access) {
+  return std::allocate_shared<FileRequest>(FrameAllocator<FileRequest>{}, std::move(file), std::move(group),
+                                           std::move(access));
 }
 
 }  // namespace
@@ -247,32 +314,11 @@ Op<Outcome> PlainFile::access(Access access) {
   return access_all(*group_, shared_.get(), std::move(access), ticket, blocking_io());
 }
 
-Op<Outcome> PlainFile::on_lane(std::shared_ptr<Lane> lane, std::uint64_t turn, std::shared_ptr<SharedFile> file,
-                               Access access, SharedPosition::Ticket ticket, IoContext io) {
-  struct Turn {
-    const Lane& lane;
-    std::uint64_t turn;
-    static bool ready(void* self) {
-      const auto* mine = static_cast<const Turn*>(self);
-      return mine->lane.finished.load(std::memory_order_acquire) == mine->turn;
-    }
-  };
-  Turn mine{*lane, turn};
-  const WaitPoint point{Turn::ready, nullptr, &mine};
-  co_await Until{point};
-  Outcome outcome = co_await access_all(*lane->group, file.get(), std::move(access), ticket, io);
-  lane->finished.store(turn + 1, std::memory_order_release);
-  co_return outcome;
-}
-
 std::shared_ptr<Request> PlainFile::request(Access access) {
-  std::erase_if(outstanding_, [](const std::weak_ptr<Request>& request) { return request.expired(); });
-  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
-  const std::shared_ptr<Lane> lane = lanes_[n_requests_++ % kLanes];
-  const std::uint64_t turn = lane->issued++;
-  auto request = std::make_shared<Request>(
-      [=, file = shared_](IoContext io) { return on_lane(lane, turn, file, access, ticket, io); });
-  outstanding_.push_back(request);
+  const std::shared_ptr<Lane>& lane = lanes_[n_requests_ % kLanes];
+  auto request = make_request(shared_, lane->group, std::move(access));
+  request->take_turns(lane);
+  ++n_requests_;
   return request;
 }
 
@@ -282,12 +328,11 @@ Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access a
 }
 
 std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access) {
-  const SharedPosition::Ticket ticket = draw_for(*group, file.get(), access);
-  return std::make_shared<Request>([=](IoContext io) { return with_ticket(group, file, access, ticket, io); });
+  return make_request(std::move(file), std::move(group), std::move(access));
 }
 
 std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, Access access) {
-  return std::make_shared<Request>([=](IoContext io) { return alone(file, access, io); });
+  return make_request(std::move(file), nullptr, std::move(access));
 }
 
 }  // namespace thalweg

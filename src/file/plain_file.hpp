@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +25,8 @@ struct PlainOpen {
   Status status;  // what is wrong with the arguments already: told to all
 };
 
+struct Lane;
+
 class PlainFile {
  public:
   // Collective over `group`, which is duplicated. `hints` are those of task 0.
@@ -33,7 +37,7 @@ class PlainFile {
   const std::shared_ptr<SharedFile>& shared() const { return shared_; }
 
   // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
-  Op<Status> close();  // waits for the requests of this handle
+  Op<Status> close();  // waits for all requests of the file
   Op<Result<std::uint64_t>> size();
   Op<Status> truncate(std::uint64_t bytes, Status mine);
   Op<Status> preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine);
@@ -47,25 +51,23 @@ class PlainFile {
  private:
   // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does
   // not mix, what is on one follows one another. All tasks start them in the same order, so all take the same lane.
-  struct Lane {
-    std::shared_ptr<Group> group;
-    std::uint64_t issued = 0;
-    std::atomic<std::uint64_t> finished{0};
-  };
   static constexpr std::size_t kLanes = 4;
 
   PlainFile() = default;
-  static Op<Outcome> on_lane(std::shared_ptr<Lane> lane, std::uint64_t turn, std::shared_ptr<SharedFile> file,
-                             Access access, SharedPosition::Ticket ticket, IoContext io);
-  SharedPosition::Ticket draw(const Access& access);
   // Done by task 0, its status that of all.
   Op<Status> once(Status mine, bool changes, std::function<Status(StoredFile&)> action);
 
   std::unique_ptr<Group> group_;
   std::shared_ptr<SharedFile> shared_;
   std::vector<std::shared_ptr<Lane>> lanes_;
-  std::vector<std::weak_ptr<Request>> outstanding_;
   std::uint64_t n_requests_ = 0;
+};
+
+// Nonblocking collectives of one duplicate of a group, one after the other.
+struct Lane {
+  std::shared_ptr<Group> group;
+  std::uint64_t issued = 0;
+  std::atomic<std::uint64_t> finished{0};
 };
 
 // An access of a group of threads of this process to a file that another group opened. `file` is null on a task that

@@ -1,6 +1,7 @@
 #include "group/op.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 #include "os/wait.hpp"
@@ -22,6 +23,8 @@ void wait_longer_each_time(unsigned idle_rounds) {
 
 thread_local Driver* current_driver = nullptr;
 
+std::atomic<Driver::Meanwhile (*)()> meanwhile{nullptr};
+
 }  // namespace
 
 bool Driver::step() {
@@ -42,9 +45,19 @@ bool Driver::step() {
   return any;
 }
 
+void Driver::set_meanwhile(Meanwhile (*look)()) { meanwhile.store(look, std::memory_order_release); }
+
+void Driver::reserve(std::size_t coroutines) {
+  if (coroutines > waiting_.capacity()) waiting_.reserve(std::max(coroutines, 2 * waiting_.capacity()));
+}
+
 void Driver::step_or_wait() {
   if (step()) return;
+  const auto look = meanwhile.load(std::memory_order_acquire);
+  const Meanwhile elsewhere = look != nullptr ? look() : Meanwhile::nothing_to_do;
+  if (elsewhere == Meanwhile::something_done) return;
   ++idle_rounds_;
+  if (elsewhere == Meanwhile::nothing_done) return wait_longer_each_time(idle_rounds_);
   // Blocking on one of several could miss the others for a millisecond: several are polled.
   if (waiting_.size() == 1 && waiting_[0].point.block != nullptr) {
     const WaitPoint point = waiting_[0].point;

@@ -88,6 +88,8 @@ struct WaitPoint {
 class TW_SHARED Driver {
  public:
   void park(WaitPoint point, std::coroutine_handle<> coroutine) { waiting_.push_back({point, coroutine}); }
+  // Takes the memory for so many parked coroutines, so that park() cannot fail. May throw std::bad_alloc.
+  void reserve(std::size_t coroutines);
   // Resumes whatever has become ready; true if anything was.
   bool step();
   // Steps, or waits a little where nothing is ready. Returns after at most about a millisecond.
@@ -109,6 +111,11 @@ class TW_SHARED Driver {
    private:
     Driver& driver_;
   };
+
+  // What the library does, anywhere in this process, while a thread has to wait in step_or_wait(): others may be
+  // waiting for it. Set once.
+  enum class Meanwhile { nothing_to_do, nothing_done, something_done };
+  static void set_meanwhile(Meanwhile (*look)());
 
   // The driver on which coroutines of this thread park. One per thread exists by default.
   static Driver& current();

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <ostream>
 
-#include "counting_new.hpp"
+#include "support/counting_new.hpp"
 #include "file/health.hpp"
 #include "file/multifile.hpp"
 #include "group/groups.hpp"

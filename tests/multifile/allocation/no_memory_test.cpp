@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "counting_new.hpp"
+#include "support/counting_new.hpp"
 #include "support/run_on.hpp"
 #include "thalweg/thalweg.h"
 

@@ -2,7 +2,7 @@
 // that says yes is kept, and the file can be repaired and is then whole. Buffers count, too.
 #include <gtest/gtest.h>
 
-#include "counting_new.hpp"
+#include "support/counting_new.hpp"
 #include "support/on_disk.hpp"
 
 // ByteBuffer takes its memory here.

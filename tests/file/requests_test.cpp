@@ -1,0 +1,234 @@
+// Requests: any number outstanding, waited for in any order, in each mode of progress, beside blocking calls.
+#include <random>
+
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::int64_t kPiece = 100;
+
+class Requests : public SharedFiles, public testing::WithParamInterface<tw_progress> {
+ protected:
+  tw_access at_extents(tw_direction direction, const tw_extent* extent) const {
+    tw_access access = access_of(direction, TW_AT_EXTENTS, extent, 1);
+    access.progress = GetParam();
+    return access;
+  }
+  tw_access in_order(tw_direction direction, const tw_extent* extent) const {
+    tw_access access = access_of(direction, TW_IN_ORDER, extent, 1);
+    access.progress = GetParam();
+    return access;
+  }
+  // What is in the file when task after task has written its piece, round after round.
+  static std::string rounds(int tasks, int n) {
+    std::string all;
+    for (int round = 0; round < n; ++round)
+      for (int task = 0; task < tasks; ++task) all += text_of(task, kPiece, round);
+    return all;
+  }
+};
+
+// A hundred writes are started, then all are waited for, by every task in another order.
+TEST_P(Requests, ManyAreWaitedForInAnyOrder) {
+  for (const int tasks : {1, 2, 3, 5}) {
+    constexpr int kMany = 100;
+    on_file(tasks, [&](tw_file* file, int task) {
+      std::vector<std::string> data;
+      for (int i = 0; i < kMany; ++i) data.push_back(text_of(task, kPiece, i));
+      std::vector<tw_request*> requests(kMany);
+      std::vector<int> order(kMany);
+      for (int i = 0; i < kMany; ++i) {
+        const auto n = static_cast<std::size_t>(i);
+        const tw_extent extent{data[n].data(), kPiece, (i * tasks + task) * kPiece};
+        const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+        ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
+        order[n] = i;
+      }
+      std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(task)));
+      for (const int i : order) {
+        std::int64_t moved = 0;
+        EXPECT_EQ(tw_wait(&requests[static_cast<std::size_t>(i)], &moved), TW_OK) << tw_last_error();
+        EXPECT_EQ(moved, kPiece);
+        EXPECT_EQ(requests[static_cast<std::size_t>(i)], nullptr);
+      }
+    });
+    EXPECT_EQ(content(), rounds(tasks, kMany)) << tasks;
+  }
+}
+
+// Blocking and nonblocking accesses in order follow one another as they were called.
+TEST_P(Requests, InOrderTheyFollowTheirCalls) {
+  for (const int tasks : {1, 2, 3, 5}) {
+    on_file(tasks, [&](tw_file* file, int task) {
+      std::vector<std::string> data;
+      for (int i = 0; i < 40; ++i) data.push_back(text_of(task, kPiece, i));
+      std::vector<tw_request*> requests;
+      for (int i = 0; i < 40; ++i) {
+        const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
+        const tw_access access = in_order(TW_ACCESS_WRITE, &extent);
+        if (i % 7 == 6) {
+          ASSERT_EQ(tw_write_all(file, extent.address, kPiece), TW_OK) << tw_last_error();
+        } else {
+          requests.push_back(nullptr);
+          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
+        }
+      }
+      std::int64_t position = 0;
+      EXPECT_EQ(tw_file_seek(file, 0, SEEK_CUR, &position), TW_OK) << tw_last_error();
+      EXPECT_EQ(position, 40 * tasks * kPiece);
+      EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+    });
+    EXPECT_EQ(content(), rounds(tasks, 40)) << tasks;
+  }
+}
+
+// Different requests read what one seek after the other made the position.
+TEST_P(Requests, ASeekIsInTheOrderOfTheCallsToo) {
+  put(rounds(3, 10));
+  on_file(
+      3,
+      [&](tw_file* file, int task) {
+        std::string data[3];
+        tw_request* requests[3] = {};
+        for (int i = 0; i < 3; ++i) {
+          data[i].assign(kPiece, '#');
+          ASSERT_EQ(tw_file_seek(file, (7 - 3 * i) * 3 * kPiece, SEEK_SET, nullptr), TW_OK);
+          const tw_extent extent{data[i].data(), kPiece, 0};
+          const tw_access access = in_order(TW_ACCESS_READ, &extent);
+          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
+        }
+        EXPECT_EQ(tw_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(data[i], text_of(task, kPiece, 7 - 3 * i));
+      },
+      TW_FILE_READ);
+}
+
+TEST_P(Requests, WaitAnyGivesEachOnce) {
+  on_file(3, [&](tw_file* file, int task) {
+    constexpr std::size_t kMany = 20;
+    const std::string data = text_of(task, kPiece);
+    tw_request* requests[kMany + 1] = {};  // one is null from the start
+    for (std::size_t i = 0; i < kMany; ++i) {
+      const tw_extent extent{const_cast<char*>(data.data()), kPiece,
+                             (static_cast<std::int64_t>(i) * 3 + task) * kPiece};
+      const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+      ASSERT_EQ(i % 2 == 0 ? tw_iaccess_all(file, nullptr, &access, &requests[i])
+                           : tw_iaccess_one(file, &access, &requests[i]),
+                TW_OK)
+          << tw_last_error();
+    }
+    std::vector<int> times(kMany);
+    for (std::size_t i = 0; i < kMany; ++i) {
+      std::size_t index = 0;
+      std::int64_t moved = 0;
+      ASSERT_EQ(tw_waitany(kMany + 1, requests, &index, &moved), TW_OK) << tw_last_error();
+      ASSERT_LT(index, kMany);
+      EXPECT_EQ(moved, kPiece);
+      ++times[index];
+    }
+    EXPECT_EQ(times, std::vector<int>(kMany, 1));
+    std::size_t index = 0;
+    EXPECT_EQ(tw_waitany(kMany + 1, requests, &index, nullptr), TW_OK);
+    EXPECT_EQ(index, kMany + 1) << "when all are NULL";
+  });
+}
+
+TEST_P(Requests, TestSaysDoneInTheEnd) {
+  on_file(5, [&](tw_file* file, int task) {
+    const std::string data = text_of(task, kPiece);
+    const tw_extent extent{const_cast<char*>(data.data()), kPiece, task * kPiece};
+    const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+    tw_request* request = nullptr;
+    ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK);
+    int done = 0;
+    std::int64_t moved = 0;
+    while (done == 0) ASSERT_EQ(tw_test(&request, &done, &moved), TW_OK) << tw_last_error();
+    EXPECT_EQ(moved, kPiece);
+    EXPECT_EQ(request, nullptr);
+    EXPECT_EQ(tw_test(&request, &done, &moved), TW_OK);
+    EXPECT_EQ(done, 1) << "of a NULL request";
+  });
+  EXPECT_EQ(content(), rounds(5, 1));
+}
+
+// A failure is that of all tasks, and comes with the wait; later requests are none the worse.
+TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
+  on_file(3, [&](tw_file* file, int task) {
+    const std::string data = text_of(task, kPiece);
+    for (int wrong = 0; wrong < 3; ++wrong) {
+      tw_extent extent{const_cast<char*>(data.data()), kPiece, task * kPiece};
+      if (task == wrong) extent.length = -5;
+      const tw_access bad = at_extents(TW_ACCESS_WRITE, &extent);
+      tw_request* requests[2] = {};
+      ASSERT_EQ(tw_iaccess_all(file, nullptr, &bad, &requests[0]), TW_OK);
+      const tw_extent other{const_cast<char*>(data.data()), kPiece, task * kPiece};
+      const tw_access good = at_extents(TW_ACCESS_WRITE, &other);
+      ASSERT_EQ(tw_iaccess_all(file, nullptr, &good, &requests[1]), TW_OK);
+      tw_status statuses[2] = {};
+      std::int64_t moved[2] = {};
+      EXPECT_EQ(tw_waitall(2, requests, statuses, moved), TW_ERR_INVALID);
+      EXPECT_NE(std::string(tw_last_error()).find("task " + std::to_string(wrong)), std::string::npos);
+      EXPECT_EQ(statuses[0], TW_ERR_INVALID);
+      EXPECT_EQ(statuses[1], TW_OK);
+      EXPECT_EQ(moved[0], 0);
+      EXPECT_EQ(moved[1], kPiece);
+    }
+  });
+}
+
+// What is outstanding is carried out before the file is closed, collective or not; the requests live on.
+TEST_P(Requests, CloseEndsThem) {
+  for (const int tasks : {1, 2, 3}) {
+    on_team(tasks, [&](tw_group* group, int task) {
+      tw_file* file = open(group);
+      ASSERT_NE(file, nullptr);
+      std::vector<std::string> data;
+      for (int i = 0; i < 30; ++i) data.push_back(text_of(task, kPiece, i));
+      tw_request* requests[30] = {};
+      for (int i = 0; i < 30; ++i) {
+        const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, (i * tasks + task) * kPiece};
+        const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+        ASSERT_EQ(i % 2 == 0 ? tw_iaccess_one(file, &access, &requests[i])
+                             : tw_iaccess_all(file, nullptr, &access, &requests[i]),
+                  TW_OK);
+      }
+      ASSERT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+      EXPECT_EQ(content(), rounds(tasks, 30)) << tasks;
+      EXPECT_EQ(tw_waitall(30, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+    });
+  }
+}
+
+// Several files at once, each with its own requests.
+TEST_P(Requests, OfSeveralFilesDoNotMix) {
+  on_team(3, [&](tw_group* group, int task) {
+    tw_file* files[4] = {};
+    tw_request* requests[4][10] = {};
+    std::vector<std::string> data;
+    for (int i = 0; i < 10; ++i) data.push_back(text_of(task, kPiece, i));
+    for (int f = 0; f < 4; ++f)
+      ASSERT_EQ(tw_file_open(group, path(std::to_string(f)).c_str(), kNew, nullptr, &files[f]), TW_OK);
+    for (int i = 0; i < 10; ++i) {
+      for (int f = 0; f < 4; ++f) {
+        const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
+        const tw_access access = in_order(TW_ACCESS_WRITE, &extent);
+        ASSERT_EQ(tw_iaccess_all(files[f], nullptr, &access, &requests[f][i]), TW_OK);
+      }
+    }
+    for (int f = 3; f >= 0; --f) EXPECT_EQ(tw_waitall(10, requests[f], nullptr, nullptr), TW_OK);
+    for (int f = 0; f < 4; ++f) EXPECT_EQ(tw_file_close(files[f]), TW_OK);
+  });
+  for (int f = 0; f < 4; ++f) EXPECT_EQ(content(std::to_string(f)), rounds(3, 10));
+}
+
+std::string mode_name(const testing::TestParamInfo<tw_progress>& info) {
+  const char* const names[] = {"Default", "Thread", "Poll", "Kernel"};
+  return names[info.param];
+}
+INSTANTIATE_TEST_SUITE_P(Modes, Requests,
+                         testing::Values(TW_PROGRESS_DEFAULT, TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL),
+                         mode_name);
+
+}  // namespace
+}  // namespace thalweg::test

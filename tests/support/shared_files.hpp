@@ -1,0 +1,102 @@
+// What the tests of file.h share: a folder, teams of threads with their groups, and an end to every test that hangs.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "support/run_on.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+
+class SharedFiles : public testing::Test {
+ protected:
+  static constexpr unsigned kMostSeconds = 200;  // then a hang is taken for certain, and the program ends
+  static constexpr int kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
+
+  void SetUp() override {
+    ::alarm(kMostSeconds);
+    std::string name = (std::filesystem::temp_directory_path() / "thalweg_file_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder_);
+    ::alarm(0);
+  }
+
+  std::string path(const std::string& name = "shared.dat") const { return folder_ + "/" + name; }
+
+  // `body` on `tasks` threads, each with its group of one team.
+  static void on_team(int tasks, const std::function<void(tw_group*, int)>& body) {
+    tw_team* team = nullptr;
+    ASSERT_EQ(tw_team_create(tasks, &team), TW_OK);
+    on_threads(tasks, [&](std::int64_t task) {
+      tw_group* group = nullptr;
+      ASSERT_EQ(tw_group_team(team, task, &group), TW_OK);
+      body(group, static_cast<int>(task));
+      tw_group_free(group);
+    });
+    tw_team_free(team);
+  }
+
+  // The same with an open file, which is closed behind the body.
+  void on_file(int tasks, const std::function<void(tw_file*, int)>& body, int flags = kNew,
+               const char* hints = nullptr) {
+    on_team(tasks, [&](tw_group* group, int task) {
+      tw_file* file = open(group, flags, hints);
+      if (file == nullptr) return;
+      body(file, task);
+      EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    });
+  }
+
+  tw_file* open(tw_group* group, int flags = kNew, const char* hints = nullptr) const {
+    tw_file_options options{};
+    options.struct_size = sizeof options;
+    options.hints = hints;
+    tw_file* file = nullptr;
+    EXPECT_EQ(tw_file_open(group, path().c_str(), flags, &options, &file), TW_OK) << tw_last_error();
+    return file;
+  }
+
+  std::string content(const std::string& name = "shared.dat") const {
+    std::ifstream in(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void put(const std::string& bytes, const std::string& name = "shared.dat") const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+  }
+
+  std::string folder_;
+};
+
+// `n` bytes that tell who wrote them.
+inline std::string text_of(int task, std::size_t n, int round = 0) {
+  std::string text(n, ' ');
+  for (std::size_t i = 0; i < n; ++i)
+    text[i] =
+        static_cast<char>('a' + (i * 3 + static_cast<std::size_t>(task) * 7 + static_cast<std::size_t>(round)) % 26);
+  return text;
+}
+
+inline tw_access access_of(tw_direction direction, tw_placement placement, const tw_extent* extents, std::int64_t n) {
+  tw_access access{};
+  access.struct_size = sizeof access;
+  access.direction = direction;
+  access.placement = placement;
+  access.extents = extents;
+  access.n = n;
+  return access;
+}
+
+}  // namespace thalweg::test
