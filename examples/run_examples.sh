@@ -70,3 +70,13 @@ if [ -x "$bin/example_c_threads" ]; then
   [ "$("$bin/thalweg" cat omp.tw --task 4 | wc -c)" = 800000 ] || { echo "FAILED: example_c_threads"; exit 1; }
   echo "ok: example_c_threads"
 fi
+
+neighbours="thread 0: the block of its neighbour begins with 1000
+thread 1: the block of its neighbour begins with 2000
+thread 2: the block of its neighbour begins with 0"
+for language in c_openmp fortran_omp_file; do
+  if [ -x "$bin/example_$language" ]; then
+    OMP_NUM_THREADS=3 expect "$neighbours" "$bin/example_$language" field.dat
+    [ "$(wc -c < field.dat)" = 24000 ] || { echo "FAILED: example_$language"; exit 1; }
+  fi
+done

@@ -48,6 +48,7 @@ libgtest-dev|has_header gtest/gtest.h|GoogleTest
 python3|has_command python3|Python 3.9 or newer
 binutils|has_command nm|nm (binutils)
 ccache|has_command ccache|ccache
+gfortran|has_any_command gfortran f95 ifx flang|a Fortran compiler
 NEEDS
       ;;
     lint) cat <<'NEEDS'
