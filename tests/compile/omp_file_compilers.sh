@@ -19,13 +19,9 @@ use() {
   shift
   "$@" -std=c11 -O1 -fopenmp -Wall -Wextra -Werror "$source/tests/compile/omp_file_program.c" -o "$program" \
     $(pkg-config --cflags --libs thalweg_omp_file) -Wl,-rpath,"$libdir"
-  for other in libgomp libomp libiomp5; do
-    if ldd "$program" | grep -q "$other\.so" && [ "$other" != "$runtime" ]; then
-      echo "$program has $other"
-      exit 1
-    fi
-  done
-  ldd "$program" | grep -q "$runtime\.so"
+  local runtimes
+  runtimes=$(ldd "$program" | sed -n 's/^[[:space:]]*\(libgomp\|libomp\|libiomp5\)\.so.*/\1/p')
+  [ "$runtimes" = "$runtime" ] || { echo "$program has the OpenMP runtimes: $runtimes"; exit 1; }
   OMP_WAIT_POLICY=passive timeout 100 "$program"
   echo "ok: $1 with $runtime"
 }
