@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 ci=$root/build/ci
 jobs=$(nproc 2> /dev/null || echo 2)
-all_stages=(lint release openmpi asan-ubsan tsan minimal clang tidy)
+all_stages=(lint release openmpi asan-ubsan tsan archer minimal clang tidy)
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
@@ -32,6 +32,7 @@ stage_release() { build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=
 stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON; }
 stage_asan-ubsan() { build_preset asan-ubsan; }
 stage_tsan() { build_preset tsan; }
+stage_archer() { cmake --preset archer && cmake --build --preset archer --target omp_file -j "$jobs"; }
 stage_minimal() { build_preset minimal; }
 stage_clang() { build_preset clang && ctest --preset clang -j "$jobs" -L '^(unit|conformance)$'; }
 stage_tidy() { scripts/run_tidy.sh; }
@@ -42,7 +43,7 @@ stage_fuzz() { build_preset fuzz; }
 # Build trees whose tests belong to the final run. 'clang' is not optimised: its stage runs the quick sets only. The
 # stage 'fuzz' (libFuzzer) is not among
 # all stages: release and asan-ubsan replay the corpus, make nightly fuzzes.
-tested=" release openmpi asan-ubsan tsan minimal fuzz "
+tested=" release openmpi asan-ubsan tsan archer minimal fuzz "
 
 stages=("$@")
 [ $# -gt 0 ] || stages=("${all_stages[@]}")
