@@ -230,10 +230,7 @@ tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) 
   return guarded([&]() -> Status {
     if (file == nullptr) return null_argument("tw_access_one", "file");
     Access mine = to_access("tw_access_one", access);
-    if (mine.status.ok() && mine.placement == Placement::in_order)
-      mine.status = bad("tw_access_one", "TW_IN_ORDER is for collective accesses");
-    file->last = run(access_one(*file->impl->shared(), std::move(mine), blocking_io()));
-    return answer(file->last, moved);
+    return answer(run(access_one(*file->impl->shared(), std::move(mine), blocking_io())), moved);
   });
 }
 
@@ -242,8 +239,6 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
     if (file == nullptr) return null_argument("tw_iaccess_one", "file");
     if (request == nullptr) return null_argument("tw_iaccess_one", "request");
     Access mine = to_access("tw_iaccess_one", access);
-    if (mine.status.ok() && mine.placement == Placement::in_order)
-      mine.status = bad("tw_iaccess_one", "TW_IN_ORDER is for collective accesses");
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     made->impl = request_one(file->impl->shared(), std::move(mine));

@@ -357,3 +357,9 @@ Op<Outcome> access_one(SharedFile& file, Access access, IoContext io) {
 }
 
 }  // namespace thalweg
+  // It has drawn no ticket, so it must not wait for its turn.
+  if (access.placement == Placement::in_order) {
+    if (access.status.ok())
+      access.status = Status::error(Code::invalid_argument, "TW_IN_ORDER is for collective accesses");
+    access.placement = Placement::at_extents;
+  }
