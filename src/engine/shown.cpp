@@ -5,6 +5,12 @@
 
 namespace thalweg {
 
+namespace {
+
+constexpr std::uint64_t kMost = ~std::uint64_t{0};
+
+}  // namespace
+
 Whole::Whole(std::size_t tasks) : shown_(tasks) {
   summaries_.reserve(tasks);
   single_.reserve(tasks);
@@ -48,8 +54,9 @@ bool Whole::has_lists() const {
 }
 
 std::uint64_t Whole::bytes_before(std::size_t task) const {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < std::min(task, movers()); ++i) sum += shown_[i].summary.bytes;
+  std::uint64_t sum = 0;  // of numbers below 2^63
+  for (std::size_t i = 0; i < std::min(task, movers()); ++i)
+    sum = std::min(sum, kMost - shown_[i].summary.bytes) + shown_[i].summary.bytes;
   return sum;
 }
 

@@ -43,7 +43,8 @@ class Whole {
   bool in_order() const { return shown_[0].placement == Placement::in_order; }
   bool common() const { return shown_[0].common; }
   bool has_lists() const;  // some task has more than one extent
-  // Of all tasks; of a common access those of one.
+  bool in_whole_blocks() const;
+  // Of all tasks; of a common access those of one. At most 2^64-1, then that.
   std::uint64_t bytes() const { return bytes_before(movers()); }
   std::uint64_t bytes_before(std::size_t task) const;
   // Puts the tasks of an access in order at their places.
