@@ -60,9 +60,9 @@ Status check_flags(const PlainOpen& how) {
   return {};
 }
 
-// Numbers that must be the same on all tasks.
+// Numbers that must be the same on all tasks. Where a task has a reason of its own to fail, that is told.
 Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {
-  std::vector<std::int64_t> bounds(4);
+  std::vector<std::int64_t> bounds(5);
   bounds[0] = a;
   bounds[1] = ~a;
   bounds[2] = b;
@@ -70,7 +70,8 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
   if (!largest.has_value()) co_return largest.error();
   const auto& max = largest.value();
-  if (mine.ok() && (max[0] != ~max[1] || max[2] != ~max[3]))
+  bounds[4] = mine.ok() ? 0 : 1;
+  if (max[4] == 0 && (max[0] != ~max[1] || max[2] != ~max[3]))
     mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
   co_return co_await agree(group, std::move(mine));
 }
