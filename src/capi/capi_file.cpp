@@ -1,4 +1,5 @@
 // file.h: opening, closing, and the access that all short forms (capi_file_forms.cpp) are made of.
+#include <new>
 #include <string>
 #include <utility>
 
@@ -131,9 +132,13 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
                        tw_file** file) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_file_open", "group");
-    auto opened = run(PlainFile::open(*group->impl, posix_backend(), to_open(path, flags, options, file)));
+    PlainOpen how = to_open(path, flags, options, file);
+    std::unique_ptr<tw_file> handle(new (std::nothrow) tw_file);  // before the others can believe it to be open
+    if (handle == nullptr && how.status.ok()) how.status = Status::error(Code::no_memory, "no memory for a file");
+    auto opened = run(PlainFile::open(*group->impl, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
-    *file = new tw_file{std::move(opened).value(), {}, {}};
+    handle->impl = std::move(opened).value();
+    *file = handle.release();
     return {};
   });
 }

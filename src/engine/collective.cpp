@@ -363,3 +363,4 @@ Op<Outcome> access_one(SharedFile& file, Access access, IoContext io) {
       access.status = Status::error(Code::invalid_argument, "TW_IN_ORDER is for collective accesses");
     access.placement = Placement::at_extents;
   }
+    outcome.tasks = static_cast<std::size_t>(group.size());
