@@ -46,13 +46,12 @@ PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* option
 }
 
 Status check_numbers(const char* function, const tw_access& given) {
-  if (given.struct_size < sizeof(tw_access))
-    return bad(function, "struct_size of the access is " + std::to_string(given.struct_size) + ", needed is " +
-                             std::to_string(sizeof(tw_access)));
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
     return bad(function, "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
   if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_ORDER)
     return bad(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
+  if (given.progress < TW_PROGRESS_DEFAULT || given.progress > TW_PROGRESS_KERNEL)
+    return bad(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
   if (given.n < 0) return bad(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
   if (given.n > 0 && given.extents == nullptr) return null_argument(function, "extents");
   if (given.placement == TW_AT_OFFSET && given.offset < 0)
@@ -76,8 +75,10 @@ Status check_extents(const char* function, const tw_access& given) {
   return {};
 }
 
-ProgressMode to_mode(tw_progress progress) {
-  switch (progress) {
+bool is_whole(const tw_access* access) { return access != nullptr && access->struct_size >= sizeof(tw_access); }
+
+ProgressMode to_mode(const tw_access* access) {
+  switch (is_whole(access) ? access->progress : TW_PROGRESS_DEFAULT) {
     case TW_PROGRESS_THREAD:
       return ProgressMode::thread;
     case TW_PROGRESS_POLL:
@@ -107,6 +108,11 @@ Access to_access(const char* function, const tw_access* given) {
   Access access;
   if (given == nullptr) {
     access.status = null_argument(function, "access");
+    return access;
+  }
+  if (!is_whole(given)) {
+    access.status = bad(function, "struct_size of the access is " + std::to_string(given->struct_size) +
+                                      ", needed is " + std::to_string(sizeof(tw_access)));
     return access;
   }
   access.status = check_numbers(function, *given);
@@ -215,9 +221,10 @@ tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access,
 tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
   return guarded([&]() -> Status {
     if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
-    if (request == nullptr) return null_argument("tw_iaccess_all", "request");
     Access mine = to_access("tw_iaccess_all", access);
-    const ProgressMode mode = to_mode(access != nullptr ? access->progress : TW_PROGRESS_DEFAULT);
+    // The others hear of it when they wait: the operation goes on without a request.
+    const Status nowhere = request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request");
+    if (mine.status.ok()) mine.status = nowhere;
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     if (group == nullptr) {
@@ -225,7 +232,8 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
     } else {
       made->impl = request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
     }
-    start(made->impl, mode);
+    start(made->impl, to_mode(access));
+    if (!nowhere.ok()) return nowhere;
     *request = made.release();
     return {};
   });
@@ -247,7 +255,7 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     made->impl = request_one(file->impl->shared(), std::move(mine));
-    start(made->impl, to_mode(access != nullptr ? access->progress : TW_PROGRESS_DEFAULT));
+    start(made->impl, to_mode(access));
     *request = made.release();
     return {};
   });
