@@ -35,7 +35,6 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
-// Storage for direct writes is reserved in one go where that is worth a meeting.
 constexpr std::uint64_t kWorthReserving = std::uint64_t{4} << 20;
 
 Status no_memory(const char* what) { return Status::error(Code::no_memory, std::string("no memory for ") + what); }
@@ -249,6 +248,11 @@ Status check_common(const Part& part, const Group& group) {
   return Status::error(Code::invalid_argument,
                        "the list of this task differs from that of task 0, and lists of a common access must not");
 }
+// Storage is reserved where that is worth a meeting and nothing but what is written; holes stay holes.
+bool pays_to_reserve(const Pattern& pattern) {
+  return pattern.bytes >= kWorthReserving && pattern.bytes >= pattern.end - pattern.begin;
+}
+
 
 // Step 5. A failure is kept for step 6.
 Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
@@ -282,7 +286,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.shared_memory = group.place().processes == 1;
   outcome.plan = make_plan(file, outcome.pattern, facts, direct);
 
-  if (direct && direction == Direction::write && outcome.pattern.bytes >= kWorthReserving) {
+  if (direct && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
     outcome.status = co_await agree(group, group.rank() == 0 ? reserve(file, outcome.pattern) : Status{});
     if (!outcome.status.ok()) co_return outcome;
   }
