@@ -167,7 +167,7 @@ const StorageCosts& costs_of(const SharedFile& file, bool direct) {
 Plan make_plan(const SharedFile& file, const Pattern& pattern, const PlanInput& facts, bool direct) {
   PlanInput input = facts;
   input.pattern = pattern;
-  input.may_sieve_writes = file.strategy.sieve_writes && file.may_read;
+  input.may_sieve_writes = file.strategy.sieve_writes;
   input.staging_bytes = file.strategy.staging_bytes;
   Plan plan = choose_plan(input, costs_of(file, direct));
   if (plan.method == Method::nothing) return plan;

@@ -55,6 +55,7 @@ struct SharedFile {
   Strategy strategy;
   bool may_read = false;
   bool may_write = false;
+  bool one_process = true;  // all tasks that have it open together are in this process
   SharedPosition position;
   RangeGate writers;
   std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did

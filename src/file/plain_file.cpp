@@ -19,7 +19,8 @@ struct Opened {
   Status status;
 };
 
-Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen& how, const FileHints& hints) {
+Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen& how, const FileHints& hints,
+                                              bool one_process) {
   auto file = std::make_shared<SharedFile>();
   // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
   OpenOptions both = how.options;
@@ -31,10 +32,12 @@ Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen&
   file->stored = std::move(opened).value();
   file->may_read = how.options.read;
   file->may_write = how.options.write;
+  file->one_process = one_process;
   TW_ASSIGN_OR_RETURN(file->storage, backend.describe(how.path));
   file->strategy = choose_strategy(how.path, file->storage, hints);
   if (how.direct) file->strategy.direct_reads = file->strategy.direct_writes = true;
-  if (alone) file->strategy.sieve_writes = false;
+  // What another process writes between reading a hole and writing it back would be lost.
+  if (alone || !one_process) file->strategy.sieve_writes = false;
   if (how.append) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
     file->position.settle(file->position.draw(), size);
@@ -67,10 +70,10 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   bounds[1] = ~a;
   bounds[2] = b;
   bounds[3] = ~b;
+  bounds[4] = mine.ok() ? 0 : 1;
   const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
   if (!largest.has_value()) co_return largest.error();
   const auto& max = largest.value();
-  bounds[4] = mine.ok() ? 0 : 1;
   if (max[4] == 0 && (max[0] != ~max[1] || max[2] != ~max[3]))
     mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
   co_return co_await agree(group, std::move(mine));
@@ -98,10 +101,11 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
 
   // Task 0 creates; then every other process opens what is there.
   const FileHints& chosen = hints.value();
+  const bool one_process = group.place().processes == 1;
   auto first = std::make_shared<Opened>();
   how.options.keep_open = true;
   if (group.rank() == 0) {
-    auto opened = open_here(*backend, how, chosen);
+    auto opened = open_here(*backend, how, chosen, one_process);
     first->status = opened.status();
     if (opened.has_value()) first->file = std::move(opened).value();
   }
@@ -111,7 +115,7 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
     if (first->file != nullptr) return first;
     PlainOpen again = how;
     again.options.create = again.options.exclusive = again.options.truncate = false;
-    auto opened = open_here(*backend, again, chosen);
+    auto opened = open_here(*backend, again, chosen, one_process);
     first->status = opened.status();
     if (opened.has_value()) first->file = std::move(opened).value();
     return first;
@@ -240,6 +244,17 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
 
 namespace {
 
+// A group other than that of the file moves the shared position only where all who use it are in this process.
+Access by_others(const SharedFile* file, Access access) {
+  if (access.placement != Placement::in_order || file == nullptr || file->one_process) return access;
+  if (access.status.ok())
+    access.status = Status::error(Code::invalid_argument,
+                                  "the shared position of '" + file->stored->path() +
+                                      "' moves in accesses of the group that opened it, which has several processes");
+  access.placement = Placement::at_extents;
+  return access;
+}
+
 SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Access& access) {
   const bool draws = file != nullptr && group.rank() == 0 && access.placement == Placement::in_order;
   return draws ? file->position.draw() : 0;
@@ -324,11 +339,13 @@ std::shared_ptr<Request> PlainFile::request(Access access) {
 }
 
 Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io) {
+  access = by_others(file.get(), std::move(access));
   const SharedPosition::Ticket ticket = draw_for(group, file.get(), access);
   co_return co_await access_all(group, file.get(), std::move(access), ticket, io);
 }
 
 std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access) {
+  access = by_others(file.get(), std::move(access));
   return make_request(std::move(file), std::move(group), std::move(access));
 }
 
