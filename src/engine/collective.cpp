@@ -94,6 +94,27 @@ Status make_whole(std::size_t tasks, Part& part) {
   }
 }
 
+bool goes_direct(const SharedFile& file, Direction direction) {
+  const bool wanted = direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
+  return wanted && file.stored->direct_alignment() > 0;
+}
+
+bool in_whole_blocks(const SharedFile& file, const Part& part) {
+  const std::uint64_t block = std::max<std::uint64_t>(file.stored->direct_alignment(), kCachePage);
+  const auto whole = [&](const Extent& extent) { return extent.offset % block == 0 && extent.bytes % block == 0; };
+  const auto extents = part.list.extents();
+  return part.access.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
+}
+
+// Whether no block of the file is written by one task past the page cache while another one writes a part of it through
+// the cache, which could put back what was there before.
+bool may_write_direct(const Whole& whole, const Pattern& pattern, const Plan& plan) {
+  if (plan.method == Method::shared || whole.common() || whole.tasks() == 1) return true;
+  const bool apart = pattern.shape == Shape::contiguous || pattern.shape == Shape::strided ||
+                     pattern.shape == Shape::sparse;  // one task behind the other
+  return apart || whole.in_whole_blocks();
+}
+
 void prepare(const SharedFile* file, const Group& group, Part& part) {
   const Access& access = part.access;
   part.status = access.status;
@@ -109,6 +130,7 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   part.shown.summary = part.list.summary();
   part.shown.list = &part.list;
   if (part.shown.summary.n == 1) part.shown.list = part.list.extents()[0].memory;
+  part.shown.whole_blocks = part.status.ok() && goes_direct(*file, access.direction) && in_whole_blocks(*file, part);
 }
 
 // What is wrong with the access of the group, as every task sees it that knows no better.
@@ -153,11 +175,6 @@ TransferTask task_of(const Execution& what, std::span<const ExtentList* const> l
   task.direct = what.direct;
   task.depth = what.direct ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
   return task;
-}
-
-bool goes_direct(SharedFile& file, Direction direction) {
-  const bool wanted = direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
-  return wanted && file.stored->direct_alignment() > 0;
 }
 
 const StorageCosts& costs_of(const SharedFile& file, bool direct) {
@@ -231,6 +248,11 @@ bool moves_common(const Whole& whole, const Group& group) {
   return group.rank() == (reads ? group.place().process_leader : 0);
 }
 
+// Storage is reserved where that is worth a meeting and nothing but what is written; holes stay holes.
+bool pays_to_reserve(const Pattern& pattern) {
+  return pattern.bytes >= kWorthReserving && pattern.bytes >= pattern.end - pattern.begin;
+}
+
 // Task 0 reserves what a direct write will need, before anybody writes: writers that extend a file wait for each other.
 Status reserve(SharedFile& file, const Pattern& pattern) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stored->size());
@@ -248,11 +270,6 @@ Status check_common(const Part& part, const Group& group) {
   return Status::error(Code::invalid_argument,
                        "the list of this task differs from that of task 0, and lists of a common access must not");
 }
-// Storage is reserved where that is worth a meeting and nothing but what is written; holes stay holes.
-bool pays_to_reserve(const Pattern& pattern) {
-  return pattern.bytes >= kWorthReserving && pattern.bytes >= pattern.end - pattern.begin;
-}
-
 
 // Step 5. A failure is kept for step 6.
 Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
@@ -277,7 +294,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   Outcome outcome;
   Whole& whole = *part.whole;
   const Direction direction = part.access.direction;
-  const bool direct = goes_direct(file, direction);
+  bool direct = goes_direct(file, direction);
   outcome.tasks = static_cast<std::size_t>(group.size());
   outcome.pattern = whole.pattern();
   PlanInput facts;
@@ -285,6 +302,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.tasks = outcome.tasks;
   facts.shared_memory = group.place().processes == 1;
   outcome.plan = make_plan(file, outcome.pattern, facts, direct);
+  if (direction == Direction::write) direct = direct && may_write_direct(whole, outcome.pattern, outcome.plan);
 
   if (direct && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
     outcome.status = co_await agree(group, group.rank() == 0 ? reserve(file, outcome.pattern) : Status{});
@@ -350,6 +368,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
   }
   if (part.whole->bytes() == 0) {
     outcome.plan.reason = "no task has a byte";
+    outcome.tasks = static_cast<std::size_t>(group.size());
     co_return outcome;
   }
   co_return co_await move_all(group, *file, part, io);
@@ -357,14 +376,13 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
 
 Op<Outcome> access_one(SharedFile& file, Access access, IoContext io) {
   const std::unique_ptr<Group> alone = make_self_group();
-  co_return co_await access_all(*alone, &file, std::move(access), 0, io);
-}
-
-}  // namespace thalweg
   // It has drawn no ticket, so it must not wait for its turn.
   if (access.placement == Placement::in_order) {
     if (access.status.ok())
       access.status = Status::error(Code::invalid_argument, "TW_IN_ORDER is for collective accesses");
     access.placement = Placement::at_extents;
   }
-    outcome.tasks = static_cast<std::size_t>(group.size());
+  co_return co_await access_all(*alone, &file, std::move(access), 0, io);
+}
+
+}  // namespace thalweg

@@ -53,6 +53,10 @@ bool Whole::has_lists() const {
   return std::any_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.summary.n > 1; });
 }
 
+bool Whole::in_whole_blocks() const {
+  return std::all_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.whole_blocks; });
+}
+
 std::uint64_t Whole::bytes_before(std::size_t task) const {
   std::uint64_t sum = 0;  // of numbers below 2^63
   for (std::size_t i = 0; i < std::min(task, movers()); ++i)

@@ -25,6 +25,7 @@ struct Shown {
   Direction direction = Direction::read;
   Placement placement = Placement::at_extents;
   bool common = false;
+  bool whole_blocks = false;  // the list begins and ends blocks of the page cache only, and lies where it says
 };
 static_assert(sizeof(Shown) <= 112, "a team copies so much at a meeting, and needs a second one to lend more");
 
@@ -37,6 +38,7 @@ class Whole {
   void read(const Gathered& gathered);
 
   const Shown& shown(std::size_t task) const { return shown_[task]; }
+  std::size_t tasks() const { return shown_.size(); }
   bool any_wrong() const;
   // What all see to be wrong without anybody having said so: tasks that differ in what must be the same.
   Status mismatch(bool one_process) const;

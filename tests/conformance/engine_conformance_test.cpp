@@ -1,0 +1,60 @@
+// One set of bodies of accesses on every kind of group, in memory and in files. MPI has its own program (tests/mpi).
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "support/engine_bodies.hpp"
+#include "support/worlds.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and the program ends
+
+class EngineConformance : public testing::TestWithParam<World> {
+ protected:
+  void SetUp() override { ::alarm(kMostSeconds); }
+  void TearDown() override { ::alarm(0); }
+
+  void expect_all(const Storage& storage) {
+    for (const EngineBody& body : engine_bodies()) {
+      GetParam().run([&](Group& group) { return body.run(group, storage); });
+
+      ASSERT_FALSE(HasFailure()) << "in " << body.name;
+    }
+  }
+};
+
+TEST_P(EngineConformance, HoldsInMemory) { expect_all({make_memory_backend(), "shared.dat"}); }
+
+TEST_P(EngineConformance, HoldsInFiles) {
+  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_engine_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+
+  expect_all({posix_backend(), folder + "/shared.dat"});
+
+  std::filesystem::remove_all(folder);
+}
+
+INSTANTIATE_TEST_SUITE_P(AllKinds, EngineConformance, testing::ValuesIn(all_worlds()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST(EngineConformancePlans, EveryKindIsCarriedOut) {
+  ::alarm(kMostSeconds);
+  const Storage storage{make_memory_backend(), "shared.dat"};
+  run_on_team(3, [&](Group& group) {
+    const Status status = run(engine_bodies()[0].run(group, storage));
+    EXPECT_TRUE(status.ok()) << status.message();
+  });
+  ::alarm(0);
+
+  for (const char* plan :
+       {"nothing", "direct", "direct packed", "direct sieved", "shared", "shared packed", "shared sieved", "naive"})
+    EXPECT_EQ(plans_seen().count(plan), 1u) << plan;
+}
+
+}  // namespace
+}  // namespace thalweg::test

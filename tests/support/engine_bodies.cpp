@@ -1,0 +1,255 @@
+#include "support/engine_bodies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "engine/queues.hpp"
+#include "file/plain_file.hpp"
+#include "group/agree.hpp"
+#include "support/engine_cases.hpp"
+
+namespace thalweg::test {
+
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+std::mutex seen_mutex;
+std::set<std::string> seen;
+
+void note(const Plan& plan) {
+  const std::lock_guard lock(seen_mutex);
+  seen.insert(std::string(method_name(plan.method)) + (plan.pack ? " packed" : "") + (plan.sieve ? " sieved" : ""));
+}
+
+Op<Result<std::unique_ptr<PlainFile>>> open_new(Group& group, const Storage& storage, std::string hints) {
+  PlainOpen how;
+  how.path = storage.path;
+  how.options.write = how.options.create = how.options.truncate = true;
+  how.hints = std::move(hints);
+  return PlainFile::open(group, storage.backend, std::move(how));
+}
+
+Access access_of(const Case& what, TaskRank task, Direction direction, const Buffer& buffer) {
+  Access access;
+  access.direction = direction;
+  access.placement = what.placement;
+  access.common = what.common;
+  access.extents = buffer.extents();
+  access.offset = offset_of(what, task);
+  return access;
+}
+
+// The whole file, as it lies in storage.
+Bytes content_of(PlainFile& file) {
+  StoredFile& stored = *file.shared()->stored;
+  Bytes content(stored.size().value());
+  EXPECT_EQ(stored.read(0, content).value(), content.size());
+  return content;
+}
+
+std::byte old_byte(std::uint64_t offset) { return static_cast<std::byte>(offset % 241 + 1); }
+
+// What the file holds before a write: its first part is data, some of it is a hole.
+Op<Status> put_old_bytes(PlainFile& file, std::uint64_t bytes) {
+  Status status;
+  if (file.group().rank() == 0) {
+    Bytes old(bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i) old[i] = old_byte(i);
+    status = file.shared()->stored->truncate(0);
+    if (status.ok()) status = file.shared()->stored->write(0, old);
+  }
+  co_return co_await agree(file.group(), std::move(status));
+}
+
+// Compares with the model: each byte from one of its writers, the others as they were.
+void expect_written(const Case& what, PlainFile& file, std::uint64_t old_bytes, std::uint64_t base) {
+  const Bytes content = content_of(file);
+  std::uint64_t end = old_bytes;
+  std::vector<char> state(content.size(), 'u');  // untouched, wrong, right
+  for (TaskRank task = 0; task < what.tasks; ++task) {
+    const auto places = places_of(what, task, base);
+    std::uint64_t at = 0;
+    for (const Extent& place : places) {
+      if (place.bytes > 0) end = std::max(end, place.end());
+      for (std::uint64_t i = 0; i < place.bytes; ++i, ++at) {
+        const std::uint64_t offset = place.offset + i;
+        if (offset >= content.size()) continue;
+        const bool right = content[offset] == Buffer::value(what, what.common ? 0 : task, at);
+        if (right || state[offset] == 'u') state[offset] = right ? 'r' : 'w';
+      }
+    }
+  }
+  EXPECT_EQ(content.size(), end) << what;
+  for (std::uint64_t i = 0; i < content.size(); ++i) {
+    const std::byte before = i < old_bytes ? old_byte(i) : std::byte{0};
+    const bool good = state[i] == 'r' || (state[i] == 'u' && content[i] == before);
+    ASSERT_TRUE(good) << what << ": byte " << i << (state[i] == 'u' ? " was touched" : " is of no writer");
+  }
+}
+
+// Compares what was read with the file, up to its end; behind that nothing may be touched.
+void expect_read(const Case& what, TaskRank task, PlainFile& file, const Buffer& buffer, std::uint64_t moved) {
+  StoredFile& stored = *file.shared()->stored;
+  std::uint64_t within = 0;
+  Bytes wanted;
+  for (const Extent& extent : buffer.extents()) {
+    wanted.assign(extent.bytes, Buffer::kGuard);
+    within += stored.read(extent.offset, wanted).value();
+    ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), extent.memory))
+        << what << ": task " << task << " got other bytes from offset " << extent.offset;
+  }
+  EXPECT_EQ(moved, within) << what;
+  EXPECT_TRUE(buffer.guards_are_whole()) << what;
+}
+
+// Of a common access: one buffer for the tasks of a process. Else each has his own.
+struct Shared {
+  std::shared_ptr<Buffer> buffer;
+};
+Op<Shared> buffer_of(Group& group, const Case& what, std::uint64_t base, bool filled) {
+  const TaskRank task = group.rank();
+  std::function<std::shared_ptr<void>()> make = [&]() -> std::shared_ptr<void> {
+    auto buffer = std::make_shared<Buffer>(what, what.common ? 0 : task, places_of(what, task, base));
+    if (filled) buffer->fill(what, what.common ? 0 : task);
+    return buffer;
+  };
+  Shared shared;
+  if (!what.common) {
+    shared.buffer = std::static_pointer_cast<Buffer>(make());
+    co_return shared;
+  }
+  auto made = co_await group.share_in_process(std::move(make));
+  shared.buffer = std::static_pointer_cast<Buffer>(std::move(made).value());
+  co_return shared;
+}
+
+Op<Status> write_and_check(PlainFile& file, const Case& what, std::uint64_t base) {
+  Group& group = file.group();
+  const std::uint64_t old_bytes = what.seed % 3 == 0 ? 0 : 3000 * what.scale;
+  Status status = co_await put_old_bytes(file, old_bytes);
+  if (!status.ok()) co_return status;
+  const Shared data = co_await buffer_of(group, what, base, true);
+  const Outcome outcome = co_await file.access(access_of(what, group.rank(), Direction::write, *data.buffer));
+  EXPECT_TRUE(outcome.status.ok()) << what << ": " << outcome.status.message();
+  EXPECT_EQ(outcome.moved, data.buffer->bytes()) << what;
+  note(outcome.plan);
+  if (group.rank() == 0) expect_written(what, file, old_bytes, base);
+  co_return co_await group.barrier();
+}
+
+Op<Status> read_and_check(PlainFile& file, const Case& what, std::uint64_t base) {
+  Group& group = file.group();
+  const Shared data = co_await buffer_of(group, what, base, false);
+  const Outcome outcome = co_await file.access(access_of(what, group.rank(), Direction::read, *data.buffer));
+  EXPECT_TRUE(outcome.status.ok()) << what << ": " << outcome.status.message();
+  note(outcome.plan);
+  expect_read(what, group.rank(), file, *data.buffer, outcome.moved);
+  co_return co_await group.barrier();
+}
+
+std::uint64_t cases_of(const Group& group) { return group.size() > 16 ? 4 : group.size() > 5 ? 60 : 120; }
+
+// One file after another, with other hints; some accesses to each.
+Op<Status> any_access(Group& group, Storage storage) {
+  for (std::uint64_t seed = 1; seed <= cases_of(group); seed += 4) {
+    auto opened = co_await open_new(group, storage, draw_hints(seed));
+    EXPECT_TRUE(opened.has_value()) << opened.status().message();
+    if (!opened.has_value()) co_return opened.error();
+    PlainFile& file = *opened.value();
+    std::uint64_t base = 0;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      Case what = draw_case(seed + i, group.size());
+      Status status = co_await write_and_check(file, what, base);
+      if (!status.ok() || testing::Test::HasFailure()) co_return status;
+      if (what.placement == Placement::in_order) base += bytes_of_all(what);
+      what = draw_case(seed + i + 1000, group.size());
+      status = co_await read_and_check(file, what, base);
+      if (!status.ok() || testing::Test::HasFailure()) co_return status;
+      if (what.placement == Placement::in_order) base += bytes_of_all(what);
+    }
+    const Status closed = co_await file.close();
+    EXPECT_TRUE(closed.ok()) << closed.message();
+  }
+  co_return Status{};
+}
+
+// Each task writes on its own account what lies in the holes of the others: what a sieved write puts back must not undo
+// what another one wrote meanwhile.
+Op<Status> independent_writes(Group& group, Storage storage) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const std::string hints = seed % 2 == 0 ? "staging_bytes=4096" : "";
+    auto opened = co_await open_new(group, storage, hints);
+    if (!opened.has_value()) co_return opened.error();
+    PlainFile& file = *opened.value();
+    Case what;
+    what.seed = seed;
+    what.tasks = group.size();
+    what.layout = seed % 3 == 0 ? Layout::interleaved : Layout::tiny;
+    Status status = co_await put_old_bytes(file, 2000);
+    if (!status.ok()) co_return status;
+    Buffer buffer(what, group.rank(), places_of(what, group.rank(), 0));
+    buffer.fill(what, group.rank());
+    const Access access = access_of(what, group.rank(), Direction::write, buffer);
+    const Outcome outcome = co_await access_one(*file.shared(), access, blocking_io());
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_EQ(outcome.moved, buffer.bytes());
+    note(outcome.plan);
+    status = co_await group.barrier();
+    if (group.rank() == 0) expect_written(what, file, 2000, 0);
+    status = co_await file.close();
+    EXPECT_TRUE(status.ok());
+  }
+  co_return Status{};
+}
+
+// Each task in turn is wrong: all fail alike, the file stays as it is, and the next access works.
+Op<Status> one_wrong_task(Group& group, Storage storage) {
+  auto opened = co_await open_new(group, storage, "");
+  if (!opened.has_value()) co_return opened.error();
+  PlainFile& file = *opened.value();
+  const TaskRank step = group.size() > 16 ? group.size() / 3 : 1;
+  for (TaskRank wrong = 0; wrong < group.size(); wrong += step) {
+    Case what;
+    what.tasks = group.size();
+    what.layout = Layout::interleaved;
+    what.seed = static_cast<std::uint64_t>(wrong) + 1;
+    Status status = co_await put_old_bytes(file, 500);
+    Buffer buffer(what, group.rank(), places_of(what, group.rank(), 0));
+    Access access = access_of(what, group.rank(), Direction::write, buffer);
+    if (group.rank() == wrong) access.status = Status::error(Code::out_of_range, "on purpose", 7);
+    const Outcome outcome = co_await file.access(access);
+    EXPECT_EQ(outcome.status.code(), Code::out_of_range);
+    EXPECT_EQ(outcome.status.os_errno(), 7);
+    EXPECT_NE(outcome.status.message().find("on purpose"), std::string::npos);
+    EXPECT_EQ(outcome.moved, 0u);
+    status = co_await group.barrier();
+    if (group.rank() == 0) {
+      EXPECT_EQ(content_of(file).size(), 500u);
+    }
+    status = co_await write_and_check(file, what, 0);
+    if (!status.ok()) co_return status;
+  }
+  co_return co_await file.close();
+}
+
+}  // namespace
+
+const std::vector<EngineBody>& engine_bodies() {
+  static const std::vector<EngineBody> bodies = {
+      {"AnyAccess", any_access},
+      {"IndependentWrites", independent_writes},
+      {"OneWrongTask", one_wrong_task},
+  };
+  return bodies;
+}
+
+std::set<std::string> plans_seen() {
+  const std::lock_guard lock(seen_mutex);
+  return seen;
+}
+
+}  // namespace thalweg::test
