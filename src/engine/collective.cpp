@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/naive_engine.hpp"
+#include "engine/planning.hpp"
 #include "engine/queues.hpp"
 #include "engine/request.hpp"
 #include "engine/shown.hpp"
@@ -177,23 +178,11 @@ TransferTask task_of(const Execution& what, std::span<const ExtentList* const> l
   return task;
 }
 
-const StorageCosts& costs_of(const SharedFile& file, bool direct) {
-  return direct ? file.strategy.direct_costs : file.strategy.costs;
-}
-
 Plan make_plan(const SharedFile& file, const Pattern& pattern, const PlanInput& facts, bool direct) {
   PlanInput input = facts;
   input.pattern = pattern;
   input.may_sieve_writes = file.strategy.sieve_writes;
-  input.staging_bytes = file.strategy.staging_bytes;
-  Plan plan = choose_plan(input, costs_of(file, direct));
-  if (plan.method == Method::nothing) return plan;
-  if (file.strategy.method.has_value() && (*file.strategy.method == Method::direct || input.shared_memory)) {
-    plan.method = *file.strategy.method;
-    plan.reason = "the hint 'method' says so";
-  }
-  if (file.strategy.workers > 0) plan.workers = std::min(file.strategy.workers, input.tasks);
-  return plan;
+  return plan_access(file.strategy, input, direct);
 }
 
 // Which stretch of the file this task moves.
@@ -302,6 +291,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.tasks = outcome.tasks;
   facts.shared_memory = group.place().processes == 1;
   outcome.plan = make_plan(file, outcome.pattern, facts, direct);
+  direct = outcome.plan.past_cache;
   if (direction == Direction::write) direct = direct && may_write_direct(whole, outcome.pattern, outcome.plan);
 
   if (direct && direction == Direction::write && pays_to_reserve(outcome.pattern)) {

@@ -23,6 +23,7 @@ struct Plan {
   std::uint64_t staging_bytes = 0;
   double expected_ns = 0;   // by the cost model
   const char* reason = "";  // static text: what decided; describe(Pattern) has the numbers
+  bool past_cache = false;  // transfers go past the page cache
 };
 
 // "shared by 2 workers, packed (<reason>; expected 1.2 ms)"
