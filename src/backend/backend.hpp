@@ -72,6 +72,7 @@ struct StorageInfo {
   std::uint32_t block_bytes = 4096;       // preferred I/O block of the file system, power of two
   std::uint32_t direct_io_alignment = 0;  // 0: direct I/O unknown or not possible
   std::string kind = "unknown";           // "ext4", "xfs", "tmpfs", "lustre", ...
+  std::string identity;                   // the same for all files of one file system, and for no other; "": not known
   std::uint64_t largest_file_bytes = (1ull << 63) - 1;
   std::uint64_t capacity_bytes = (1ull << 63) - 1;  // of the whole file system, full or not
 };

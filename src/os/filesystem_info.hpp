@@ -13,6 +13,7 @@ struct FilesystemInfo {
   std::uint32_t block_bytes = 4096;       // preferred block of I/O, a power of two from 512 to 2^26
   std::uint32_t direct_io_alignment = 0;  // of memory, offset and length; 0: not known, or no direct I/O
   std::string kind = "unknown";           // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
+  std::string identity;                   // kind and number of this very file system: "ext4-0123456789abcdef"
   std::uint64_t largest_file_bytes = (std::uint64_t{1} << 63) - 1;
   std::uint64_t capacity_bytes = (std::uint64_t{1} << 63) - 1;  // of the whole file system, full or not
 };

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <array>
@@ -32,14 +33,27 @@ constexpr KnownKind kKinds[] = {
     {0x01161970, "gfs2"}, {0x73717368, "squashfs"}, {0x5346544E, "ntfs"},
 };
 
+std::string hex(std::uint64_t number, int digits) {
+  constexpr char digit[] = "0123456789abcdef";
+  std::string text;
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) text += digit[(number >> shift) & 15];
+  return text;
+}
+
 std::string kind_name(std::uint32_t magic) {
   for (const KnownKind& kind : kKinds) {
     if (kind.magic == magic) return kind.name;
   }
-  constexpr char digit[] = "0123456789abcdef";
-  std::string text = "0x";
-  for (int shift = 28; shift >= 0; shift -= 4) text += digit[(magic >> shift) & 15];
-  return text;
+  return "0x" + hex(magic, 8);
+}
+
+// The number that the file system has in statfs, or else that of its device, which may change with every mount.
+std::string identity_of(const std::string& kind, const struct statfs& system, const struct stat& status) {
+  std::uint64_t number = 0;
+  static_assert(sizeof system.f_fsid == sizeof number);
+  std::memcpy(&number, &system.f_fsid, sizeof number);
+  if (number != 0) return kind + "-" + hex(number, 16);
+  return kind + "-device-" + std::to_string(major(status.st_dev)) + "-" + std::to_string(minor(status.st_dev));
 }
 
 std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
@@ -93,6 +107,7 @@ Result<FilesystemInfo> filesystem_info(const std::string& path) {
   const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
   info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
   info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
+  info.identity = identity_of(info.kind, system, status);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
   std::uint64_t capacity = 0;  // stays 0 where the file system does not tell
   if (!mul_overflow(std::uint64_t{system.f_blocks}, static_cast<std::uint64_t>(system.f_frsize), &capacity) &&
