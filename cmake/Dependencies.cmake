@@ -7,6 +7,7 @@ find_package(Threads REQUIRED)
 find_package(ISAL REQUIRED)
 find_package(ZSTD REQUIRED)
 find_package(LZ4 REQUIRED)
+find_package(nlohmann_json REQUIRED)
 
 # Ends the configuration when an optional part was asked for by name, else says that it is left out.
 function(tw_missing option what remedy)

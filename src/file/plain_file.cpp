@@ -1,6 +1,9 @@
 #include "file/plain_file.hpp"
 
 #include <cstdio>
+#include <cstring>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "engine/queues.hpp"
@@ -34,10 +37,17 @@ Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen&
   file->may_write = how.options.write;
   file->one_process = one_process;
   TW_ASSIGN_OR_RETURN(file->storage, backend.describe(how.path));
-  file->strategy = choose_strategy(how.path, file->storage, hints);
-  if (how.direct) file->strategy.direct_reads = file->strategy.direct_writes = true;
+  file->strategy = choose_strategy(file->storage, hints);
+  if (how.direct) {
+    file->strategy.direct_reads = file->strategy.direct_writes = true;
+    file->strategy.direct_where_cheaper = false;
+  }
+  // What the file cannot do is not planned.
+  Strategy& strategy = file->strategy;
+  if ((strategy.direct_reads || strategy.direct_writes) && file->stored->direct_alignment() == 0)
+    strategy.direct_reads = strategy.direct_writes = false;
   // What another process writes between reading a hole and writing it back would be lost.
-  if (alone || !one_process) file->strategy.sieve_writes = false;
+  if (alone || !one_process) strategy.sieve_writes = false;
   if (how.append) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
     file->position.settle(file->position.draw(), size);
@@ -89,6 +99,22 @@ Op<Result<FileHints>> hints_of_task_0(Group& group, const PlainOpen& how) {
   co_return parse_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()});  // the same on all tasks
 }
 
+// All plan alike, also where nodes have different profiles.
+Op<Status> strategy_of_task_0(Group& group, SharedFile& file) {
+  const Place place = group.place();
+  if (place.processes == 1) co_return Status{};
+  static_assert(std::is_trivially_copyable_v<Strategy>);
+  const auto mine = std::as_bytes(std::span(&file.strategy, 1));
+  const auto said = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
+  if (!said.has_value()) co_return said.error();
+  const bool leads = group.rank() == place.process_leader;
+  if (!leads || group.rank() == 0 || said.value().size() != sizeof file.strategy) co_return Status{};
+  const bool may_sieve = file.strategy.sieve_writes;
+  std::memcpy(&file.strategy, said.value().data(), sizeof file.strategy);
+  file.strategy.sieve_writes = file.strategy.sieve_writes && may_sieve;
+  co_return Status{};
+}
+
 }  // namespace
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
@@ -124,6 +150,8 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   if (!here.has_value()) co_return here.error();
   const auto opened = std::static_pointer_cast<Opened>(std::move(here).value());
   status = co_await agree(group, opened->status);
+  if (!status.ok()) co_return status;
+  status = co_await strategy_of_task_0(group, *opened->file);
   if (!status.ok()) co_return status;
 
   std::unique_ptr<PlainFile> file(new PlainFile);

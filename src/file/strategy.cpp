@@ -49,16 +49,15 @@ Result<FileHints> parse_file_hints(std::string_view text) {
   return hints;
 }
 
-Strategy choose_strategy(const std::string& path, const StorageInfo& storage, const FileHints& hints) {
+Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
   Strategy strategy;
-  // Past the page cache the device takes what all tasks give at once, and a call waits for it.
-  strategy.direct_costs.call_ns = 20'000;
-  strategy.direct_costs.write_byte_ns = strategy.direct_costs.read_byte_ns = 0.4;
-  strategy.direct_costs.parallel_writes = 0;
-  apply_profile(path, strategy);
+  strategy.direct_costs = default_direct_costs();
+  apply_profile(storage.identity, strategy);
   strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;
-  if (hints.io != FileHints::Io::automatic)
+  if (hints.io != FileHints::Io::automatic) {
     strategy.direct_reads = strategy.direct_writes = hints.io == FileHints::Io::direct;
+    strategy.direct_where_cheaper = false;
+  }
   strategy.method = hints.method;
   strategy.workers = hints.workers;
   strategy.queue_depth = hints.queue_depth.value_or(strategy.queue_depth);

@@ -2,7 +2,7 @@
 // the hints of the caller.
 #pragma once
 
-#include <string>
+#include <optional>
 #include <string_view>
 
 #include "engine/shared_file.hpp"
@@ -22,7 +22,6 @@ struct FileHints {
 // "name=value,name=value". Fails with unknown_hint.
 Result<FileHints> parse_file_hints(std::string_view text);
 
-// `path` may not exist yet.
-Strategy choose_strategy(const std::string& path, const StorageInfo& storage, const FileHints& hints);
+Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints);
 
 }  // namespace thalweg
