@@ -14,6 +14,7 @@
 #include "multifile.h"
 #include "request.h"
 #include "status.h"
+#include "storage.h"
 #include "version.h"
 
 #endif

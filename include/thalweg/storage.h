@@ -1,0 +1,78 @@
+/* Storage: which file system a path is on, what `thalweg tune` measured there, and how an access would be carried out.
+ * C11 and C++.
+ *
+ * The library moves the bytes of a shared file (file.h) in the way that is cheapest on the storage. What is cheap is
+ * known from a *profile*: a small file that `thalweg tune DIR` writes, with an entry for each file system. Without an
+ * entry the defaults hold, which never lose to plain pwrite. A program needs none of the calls here; they tell people
+ * and tools what the library knows. Design: docs/design/storage.md. */
+#ifndef THALWEG_STORAGE_H
+#define THALWEG_STORAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export.h"
+#include "file.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which file system `path` is on, as text that is the same for all its files: "ext4-0123456789abcdef". Network and
+ * memory file systems may be told differently after the next mount, and on another node.
+ * Call: independent. Blocking: as stat(2). Threads: any.
+ * path  [in]  a file or folder; or a file that does not exist yet, in a folder that does.
+ * text  [out] with the closing NUL; 128 bytes are enough. "" on failure.
+ * size  [in]  bytes of `text`.
+ * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_RANGE (`size` is too small), TW_ERR_NOT_FOUND, TW_ERR_PERMISSION,
+ * TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API tw_status tw_storage_identity(const char* path, char* text, size_t size);
+
+/* What direct transfers (past the page cache) must be aligned to on that file system, in bytes.
+ * Call, Blocking, Threads, path: as tw_storage_identity().
+ * bytes [out] 0: it has no direct I/O, or does not tell. Set only on success.
+ * Returns as tw_storage_identity(), never TW_ERR_RANGE. Since 0.2. */
+TW_API tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes);
+
+/* The file that profiles are read from and written to: the environment variable THALWEG_PROFILE, else
+ * thalweg/storage.json in $XDG_CONFIG_HOME or ~/.config. It need not exist. It is read once per process.
+ * Call: independent. Blocking: no. Threads: any, unless one changes the environment.
+ * text  [out] with the closing NUL. "": profiles are turned off (THALWEG_PROFILE is empty or "none").
+ * size  [in]  bytes of `text`.
+ * Returns TW_OK, TW_ERR_INVALID (NULL), TW_ERR_RANGE (`size` is too small), TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API tw_status tw_storage_profile_path(char* text, size_t size);
+
+/* A regular access: extent j of task i lies at i * task_distance + j * stride of the file; the memory of each task is
+ * one piece. Zero-initialise, then set struct_size. */
+typedef struct tw_access_pattern {
+  size_t struct_size;
+  tw_direction direction;
+  int64_t tasks;     /* 1 .. 1000000 */
+  int64_t processes; /* over which the tasks are spread; 0 stands for 1: all share memory */
+  int64_t extents;   /* of each task, >= 0 */
+  int64_t length;    /* bytes of each extent, >= 0 */
+  int64_t stride;    /* bytes between the begins of a task's neighbouring extents; 0 stands for `length`: no holes */
+  /* Bytes between the begins of neighbouring tasks. 0: they take turns where a stride has room for all of them, else
+   * each begins behind the one before. */
+  int64_t task_distance;
+} tw_access_pattern;
+
+/* Tells in words how an access would be carried out, and why: the lines "storage: ", "read: " or "write: ", "way: " and
+ * "plan: ". The words may change between versions.
+ * Call: independent. Blocking: as stat(2); the first call reads the profile. Threads: any.
+ * path     [in]  as of tw_storage_identity().
+ * hints    [in]  as in tw_file_options; NULL: none.
+ * access   [in]  borrowed during the call.
+ * text     [out] with the closing NUL; 4096 bytes are enough but for very long paths. "" on failure.
+ * size     [in]  bytes of `text`.
+ * Returns TW_OK, TW_ERR_INVALID (NULL, numbers out of their ranges, extents that overlap), TW_ERR_UNKNOWN_HINT,
+ * TW_ERR_RANGE (the access ends above 2^63-1, or `size` is too small), or what tw_storage_identity() may return.
+ * Since 0.2. */
+TW_API tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access, char* text,
+                                    size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

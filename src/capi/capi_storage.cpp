@@ -1,0 +1,99 @@
+// storage.h: what the library knows of a file system, and what it would do there.
+#include <cstring>
+#include <string>
+
+#include "capi/guard.hpp"
+#include "file/explain.hpp"
+#include "file/profile.hpp"
+#include "thalweg/storage.h"
+
+namespace thalweg {
+
+namespace {
+
+Status check_text(const char* function, char* text, std::size_t size) {
+  if (text == nullptr) return null_argument(function, "text");
+  if (size > 0) text[0] = '\0';
+  return {};
+}
+
+Status put_text(const char* function, const std::string& found, char* text, std::size_t size) {
+  if (found.size() >= size)
+    return Status::error(Code::out_of_range, std::string(function) + ": size is " + std::to_string(size) +
+                                                 ", needed are " + std::to_string(found.size() + 1) + " bytes");
+  std::memcpy(text, found.c_str(), found.size() + 1);
+  return {};
+}
+
+Result<RegularAccess> to_access(const tw_access_pattern* given) {
+  const std::string function = "tw_storage_explain";
+  if (given == nullptr) return null_argument("tw_storage_explain", "access");
+  if (given->struct_size < sizeof(tw_access_pattern))
+    return Status::error(Code::invalid_argument, function + ": struct_size is " + std::to_string(given->struct_size) +
+                                                     ", needed is " + std::to_string(sizeof(tw_access_pattern)));
+  if (given->direction != TW_ACCESS_READ && given->direction != TW_ACCESS_WRITE)
+    return Status::error(Code::invalid_argument, function + ": direction is " + std::to_string(given->direction) +
+                                                     "; TW_ACCESS_READ or TW_ACCESS_WRITE");
+  for (const int64_t number :
+       {given->tasks, given->processes, given->extents, given->length, given->stride, given->task_distance}) {
+    if (number < 0)
+      return Status::error(Code::invalid_argument, function + ": " + std::to_string(number) + " is below 0");
+  }
+  RegularAccess access;
+  access.direction = given->direction == TW_ACCESS_READ ? Direction::read : Direction::write;
+  access.tasks = static_cast<std::uint64_t>(given->tasks);
+  access.processes = given->processes == 0 ? 1 : static_cast<std::uint64_t>(given->processes);
+  access.extents = static_cast<std::uint64_t>(given->extents);
+  access.bytes = static_cast<std::uint64_t>(given->length);
+  access.stride = static_cast<std::uint64_t>(given->stride);
+  access.task_distance = static_cast<std::uint64_t>(given->task_distance);
+  return access;
+}
+
+}  // namespace
+
+}  // namespace thalweg
+
+using namespace thalweg;
+
+extern "C" {
+
+tw_status tw_storage_identity(const char* path, char* text, size_t size) {
+  return guarded([&]() -> Status {
+    TW_RETURN_IF_ERROR(check_text("tw_storage_identity", text, size));
+    if (path == nullptr) return null_argument("tw_storage_identity", "path");
+    TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
+    return put_text("tw_storage_identity", storage.identity, text, size);
+  });
+}
+
+tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes) {
+  return guarded([&]() -> Status {
+    if (path == nullptr) return null_argument("tw_storage_direct_alignment", "path");
+    if (bytes == nullptr) return null_argument("tw_storage_direct_alignment", "bytes");
+    TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
+    *bytes = storage.direct_io_alignment;
+    return {};
+  });
+}
+
+tw_status tw_storage_profile_path(char* text, size_t size) {
+  return guarded([&]() -> Status {
+    TW_RETURN_IF_ERROR(check_text("tw_storage_profile_path", text, size));
+    return put_text("tw_storage_profile_path", profile_path(), text, size);
+  });
+}
+
+tw_status tw_storage_explain(const char* path, const char* hints, const tw_access_pattern* access, char* text,
+                             size_t size) {
+  return guarded([&]() -> Status {
+    TW_RETURN_IF_ERROR(check_text("tw_storage_explain", text, size));
+    if (path == nullptr) return null_argument("tw_storage_explain", "path");
+    TW_ASSIGN_OR_RETURN(const RegularAccess regular, to_access(access));
+    TW_ASSIGN_OR_RETURN(const std::string found,
+                        explain_access(*posix_backend(), path, hints == nullptr ? "" : hints, regular));
+    return put_text("tw_storage_explain", found, text, size);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,106 @@
+#include "file/explain.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/checked_math.hpp"
+#include "engine/planning.hpp"
+#include "file/profile.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
+constexpr std::uint64_t kMostTasks = 1'000'000;
+
+Status bad(const std::string& what) { return Status::error(Code::invalid_argument, "no such access: " + what); }
+
+Status check_counts(const RegularAccess& access) {
+  if (access.tasks < 1 || access.tasks > kMostTasks)
+    return bad(std::to_string(access.tasks) + " tasks; 1 .. " + std::to_string(kMostTasks));
+  if (access.processes < 1 || access.processes > access.tasks)
+    return bad(std::to_string(access.processes) + " processes; 1 .. tasks");
+  if (access.extents > 1 && access.stride != 0 && access.stride < access.bytes)
+    return bad("extents of " + std::to_string(access.bytes) + " bytes overlap at a stride of " +
+               std::to_string(access.stride));
+  return {};
+}
+
+// Bytes from the first to the last byte of one task; false: above 2^63-1.
+bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint64_t& range) {
+  std::uint64_t last = 0;
+  return !mul_overflow(access.extents - 1, stride, &last) && !add_overflow(last, access.bytes, &range) &&
+         range <= kMostOffset;
+}
+
+std::string way_of(const Strategy& strategy, const Plan& plan, const StorageInfo& storage, bool wanted) {
+  if (plan.past_cache)
+    return "past the page cache, " + std::to_string(strategy.queue_depth) + " transfers of " +
+           std::to_string(strategy.transfer_bytes) + " bytes in flight per worker";
+  if (!wanted) return "through the page cache";
+  if (storage.direct_io_alignment == 0) return "through the page cache: this file system has no direct I/O";
+  return "through the page cache: direct I/O would be slower for this access";
+}
+
+std::string source_of(const StorageInfo& storage) {
+  const std::string path = profile_path();
+  if (path.empty()) return "profiles are turned off; defaults";
+  const StorageProfile* profile = find_profile(storage.identity);
+  if (profile == nullptr) return "no profile in '" + path + "'; defaults";
+  const std::string when = profile->measured.empty() ? std::string() : " of " + profile->measured;
+  return "profile" + when + " in '" + path + "'";
+}
+
+}  // namespace
+
+Result<Pattern> pattern_of(const RegularAccess& access) {
+  TW_RETURN_IF_ERROR(check_counts(access));
+  if (access.extents == 0 || access.bytes == 0) return Pattern{};
+  const auto too_large = [] { return Status::error(Code::out_of_range, "the access ends above 2^63-1"); };
+  const std::uint64_t stride = access.stride == 0 ? access.bytes : access.stride;
+  std::uint64_t range = 0, in_turn = 0, last = 0, end = 0;
+  if (!range_of_task(access, stride, range)) return too_large();
+  const bool room = !mul_overflow(access.tasks, access.bytes, &in_turn) && access.extents > 1 && in_turn <= stride;
+  std::uint64_t distance = access.task_distance;
+  if (distance == 0) distance = room ? access.bytes : (access.extents > 1 ? access.extents * stride : access.bytes);
+  if (mul_overflow(access.tasks - 1, distance, &last) || add_overflow(last, range, &end) || end > kMostOffset)
+    return too_large();
+
+  ExtentSummary task;
+  task.n = access.extents;
+  task.bytes = access.extents * access.bytes;
+  task.runs = stride == access.bytes ? 1 : access.extents;
+  task.pieces = task.runs;
+  task.stride = task.runs > 1 ? stride : 0;
+  task.memory_runs = 1;
+  std::vector<ExtentSummary> all(access.tasks, task);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].begin = i * distance;
+    all[i].end = all[i].begin + range;
+  }
+  return classify(all);
+}
+
+Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
+                                   const RegularAccess& access) {
+  TW_ASSIGN_OR_RETURN(const FileHints parsed, parse_file_hints(hints));
+  TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
+  const Strategy strategy = choose_strategy(storage, parsed);
+  PlanInput input;
+  TW_ASSIGN_OR_RETURN(input.pattern, pattern_of(access));
+  input.direction = access.direction;
+  input.tasks = static_cast<std::size_t>(access.tasks);
+  input.shared_memory = access.processes == 1;
+  input.may_sieve_writes = true;
+  const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
+  const Plan plan = plan_access(strategy, input, storage.direct_io_alignment > 0);
+  std::string text = "storage: " + storage.kind + " '" + storage.identity + "', " + source_of(storage) + "\n";
+  text += std::string(access.direction == Direction::read ? "read" : "write") + ": " +
+          describe(input.pattern, input.tasks) + "\n";
+  text += "way: " + way_of(strategy, plan, storage, wanted) + "\n";
+  text += "plan: " + describe(plan) + "\n";
+  return text;
+}
+
+}  // namespace thalweg
