@@ -73,7 +73,7 @@ class Meeting {
  public:
   // `prepare(team)` is run by the thread that comes first, before the others go on.
   template <class Prepare>
-  explicit Meeting(Prepare&& prepare) : place_(find_place()) {
+  explicit Meeting(const Prepare& prepare) : place_(find_place()) {
     if (place_.size > 1) team_ = meet();
     if (team_ != nullptr) return;
     team_ = take_team(place_.size);
