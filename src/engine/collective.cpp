@@ -36,6 +36,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
+constexpr std::uint64_t kStepUnit = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWorthReserving = std::uint64_t{4} << 20;
 
 Status no_memory(const char* what) { return Status::error(Code::no_memory, std::string("no memory for ") + what); }
@@ -163,6 +164,22 @@ struct Execution {
   IoContext io;
 };
 
+std::uint64_t bytes_in(std::span<const ExtentList* const> lists, FileDomain domain) {
+  std::uint64_t sum = 0;
+  for (const ExtentList* list : lists) sum += list->bytes_before(domain.end) - list->bytes_before(domain.begin);
+  return sum;
+}
+
+// Steps so large that the share of this worker fits into its part of the ring.
+void put_in_flight(TransferTask& task, std::size_t workers) {
+  const std::uint64_t depth = std::max<std::uint64_t>(kRingDepth / std::max<std::size_t>(workers, 4), 2);
+  const std::uint64_t least = task.file->strategy.transfer_bytes;
+  const std::uint64_t even = bytes_in(task.lists, task.domain) / (depth - 1) + 1;
+  task.depth = static_cast<unsigned>(depth);
+  task.step_bytes = std::clamp<std::uint64_t>(std::max(least, (even + kStepUnit - 1) / kStepUnit * kStepUnit), least,
+                                              std::uint64_t{1} << 30);
+}
+
 TransferTask task_of(const Execution& what, std::span<const ExtentList* const> lists, FileDomain domain) {
   TransferTask task;
   task.file = what.file;
@@ -175,6 +192,7 @@ TransferTask task_of(const Execution& what, std::span<const ExtentList* const> l
   task.sieve = what.plan->sieve;
   task.direct = what.direct;
   task.depth = what.direct ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
+  if (what.io.unattended) put_in_flight(task, what.plan->workers);
   return task;
 }
 

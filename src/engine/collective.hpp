@@ -17,6 +17,8 @@ struct IoContext {
   IoQueue* queue = nullptr;         // of buffered transfers
   IoQueue* direct_queue = nullptr;  // of direct ones; null: that of the thread that blocks
   unsigned depth = 1;               // buffered transfers in flight; direct ones: as the strategy says
+  // Nobody may come to hand over more: all transfers are to be in flight at once, however large that makes them.
+  bool unattended = false;
 };
 
 struct Outcome {

@@ -45,6 +45,7 @@ IoContext SharedQueues::context() {
   io.queue = ring_ != nullptr ? ring_.get() : posix_.get();
   io.direct_queue = io.queue;
   io.depth = ring_ != nullptr ? kRingDepth : 1;
+  io.unattended = ring_ != nullptr;
   return io;
 }
 

@@ -35,6 +35,20 @@ bool all_aligned(std::span<const Piece> pieces, std::uint64_t alignment) {
   });
 }
 
+// Whether every block of the file lies in memory as a block, and in few pieces: then no direct step needs staging.
+bool memory_is_aligned(const TransferTask& task, std::uint64_t block) {
+  const auto fits = [=](const Extent& extent) {
+    return reinterpret_cast<std::uintptr_t>(extent.memory) % block == 0 && extent.offset % block == 0 &&
+           extent.bytes % block == 0;
+  };
+  std::size_t n = 0;
+  for (const ExtentList* list : task.lists) {
+    n += list->extents().size();
+    if (n > IOV_MAX / 2 || !std::all_of(list->extents().begin(), list->extents().end(), fits)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 StepMaker::StepMaker(const TransferTask& task)
@@ -48,11 +62,15 @@ StepMaker::StepMaker(const TransferTask& task)
   } else if (align_ > 0) {
     staging_bytes_ = std::max(task.file->strategy.transfer_bytes / align_ * align_, align_);
     window_bytes_ = staging_bytes_;
-    limits_ = {kMostStagedPieces, staging_bytes_};
+    // Where nothing has to be staged a step may be as large as it is wanted.
+    if (task.step_bytes > staging_bytes_ && memory_is_aligned(task, align_))
+      window_bytes_ = task.step_bytes / align_ * align_;
+    limits_ = {kMostStagedPieces, window_bytes_};
   } else if (task.pack) {
     limits_ = {kMostStagedPieces, staging_bytes_};
   } else {
-    limits_ = {IOV_MAX, task.depth > 1 ? task.file->strategy.transfer_bytes : std::uint64_t{1} << 30};
+    const std::uint64_t step = std::max(task.step_bytes, task.file->strategy.transfer_bytes);
+    limits_ = {IOV_MAX, task.depth > 1 ? step : std::uint64_t{1} << 30};
   }
   window_.end = task.domain.begin;
 }

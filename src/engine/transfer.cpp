@@ -81,8 +81,8 @@ class Worker {
   bool prepare(Slot& slot) {
     try {
       if (!steps_.next(slot.step)) return false;
-      if (slot.step.staged && slot.staging.size() == 0) {
-        auto staging = take_staging(steps_.staging_bytes());
+      if (slot.step.staged && slot.staging.size() < slot.step.bytes()) {
+        auto staging = take_staging(std::max(steps_.staging_bytes(), slot.step.bytes()));
         if (!staging.has_value()) return fail(staging.error());
         slot.staging = std::move(staging).value();
       }

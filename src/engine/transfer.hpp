@@ -24,10 +24,11 @@ struct TransferTask {
   Direction direction = Direction::read;
   std::span<const ExtentList* const> lists;  // borrowed, with the memory they lead to
   FileDomain domain;
-  bool pack = false;    // small pieces go through staging
-  bool sieve = false;   // holes are read, or read and put back, where that is cheaper
-  bool direct = false;  // past the page cache
-  unsigned depth = 1;   // steps in flight
+  bool pack = false;             // small pieces go through staging
+  bool sieve = false;            // holes are read, or read and put back, where that is cheaper
+  bool direct = false;           // past the page cache
+  unsigned depth = 1;            // steps in flight
+  std::uint64_t step_bytes = 0;  // of a step that needs no staging; 0: as the strategy says
 };
 
 struct TransferResult {
