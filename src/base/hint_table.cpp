@@ -36,7 +36,7 @@ constexpr HintSpec kTable[] = {
     {"workers", HintType::count, "auto", "auto|1 .. 65536", "tasks that transfer when shared", 1, 65536,
      HintScope::file},
     {"queue_depth", HintType::count, "4", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},
-    {"transfer_bytes", HintType::bytes, "1MiB", "64KiB .. 1GiB", "bytes of one direct transfer", 64 * kKi, kKi* kMi,
+    {"transfer_bytes", HintType::bytes, "4MiB", "64KiB .. 1GiB", "bytes of one direct transfer", 64 * kKi, kKi* kMi,
      HintScope::file},
     {"staging_bytes", HintType::bytes, "1MiB", "4KiB .. 1GiB",
      "memory in which a task gathers small pieces, or sieves", 4 * kKi, kKi* kMi, HintScope::file},

@@ -21,7 +21,7 @@ struct Strategy {
   bool direct_writes = false;
   bool direct_where_cheaper = false;  // ... and by the costs it is cheaper for the access; else always
   unsigned queue_depth = 4;           // direct transfers in flight, per worker
-  std::uint64_t transfer_bytes = std::uint64_t{1} << 20;  // of one direct transfer, when the depth is to be filled
+  std::uint64_t transfer_bytes = std::uint64_t{1} << 22;  // of one direct transfer, when the depth is to be filled
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;   // of one staging buffer; fits a core's cache
   bool sieve_writes = true;
   std::optional<Method> method;  // by hint; else the cost model decides

@@ -52,6 +52,8 @@ Result<FileHints> parse_file_hints(std::string_view text) {
 Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
   Strategy strategy;
   strategy.direct_costs = default_direct_costs();
+  // In memory a writer makes pages, whatever he reads from: staging would only be one copy more.
+  if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
   apply_profile(storage.identity, strategy);
   strategy.costs.block = strategy.direct_costs.block = storage.block_bytes;
   if (hints.io != FileHints::Io::automatic) {

@@ -11,7 +11,8 @@ namespace thalweg {
 
 namespace {
 
-// About 1 to 3 us, by kind of core: many times a barrier of threads that run.
+// About 10 us, by kind of core: many times a barrier of threads that run, and less than to put a core to sleep and
+// wake it up again, which is what follows (a virtual core: 20 us).
 constexpr int kSpins = 512;
 // A partner that does not run may be waiting for our core: that is quicker than the kernel's sleep and wake-up, and
 // when other programs keep the cores busy (measured then: 3 us instead of 55 us for two threads).
