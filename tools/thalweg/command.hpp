@@ -52,6 +52,7 @@ void add_ranks(const std::string& text, std::vector<std::pair<int64_t, int64_t>>
 
 extern const char* const kExitCodes;  // lines "code  meaning"
 
-extern const Command kInfo, kLs, kCat, kPack, kExtract, kDefrag, kVerify, kRepair, kMap, kHints, kCompletion, kMan;
+extern const Command kInfo, kLs, kCat, kPack, kExtract, kDefrag, kVerify, kRepair, kMap, kHints, kTune, kCompletion,
+    kMan;
 
 }  // namespace tool

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""thalweg tune: what it leaves behind, what it keeps, and that the library uses what it kept. No time is looked at."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import time
+
+from cli_support import FINE, IO_ERROR, THALWEG, USAGE, CliTest, main
+
+COSTS = ["call_ns", "piece_ns", "read_byte_ns", "write_byte_ns", "staged_read_byte_ns", "staged_write_byte_ns", "copy_byte_ns",
+         "copy_piece_ns", "parallel_reads", "parallel_writes"]
+
+
+class Tune(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = {k: v for k, v in os.environ.items() if k != "THALWEG_PROFILE"}
+        self.environment["XDG_CONFIG_HOME"] = str(self.folder / "config")
+        self.profile = self.folder / "config/thalweg/storage.json"
+        (self.folder / "data").mkdir()
+
+    def tune(self, *words, expect=FINE, **environment):
+        return self.thalweg("tune", *words, expect=expect, env=self.environment | environment)
+
+    def tune_json(self, *words, expect=FINE):
+        return self.json("tune", *words, expect=expect, env=self.environment)
+
+    def small(self, *words, expect=FINE):
+        return self.tune_json("data", "--size", "1MiB", "--repetitions", "2", *words, expect=expect)
+
+    def assert_no_scratch_file(self):
+        self.assertEqual(os.listdir(self.folder / "data"), [])
+
+    def identity(self):
+        return self.tune_json("data", "--show")["write"].split("'")[1]
+
+    def keep(self, text):
+        self.profile.parent.mkdir(parents=True, exist_ok=True)
+        self.profile.write_text(text)
+
+    def keep_entry(self, **members):
+        self.keep(json.dumps({"version": 1, "file_systems": [{"id": self.identity()} | members]}))
+
+    def way(self, *words):
+        text = self.tune_json("data", "--show", "--write", *words)["write"]
+        return next(line for line in text.splitlines() if line.startswith("way: "))
+
+    def test_keeps_what_it_measured(self):
+        result = self.small()
+
+        self.assert_no_scratch_file()
+        kept = json.loads(self.profile.read_text())
+        self.assertEqual(kept, {"version": 1, "file_systems": [result["entry"]]})
+        entry = result["entry"]
+        self.assertEqual(entry["id"], self.identity())
+        self.assertTrue(entry["id"].startswith(entry["kind"] + "-"))
+        self.assertEqual(list(entry["buffered"]), COSTS)
+        for cost in entry["buffered"].values():
+            self.assertGreaterEqual(cost, 0)
+        self.assertTrue(result["stored"])
+        self.assertEqual(sorted(result["measured"]), ["contests", "direct", "page_cache"])
+        self.assertEqual(os.listdir(self.profile.parent), ["storage.json"])
+
+    def test_direct_io_is_allowed_only_where_every_contest_was_won(self):
+        result = self.small()
+
+        for direction, allowed in (("write", result["entry"]["direct_writes"]), ("read", result["entry"]["direct_reads"])):
+            gains = [each["direct_gain"] for each in result["measured"]["contests"] if each["direction"] == direction]
+            self.assertEqual(allowed, min(gains) > 1.05, gains)
+
+    def test_the_library_believes_what_was_kept(self):
+        self.small()
+
+        self.assertIn("', profile of 20", self.tune_json("data", "--show")["read"])
+
+    def test_quick_measures_with_64_mebibytes_and_prints_tables(self):
+        out = self.tune("data", "--quick", "--repetitions", "1")[0].decode()
+
+        self.assertIn("64.0 MiB", out)
+        for part in ("through the page cache", "overwrite, 1 task", "read cached", "direct writes: ", "written to '"):
+            self.assertIn(part, out)
+
+    def test_dry_run_changes_nothing(self):
+        self.assertFalse(self.small("--dry-run")["stored"])
+
+        self.assert_no_scratch_file()
+        self.leftovers("data")
+
+    def test_quiet_says_nothing(self):
+        self.assertEqual(self.tune("data", "--size", "1MiB", "--repetitions", "1", "--quiet"), (b"", ""))
+
+    def test_entries_of_other_file_systems_stay(self):
+        other = {"id": "other", "news": [1, 2]}
+        self.keep(json.dumps({"version": 1, "more": "x", "file_systems": [other, {"id": self.identity()}, "odd"]}))
+
+        result = self.small()
+
+        kept = json.loads(self.profile.read_text())
+        self.assertEqual(kept, {"version": 1, "more": "x", "file_systems": [other, "odd", result["entry"]]})
+
+    def test_what_is_no_profile_is_not_overwritten(self):
+        for text in ("nonsense", "[]", '{"version": 2, "file_systems": []}', '{"version": 1}'):
+            with self.subTest(text):
+                self.keep(text)
+                self.assertIn("is no profile", self.small(expect=IO_ERROR)["error"]["message"])
+                self.assertIn("is no profile", self.tune("--show", expect=IO_ERROR)[1])
+                self.assertEqual(self.profile.read_text(), text)
+
+    def test_a_profile_behind_a_link_is_replaced_there(self):
+        self.keep("")
+        self.profile.rename(self.folder / "elsewhere.json")
+        self.profile.symlink_to(self.folder / "elsewhere.json")
+
+        self.small()
+
+        self.assertTrue(self.profile.is_symlink())
+        self.assertEqual(json.loads((self.folder / "elsewhere.json").read_text())["version"], 1)
+
+    def test_wrong_folders_are_named(self):
+        self.write("file")
+        self.assertIn("missing", self.tune("missing", expect=IO_ERROR)[1])
+        self.assertIn("is no folder", self.tune("file", expect=IO_ERROR)[1])
+        self.assertIn("missing", self.tune("--show", "missing", expect=IO_ERROR)[1])
+
+    def test_wrong_usage(self):
+        self.assertIn("no folder to measure in", self.tune(expect=USAGE)[1])
+        self.tune("data", "--size", "0", expect=USAGE)
+        self.tune("data", "--size", "-1", expect=USAGE)
+        self.tune("data", "--repetitions", "0", expect=USAGE)
+        self.tune("--show", "data", "--tasks", "2000000", expect=USAGE)
+        self.tune("--show", "data", "--extents", "9", "--length", "2", "--stride", "1", expect=USAGE)
+        for off in ("none", ""):
+            self.assertIn("turned off", self.tune("data", expect=USAGE, THALWEG_PROFILE=off)[1])
+
+    def test_too_little_room_is_told_before_anything_is_done(self):
+        message = self.tune("data", "--size", "1048576GiB", expect=IO_ERROR)[1]
+
+        self.assertIn("has room for", message)
+        self.leftovers("data")
+
+    def test_a_folder_that_cannot_be_written_to(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        os.chmod(self.folder / "data", 0o500)
+        self.assertIn("scratch file", self.tune("data", "--size", "1MiB", expect=IO_ERROR)[1])
+        os.chmod(self.folder / "data", 0o700)
+        os.chmod(self.folder, 0o500)
+        self.assertIn("config", self.tune("data", "--size", "1MiB", expect=IO_ERROR)[1])
+        os.chmod(self.folder, 0o700)
+
+    def test_a_file_where_the_folder_of_the_profile_should_be(self):
+        self.write("config")
+
+        self.assertIn("config", self.tune("data", "--size", "1MiB", expect=IO_ERROR)[1])
+        self.assert_no_scratch_file()
+
+    def test_a_write_that_fails_leaves_nothing(self):
+        limit = (512 * 1024, 512 * 1024)
+        message = self.thalweg("tune", "data", "--size", "1MiB", expect=IO_ERROR, env=self.environment,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))[1]
+
+        self.assertIn("cannot write", message)
+        self.assert_no_scratch_file()
+        self.assertFalse(self.profile.exists())
+
+    def test_interrupted_it_leaves_nothing(self):
+        process = subprocess.Popen([THALWEG, "tune", "data", "--size", "1MiB", "--repetitions", "1000"], cwd=self.folder,
+                                   env=self.environment, stderr=subprocess.PIPE)
+        for _ in range(6000):
+            if os.listdir(self.folder / "data") or process.poll() is not None:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=120)
+
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assert_no_scratch_file()
+        self.assertFalse(self.profile.exists())
+
+    def test_show_without_a_profile(self):
+        out = self.tune("--show", "data")[0].decode()
+
+        self.assertIn("nothing was measured yet", out)
+        self.assertIn("; defaults\n", out)
+        self.assertEqual(self.tune_json("--show")["file_systems"], [])
+        self.leftovers("data")
+
+    def test_show_explains_the_access_that_is_asked_for(self):
+        words = ("data", "--show", "--tasks", "4", "--extents", "100", "--length", "1KiB")
+        both = self.tune_json(*words, "--stride", "4KiB")
+
+        self.assertIn("write: interleaved: 4 tasks, 400 runs of 1.0 KiB", both["write"])
+        self.assertIn("read: interleaved: 4 tasks, 400 runs of 1.0 KiB", both["read"])
+        self.assertIn("contiguous", self.tune_json(*words)["write"])
+        self.assertIsNone(self.tune_json(*words, "--read")["write"])
+
+    def test_a_profile_decides_what_is_done(self):
+        self.assertEqual(self.way("--length", "1GiB"), "way: through the page cache")
+        cheap = {"call_ns": 10000, "write_byte_ns": 0.01, "staged_write_byte_ns": 0.01}
+        self.keep_entry(direct_writes=True, queue_depth=5, transfer_bytes=131072, direct=cheap)
+
+        way = self.way("--length", "1GiB")
+        if way != "way: through the page cache: this file system has no direct I/O":
+            self.assertEqual(way, "way: past the page cache, 5 transfers of 131072 bytes in flight per worker")
+            self.assertIn("would be slower for this access", self.way("--length", "4KiB"))
+        self.assertIn("way: through the page cache\n", self.tune_json("data", "--show")["read"])
+
+    def test_a_profile_that_is_wrong_changes_nothing(self):
+        self.keep_entry(direct_writes=True, queue_depth=0)
+
+        self.assertEqual(self.way("--length", "1GiB"), "way: through the page cache")
+        self.assertIn("; defaults\n", self.tune_json("data", "--show")["read"])
+
+    def test_the_environment_names_another_profile(self):
+        self.keep_entry(direct_writes=True)
+        other = str(self.folder / "other.json")
+
+        shown = json.loads(self.tune("data", "--show", "--json", THALWEG_PROFILE=other)[0])
+
+        self.assertEqual((shown["profile"], shown["file_systems"]), (other, []))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,293 @@
+// thalweg tune: measures a file system, and keeps what was found for the library.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <thalweg/storage.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <thread>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "text.hpp"
+#include "tune_measure.hpp"
+#include "tune_profile.hpp"
+
+namespace tool {
+namespace {
+
+struct Options {
+  std::string folder;
+  bool show = false, dry_run = false, quick = false;
+  bool read = false, write = false;
+  uint64_t bytes = 256 * kMiB;
+  uint64_t tasks = 0, extents = 1, length = kMiB, stride = 0;
+  int repetitions = 5;
+};
+
+constexpr int64_t kMostTasks = 64;
+
+int64_t all_threads() { return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostTasks); }
+
+std::string identity_of(const std::string& folder) {
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
+  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is no folder", folder));
+  char text[256];
+  check(tw_storage_identity(folder.c_str(), text, sizeof text));
+  return text;
+}
+
+// ---- Measuring --------------------------------------------------------------------------------------------------
+
+Json json_of(const Spread& spread) {
+  return {{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
+}
+
+Json measurements(const Measured& found) {
+  Json speeds = Json::array(), points = Json::array(), contests = Json::array();
+  for (const Speed& speed : found.speeds)
+    speeds.push_back({{"what", speed.what}, {"mib_per_s", json_of(speed.mib_per_s)}});
+  for (const DirectPoint& point : found.points)
+    points.push_back({{"queue_depth", point.depth},
+                      {"transfer_bytes", point.transfer_bytes},
+                      {"write_mib_per_s", json_of(point.write)},
+                      {"read_mib_per_s", json_of(point.read)}});
+  for (const Contest& each : found.contests)
+    contests.push_back({{"direction", each.writes ? "write" : "read"},
+                        {"new_file", each.fresh},
+                        {"tasks", each.tasks},
+                        {"plain_mib_per_s", json_of(each.plain)},
+                        {"buffered_mib_per_s", json_of(each.buffered)},
+                        {"direct_mib_per_s", json_of(each.direct)},
+                        {"direct_gain", each.gain}});
+  return {{"page_cache", speeds}, {"direct", points}, {"contests", contests}};
+}
+
+std::string speed_text(const Spread& spread) {
+  if (spread.median <= 0) return "-";
+  return fmt::format("{:.0f} ({:.0f}..{:.0f})", spread.median, spread.least, spread.most);
+}
+
+void print_costs(const char* name, const Json& costs) {
+  put(fmt::format("  {}", name));
+  const char* separator = ": ";
+  for (const auto& [key, value] : costs.items()) {
+    put(fmt::format("{}{} {}", separator, key, value.dump()));
+    separator = ", ";
+  }
+  put("\n");
+}
+
+void print_tables(const Measured& found) {
+  put(fmt::format("\n{:<36} {:>28}\n", "through the page cache, plain calls", "MiB/s (least..most)"));
+  for (const Speed& speed : found.speeds) put(fmt::format("{:<36} {:>28}\n", speed.what, speed_text(speed.mib_per_s)));
+  if (!found.points.empty())
+    put(fmt::format("\n{:<24} {:>28} {:>28}\n", "past it, in flight", "write, MiB/s", "read, MiB/s"));
+  for (const DirectPoint& point : found.points)
+    put(fmt::format("{:<24} {:>28} {:>28}\n", fmt::format("{:>2} of {}", point.depth, short_size(point.transfer_bytes)),
+                    speed_text(point.write), speed_text(point.read)));
+  put(fmt::format("\n{:<28} {:>24} {:>24} {:>24} {:>6}\n", "MiB/s", "pread, pwrite", "library", "library, direct",
+                  "gain"));
+  for (const Contest& each : found.contests) {
+    const std::string what =
+        fmt::format("{}, {}", each.writes ? (each.fresh ? "write new" : "overwrite") : "read cached",
+                    count_text(each.tasks, "task"));
+    put(fmt::format("{:<28} {:>24} {:>24} {:>24} {:>6}\n", what, speed_text(each.plain), speed_text(each.buffered),
+                    speed_text(each.direct), each.gain > 0 ? fmt::format("{:.2f}", each.gain) : "-"));
+  }
+}
+
+const char* on_off(const Json& value) { return value.is_boolean() && value.get<bool>() ? "where cheaper" : "never"; }
+
+void print_entry(const Json& entry) {
+  const auto number = [&](const char* name) {
+    return entry.contains(name) ? entry[name].dump() : std::string("default");
+  };
+  const auto direct = [&](const char* name) { return entry.contains(name) ? on_off(entry[name]) : "never"; };
+  const std::string measured = entry.contains("measured") ? entry["measured"].dump() : "unknown";
+  put(fmt::format("{} (measured {})\n", printable(entry["id"].dump()), printable(measured)));
+  put(fmt::format("  direct reads: {}; direct writes: {}; {} transfers of {} bytes in flight; {} bytes of staging\n",
+                  direct("direct_reads"), direct("direct_writes"), number("queue_depth"), number("transfer_bytes"),
+                  number("staging_bytes")));
+  for (const char* name : {"buffered", "direct"})
+    if (entry.contains(name) && entry[name].is_object()) print_costs(name, entry[name]);
+}
+
+// What differs in the decisions, "name: old -> new".
+std::vector<std::string> changes(const Json* before, const Json& after) {
+  const Json defaults = {{"direct_reads", false},
+                         {"direct_writes", false},
+                         {"queue_depth", 8},
+                         {"transfer_bytes", kMiB},
+                         {"staging_bytes", kMiB}};
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : defaults.items()) {
+    const Json& had = before != nullptr && before->contains(name) ? (*before)[name] : value;
+    if (had != after[name]) lines.push_back(fmt::format("{}: {} -> {}", name, had.dump(), after[name].dump()));
+  }
+  return lines;
+}
+
+TuneOptions measuring(const Options& options, const Common& common) {
+  TuneOptions how;
+  how.folder = options.folder;
+  how.bytes = options.quick ? 64 * kMiB : static_cast<int64_t>(options.bytes) / kMiB * kMiB;
+  how.tasks = all_threads();
+  how.repetitions = options.repetitions;
+  how.quiet = common.quiet || common.json;
+  int64_t alignment = 0;
+  check(tw_storage_direct_alignment(options.folder.c_str(), &alignment));
+  how.has_direct = alignment > 0;
+  return how;
+}
+
+int measure(const Options& options, const Common& common) {
+  const std::string identity = identity_of(options.folder);
+  const std::string path = profile_path();
+  Json profile = load_profile(path);
+  const TuneOptions how = measuring(options, common);
+  check_room(options.folder, 2 * how.bytes + 16 * kMiB);
+  if (!options.dry_run) prepare_folder(path);
+  setenv("THALWEG_PROFILE", "none", 1);  // what was found before has no say in what is found now
+  const Measured found = measure_storage(how);
+
+  const Json entry = entry_of(identity, found);
+  const Json* before = find_file_system(profile, identity);
+  const std::vector<std::string> lines = changes(before, entry);
+  put_entry(profile, entry);
+  if (!options.dry_run) store_profile(path, profile);
+  if (common.json) {
+    Json result = json_head("tune", options.folder);
+    result["profile"] = path;
+    result["stored"] = !options.dry_run;
+    result["bytes"] = how.bytes;
+    result["repetitions"] = how.repetitions;
+    result["entry"] = entry;
+    result["changes"] = lines;
+    result["measured"] = measurements(found);
+    result["exit_code"] = 0;
+    put_json(result);
+    return kFine;
+  }
+  if (common.quiet) return kFine;
+  put(fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), identity, short_size(how.bytes),
+                  how.repetitions, count_text(how.tasks, "thread")));
+  print_tables(found);
+  put("\n");
+  print_entry(entry);
+  for (const std::string& line : lines) put(fmt::format("  changed: {}\n", line));
+  put(fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path)));
+  return kFine;
+}
+
+// ---- Showing ----------------------------------------------------------------------------------------------------
+
+std::string explanation(const Options& options, tw_direction direction) {
+  tw_access_pattern access = {};
+  access.struct_size = sizeof access;
+  access.direction = direction;
+  access.tasks = options.tasks == 0 ? all_threads() : static_cast<int64_t>(options.tasks);
+  access.extents = static_cast<int64_t>(options.extents);
+  access.length = static_cast<int64_t>(options.length);
+  access.stride = static_cast<int64_t>(options.stride);
+  std::string text(64 * 1024, '\0');
+  check(tw_storage_explain(options.folder.c_str(), nullptr, &access, text.data(), text.size()));
+  text.resize(text.find('\0'));
+  return text;
+}
+
+int show(const Options& options, const Common& common) {
+  const std::string path = profile_path();
+  Json shown = Json::array();
+  std::array<std::string, 2> explained;
+  const Json profile = load_profile(path);
+  if (options.folder.empty()) {
+    for (const Json& entry : profile["file_systems"])
+      if (entry.is_object() && entry.contains("id")) shown.push_back(entry);
+  } else {
+    const Json* entry = find_file_system(profile, identity_of(options.folder));
+    if (entry != nullptr) shown.push_back(*entry);
+    const bool both = options.read == options.write;
+    if (both || options.write) explained[0] = explanation(options, TW_ACCESS_WRITE);
+    if (both || options.read) explained[1] = explanation(options, TW_ACCESS_READ);
+  }
+  if (common.json) {
+    Json result = json_head("tune", options.folder);
+    result["profile"] = path;
+    result["file_systems"] = shown;
+    result["write"] = explained[0].empty() ? Json() : Json(explained[0]);
+    result["read"] = explained[1].empty() ? Json() : Json(explained[1]);
+    result["exit_code"] = 0;
+    put_json(result);
+    return kFine;
+  }
+  put(fmt::format("profile '{}': {}\n", printable(path),
+                  shown.empty() ? "nothing was measured yet" : "what was measured"));
+  for (const Json& entry : shown) print_entry(entry);
+  for (const std::string& text : explained)
+    if (!text.empty()) put("\n" + text);
+  return kFine;
+}
+
+int run(const Options& options, const Common& common) {
+  if (options.show) return show(options, common);
+  if (options.folder.empty()) throw Failure(kUsage, "no folder to measure in; see 'thalweg tune --help'");
+  return measure(options, common);
+}
+
+Run add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  const auto size = CLI::AsSizeValue(false);
+  constexpr uint64_t most = uint64_t{1} << 60;
+  plain_word(app.add_option("DIR", options->folder, "A folder on the file system")->type_name("DIR"));
+  app.add_option("--size", options->bytes, "Bytes of the scratch file, in whole MiB; default 256MiB")
+      ->transform(size)
+      ->check(CLI::Range(static_cast<uint64_t>(kMiB), most))
+      ->type_name("SIZE");
+  app.add_flag("--quick", options->quick, "As --size 64MiB");
+  app.add_option("--repetitions", options->repetitions, "Runs of each measurement; default 5")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  app.add_flag("--dry-run", options->dry_run, "Measure, and change nothing");
+  app.add_flag("--show", options->show, "Measure nothing: print the profile, and how an access in DIR would be made");
+  app.add_option("--tasks", options->tasks, "Of that access; default: the threads of this machine")->type_name("N");
+  app.add_option("--extents", options->extents, "Of each task; default 1")->type_name("N");
+  app.add_option("--length", options->length, "Bytes of each extent; default 1MiB")->transform(size)->type_name("SIZE");
+  app.add_option("--stride", options->stride, "Bytes from one extent of a task to the next; default: no holes")
+      ->transform(size)
+      ->type_name("SIZE");
+  app.add_flag("--read", options->read, "Only reading");
+  app.add_flag("--write", options->write, "Only writing");
+  return [options](const Common& common) { return run(*options, common); };
+}
+
+}  // namespace
+
+const Command kTune = {
+    "tune",
+    "Measure a file system, so that the library takes the fastest way there",
+    "Measures in two scratch files in DIR, which are removed again: what calls, pieces and bytes cost through the page "
+    "cache, how many threads gain, and direct I/O in transfers of several sizes and numbers. The result is an entry "
+    "for "
+    "the file system of DIR in the profile: the file that the environment variable THALWEG_PROFILE names, or else "
+    "thalweg/storage.json in XDG_CONFIG_HOME or ~/.config. Programs that are started afterwards use it for shared "
+    "files.\n\n"
+    "Direct I/O is allowed only where it was faster than the page cache by more than 5 %, without the page cache being "
+    "asked to reach the storage; and then used for those accesses that are so large that it pays. The files and memory "
+    "need room: twice --size each.",
+    "  command, exit_code, file: DIR\n"
+    "  profile: the file that keeps it\n"
+    "  stored: false with --dry-run\n"
+    "  bytes, repetitions: of each measurement\n"
+    "  entry: what was decided for this file system (docs/design/storage.md)\n"
+    "  changes: decisions that differ from those before, as text\n"
+    "  measured: page_cache, direct, contests: speeds in MiB/s\n"
+    "  With --show: file_systems: entries; write, read: how the access would be made, or null\n",
+    "  thalweg tune /scratch\n"
+    "  thalweg tune --quick --dry-run .\n"
+    "  thalweg tune --show /scratch --tasks 8 --extents 1000 --length 4KiB --stride 32KiB --write\n",
+    add};
+
+}  // namespace tool

@@ -1,0 +1,118 @@
+// What `thalweg tune` measures on a file system, and what it decides from that. Every measurement is repeated, those
+// that are compared take turns, and every byte is looked at.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "progress.hpp"
+#include "tune_scratch.hpp"
+
+namespace tool {
+
+// Of repeated runs.
+struct Spread {
+  double median = 0, least = 0, most = 0;
+};
+
+// Nanoseconds, and numbers of workers: the members of StorageCosts by the same names (docs/design/storage.md).
+struct TunedCosts {
+  double call_ns = 0, piece_ns = 0;
+  double read_byte_ns = 0, write_byte_ns = 0, staged_read_byte_ns = 0, staged_write_byte_ns = 0;
+  double copy_byte_ns = 0, copy_piece_ns = 0;
+  int64_t parallel_reads = 0, parallel_writes = 0;
+};
+
+struct Speed {
+  std::string what;
+  Spread mib_per_s;
+};
+
+// Direct I/O through the library.
+struct DirectPoint {
+  int64_t depth = 1;
+  int64_t transfer_bytes = kMiB;
+  Spread write, read;  // MiB/s
+};
+
+// The same bytes in three ways.
+struct Contest {
+  bool writes = true;
+  bool fresh = false;  // into an empty file
+  int64_t tasks = 1;
+  Spread plain, buffered, direct;  // MiB/s: pread and pwrite; the library through the page cache, and past it
+  double gain = 0;                 // direct over the better of the others: median within the repetitions
+};
+
+struct TuneOptions {
+  std::string folder;
+  int64_t bytes = 0;  // of the scratch file, a multiple of 1 MiB
+  int64_t tasks = 1;  // "all"
+  int repetitions = 5;
+  bool has_direct = false;
+  bool quiet = false;
+};
+
+struct Measured {
+  TunedCosts buffered, direct;
+  std::vector<Speed> speeds;
+  std::vector<DirectPoint> points;
+  std::vector<Contest> contests;
+  int64_t queue_depth = 8, transfer_bytes = kMiB, staging_bytes = kMiB;
+  bool direct_reads = false, direct_writes = false;
+};
+
+// Throws Failure and Interrupted; the scratch files are gone in any case.
+Measured measure_storage(const TuneOptions& options);
+
+// ---- Parts of it ----------------------------------------------------------------------------------------------------
+
+using Seconds = std::vector<double>;            // one for each repetition
+using Timed = std::function<double()>;          // one run: the seconds of what is measured
+inline constexpr double kClearlyBetter = 1.05;  // below that it is noise
+
+Spread spread_of(Seconds seconds);
+Spread mib_per_s(const Seconds& seconds, int64_t bytes);
+// Median of a[i] / b[i].
+double median_ratio(const Seconds& a, const Seconds& b);
+
+// What runs need, and what they did.
+struct Workbench {
+  explicit Workbench(const TuneOptions& given);
+  // Each of `runs` once, then each once again: what disturbs the machine hits all. As often as the options say, or
+  // `times` as often. [run][repetition]
+  std::vector<Seconds> take_turns(std::span<const Timed> runs, int times = 1);
+
+  const TuneOptions& options;
+  ScratchFile cached;      // in the page cache all the time
+  ScratchFile past_cache;  // never for long
+  Memory source, target;
+  Progress progress;
+  int64_t runs_done = 0;
+};
+
+// Seconds of `work`; an interruption by the user comes before it.
+double seconds_of(const std::function<void()>& work);
+// By `tasks` threads, each its share of the scratch file, with pread and pwrite of 1 MiB.
+double plain_run(Workbench& bench, bool writes, bool fresh, int64_t tasks);
+// The same through the library.
+struct LibraryRun {
+  bool writes = true;
+  bool fresh = false;
+  int64_t tasks = 1;
+  bool direct = false;
+  int64_t depth = 8;
+  int64_t transfer_bytes = kMiB;
+  std::string hints() const;
+};
+double library_run(Workbench& bench, const LibraryRun& run);
+// Seconds of one direct access of 4 KiB.
+double small_direct_run(Workbench& bench, bool writes);
+
+void measure_costs(Workbench& bench, Measured& found);   // tune_measure.cpp
+void measure_direct(Workbench& bench, Measured& found);  // tune_direct.cpp
+
+}  // namespace tool
