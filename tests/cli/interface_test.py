@@ -124,7 +124,7 @@ class Interface(CliTest):
         text = self.thalweg("hints")[0].decode()
 
         for name in ("chunk_bytes", "physical_files", "alignment_bytes", "buffer_bytes", "checksum", "compression", "verify"):
-            self.assertEqual(sorted(hints[name]), ["default", "help", "name", "type", "values"])
+            self.assertEqual(sorted(hints[name]), ["default", "help", "name", "scope", "type", "values"])
             self.assertIn(name, text)
 
     def test_an_unknown_hint_gets_a_proposal(self):
