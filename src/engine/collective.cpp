@@ -382,8 +382,25 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
   co_return co_await move_all(group, *file, part, io);
 }
 
+namespace {
+
+std::unique_ptr<Group> try_self_group() {
+  try {
+    return make_self_group();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 Op<Outcome> access_one(SharedFile& file, Access access, IoContext io) {
-  const std::unique_ptr<Group> alone = make_self_group();
+  const std::unique_ptr<Group> alone = try_self_group();
+  if (alone == nullptr) {
+    Outcome outcome;
+    outcome.status = no_memory("an access");
+    co_return outcome;
+  }
   // It has drawn no ticket, so it must not wait for its turn.
   if (access.placement == Placement::in_order) {
     if (access.status.ok())

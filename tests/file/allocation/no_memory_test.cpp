@@ -1,0 +1,123 @@
+// One allocation after the other fails once, in collective and independent accesses, with and without requests. Each
+// call says so or succeeds, all tasks hear the same from each collective, nobody waits for ever, and with memory again
+// the next access works.
+#include <gtest/gtest.h>
+
+#include "support/counting_new.hpp"
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+constexpr std::uint64_t kBookkeeping = 257;
+constexpr std::int64_t kPieces = 40;
+constexpr std::int64_t kBytes = 30;
+constexpr int kCalls = 8;
+
+// What one task was told. Fixed memory: nothing here may allocate while allocations fail.
+struct Told {
+  tw_status of[kCalls] = {};
+};
+
+class NoMemoryForFiles : public SharedFiles {
+ protected:
+  // So that the tasks themselves allocate for their requests.
+  static void SetUpTestSuite() { ::setenv("THALWEG_PROGRESS", "poll", 1); }
+
+  // Unsorted lists in turn with those of the other tasks: they need memory to be ordered, and for the plan.
+  struct Data {
+    char memory[kPieces * kBytes];
+    tw_extent list[kPieces];
+    tw_extent back[kPieces];
+    char read[kPieces * kBytes];
+  };
+  static void prepare(Data& data, int task, int tasks) {
+    for (std::int64_t i = 0; i < kPieces; ++i) {
+      const std::int64_t offset = ((kPieces - 1 - i) * tasks + task) * (kBytes + 5);
+      data.list[i] = {data.memory + i * kBytes, kBytes, offset};
+      data.back[i] = {data.read + i * kBytes, kBytes, offset};
+    }
+    for (std::size_t i = 0; i < sizeof data.memory; ++i)
+      data.memory[i] = static_cast<char>('a' + (i + static_cast<std::size_t>(task)) % 26);
+  }
+
+  static tw_status finished(tw_status started, tw_request** request) {
+    return started == TW_OK ? tw_wait(request, nullptr) : started;
+  }
+
+  // The calls, collective ones first.
+  static void call_all(tw_file* file, Data& data, Told& told) {
+    tw_request* request = nullptr;
+    told.of[0] = tw_write_list_all(file, data.list, kPieces);
+    told.of[1] = tw_read_list_all(file, data.back, kPieces, nullptr);
+    told.of[2] = tw_write_all(file, data.memory, 100);
+    told.of[3] = finished(tw_iwrite_list_all(file, data.list, kPieces, &request), &request);
+    told.of[4] = finished(tw_iread_all(file, data.read, 100, &request), &request);
+    told.of[5] = tw_write_list(file, data.list, kPieces);
+    told.of[6] = finished(tw_iread_list(file, data.back, kPieces, &request), &request);
+    told.of[7] = tw_file_size(file, nullptr);
+  }
+
+  static void expect_good(const std::vector<Told>& all) {
+    for (const Told& told : all) {
+      for (int i = 0; i < kCalls; ++i) {
+        EXPECT_TRUE(told.of[i] == TW_OK || told.of[i] == TW_ERR_NO_MEMORY) << "call " << i << ": " << told.of[i];
+        if (i < 5 || i == 7) {
+          EXPECT_EQ(told.of[i], all[0].of[i]) << "call " << i;
+        }
+      }
+    }
+  }
+
+  // One run of the calls by a team, its `k`-th allocation of at least `least` bytes failing.
+  void run_once(int tasks, std::uint64_t k, std::uint64_t least, const char* hints) {
+    std::vector<Told> told(static_cast<std::size_t>(tasks));
+    std::vector<Data> all(static_cast<std::size_t>(tasks));
+    on_file(
+        tasks,
+        [&](tw_file* file, int task) {
+          Data& data = all[static_cast<std::size_t>(task)];
+          prepare(data, task, tasks);
+          EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);  // nobody is behind
+          if (task == 0) {
+            Allocations::start(k, least);
+            Allocations::stop();
+          }
+          EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);
+          Allocations::join();
+          call_all(file, data, told[static_cast<std::size_t>(task)]);
+          Allocations::stop();
+          EXPECT_EQ(tw_write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
+          EXPECT_TRUE(std::equal(std::begin(data.memory), std::end(data.memory), data.read));
+        },
+        kNew, hints);
+    expect_good(told);
+  }
+
+  void run_all(int tasks, std::uint64_t least, const char* hints) {
+    std::uint64_t most = 20;
+    for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+      SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k) + ", " + hints);
+      run_once(tasks, k, least, hints);
+      most = std::max(most, Allocations::count());
+    }
+    EXPECT_GT(most, 4u);
+  }
+};
+
+TEST_F(NoMemoryForFiles, OfOneTask) {
+  for (const char* hints : {"", "method=direct,sieve_writes=off", "method=shared,staging_bytes=4096", "io=direct"})
+    run_all(1, 0, hints);
+}
+
+TEST_F(NoMemoryForFiles, OfOneOfTwoThreads) {
+  for (const char* hints : {"", "method=direct,sieve_writes=off", "method=shared,workers=2", "method=naive"})
+    run_all(2, kBookkeeping, hints);
+}
+
+TEST_F(NoMemoryForFiles, OfOneOfThreeThreads) { run_all(3, kBookkeeping, "method=shared,workers=3"); }
+
+}  // namespace
+}  // namespace thalweg::test

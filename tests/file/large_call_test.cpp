@@ -1,0 +1,118 @@
+// Lengths that do not fit in 31 or 32 bits. Sparse: memory and files that are only touched at their ends.
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+constexpr std::int64_t kLengths[] = {0, 1, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 31,
+                                     (std::int64_t{1} << 32) + 1};
+
+// Memory of any length that is one small piece again and again.
+class Mapped {
+ public:
+  explicit Mapped(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes) + 1) {
+    const int fd = ::memfd_create("thalweg_large_call", 0);
+    EXPECT_EQ(::ftruncate(fd, kPiece), 0);
+    memory_ = ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (std::size_t at = 0; at < bytes_ && !failed(); at += kPiece) {
+      const std::size_t part = std::min(kPiece, bytes_ - at);
+      if (::mmap(data() + at, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+        ADD_FAILURE() << "cannot map memory";
+    }
+    ::close(fd);
+  }
+  ~Mapped() { ::munmap(memory_, bytes_); }
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  char* data() const { return static_cast<char*>(memory_); }
+  bool failed() const { return memory_ == MAP_FAILED; }
+
+ private:
+  static constexpr std::size_t kPiece = std::size_t{1} << 24;
+  std::size_t bytes_;
+  void* memory_ = nullptr;
+};
+
+class LargeCall : public SharedFiles {
+ protected:
+  void SetUp() override {
+    SharedFiles::SetUp();
+    if (kSanitized) GTEST_SKIP() << "too slow with sanitizers";
+  }
+};
+
+// Reads a hole with a byte at its end, by a call of every length.
+TEST_F(LargeCall, ReadsAllOfAnyLength) {
+  for (const std::int64_t length : kLengths) {
+    std::filesystem::remove(path());
+    put("");
+    ASSERT_EQ(::truncate(path().c_str(), length), 0);
+    on_file(
+        2,
+        [&](tw_file* file, int task) {
+          const Mapped memory(length);
+          if (memory.failed()) return;
+          if (length > 0 && task == 0) {
+            EXPECT_EQ(tw_write_at(file, "z", 1, length - 1), TW_OK) << tw_last_error();
+          }
+          std::int64_t n = -1;
+          EXPECT_EQ(tw_read_at_all(file, memory.data(), task == 1 ? length : 0, 0, &n), TW_OK) << tw_last_error();
+          EXPECT_EQ(n, task == 1 ? length : 0);
+          if (task == 1 && length > 0) {
+            EXPECT_EQ(memory.data()[length - 1], 'z') << length;
+          }
+          tw_request* request = nullptr;
+          EXPECT_EQ(tw_iread_at(file, memory.data(), task == 0 ? length : 0, 0, &request), TW_OK);
+          EXPECT_EQ(tw_wait(&request, &n), TW_OK) << tw_last_error();
+          EXPECT_EQ(n, task == 0 ? length : 0);
+        },
+        TW_FILE_READ | TW_FILE_WRITE, "method=direct");
+  }
+}
+
+// Two pieces above 4 GiB apart, and one call that begins below 4 GiB and ends above.
+TEST_F(LargeCall, WritesAboveAnyOffset) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  on_file(3, [](tw_file* file, int task) {
+    const std::string data = text_of(task, 4096);
+    std::string back(4096, '#');
+    for (const std::int64_t at : {(std::int64_t{1} << 32) - 2048, kFar}) {
+      EXPECT_EQ(tw_write_at_all(file, data.data(), 4096, at + task * 4096), TW_OK) << tw_last_error();
+      std::int64_t n = 0;
+      EXPECT_EQ(tw_read_at_all(file, back.data(), 4096, at + task * 4096, &n), TW_OK) << tw_last_error();
+      EXPECT_EQ(back, data);
+    }
+    std::int64_t size = 0;
+    EXPECT_EQ(tw_file_size(file, &size), TW_OK);
+    EXPECT_EQ(size, kFar + 3 * 4096);
+  });
+}
+
+// Two blocks far apart past the page cache: what lies between stays a hole.
+TEST_F(LargeCall, DirectWritesDoNotFillTheHoleBetweenThem) {
+  constexpr std::int64_t kBytes = 4 << 20;
+  on_file(
+      2,
+      [](tw_file* file, int task) {
+        const Mapped memory(kBytes);
+        if (memory.failed()) return;
+        EXPECT_EQ(tw_write_at_all(file, memory.data(), kBytes, task * (std::int64_t{1} << 33)), TW_OK)
+            << tw_last_error();
+      },
+      kNew | TW_FILE_DIRECT);
+  struct stat about {};
+  ASSERT_EQ(::stat(path().c_str(), &about), 0);
+  EXPECT_LT(about.st_blocks * 512, 20 << 20);
+}
+
+}  // namespace
+}  // namespace thalweg::test
