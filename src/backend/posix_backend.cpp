@@ -209,8 +209,8 @@ class PosixBackend final : public Backend {
   Status sync_directory_of(const std::string& path) override { return sync_folder(folder_of(path)); }
   Result<StorageInfo> describe(const std::string& path) override {
     TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info(path));
-    return StorageInfo{info.block_bytes, info.direct_io_alignment, info.kind, info.identity, info.largest_file_bytes,
-                       info.capacity_bytes};
+    return StorageInfo{info.block_bytes, info.direct_io_alignment, info.kind,
+                       info.identity,    info.largest_file_bytes,  info.capacity_bytes};
   }
   const char* name() const override { return "posix"; }
 };

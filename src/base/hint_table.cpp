@@ -38,8 +38,8 @@ constexpr HintSpec kTable[] = {
     {"queue_depth", HintType::count, "4", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},
     {"transfer_bytes", HintType::bytes, "4MiB", "64KiB .. 1GiB", "bytes of one direct transfer", 64 * kKi, kKi* kMi,
      HintScope::file},
-    {"staging_bytes", HintType::bytes, "1MiB", "4KiB .. 1GiB",
-     "memory in which a task gathers small pieces, or sieves", 4 * kKi, kKi* kMi, HintScope::file},
+    {"staging_bytes", HintType::bytes, "1MiB", "4KiB .. 1GiB", "memory in which a task gathers small pieces, or sieves",
+     4 * kKi, kKi* kMi, HintScope::file},
     {"sieve_writes", HintType::boolean, "on", "off|on",
      "small holes may be read and written back; off where other programs write there at once", 0, 0, HintScope::file},
 };

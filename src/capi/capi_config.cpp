@@ -97,8 +97,9 @@ std::array<tw_hint, kMostHints> make_hints() {
   std::array<tw_hint, kMostHints> hints{};
   std::size_t i = 0;
   for (const HintSpec& spec : hint_table())
-    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help,
-                  spec.scope == HintScope::file ? "file" : "multifile"};
+    hints[i++] = {spec.name,          type_name(spec.type),
+                  spec.default_value, spec.values,
+                  spec.help,          spec.scope == HintScope::file ? "file" : "multifile"};
   return hints;
 }
 

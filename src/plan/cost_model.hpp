@@ -22,7 +22,7 @@ struct StorageCosts {
   double copy_byte_ns = 0.09;       // between memory and staging
   double copy_piece_ns = 3;         // each piece of it
   double handover_ns = 300;         // giving a share of the work to another thread
-  double queueing_ns = 250'000;      // each worker beyond those that the storage takes at once: it waits for its turn
+  double queueing_ns = 250'000;     // each worker beyond those that the storage takes at once: it waits for its turn
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
   std::uint64_t block = 4096;       // of the file system

@@ -5,10 +5,10 @@
 #include <ctime>
 #include <ostream>
 
-#include "support/counting_new.hpp"
 #include "file/health.hpp"
 #include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "support/counting_new.hpp"
 #include "support/damage_check.hpp"
 #include "support/damage_seal.hpp"
 

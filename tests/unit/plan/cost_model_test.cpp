@@ -169,7 +169,8 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
     ASSERT_EQ(found.method == Method::nothing, input.pattern.bytes == 0);
     ASSERT_NE(found.method, Method::naive);
     ASSERT_TRUE(found.method != Method::shared || input.shared_memory);
-    ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks && (most == 0 || found.pack || found.sieve || found.workers <= most));
+    ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks &&
+                (most == 0 || found.pack || found.sieve || found.workers <= most));
     ASSERT_FALSE(found.pack && found.sieve);
     ASSERT_TRUE(!found.sieve || reads || input.may_sieve_writes);
     ASSERT_EQ(found.staging_bytes, found.pack || found.sieve ? input.staging_bytes : 0);
