@@ -119,7 +119,7 @@ void print_entry(const Json& entry) {
 std::vector<std::string> changes(const Json* before, const Json& after) {
   const Json defaults = {{"direct_reads", false},
                          {"direct_writes", false},
-                         {"queue_depth", 8},
+                         {"queue_depth", 4},
                          {"transfer_bytes", kMiB},
                          {"staging_bytes", kMiB}};
   std::vector<std::string> lines;

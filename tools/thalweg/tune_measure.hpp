@@ -61,7 +61,7 @@ struct Measured {
   std::vector<Speed> speeds;
   std::vector<DirectPoint> points;
   std::vector<Contest> contests;
-  int64_t queue_depth = 8, transfer_bytes = kMiB, staging_bytes = kMiB;
+  int64_t queue_depth = 4, transfer_bytes = kMiB, staging_bytes = kMiB;
   bool direct_reads = false, direct_writes = false;
 };
 
@@ -104,7 +104,7 @@ struct LibraryRun {
   bool fresh = false;
   int64_t tasks = 1;
   bool direct = false;
-  int64_t depth = 8;
+  int64_t depth = 4;
   int64_t transfer_bytes = kMiB;
   std::string hints() const;
 };
