@@ -188,13 +188,13 @@ void hold_contests(Workbench& bench, Measured& found) {
   const auto byte_ns = [&](const Seconds& seconds) {
     return spread_of(seconds).median * 1e9 / static_cast<double>(bench.options.bytes);
   };
-  const auto gains = [](const Seconds& one, const Seconds& all) {
-    return !all.empty() && median_ratio(one, all) > 2 * kClearlyBetter - 1;
+  const auto loses = [](const Seconds& one, const Seconds& all) {
+    return !all.empty() && median_ratio(one, all) < 0.9;
   };
   found.direct.write_byte_ns = found.direct.staged_write_byte_ns = byte_ns(one_writer);
   found.direct.read_byte_ns = found.direct.staged_read_byte_ns = byte_ns(one_reader);
-  found.direct.parallel_writes = gains(one_writer, all_writers) ? 0 : 1;
-  found.direct.parallel_reads = gains(one_reader, all_readers) ? 0 : 1;
+  found.direct.parallel_writes = loses(one_writer, all_writers) ? 1 : 0;
+  found.direct.parallel_reads = loses(one_reader, all_readers) ? 1 : 0;
 }
 
 }  // namespace
