@@ -120,7 +120,7 @@ std::vector<std::string> changes(const Json* before, const Json& after) {
   const Json defaults = {{"direct_reads", false},
                          {"direct_writes", false},
                          {"queue_depth", 4},
-                         {"transfer_bytes", kMiB},
+                         {"transfer_bytes", 4 * kMiB},
                          {"staging_bytes", kMiB}};
   std::vector<std::string> lines;
   for (const auto& [name, value] : defaults.items()) {

@@ -61,7 +61,7 @@ struct Measured {
   std::vector<Speed> speeds;
   std::vector<DirectPoint> points;
   std::vector<Contest> contests;
-  int64_t queue_depth = 4, transfer_bytes = kMiB, staging_bytes = kMiB;
+  int64_t queue_depth = 4, transfer_bytes = 4 * kMiB, staging_bytes = kMiB;
   bool direct_reads = false, direct_writes = false;
 };
 
