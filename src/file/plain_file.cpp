@@ -235,9 +235,8 @@ Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Sta
 }
 
 Op<Status> PlainFile::sync() {
-  co_await group_->barrier();  // all have written
-  Status status;
-  if (group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
+  Status status = co_await group_->barrier();  // all have written
+  if (status.ok() && group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
   co_return co_await agree(*group_, std::move(status));
 }
 
