@@ -5,6 +5,8 @@
 #include <mutex>
 #include <new>
 
+#include "group/kept_frames.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -47,15 +49,25 @@ Reserve& reserve() {
   return the_reserve;
 }
 
+// In front of each frame.
+struct alignas(std::max_align_t) Head {
+  std::size_t bytes;  // with the head
+};
+
 }  // namespace
 
 void* take_frame_memory(std::size_t bytes) {
-  void* memory = ::operator new(bytes, std::nothrow);
-  return memory != nullptr ? memory : reserve().take(bytes);
+  const std::size_t all = kept_size(bytes + sizeof(Head));
+  void* memory = take_kept_frame(all);
+  if (memory == nullptr) memory = ::operator new(all, std::nothrow);
+  if (memory == nullptr) memory = reserve().take(all);
+  return new (memory) Head{all} + 1;
 }
 
 void free_frame_memory(void* memory) noexcept {
-  if (!reserve().give_back(memory)) ::operator delete(memory);
+  Head* head = static_cast<Head*>(memory) - 1;
+  if (reserve().give_back(head) || keep_frame(head, head->bytes)) return;
+  ::operator delete(head);
 }
 
 }  // namespace thalweg
