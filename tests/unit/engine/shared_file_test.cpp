@@ -1,0 +1,98 @@
+// What the tasks of a process share of an open file: the position, and who may rewrite bytes that are not his.
+#include "engine/shared_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace thalweg {
+namespace {
+
+RangeGate::Hold hold_of(std::uint64_t begin, std::uint64_t end, Writing how) {
+  RangeGate::Hold hold;
+  hold.range = {begin, end};
+  hold.how = how;
+  return hold;
+}
+
+TEST(RangeGate, WritersShareARange) {
+  RangeGate gate;
+  auto a = hold_of(0, 100, Writing::once);
+  auto b = hold_of(50, 150, Writing::once);
+
+  EXPECT_TRUE(gate.try_enter(a));
+  EXPECT_TRUE(gate.try_enter(b));
+}
+
+TEST(RangeGate, WhoRewritesHasHisRangeAlone) {
+  for (const Writing first : {Writing::once, Writing::rewrite}) {
+    RangeGate gate;
+    auto holder = hold_of(100, 200, first);
+    auto other = hold_of(199, 300, first == Writing::once ? Writing::rewrite : Writing::once);
+    auto rewriter = hold_of(0, 101, Writing::rewrite);
+    auto before = hold_of(0, 100, Writing::rewrite);
+    auto behind = hold_of(200, 300, Writing::rewrite);
+    ASSERT_TRUE(gate.try_enter(holder));
+
+    EXPECT_FALSE(gate.try_enter(other));
+    EXPECT_FALSE(gate.try_enter(rewriter));
+    EXPECT_TRUE(gate.try_enter(before));
+    EXPECT_TRUE(gate.try_enter(behind));
+  }
+}
+
+// In any order of leaving, those who stay are still seen.
+TEST(RangeGate, LeavingFreesOneRangeAndNoOther) {
+  int order[] = {0, 1, 2, 3};
+  do {
+    RangeGate gate;
+    RangeGate::Hold holds[4];
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      holds[i] = hold_of(10 * i, 10 * i + 10, Writing::rewrite);
+      ASSERT_TRUE(gate.try_enter(holds[i]));
+    }
+    bool held[4] = {true, true, true, true};
+    for (const int leaving : order) {
+      gate.leave(holds[leaving]);
+      held[leaving] = false;
+      for (std::uint64_t i = 0; i < 4; ++i) {
+        auto probe = hold_of(10 * i + 5, 10 * i + 6, Writing::once);
+        const bool entered = gate.try_enter(probe);
+        EXPECT_EQ(entered, !held[i]);
+        if (entered) gate.leave(probe);
+      }
+    }
+  } while (std::next_permutation(std::begin(order), std::end(order)));
+}
+
+TEST(SharedPosition, IsShownInTheOrderOfTheTickets) {
+  SharedPosition position;
+  const auto first = position.draw();
+  const auto second = position.draw();
+
+  EXPECT_TRUE(position.is_turn(first));
+  EXPECT_FALSE(position.is_turn(second));
+  position.settle(first, 100);
+  EXPECT_TRUE(position.is_turn(second));
+  EXPECT_EQ(position.value(), 100u);
+  EXPECT_FALSE(position.all_settled());
+  position.settle(second, 100);
+  EXPECT_TRUE(position.all_settled());
+}
+
+// Where task 0 is in another process: what is heard late does not undo what was heard before.
+TEST(SharedPosition, FollowsTheLatestTicketThatWasHeard) {
+  SharedPosition position;
+  position.follow(0, 10);
+  position.follow(2, 30);
+  position.follow(1, 20);
+  position.follow(2, 99);
+
+  EXPECT_EQ(position.value(), 30u);
+  EXPECT_TRUE(position.all_settled());
+  EXPECT_TRUE(position.is_turn(position.draw()));
+}
+
+}  // namespace
+}  // namespace thalweg

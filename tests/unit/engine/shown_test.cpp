@@ -1,0 +1,113 @@
+// Whole: what all tasks conclude from what each has shown.
+#include "engine/shown.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <vector>
+
+namespace thalweg {
+namespace {
+
+class WholeOf : public testing::Test {
+ protected:
+  WholeOf() : memory_(1000) {}
+
+  // Task i has an extent of 10 * i bytes at 100 * i.
+  std::vector<Shown> blocks(std::size_t tasks) {
+    std::vector<Shown> all(tasks);
+    for (std::size_t i = 0; i < tasks; ++i) {
+      lists_.push_back({{memory_.data(), 10 * i, 100 * i}});
+      all[i].summary = summarise(lists_.back()).value();
+      all[i].list = memory_.data();
+    }
+    return all;
+  }
+  static Whole whole_of(const std::vector<Shown>& all) {
+    Gathered gathered;
+    for (const Shown& shown : all) {
+      gathered.begin.push_back(gathered.data.size());
+      gathered.data.resize(gathered.data.size() + sizeof shown);
+      std::memcpy(gathered.data.data() + gathered.begin.back(), &shown, sizeof shown);
+    }
+    gathered.begin.push_back(gathered.data.size());
+    Whole whole(all.size());
+    whole.read(gathered);
+    return whole;
+  }
+
+  std::vector<std::byte> memory_;
+  std::vector<std::vector<Extent>> lists_;
+};
+
+TEST_F(WholeOf, KnowsTheBytesBeforeEachTask) {
+  const Whole whole = whole_of(blocks(4));
+
+  EXPECT_EQ(whole.bytes(), 60u);
+  EXPECT_EQ(whole.bytes_before(0), 0u);
+  EXPECT_EQ(whole.bytes_before(3), 30u);
+  EXPECT_FALSE(whole.any_wrong());
+  EXPECT_FALSE(whole.has_lists());
+}
+
+TEST_F(WholeOf, SumsAreAtMostTheLargestNumber) {
+  std::vector<Shown> all(6);
+  for (Shown& shown : all) shown.summary.bytes = std::uint64_t{1} << 62;
+
+  EXPECT_EQ(whole_of(all).bytes(), ~std::uint64_t{0});
+}
+
+TEST_F(WholeOf, PlacesTasksOneBehindTheOther) {
+  std::vector<Shown> all = blocks(4);
+  for (Shown& shown : all) shown.placement = Placement::in_order;
+  Whole whole = whole_of(all);
+
+  whole.place_in_order(1000);
+
+  EXPECT_TRUE(whole.in_order());
+  EXPECT_EQ(whole.shown(1).summary.begin, 1000u);
+  EXPECT_EQ(whole.shown(3).summary.begin, 1030u);
+  EXPECT_EQ(whole.pattern().shape, Shape::contiguous);
+}
+
+TEST_F(WholeOf, MakesTheListsOfTasksOfOneExtentAnew) {
+  Whole whole = whole_of(blocks(4));
+
+  const auto lists = whole.lists(0, 4);
+
+  ASSERT_EQ(lists.size(), 3u) << "task 0 has no byte";
+  EXPECT_EQ(lists[2]->extents()[0], (Extent{memory_.data(), 30, 300}));
+}
+
+TEST_F(WholeOf, OfACommonAccessIsThatOfOneTask) {
+  std::vector<Shown> all(3, blocks(4)[3]);
+  for (Shown& shown : all) shown.common = true;
+  Whole whole = whole_of(all);
+
+  EXPECT_EQ(whole.bytes(), 30u);
+  EXPECT_EQ(whole.lists(0, 3).size(), 1u);
+  EXPECT_TRUE(whole.mismatch(true).ok());
+}
+
+TEST_F(WholeOf, SeesInWhatTasksDiffer) {
+  const std::vector<std::function<void(Shown&)>> differences = {
+      [](Shown& shown) { shown.direction = Direction::write; },
+      [](Shown& shown) { shown.common = true; },
+      [](Shown& shown) { shown.placement = Placement::in_order; },
+      [](Shown& shown) { shown.file = reinterpret_cast<const SharedFile*>(&shown); },
+  };
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    for (std::size_t who = 0; who < 3; ++who) {
+      std::vector<Shown> all = blocks(3);
+      differences[i](all[who]);
+      const Whole whole = whole_of(all);
+
+      EXPECT_EQ(whole.mismatch(true).code(), Code::invalid_argument) << i << " on task " << who;
+      EXPECT_EQ(whole.mismatch(false).ok(), i == 3) << "files of other processes have other addresses";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thalweg
