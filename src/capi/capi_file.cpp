@@ -232,7 +232,8 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
     } else {
       made->impl = request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
     }
-    start(made->impl, to_mode(access));
+    const Group& tasks = group != nullptr ? *group->impl : file->impl->group();
+    start(made->impl, tasks.any_thread() ? to_mode(access) : ProgressMode::poll);
     if (!nowhere.ok()) return nowhere;
     *request = made.release();
     return {};

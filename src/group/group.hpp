@@ -56,6 +56,8 @@ class Group {
   virtual TaskRank size() const noexcept = 0;
   virtual Place place() const noexcept = 0;
   virtual const char* kind() const noexcept = 0;  // "self", "team", "mpi", "hybrid", "callbacks", "sim"
+  // Whether another thread may advance this task's collectives, while the task's own thread makes other calls.
+  virtual bool any_thread() const noexcept { return true; }
 
   // All collective. `data` given by reference stays alive until the Op is done.
   virtual Op<Status> barrier() = 0;

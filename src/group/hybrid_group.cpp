@@ -31,6 +31,7 @@ class HybridGroup final : public Group {
   TaskRank size() const noexcept override { return layout_->tasks(); }
   Place place() const noexcept override { return layout_->place; }
   const char* kind() const noexcept override { return "hybrid"; }
+  bool any_thread() const noexcept override { return ranks_ == nullptr || ranks_->any_thread(); }
 
   Op<Status> barrier() override;
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;

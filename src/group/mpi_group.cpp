@@ -81,6 +81,11 @@ class MpiGroup final : public BasicGroup {
   TaskRank size() const noexcept override { return size_; }
   Place place() const noexcept override { return place_; }
   const char* kind() const noexcept override { return "mpi"; }
+  bool any_thread() const noexcept override {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
+  }
 
   Op<Status> barrier() override;
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;

@@ -1,0 +1,88 @@
+// Requests of ranks: what one rank waits for needs the part of the others, wherever in the library those are.
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <stdio.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "support/process_mpi.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::int64_t kPiece = 100;
+constexpr int kRounds = 24;
+
+char byte_of(std::int64_t task, int round) { return static_cast<char>('a' + (task * 5 + round) % 26); }
+
+class MpiRequests : public testing::TestWithParam<tw_progress> {
+ protected:
+  // Ranks stand in different calls while requests are outstanding: one in an access that waits for its turn, one in a
+  // barrier, one in a wait.
+  void write(tw_group* group) {
+    const std::int64_t task = tw_group_rank(group);
+    tw_file* file = nullptr;
+    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE, nullptr,
+                           &file),
+              TW_OK)
+        << tw_last_error();
+    std::vector<std::string> data;
+    for (int i = 0; i < kRounds; ++i) data.emplace_back(static_cast<std::size_t>(kPiece), byte_of(task, i));
+    std::vector<tw_request*> requests;
+    for (int i = 0; i < kRounds; ++i) {
+      tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
+      tw_access access{};
+      access.struct_size = sizeof access;
+      access.direction = TW_ACCESS_WRITE;
+      access.placement = TW_IN_ORDER;
+      access.progress = GetParam();
+      access.extents = &extent;
+      access.n = 1;
+      if (i % 12 == 11) {
+        EXPECT_EQ(tw_access_all(file, nullptr, &access, nullptr), TW_OK) << tw_last_error();
+      } else {
+        requests.push_back(nullptr);
+        ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
+      }
+    }
+    if (task % 2 == 0) {
+      EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  }
+
+  void expect_written(std::int64_t tasks) const {
+    std::string expected;
+    for (int i = 0; i < kRounds; ++i)
+      for (std::int64_t task = 0; task < tasks; ++task)
+        expected.append(static_cast<std::size_t>(kPiece), byte_of(task, i));
+    std::ifstream in(folder_.path("f"), std::ios::binary);
+    EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(in), {}) == expected);
+  }
+
+  Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
+};
+
+TEST_P(MpiRequests, AreAdvancedByRanksThatWaitElsewhere) {
+  write(world_.group());
+
+  if (world_.rank() == 0) expect_written(world_.size());
+}
+
+TEST_P(MpiRequests, OfThreadsOfRanksToo) {
+  on_threads_of_ranks(world_, 2, [&](tw_group* group) { write(group); });
+
+  if (world_.rank() == 0) expect_written(2 * world_.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, MpiRequests, testing::Values(TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL));
+
+}  // namespace
+}  // namespace thalweg::test
