@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/naive_engine.hpp"
+#include "engine/placing.hpp"
 #include "engine/planning.hpp"
 #include "engine/queues.hpp"
 #include "engine/request.hpp"
@@ -51,41 +52,6 @@ struct Part {
   std::uint64_t base = 0;  // of an access in order
   Status status;
 };
-
-Status place_from(std::span<const Extent> given, std::uint64_t offset, std::vector<Extent>& placed) {
-  std::uint64_t at = 0;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i].bytes > kMostOffset - offset - at)
-      return Status::error(Code::out_of_range, "extent " + std::to_string(i) + " of " + std::to_string(given[i].bytes) +
-                                                   " bytes ends above 2^63-1 when placed from offset " +
-                                                   std::to_string(offset));
-    placed.push_back({given[i].memory, given[i].bytes, offset + at});
-    at += given[i].bytes;
-  }
-  return {};
-}
-
-Status order_list(const Access& access, std::uint64_t base, Part& part) {
-  std::span<const Extent> extents = access.extents;
-  if (access.placement != Placement::at_extents) {
-    if (base > kMostOffset)
-      return Status::error(Code::out_of_range, "offset " + std::to_string(base) + " is above 2^63-1");
-    part.placed.clear();
-    part.placed.reserve(extents.size());
-    TW_RETURN_IF_ERROR(place_from(extents, base, part.placed));
-    extents = part.placed;
-  }
-  TW_ASSIGN_OR_RETURN(part.list, ExtentList::of(extents));
-  return {};
-}
-
-Status order(std::uint64_t base, Part& part) {
-  try {
-    return order_list(part.access, base, part);
-  } catch (const std::bad_alloc&) {
-    return no_memory("the list of an access");
-  }
-}
 
 Status make_whole(std::size_t tasks, Part& part) {
   try {
@@ -123,7 +89,9 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   if (part.status.ok() && file == nullptr) part.status = Status::error(Code::invalid_argument, "no open file");
   if (part.status.ok()) part.status = check_mode(*file, access.direction);
   if (part.status.ok()) part.status = make_whole(static_cast<std::size_t>(group.size()), part);
-  if (part.status.ok()) part.status = order(access.placement == Placement::at_offset ? access.offset : 0, part);
+  if (part.status.ok())
+    part.status =
+        order_list(access, access.placement == Placement::at_offset ? access.offset : 0, part.placed, part.list);
   part.shown.file = file;
   part.shown.code = static_cast<std::int16_t>(part.status.code());
   part.shown.direction = access.direction;
@@ -369,7 +337,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
     if (!one_process && group.rank() != 0)
       file->position.follow(part.whole->shown(0).ticket, part.base + part.whole->bytes());
     // One extent needs no memory to be placed. Lists are read by others, who must wait until all are there.
-    Status placed = order(part.base + bytes_ahead(*part.whole, group), part);
+    Status placed = order_list(part.access, part.base + bytes_ahead(*part.whole, group), part.placed, part.list);
     if (part.whole->has_lists()) outcome.status = co_await agree(group, std::move(placed));
     if (!outcome.status.ok()) co_return outcome;
     part.whole->place_in_order(part.base);
