@@ -151,11 +151,20 @@ Op<Status> read_and_check(PlainFile& file, const Case& what, std::uint64_t base)
   co_return co_await group.barrier();
 }
 
-std::uint64_t cases_of(const Group& group) { return group.size() > 16 ? 4 : group.size() > 5 ? 60 : 120; }
+// Of one coroutine: where the compiler does not make tail calls (sanitizers), what never has to wait takes stack for
+// each step.
+constexpr std::uint64_t kCasesAtOnce = 12;
+
+bool leaves_out(const Group& group, std::uint64_t part) {
+  return part > (group.size() > 16 ? 0 : group.size() > 5 ? 4 : 9);
+}
 
 // One file after another, with other hints; some accesses to each.
+template <std::uint64_t kPart>
 Op<Status> any_access(Group& group, Storage storage) {
-  for (std::uint64_t seed = 1; seed <= cases_of(group); seed += 4) {
+  if (leaves_out(group, kPart)) co_return Status{};
+  const std::uint64_t end = group.size() > 16 ? 4 : (kPart + 1) * kCasesAtOnce;
+  for (std::uint64_t seed = kPart * kCasesAtOnce + 1; seed <= end; seed += 4) {
     auto opened = co_await open_new(group, storage, draw_hints(seed));
     EXPECT_TRUE(opened.has_value()) << opened.status().message();
     if (!opened.has_value()) co_return opened.error();
@@ -240,7 +249,16 @@ Op<Status> one_wrong_task(Group& group, Storage storage) {
 
 const std::vector<EngineBody>& engine_bodies() {
   static const std::vector<EngineBody> bodies = {
-      {"AnyAccess", any_access},
+      {"AnyAccess0", any_access<0>},
+      {"AnyAccess1", any_access<1>},
+      {"AnyAccess2", any_access<2>},
+      {"AnyAccess3", any_access<3>},
+      {"AnyAccess4", any_access<4>},
+      {"AnyAccess5", any_access<5>},
+      {"AnyAccess6", any_access<6>},
+      {"AnyAccess7", any_access<7>},
+      {"AnyAccess8", any_access<8>},
+      {"AnyAccess9", any_access<9>},
       {"IndependentWrites", independent_writes},
       {"OneWrongTask", one_wrong_task},
   };
