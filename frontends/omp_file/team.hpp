@@ -41,7 +41,9 @@ struct Team {
     bool locked = false;  // the file is locked for this operation
     tw_direction direction = TW_ACCESS_READ;
     std::int64_t request = 0;   // the number of this operation; of the one that is waited for
+    bool has_request = false;   // of a wait: the thread that came first named one
     Team* operation = nullptr;  // the one that is waited for
+    std::int64_t claimed = 0;   // its number
     bool complete = false;      // it is over
     std::int64_t value = 0;     // what thread 0 found out
   };

@@ -13,8 +13,6 @@ namespace thalweg::omp_file {
 
 namespace {
 
-constexpr omp_file_request kNoPointer = -1;
-
 struct Waiting {
   omp_file_request* request;
   omp_file_request number;  // read before the team meets, as the variable may be shared
@@ -25,7 +23,7 @@ Complaint check(Meeting& meeting, const Waiting& mine, const int* done) {
   const Team::Shared& shared = meeting.shared();
   if (mine.request == nullptr) return invalid("request is NULL", EFAULT);
   if (mine.may_go && done == nullptr) return invalid("done is NULL", EFAULT);
-  if (shared.request == kNoPointer) return {};  // which its thread complains about
+  if (!shared.has_request) return {};  // which its thread complains about
   if (mine.number != shared.request) return invalid("the threads name different requests");
   return {};
 }
@@ -35,6 +33,7 @@ Complaint claim(Meeting& meeting, const Waiting& mine) {
   Team::Shared& shared = meeting.shared();
   if (mine.number == OMP_FILE_REQUEST_NULL) return {};
   shared.operation = claim_request(mine.number);
+  shared.claimed = mine.number;
   if (shared.operation == nullptr) return invalid("the request is none, or is over");
   shared.direction = shared.operation->shared.direction;
   if (shared.operation->size != meeting.size()) return invalid("the request belongs to a team of another size");
@@ -103,8 +102,8 @@ Outcome wait_or_test(Meeting& meeting, const Waiting& mine, int* done) {
 void clear_up(Team& team) {
   const Team::Shared& shared = team.shared;
   if (shared.operation == nullptr) return;
-  if (!shared.complete) return give_up_claim(shared.request);
-  forget_request(shared.request);
+  if (!shared.complete) return give_up_claim(shared.claimed);
+  forget_request(shared.claimed);
   let_go_of_file(*shared.operation);
   Meeting::give_team(shared.operation);
 }
@@ -128,9 +127,12 @@ void settle(Team& operation) {
 
 int finish(omp_file_request* request, int* done, bool may_go) {
   const Waiting mine = {.request = request,
-                        .number = request != nullptr ? __atomic_load_n(request, __ATOMIC_RELAXED) : kNoPointer,
+                        .number = request != nullptr ? __atomic_load_n(request, __ATOMIC_RELAXED) : 0,
                         .may_go = may_go};
-  Meeting meeting([&](Team& team) { team.shared.request = mine.number; });
+  Meeting meeting([&](Team& team) {
+    team.shared.request = mine.number;
+    team.shared.has_request = request != nullptr;
+  });
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = wait_or_test(meeting, mine, done);
   meeting.leave(clear_up);

@@ -137,13 +137,21 @@ typedef struct tw_access {
 
 /* The call that all collective ones below are made of.
  * Call: collective over `group`. Blocking: yes.
+ *
  * file   [in]  any handle of the open file in this process. NULL: this task has none, which all tasks are told.
+ *
  * group  [in]  NULL: the group of `file`. Else another group, all of whose tasks are in this process: say the threads
- * of a parallel region that use a file opened outside of it. Not both NULL. access [in]  borrowed during the call, the
- * extents too. moved  [out] bytes moved for this task: fewer than asked for only where a read meets the end of the
- * file. May be NULL. Returns TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a
- * common access that differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it),
- * TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_NO_MEMORY. Since 0.2. */
+ * of a parallel region that use a file opened outside of it. Not both NULL. Tasks that are in several groups make
+ * their TW_IN_ORDER accesses to one file in the same order.
+ *
+ * access [in]  borrowed during the call, the extents too.
+ *
+ * moved  [out] bytes moved for this task: fewer than asked for only where a read meets the end of the file. May be
+ * NULL.
+ *
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a common access that
+ * differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO, TW_ERR_NO_SPACE,
+ * TW_ERR_NO_MEMORY. Since 0.2. */
 TW_API tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved);
 /* The same, nonblocking. `access` itself may go after the call; extents and memory stay until the request is complete,
  * and so does a `group` that is given, which must not be used for anything else meanwhile.

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -75,9 +76,21 @@ Status UringQueue::open(unsigned depth) {
   if (depth == 0) return Status::error(Code::invalid_argument, "a queue must have room for one transfer at least");
   io_uring_params parameters{};
   parameters.flags = IORING_SETUP_CLAMP;
+  try {
+    // Before there is a ring, and with all memory that submitting needs.
+    slots_.resize(depth);
+    for (Slot& slot : slots_) slot.vectors.reserve(IOV_MAX);
+    free_.reserve(depth);
+  } catch (const std::bad_alloc&) {
+    slots_.clear();
+    return Status::error(Code::no_memory, "no memory for a queue of " + std::to_string(depth) + " transfers");
+  }
   const int answer = io_uring_queue_init_params(depth, &ring_, &parameters);
-  if (answer != 0) return os_error(-answer, "cannot set up an io_uring for " + std::to_string(depth) + " transfers");
-  slots_.resize(std::min(depth, parameters.sq_entries));
+  if (answer != 0) {
+    slots_.clear();
+    return os_error(-answer, "cannot set up an io_uring for " + std::to_string(depth) + " transfers");
+  }
+  if (parameters.sq_entries < depth) slots_.resize(parameters.sq_entries);
   for (Slot& slot : slots_) free_.push_back(&slot);
   return {};
 }

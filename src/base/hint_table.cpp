@@ -40,8 +40,8 @@ constexpr HintSpec kTable[] = {
      HintScope::file},
     {"staging_bytes", HintType::bytes, "1MiB", "4KiB .. 1GiB", "memory in which a task gathers small pieces, or sieves",
      4 * kKi, kKi* kMi, HintScope::file},
-    {"sieve_writes", HintType::boolean, "on", "off|on",
-     "small holes may be read and written back; off where other programs write there at once", 0, 0, HintScope::file},
+    {"sieve_writes", HintType::boolean, "off", "off|on",
+     "small holes may be read and written back; only where nobody else has the file open", 0, 0, HintScope::file},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <new>
 
 namespace thalweg {
 
@@ -15,7 +16,11 @@ struct ThreadQueues {
   IoQueue* direct() {
     if (!tried) {
       tried = true;
-      if (auto made = make_uring_queue(kRingDepth); made.has_value()) ring = std::move(made).value();
+      try {
+        if (auto made = make_uring_queue(kRingDepth); made.has_value()) ring = std::move(made).value();
+      } catch (const std::bad_alloc&) {
+        tried = false;  // without a ring this time
+      }
     }
     return ring != nullptr ? ring.get() : posix.get();
   }

@@ -224,18 +224,18 @@ bool Progress::has_thread() {
 void Progress::serve() {
   unsigned idle_rounds = 0;
   while (true) {
-    bool busy = false;
     bool any = false;
     {
       const std::lock_guard lock(mutex_);
       any = step_or_wait();
-      busy = !running_.empty();
     }
     idle_rounds = any ? 0 : idle_rounds + 1;
     std::unique_lock lock(incoming_mutex_);
     if (!incoming_.empty() && !starved_) continue;
+    // What arrived may have been begun by a thread that tests or waits, and may not come back.
+    const bool busy = outstanding_.load(std::memory_order_relaxed) != 0;
     if (!busy && !starved_) {
-      arrived_.wait(lock, [this] { return !incoming_.empty(); });
+      arrived_.wait(lock, [this] { return !incoming_.empty() || outstanding_.load(std::memory_order_relaxed) != 0; });
     } else if (!any) {
       arrived_.wait_for(lock, idle_rounds < 50 ? kShort / 4 : kLong);
     }
@@ -245,9 +245,9 @@ void Progress::serve() {
 void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (mode == ProgressMode::kernel) mode = in_kernel() ? ProgressMode::poll : ProgressMode::thread;
   if (mode == ProgressMode::thread && !has_thread()) mode = ProgressMode::poll;
-  outstanding_.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
+    outstanding_.fetch_add(1, std::memory_order_relaxed);  // seen by whoever looks at it under this lock
     incoming_.put_last(std::move(request));
   }
   arrived_.notify_one();

@@ -23,7 +23,7 @@ struct Strategy {
   unsigned queue_depth = 4;           // direct transfers in flight, per worker
   std::uint64_t transfer_bytes = std::uint64_t{1} << 22;  // of one direct transfer, when the depth is to be filled
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;   // of one staging buffer; fits a core's cache
-  bool sieve_writes = true;
+  bool sieve_writes = false;     // only where nobody else has the file open: another handle knows nothing of `writers`
   std::optional<Method> method;  // by hint; else the cost model decides
   std::size_t workers = 0;       // by hint; 0: the cost model decides
   StorageCosts costs;            // through the page cache

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -22,8 +23,8 @@ struct Opened {
   Status status;
 };
 
-Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen& how, const FileHints& hints,
-                                              bool one_process) {
+Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpen& how, const FileHints& hints,
+                                                bool one_process) {
   auto file = std::make_shared<SharedFile>();
   // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
   OpenOptions both = how.options;
@@ -53,6 +54,15 @@ Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen&
     file->position.settle(file->position.draw(), size);
   }
   return file;
+}
+
+Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen& how, const FileHints& hints,
+                                              bool one_process) {
+  try {
+    return open_stored(backend, how, hints, one_process);
+  } catch (const std::bad_alloc&) {
+    return Status::error(Code::no_memory, "no memory to open '" + how.path + "'");
+  }
 }
 
 std::int64_t flag_bits(const PlainOpen& how) {
@@ -353,8 +363,9 @@ std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std:
 }  // namespace
 
 Op<Outcome> PlainFile::access(Access access) {
+  const IoContext io = blocking_io();  // may throw: before a ticket is drawn
   const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
-  return access_all(*group_, shared_.get(), std::move(access), ticket, blocking_io());
+  return access_all(*group_, shared_.get(), std::move(access), ticket, io);
 }
 
 std::shared_ptr<Request> PlainFile::request(Access access) {
