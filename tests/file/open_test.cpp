@@ -175,6 +175,27 @@ TEST_F(Opening, AFileRemovedMeanwhileStaysUsable) {
   }
 }
 
+// Each writes into the holes of the other, at the same time, and neither knows of the other.
+TEST_F(Opening, TwoHandlesOfOneFileDoNotUndoEachOthersBytes) {
+  constexpr int kMany = 20'000;
+  on_threads(2, [&](std::int64_t task) {
+    tw_group* alone = nullptr;
+    tw_file* file = nullptr;
+    ASSERT_EQ(tw_group_self(&alone), TW_OK);
+    ASSERT_EQ(tw_file_open(alone, path().c_str(), kNew & ~TW_FILE_TRUNCATE, nullptr, &file), TW_OK) << tw_last_error();
+    std::string data(64 * kMany, static_cast<char>('a' + task));
+    std::vector<tw_extent> records;
+    for (int i = 0; i < kMany; ++i)
+      records.push_back({&data[static_cast<std::size_t>(64 * i)], 64, (2 * i + task) * 64});
+    EXPECT_EQ(tw_write_list_all(file, records.data(), kMany), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    tw_group_free(alone);
+  });
+  const std::string bytes = content();
+  ASSERT_EQ(bytes.size(), 2u * 64 * kMany);
+  for (std::size_t i = 0; i < bytes.size(); ++i) ASSERT_EQ(bytes[i], i / 64 % 2 == 0 ? 'a' : 'b') << "byte " << i;
+}
+
 TEST_F(Opening, ThePlanOfTheLastCollectiveAccessIsTold) {
   on_file(
       2,
@@ -192,7 +213,7 @@ TEST_F(Opening, ThePlanOfTheLastCollectiveAccessIsTold) {
         EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);
         EXPECT_EQ(std::string(tw_file_last_plan(file)).find("nothing"), 0u) << tw_file_last_plan(file);
       },
-      TW_FILE_WRITE | TW_FILE_CREATE, "method=shared");
+      TW_FILE_WRITE | TW_FILE_CREATE, "method=shared,sieve_writes=on");
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // Requests: any number outstanding, waited for in any order, in each mode of progress, beside blocking calls.
+#include <chrono>
+#include <filesystem>
 #include <random>
+#include <thread>
 
 #include "support/shared_files.hpp"
 
@@ -175,6 +178,31 @@ TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
       EXPECT_EQ(moved[1], kPiece);
     }
   });
+}
+
+// With a progress thread: also where it was a test that found the request and began it.
+TEST_P(Requests, WhatATestBeganGoesOnByItself) {
+  if (GetParam() != TW_PROGRESS_THREAD) GTEST_SKIP() << "somebody has to come by";
+  constexpr int kMany = 1 << 16;
+  for (int round = 0; round < 10; ++round) {
+    on_file(1, [&](tw_file* file, int task) {
+      const std::string data = text_of(task, 2 * kMany, round);
+      std::vector<tw_extent> extents;
+      for (int i = 0; i < kMany; ++i)
+        extents.push_back({const_cast<char*>(&data[static_cast<std::size_t>(2 * i)]), 1, i});
+      tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents.data(), kMany);
+      access.progress = GetParam();
+      tw_request* request = nullptr;
+      ASSERT_EQ(tw_iaccess_one(file, &access, &request), TW_OK) << tw_last_error();
+      int done = 0;
+      ASSERT_EQ(tw_test(&request, &done, nullptr), TW_OK);
+      const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (std::filesystem::file_size(path()) < kMany && std::chrono::steady_clock::now() < late)
+        std::this_thread::yield();
+      EXPECT_EQ(std::filesystem::file_size(path()), static_cast<std::uintmax_t>(kMany)) << "nobody went on with it";
+      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    });
+  }
 }
 
 // What is outstanding is carried out before the file is closed, collective or not; the requests live on.

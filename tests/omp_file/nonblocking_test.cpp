@@ -1,5 +1,6 @@
 // Operations under way: many of them, waited for in any order, tested, closed over, mistaken.
 #include <algorithm>
+#include <cerrno>
 #include <random>
 
 #include "omp_file/omp_file_support.hpp"
@@ -89,6 +90,32 @@ TEST_P(Nonblocking, ClosingCompletesThemAndTheirRequestsStayValid) {
   });
 
   EXPECT_EQ(contents(path()).size(), static_cast<std::size_t>(GetParam()) * 6);
+}
+
+// Whoever comes first: what one thread has wrong must not keep the request from the next wait.
+TEST_P(Nonblocking, GarbageOfOneThreadLeavesTheRequestToTheNextWait) {
+  const int n = GetParam();
+  if (n == 1) GTEST_SKIP() << "needs another thread";
+  const int fd = open_file();
+
+  on_team(n, [&](int rank) {
+    const Bytes block = block_of(rank, 0);
+    for (int round = 0; round < (n > 5 ? 3 : 100); ++round) {
+      omp_file_request request = OMP_FILE_REQUEST_NULL;
+      EXPECT_EQ(omp_file_iwrite_all(block.data(), kBlock, fd, 0, &request), 0);
+      const bool bad = rank == 1 + round % (n - 1);
+      errno = 0;
+      EXPECT_EQ(omp_file_wait_all(bad ? nullptr : &request), -1);
+      EXPECT_EQ(errno, EFAULT);
+      omp_file_request garbage = -1;
+      EXPECT_EQ(omp_file_wait_all(bad ? &garbage : &request), -1);
+      EXPECT_EQ(errno, EINVAL);
+      EXPECT_EQ(omp_file_wait_all(&request), 0);
+      EXPECT_EQ(request, OMP_FILE_REQUEST_NULL);
+    }
+  });
+
+  EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
 TEST_P(Nonblocking, ATeamOfAnotherSizeIsRefusedAndTheRequestStays) {
