@@ -112,7 +112,7 @@ Outcome open_all(Meeting& meeting, const Opening& mine) {
   }
   outcome = agree(meeting, wrong);
   if (!outcome.ok()) return outcome;
-  *mine.fd = static_cast<int>(shared.value);
+  __atomic_store_n(mine.fd, static_cast<int>(shared.value), __ATOMIC_RELAXED);  // perhaps one variable for all
   // Where that is one variable, nobody goes on to read it while another thread still writes it.
   return outcome_of(tw_group_barrier(meeting.group()));
 }
