@@ -38,6 +38,11 @@ void FaultBackend::restart(FaultScript script) {
   space_ = script_.space_bytes ? std::make_unique<SpaceLimit>(*script_.space_bytes) : nullptr;
 }
 
+std::uint32_t FaultBackend::direct_alignment_of(StoredFile& wrapped) const {
+  const std::lock_guard lock(mutex_);
+  return script_.direct_alignment.value_or(wrapped.direct_alignment());
+}
+
 bool FaultBackend::death_is_due(const Call& call) const {
   if (!script_.death) return false;
   if (!script_.death->kind) return n_calls_ == script_.death->at;

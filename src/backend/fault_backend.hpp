@@ -73,8 +73,9 @@ struct DeathPoint {
 struct FaultScript {
   std::vector<FaultRule> rules;
   std::optional<DeathPoint> death;
-  std::optional<std::uint64_t> space_bytes;  // no_space beyond so many bytes in blocks of 4096, counted from now
-  bool record = false;                       // keep a CallRecord of every call
+  std::optional<std::uint64_t> space_bytes;         // no_space beyond so many bytes in blocks of 4096, counted from now
+  bool record = false;                              // keep a CallRecord of every call
+  std::optional<std::uint32_t> direct_alignment{};  // what files tell, instead of what the wrapped ones do
   bool keep_journal = false;  // needed for kill(Death::machine); a death of the machine in `death` implies it
 };
 
@@ -102,6 +103,7 @@ class FaultBackend final : public Backend {
   std::uint64_t calls() const;
   std::uint64_t calls(CallKind kind) const;
   bool dead() const;
+  std::uint32_t direct_alignment_of(StoredFile& wrapped) const;
   std::vector<CallRecord> records() const;
   const std::shared_ptr<Backend>& wrapped() const { return wrapped_; }
 

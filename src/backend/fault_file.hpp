@@ -23,7 +23,7 @@ class FaultFile final : public StoredFile {
                                         std::span<const Piece> pieces) override {
     return transfer_some({direction, true}, offset, pieces);
   }
-  std::uint32_t direct_alignment() override { return inner_->direct_alignment(); }
+  std::uint32_t direct_alignment() override { return owner_.direct_alignment_of(*inner_); }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override;
   Result<std::uint64_t> size() override;
   Status truncate(std::uint64_t bytes) override;

@@ -64,11 +64,11 @@ Status make_whole(std::size_t tasks, Part& part) {
 
 bool goes_direct(const SharedFile& file, Direction direction) {
   const bool wanted = direction == Direction::read ? file.strategy.direct_reads : file.strategy.direct_writes;
-  return wanted && file.stored->direct_alignment() > 0;
+  return wanted && file.direct_alignment > 0;
 }
 
 bool in_whole_blocks(const SharedFile& file, const Part& part) {
-  const std::uint64_t block = std::max<std::uint64_t>(file.stored->direct_alignment(), kCachePage);
+  const std::uint64_t block = std::max<std::uint64_t>(file.direct_alignment, kCachePage);
   const auto whole = [&](const Extent& extent) { return extent.offset % block == 0 && extent.bytes % block == 0; };
   const auto extents = part.list.extents();
   return part.access.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);

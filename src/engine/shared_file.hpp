@@ -54,6 +54,7 @@ struct SharedFile {
   std::unique_ptr<StoredFile> stored;
   StorageInfo storage;
   Strategy strategy;
+  std::uint32_t direct_alignment = 0;  // agreed by all processes that have it open; 0: nothing goes past the page cache
   bool may_read = false;
   bool may_write = false;
   bool one_process = true;  // all tasks that have it open together are in this process

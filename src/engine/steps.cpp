@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostStagedPieces = std::size_t{1} << 16;
 
 std::uint64_t direct_block(const TransferTask& task) {
-  const std::uint64_t alignment = task.direct ? task.file->stored->direct_alignment() : 0;
+  const std::uint64_t alignment = task.direct ? task.file->direct_alignment : 0;
   return alignment == 0 ? 0 : std::max(alignment, kCachePage);
 }
 
@@ -141,8 +141,8 @@ void StepMaker::split_direct(const Run& run) {
     step.range = {from, to};
     step.pieces = slice(run.pieces, from - run.offset, to - from);
     step.direct = from >= low && to <= high;
-    step.staged = step.pieces.size() > IOV_MAX ||
-                  (step.direct && !all_aligned(step.pieces, task_.file->stored->direct_alignment()));
+    step.staged =
+        step.pieces.size() > IOV_MAX || (step.direct && !all_aligned(step.pieces, task_.file->direct_alignment));
     ready_.push_back(std::move(step));
   };
   part(high, end);

@@ -17,6 +17,18 @@ namespace thalweg {
 
 namespace {
 
+bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
+
+std::uint32_t wanted_alignment(const SharedFile& file) {
+  return wants_direct(file.strategy) ? file.stored->direct_alignment() : 0;
+}
+
+// What the file cannot do is not planned.
+void set_alignment(SharedFile& file, std::uint32_t alignment) {
+  file.direct_alignment = alignment;
+  if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
+}
+
 // What a process has of a file that it opens.
 struct Opened {
   std::shared_ptr<SharedFile> file;
@@ -43,12 +55,9 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
     file->strategy.direct_reads = file->strategy.direct_writes = true;
     file->strategy.direct_where_cheaper = false;
   }
-  // What the file cannot do is not planned.
-  Strategy& strategy = file->strategy;
-  if ((strategy.direct_reads || strategy.direct_writes) && file->stored->direct_alignment() == 0)
-    strategy.direct_reads = strategy.direct_writes = false;
+  set_alignment(*file, wanted_alignment(*file));
   // What another process writes between reading a hole and writing it back would be lost.
-  if (alone || !one_process) strategy.sieve_writes = false;
+  if (alone || !one_process) file->strategy.sieve_writes = false;
   if (how.append) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
     file->position.settle(file->position.draw(), size);
@@ -125,6 +134,20 @@ Op<Status> strategy_of_task_0(Group& group, SharedFile& file) {
   co_return Status{};
 }
 
+// Nodes may differ in what direct transfers must be aligned to, and in whether there are any: all take the largest, or
+// none. Alignments are powers of two, so that the largest suits everybody.
+Op<Status> alignment_of_all(Group& group, SharedFile& file) {
+  const Place place = group.place();
+  if (place.processes == 1) co_return Status{};
+  constexpr std::int64_t kNone = std::int64_t{1} << 32;
+  const bool leads = group.rank() == place.process_leader;
+  const std::int64_t here = leads ? wanted_alignment(file) : 1;
+  const Agreement agreed = co_await agree_on_largest(group, Status{}, here == 0 ? kNone : here);
+  if (agreed.status.ok() && leads)
+    set_alignment(file, agreed.largest == kNone ? 0 : static_cast<std::uint32_t>(agreed.largest));
+  co_return agreed.status;
+}
+
 }  // namespace
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
@@ -162,6 +185,8 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   status = co_await agree(group, opened->status);
   if (!status.ok()) co_return status;
   status = co_await strategy_of_task_0(group, *opened->file);
+  if (!status.ok()) co_return status;
+  status = co_await alignment_of_all(group, *opened->file);
   if (!status.ok()) co_return status;
 
   std::unique_ptr<PlainFile> file(new PlainFile);

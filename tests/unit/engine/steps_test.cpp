@@ -29,6 +29,7 @@ class Steps : public testing::Test {
  protected:
   Steps() : arena_(4 << 20) {
     file_.stored = make_memory_backend()->open("f", OpenMode::create).value();
+    file_.direct_alignment = file_.stored->direct_alignment();
     file_.strategy.transfer_bytes = std::uint64_t{64} << 10;
     file_.strategy.staging_bytes = 4 * kBlock;
   }
