@@ -17,8 +17,4 @@ void SharedPosition::follow(Ticket ticket, std::uint64_t value) {
   settled_.store(ticket + 1, std::memory_order_release);
 }
 
-bool SharedPosition::all_settled() const {
-  return settled_.load(std::memory_order_acquire) == drawn_.load(std::memory_order_relaxed);
-}
-
 }  // namespace thalweg

@@ -41,7 +41,6 @@ class SharedPosition {
   void settle(Ticket ticket, std::uint64_t value);  // by task 0, once, when it is its turn
   // In a process that does not hold task 0: what it heard. Later tickets win over earlier ones.
   void follow(Ticket ticket, std::uint64_t value);
-  bool all_settled() const;
 
  private:
   std::mutex mutex_;
