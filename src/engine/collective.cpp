@@ -74,15 +74,6 @@ bool in_whole_blocks(const SharedFile& file, const Part& part) {
   return part.access.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
 }
 
-// Whether no block of the file is written by one task past the page cache while another one writes a part of it through
-// the cache, which could put back what was there before.
-bool may_write_direct(const Whole& whole, const Pattern& pattern, const Plan& plan) {
-  if (plan.method == Method::shared || whole.common() || whole.tasks() == 1) return true;
-  const bool apart = pattern.shape == Shape::contiguous || pattern.shape == Shape::strided ||
-                     pattern.shape == Shape::sparse;  // one task behind the other
-  return apart || whole.in_whole_blocks();
-}
-
 void prepare(const SharedFile* file, const Group& group, Part& part) {
   const Access& access = part.access;
   part.status = access.status;
@@ -128,7 +119,6 @@ struct Execution {
   SharedFile* file;
   Direction direction;
   const Plan* plan;
-  bool direct;
   IoContext io;
 };
 
@@ -152,23 +142,16 @@ TransferTask task_of(const Execution& what, std::span<const ExtentList* const> l
   TransferTask task;
   task.file = what.file;
   task.queue = what.io.queue;
-  if (what.direct) task.queue = what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
+  task.direct = what.plan->past_cache;
+  if (task.direct) task.queue = what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
   task.direction = what.direction;
   task.lists = lists;
   task.domain = domain;
   task.pack = what.plan->pack;
   task.sieve = what.plan->sieve;
-  task.direct = what.direct;
-  task.depth = what.direct ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
+  task.depth = task.direct ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
   if (what.io.unattended) put_in_flight(task, what.plan->workers);
   return task;
-}
-
-Plan make_plan(const SharedFile& file, const Pattern& pattern, const PlanInput& facts, bool direct) {
-  PlanInput input = facts;
-  input.pattern = pattern;
-  input.may_sieve_writes = file.strategy.sieve_writes;
-  return plan_access(file.strategy, input, direct);
 }
 
 // Which stretch of the file this task moves.
@@ -269,22 +252,22 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   Outcome outcome;
   Whole& whole = *part.whole;
   const Direction direction = part.access.direction;
-  bool direct = goes_direct(file, direction);
   outcome.tasks = static_cast<std::size_t>(group.size());
   outcome.pattern = whole.pattern();
   PlanInput facts;
+  facts.pattern = outcome.pattern;
   facts.direction = direction;
   facts.tasks = outcome.tasks;
   facts.shared_memory = group.place().processes == 1;
-  outcome.plan = make_plan(file, outcome.pattern, facts, direct);
-  direct = outcome.plan.past_cache;
-  if (direction == Direction::write) direct = direct && may_write_direct(whole, outcome.pattern, outcome.plan);
+  // One task moves what is common.
+  const bool whole_blocks = whole.common() || whole.in_whole_blocks();
+  outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});
 
-  if (direct && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
+  if (outcome.plan.past_cache && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
     outcome.status = co_await agree(group, group.rank() == 0 ? reserve(file, outcome.pattern) : Status{});
     if (!outcome.status.ok()) co_return outcome;
   }
-  Execution what{&file, direction, &outcome.plan, direct && outcome.plan.method != Method::naive, io};
+  Execution what{&file, direction, &outcome.plan, io};
   TransferResult mine = co_await carry_out(what, group, part);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
   Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);

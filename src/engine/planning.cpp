@@ -13,28 +13,34 @@ Plan cheapest(const Strategy& strategy, const PlanInput& input, bool can_direct)
   Plan past_cache;
   if (direct) {
     past_cache = choose_plan(input, strategy.direct_costs);
-    past_cache.past_cache = past_cache.method != Method::nothing;
+    past_cache.past_cache = past_cache.method == Method::direct || past_cache.method == Method::shared;
     if (!strategy.direct_where_cheaper) return past_cache;
   }
   const Plan through_cache = choose_plan(input, strategy.costs);
   return direct && past_cache.expected_ns < through_cache.expected_ns ? past_cache : through_cache;
 }
 
+// Whether no block of the file is written by one task past the page cache while another one writes a part of it through
+// the cache, which could put back what was there before.
+bool blocks_are_apart(const PlanInput& input, const Plan& plan, bool whole_blocks) {
+  if (input.direction == Direction::read || plan.method == Method::shared || input.tasks == 1) return true;
+  const Shape shape = input.pattern.shape;
+  const bool apart = shape == Shape::contiguous || shape == Shape::strided || shape == Shape::sparse;
+  return apart || whole_blocks;
+}
+
 }  // namespace
 
-Plan plan_access(const Strategy& strategy, const PlanInput& facts, bool can_direct) {
+Plan plan_access(const Strategy& strategy, const PlanInput& facts, DirectIo direct) {
   PlanInput input = facts;
-  input.may_sieve_writes = facts.may_sieve_writes && strategy.sieve_writes;
+  input.may_sieve_writes = strategy.sieve_writes;
   input.staging_bytes = strategy.staging_bytes;
-  Plan plan = cheapest(strategy, input, can_direct);
-  if (plan.method == Method::nothing) return plan;
-  if (strategy.method.has_value() && (*strategy.method == Method::direct || input.shared_memory)) {
-    plan.method = *strategy.method;
-    plan.past_cache = plan.past_cache && plan.method != Method::naive;
-    plan.reason = "the hint 'method' says so";
-  }
-  if (strategy.workers > 0) plan.workers = std::min(strategy.workers, input.tasks);
-  return plan;
+  if (strategy.method.has_value() && (*strategy.method == Method::direct || input.shared_memory))
+    input.method = strategy.method;
+  input.workers = std::min(strategy.workers, input.tasks);
+  const Plan plan = cheapest(strategy, input, direct.possible);
+  if (!plan.past_cache || blocks_are_apart(input, plan, direct.whole_blocks)) return plan;
+  return cheapest(strategy, input, false);
 }
 
 }  // namespace thalweg

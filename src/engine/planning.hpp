@@ -5,8 +5,14 @@
 
 namespace thalweg {
 
-// `facts` has what is known of the access; what the strategy says of staging and sieving is put over it. `can_direct`:
-// the file has direct I/O. Total and deterministic, so all tasks that have the same strategy plan alike.
-Plan plan_access(const Strategy& strategy, const PlanInput& facts, bool can_direct);
+// What decides, besides the costs, whether an access may go past the page cache.
+struct DirectIo {
+  bool possible = false;      // the file has it
+  bool whole_blocks = false;  // what each task moves begins and ends blocks of the page cache only
+};
+
+// `facts` has what is known of the access; what the strategy says of staging, sieving and the method is put over it.
+// Total and deterministic, so all tasks that have the same strategy plan alike.
+Plan plan_access(const Strategy& strategy, const PlanInput& facts, DirectIo direct);
 
 }  // namespace thalweg

@@ -5,6 +5,7 @@
 
 #include "base/checked_math.hpp"
 #include "engine/planning.hpp"
+#include "engine/transfer.hpp"
 #include "file/profile.hpp"
 
 namespace thalweg {
@@ -34,13 +35,21 @@ bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint6
          range <= kMostOffset;
 }
 
-std::string way_of(const Strategy& strategy, const Plan& plan, const StorageInfo& storage, bool wanted) {
+std::string way_of(const Strategy& strategy, const Plan& plan, const StorageInfo& storage, bool wanted, bool meet) {
   if (plan.past_cache)
     return "past the page cache, " + std::to_string(strategy.queue_depth) + " transfers of " +
            std::to_string(strategy.transfer_bytes) + " bytes in flight per worker";
   if (!wanted) return "through the page cache";
   if (storage.direct_io_alignment == 0) return "through the page cache: this file system has no direct I/O";
+  if (plan.method == Method::naive) return "through the page cache, as the method 'naive' always goes";
+  if (meet) return "through the page cache: tasks write parts of the same blocks";
   return "through the page cache: direct I/O would be slower for this access";
+}
+
+// By default the tasks lie by these numbers too.
+bool in_whole_blocks(const RegularAccess& access, const StorageInfo& storage) {
+  const std::uint64_t block = std::max<std::uint64_t>(storage.direct_io_alignment, kCachePage);
+  return access.bytes % block == 0 && access.stride % block == 0 && access.task_distance % block == 0;
 }
 
 std::string source_of(const StorageInfo& storage) {
@@ -92,13 +101,14 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   input.direction = access.direction;
   input.tasks = static_cast<std::size_t>(access.tasks);
   input.shared_memory = access.processes == 1;
-  input.may_sieve_writes = true;
   const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
-  const Plan plan = plan_access(strategy, input, storage.direct_io_alignment > 0);
+  const bool possible = storage.direct_io_alignment > 0;
+  const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, storage)});
+  const bool meet = !plan.past_cache && plan_access(strategy, input, {possible, true}).past_cache;
   std::string text = "storage: " + storage.kind + " '" + storage.identity + "', " + source_of(storage) + "\n";
   text += std::string(access.direction == Direction::read ? "read" : "write") + ": " +
           describe(input.pattern, input.tasks) + "\n";
-  text += "way: " + way_of(strategy, plan, storage, wanted) + "\n";
+  text += "way: " + way_of(strategy, plan, storage, wanted, meet) + "\n";
   text += "plan: " + describe(plan) + "\n";
   return text;
 }

@@ -41,27 +41,46 @@ class Model {
     most_workers_ = gain == 0 ? tasks_ : std::min(gain, tasks_);
   }
 
-  // Cheapest of all; among equals the simplest.
+  // Cheapest of all, or of those of the method that is asked for; among equals the simplest.
   Plan choose() const {
-    Plan best = direct(Style::plain);
-    const auto consider = [&](const Plan& other) {
-      if (other.expected_ns < best.expected_ns) best = other;
-    };
-    for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
-      if (may(Method::direct, style)) consider(direct(style));
+    if (!in_.method.has_value()) {
+      const Plan alone = cheapest_direct();
+      if (!in_.shared_memory || tasks_ == 1) return with_reason(alone);
+      const Plan together = cheapest_shared();
+      return with_reason(together.expected_ns < alone.expected_ns ? together : alone);
     }
-    if (!in_.shared_memory || tasks_ == 1) return with_reason(best);
-    for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
-      if (!may(Method::shared, style)) continue;
-      for (const std::size_t workers : about_best_workers(style)) {
-        consider(shared(style, workers));
-        if (workers < tasks_) consider(shared(style, workers + 1));
-      }
-    }
-    return with_reason(best);
+    Plan asked = *in_.method == Method::shared ? cheapest_shared() : cheapest_direct();
+    if (*in_.method == Method::naive) asked = plan(Method::naive, Style::plain, 1, plain(own_runs(), bytes_).sum());
+    asked.reason = "the hint 'method' says so";
+    return asked;
   }
 
  private:
+  Plan cheapest_direct() const {
+    Plan best = direct(Style::plain);
+    for (const Style style : {Style::pack, Style::sieve})
+      if (may(Method::direct, style)) take_cheaper(best, direct(style));
+    return best;
+  }
+  Plan cheapest_shared() const {
+    Plan best = shared(Style::plain, in_.workers > 0 ? in_.workers : 1);
+    for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
+      if (!may(Method::shared, style)) continue;
+      if (in_.workers > 0) {
+        take_cheaper(best, shared(style, in_.workers));
+        continue;
+      }
+      for (const std::size_t workers : about_best_workers(style)) {
+        take_cheaper(best, shared(style, workers));
+        if (workers < tasks_) take_cheaper(best, shared(style, workers + 1));
+      }
+    }
+    return best;
+  }
+  static void take_cheaper(Plan& best, const Plan& other) {
+    if (other.expected_ns < best.expected_ns) best = other;
+  }
+
   bool reading() const { return in_.direction == Direction::read; }
 
   // Whether no task's windows reach over bytes of another one.

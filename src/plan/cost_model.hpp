@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "plan/contiguity.hpp"
 #include "plan/plan.hpp"
@@ -35,6 +36,8 @@ struct PlanInput {
   bool shared_memory = false;  // all tasks in one process: anyone can reach anyone's memory
   bool may_sieve_writes = true;
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;  // of one worker
+  std::optional<Method> method;                          // by hint; else the cheapest. shared and naive: shared memory
+  std::size_t workers = 0;                               // by hint, at most `tasks`; 0: as many as are cheapest
 };
 
 // Total and deterministic: every task of a group computes the same plan from the same facts.

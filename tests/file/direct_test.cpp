@@ -87,5 +87,34 @@ TEST_F(Direct, AllProcessesTakeTheSameAlignment) {
     for (const std::uint64_t seed : {1, 2}) expect_agreement(what, seed);
 }
 
+// Two tasks in turn, in pieces that are no blocks: the hint is not obeyed, and the record says so.
+TEST_F(Direct, TheRecordOfAnAccessTellsTheWayThatWasTaken) {
+  const auto memory = make_memory_backend();
+  run_on_team(2, [&](Group& group) {
+    PlainOpen how;
+    how.path = "f";
+    how.options.write = how.options.create = how.direct = true;
+    how.hints = "method=direct";
+    const auto opened = run(PlainFile::open(group, memory, how));
+    ASSERT_TRUE(opened.has_value()) << opened.status().message();
+    PlainFile& file = *opened.value();
+    for (const std::uint64_t piece : {4096, 3000}) {
+      std::vector<std::byte> bytes(8 * piece);
+      std::vector<Extent> extents;
+      for (std::uint64_t i = 0; i < 8; ++i)
+        extents.push_back(
+            {bytes.data() + i * piece, piece, (2 * i + static_cast<std::uint64_t>(group.rank())) * piece});
+      Access access;
+      access.direction = Direction::write;
+      access.extents = extents;
+      const Outcome outcome = run(file.access(access));
+      EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+      EXPECT_EQ(outcome.plan.past_cache, piece == 4096);
+      EXPECT_EQ(describe(outcome.plan).find("past the page cache") != std::string::npos, piece == 4096);
+    }
+    EXPECT_TRUE(run(file.close()).ok());
+  });
+}
+
 }  // namespace
 }  // namespace thalweg::test

@@ -27,22 +27,22 @@ Strategy tuned() {
   return strategy;
 }
 
+constexpr DirectIo kAligned{.possible = true, .whole_blocks = true};
+constexpr DirectIo kUnaligned{.possible = true, .whole_blocks = false};
 constexpr std::uint64_t kSmall = 4096, kLarge = std::uint64_t{64} << 20;
 
 TEST(Planning, AProfileGoesPastTheCacheOnlyWhereThatIsCheaper) {
-  EXPECT_TRUE(plan_access(tuned(), block_of(kLarge), true).past_cache);
-  EXPECT_FALSE(plan_access(tuned(), block_of(kSmall), true).past_cache);
-  EXPECT_FALSE(plan_access(tuned(), block_of(kLarge, Direction::read), true).past_cache);
+  EXPECT_TRUE(plan_access(tuned(), block_of(kLarge), kAligned).past_cache);
+  EXPECT_FALSE(plan_access(tuned(), block_of(kSmall), kAligned).past_cache);
+  EXPECT_FALSE(plan_access(tuned(), block_of(kLarge, Direction::read), kAligned).past_cache);
 }
 
-TEST(Planning, AFileWithoutDirectIoNeverDoes) {
-  EXPECT_FALSE(plan_access(tuned(), block_of(kLarge), false).past_cache);
-}
+TEST(Planning, AFileWithoutDirectIoNeverDoes) { EXPECT_FALSE(plan_access(tuned(), block_of(kLarge), {}).past_cache); }
 
 TEST(Planning, AHintIsObeyedAlsoWhereItIsDearer) {
   Strategy strategy = tuned();
   strategy.direct_where_cheaper = false;
-  const Plan plan = plan_access(strategy, block_of(kSmall), true);
+  const Plan plan = plan_access(strategy, block_of(kSmall), kAligned);
 
   EXPECT_TRUE(plan.past_cache);
   EXPECT_NE(describe(plan).find(", past the page cache ("), std::string::npos);
@@ -54,12 +54,93 @@ TEST(Planning, TheNaiveMethodGoesThroughTheCache) {
   PlanInput input = block_of(kLarge);
   input.shared_memory = true;
 
-  EXPECT_FALSE(plan_access(strategy, input, true).past_cache);
+  EXPECT_FALSE(plan_access(strategy, input, kAligned).past_cache);
+}
+
+// Pieces of 64 bytes, of all tasks in turn, with holes between them.
+PlanInput woven(Direction direction) {
+  PlanInput input;
+  input.direction = direction;
+  input.tasks = 4;
+  input.shared_memory = true;
+  Pattern& pattern = input.pattern;
+  pattern.shape = Shape::interleaved;
+  pattern.bytes = 4 * 1000 * 64;
+  pattern.end = 2 * pattern.bytes;
+  pattern.runs = pattern.pieces = 4000;
+  pattern.density = 0.5;
+  pattern.largest_share = 0.25;
+  return input;
+}
+
+// The whole plan is another one then, not the same with another name.
+TEST(Planning, WritesThatMeetInABlockGoThroughTheCache) {
+  Strategy strategy = tuned();
+  strategy.direct_where_cheaper = false;
+  strategy.direct_costs.call_ns = 1e9;
+  PlanInput apart = woven(Direction::write);
+  apart.shared_memory = false;
+
+  EXPECT_TRUE(plan_access(strategy, apart, kAligned).past_cache);
+  const Plan plan = plan_access(strategy, apart, kUnaligned);
+  EXPECT_FALSE(plan.past_cache);
+  EXPECT_EQ(describe(plan), describe(plan_access(strategy, apart, {})));
+  strategy.direct_reads = true;
+  apart.direction = Direction::read;
+  EXPECT_TRUE(plan_access(strategy, apart, kUnaligned).past_cache) << "reading puts nothing back";
+}
+
+Plan forced(Method method, const PlanInput& input, std::size_t workers = 0) {
+  Strategy strategy;
+  strategy.sieve_writes = true;
+  strategy.method = method;
+  strategy.workers = workers;
+  return plan_access(strategy, input, {});
+}
+
+// What suits the cheapest method need not be right for the one that was asked for.
+TEST(Planning, AForcedMethodHasThePlanOfThatMethod) {
+  Strategy free;
+  free.sieve_writes = true;
+  const Plan chosen = plan_access(free, woven(Direction::write), {});
+  ASSERT_TRUE(chosen.method == Method::shared && chosen.sieve);
+
+  EXPECT_EQ(describe(forced(Method::shared, woven(Direction::write))).substr(0, 6), "shared");
+  EXPECT_TRUE(forced(Method::shared, woven(Direction::write)).sieve);
+  const Plan direct = forced(Method::direct, woven(Direction::write), 3);
+  EXPECT_EQ(direct.method, Method::direct);
+  EXPECT_FALSE(direct.sieve) << "windows of the tasks overlap";
+  EXPECT_EQ(direct.workers, 1u);
+  for (const Direction direction : {Direction::read, Direction::write}) {
+    const Plan naive = forced(Method::naive, woven(direction), 3);
+    EXPECT_EQ(naive.method, Method::naive);
+    EXPECT_FALSE(naive.sieve || naive.pack);
+    EXPECT_EQ(naive.workers, 1u);
+    EXPECT_STREQ(naive.reason, "the hint 'method' says so");
+    EXPECT_GT(naive.expected_ns, 0);
+  }
+}
+
+// Each task has one piece, so that the cheapest is that each writes its own, without staging.
+TEST(Planning, AForcedSharedMethodFindsItsOwnWorkers) {
+  PlanInput even = block_of(kLarge);
+  even.direction = Direction::read;
+  even.tasks = 4;
+  even.shared_memory = true;
+  even.pattern.runs = even.pattern.pieces = 4;
+  even.pattern.largest_share = 0.25;
+  ASSERT_EQ(plan_access({}, even, {}).method, Method::direct);
+
+  EXPECT_EQ(forced(Method::shared, even).workers, 4u);
+  EXPECT_EQ(forced(Method::shared, even, 2).workers, 2u);
+  EXPECT_EQ(forced(Method::shared, even, 99).workers, 4u);
+  even.shared_memory = false;
+  EXPECT_EQ(forced(Method::shared, even).method, Method::direct) << "nobody reaches the memory of others";
 }
 
 TEST(Planning, NothingIsMovedNowhere) {
-  EXPECT_FALSE(plan_access(tuned(), PlanInput{}, true).past_cache);
-  EXPECT_EQ(plan_access(tuned(), PlanInput{}, true).method, Method::nothing);
+  EXPECT_FALSE(plan_access(tuned(), PlanInput{}, kAligned).past_cache);
+  EXPECT_EQ(plan_access(tuned(), PlanInput{}, kAligned).method, Method::nothing);
 }
 
 }  // namespace

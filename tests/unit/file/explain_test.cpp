@@ -80,6 +80,19 @@ TEST(Explain, DirectIoByHintWhereTheStorageHasIt) {
   EXPECT_NE(text.value().find("\nwrite: contiguous"), std::string::npos) << text.value();
 }
 
+// As the access itself would go: what two tasks write of one block must not pass the cache.
+TEST(Explain, TasksThatMeetInABlockGoThroughTheCache) {
+  const auto backend = make_memory_backend();
+  const auto way = [&](std::uint64_t bytes) {
+    const auto text = explain_access(*backend, "f", "io=direct,method=direct", access_of(2, 10, bytes, 2 * bytes));
+    return text.has_value() ? text.value() : text.status().message();
+  };
+
+  EXPECT_NE(way(3000).find("\nway: through the page cache: tasks write parts of the same blocks"), std::string::npos)
+      << way(3000);
+  EXPECT_NE(way(4096).find("\nway: past the page cache"), std::string::npos) << way(4096);
+}
+
 TEST(Explain, RefusesUnknownHints) {
   const auto backend = make_memory_backend();
 

@@ -139,6 +139,8 @@ PlanInput random_input(std::mt19937_64& random) {
   input.shared_memory = random() % 2 == 0;
   input.may_sieve_writes = random() % 2 == 0;
   input.direction = random() % 2 == 0 ? Direction::read : Direction::write;
+  if (random() % 2 == 0) input.workers = 1 + random() % input.tasks;
+  if (random() % 2 == 0) input.method = input.shared_memory ? static_cast<Method>(1 + random() % 3) : Method::direct;
   input.staging_bytes = random() % 3 == 0 ? 0 : std::uint64_t{1} << random() % 40;
   Pattern& p = input.pattern;
   p.shape = static_cast<Shape>(random() % 6);
@@ -167,10 +169,12 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
     const Plan again = choose_plan(input, costs);
 
     ASSERT_EQ(found.method == Method::nothing, input.pattern.bytes == 0);
-    ASSERT_NE(found.method, Method::naive);
+    ASSERT_TRUE(found.method == Method::nothing || !input.method || found.method == *input.method);
+    ASSERT_TRUE(found.method != Method::naive || input.method == Method::naive);
     ASSERT_TRUE(found.method != Method::shared || input.shared_memory);
     ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks &&
-                (most == 0 || found.pack || found.sieve || found.workers <= most));
+                (most == 0 || found.pack || found.sieve || found.workers <= std::max(most, input.workers)));
+    ASSERT_TRUE(found.method != Method::shared || input.workers == 0 || found.workers == input.workers);
     ASSERT_FALSE(found.pack && found.sieve);
     ASSERT_TRUE(!found.sieve || reads || input.may_sieve_writes);
     ASSERT_EQ(found.staging_bytes, found.pack || found.sieve ? input.staging_bytes : 0);
