@@ -11,6 +11,8 @@
 #include <new>
 #include <vector>
 
+#include "omp_file/brief_lock.hpp"
+
 namespace thalweg::omp_file {
 
 template <class T>
@@ -27,7 +29,7 @@ class NumberTable {
 
   // The number of `object` from now on; kNone when all slots are in use. Throws bad_alloc.
   std::int64_t add(T* object) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     if (free_.size() < kKeepFree && slots_.size() < std::size_t{1} << range_.slot_bits) {
       slots_.emplace_back();
       free_.push_back(slots_.size() - 1);
@@ -42,7 +44,7 @@ class NumberTable {
   // What `use` returns for the object of this number, or for nullptr; nobody adds or removes meanwhile.
   template <class Use>
   auto with(std::int64_t number, Use&& use) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     Slot* slot = find(number);
     return use(slot == nullptr ? nullptr : slot->object);
   }
@@ -50,7 +52,7 @@ class NumberTable {
   // The first object that `fits`; nullptr when none does. Nobody adds or removes meanwhile.
   template <class Fits>
   T* find_first(Fits&& fits) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     for (Slot& slot : slots_) {
       if (slot.object != nullptr && fits(slot.object)) return slot.object;
     }
@@ -59,7 +61,7 @@ class NumberTable {
 
   // Forgets the number and gives its object back; nullptr when there is none.
   T* remove(std::int64_t number) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     Slot* slot = find(number);
     if (slot == nullptr) return nullptr;
     T* object = slot->object;
@@ -80,7 +82,7 @@ class NumberTable {
     std::uint64_t generation = 0;
   };
 
-  Slot* find(std::int64_t number) {  // with mutex_ held
+  Slot* find(std::int64_t number) {  // with lock_ held
     if (number < range_.first) return nullptr;
     const auto bits = static_cast<std::uint64_t>(number) - static_cast<std::uint64_t>(range_.first);
     const std::size_t slot = bits & ((std::uint64_t{1} << range_.slot_bits) - 1);
@@ -89,9 +91,9 @@ class NumberTable {
   }
 
   const Range range_;
-  std::mutex mutex_;
-  std::vector<Slot> slots_;       // guarded by mutex_
-  std::deque<std::size_t> free_;  // guarded by mutex_; the one that is free longest first
+  BriefLock lock_;
+  std::vector<Slot> slots_;       // guarded by lock_
+  std::deque<std::size_t> free_;  // guarded by lock_; the one that is free longest first
 };
 
 }  // namespace thalweg::omp_file

@@ -20,15 +20,6 @@ NumberTable<OpenFile>& table() {
 
 }  // namespace
 
-void OpenFile::lock() {
-  while (busy.exchange(1, std::memory_order_acquire) != 0) busy.wait(1, std::memory_order_relaxed);
-}
-
-void OpenFile::unlock() {
-  busy.store(0, std::memory_order_release);
-  busy.notify_one();
-}
-
 int add_descriptor(OpenFile* file) {
   try {
     return static_cast<int>(table().add(file));

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "omp_file/brief_lock.hpp"
 #include "thalweg/file.h"
 
 namespace thalweg::omp_file {
@@ -19,12 +20,9 @@ struct OpenFile {
 
   // Release by whoever drops one, acquire by whoever drops the last.
   std::atomic<int> references{1};
-  // 1 while a team is at work: a tw_file serves one call at a time. Taken by thread 0 of a team whose threads have all
-  // arrived, so that whoever holds it needs nobody else to go on; given back by the last that leaves. Acquire, release.
-  std::atomic<int> busy{0};
-
-  void lock();
-  void unlock();
+  // Held while a team is at work: a tw_file serves one call at a time. Taken by thread 0 of a team whose threads have
+  // all arrived, so that whoever holds it needs nobody else to go on; given back by the last that leaves.
+  BriefLock busy{};
 };
 
 // Gives the file a descriptor, which takes over the caller's reference; -1 when all are in use, -2 without memory.

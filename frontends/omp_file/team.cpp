@@ -3,6 +3,8 @@
 #include <mutex>
 #include <new>
 
+#include "omp_file/brief_lock.hpp"
+
 // Of the OpenMP runtime of the program; null where there is none.
 extern "C" {
 __attribute__((weak)) int omp_get_thread_num(void);
@@ -20,7 +22,7 @@ namespace {
 class TeamPool {
  public:
   Team* take(std::int64_t size) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     Stack& idle = stack_of(size);
     for (Team** link = &idle.top; *link != nullptr; link = &(*link)->below) {
       Team* team = *link;
@@ -34,7 +36,7 @@ class TeamPool {
 
   // False when enough are kept already.
   bool give(Team* team) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard hold(lock_);
     Stack& idle = stack_of(team->size);
     if (idle.height >= (team->size <= kSmall ? 64 : 16)) return false;
     team->below = idle.top;
@@ -51,8 +53,8 @@ class TeamPool {
   };
   Stack& stack_of(std::int64_t size) { return stacks_[size <= kSmall ? size : 0]; }
 
-  std::mutex mutex_;
-  Stack stacks_[kSmall + 1];  // guarded by mutex_; [0] is for the others
+  BriefLock lock_;
+  Stack stacks_[kSmall + 1];  // guarded by lock_; [0] is for the others
 };
 
 // Never destroyed: threads may be at work while the process ends.
@@ -130,7 +132,7 @@ void Meeting::present(Team* team) { GOMP_single_copy_end(team); }
 void let_go_of_file(Team& team) {
   OpenFile* file = team.shared.file;
   if (file == nullptr) return;
-  if (team.shared.locked) file->unlock();
+  if (team.shared.locked) file->busy.unlock();
   team.shared.file = nullptr;
   release(file);
 }

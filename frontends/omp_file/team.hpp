@@ -93,7 +93,7 @@ class Meeting {
 
   // By thread 0: keeps other teams from the file until the last thread of this one has left.
   void lock_file() {
-    shared().file->lock();
+    shared().file->busy.lock();
     shared().locked = true;
   }
 

@@ -148,7 +148,7 @@ int begin_transfer(const Transfer& mine, omp_file_request* request) {
     return to_return(outcome);
   }
   meeting.leave_to_operation([](Team& team) {
-    if (team.shared.locked) team.shared.file->unlock();
+    if (team.shared.locked) team.shared.file->busy.unlock();
     team.shared.locked = false;
   });
   return 0;

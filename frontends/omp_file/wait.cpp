@@ -75,9 +75,9 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
   Outcome outcome = agree(meeting, {seat.status, seat.os_errno, text});
   OpenFile* file = operation.shared.file;  // nullptr: closed since, and all is done
   if (outcome.ok() && file != nullptr && ends_with_sync(*file, operation.shared.direction)) {
-    if (meeting.rank() == 0) file->lock();
+    if (meeting.rank() == 0) file->busy.lock();
     outcome = sync_file(meeting, *file);
-    if (meeting.rank() == 0) file->unlock();
+    if (meeting.rank() == 0) file->busy.unlock();
   }
   set_last_count(outcome.ok() ? seat.moved : 0);
   return outcome;
