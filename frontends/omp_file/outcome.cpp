@@ -6,7 +6,7 @@ namespace thalweg::omp_file {
 
 namespace {
 
-thread_local long last_count = 0;
+[[gnu::tls_model("initial-exec")]] thread_local long last_count = 0;
 
 int errno_of(tw_status status, tw_direction direction) {
   switch (status) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "engine/naive_engine.hpp"
+#include "engine/one_call.hpp"
 #include "engine/placing.hpp"
 #include "engine/planning.hpp"
 #include "engine/queues.hpp"
@@ -235,6 +236,10 @@ Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
   TransferResult result;
   const ExtentList* own = &part.list;
   result.status = check_common(part, group);
+  if (const auto call = OneCall::of(*part.whole, *what.plan); call.has_value()) {
+    if (group.rank() != 0 || !result.status.ok()) co_return result;
+    co_return co_await transfer_at_once(*what.file, *what.io.queue, what.direction, call->range(), call->pieces());
+  }
   try {
     share = share_of(*part.whole, group, *what.plan, *what.file);
   } catch (const std::bad_alloc&) {

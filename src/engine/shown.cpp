@@ -11,7 +11,8 @@ constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
 }  // namespace
 
-Whole::Whole(std::size_t tasks) : shown_(tasks) {
+Whole::Whole(std::size_t tasks)
+    : shown_(tasks, &memory_), summaries_(&memory_), single_(&memory_), made_(&memory_), lists_(&memory_) {
   summaries_.reserve(tasks);
   single_.reserve(tasks);
   made_.reserve(tasks);

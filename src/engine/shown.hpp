@@ -2,7 +2,10 @@
 // from all of them. Same messages, same conclusions: nothing needs to be asked again.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -34,6 +37,8 @@ class Whole {
   // Takes the memory for so many tasks, so that nothing after the meeting can fail for want of it. May throw
   // std::bad_alloc.
   explicit Whole(std::size_t tasks);
+  Whole(const Whole&) = delete;
+  Whole& operator=(const Whole&) = delete;
   // The messages of all, in rank order.
   void read(const Gathered& gathered);
 
@@ -44,7 +49,8 @@ class Whole {
   Status mismatch(bool one_process) const;
   bool in_order() const { return shown_[0].placement == Placement::in_order; }
   bool common() const { return shown_[0].common; }
-  bool has_lists() const;  // some task has more than one extent
+  std::size_t movers() const { return common() ? 1 : shown_.size(); }  // tasks 0 to movers()-1 have what is to be moved
+  bool has_lists() const;                                              // some task has more than one extent
   bool in_whole_blocks() const;
   // Of all tasks; of a common access those of one. At most 2^64-1, then that.
   std::uint64_t bytes() const { return bytes_before(movers()); }
@@ -58,13 +64,14 @@ class Whole {
   std::span<const ExtentList* const> lists(std::size_t from, std::size_t to);
 
  private:
-  std::size_t movers() const { return common() ? 1 : shown_.size(); }
-
-  std::vector<Shown> shown_;
-  std::vector<ExtentSummary> summaries_;
-  std::vector<Extent> single_;
-  std::vector<ExtentList> made_;
-  std::vector<const ExtentList*> lists_;
+  // Of a few tasks it is here: a small access must not be dearer than the call that it makes.
+  alignas(std::max_align_t) std::array<std::byte, 1536> here_;
+  std::pmr::monotonic_buffer_resource memory_{here_.data(), here_.size()};
+  std::pmr::vector<Shown> shown_;
+  std::pmr::vector<ExtentSummary> summaries_;
+  std::pmr::vector<Extent> single_;
+  std::pmr::vector<ExtentList> made_;
+  std::pmr::vector<const ExtentList*> lists_;
 };
 
 }  // namespace thalweg

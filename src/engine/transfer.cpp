@@ -153,6 +153,32 @@ Status make_worker(const TransferTask& task, std::optional<Worker>& worker) {
 
 }  // namespace
 
+Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
+                                    std::span<const Piece> pieces) {
+  const bool writes = direction == Direction::write;
+  RangeGate::Hold hold;
+  hold.range = range;
+  hold.how = Writing::once;
+  if (writes) {
+    Entered entered{file.writers, hold};
+    co_await Until{entered.point()};
+  }
+  IoTransfer io;
+  io.file = file.stored.get();
+  io.direction = direction;
+  io.offset = range.begin;
+  io.pieces = pieces;
+  Submitted submitted{queue, io};
+  co_await Until{submitted.point()};
+  Done done{queue, io};
+  co_await Until{done.point()};
+  if (writes) file.writers.leave(hold);
+  TransferResult result;
+  result.status = std::move(io.status);
+  if (!writes && result.status.ok() && io.moved < range.end - range.begin) result.end_of_file = range.begin + io.moved;
+  co_return result;
+}
+
 Op<TransferResult> transfer(TransferTask task) {
   std::optional<Worker> made;
   if (Status status = make_worker(task, made); !status.ok()) {

@@ -36,7 +36,10 @@ struct TransferResult {
   std::uint64_t end_of_file = kEverything;  // where a read met it
 };
 
-// May only be given up when done.
+// Both may only be given up when done.
 Op<TransferResult> transfer(TransferTask task);
+// One call through the page cache, without steps. `pieces` is what lies in `range`; borrowed, with its memory.
+Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
+                                    std::span<const Piece> pieces);
 
 }  // namespace thalweg

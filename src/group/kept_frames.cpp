@@ -15,21 +15,36 @@ struct Frames {
   std::array<void*, kOfEach> frames;
   std::size_t n = 0;
 };
+using Kept = std::array<Frames, kSizes + 1>;
 
-thread_local bool ended = false;  // the frames of this thread are gone, and more must not be kept
+// Of this thread. A pointer alone is small enough for the kind of thread-local variable that costs no call.
+[[gnu::tls_model("initial-exec")]] thread_local Kept* kept = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local bool ended = false;  // no more frames must be kept
 
-struct Kept {
-  std::array<Frames, kSizes + 1> sizes{};
-  ~Kept() {
+struct AtThreadEnd {
+  ~AtThreadEnd() {
     ended = true;
-    for (Frames& size : sizes)
+    for (Frames& size : *kept)
       while (size.n > 0) ::operator delete(size.frames[--size.n]);
+    delete kept;
+    kept = nullptr;
   }
 };
 
+Kept* begin_keeping() {
+  if (ended) return nullptr;
+  kept = new (std::nothrow) Kept{};
+  if (kept != nullptr) {
+    [[maybe_unused]] thread_local const AtThreadEnd at_thread_end;
+  }
+  return kept;
+}
+
 Frames* frames_of(std::size_t kept_size) {
-  thread_local Kept kept;
-  return !ended && kept_size <= kUnit * kSizes ? &kept.sizes[kept_size / kUnit] : nullptr;
+  if (kept_size > kUnit * kSizes) return nullptr;
+  Kept* mine = kept;
+  if (mine == nullptr) mine = begin_keeping();
+  return mine == nullptr ? nullptr : &(*mine)[kept_size / kUnit];
 }
 
 }  // namespace

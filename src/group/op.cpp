@@ -21,7 +21,7 @@ void wait_longer_each_time(unsigned idle_rounds) {
   sleep_for(std::chrono::microseconds(std::min(1U << doublings, kLongestSleepUs)));
 }
 
-thread_local Driver* current_driver = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local Driver* current_driver = nullptr;
 
 std::atomic<Driver::Meanwhile (*)()> meanwhile{nullptr};
 

@@ -12,6 +12,7 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
+constexpr double kStagingNs = 150;  // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
 enum class Style { plain, pack, sieve };
@@ -128,7 +129,7 @@ class Model {
   }
   Work packed(double runs, double bytes) const {
     const double calls = std::max(runs, bytes / static_cast<double>(in_.staging_bytes));
-    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * staged_byte_ns(), copies_ns()};
+    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * staged_byte_ns(), copies_ns() + kStagingNs};
   }
   // A window is read, and written back.
   Work sieved(double range, double least_windows) const {

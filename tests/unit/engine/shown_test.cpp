@@ -3,9 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <vector>
+
+#include "known.hpp"
 
 namespace thalweg {
 namespace {
@@ -24,25 +25,12 @@ class WholeOf : public testing::Test {
     }
     return all;
   }
-  static Whole whole_of(const std::vector<Shown>& all) {
-    Gathered gathered;
-    for (const Shown& shown : all) {
-      gathered.begin.push_back(gathered.data.size());
-      gathered.data.resize(gathered.data.size() + sizeof shown);
-      std::memcpy(gathered.data.data() + gathered.begin.back(), &shown, sizeof shown);
-    }
-    gathered.begin.push_back(gathered.data.size());
-    Whole whole(all.size());
-    whole.read(gathered);
-    return whole;
-  }
-
   std::vector<std::byte> memory_;
   std::vector<std::vector<Extent>> lists_;
 };
 
 TEST_F(WholeOf, KnowsTheBytesBeforeEachTask) {
-  const Whole whole = whole_of(blocks(4));
+  const Known whole(blocks(4));
 
   EXPECT_EQ(whole.bytes(), 60u);
   EXPECT_EQ(whole.bytes_before(0), 0u);
@@ -55,13 +43,13 @@ TEST_F(WholeOf, SumsAreAtMostTheLargestNumber) {
   std::vector<Shown> all(6);
   for (Shown& shown : all) shown.summary.bytes = std::uint64_t{1} << 62;
 
-  EXPECT_EQ(whole_of(all).bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(Known(all).bytes(), ~std::uint64_t{0});
 }
 
 TEST_F(WholeOf, PlacesTasksOneBehindTheOther) {
   std::vector<Shown> all = blocks(4);
   for (Shown& shown : all) shown.placement = Placement::in_order;
-  Whole whole = whole_of(all);
+  Known whole(all);
 
   whole.place_in_order(1000);
 
@@ -72,7 +60,7 @@ TEST_F(WholeOf, PlacesTasksOneBehindTheOther) {
 }
 
 TEST_F(WholeOf, MakesTheListsOfTasksOfOneExtentAnew) {
-  Whole whole = whole_of(blocks(4));
+  Known whole(blocks(4));
 
   const auto lists = whole.lists(0, 4);
 
@@ -83,7 +71,7 @@ TEST_F(WholeOf, MakesTheListsOfTasksOfOneExtentAnew) {
 TEST_F(WholeOf, OfACommonAccessIsThatOfOneTask) {
   std::vector<Shown> all(3, blocks(4)[3]);
   for (Shown& shown : all) shown.common = true;
-  Whole whole = whole_of(all);
+  Known whole(all);
 
   EXPECT_EQ(whole.bytes(), 30u);
   EXPECT_EQ(whole.lists(0, 3).size(), 1u);
@@ -101,7 +89,7 @@ TEST_F(WholeOf, SeesInWhatTasksDiffer) {
     for (std::size_t who = 0; who < 3; ++who) {
       std::vector<Shown> all = blocks(3);
       differences[i](all[who]);
-      const Whole whole = whole_of(all);
+      const Known whole(all);
 
       EXPECT_EQ(whole.mismatch(true).code(), Code::invalid_argument) << i << " on task " << who;
       EXPECT_EQ(whole.mismatch(false).ok(), i == 3) << "files of other processes have other addresses";
