@@ -1,5 +1,6 @@
 // Opening and closing: one thread does it, all have it.
 #include <fcntl.h>
+#include <sched.h>
 
 #include <array>
 #include <cstdarg>
@@ -117,6 +118,17 @@ Outcome open_all(Meeting& meeting, const Opening& mine) {
   return outcome_of(tw_group_barrier(meeting.group()));
 }
 
+// By the caller's reference, that of the descriptor. A call whose threads have not all come may need this very thread,
+// from an outer region; it closes the file when it ends.
+tw_status close_last(OpenFile* file) {
+  settle_requests_on(file);
+  while (others_are_at_work(*file)) {
+    sched_yield();
+    settle_requests_on(file);  // that those have begun
+  }
+  return release(file);
+}
+
 Outcome close_all(Meeting& meeting, int fd) {
   Team::Shared& shared = meeting.shared();
   const Outcome outcome = agree(meeting, check_descriptor(meeting, fd));
@@ -127,10 +139,9 @@ Outcome close_all(Meeting& meeting, int fd) {
     if (file == nullptr) {
       wrong = invalid("another team closed the file at the same time", EBADF);
     } else {
-      settle_requests_on(file);
-      shared.file = nullptr;  // that reference first, so that the next one closes unless another call is under way
-      release(file);
-      const tw_status status = release(file);
+      shared.file = nullptr;
+      release(file);  // not the last one
+      const tw_status status = close_last(file);
       if (status != TW_OK) wrong = library_complaint(status);
     }
   }
@@ -141,8 +152,7 @@ int open_with_mode(const Opening& mine) {
   Meeting meeting([&](Team& team) { team.shared.arguments = &mine; });
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = open_all(meeting, mine);
-  meeting.leave([](Team&) {});
-  return to_return(outcome);
+  return to_return(outcome, meeting.leave([](Team&) -> tw_status { return TW_OK; }));
 }
 
 }  // namespace
@@ -168,6 +178,5 @@ extern "C" int omp_file_close_all(int fd) {
   });
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = close_all(meeting, fd);
-  meeting.leave(let_go_of_file);
-  return to_return(outcome);
+  return to_return(outcome, meeting.leave(let_go_of_file));
 }

@@ -41,6 +41,12 @@ tw_status release(OpenFile* file) {
   return tw_file_close(last->handle);
 }
 
+// When the descriptor is forgotten references only become fewer, so that what is read first can only be too large.
+bool others_are_at_work(const OpenFile& file) {
+  const int references = file.references.load(std::memory_order_acquire);
+  return references > 1 + file.gathering.load(std::memory_order_acquire);
+}
+
 OpenFile* forget_descriptor(int fd) { return table().remove(fd); }
 
 }  // namespace thalweg::omp_file

@@ -44,8 +44,10 @@ inline bool ends_with_sync(const OpenFile& file, tw_direction direction) {
 // Syncs the file for all, with the file locked. Collective.
 Outcome sync_file(Meeting& meeting, OpenFile& file);
 
-// Ends a call: sets errno.
-inline int to_return(Outcome outcome) {
+// Ends a call: sets errno. `left` is what closing said on this thread, the last one of a call that outlived its file's
+// descriptor: nobody else could be told any more.
+inline int to_return(Outcome outcome, tw_status left = TW_OK) {
+  if (outcome.ok()) outcome = outcome_of(left);
   if (outcome.ok()) return 0;
   errno = outcome.os_errno;
   return -1;

@@ -31,8 +31,7 @@ int on_file(int fd, const void* arguments, off_t* result, Check&& check, Act&& a
     outcome = tell(meeting, status);
   }
   if (outcome.ok() && result != nullptr) __atomic_store_n(result, off_t{shared.value}, __ATOMIC_RELAXED);
-  meeting.leave(let_go_of_file);
-  return to_return(outcome);
+  return to_return(outcome, meeting.leave(let_go_of_file));
 }
 
 struct Seek {

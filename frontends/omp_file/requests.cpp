@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <utility>
 
 #include "omp_file/number_table.hpp"
 
@@ -73,6 +74,15 @@ Team* claim_request_on(const OpenFile* file) {
 void give_up_claim(omp_file_request request) {
   table().with(request, [](Team* operation) {
     if (operation != nullptr) operation->claimed = false;
+  });
+}
+
+// With the table locked: whoever looks for the operations of a file reads which one it is.
+OpenFile* give_up_claim_and_file(omp_file_request request) {
+  return table().with(request, [](Team* operation) -> OpenFile* {
+    if (operation == nullptr) return nullptr;
+    operation->claimed = false;
+    return std::exchange(operation->shared.file, nullptr);
   });
 }
 

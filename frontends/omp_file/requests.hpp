@@ -16,11 +16,14 @@ Team* claim_request(omp_file_request request);
 // One on this file that has begun; nullptr when there is none.
 Team* claim_request_on(const OpenFile* file);
 void give_up_claim(omp_file_request request);
+// The same of an operation that is complete and has nothing to do with its file any more, whose reference is returned.
+OpenFile* give_up_claim_and_file(omp_file_request request);
 
 // The operation is over, or did not begin.
 void forget_request(omp_file_request request);
 
-// Completes the operations on a file that is about to be closed. Their requests stay, complete.
+// Completes the operations on a file that is about to be closed, of which the caller has a reference. Their requests
+// stay, complete.
 void settle_requests_on(OpenFile* file);
 
 }  // namespace thalweg::omp_file

@@ -129,12 +129,25 @@ void Meeting::give_team(Team* team) {
 Team* Meeting::meet() { return static_cast<Team*>(GOMP_single_copy_start()); }
 void Meeting::present(Team* team) { GOMP_single_copy_end(team); }
 
-void let_go_of_file(Team& team) {
+// What the team shares may change as soon as all have come; the file stays until this thread has come to an agreement.
+void Meeting::gather() {
+  OpenFile* const file = absent() ? nullptr : shared().file;
+  if (file != nullptr) file->gathering.fetch_add(1, std::memory_order_release);
+  present(team_);
+  if (file != nullptr) file->gathering.fetch_sub(1, std::memory_order_release);
+}
+
+tw_status let_go_of_file(Team& team) {
   OpenFile* file = team.shared.file;
+<<<<<<< HEAD
   if (file == nullptr) return;
   if (team.shared.locked) file->busy.unlock();
+=======
+  if (file == nullptr) return TW_OK;
+  if (team.shared.locked) file->unlock();
+>>>>>>> h1
   team.shared.file = nullptr;
-  release(file);
+  return release(file);
 }
 
 }  // namespace thalweg::omp_file

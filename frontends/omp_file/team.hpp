@@ -80,7 +80,7 @@ class Meeting {
     if (team_ != nullptr) return;
     team_ = take_team(place_.size);
     if (!absent()) prepare(*team_);
-    if (place_.size > 1) present(team_);
+    if (place_.size > 1) gather();
   }
 
   bool absent() const { return team_ == no_team(); }  // there was no memory: nothing can be done, by any thread
@@ -97,12 +97,13 @@ class Meeting {
     shared().locked = true;
   }
 
-  // The last thread to leave runs `clear_up(team)` and then gives the team back.
+  // The last thread to leave runs `clear_up(team)` and then gives the team back. What clearing up says, to that thread.
   template <class ClearUp>
-  void leave(ClearUp&& clear_up) {
-    if (!last_inside()) return;
-    clear_up(*team_);
+  tw_status leave(ClearUp&& clear_up) {
+    if (!last_inside()) return TW_OK;
+    const tw_status status = clear_up(*team_);
     give_team(team_);
+    return status;
   }
   // The same without giving the team back: it stays with a nonblocking operation.
   template <class ClearUp>
@@ -121,13 +122,14 @@ class Meeting {
   // Waits for all threads. nullptr: this one came first and must present a team to the others, which still wait.
   static Team* meet();
   static void present(Team* team);
+  void gather();  // by the one that came first: until all have come
   bool last_inside() { return team_->inside.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   Place place_;
   Team* team_ = nullptr;
 };
 
-// Ends what an operation holds of its file: the lock, and the reference.
-void let_go_of_file(Team& team);
+// Ends what an operation holds of its file: the lock, and the reference. What closing says where that was the last one.
+tw_status let_go_of_file(Team& team);
 
 }  // namespace thalweg::omp_file

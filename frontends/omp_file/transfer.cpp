@@ -129,8 +129,7 @@ int transfer(const Transfer& mine) {
   Meeting meeting([&](Team& team) { prepare(team, mine); });
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = move_bytes(meeting, mine);
-  meeting.leave(let_go_of_file);
-  return to_return(outcome);
+  return to_return(outcome, meeting.leave(let_go_of_file));
 }
 
 int begin_transfer(const Transfer& mine, omp_file_request* request) {
@@ -141,11 +140,10 @@ int begin_transfer(const Transfer& mine, omp_file_request* request) {
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = begin(meeting, mine, request);
   if (!outcome.ok()) {
-    meeting.leave([](Team& team) {
+    return to_return(outcome, meeting.leave([](Team& team) {
       forget_request(team.shared.request);
-      let_go_of_file(team);
-    });
-    return to_return(outcome);
+      return let_go_of_file(team);
+    }));
   }
   meeting.leave_to_operation([](Team& team) {
     if (team.shared.locked) team.shared.file->busy.unlock();

@@ -99,13 +99,17 @@ Outcome wait_or_test(Meeting& meeting, const Waiting& mine, int* done) {
   return outcome;
 }
 
-void clear_up(Team& team) {
+tw_status clear_up(Team& team) {
   const Team::Shared& shared = team.shared;
-  if (shared.operation == nullptr) return;
-  if (!shared.complete) return give_up_claim(shared.claimed);
+  if (shared.operation == nullptr) return TW_OK;
+  if (!shared.complete) {
+    give_up_claim(shared.claimed);
+    return TW_OK;
+  }
   forget_request(shared.claimed);
-  let_go_of_file(*shared.operation);
+  const tw_status status = let_go_of_file(*shared.operation);
   Meeting::give_team(shared.operation);
+  return status;
 }
 
 // Completes an operation whose file is about to be closed; its result stays for the team that will wait for it.
@@ -122,7 +126,6 @@ void settle(Team& operation) {
       keep_result(operation.seats[static_cast<std::size_t>(rank)], status);
     }
   }
-  let_go_of_file(operation);
 }
 
 int finish(omp_file_request* request, int* done, bool may_go) {
@@ -135,8 +138,7 @@ int finish(omp_file_request* request, int* done, bool may_go) {
   });
   if (meeting.absent()) return to_return(kNoMemory);
   const Outcome outcome = wait_or_test(meeting, mine, done);
-  meeting.leave(clear_up);
-  return to_return(outcome);
+  return to_return(outcome, meeting.leave(clear_up));
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ int finish(omp_file_request* request, int* done, bool may_go) {
 void settle_requests_on(OpenFile* file) {
   while (Team* operation = claim_request_on(file)) {
     settle(*operation);
-    give_up_claim(operation->shared.request);
+    if (OpenFile* its_file = give_up_claim_and_file(operation->shared.request)) release(its_file);  // not the last one
   }
 }
 

@@ -1,8 +1,10 @@
 /* Requests: operations that were started and go on while the program computes. C11 and C++.
  *
  * A request belongs to the task that started it. Whoever waits for one request advances all of the process, so any
- * order of waiting is fine. There is no cancel: an operation that was started is completed. Threads: one call at a time
- * per request; calls for different requests are independent. */
+ * order of waiting is fine. Where MPI was initialised for less than MPI_THREAD_MULTIPLE, collectives of ranks are
+ * advanced only by the thread that started them, in any call in which it waits, and by who waits for them. There is no
+ * cancel: an operation that was started is completed. Threads: one call at a time per request; calls for different
+ * requests are independent. */
 #ifndef THALWEG_REQUEST_H
 #define THALWEG_REQUEST_H
 

@@ -233,7 +233,7 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
       made->impl = request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
     }
     const Group& tasks = group != nullptr ? *group->impl : file->impl->group();
-    start(made->impl, tasks.any_thread() ? to_mode(access) : ProgressMode::poll);
+    start(made->impl, tasks.any_thread() ? to_mode(access) : ProgressMode::own);
     if (!nowhere.ok()) return nowhere;
     *request = made.release();
     return {};

@@ -43,7 +43,7 @@ tw_status tw_test(tw_request** request, int* done, int64_t* moved) {
   return guarded([&]() -> Status {
     if (request == nullptr) return null_argument("tw_test", "request");
     if (done == nullptr) return null_argument("tw_test", "done");
-    if (*request != nullptr && !(*request)->impl->done()) advance_requests();
+    if (*request != nullptr && !(*request)->impl->done()) advance(*(*request)->impl);
     *done = *request == nullptr || (*request)->impl->done() ? 1 : 0;
     return *done != 0 ? wait(request, moved) : Status{};
   });

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/queues.hpp"
+#include "group/frame_memory.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -54,10 +55,22 @@ class RequestList {
 class Progress {
  public:
   static Progress& of_process() {
-    static auto* progress = new Progress;  // outlives every thread that may still wait
+    static auto* progress = [] {
+      Driver::set_meanwhile(meanwhile);
+      return new Progress;  // outlives every thread that may still wait
+    }();
     return *progress;
   }
-  Progress() { Driver::set_meanwhile(meanwhile); }
+  // Of the operations that only this thread advances; null: it has started none.
+  static std::shared_ptr<Progress>& of_thread() {
+    thread_local std::shared_ptr<Progress> own;
+    return own;
+  }
+  static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
+  static void start_at_home(std::shared_ptr<Request> request);
+  // Of the process, and of this thread; one of them may be left out.
+  static bool advance_mine(const Progress* but = nullptr);
+  static unsigned wait_a_little(const Request& request, unsigned idle_rounds);
 
   void start(std::shared_ptr<Request> request, ProgressMode mode);
   // Whether something happened. No: or another thread is at it.
@@ -184,11 +197,26 @@ bool Progress::advance() {
   return lock.owns_lock() && step();
 }
 
+bool Progress::advance_mine(const Progress* but) {
+  bool any = false;
+  for (Progress* progress : {&of_process(), of_thread().get()})
+    if (progress != nullptr && progress != but) any = progress->advance() || any;
+  return any;
+}
+
+unsigned Progress::wait_a_little(const Request& request, unsigned idle_rounds) {
+  Progress& home = home_of(request);
+  if (advance_mine(&home)) idle_rounds = 0;
+  return home.advance_or_wait(request.done_word(), idle_rounds);
+}
+
 // A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
 Driver::Meanwhile Progress::meanwhile() {
-  Progress& all = of_process();
-  if (inside_progress || all.outstanding_.load(std::memory_order_relaxed) == 0) return Driver::Meanwhile::nothing_to_do;
-  return all.advance() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
+  const auto idle = [](const Progress* progress) {
+    return progress == nullptr || progress->outstanding_.load(std::memory_order_relaxed) == 0;
+  };
+  if (inside_progress || (idle(&of_process()) && idle(of_thread().get()))) return Driver::Meanwhile::nothing_to_do;
+  return advance_mine() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
 }
 
 unsigned Progress::advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds) {
@@ -259,15 +287,30 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   }
 }
 
+// Its memory is had as that of coroutines is: the other tasks would miss an operation that cannot start.
+void Progress::start_at_home(std::shared_ptr<Request> request) {
+  (void)of_process();  // which looks after threads that wait elsewhere
+  std::shared_ptr<Progress>& own = of_thread();
+  if (own == nullptr) own = std::allocate_shared<Progress>(FrameAllocator<Progress>{});
+  request->home_ = own;
+  own->start(std::move(request), ProgressMode::poll);
+}
+
 void start(std::shared_ptr<Request> request, ProgressMode mode) {
+  if (mode == ProgressMode::own) return Progress::start_at_home(std::move(request));
   Progress::of_process().start(std::move(request), mode);
 }
 
-void advance_requests() { (void)Progress::of_process().advance(); }
+void advance_requests() { (void)Progress::advance_mine(); }
+
+void advance(const Request& request) {
+  advance_requests();
+  (void)Progress::home_of(request).advance();
+}
 
 void wait_for(const Request& request) {
   unsigned idle_rounds = 0;
-  while (!request.done()) idle_rounds = Progress::of_process().advance_or_wait(request.done_word(), idle_rounds);
+  while (!request.done()) idle_rounds = Progress::wait_a_little(request, idle_rounds);
 }
 
 void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
@@ -278,9 +321,10 @@ void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
       if (request == nullptr) continue;
       if (request->done()) return;
       if (first == nullptr) first = request.get();
+      if (&Progress::home_of(*request) != &Progress::home_of(*first)) advance(*request);
     }
     if (first == nullptr) return;
-    idle_rounds = Progress::of_process().advance_or_wait(first->done_word(), idle_rounds);
+    idle_rounds = Progress::wait_a_little(*first, idle_rounds);
   }
 }
 

@@ -1,11 +1,15 @@
 // Request: an operation that was started and goes on by itself; Progress: who advances such operations.
 //
-// One Progress per process. Its operations live on one driver under one lock; whoever holds the lock advances them all,
-// so that no order of waiting can make tasks wait for each other:
+// The process has one Progress. Its operations live on one driver under one lock; whoever holds the lock advances them
+// all, so that no order of waiting can make tasks wait for each other:
 //   thread   the one progress thread of the process, started with the first operation that asks for it, asleep while
 //            there is none
 //   poll     whoever calls test() or wait(), or waits in any other call of the library
 //   kernel   poll where io_uring carries transfers, so that they go on without anybody advancing them; else thread
+//
+// Operations of groups that not every thread may advance (Group::any_thread) live on a Progress of the thread that
+// started them:
+//   own      that thread, in whichever call of the library it waits, and whoever waits for the operation itself
 #pragma once
 
 #include <atomic>
@@ -19,10 +23,12 @@
 
 namespace thalweg {
 
-enum class ProgressMode : std::uint8_t { thread, poll, kernel };
+enum class ProgressMode : std::uint8_t { thread, poll, kernel, own };
 
 // THALWEG_PROGRESS=thread|poll|kernel, read once; without it, thread.
 ProgressMode default_progress();
+
+class Progress;
 
 class Request {
  public:
@@ -40,6 +46,7 @@ class Request {
  private:
   friend class Progress;
   friend class RequestList;
+  std::shared_ptr<Progress> home_;      // of one thread; null: that of the process. Set before it starts
   std::optional<Op<Outcome>> op_;       // guarded by the lock of Progress
   std::shared_ptr<Request> next_;       // of its list
   Outcome outcome_;                     // written before done_
@@ -49,8 +56,10 @@ class Request {
 // Starts the operation. Cannot fail: other tasks may be waiting for it. Where no thread can be had it is polled, and
 // where there is no memory to begin it, it begins when there is some.
 void start(std::shared_ptr<Request> request, ProgressMode mode);
-// Advances what is outstanding, if nobody else does.
+// Advances what is outstanding and may be advanced by this thread, if nobody else does.
 void advance_requests();
+// The same, and what is on the same driver as `request`.
+void advance(const Request& request);
 void wait_for(const Request& request);
 // Waits until one of them is done; null ones are not. At least one is not null.
 void wait_for_any(std::span<const std::shared_ptr<Request>> requests);

@@ -210,9 +210,12 @@ namespace {
 // co_await: no request of the file is outstanding in this process.
 struct Quiet {
   SharedFile& file;
+  const Request* latest;  // of the handle, perhaps started by another thread; or null
   static bool ready(void* self) {
-    const auto& requests = static_cast<Quiet*>(self)->file.requests;
-    if (requests.load(std::memory_order_acquire) != 0) advance_requests();
+    const auto* quiet = static_cast<const Quiet*>(self);
+    const auto& requests = quiet->file.requests;
+    if (requests.load(std::memory_order_acquire) == 0) return true;
+    quiet->latest != nullptr ? advance(*quiet->latest) : advance_requests();
     return requests.load(std::memory_order_acquire) == 0;
   }
   WaitPoint point() { return {ready, nullptr, this}; }
@@ -223,11 +226,9 @@ struct Quiet {
 // When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
 Op<Status> PlainFile::close() {
   Status status = co_await group_->barrier();
-  if (group_->rank() == group_->place().process_leader) {
-    Quiet quiet{*shared_};
-    co_await Until{quiet.point()};
-    status = shared_->stored->close();
-  }
+  Quiet quiet{*shared_, latest_.get()};  // all tasks: nobody else may advance the requests of some
+  co_await Until{quiet.point()};
+  if (group_->rank() == group_->place().process_leader) status = shared_->stored->close();
   co_return co_await agree(*group_, std::move(status));
 }
 
@@ -367,18 +368,7 @@ class FileRequest final : public Request {
   std::uint64_t turn_ = 0;
 };
 
-// Memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
-template <class T>
-struct FrameAllocator {
-  using value_type = T;
-  FrameAllocator() = default;
-  template <class U>
-  FrameAllocator(const FrameAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(take_frame_memory(n * sizeof(T))); }
-  void deallocate(T* memory, std::size_t) { free_frame_memory(memory); }
-  bool operator==(const FrameAllocator&) const = default;
-};
-
+// In memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
 std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
                                           Access access) {
   return std::allocate_shared<FileRequest>(FrameAllocator<FileRequest>{}, std::move(file), std::move(group),
@@ -398,6 +388,7 @@ std::shared_ptr<Request> PlainFile::request(Access access) {
   auto request = make_request(shared_, lane->group, std::move(access));
   request->take_turns(lane);
   ++n_requests_;
+  latest_ = request;
   return request;
 }
 

@@ -14,4 +14,16 @@ namespace thalweg {
 TW_SHARED void* take_frame_memory(std::size_t bytes);  // throws bad_alloc when the reserve is used up, too
 TW_SHARED void free_frame_memory(void* memory) noexcept;
 
+// For what a task cannot do without either.
+template <class T>
+struct FrameAllocator {
+  using value_type = T;
+  FrameAllocator() = default;
+  template <class U>
+  FrameAllocator(const FrameAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_frame_memory(n * sizeof(T))); }
+  void deallocate(T* memory, std::size_t) { free_frame_memory(memory); }
+  bool operator==(const FrameAllocator&) const = default;
+};
+
 }  // namespace thalweg

@@ -1,10 +1,14 @@
 // Whose team is it? Several roots, nested regions, many threads, two teams on one file.
 #include <omp.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <filesystem>
 #include <thread>
 
 #include "omp_file/omp_file_support.hpp"
+#include "omp_file/open_files.hpp"
 
 namespace omp_file_test {
 namespace {
@@ -124,6 +128,73 @@ TEST_F(OmpFile, AFileThatIsClosedWhileOtherTeamsUseItIsBadFromThenOn) {
   while (!under_way) std::this_thread::yield();
   EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_ok(3));
   user.join();
+}
+
+// Takes the descriptor of the kernel away from a file, so that closing it fails.
+void spoil_closing(const std::string& path) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    if (std::filesystem::read_symlink(entry.path(), ignored) == path) close(std::stoi(entry.path().filename()));
+  }
+}
+
+// The call is held up by the lock of the file, which the test has.
+TEST_F(OmpFile, WhatClosingSaysIsToldByCloseAlthoughAnotherCallIsUnderWay) {
+  using namespace thalweg::omp_file;
+  const int fd = open_file();
+  OpenFile* file = acquire(fd);
+  file->lock();
+  std::thread user([&] { EXPECT_EQ(omp_file_seek_all(fd, 0, SEEK_SET, nullptr), 0); });
+  while (file->references.load() < 3) std::this_thread::yield();
+  spoil_closing(path());
+  std::thread closer(
+      [&] { EXPECT_EQ(results_on(2, [&](int) { return omp_file_close_all(fd); }), all_failed(2, EBADF)); });
+
+  while (OpenFile* still = acquire(fd)) EXPECT_EQ(release(still), TW_OK);
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  file->unlock();
+  EXPECT_EQ(release(file), TW_OK);
+  user.join();
+  closer.join();
+}
+
+// It cannot wait for a call that waits for its own thread; the last thread of that one tells.
+TEST_F(OmpFile, ClosingInsideDoesNotWaitForTheOuterTeam) {
+  using namespace thalweg::omp_file;
+  for (const bool spoilt : {false, true}) {
+    const int fd = open_file();
+    OpenFile* file = acquire(fd);
+    std::atomic<int> failed{0};
+
+    on_team(3, [&](int outer) {
+      if (outer == 0) {
+        while (file->gathering.load() == 0) std::this_thread::yield();
+        EXPECT_EQ(release(file), TW_OK);
+        if (spoilt) spoil_closing(path());
+        on_team(1, [&](int) { EXPECT_EQ(omp_file_close_all(fd), 0); });
+      }
+      if (omp_file_seek_all(fd, 0, SEEK_SET, nullptr) != 0) ++failed;
+    });
+
+    EXPECT_EQ(failed, spoilt ? 1 : 0);
+  }
+}
+
+// Each closes its own file, on which an operation is under way; under a race detector.
+TEST_F(OmpFile, FilesWithOperationsAreClosedAtOnce) {
+  std::vector<std::thread> roots;
+  for (const std::string name : {"left", "right"}) {
+    roots.emplace_back([this, name] {
+      for (int i = 0; i < 100; ++i) {
+        const int fd = open_file(O_RDWR | O_CREAT | O_TRUNC, name);
+        omp_file_request request = OMP_FILE_REQUEST_NULL;
+        EXPECT_EQ(omp_file_iwrite_all("x", 1, fd, 0, &request), 0);
+        EXPECT_EQ(omp_file_close_all(fd), 0);
+        EXPECT_EQ(omp_file_wait_all(&request), 0);
+      }
+    });
+  }
+  for (std::thread& root : roots) root.join();
 }
 
 TEST_F(OmpFile, SixtyFourThreads) {

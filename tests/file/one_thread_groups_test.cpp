@@ -1,0 +1,181 @@
+// Groups whose collectives no other thread may advance, as ranks of an MPI that was not initialised for all threads:
+// their requests are advanced by the thread that started them, and by who waits for them.
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "capi/handles.hpp"
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+// Who has made or advanced a collective.
+class Visitors {
+ public:
+  void note() {
+    const std::lock_guard lock(mutex_);
+    threads_.insert(std::this_thread::get_id());
+  }
+  std::set<std::thread::id> all() {
+    const std::lock_guard lock(mutex_);
+    return threads_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::thread::id> threads_;  // guarded by mutex_
+};
+
+class OneThreadGroup final : public Group {
+ public:
+  OneThreadGroup(std::shared_ptr<Group> inner, std::shared_ptr<Visitors> visitors)
+      : inner_(std::move(inner)), visitors_(std::move(visitors)) {}
+  TaskRank rank() const noexcept override { return inner_->rank(); }
+  TaskRank size() const noexcept override { return inner_->size(); }
+  Place place() const noexcept override { return inner_->place(); }
+  const char* kind() const noexcept override { return "one thread"; }
+  bool any_thread() const noexcept override { return false; }
+
+  Op<Status> barrier() override { return noted(inner_->barrier()); }
+  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override { return noted(inner_->broadcast(data, root)); }
+  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override { return noted(inner_->gather(data, root)); }
+  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override {
+    return noted(inner_->scatter(parts, root));
+  }
+  Op<Result<Gathered>> allgather(ByteView data) override { return noted(inner_->allgather(data)); }
+  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override {
+    return noted(inner_->allreduce(std::move(mine), how));
+  }
+  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override {
+    return noted(inner_->exchange(std::move(outgoing)));
+  }
+  Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override {
+    return noted(inner_->share_in_process(std::move(make)));
+  }
+  Op<Result<std::unique_ptr<Group>>> duplicate() override {
+    auto copy = co_await noted(inner_->duplicate());
+    if (!copy.has_value()) co_return copy.error();
+    std::unique_ptr<Group> wrapped = std::make_unique<OneThreadGroup>(std::move(copy).value(), visitors_);
+    co_return wrapped;
+  }
+
+ private:
+  template <class T>
+  Op<T> noted(Op<T> collective) {
+    visitors_->note();
+    T result = co_await std::move(collective);
+    visitors_->note();
+    co_return result;
+  }
+  std::shared_ptr<Group> inner_;
+  std::shared_ptr<Visitors> visitors_;
+};
+
+class OneThreadGroups : public SharedFiles {
+ protected:
+  // The task's file by such a group, and who came to the group.
+  struct Mine {
+    tw_file* file = nullptr;
+    std::shared_ptr<Visitors> visitors = std::make_shared<Visitors>();
+  };
+  Mine open_mine(tw_group* group) const {
+    Mine mine;
+    tw_group one_thread{std::make_shared<OneThreadGroup>(group->impl, mine.visitors)};
+    mine.file = open(&one_thread);
+    return mine;
+  }
+  static tw_request* start_write(tw_file* file, const std::string& data, std::int64_t at, tw_progress progress) {
+    const tw_extent extent{const_cast<char*>(data.data()), static_cast<std::int64_t>(data.size()), at};
+    tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, &extent, 1);
+    access.progress = progress;
+    tw_request* request = nullptr;
+    EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+    return request;
+  }
+};
+
+// Two tasks start their parts and stay away from the library, while the progress thread and another one are at work.
+TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
+  for (const tw_progress mode : {TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL}) {
+    std::atomic<int> started{0};
+    std::atomic<bool> others_are_done{false};
+    std::thread others([&] {
+      started.wait(0);
+      started.wait(1);
+      tw_group* self = nullptr;
+      tw_file* file = nullptr;
+      EXPECT_EQ(tw_group_self(&self), TW_OK);
+      EXPECT_EQ(tw_file_open(self, path("other").c_str(), kNew, nullptr, &file), TW_OK) << tw_last_error();
+      for (int i = 0; i < 100; ++i) {
+        tw_request* request = start_write(file, "other", 5 * i, i % 2 == 0 ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL);
+        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      }
+      EXPECT_EQ(tw_file_close(file), TW_OK);
+      tw_group_free(self);
+      others_are_done = true;
+      others_are_done.notify_all();
+    });
+    on_team(2, [&](tw_group* group, int task) {
+      const Mine mine = open_mine(group);
+      const std::string data = text_of(task, 1000);
+      tw_request* requests[8] = {};
+      for (int i = 0; i < 8; ++i) requests[i] = start_write(mine.file, data, (2 * i + task) * 1000, mode);
+      ++started;
+      started.notify_all();
+      others_are_done.wait(false);
+      EXPECT_EQ(tw_waitall(8, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+      EXPECT_EQ(mine.visitors->all(), std::set<std::thread::id>{std::this_thread::get_id()}) << mode;
+    });
+    others.join();
+    EXPECT_EQ(content().size(), 16u * 1000);
+  }
+}
+
+// One task waits for its request, the others stand in a barrier of another group.
+TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
+  on_team(3, [&](tw_group* group, int task) {
+    const Mine mine = open_mine(group);
+    const std::string data = text_of(task, 100);
+    tw_request* request = start_write(mine.file, data, task * 100, TW_PROGRESS_DEFAULT);
+    if (task == 1) {
+      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(mine.file), TW_OK);
+    EXPECT_EQ(mine.visitors->all(), std::set<std::thread::id>{std::this_thread::get_id()});
+  });
+  EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100));
+}
+
+// What a thread has started may be ended by another one, or by closing, when the first has gone.
+TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
+  for (const char* end : {"wait", "test", "any", "close"}) {
+    on_team(2, [&](tw_group* group, int task) {
+      const Mine mine = open_mine(group);
+      const std::string data = text_of(task, 100);
+      tw_request* request = nullptr;
+      std::thread([&] { request = start_write(mine.file, data, task * 100, TW_PROGRESS_DEFAULT); }).join();
+      std::size_t which = 0;
+      int done = 0;
+      if (*end == 'w') {
+        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK);
+      }
+      if (*end == 'a') {
+        EXPECT_EQ(tw_waitany(1, &request, &which, nullptr), TW_OK);
+      }
+      while (*end == 't' && done == 0) ASSERT_EQ(tw_test(&request, &done, nullptr), TW_OK);
+      EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    });
+    EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100)) << end;
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
