@@ -29,7 +29,7 @@ test-quick: ## set up, build the release preset and run its tests
 	@ctest --preset release -j $(JOBS)
 
 bench: ## run every benchmark in its quick form
-	@scripts/setup.sh build mpi
+	@scripts/setup.sh build mpi bench
 	@mkdir -p build
 	@$(call BUILD,release)
 	@scripts/run_benchmarks.sh build/release

@@ -46,7 +46,14 @@ function(tw_add_gtest name)
   tw_test_program(${name} SOURCES ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX "${TW_TEST_PREFIX}${name}/" DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${TW_TEST_TIMEOUT} ENVIRONMENT "${TW_TEST_ENVIRONMENT}")
+    PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${TW_TEST_TIMEOUT})
+  # Not among the properties above: of a list, these pass on the first element only. ctest reads this after the tests.
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)
+  file(CONFIGURE OUTPUT ${script} @ONLY CONTENT [[foreach(test IN LISTS @name@_TESTS)
+  set_tests_properties("${test}" PROPERTIES ENVIRONMENT "@TW_TEST_ENVIRONMENT@")
+endforeach()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
 function(tw_add_mpi_test name source)

@@ -1,27 +1,29 @@
 #!/usr/bin/env python3
-"""Print the targets of benchmark results as a Markdown table.
+"""Print the targets of benchmark results as Markdown tables.
 
-Usage: benchmark_table.py RESULTS.json ...      prints the machine and one table for each file
-       benchmark_table.py --into PAGE.md RESULTS.json ...
-                                                puts them between the lines <!-- results --> and <!-- end --> of a page
+Usage: benchmark_table.py RESULTS.json ...      prints the machine and the tables of each file
+       benchmark_table.py --into PAGE.md [--block NAME] RESULTS.json ...
+                                                puts them between the lines <!-- results --> and <!-- end --> of a page,
+                                                or between <!-- NAME --> and <!-- end NAME -->
+Targets that ask the same of many cases, as a benchmark says of them, share a table with a row for each case: the worst
+variant of each, in bold where it is short, and the narrowest limit in brackets. The results have all of them.
 Exit status: 0 done, 2 wrong usage or unreadable results.
 """
 
+import argparse
 import json
 import pathlib
 import sys
 
-BEGIN, END = "<!-- results -->", "<!-- end -->"
-
 
 def machine_line(report):
-    machine, settings = report["machine"], report["settings"]
+    machine, settings, targets = report["machine"], report["settings"], report["targets"]
     memory = machine["memory_bytes"] / 2**30
     return (
         f"`thalweg-bench-{report['benchmark']}`, {settings['effort']} run, on {machine['processor']}, {machine['cores']} cores, "
         f"{memory:.0f} GiB of memory, {machine['system']}; file systems: {', '.join(settings['file_systems'])}; "
         f"thalweg {machine['thalweg']} ({machine['commit']}), GCC {machine['compiler']}; load before the run "
-        f"{machine['load_1min']:.1f}."
+        f"{machine['load_1min']:.1f}; {sum(row['met'] for row in targets)} of {len(targets)} targets met."
     )
 
 
@@ -29,38 +31,83 @@ def number(value):
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def table(report):
+def limits_of(target):
+    return ", ".join(f"{limit['name']} {number(limit['value'])}" for limit in target.get("limits", []))
+
+
+def list_of(targets):
+    limited = any(limits_of(row) for row in targets)
     lines = ["| target | measured | min .. max | target | |", "|---|---|---|---|---|"]
-    for row in report["targets"]:
+    if limited:
+        lines = ["| target | measured | min .. max | target | limit | |", "|---|---|---|---|---|---|"]
+    for row in targets:
         spread = f"{number(row['min'])} .. {number(row['max'])}"
+        limit = f" {limits_of(row)} |" if limited else ""
         verdict = "met" if row["met"] else "**short**"
-        lines.append(f"| {row['name']} | {number(row['measured'])} {row['unit']} | {spread} | {row['target']} | {verdict} |")
+        lines.append(f"| {row['name']} | {number(row['measured'])} {row['unit']} | {spread} | {row['target']} |{limit} {verdict} |")
     return "\n".join(lines)
 
 
-def put_into(page, text):
-    old = page.read_text(encoding="utf-8")
-    head, begin, rest = old.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} has no lines {BEGIN} and {END}")
+def merit(target):
+    """How far it is above what was wanted: 1 is just met."""
+    ratio = target["measured"] / target["bound"]
+    return ratio if target["target"].startswith(">=") else 1 / ratio
+
+
+def cell(target):
+    text = number(target["measured"])
+    if not target["met"]:
+        text = f"**{text}**"
+    if target["place"]["variant"]:
+        text += f" {target['place']['variant']}"
+    if target.get("limits"):
+        text += f" ({number(target['limits'][0]['value'])})"
+    return text
+
+
+def matrix_of(targets):
+    columns, rows = {}, {}  # what is asked of a column; the worst target of each column of a row
+    for target in targets:
+        place = target["place"]
+        columns.setdefault(place["column"], target["target"])
+        cells = rows.setdefault(place["row"], {})
+        if place["column"] not in cells or merit(target) < merit(cells[place["column"]]):
+            cells[place["column"]] = target
+    lines = ["| | " + " | ".join(f"{name} {asked}" for name, asked in columns.items()) + " | (limit) |"]
+    lines.append("|---" * (len(columns) + 2) + "|")
+    for row, cells in rows.items():
+        limit = next((cells[c]["limits"][0]["name"] for c in columns if c in cells and cells[c].get("limits")), "")
+        texts = [cell(cells[c]) if c in cells else "" for c in columns]
+        lines.append(f"| {row} | " + " | ".join(texts) + f" | {limit} |")
+    return "\n".join(lines)
+
+
+def tables(report):
+    alone = [target for target in report["targets"] if "place" not in target]
+    placed = [target for target in report["targets"] if "place" in target]
+    return "\n\n".join(make(some) for make, some in ((list_of, alone), (matrix_of, placed)) if some)
+
+
+def put_into(page, block, text):
+    begin, end = (f"<!-- {block} -->", f"<!-- end {block} -->") if block else ("<!-- results -->", "<!-- end -->")
+    head, begin_found, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, end_found, tail = rest.partition(end)
+    if not begin_found or not end_found:
+        raise ValueError(f"{page} has no lines {begin} and {end}")
     page.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
 
 
-def main(argv):
-    arguments = argv[1:]
-    page = None
-    if arguments[:1] == ["--into"] and len(arguments) > 2:
-        page = pathlib.Path(arguments[1])
-        arguments = arguments[2:]
-    if not arguments or arguments[0].startswith("-"):
-        print(__doc__, file=sys.stderr)
-        return 2
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.partition("Usage: ")[2], add_help=False)
+    parser.add_argument("--into", type=pathlib.Path)
+    parser.add_argument("--block")
+    parser.add_argument("results", nargs="+", type=pathlib.Path)
+    chosen = parser.parse_args()
     try:
-        reports = [json.loads(pathlib.Path(name).read_text(encoding="utf-8")) for name in arguments]
-        text = "\n\n".join(f"{machine_line(report)}\n\n{table(report)}" for report in reports)
-        if page:
-            put_into(page, text)
+        reports = [json.loads(path.read_text(encoding="utf-8")) for path in chosen.results]
+        text = "\n\n".join(f"{machine_line(report)}\n\n{tables(report)}" for report in reports)
+        if chosen.into:
+            put_into(chosen.into, chosen.block, text)
         else:
             print(text)
     except (OSError, ValueError, KeyError) as error:
@@ -70,4 +117,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    sys.exit(main())

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what a build needs is on this machine.
 #
-# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi test lint demo coverage nightly; default: build mpi
+# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi test lint demo bench coverage nightly; default: build mpi
 #
 # First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
 # installed with apt (through sudo when not root). Elsewhere they are named, and you install them.
@@ -64,9 +64,10 @@ python3|has_command python3|Python 3.9 or newer
 libpng-dev|has_module libpng|libpng
 NEEDS
       ;;
+    bench) echo 'fio|has_command fio|fio' ;;
     coverage) echo 'gcovr|has_command gcovr|gcovr' ;;
     nightly) echo 'valgrind|has_command valgrind|valgrind' ;;
-    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, coverage, nightly)" >&2; return 2 ;;
+    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, bench, coverage, nightly)" >&2; return 2 ;;
   esac
 }
 

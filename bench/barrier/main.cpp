@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/clock.hpp"
+#include "support/effort.hpp"
 #include "support/report.hpp"
 #include "support/scratch.hpp"
 #include "support/tasks.hpp"
@@ -23,6 +24,7 @@ struct Options {
   bool quick = false, tiny = false;
   std::string json;
   std::string dir;  // accepted like every benchmark does; nothing is written
+  Effort effort() const { return effort_of(tiny, quick); }
 };
 
 constexpr int kBatch = 100;  // barriers between two looks at the clock
@@ -67,7 +69,7 @@ void compare(Report& report, const Options& options, int threads, int batches) {
   variant("thalweg", time_thalweg);
   variant("pthread_barrier", time_pthread);
   variant("std::barrier", time_std);
-  comparison.run({options.tiny ? 3 : options.quick ? 31 : 101, options.quick ? 8.0 : 60.0, true});
+  comparison.run({pick(options.effort(), 3, 31, 101), pick(options.effort(), 8.0, 8.0, 60.0), true});
   report.add(comparison, "");
   if (threads != 2) return;
   Spread each = comparison.seconds("thalweg", "barrier");
@@ -98,7 +100,7 @@ double burned_while_waiting(int threads, double late) {
 
 void measure_waiting(Report& report, const Options& options, int threads) {
   std::vector<double> shares;
-  for (int i = 0; i < (options.tiny ? 1 : 5); ++i) shares.push_back(burned_while_waiting(threads, 0.3));
+  for (int i = 0; i < pick(options.effort(), 1, 5, 5); ++i) shares.push_back(burned_while_waiting(threads, 0.3));
   const Spread share = spread_of(shares);
   const std::string name = fmt::format("core used by each of {} that wait 0.3 s", threads - 1);
   report.add_fact(fmt::format("waiting_{}", threads), share.median, fmt::format("{}: {:.2f} %", name, share.median));
@@ -108,12 +110,13 @@ void measure_waiting(Report& report, const Options& options, int threads) {
 void run(const Options& options) {
   Report report("barrier");
   const double started = now();
-  compare(report, options, 2, options.tiny ? 10 : 200);
-  compare(report, options, 16, options.tiny ? 2 : 10);
+  compare(report, options, 2, pick(options.effort(), 10, 200, 200));
+  compare(report, options, 16, pick(options.effort(), 2, 10, 10));
   measure_waiting(report, options, 2);
   measure_waiting(report, options, 16);
   report.print_targets();
-  if (!options.json.empty()) report.write_json(options.json, {{"seconds", now() - started}});
+  if (!options.json.empty())
+    report.write_json(options.json, {{"effort", name_of(options.effort())}, {"seconds", now() - started}});
 }
 
 }  // namespace

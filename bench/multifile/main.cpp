@@ -36,7 +36,7 @@ struct Options {
   int probe_tasks = 0;
   std::int64_t probe_simulate = 0;
 
-  Effort effort() const { return tiny ? Effort::tiny : quick ? Effort::quick : Effort::full; }
+  Effort effort() const { return effort_of(tiny, quick); }
 };
 
 struct Part {
@@ -112,8 +112,7 @@ void run(const Options& options) {
   }
   if (wanted(options, "simulation")) bench_simulation(effort, report);
   report.print_targets();
-  const nlohmann::json settings = {
-      {"effort", pick(effort, "tiny", "quick", "full")}, {"file_systems", kinds}, {"seconds", now() - started}};
+  const nlohmann::json settings = {{"effort", name_of(effort)}, {"file_systems", kinds}, {"seconds", now() - started}};
   if (!options.json.empty()) report.write_json(options.json, settings);
   fmt::print("{:.0f} s in all\n", now() - started);
 }

@@ -6,18 +6,11 @@
 #include <string>
 
 #include "support/comparison.hpp"
+#include "support/effort.hpp"
 #include "support/report.hpp"
 #include "support/scratch.hpp"
 
 namespace bench {
-
-// tiny: does it run and are the bytes right; quick: under 50 s; full: sizes and repetitions of the published table.
-enum class Effort { tiny, quick, full };
-
-template <class T>
-T pick(Effort effort, T tiny, T quick, T full) {
-  return effort == Effort::tiny ? tiny : effort == Effort::quick ? quick : full;
-}
 
 // What a part works with.
 struct Bench {

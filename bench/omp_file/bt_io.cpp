@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 
+#include "omp_file/files.hpp"
 #include "omp_file/parts.hpp"
 #include "support/clock.hpp"
 
@@ -55,10 +56,6 @@ Rows my_rows(const Field& field) {
   const auto t = static_cast<std::size_t>(omp_get_thread_num());
   const auto threads = static_cast<std::size_t>(omp_get_num_threads());
   return {field.n * t / threads, field.n * (t + 1) / threads};
-}
-
-int open_new(const std::filesystem::path& path) {
-  return static_cast<int>(must(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), "open"));
 }
 
 // Each variant writes one step; called by every thread of the team.
@@ -205,7 +202,7 @@ double run_once(Bench& bench, Variant& variant, Field& field, int threads, int s
 
 void compare_class(Bench& bench, char name, std::size_t cells, int threads) {
   Field field(cells);
-  const double wanted = pick(bench.effort, 1e5, 1.2e8, 4e8);  // bytes
+  const double wanted = pick(bench.effort, 1e5, 1.2e8, threads == 2 ? 2.4e8 : 1.2e8);  // bytes
   const int steps = std::clamp(static_cast<int>(wanted / static_cast<double>(field.bytes())), 1, 40);
   Comparison comparison(fmt::format("BT-IO class {}, {} threads, {} steps", name, threads, steps),
                         {static_cast<double>(field.bytes()) * steps, "byte"}, {"write"});
@@ -218,7 +215,7 @@ void compare_class(Bench& bench, char name, std::size_t cells, int threads) {
   add("separate files", std::make_shared<Separate>());
   add("gather", std::make_shared<Gather>());
   add("omp_file", std::make_shared<OmpFile>());
-  comparison.run(bench.plan(9));
+  comparison.run(bench.plan(threads));
   bench.report.add(comparison, bench.scratch.kind());
   if (threads != 2) return;
   const auto time_ratio = [&](const char* peer) {  // seconds of omp_file per second of the peer

@@ -23,7 +23,7 @@ struct Options {
   std::string dir = ".", json;
   std::vector<std::string> parts;
   std::vector<int> threads;
-  Effort effort() const { return tiny ? Effort::tiny : quick ? Effort::quick : Effort::full; }
+  Effort effort() const { return effort_of(tiny, quick); }
 };
 
 struct Part {
@@ -53,9 +53,9 @@ void run(const Options& options) {
     }
   }
   report.print_targets();
-  const char* effort = pick(options.effort(), "tiny", "quick", "full");
-  if (!options.json.empty())
-    report.write_json(options.json, {{"effort", effort}, {"file_systems", kinds}, {"seconds", now() - started}});
+  const nlohmann::json settings = {
+      {"effort", name_of(options.effort())}, {"file_systems", kinds}, {"seconds", now() - started}};
+  if (!options.json.empty()) report.write_json(options.json, settings);
   fmt::print("{:.0f} s in all\n", now() - started);
 }
 
@@ -64,9 +64,12 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   bench::Options options;
-  CLI::App app("Measures thread-collective I/O against critical sections, files per thread and gathering.",
-               "thalweg-bench-omp-file");
-  app.add_flag("--quick", options.quick, "2 threads, fewer sizes and repetitions");
+  CLI::App app(
+      "Measures thread-collective I/O against critical sections, files per thread and gathering. A whole run "
+      "takes about half an hour on 2 cores.",
+      "thalweg-bench-omp-file");
+  app.add_flag("--quick", options.quick,
+               "2 threads, fewer sizes and repetitions: about 3 minutes instead of half an hour");
   app.add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
   app.add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
       ->capture_default_str()

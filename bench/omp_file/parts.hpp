@@ -7,18 +7,11 @@
 #include <vector>
 
 #include "support/comparison.hpp"
+#include "support/effort.hpp"
 #include "support/report.hpp"
 #include "support/scratch.hpp"
 
 namespace bench {
-
-// tiny: does it run and are the bytes right; quick: about a minute; full: sizes and repetitions of the published table.
-enum class Effort { tiny, quick, full };
-
-template <class T>
-T pick(Effort effort, T tiny, T quick, T full) {
-  return effort == Effort::tiny ? tiny : effort == Effort::quick ? quick : full;
-}
 
 struct Bench {
   Effort effort;
@@ -26,9 +19,11 @@ struct Bench {
   Report& report;
   std::vector<int> threads;
 
-  Plan plan(int repetitions) const {
-    return {pick(effort, 1, std::min(repetitions, 5), repetitions), pick(effort, 0.1, 4.0, 1e9),
-            effort != Effort::tiny};
+  // Two threads are looked at closely, other numbers of them with fewer repetitions.
+  Plan plan(int of_threads) const {
+    if (effort == Effort::tiny) return {1, 0, false, 1};
+    if (effort == Effort::quick) return {5, 4.0, true, 3};
+    return of_threads == 2 ? Plan{9, 15.0, true, 5} : Plan{3, 1e9, false, 3};
   }
   std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
 };

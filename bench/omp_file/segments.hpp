@@ -3,6 +3,8 @@
 #ifndef BENCH_OMP_FILE_SEGMENTS_HPP
 #define BENCH_OMP_FILE_SEGMENTS_HPP
 
+#include <sys/uio.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -42,18 +44,27 @@ struct Segments {
   std::size_t segment;  // bytes of one call of one thread
   Store store;
   int calls() const { return static_cast<int>(arrays.bytes_each() / segment); }
+  char* memory(int thread, int call) const { return arrays.of(thread) + static_cast<std::size_t>(call) * segment; }
+  iovec piece(int thread, int call) const { return {memory(thread, call), segment}; }
+  off_t place(int thread, int call) const;  // in the shared file
+  int flags(bool writes) const;             // of open()
 };
+inline std::filesystem::path shared_file(const std::filesystem::path& folder) { return folder / "shared"; }
 
-// One way of storing segments. Both give the seconds they took, with opening, and syncing where that is asked for;
-// reading without opening.
+// One way of storing segments. Both give the seconds they took: writing with opening, syncing where that is asked for,
+// and closing; reading without.
 struct Way {
   std::string name;
   std::function<double(const std::filesystem::path& folder, const Segments&)> write;
   std::function<double(const std::filesystem::path& folder, const Segments&)> read;
+  bool has_target = true;  // else it is there to be seen, with two threads
 };
 
-// one shared file: ordered and critical; a file per thread, alone and with the merge; omp_file in several forms.
-std::vector<Way> ways(Store store);
+// What programs do today: one shared file, ordered or critical; a file per thread, alone and with the merge; and one
+// thread for all, which is what a file can take whose inode admits one writer at a time.
+std::vector<Way> plain_ways(Store store);
+// omp_file in several forms.
+std::vector<Way> omp_ways();
 
 }  // namespace bench
 

@@ -1,4 +1,4 @@
-// What a collective costs that moves nothing; (6) one thread has nearly everything; (7) many records of 64 bytes.
+// What a collective costs that moves nothing; (7) many records of 64 bytes.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -7,8 +7,8 @@
 
 #include <cstring>
 
+#include "omp_file/files.hpp"
 #include "omp_file/parts.hpp"
-#include "omp_file/segments.hpp"
 #include "support/clock.hpp"
 
 namespace bench {
@@ -16,18 +16,6 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kRecord = 64;
-
-int open_new(const std::filesystem::path& path) {
-  return static_cast<int>(must(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), "open"));
-}
-
-int open_omp(const std::filesystem::path& path, int flags = 0) {
-  int fd = -1;
-  must_io(omp_file_open_all(&fd, path.c_str(), O_RDWR | O_CREAT | O_TRUNC | flags, 0666), "omp_file_open_all");
-  return fd;
-}
-
-void close_omp(int fd) { must_io(omp_file_close_all(fd), "omp_file_close_all"); }
 
 // Seconds of a typical call: the median of batches, as thread 0 sees it.
 double typical_empty(int fd, int threads, int batches) {
@@ -124,7 +112,8 @@ void bench_empty(Bench& bench) {
 
 void bench_records(Bench& bench) {
   for (const int threads : bench.threads) {
-    const std::size_t n = pick<std::size_t>(bench.effort, 100, 40'000, 200'000);
+    // Of each thread; not more calls of a large team than of two threads, which share the cores.
+    const std::size_t n = 2 * pick<std::size_t>(bench.effort, 100, 40'000, 200'000) / static_cast<std::size_t>(threads);
     Records records(static_cast<std::size_t>(threads), std::vector<char>(n * kRecord));
     for (std::size_t t = 0; t < records.size(); ++t)
       for (std::size_t i = 0; i < records[t].size(); ++i)
@@ -139,7 +128,7 @@ void bench_records(Bench& bench) {
     add("critical + pwrite", false, write_critical);
     add("write_all, one record per call", true, write_each);
     add("write_list_at_all", true, write_lists);
-    comparison.run(bench.plan(9));
+    comparison.run(bench.plan(threads));
     bench.report.add(comparison, bench.scratch.kind());
     if (threads != 2) continue;
     bench.report.add_target({bench.on("64-byte records, lists to critical + pwrite"),
@@ -147,71 +136,6 @@ void bench_records(Bench& bench) {
     bench.report.add_target({bench.on("64-byte records, one per call to critical + pwrite"),
                              comparison.speed("write_all, one record per call", "critical + pwrite", "write"), 20, true,
                              "x"});
-  }
-}
-
-void bench_skewed(Bench& bench) {
-  const std::size_t total = pick<std::size_t>(bench.effort, 1 << 20, 128 << 20, 256 << 20);
-  for (const int threads : bench.threads) {
-    if (threads == 1) continue;
-    Arrays arrays(1, total);
-    const auto share = [&](int t) {  // thread 0 has 99 of 100
-      const std::size_t rest = total / 100 / static_cast<std::size_t>(threads - 1);
-      const std::size_t first = total - rest * static_cast<std::size_t>(threads - 1);
-      return t == 0 ? std::pair{std::size_t{0}, first}
-                    : std::pair{first + rest * static_cast<std::size_t>(t - 1), rest};
-    };
-    const auto each_own = [&](int fd, bool writes) {
-#pragma omp parallel num_threads(threads)
-      {
-        auto [at, bytes] = share(omp_get_thread_num());
-        while (bytes > 0) {
-          const auto offset = static_cast<off_t>(at);
-          const auto done = static_cast<std::size_t>(must(
-              writes ? ::pwrite(fd, arrays.of(0) + at, bytes, offset) : ::pread(fd, arrays.of(0) + at, bytes, offset),
-              "pwrite or pread"));
-          at += done;
-          bytes -= done;
-        }
-      }
-    };
-    const auto together = [&](int fd, bool writes) {
-#pragma omp parallel num_threads(threads)
-      {
-        const auto [at, bytes] = share(omp_get_thread_num());
-        const auto offset = static_cast<off_t>(at);
-        const auto length = static_cast<long>(bytes);
-        must_io(writes ? omp_file_write_at_all(arrays.of(0) + at, length, offset, fd, 0)
-                       : omp_file_read_at_all(arrays.of(0) + at, length, offset, fd, 0),
-                "omp_file_..._at_all");
-      }
-    };
-    Comparison comparison(fmt::format("99 % with one of {} threads", threads), {static_cast<double>(total), "byte"},
-                          {"write", "read"});
-    const auto add = [&](const char* name, bool collective) {
-      comparison.add(name, [&, collective](int repetition) -> std::vector<double> {
-        bench.scratch.settle();
-        bench.scratch.claim_memory(static_cast<double>(total));
-        const auto folder = bench.scratch.fresh();
-        const int fd = collective ? open_omp(folder / "skewed") : open_new(folder / "skewed");
-        const double write = seconds_of([&] { collective ? together(fd, true) : each_own(fd, true); });
-        if (repetition <= 0) arrays.clear();
-        const double read = seconds_of([&] { collective ? together(fd, false) : each_own(fd, false); });
-        if (repetition <= 0) arrays.check(name);
-        collective ? close_omp(fd) : static_cast<void>(::close(fd));
-        bench.scratch.drop_bytes(folder);
-        return {write, read};
-      });
-    };
-    add("each its own", false);
-    add("omp_file", true);
-    comparison.run(bench.plan(9));
-    bench.report.add(comparison, bench.scratch.kind());
-    if (threads != 2) continue;
-    bench.report.add_target({bench.on("99 % with one thread: to each its own, write"),
-                             comparison.speed("omp_file", "each its own", "write"), 1.0, true, "x"});
-    bench.report.add_target({bench.on("99 % with one thread: to each its own, read"),
-                             comparison.speed("omp_file", "each its own", "read"), 1.0, true, "x"});
   }
 }
 

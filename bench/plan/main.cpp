@@ -15,6 +15,7 @@
 #include "plan/runs.hpp"
 #include "support/clock.hpp"
 #include "support/comparison.hpp"
+#include "support/effort.hpp"
 #include "support/report.hpp"
 #include "support/scratch.hpp"
 
@@ -29,8 +30,9 @@ struct Options {
   bool quick = false, tiny = false;
   std::string json;
   std::string dir;  // accepted like every benchmark does; nothing is written
-  std::size_t n() const { return tiny ? 10'000 : quick ? 1'000'000 : 10'000'000; }
-  int rounds() const { return tiny ? 1 : 5; }
+  Effort effort() const { return effort_of(tiny, quick); }
+  std::size_t n() const { return pick<std::size_t>(effort(), 10'000, 1'000'000, 10'000'000); }
+  int rounds() const { return pick(effort(), 1, 5, 5); }
 };
 
 constexpr std::uint64_t kBytes = 64;
@@ -140,7 +142,8 @@ void run(const Options& options) {
   measure(report, options, "random", 1, Order::random);
   measure(report, options, "interleaved", 4, Order::sorted);
   report.print_targets();
-  if (!options.json.empty()) report.write_json(options.json, {{"seconds", now() - started}});
+  if (!options.json.empty())
+    report.write_json(options.json, {{"effort", name_of(options.effort())}, {"seconds", now() - started}});
 }
 
 }  // namespace

@@ -36,15 +36,13 @@ constexpr std::int64_t kKibi = 1024;
 
 }  // namespace
 
-std::optional<std::string> run_self(const std::vector<std::string>& arguments) {
+std::optional<std::string> run_program(const std::vector<std::string>& words) {
   std::array<int, 2> ends{};
   must(pipe(ends.data()), "cannot make a pipe");
-  std::vector<char*> words;
-  std::string self = "/proc/self/exe";
-  words.push_back(self.data());
-  std::vector<std::string> copies = arguments;
-  for (std::string& word : copies) words.push_back(word.data());
-  words.push_back(nullptr);
+  std::vector<std::string> copies = words;
+  std::vector<char*> pointers;
+  for (std::string& word : copies) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
   const auto child = static_cast<pid_t>(must(fork(), "cannot start a process"));
   if (child == 0) {
     sigset_t none;
@@ -53,7 +51,7 @@ std::optional<std::string> run_self(const std::vector<std::string>& arguments) {
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);
-    execv(self.c_str(), words.data());
+    execvp(pointers[0], pointers.data());
     _exit(127);
   }
   close(ends[1]);
@@ -66,6 +64,12 @@ std::optional<std::string> run_self(const std::vector<std::string>& arguments) {
   must(waitpid(child, &status, 0), "cannot wait for a process");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
   return output;
+}
+
+std::optional<std::string> run_self(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {"/proc/self/exe"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_program(words);
 }
 
 void limit_memory(std::int64_t bytes) {

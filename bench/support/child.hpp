@@ -1,5 +1,5 @@
-// Runs this program once more in a process of its own, and asks the kernel what a process used. For measures that
-// belong to a whole process: peak memory, bytes read.
+// Runs this program once more in a process of its own, or another one, and asks the kernel what a process used. For
+// measures that belong to a whole process: peak memory, bytes read.
 #ifndef BENCH_SUPPORT_CHILD_HPP
 #define BENCH_SUPPORT_CHILD_HPP
 
@@ -10,7 +10,9 @@
 
 namespace bench {
 
-// What the program prints with these arguments; nothing when it fails.
+// What a program prints; nothing when it fails or is not there. words[0]: its path, or its name on the PATH.
+std::optional<std::string> run_program(const std::vector<std::string>& words);
+// The same of this program with these arguments.
 std::optional<std::string> run_self(const std::vector<std::string>& arguments);
 
 // From here on allocations fail that would make this process larger than `bytes`, or than half of the memory that is

@@ -27,7 +27,7 @@ void Comparison::run(const Plan& plan) {
     for (const Entry& entry : entries_) entry.run(-1);
   const double start = now();
   for (int repetition = 0; repetition < plan.repetitions; ++repetition) {
-    if (repetition > 0 && now() - start > plan.seconds) return;
+    if (repetition >= plan.least && now() - start > plan.seconds) return;
     for (Entry& entry : entries_) {
       const std::vector<double> seconds = entry.run(repetition);
       for (std::size_t i = 0; i < phases_.size(); ++i) entry.seconds[phases_[i]].push_back(seconds.at(i));

@@ -16,11 +16,12 @@ struct Spread {
 };
 Spread spread_of(std::vector<double> values);
 
-// How often to repeat: until `repetitions` or, after the first, until `seconds` have passed.
+// How often to repeat: until `repetitions` or, after `least` of them, until `seconds` have passed.
 struct Plan {
   int repetitions = 3;
   double seconds = 1e9;
   bool warm_up = false;  // one repetition before, not counted
+  int least = 1;
 };
 
 // What one run handles, to print rates: "byte" gives GB/s, anything else the time for one.

@@ -1,4 +1,4 @@
-// Prints comparisons and targets, and writes them as JSON.
+// Prints comparisons and writes all that was found as JSON.
 #include "support/report.hpp"
 
 #include <fmt/format.h>
@@ -43,13 +43,15 @@ nlohmann::json to_json(const Comparison& comparison, const std::string& where) {
           {"unit", comparison.amount().unit}, {"notes", comparison.notes()}, {"variants", variants}};
 }
 
-// A number with three digits that count.
-std::string short_number(double value) {
-  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-}
-
-std::string bound_text(const Target& target) {
-  return fmt::format("{} {} {}", target.at_least ? ">=" : "<=", short_number(target.bound), target.unit);
+nlohmann::json to_json(const Target& target) {
+  nlohmann::json out = {{"name", target.name},          {"measured", target.measured.median},
+                        {"target", bound_text(target)}, {"met", target.met()},
+                        {"min", target.measured.low},   {"max", target.measured.high},
+                        {"bound", target.bound},        {"unit", target.unit}};
+  for (const Limit& limit : target.limits) out["limits"].push_back({{"name", limit.name}, {"value", limit.value}});
+  const Place& place = target.place;
+  if (!place.row.empty()) out["place"] = {{"row", place.row}, {"column", place.column}, {"variant", place.variant}};
+  return out;
 }
 
 }  // namespace
@@ -76,30 +78,9 @@ void Report::add_fact(const std::string& key, nlohmann::json value, const std::s
   std::fflush(stdout);
 }
 
-void Report::print_targets() const {
-  std::size_t width = 10;
-  for (const Target& target : targets_) width = std::max(width, target.name.size());
-  fmt::print("\n{:<{}}  {:>22}  {:>12}  {}\n", "target", width, "measured (min .. max)", "target", "met");
-  for (const Target& target : targets_) {
-    const auto measured = fmt::format("{} ({} .. {})", short_number(target.measured.median),
-                                      short_number(target.measured.low), short_number(target.measured.high));
-    fmt::print("{:<{}}  {:>22}  {:>12}  {}\n", target.name, width, measured, bound_text(target),
-               target.met() ? "met" : "SHORT");
-  }
-  std::fflush(stdout);
-}
-
 void Report::write_json(const std::string& path, const nlohmann::json& settings) const {
   nlohmann::json targets = nlohmann::json::array();
-  for (const Target& t : targets_)
-    targets.push_back({{"name", t.name},
-                       {"measured", t.measured.median},
-                       {"target", bound_text(t)},
-                       {"met", t.met()},
-                       {"min", t.measured.low},
-                       {"max", t.measured.high},
-                       {"bound", t.bound},
-                       {"unit", t.unit}});
+  for (const Target& target : targets_) targets.push_back(to_json(target));
   const nlohmann::json all = {{"benchmark", benchmark_},     {"settings", settings}, {"machine", machine_},
                               {"comparisons", comparisons_}, {"facts", facts_},      {"targets", targets}};
   std::ofstream file(path);

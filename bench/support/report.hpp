@@ -11,16 +11,35 @@
 
 namespace bench {
 
-// One line of the table of targets.
+// What the machine would allow, in the unit of the target it stands beside.
+struct Limit {
+  std::string name;
+  double value = 0;
+};
+
+// Targets that ask the same of many cases are shown as a table: a line for each `row`, a column for each `column`. Of
+// several targets in one place the worst is shown, with its `variant`.
+struct Place {
+  std::string row, column, variant;
+};
+
 struct Target {
   std::string name;
   Spread measured;
   double bound = 0;
-  bool at_least = true;  // else at most
-  std::string unit;      // "x", "s", "MB", "%", ...
+  bool at_least = true;            // else at most
+  std::string unit;                // "x", "s", "MB", "%", ...
+  std::vector<Limit> limits = {};  // the narrowest first
+  Place place = {};                // no row: a line of its own
 
   bool met() const { return at_least ? measured.median >= bound : measured.median <= bound; }
 };
+
+// The targets: those with a line of their own, then the table of the others.
+void print_targets(const std::vector<Target>& targets);
+
+// ">= 1.5 x"
+std::string bound_text(const Target& target);
 
 class Report {
  public:
@@ -32,7 +51,7 @@ class Report {
   void add_fact(const std::string& key, nlohmann::json value, const std::string& line);
   void add_target(Target target) { targets_.push_back(std::move(target)); }
 
-  void print_targets() const;
+  void print_targets() const { bench::print_targets(targets_); }
   // Ends the program when the file cannot be written.
   void write_json(const std::string& path, const nlohmann::json& settings) const;
 

@@ -1,0 +1,89 @@
+#include "omp_file/disk_limit.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "support/child.hpp"
+#include "support/clock.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr std::size_t kCall = std::size_t{1} << 20;
+constexpr std::size_t kPage = 4096;
+
+struct Free {
+  void operator()(char* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<char, Free>;
+
+// Bytes per second as fio has them.
+std::optional<double> ask_fio(const std::filesystem::path& file, int threads, std::size_t each) {
+  const auto output = run_program({"fio", "--name=limit", "--filename=" + file.string(), "--rw=write", "--direct=1",
+                                   "--bs=1M", "--ioengine=psync", "--thread", fmt::format("--numjobs={}", threads),
+                                   fmt::format("--size={}", each), fmt::format("--offset_increment={}", each),
+                                   "--group_reporting", "--end_fsync=1", "--output-format=json"});
+  if (!output) return std::nullopt;
+  const std::size_t begin = output->find('{');  // notes may stand before
+  if (begin == std::string::npos) return std::nullopt;
+  const auto report = nlohmann::json::parse(output->substr(begin), nullptr, false);
+  const nlohmann::json::json_pointer speed("/jobs/0/write/bw_bytes");
+  if (report.is_discarded() || !report.contains(speed)) return std::nullopt;
+  const double found = report[speed].get<double>();
+  return found > 0 ? std::optional<double>(found) : std::nullopt;
+}
+
+double seconds_of_loop(const std::filesystem::path& path, int threads, std::size_t each) {
+  const int fd = static_cast<int>(
+      must(::open(path.c_str(), O_RDWR | O_CREAT | O_DIRECT | O_CLOEXEC, 0666), "open " + path.string()));
+  static_cast<void>(::fallocate(fd, 0, 0, static_cast<off_t>(each * static_cast<std::size_t>(threads))));
+  std::vector<Memory> blocks(static_cast<std::size_t>(threads));
+  for (Memory& block : blocks) {
+    block.reset(static_cast<char*>(std::aligned_alloc(kPage, kCall)));
+    if (block == nullptr) give_up("no memory for the limit of the disk");
+    std::memset(block.get(), 'd', kCall);
+  }
+  const double seconds = seconds_of([&] {
+#pragma omp parallel num_threads(threads)
+    {
+      const auto t = static_cast<std::size_t>(omp_get_thread_num());
+      for (std::size_t at = 0; at < each; at += kCall)
+        must(::pwrite(fd, blocks[t].get(), kCall, static_cast<off_t>(t * each + at)), "pwrite");
+    }
+    must(::fdatasync(fd), "fdatasync");
+  });
+  ::close(fd);
+  return seconds;
+}
+
+}  // namespace
+
+DiskLimit measure_disk(Scratch& scratch, int threads, std::size_t bytes) {
+  const std::size_t each = std::max(bytes / static_cast<std::size_t>(threads) / kCall, std::size_t{1}) * kCall;
+  DiskLimit limit{"fio", 0};
+  for (int i = 0; i < 3; ++i) {
+    scratch.settle();
+    const auto folder = scratch.fresh();
+    std::optional<double> speed;
+    if (limit.name == "fio") speed = ask_fio(folder / "fio", threads, each);
+    if (!speed) {
+      limit.name = "O_DIRECT loop (no fio)";
+      speed = static_cast<double>(each) * threads / seconds_of_loop(folder / "loop", threads, each);
+    }
+    limit.bytes_per_second = std::max(limit.bytes_per_second, *speed);
+    scratch.drop_bytes(folder);
+  }
+  return limit;
+}
+
+}  // namespace bench

@@ -1,0 +1,134 @@
+// One shared file as a C++ type, and the operations on it that go on by themselves; what its calls mean stands in
+// file.h and request.h. Include thalweg.hpp.
+#ifndef THALWEG_FILE_HPP
+#define THALWEG_FILE_HPP
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base.hpp"
+#include "file.h"
+#include "request.h"
+
+namespace thalweg {
+
+// An operation that goes on by itself: owns a tw_request. Its end waits for it, as memory must not go before.
+class Request {
+ public:
+  explicit Request(tw_request* request = nullptr) noexcept : request_(request) {}
+  Request(Request&& other) noexcept : request_(std::exchange(other.request_, nullptr)) {}
+  Request& operator=(Request&& other) noexcept {
+    std::swap(request_, other.request_);
+    return *this;
+  }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  ~Request() { (void)tw_wait(&request_, nullptr); }
+
+  // Bytes moved for this task. Throws what the operation failed with.
+  std::int64_t wait() {
+    std::int64_t moved = 0;
+    check(tw_wait(&request_, &moved));
+    return moved;
+  }
+  // The same when it is complete, else nothing.
+  std::optional<std::int64_t> test() {
+    int done = 0;
+    std::int64_t moved = 0;
+    check(tw_test(&request_, &done, &moved));
+    return done != 0 ? std::optional<std::int64_t>(moved) : std::nullopt;
+  }
+
+ private:
+  tw_request* request_;
+};
+
+// One shared file: owns a tw_file. Moved, not copied. Without close() its end closes it too, but cannot tell failures.
+// Both are collective.
+class File {
+ public:
+  // flags: TW_FILE_...; hints: "name=value,name=value". Collective.
+  File(const Group& group, const std::string& path, std::int32_t flags, const std::string& hints = {}) {
+    tw_file_options options{};
+    options.struct_size = sizeof options;
+    options.hints = hints.c_str();
+    tw_file* file = nullptr;
+    check(tw_file_open(group.get(), path.c_str(), flags, &options, &file));
+    file_.reset(file);
+  }
+  void close() { check(tw_file_close(file_.release())); }
+
+  // Collective: from the shared position, in rank order.
+  void write_all(const PlainRange auto& data) { check(tw_write_all(get(), bytes_of(data), size_of(data))); }
+  std::int64_t read_all(PlainTarget auto&& data) {
+    std::int64_t nread = 0;
+    check(tw_read_all(get(), std::ranges::data(data), size_of(data), &nread));
+    return nread;
+  }
+  // Collective: each task at its own offset, in bytes.
+  void write_at_all(const PlainRange auto& data, std::int64_t offset) {
+    check(tw_write_at_all(get(), bytes_of(data), size_of(data), offset));
+  }
+  std::int64_t read_at_all(PlainTarget auto&& data, std::int64_t offset) {
+    std::int64_t nread = 0;
+    check(tw_read_at_all(get(), std::ranges::data(data), size_of(data), offset, &nread));
+    return nread;
+  }
+  // Collective: each task its own list.
+  void write_list_all(std::span<const tw_extent> extents) {
+    check(tw_write_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size())));
+  }
+  std::int64_t read_list_all(std::span<const tw_extent> extents) {
+    std::int64_t nread = 0;
+    check(tw_read_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), &nread));
+    return nread;
+  }
+  // Collective and nonblocking; `data` stays where it is until the request is complete.
+  [[nodiscard]] Request start_write_at_all(const PlainRange auto& data, std::int64_t offset) {
+    tw_request* request = nullptr;
+    check(tw_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, &request));
+    return Request(request);
+  }
+  [[nodiscard]] Request start_read_at_all(PlainTarget auto&& data, std::int64_t offset) {
+    tw_request* request = nullptr;
+    check(tw_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, &request));
+    return Request(request);
+  }
+  // Independent.
+  void write_at(const PlainRange auto& data, std::int64_t offset) {
+    check(tw_write_at(get(), bytes_of(data), size_of(data), offset));
+  }
+  std::int64_t read_at(PlainTarget auto&& data, std::int64_t offset) {
+    std::int64_t nread = 0;
+    check(tw_read_at(get(), std::ranges::data(data), size_of(data), offset, &nread));
+    return nread;
+  }
+
+  std::int64_t size() const {
+    std::int64_t nbytes = 0;
+    check(tw_file_size(get(), &nbytes));
+    return nbytes;
+  }
+  void sync() { check(tw_file_sync(get())); }
+  std::string last_plan() const { return tw_file_last_plan(get()); }
+  tw_file* get() const noexcept { return file_.get(); }  // borrowed; for the calls that have no member here
+
+ private:
+  struct Close {
+    void operator()(tw_file* file) const noexcept { (void)tw_file_close(file); }
+  };
+  static const void* bytes_of(const PlainRange auto& data) { return std::ranges::data(data); }
+  static std::int64_t size_of(const PlainRange auto& data) {
+    return static_cast<std::int64_t>(std::ranges::size(data) * sizeof(*std::ranges::data(data)));
+  }
+  std::unique_ptr<tw_file, Close> file_;
+};
+
+}  // namespace thalweg
+
+#endif

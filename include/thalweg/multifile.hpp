@@ -1,0 +1,259 @@
+// A multifile as a C++ type; what its calls mean stands in multifile.h. Include thalweg.hpp.
+#ifndef THALWEG_MULTIFILE_HPP
+#define THALWEG_MULTIFILE_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base.hpp"
+#include "multifile.h"
+
+namespace thalweg {
+
+// How to open a multifile: owns a tw_multifile_config. Calls can be chained:
+//     thalweg::Config().hint("chunk_bytes", "4MiB").range(-1, 0, 10)
+class Config {
+ public:
+  Config() {
+    tw_multifile_config* config = nullptr;
+    check(tw_multifile_config_create(&config));
+    config_.reset(config);
+  }
+
+  // `thalweg hints` lists names and values.
+  Config& hint(const std::string& name, const std::string& value) {
+    check(tw_multifile_config_set_hint(get(), name.c_str(), value.c_str()));
+    return *this;
+  }
+
+  // This task serves these logical files; n_logical is -1 when reading or appending. `ranks` is copied.
+  Config& ranks(std::int64_t n_logical, std::span<const std::int64_t> ranks) {
+    check(tw_multifile_config_set_ranks(get(), n_logical, ranks.data(), ranks.size()));
+    return *this;
+  }
+
+  // This task serves the `count` logical files from `first` on.
+  Config& range(std::int64_t n_logical, std::int64_t first, std::int64_t count) {
+    check(tw_multifile_config_set_range(get(), n_logical, first, count));
+    return *this;
+  }
+
+  // Which physical file holds which logical file. `user` is borrowed until the open returns.
+  Config& mapping(tw_mapping_fn function, void* user) {
+    check(tw_multifile_config_set_mapping(get(), function, user));
+    return *this;
+  }
+
+  tw_multifile_config* get() const noexcept { return config_.get(); }  // borrowed
+
+ private:
+  struct Free {
+    void operator()(tw_multifile_config* config) const noexcept { tw_multifile_config_free(config); }
+  };
+  std::unique_ptr<tw_multifile_config, Free> config_;
+};
+
+struct StreamClose {
+  void operator()(std::FILE* stream) const noexcept { std::fclose(stream); }
+};
+// A FILE* that is closed with its owner. get() it for fprintf, fread and so on. Its end must come before close() of
+// the multifile.
+using Stream = std::unique_ptr<std::FILE, StreamClose>;
+
+// An open multifile: owns a tw_multifile. Moved, not copied.
+class Multifile {
+ public:
+  // Collective over `group`, which is borrowed until close() returned. mode: TW_READ, TW_CREATE or TW_APPEND, with
+  // flags.
+  Multifile(const Group& group, const std::string& path, int mode) { open(group.get(), path, mode, nullptr); }
+  Multifile(const Group& group, const std::string& path, int mode, const Config& config) {
+    open(group.get(), path, mode, config.get());
+  }
+
+  // The group must outlive the multifile: keep it in a variable.
+  Multifile(Group&&, const std::string&, int) = delete;
+  Multifile(Group&&, const std::string&, int, const Config&) = delete;
+
+  // For one task alone: no group, no communication. The task serves all logical files of an existing multifile.
+  Multifile(const std::string& path, int mode) { open(nullptr, path, mode, nullptr); }
+  Multifile(const std::string& path, int mode, const Config& config) { open(nullptr, path, mode, config.get()); }
+
+  // Collective too, when the multifile is still open: it is then closed, and a failure to do so is lost. So call
+  // close() where the bytes matter.
+  ~Multifile() = default;
+  Multifile(Multifile&&) noexcept = default;
+  Multifile& operator=(Multifile&&) noexcept = default;
+
+  // Collective. Afterwards only is_open() and the destructor may be called, also when it throws: then the
+  // multifile stays marked as not closed, and what was flushed can be repaired.
+  void close() { check(tw_multifile_close(handle_.release())); }
+  bool is_open() const noexcept { return handle_ != nullptr; }
+
+  // ---- Write: independent. `data` may be changed when the call returns.
+
+  template <PlainRange Range>
+  void write(const Range& data) {
+    write(std::ranges::data(data), bytes_of(data));
+  }
+  void write(const void* data, std::size_t bytes) { check(tw_write(get(), data, bytes)); }
+
+  // At `offset` bytes of the current logical file; the position stays.
+  template <PlainRange Range>
+  void pwrite(const Range& data, std::int64_t offset) {
+    check(tw_pwrite(get(), std::ranges::data(data), bytes_of(data), offset));
+  }
+
+  // One object, as its bytes in memory.
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && !std::ranges::range<T> && !std::is_pointer_v<T>)
+  void write_value(const T& value) {
+    write(&value, sizeof value);
+  }
+
+  void flush() { check(tw_flush(get())); }  // what was written survives the death of the process
+  void sync() { check(tw_sync(get())); }    // ... of the machine
+
+  // ---- Read: independent. All return the number of whole elements that were read, fewer than asked only where the
+  // logical file ends.
+
+  template <PlainTarget Range>
+  std::size_t read(Range&& data) {
+    return read(std::ranges::data(data), bytes_of(data)) / element_bytes<Range>;
+  }
+  // The same in bytes.
+  std::size_t read(void* data, std::size_t bytes) {
+    std::size_t got = 0;
+    check(tw_read(get(), data, bytes, &got));
+    return got;
+  }
+
+  // At `offset` bytes of the current logical file; the position stays.
+  template <PlainTarget Range>
+  std::size_t pread(Range&& data, std::int64_t offset) {
+    std::size_t got = 0;
+    check(tw_pread(get(), std::ranges::data(data), bytes_of(data), offset, &got));
+    return got / element_bytes<Range>;
+  }
+
+  // One object; nothing when fewer bytes than it has are left, and the position is then the end.
+  template <class T>
+    requires(std::is_trivially_copyable_v<T> && std::default_initializable<T>)
+  std::optional<T> read_value() {
+    T value;
+    return read(&value, sizeof value) == sizeof value ? std::optional<T>(value) : std::nullopt;
+  }
+
+  // ---- Position in the current logical file, in bytes. Independent.
+
+  void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_seek(get(), offset, whence)); }
+  // Makes logical file `rank` current; without a position that file goes on where it was.
+  void seek_to(std::int64_t rank, std::int64_t position = -1) { check(tw_seek_to(get(), rank, position)); }
+  std::int64_t tell() const { return ask<std::int64_t>(tw_tell); }
+  std::int64_t current() const { return ask<std::int64_t>(tw_current); }  // rank, -1 when the task serves none
+  bool eof() const { return ask<int>(tw_eof) != 0; }                      // looks ahead: true before a read comes short
+
+  // ---- stdio. mode: "r" when reading, "w" or "a" when writing.
+  Stream stream(std::int64_t rank, const char* mode) {
+    std::FILE* stream = nullptr;
+    check(tw_multifile_fopen(get(), rank, mode, &stream));
+    return Stream(stream);
+  }
+  Stream stream(const char* mode) { return stream(current(), mode); }
+
+  // ---- Names and attributes. Independent.
+
+  // Names the current logical file. posix_mode: as st_mode, 0 when there is none.
+  void set_name(const std::string& name, std::uint32_t posix_mode = 0) {
+    check(tw_multifile_set_name(get(), name.c_str(), posix_mode));
+  }
+  // Empty when logical file `rank` has no name.
+  std::string name(std::int64_t rank) const {
+    std::size_t length = 0;
+    check(tw_multifile_name(get(), rank, nullptr, 0, &length, nullptr));
+    std::string text(length + 1, '\0');
+    check(tw_multifile_name(get(), rank, text.data(), text.size(), nullptr, nullptr));
+    text.resize(length);
+    return text;
+  }
+  // Rank of the logical file of that name, if there is one.
+  std::optional<std::int64_t> find(const std::string& name) const {
+    std::int64_t rank = 0;
+    const tw_status status = tw_multifile_find(get(), name.c_str(), &rank);
+    if (status == TW_ERR_NOT_FOUND) return std::nullopt;
+    check(status);
+    return rank;
+  }
+  void set_attribute(const std::string& key, std::string_view value) {
+    check(tw_multifile_set_attribute(get(), key.c_str(), value.data(), value.size()));
+  }
+  // A copy of the value, if there is one.
+  std::optional<std::string> attribute(const std::string& key) const {
+    const void* value = nullptr;
+    std::size_t bytes = 0;
+    const tw_status status = tw_multifile_attribute(get(), key.c_str(), &value, &bytes);
+    if (status == TW_ERR_NOT_FOUND) return std::nullopt;
+    check(status);
+    return std::string(static_cast<const char*>(value), bytes);
+  }
+
+  // ---- What is it? Independent.
+
+  tw_multifile_summary summary() const {
+    tw_multifile_summary summary{};
+    summary.struct_size = sizeof summary;
+    check(tw_multifile_summarize(get(), &summary));
+    return summary;
+  }
+  // Bytes of logical file `rank`.
+  std::int64_t size(std::int64_t rank) const {
+    std::int64_t bytes = 0;
+    check(tw_multifile_size(get(), rank, &bytes));
+    return bytes;
+  }
+  // What the library chose and why, one line.
+  std::string strategy() const { return ask<const char*>(tw_multifile_strategy); }
+
+  tw_multifile* get() const noexcept { return handle_.get(); }  // borrowed; null when closed
+
+ private:
+  struct Close {
+    void operator()(tw_multifile* handle) const noexcept { tw_multifile_close(handle); }
+  };
+
+  template <class Range>
+  static constexpr std::size_t element_bytes = sizeof(std::ranges::range_value_t<Range>);
+  // Cannot overflow: the range lies in memory.
+  template <class Range>
+  static std::size_t bytes_of(const Range& data) {
+    return static_cast<std::size_t>(std::ranges::size(data)) * element_bytes<const Range&>;
+  }
+
+  void open(tw_group* group, const std::string& path, int mode, const tw_multifile_config* config) {
+    tw_multifile* handle = nullptr;
+    check(tw_multifile_open(group, path.c_str(), mode, config, &handle));
+    handle_.reset(handle);
+  }
+
+  // The value that a C call gives through its second argument.
+  template <class T>
+  T ask(tw_status (*question)(tw_multifile*, T*)) const {
+    T answer{};
+    check(question(get(), &answer));
+    return answer;
+  }
+
+  std::unique_ptr<tw_multifile, Close> handle_;
+};
+
+}  // namespace thalweg
+
+#endif
