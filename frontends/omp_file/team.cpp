@@ -139,13 +139,8 @@ void Meeting::gather() {
 
 tw_status let_go_of_file(Team& team) {
   OpenFile* file = team.shared.file;
-<<<<<<< HEAD
-  if (file == nullptr) return;
-  if (team.shared.locked) file->busy.unlock();
-=======
   if (file == nullptr) return TW_OK;
-  if (team.shared.locked) file->unlock();
->>>>>>> h1
+  if (team.shared.locked) file->busy.unlock();
   team.shared.file = nullptr;
   return release(file);
 }
