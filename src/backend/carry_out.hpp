@@ -1,4 +1,4 @@
-// A transfer of a queue, made at once by the file itself.
+// A transfer of a queue, made at once by the file itself. Failures for want of memory are those of the transfer.
 #pragma once
 
 #include "backend/io_queue.hpp"

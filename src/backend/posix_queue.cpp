@@ -6,8 +6,10 @@ namespace thalweg {
 
 void carry_out(IoTransfer& transfer) {
   StoredFile& file = *transfer.file;
-  const auto moved = transfer.direct ? file.transfer_direct(transfer.direction, transfer.offset, transfer.pieces)
-                                     : file.transfer(transfer.direction, transfer.offset, transfer.pieces);
+  const auto moved = or_out_of_memory([&] {
+    return transfer.direct ? file.transfer_direct(transfer.direction, transfer.offset, transfer.pieces)
+                           : file.transfer(transfer.direction, transfer.offset, transfer.pieces);
+  });
   transfer.status = moved.status();
   transfer.moved = moved.has_value() ? moved.value() : 0;
   transfer.done = true;

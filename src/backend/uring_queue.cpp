@@ -1,12 +1,14 @@
 // The queue of the kernel: one ring. Requests are gathered until somebody polls or waits, and handed over in one call.
 //
-// Invariant: a slot that is not free has exactly one request, gathered or in the kernel, so that there is always room
-// for it in the ring. What the kernel does not want, and what it may not be asked (see StoredFile::descriptor), the
-// file carries out itself: its refusals are the same then for every queue.
-// Neither registered files nor registered buffers are used: they gain nothing here, see docs/design/storage.md.
+// A slot that is not free has one request, gathered or in the kernel, or none while the file carries out what is left
+// of it. There are no more slots than the ring has room for, but waiting takes some of that on old kernels: who finds
+// none goes on without the ring. What the kernel does not want, and what it may not be asked (see
+// StoredFile::descriptor), the file carries out itself: its refusals are the same then for every queue. Neither
+// registered files nor registered buffers are used: they gain nothing here, see docs/design/storage.md.
 #include <liburing.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -63,6 +65,7 @@ class UringQueue final : public IoQueue {
   void reap();
   void answered(Slot& slot, int answer);
   void moved(Slot& slot, std::uint64_t bytes);
+  static Status failure(const Slot& slot, int err);
   void rest_without_ring(Slot& slot);
   void finish(Slot& slot, Status status);
 
@@ -98,10 +101,12 @@ Status UringQueue::open(unsigned depth) {
 // What the file would refuse is left to it, and so is nothing at all.
 bool is_for_the_kernel(const IoTransfer& transfer) {
   const std::string& path = transfer.file->path();
-  const auto bytes = bytes_of(transfer.pieces, transfer.offset, path);
+  const auto bytes = or_out_of_memory([&] { return bytes_of(transfer.pieces, transfer.offset, path); });
   if (!bytes.has_value() || bytes.value() == 0) return false;
-  return !transfer.direct ||
-         check_direct(transfer.pieces, transfer.offset, transfer.file->direct_alignment(), path).ok();
+  const auto check = [&] {
+    return check_direct(transfer.pieces, transfer.offset, transfer.file->direct_alignment(), path);
+  };
+  return !transfer.direct || or_out_of_memory(check).ok();
 }
 
 bool UringQueue::submit(IoTransfer& transfer) {
@@ -176,10 +181,15 @@ void UringQueue::answered(Slot& slot, int answer) {
   const int most_tries = err == EAGAIN ? kMostBusyTries : err == EINTR || err == ECANCELED ? kMostTries : 0;
   if (++slot.tries <= most_tries) return ask(slot);
   if (most_tries > 0 || err == EBADF || err == EINVAL || err == EOPNOTSUPP) return rest_without_ring(slot);
+  finish(slot, or_out_of_memory([&] { return failure(slot, err); }));
+}
+
+Status UringQueue::failure(const Slot& slot, int err) {
+  const IoTransfer& transfer = *slot.transfer;
   const std::uint64_t rest = slot.remaining.bytes();
-  finish(slot, os_error(err, std::string(writes ? "cannot write " : "cannot read ") + std::to_string(rest) +
-                                 " bytes at offset " + std::to_string(slot.transfer->offset + slot.asked - rest) +
-                                 " of '" + slot.transfer->file->path() + "'"));
+  return os_error(err, std::string(transfer.direction == Direction::write ? "cannot write " : "cannot read ") +
+                           std::to_string(rest) + " bytes at offset " +
+                           std::to_string(transfer.offset + slot.asked - rest) + " of '" + transfer.file->path() + "'");
 }
 
 void UringQueue::moved(Slot& slot, std::uint64_t bytes) {
@@ -194,22 +204,23 @@ void UringQueue::moved(Slot& slot, std::uint64_t bytes) {
   finish(slot, {});
 }
 
+// Takes no memory: nobody would hear of it here.
 void UringQueue::rest_without_ring(Slot& slot) {
-  IoTransfer& transfer = *slot.transfer;
-  std::vector<Piece> pieces;
+  std::array<Piece, IOV_MAX> room;
   while (slot.remaining.bytes() > 0) {
-    const std::uint64_t offset = transfer.offset + slot.asked - slot.remaining.bytes();
-    pieces.clear();
+    std::size_t n = 0;
     std::uint64_t bytes = 0;
     for (const iovec& part : slot.remaining.next(slot.vectors, slot.remaining.bytes())) {
-      pieces.push_back({static_cast<std::byte*>(part.iov_base), part.iov_len});
+      room[n++] = {static_cast<std::byte*>(part.iov_base), part.iov_len};
       bytes += part.iov_len;
     }
-    const auto got = transfer.direct ? transfer.file->transfer_direct(transfer.direction, offset, pieces)
-                                     : transfer.file->transfer(transfer.direction, offset, pieces);
-    if (!got.has_value()) return finish(slot, got.error());
-    slot.remaining.advance(got.value());
-    if (got.value() < bytes) break;
+    IoTransfer part = *slot.transfer;
+    part.offset = slot.transfer->offset + slot.asked - slot.remaining.bytes();
+    part.pieces = std::span(room).first(n);
+    carry_out(part);
+    if (!part.status.ok()) return finish(slot, std::move(part.status));
+    slot.remaining.advance(part.moved);
+    if (part.moved < bytes) break;
   }
   finish(slot, {});
 }

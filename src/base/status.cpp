@@ -29,7 +29,12 @@ Code code_of_errno(int err) {
   }
 }
 
+// Made while there is memory, and never destroyed: threads may be at work while the process ends.
+const Status& kOutOfMemory = *new Status(Status::error(Code::no_memory, "out of memory", ENOMEM));
+
 }  // namespace
+
+Status out_of_memory() { return kOutOfMemory; }
 
 bool is_code(std::int32_t number) {
   switch (static_cast<Code>(number)) {

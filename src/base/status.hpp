@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <source_location>
 #include <string>
 #include <utility>
@@ -73,6 +74,9 @@ class [[nodiscard]] Status {
 // Turns a failed system call into a Status. `err` is errno, read in the first statement after the call.
 Status os_error(int err, const std::string& what);
 
+// For where telling a failure fails: takes no memory.
+Status out_of_memory();
+
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -91,6 +95,16 @@ class [[nodiscard]] Result {
  private:
   std::variant<T, Status> state_;
 };
+
+// What `make` gives, a Status or a Result; where it finds no memory, not even for the words of a failure, that.
+template <class Make>
+auto or_out_of_memory(Make&& make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
 
 }  // namespace thalweg
 

@@ -41,7 +41,9 @@ constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t kStepUnit = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWorthReserving = std::uint64_t{4} << 20;
 
-Status no_memory(const char* what) { return Status::error(Code::no_memory, std::string("no memory for ") + what); }
+Status no_memory(const char* what) {
+  return or_out_of_memory([&] { return Status::error(Code::no_memory, std::string("no memory for ") + what); });
+}
 
 // This task's own part. Others read `list` until all have agreed.
 struct Part {
@@ -269,7 +271,9 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});
 
   if (outcome.plan.past_cache && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
-    outcome.status = co_await agree(group, group.rank() == 0 ? reserve(file, outcome.pattern) : Status{});
+    Status reserved;
+    if (group.rank() == 0) reserved = or_out_of_memory([&] { return reserve(file, outcome.pattern); });
+    outcome.status = co_await agree(group, std::move(reserved));
     if (!outcome.status.ok()) co_return outcome;
   }
   Execution what{&file, direction, &outcome.plan, io};

@@ -9,7 +9,7 @@ TransferResult naive_transfer(SharedFile& file, Direction direction, std::span<c
   for (const ExtentList* list : lists) {
     for (const Extent& extent : list->extents()) {
       const Piece piece{extent.memory, extent.bytes};
-      const auto moved = file.stored->transfer(direction, extent.offset, {&piece, 1});
+      const auto moved = or_out_of_memory([&] { return file.stored->transfer(direction, extent.offset, {&piece, 1}); });
       if (!moved.has_value()) {
         result.status = moved.error();
         return result;

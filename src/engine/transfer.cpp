@@ -66,7 +66,9 @@ struct Entered {
 };
 
 Status no_memory_for(const TransferTask& task) {
-  return Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task.file->stored->path() + "'");
+  return or_out_of_memory([&] {
+    return Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task.file->stored->path() + "'");
+  });
 }
 
 class Worker {
@@ -114,14 +116,8 @@ class Worker {
 
   // Reads the window, lays the new bytes over it, writes it. Alone on its range, and without letting go of the thread.
   void rewrite(Slot& slot) {
-    StoredFile& stored = *task_.file->stored;
-    const auto had = stored.transfer(Direction::read, slot.step.range.begin, {&slot.staged, 1});
-    if (!had.has_value()) return static_cast<void>(fail(had.error()));
-    const std::uint64_t n_old = had.value();
-    std::memset(slot.staging.data() + n_old, 0, slot.step.bytes() - n_old);  // behind the end of the file
-    gather_into(slot.staging.data(), slot.step);
-    const auto written = stored.transfer(Direction::write, slot.step.range.begin, {&slot.staged, 1});
-    if (!written.has_value()) fail(written.error());
+    const auto moved = or_out_of_memory([&] { return rewrite_window(slot); });
+    if (!moved.ok()) fail(moved);
   }
 
   bool writes() const { return task_.direction == Direction::write; }
@@ -129,6 +125,14 @@ class Worker {
   TransferResult& result() { return result_; }
 
  private:
+  Status rewrite_window(Slot& slot) {
+    StoredFile& stored = *task_.file->stored;
+    const std::span<const Piece> window(&slot.staged, 1);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t n_old, stored.transfer(Direction::read, slot.step.range.begin, window));
+    std::memset(slot.staging.data() + n_old, 0, slot.step.bytes() - n_old);  // behind the end of the file
+    gather_into(slot.staging.data(), slot.step);
+    return stored.transfer(Direction::write, slot.step.range.begin, window).status();
+  }
   bool fail(const Status& status) {
     if (result_.status.ok()) result_.status = status;
     return false;
