@@ -5,6 +5,7 @@
 #include <omp_file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "omp_file/files.hpp"
@@ -112,8 +113,9 @@ void bench_empty(Bench& bench) {
 
 void bench_records(Bench& bench) {
   for (const int threads : bench.threads) {
-    // Of each thread; not more calls of a large team than of two threads, which share the cores.
-    const std::size_t n = 2 * pick<std::size_t>(bench.effort, 100, 40'000, 200'000) / static_cast<std::size_t>(threads);
+    // Of each thread; fewer where a collective takes long: many threads on few cores.
+    const std::size_t many = pick<std::size_t>(bench.effort, 100, 40'000, threads == 2 ? 200'000 : 50'000);
+    const std::size_t n = std::max(2 * many / static_cast<std::size_t>(threads), std::size_t{1});
     Records records(static_cast<std::size_t>(threads), std::vector<char>(n * kRecord));
     for (std::size_t t = 0; t < records.size(); ++t)
       for (std::size_t i = 0; i < records[t].size(); ++i)

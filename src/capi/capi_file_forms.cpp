@@ -4,19 +4,40 @@
 
 namespace {
 
+// An access borrows its piece: a temporary in the arguments of a call lives until that call returns.
 tw_extent one(const void* data, int64_t nbytes) { return {const_cast<void*>(data), nbytes, 0}; }
 
-tw_access in_order(tw_direction direction, const tw_extent* extent, int common) {
-  return {sizeof(tw_access), direction, TW_IN_ORDER, common, TW_PROGRESS_DEFAULT, extent, 1, 0, TW_OK, 0, nullptr};
+tw_access in_order(tw_direction direction, const tw_extent& piece) {
+  return {sizeof(tw_access), direction, TW_IN_ORDER, 0, TW_PROGRESS_DEFAULT, &piece, 1, 0, TW_OK, 0, nullptr};
 }
 
-tw_access at(tw_direction direction, const tw_extent* extent, int64_t offset, int common) {
-  return {
-      sizeof(tw_access), direction, TW_AT_OFFSET, common, TW_PROGRESS_DEFAULT, extent, 1, offset, TW_OK, 0, nullptr};
+tw_access at(int64_t offset, tw_direction direction, const tw_extent& piece) {
+  return {sizeof(tw_access), direction, TW_AT_OFFSET, 0, TW_PROGRESS_DEFAULT, &piece, 1, offset, TW_OK, 0, nullptr};
 }
 
-tw_access list(tw_direction direction, const tw_extent* extents, int64_t n, int common) {
-  return {sizeof(tw_access), direction, TW_AT_EXTENTS, common, TW_PROGRESS_DEFAULT, extents, n, 0, TW_OK, 0, nullptr};
+tw_access list(tw_direction direction, const tw_extent* extents, int64_t n) {
+  return {sizeof(tw_access), direction, TW_AT_EXTENTS, 0, TW_PROGRESS_DEFAULT, extents, n, 0, TW_OK, 0, nullptr};
+}
+
+tw_access common(tw_access access) {
+  access.common = 1;
+  return access;
+}
+
+tw_status by_all(tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
+  return tw_access_all(file, nullptr, &access, nread);
+}
+
+tw_status by_one(tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
+  return tw_access_one(file, &access, nread);
+}
+
+tw_status start_by_all(tw_file* file, const tw_access& access, tw_request** request) {
+  return tw_iaccess_all(file, nullptr, &access, request);
+}
+
+tw_status start_by_one(tw_file* file, const tw_access& access, tw_request** request) {
+  return tw_iaccess_one(file, &access, request);
 }
 
 }  // namespace
@@ -24,183 +45,131 @@ tw_access list(tw_direction direction, const tw_extent* extents, int64_t n, int 
 extern "C" {
 
 tw_status tw_write_all(tw_file* file, const void* data, int64_t nbytes) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_WRITE, &extent, 0);
-  return tw_access_all(file, nullptr, &access, nullptr);
+  return by_all(file, in_order(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
 tw_status tw_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_READ, &extent, 0);
-  return tw_access_all(file, nullptr, &access, nread);
+  return by_all(file, in_order(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
 tw_status tw_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_WRITE, &extent, offset, 0);
-  return tw_access_all(file, nullptr, &access, nullptr);
+  return by_all(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
 tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_READ, &extent, offset, 0);
-  return tw_access_all(file, nullptr, &access, nread);
+  return by_all(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
 tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  const tw_access access = list(TW_ACCESS_WRITE, extents, n, 0);
-  return tw_access_all(file, nullptr, &access, nullptr);
+  return by_all(file, list(TW_ACCESS_WRITE, extents, n));
 }
 
 tw_status tw_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  const tw_access access = list(TW_ACCESS_READ, extents, n, 0);
-  return tw_access_all(file, nullptr, &access, nread);
+  return by_all(file, list(TW_ACCESS_READ, extents, n), nread);
 }
 
 tw_status tw_write_com_all(tw_file* file, const void* data, int64_t nbytes) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_WRITE, &extent, 1);
-  return tw_access_all(file, nullptr, &access, nullptr);
+  return by_all(file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))));
 }
 
 tw_status tw_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_READ, &extent, 1);
-  return tw_access_all(file, nullptr, &access, nread);
+  return by_all(file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), nread);
 }
 
 tw_status tw_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_WRITE, &extent, offset, 1);
-  return tw_access_all(file, nullptr, &access, nullptr);
+  return by_all(file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))));
 }
 
 tw_status tw_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_READ, &extent, offset, 1);
-  return tw_access_all(file, nullptr, &access, nread);
+  return by_all(file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), nread);
 }
 
 tw_status tw_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  const tw_access access = list(TW_ACCESS_WRITE, extents, n, 1);
-  return tw_access_all(file, nullptr, &access, nullptr);
+  return by_all(file, common(list(TW_ACCESS_WRITE, extents, n)));
 }
 
 tw_status tw_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  const tw_access access = list(TW_ACCESS_READ, extents, n, 1);
-  return tw_access_all(file, nullptr, &access, nread);
+  return by_all(file, common(list(TW_ACCESS_READ, extents, n)), nread);
 }
 
 tw_status tw_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_WRITE, &extent, offset, 0);
-  return tw_access_one(file, &access, nullptr);
+  return by_one(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
 tw_status tw_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_READ, &extent, offset, 0);
-  return tw_access_one(file, &access, nread);
+  return by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
 tw_status tw_write_list(tw_file* file, const tw_extent* extents, int64_t n) {
-  const tw_access access = list(TW_ACCESS_WRITE, extents, n, 0);
-  return tw_access_one(file, &access, nullptr);
+  return by_one(file, list(TW_ACCESS_WRITE, extents, n));
 }
 
 tw_status tw_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  const tw_access access = list(TW_ACCESS_READ, extents, n, 0);
-  return tw_access_one(file, &access, nread);
+  return by_one(file, list(TW_ACCESS_READ, extents, n), nread);
 }
 
 tw_status tw_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_WRITE, &extent, 0);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, in_order(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
 tw_status tw_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_READ, &extent, 0);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, in_order(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_WRITE, &extent, offset, 0);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
 tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_READ, &extent, offset, 0);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  const tw_access access = list(TW_ACCESS_WRITE, extents, n, 0);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, list(TW_ACCESS_WRITE, extents, n), request);
 }
 
 tw_status tw_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  const tw_access access = list(TW_ACCESS_READ, extents, n, 0);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, list(TW_ACCESS_READ, extents, n), request);
 }
 
 tw_status tw_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_WRITE, &extent, 1);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))), request);
 }
 
 tw_status tw_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = in_order(TW_ACCESS_READ, &extent, 1);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), request);
 }
 
 tw_status tw_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_WRITE, &extent, offset, 1);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))), request);
 }
 
 tw_status tw_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_READ, &extent, offset, 1);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), request);
 }
 
 tw_status tw_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  const tw_access access = list(TW_ACCESS_WRITE, extents, n, 1);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, common(list(TW_ACCESS_WRITE, extents, n)), request);
 }
 
 tw_status tw_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  const tw_access access = list(TW_ACCESS_READ, extents, n, 1);
-  return tw_iaccess_all(file, nullptr, &access, request);
+  return start_by_all(file, common(list(TW_ACCESS_READ, extents, n)), request);
 }
 
 tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_WRITE, &extent, offset, 0);
-  return tw_iaccess_one(file, &access, request);
+  return start_by_one(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
 tw_status tw_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  const tw_extent extent = one(data, nbytes);
-  const tw_access access = at(TW_ACCESS_READ, &extent, offset, 0);
-  return tw_iaccess_one(file, &access, request);
+  return start_by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  const tw_access access = list(TW_ACCESS_WRITE, extents, n, 0);
-  return tw_iaccess_one(file, &access, request);
+  return start_by_one(file, list(TW_ACCESS_WRITE, extents, n), request);
 }
 
 tw_status tw_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  const tw_access access = list(TW_ACCESS_READ, extents, n, 0);
-  return tw_iaccess_one(file, &access, request);
+  return start_by_one(file, list(TW_ACCESS_READ, extents, n), request);
 }
 
 }  // extern "C"

@@ -237,7 +237,9 @@ TEST_P(QueueConformance, KnowsWhatTheFileIsOpenFor) {
   EXPECT_CODE(Code::wrong_mode, run(Direction::write, 0, piece).status);
 }
 
-TEST_P(QueueConformance, DirectTransfersRoundTripAndEndWithTheFile) {
+class DirectQueue : public QueueConformance {};
+
+TEST_P(DirectQueue, RoundTripsAndEndsWithTheFile) {
   const std::uint64_t alignment = file_->direct_alignment();
   if (alignment == 0) GTEST_SKIP() << "no direct I/O here";
   constexpr std::size_t n = 40;
@@ -285,15 +287,18 @@ TEST_P(QueueConformance, AFileThatIsKeptOpenNeedsNoName) {
   EXPECT_FALSE(backend_->exists(path()).value());
 }
 
-TEST_P(QueueConformance, FailsOnlyTheTransferThatFails) {
-  const auto fault = std::dynamic_pointer_cast<FaultBackend>(backend_);
-  if (!fault) GTEST_SKIP() << "this storage does not fail";
+class FailingQueue : public QueueConformance {
+ protected:
+  FaultBackend& fault() { return dynamic_cast<FaultBackend&>(*backend_); }
+};
+
+TEST_P(FailingQueue, FailsOnlyTheTransferThatFails) {
   for (const int err : {EIO, ENOSPC}) {
     for (const bool partial : {false, true}) {
       file_ = open_kept({.read = true, .write = true, .create = true, .truncate = true});
       FaultScript script;
       script.rules = {{.kind = CallKind::write, .at = 3, .os_errno = err, .partial = partial}};
-      fault->restart(script);
+      fault().restart(script);
       Bytes data = noise(1000, 10);
       const Piece piece = piece_of(data);
       std::deque<IoTransfer> transfers;
@@ -312,14 +317,12 @@ TEST_P(QueueConformance, FailsOnlyTheTransferThatFails) {
   }
 }
 
-TEST_P(QueueConformance, ReadsThatEndEarlyOrFailAreTold) {
-  const auto fault = std::dynamic_pointer_cast<FaultBackend>(backend_);
-  if (!fault) GTEST_SKIP() << "this storage does not fail";
+TEST_P(FailingQueue, ReadsThatEndEarlyOrFailAreTold) {
   Bytes data = noise(1000, 11), back(1000);
   EXPECT_OK(run(Direction::write, 0, piece_of(data)).status);
   FaultScript script;
   script.rules = {{.kind = CallKind::read, .at = 1, .short_read = true}, {.kind = CallKind::read, .at = 2}};
-  fault->restart(script);
+  fault().restart(script);
 
   const IoTransfer early = run(Direction::read, 0, piece_of(back));
   const IoTransfer failed = run(Direction::read, 0, piece_of(back));
@@ -355,8 +358,9 @@ TEST_P(QueueConformance, ThreadsWithQueuesOfTheirOwnShareAFile) {
     ASSERT_EQ(all[i], static_cast<std::byte>(1 + i / bytes % n_threads)) << i;
 }
 
-TEST_P(QueueConformance, MovesMoreThanTheKernelTakesAtOnce) {
-  if (std::get<0>(GetParam()).name != std::string("posix_shm")) GTEST_SKIP() << "holes cost memory elsewhere";
+class QueueOfHoles : public QueueConformance {};
+
+TEST_P(QueueOfHoles, MovesMoreThanTheKernelTakesAtOnce) {
   const std::uint64_t bytes = (std::uint64_t{1} << 32) + 1;
   const VirtualMemory memory(bytes);
   if (memory.data() == nullptr) GTEST_SKIP() << memory.why_not();
@@ -369,11 +373,16 @@ TEST_P(QueueConformance, MovesMoreThanTheKernelTakesAtOnce) {
   EXPECT_EQ(run(Direction::read, bytes - 5, Piece{memory.data(), std::uint64_t{1} << 31}).moved, 5u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, QueueConformance,
-                         testing::Combine(testing::ValuesIn(storage_kinds()), testing::Values("posix", "uring")),
-                         [](const auto& kinds) {
-                           return std::string(std::get<0>(kinds.param).name) + "_" + std::get<1>(kinds.param);
-                         });
+auto with_queues(const std::vector<StorageKind>& kinds) {
+  return testing::Combine(testing::ValuesIn(kinds), testing::Values("posix", "uring"));
+}
+std::string name_of(const testing::TestParamInfo<Combination>& info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, QueueConformance, with_queues(storage_kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, DirectQueue, with_queues(storage_kinds(&StorageKind::direct)), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, FailingQueue, with_queues(storage_kinds(&StorageKind::fails)), name_of);
+INSTANTIATE_TEST_SUITE_P(Kinds, QueueOfHoles, with_queues(storage_kinds(&StorageKind::cheap_holes)), name_of);
 
 }  // namespace
 }  // namespace thalweg

@@ -180,9 +180,10 @@ TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
   });
 }
 
-// With a progress thread: also where it was a test that found the request and began it.
-TEST_P(Requests, WhatATestBeganGoesOnByItself) {
-  if (GetParam() != TW_PROGRESS_THREAD) GTEST_SKIP() << "somebody has to come by";
+class ProgressThread : public SharedFiles {};
+
+// Also where it was a test that found the request and began it.
+TEST_F(ProgressThread, GoesOnWithWhatATestBegan) {
   constexpr int kMany = 1 << 16;
   for (int round = 0; round < 10; ++round) {
     on_file(1, [&](tw_file* file, int task) {
@@ -191,7 +192,7 @@ TEST_P(Requests, WhatATestBeganGoesOnByItself) {
       for (int i = 0; i < kMany; ++i)
         extents.push_back({const_cast<char*>(&data[static_cast<std::size_t>(2 * i)]), 1, i});
       tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents.data(), kMany);
-      access.progress = GetParam();
+      access.progress = TW_PROGRESS_THREAD;
       tw_request* request = nullptr;
       ASSERT_EQ(tw_iaccess_one(file, &access, &request), TW_OK) << tw_last_error();
       int done = 0;

@@ -18,10 +18,16 @@ std::vector<StorageKind> storage_kinds() {
     script.space_bytes = std::uint64_t{1} << 40;
     return make_fault_backend(make_memory_backend(), script);
   };
-  return {{"posix_here", ".", posix_backend},
-          {"posix_shm", "/dev/shm", posix_backend},
-          {"memory", nullptr, make_memory_backend},
-          {"fault_without_fault", nullptr, without_fault}};
+  return {{.name = "posix_here", .folder = ".", .make = posix_backend, .direct = true},
+          {.name = "posix_shm", .folder = "/dev/shm", .make = posix_backend, .cheap_holes = true},
+          {.name = "memory", .folder = nullptr, .make = make_memory_backend, .direct = true},
+          {.name = "fault_without_fault", .folder = nullptr, .make = without_fault, .direct = true, .fails = true}};
+}
+
+std::vector<StorageKind> storage_kinds(bool StorageKind::*which) {
+  std::vector<StorageKind> kinds = storage_kinds();
+  std::erase_if(kinds, [which](const StorageKind& kind) { return !(kind.*which); });
+  return kinds;
 }
 
 void StorageTest::use(const StorageKind& kind) {

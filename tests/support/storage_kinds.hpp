@@ -21,9 +21,13 @@ struct StorageKind {
   const char* name;
   const char* folder;  // the tests make their own one in it; null: nothing on disk
   std::function<std::shared_ptr<Backend>()> make;
+  bool direct = false;       // can be read and written past the page cache, where the file system of the folder can
+  bool fails = false;        // as a script says: a FaultBackend
+  bool cheap_holes = false;  // reading a hole costs no memory
 };
 void PrintTo(const StorageKind& kind, std::ostream* out);
 std::vector<StorageKind> storage_kinds();
+std::vector<StorageKind> storage_kinds(bool StorageKind::*which);  // those that are so
 
 class StorageTest : public testing::Test {
  protected:
