@@ -143,7 +143,7 @@ TEST_F(OmpFile, WhatClosingSaysIsToldByCloseAlthoughAnotherCallIsUnderWay) {
   using namespace thalweg::omp_file;
   const int fd = open_file();
   OpenFile* file = acquire(fd);
-  file->lock();
+  file->busy.lock();
   std::thread user([&] { EXPECT_EQ(omp_file_seek_all(fd, 0, SEEK_SET, nullptr), 0); });
   while (file->references.load() < 3) std::this_thread::yield();
   spoil_closing(path());
@@ -152,7 +152,7 @@ TEST_F(OmpFile, WhatClosingSaysIsToldByCloseAlthoughAnotherCallIsUnderWay) {
 
   while (OpenFile* still = acquire(fd)) EXPECT_EQ(release(still), TW_OK);
   for (int i = 0; i < 1000; ++i) std::this_thread::yield();
-  file->unlock();
+  file->busy.unlock();
   EXPECT_EQ(release(file), TW_OK);
   user.join();
   closer.join();
