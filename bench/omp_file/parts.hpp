@@ -21,9 +21,9 @@ struct Bench {
 
   // Two threads are looked at closely, other numbers of them with fewer repetitions.
   Plan plan(int of_threads) const {
-    if (effort == Effort::tiny) return {1, 0, false, 1};
-    if (effort == Effort::quick) return {5, 4.0, true, 3};
-    return of_threads == 2 ? Plan{9, 15.0, true, 5} : Plan{3, 1e9, false, 3};
+    if (effort == Effort::tiny) return {1, 0, false};
+    if (effort == Effort::quick) return {5, 4.0, true, 3, 30.0};
+    return of_threads == 2 ? Plan{9, 15.0, true, 5, 100.0} : Plan{3, 1e9, false, 3, 40.0};
   }
   std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "support/clock.hpp"
@@ -27,7 +28,10 @@ void Comparison::run(const Plan& plan) {
     for (const Entry& entry : entries_) entry.run(-1);
   const double start = now();
   for (int repetition = 0; repetition < plan.repetitions; ++repetition) {
-    if (repetition >= plan.least && now() - start > plan.seconds) return;
+    const double passed = repetition == 0 ? 0 : now() - start;
+    if (repetition >= plan.least && passed > plan.seconds) return;
+    if (passed > plan.most_seconds)
+      return note("repetitions", "only " + std::to_string(repetition) + ", a busy machine");
     for (Entry& entry : entries_) {
       const std::vector<double> seconds = entry.run(repetition);
       for (std::size_t i = 0; i < phases_.size(); ++i) entry.seconds[phases_[i]].push_back(seconds.at(i));

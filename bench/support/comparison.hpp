@@ -16,12 +16,14 @@ struct Spread {
 };
 Spread spread_of(std::vector<double> values);
 
-// How often to repeat: until `repetitions` or, after `least` of them, until `seconds` have passed.
+// How often to repeat: until `repetitions` or, after `least` of them, until `seconds` have passed. On a machine so busy
+// that it takes many times as long, fewer than `least` must do, and a note says so.
 struct Plan {
   int repetitions = 3;
   double seconds = 1e9;
   bool warm_up = false;  // one repetition before, not counted
   int least = 1;
+  double most_seconds = 1e9;
 };
 
 // What one run handles, to print rates: "byte" gives GB/s, anything else the time for one.
