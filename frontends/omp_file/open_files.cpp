@@ -12,24 +12,22 @@ namespace {
 // From 2^30 on no kernel gives a descriptor. 4096 files, and 16 million openings until a number comes back.
 constexpr std::int64_t kFirst = std::int64_t{1} << 30;
 
-// Never destroyed: threads may be at work while the process ends.
-NumberTable<OpenFile>& table() {
-  static auto& files = *new NumberTable<OpenFile>({.first = kFirst, .slot_bits = 12, .generation_bits = 18});
-  return files;
-}
+// Made when the library is loaded, so that no call fails for it, and never destroyed: threads may be at work while the
+// process ends.
+auto& table = *new NumberTable<OpenFile>({.first = kFirst, .slot_bits = 12, .generation_bits = 18});
 
 }  // namespace
 
 int add_descriptor(OpenFile* file) {
   try {
-    return static_cast<int>(table().add(file));
+    return static_cast<int>(table.add(file));
   } catch (const std::bad_alloc&) {
     return -2;
   }
 }
 
 OpenFile* acquire(int fd) {
-  return table().with(fd, [](OpenFile* file) {
+  return table.with(fd, [](OpenFile* file) {
     if (file != nullptr) file->references.fetch_add(1, std::memory_order_relaxed);
     return file;
   });
@@ -47,6 +45,6 @@ bool others_are_at_work(const OpenFile& file) {
   return references > 1 + file.gathering.load(std::memory_order_acquire);
 }
 
-OpenFile* forget_descriptor(int fd) { return table().remove(fd); }
+OpenFile* forget_descriptor(int fd) { return table.remove(fd); }
 
 }  // namespace thalweg::omp_file

@@ -12,11 +12,8 @@ namespace thalweg::omp_file {
 
 namespace {
 
-// Never destroyed: threads may be at work while the process ends.
-NumberTable<Team>& table() {
-  static auto& operations = *new NumberTable<Team>({.first = 1, .slot_bits = 24, .generation_bits = 38});
-  return operations;
-}
+// As the table of files.
+auto& table = *new NumberTable<Team>({.first = 1, .slot_bits = 24, .generation_bits = 38});
 
 // With the table locked.
 Team* take_if_free(Team* operation, Team*& busy) {
@@ -49,7 +46,7 @@ Team* claim(Take&& take) {
 
 omp_file_request add_request(Team* team) {
   try {
-    const omp_file_request request = table().add(team);
+    const omp_file_request request = table.add(team);
     return request == NumberTable<Team>::kNone ? OMP_FILE_REQUEST_NULL : request;
   } catch (const std::bad_alloc&) {
     return OMP_FILE_REQUEST_NULL;
@@ -58,13 +55,13 @@ omp_file_request add_request(Team* team) {
 
 Team* claim_request(omp_file_request request) {
   return claim([request](Team*& busy) {
-    return table().with(request, [&](Team* operation) { return take_if_free(operation, busy); });
+    return table.with(request, [&](Team* operation) { return take_if_free(operation, busy); });
   });
 }
 
 Team* claim_request_on(const OpenFile* file) {
   return claim([file](Team*& busy) {
-    return table().find_first([&](Team* operation) {
+    return table.find_first([&](Team* operation) {
       if (operation->shared.file != file || operation->begun.load(std::memory_order_acquire) == 0) return false;
       return take_if_free(operation, busy) != nullptr;
     });
@@ -72,20 +69,20 @@ Team* claim_request_on(const OpenFile* file) {
 }
 
 void give_up_claim(omp_file_request request) {
-  table().with(request, [](Team* operation) {
+  table.with(request, [](Team* operation) {
     if (operation != nullptr) operation->claimed = false;
   });
 }
 
 // With the table locked: whoever looks for the operations of a file reads which one it is.
 OpenFile* give_up_claim_and_file(omp_file_request request) {
-  return table().with(request, [](Team* operation) -> OpenFile* {
+  return table.with(request, [](Team* operation) -> OpenFile* {
     if (operation == nullptr) return nullptr;
     operation->claimed = false;
     return std::exchange(operation->shared.file, nullptr);
   });
 }
 
-void forget_request(omp_file_request request) { table().remove(request); }
+void forget_request(omp_file_request request) { table.remove(request); }
 
 }  // namespace thalweg::omp_file

@@ -57,11 +57,8 @@ class TeamPool {
   Stack stacks_[kSmall + 1];  // guarded by lock_; [0] is for the others
 };
 
-// Never destroyed: threads may be at work while the process ends.
-TeamPool& pool() {
-  static auto& teams = *new TeamPool;
-  return teams;
-}
+// Made when the library is loaded, and never destroyed: threads may be at work while the process ends.
+auto& pool = *new TeamPool;
 
 bool make_groups(Team& team) {
   if (team.size == 1) return tw_group_self(&team.seats[0].group) == TW_OK;
@@ -99,7 +96,7 @@ Team* Meeting::no_team() {
 }
 
 Team* Meeting::take_team(std::int64_t size) {
-  Team* team = pool().take(size);
+  Team* team = pool.take(size);
   try {
     if (team == nullptr) team = new Team(size);
   } catch (const std::bad_alloc&) {
@@ -123,7 +120,7 @@ void Meeting::give_team(Team* team) {
     std::vector<tw_extent>& list = team->seats[static_cast<std::size_t>(rank)].list;
     if (list.capacity() > kKeptExtents) std::vector<tw_extent>().swap(list);
   }
-  if (!pool().give(team)) delete team;
+  if (!pool.give(team)) delete team;
 }
 
 Team* Meeting::meet() { return static_cast<Team*>(GOMP_single_copy_start()); }

@@ -45,6 +45,17 @@ PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* option
   return how;
 }
 
+// The others wait for this task also when it has no memory for its arguments.
+PlainOpen to_open_or_complain(const char* path, int32_t flags, const tw_file_options* options, tw_file** file) {
+  try {
+    return to_open(path, flags, options, file);
+  } catch (const std::bad_alloc&) {
+    PlainOpen how;
+    how.status = out_of_memory();
+    return how;
+  }
+}
+
 Status check_numbers(const char* function, const tw_access& given) {
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
     return bad(function, "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
@@ -138,9 +149,9 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
                        tw_file** file) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_file_open", "group");
-    PlainOpen how = to_open(path, flags, options, file);
+    PlainOpen how = to_open_or_complain(path, flags, options, file);
     std::unique_ptr<tw_file> handle(new (std::nothrow) tw_file);  // before the others can believe it to be open
-    if (handle == nullptr && how.status.ok()) how.status = Status::error(Code::no_memory, "no memory for a file");
+    if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
     auto opened = run(PlainFile::open(*group->impl, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();

@@ -15,6 +15,12 @@
 
 namespace thalweg {
 
+// What a process has of a file that it opens.
+struct Opened {
+  std::shared_ptr<SharedFile> file;
+  Status status;
+};
+
 namespace {
 
 bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
@@ -28,12 +34,6 @@ void set_alignment(SharedFile& file, std::uint32_t alignment) {
   file.direct_alignment = alignment;
   if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
 }
-
-// What a process has of a file that it opens.
-struct Opened {
-  std::shared_ptr<SharedFile> file;
-  Status status;
-};
 
 Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpen& how, const FileHints& hints,
                                                 bool one_process) {
@@ -65,14 +65,27 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
   return file;
 }
 
-Result<std::shared_ptr<SharedFile>> open_here(Backend& backend, const PlainOpen& how, const FileHints& hints,
-                                              bool one_process) {
-  try {
-    return open_stored(backend, how, hints, one_process);
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory to open '" + how.path + "'");
+// What one task needs while a file is opened; all memory of its own is had before others wait for it.
+struct Opening {
+  Backend* backend = nullptr;
+  PlainOpen how;
+  FileHints hints;
+  bool one_process = true;
+  std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
+
+  void open_here() {
+    auto file = or_out_of_memory([&] { return open_stored(*backend, how, hints, one_process); });
+    opened->status = file.status();
+    if (file.has_value()) opened->file = std::move(file).value();
   }
-}
+  // Task 0 creates; then every other process opens what is there.
+  std::shared_ptr<void> take_or_open() {
+    if (opened->file != nullptr) return opened;
+    how.options.create = how.options.exclusive = how.options.truncate = false;
+    open_here();
+    return opened;
+  }
+};
 
 std::int64_t flag_bits(const PlainOpen& how) {
   const OpenOptions& options = how.options;
@@ -94,6 +107,7 @@ Status check_flags(const PlainOpen& how) {
 
 // Numbers that must be the same on all tasks. Where a task has a reason of its own to fail, that is told.
 Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {
+  if (group.size() == 1) co_return mine;
   std::vector<std::int64_t> bounds(5);
   bounds[0] = a;
   bounds[1] = ~a;
@@ -115,7 +129,8 @@ Op<Result<FileHints>> hints_of_task_0(Group& group, const PlainOpen& how) {
   auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
   if (!said.has_value()) co_return said.error();
   const Bytes& heard = said.value();
-  co_return parse_file_hints({reinterpret_cast<const char*>(heard.data()), heard.size()});  // the same on all tasks
+  const std::string_view words(reinterpret_cast<const char*>(heard.data()), heard.size());
+  co_return or_out_of_memory([&] { return parse_file_hints(words); });  // what is wrong with them all tasks see
 }
 
 // All plan alike, also where nodes have different profiles.
@@ -151,34 +166,29 @@ Op<Status> alignment_of_all(Group& group, SharedFile& file) {
 }  // namespace
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
-  Status status = how.status.ok() ? check_flags(how) : how.status;
+  Status status = how.status;
+  if (status.ok()) status = or_out_of_memory([&] { return check_flags(how); });
   status =
       co_await same_on_all(group, flag_bits(how), hash_of(how.path), std::move(status), "the name or flags of an open");
   if (!status.ok()) co_return status;
   auto hints = co_await hints_of_task_0(group, how);
   if (!hints.has_value()) co_return hints.error();
 
-  // Task 0 creates; then every other process opens what is there.
-  const FileHints& chosen = hints.value();
-  const bool one_process = group.place().processes == 1;
-  auto first = std::make_shared<Opened>();
-  how.options.keep_open = true;
-  if (group.rank() == 0) {
-    auto opened = open_here(*backend, how, chosen, one_process);
-    first->status = opened.status();
-    if (opened.has_value()) first->file = std::move(opened).value();
+  Opening opening;
+  opening.backend = backend.get();
+  opening.how = std::move(how);
+  opening.how.options.keep_open = true;
+  opening.hints = hints.value();
+  opening.one_process = group.place().processes == 1;
+  std::unique_ptr<PlainFile> file;
+  status = or_out_of_memory([&] { return make_empty(opening.opened, file); });
+  if (status.ok() && group.rank() == 0) {
+    opening.open_here();
+    status = opening.opened->status;
   }
-  status = co_await agree(group, first->status);
+  status = co_await agree(group, std::move(status));
   if (!status.ok()) co_return status;
-  std::function<std::shared_ptr<void>()> open_or_take = [&]() -> std::shared_ptr<void> {
-    if (first->file != nullptr) return first;
-    PlainOpen again = how;
-    again.options.create = again.options.exclusive = again.options.truncate = false;
-    auto opened = open_here(*backend, again, chosen, one_process);
-    first->status = opened.status();
-    if (opened.has_value()) first->file = std::move(opened).value();
-    return first;
-  };
+  std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
   auto here = co_await group.share_in_process(std::move(open_or_take));
   if (!here.has_value()) co_return here.error();
   const auto opened = std::static_pointer_cast<Opened>(std::move(here).value());
@@ -189,18 +199,29 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   status = co_await alignment_of_all(group, *opened->file);
   if (!status.ok()) co_return status;
 
-  std::unique_ptr<PlainFile> file(new PlainFile);
   file->shared_ = opened->file;
   auto copy = co_await group.duplicate();
   if (!copy.has_value()) co_return copy.error();
   file->group_ = std::move(copy).value();
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    auto lane = co_await group.duplicate();
-    if (!lane.has_value()) co_return lane.error();
-    file->lanes_.push_back(std::make_shared<Lane>());
-    file->lanes_.back()->group = std::move(lane).value();
+  for (const std::shared_ptr<Lane>& lane : file->lanes_) {
+    auto own = co_await group.duplicate();
+    if (!own.has_value()) co_return own.error();
+    const Status had = or_out_of_memory([&] {
+      lane->group = std::move(own).value();
+      return Status{};
+    });
+    if (status.ok()) status = had;
   }
+  status = co_await agree(group, std::move(status));
+  if (!status.ok()) co_return status;
   co_return file;
+}
+
+Status PlainFile::make_empty(std::shared_ptr<Opened>& opened, std::unique_ptr<PlainFile>& file) {
+  opened = std::make_shared<Opened>();
+  file.reset(new PlainFile);
+  for (std::size_t i = 0; i < kLanes; ++i) file->lanes_.push_back(std::make_shared<Lane>());
+  return {};
 }
 
 PlainFile::~PlainFile() = default;

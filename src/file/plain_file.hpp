@@ -26,6 +26,7 @@ struct PlainOpen {
 };
 
 struct Lane;
+struct Opened;
 
 class PlainFile {
  public:
@@ -54,6 +55,8 @@ class PlainFile {
   static constexpr std::size_t kLanes = 4;
 
   PlainFile() = default;
+  // All memory that opening takes of a task, but that of its groups. May throw std::bad_alloc.
+  static Status make_empty(std::shared_ptr<Opened>& opened, std::unique_ptr<PlainFile>& file);
   // Done by task 0, its status that of all.
   Op<Status> once(Status mine, bool changes, std::function<Status(StoredFile&)> action);
 

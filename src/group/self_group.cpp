@@ -51,7 +51,9 @@ class SelfGroup final : public Group {
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override {
     co_return make();
   }
-  Op<Result<std::unique_ptr<Group>>> duplicate() override { co_return make_self_group(); }
+  Op<Result<std::unique_ptr<Group>>> duplicate() override {
+    co_return or_out_of_memory([]() -> Result<std::unique_ptr<Group>> { return make_self_group(); });
+  }
 };
 
 }  // namespace

@@ -2,6 +2,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
 #include "support/shared_files.hpp"
 
 namespace thalweg::test {
@@ -77,6 +81,53 @@ TEST_F(LargeCall, ReadsAllOfAnyLength) {
           EXPECT_EQ(n, task == 0 ? length : 0);
         },
         TW_FILE_READ | TW_FILE_WRITE, "method=direct");
+  }
+}
+
+// A folder for files of so many bytes: in memory if there is room, else where the others are. "": neither has room.
+std::string roomy_folder(std::uintmax_t bytes) {
+  for (const auto& where : {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
+    std::error_code none;
+    const auto space = std::filesystem::space(where, none);
+    std::string name = (where / "thalweg_large_XXXXXX").string();
+    if (!none && space.available > bytes + (bytes >> 2) && ::mkdtemp(name.data()) != nullptr) return name;
+  }
+  return "";
+}
+
+// The memory is a few pages again and again; so, then, is the file.
+TEST_F(LargeCall, WritesAllOfAnyLength) {
+  const std::string folder = roomy_folder(std::uintmax_t{1} << 32);
+  if (folder.empty()) GTEST_SKIP() << "no room for a file of 4 GiB";
+  std::filesystem::remove_all(std::exchange(folder_, folder));
+  for (const std::int64_t length : kLengths) {
+    on_file(
+        2,
+        [&](tw_file* file, int task) {
+          const Mapped memory(length);
+          if (memory.failed()) return;
+          if (task == 1)
+            std::snprintf(memory.data(), static_cast<std::size_t>(std::min<std::int64_t>(length, 6)), "begin");
+          const std::int64_t mine = task == 1 ? length : 0;
+          EXPECT_EQ(tw_write_at_all(file, memory.data(), mine, 1), TW_OK) << tw_last_error();
+          std::int64_t size = 0;
+          EXPECT_EQ(tw_file_size(file, &size), TW_OK);
+          EXPECT_EQ(size, length > 0 ? 1 + length : 0);
+          for (std::int64_t at = 0; task == 1 && at < length; at += std::int64_t{1} << 30) {
+            char back[6] = {};
+            std::int64_t n = 0;
+            EXPECT_EQ(tw_read_at(file, back, 5, 1 + at, &n), TW_OK) << tw_last_error();
+            EXPECT_TRUE(std::equal(back, back + n, memory.data() + at)) << length << " at " << at;
+            EXPECT_EQ(n, std::min<std::int64_t>(5, length - at));
+          }
+          if (length != std::int64_t{1} << 31) return;
+          tw_request* request = nullptr;
+          std::int64_t n = 0;
+          EXPECT_EQ(tw_iwrite_at_all(file, memory.data(), mine, 0, &request), TW_OK);
+          EXPECT_EQ(tw_wait(&request, &n), TW_OK) << tw_last_error();
+          EXPECT_EQ(n, mine);
+        },
+        kNew, "method=direct");
   }
 }
 

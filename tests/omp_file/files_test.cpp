@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 
@@ -174,6 +175,82 @@ TEST_F(OmpFile, AFileThatIsRemovedWhileOpenGoesOn) {
 
   EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_ok(3));
   EXPECT_NE(access(path().c_str(), F_OK), 0);
+}
+
+// Its own 64 bytes for each thread, in two pieces.
+int call_on(const Form& form, int fd, char* memory, int rank) {
+  const iovec pieces[2] = {{memory, 20}, {memory + 20, 44}};
+  const off_t at = form.common ? 0 : rank * 64;
+  const off_t offsets[2] = {at, at + 20};
+  return run(form, {memory, 64, at, pieces, offsets, 2, fd, 0});
+}
+
+TEST_F(OmpFile, EveryCallWorksOnAFileThatWasRemoved) {
+  for (const Form& form : forms()) {
+    store(path(), Bytes(256, 'o'));
+    const int fd = open_file(O_RDWR);
+    ASSERT_EQ(unlink(path().c_str()), 0);
+    char memory[3][64] = {};
+
+    EXPECT_EQ(results_on(3, [&](int rank) { return call_on(form, fd, memory[form.common ? 0 : rank], rank); }),
+              all_ok(3))
+        << form.name;
+
+    char back[192] = {};
+    EXPECT_EQ(omp_file_read_at_all(back, 192, 0, fd, 0), 0);
+    const std::size_t written = form.writes ? (form.common ? 64 : 192) : 0;
+    EXPECT_EQ(static_cast<std::size_t>(std::count(back, back + 192, '\0')), written) << form.name;
+    EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_ok(3));
+    EXPECT_NE(access(path().c_str(), F_OK), 0);
+  }
+}
+
+TEST_F(OmpFile, EveryCallRefusesADescriptorThatWasClosed) {
+  const int fd = open_file();
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_ok(3));
+  static char memory[64];
+  off_t number = 0;
+
+  for (const Form& form : forms()) {
+    EXPECT_EQ(results_on(3, [&](int rank) { return call_on(form, fd, memory, rank); }), all_failed(3, EBADF))
+        << form.name;
+  }
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_close_all(fd); }), all_failed(3, EBADF));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_sync_all(fd); }), all_failed(3, EBADF));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_size_all(fd, &number); }), all_failed(3, EBADF));
+  EXPECT_EQ(results_on(3, [&](int) { return omp_file_seek_all(fd, 0, SEEK_SET, &number); }), all_failed(3, EBADF));
+}
+
+// The file has 100 bytes: all of thread 0, half of thread 1, nothing of thread 2.
+TEST_F(OmpFile, EveryReadStopsAtTheEndOfTheFile) {
+  const Bytes bytes = noise(100, 4);
+  store(path(), bytes);
+  for (const Form& form : forms()) {
+    if (form.writes) continue;
+    const int fd = open_file(O_RDONLY);
+    if (form.common) {
+      EXPECT_EQ(omp_file_seek_all(fd, 64, SEEK_SET, nullptr), 0);
+    }
+    std::string memory(192, '#');
+    std::vector<long> counts(3, -1);
+
+    const auto results = results_on(3, [&](int rank) {
+      char* mine = memory.data() + (form.common ? 0 : 64 * rank);
+      const iovec pieces[2] = {{mine, 20}, {mine + 20, 44}};
+      const off_t at = form.common ? 64 : rank * 64;
+      const off_t offsets[2] = {at, at + 20};
+      const int returned = run(form, {mine, 64, at, pieces, offsets, 2, fd, 0});
+      counts[static_cast<std::size_t>(rank)] = omp_file_last_count();
+      return returned;
+    });
+
+    EXPECT_EQ(results, all_ok(3)) << form.name;
+    EXPECT_EQ(counts, form.common ? std::vector<long>(3, 36) : (std::vector<long>{64, 36, 0})) << form.name;
+    std::string expected(bytes.begin() + (form.common ? 64 : 0), bytes.end());
+    expected.resize(192, '#');
+    EXPECT_TRUE(memory == expected) << form.name;
+    EXPECT_EQ(omp_file_close_all(fd), 0);
+  }
 }
 
 TEST_F(OmpFile, TooManyOpenFilesIsEmfile) {

@@ -7,11 +7,20 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 
 #include "omp_file/omp_file_support.hpp"
 
 namespace omp_file_test {
 namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
 
 constexpr long kLengths[] = {(1L << 31) - 1, 1L << 31, (1L << 32) + 1};
 
@@ -88,6 +97,37 @@ TEST_F(OmpFile, ALongReadOfASparseFile) {
 
   EXPECT_EQ(std::string(memory.get() + length - 3, 3), "end");
   EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+// In memory where there is room for it: twice what the longest write takes.
+TEST_F(OmpFile, LongWritesOfOneThreadOrAll) {
+  if (kSanitized) GTEST_SKIP() << "too slow with sanitizers";
+  std::error_code none;
+  const auto space = std::filesystem::space("/dev/shm", none);
+  if (none || space.available < std::uintmax_t{10} << 30) GTEST_SKIP() << "no room for a file of 4 GiB in /dev/shm";
+  const std::string name = "/dev/shm/thalweg_large_" + std::to_string(getpid());
+  int fd = -1;
+  for (const long length : kLengths) {
+    ASSERT_EQ(omp_file_open_all(&fd, name.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600), 0);
+    ASSERT_EQ(unlink(name.c_str()), 0);
+    RepeatedPages memory(length);
+    memory.get()[0] = 'b';
+    memory.get()[length - 1] = 'e';
+    on_team(2, [&](int rank) {
+      EXPECT_EQ(omp_file_write_all(memory.get(), rank == 0 ? length : 0, fd, 0), 0);
+      EXPECT_EQ(omp_file_last_count(), rank == 0 ? length : 0);
+      EXPECT_EQ(omp_file_write_at_all("end", 3, length + 3 * rank, fd, 0), 0);
+    });
+    char back[4] = {};
+    EXPECT_EQ(omp_file_read_at_all(back, 4, length - 1, fd, 0), 0);
+    EXPECT_EQ(std::string(back, 4), "eend");
+    EXPECT_EQ(omp_file_read_at_all(back, 1, 0, fd, 0), 0);
+    EXPECT_EQ(back[0], 'b');
+    off_t size = 0;
+    EXPECT_EQ(omp_file_size_all(fd, &size), 0);
+    EXPECT_EQ(size, length + 6);
+    EXPECT_EQ(omp_file_close_all(fd), 0);
+  }
 }
 
 TEST_F(OmpFile, SmallPiecesFarApart) {

@@ -107,6 +107,58 @@ class NoMemoryForFiles : public SharedFiles {
   }
 };
 
+// Opening says so on all tasks, leaves nothing behind, and works with memory again.
+class NoMemoryToOpen : public SharedFiles {
+ protected:
+  void open_all(int tasks, std::uint64_t least, const char* hints) {
+    std::uint64_t most = 20;
+    for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+      SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k) + ", " + hints);
+      std::vector<tw_status> said(static_cast<std::size_t>(tasks));
+      on_team(tasks, [&](tw_group* group, int task) {
+        if (task == 0) {
+          Allocations::start(k, least);
+          Allocations::stop();
+        }
+        EXPECT_EQ(tw_group_barrier(group), TW_OK);
+        tw_file_options options{};
+        options.struct_size = sizeof options;
+        options.hints = hints;
+        tw_file* file = nullptr;
+        const std::string name = path();
+        Allocations::join();
+        const tw_status opened = tw_file_open(group, name.c_str(), kNew | TW_FILE_APPEND, &options, &file);
+        Allocations::stop();
+        said[static_cast<std::size_t>(task)] = opened;
+        EXPECT_EQ(file != nullptr, opened == TW_OK);
+        EXPECT_EQ(tw_file_close(file), TW_OK);
+        file = open(group);
+        EXPECT_EQ(tw_write_all(file, "x", 1), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_close(file), TW_OK);
+      });
+      for (const tw_status status : said) {
+        EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << status;
+        EXPECT_EQ(status, said[0]);
+      }
+      most = std::max(most, Allocations::count());
+    }
+    EXPECT_EQ(open_descriptors(), before_);
+  }
+
+  static std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  }
+  const std::ptrdiff_t before_ = open_descriptors();
+};
+
+TEST_F(NoMemoryToOpen, OfOneTask) {
+  for (const char* hints : {"", "io=direct,queue_depth=2,method=shared,staging_bytes=8192"}) open_all(1, 0, hints);
+}
+
+TEST_F(NoMemoryToOpen, OfOneOfSeveralThreads) {
+  for (const int tasks : {2, 3}) open_all(tasks, kBookkeeping, "io=direct");
+}
+
 TEST_F(NoMemoryForFiles, OfOneTask) {
   for (const char* hints : {"", "method=direct,sieve_writes=off", "method=shared,staging_bytes=4096", "io=direct"})
     run_all(1, 0, hints);
