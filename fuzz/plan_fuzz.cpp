@@ -32,7 +32,11 @@ Choices choices_from(Input& input) {
   choices.rules.domains.least_bytes = input.number<std::uint8_t>();
   choices.rules.limits.most_pieces = 1 + input.number<std::uint8_t>() % 16;
   choices.rules.limits.most_bytes = 1 + input.number<std::uint8_t>();
-  choices.costs.parallel_reads = choices.costs.parallel_writes = input.number<std::uint8_t>() % 9;
+  const auto asked = input.number<std::uint8_t>();
+  choices.costs.parallel_reads = choices.costs.parallel_writes = asked % 9;
+  constexpr std::optional<Method> kAsked[] = {{}, Method::direct, Method::shared, Method::naive};
+  choices.input.method = kAsked[asked / 9 % 4];
+  choices.input.workers = asked / 36;
   return choices;
 }
 

@@ -1,6 +1,7 @@
 // Opening and closing: one thread does it, all have it.
 #include <fcntl.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdarg>
@@ -122,8 +123,12 @@ Outcome open_all(Meeting& meeting, const Opening& mine) {
 // from an outer region; it closes the file when it ends.
 tw_status close_last(OpenFile* file) {
   settle_requests_on(file);
-  while (others_are_at_work(*file)) {
-    sched_yield();
+  for (int round = 0; others_are_at_work(*file); ++round) {
+    if (round < 100) {
+      sched_yield();
+    } else {
+      usleep(100);
+    }
     settle_requests_on(file);  // that those have begun
   }
   return release(file);
@@ -150,7 +155,7 @@ Outcome close_all(Meeting& meeting, int fd) {
 
 int open_with_mode(const Opening& mine) {
   Meeting meeting([&](Team& team) { team.shared.arguments = &mine; });
-  if (meeting.absent()) return to_return(kNoMemory);
+  if (meeting.absent()) return to_return({Meeting::why_absent()});
   const Outcome outcome = open_all(meeting, mine);
   return to_return(outcome, meeting.leave([](Team&) -> tw_status { return TW_OK; }));
 }
@@ -176,7 +181,7 @@ extern "C" int omp_file_close_all(int fd) {
     team.shared.fd = fd;
     team.shared.file = acquire(fd);
   });
-  if (meeting.absent()) return to_return(kNoMemory);
+  if (meeting.absent()) return to_return({Meeting::why_absent()});
   const Outcome outcome = close_all(meeting, fd);
   return to_return(outcome, meeting.leave(let_go_of_file));
 }

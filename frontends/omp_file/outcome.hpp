@@ -53,8 +53,6 @@ inline int to_return(Outcome outcome, tw_status left = TW_OK) {
   return -1;
 }
 
-constexpr Outcome kNoMemory{ENOMEM};
-
 // What omp_file_last_count() gives on this thread.
 void set_last_count(std::int64_t nbytes);
 

@@ -17,7 +17,7 @@ int on_file(int fd, const void* arguments, off_t* result, Check&& check, Act&& a
     team.shared.fd = fd;
     team.shared.file = acquire(fd);
   });
-  if (meeting.absent()) return to_return(kNoMemory);
+  if (meeting.absent()) return to_return({Meeting::why_absent()});
   Team::Shared& shared = meeting.shared();
   Complaint wrong = check_descriptor(meeting, fd);
   if (wrong.none()) wrong = check(shared.arguments);

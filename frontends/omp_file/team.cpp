@@ -1,7 +1,10 @@
 #include "omp_file/team.hpp"
 
+#include <cerrno>
+#include <cstdint>
 #include <mutex>
 #include <new>
+#include <string_view>
 
 #include "omp_file/brief_lock.hpp"
 
@@ -11,6 +14,12 @@ __attribute__((weak)) int omp_get_thread_num(void);
 __attribute__((weak)) int omp_get_num_threads(void);
 __attribute__((weak)) void* GOMP_single_copy_start(void);
 __attribute__((weak)) void GOMP_single_copy_end(void* data);
+// What GCC makes of loops with scans: `*memory`, a size, becomes zeroed memory that all threads share until each of
+// them has ended the loop. Nobody waits for anybody. libomp has the name, but not the memory.
+__attribute__((weak)) bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long* first,
+                                           long* last, std::uintptr_t* reductions, void** memory);
+__attribute__((weak)) void GOMP_loop_end_nowait(void);
+__attribute__((weak)) void __kmpc_barrier(void* place, std::int32_t thread);  // libomp has it, libgomp has not
 }
 
 namespace thalweg::omp_file {
@@ -60,6 +69,13 @@ class TeamPool {
 // Made when the library is loaded, and never destroyed: threads may be at work while the process ends.
 auto& pool = *new TeamPool;
 
+constexpr long kStaticSchedule = 1;
+constexpr std::uintptr_t kFinding = 1;  // on a desk: somebody came first and is finding a team
+
+bool loops_share_memory() {
+  return GOMP_loop_start != nullptr && GOMP_loop_end_nowait != nullptr && __kmpc_barrier == nullptr;
+}
+
 bool make_groups(Team& team) {
   if (team.size == 1) return tw_group_self(&team.seats[0].group) == TW_OK;
   tw_team* shared = nullptr;
@@ -73,6 +89,13 @@ bool make_groups(Team& team) {
 
 }  // namespace
 
+void Seat::keep(tw_status said) {
+  status = said;
+  os_errno = said == TW_OK ? 0 : tw_last_errno();
+  const char* const text = said == TW_OK ? "" : tw_last_error();
+  message[std::string_view(text).copy(message.data(), message.size() - 1)] = '\0';
+}
+
 Team::Team(std::int64_t tasks) : size(tasks), seats(new Seat[static_cast<std::size_t>(tasks)]) {
   whole = make_groups(*this);
 }
@@ -82,12 +105,12 @@ Team::~Team() {
 }
 
 Place Meeting::find_place() {
-  if (omp_get_num_threads == nullptr || omp_get_thread_num == nullptr || GOMP_single_copy_start == nullptr ||
-      GOMP_single_copy_end == nullptr) {
-    return {.rank = 0, .size = 1};
-  }
+  if (omp_get_num_threads == nullptr || omp_get_thread_num == nullptr) return {.rank = 0, .size = 1};
   return {.rank = omp_get_thread_num(), .size = omp_get_num_threads()};
 }
+
+bool Meeting::can_meet() { return GOMP_single_copy_start != nullptr && GOMP_single_copy_end != nullptr; }
+int Meeting::why_absent() { return can_meet() ? ENOMEM : ENOTSUP; }
 
 // An address that is neither null, which would ask the next thread to come first, nor a team.
 Team* Meeting::no_team() {
@@ -109,6 +132,8 @@ Team* Meeting::take_team(std::int64_t size) {
   team->shared = {};
   team->begun.store(0, std::memory_order_relaxed);
   team->claimed = false;
+  team->come.store(0, std::memory_order_relaxed);
+  team->come.store(0, std::memory_order_relaxed);
   // Relaxed: the others get the team through the runtime's barrier.
   team->inside.store(size, std::memory_order_relaxed);
   return team;
@@ -123,15 +148,45 @@ void Meeting::give_team(Team* team) {
   if (!pool.give(team)) delete team;
 }
 
-Team* Meeting::meet() { return static_cast<Team*>(GOMP_single_copy_start()); }
-void Meeting::present(Team* team) { GOMP_single_copy_end(team); }
+Team* Meeting::meet() {
+  if (!loops_share_memory()) return static_cast<Team*>(GOMP_single_copy_start());
+  void* memory = reinterpret_cast<void*>(sizeof *desk_);  // NOLINT(performance-no-int-to-ptr): asked for as a size
+  GOMP_loop_start(0, 0, 0, kStaticSchedule, 0, nullptr, nullptr, nullptr, &memory);
+  desk_ = static_cast<std::atomic<std::uintptr_t>*>(memory);
+  std::uintptr_t shown = 0;
+  if (desk_->compare_exchange_strong(shown, kFinding, std::memory_order_relaxed)) return nullptr;
+  wait_while(*desk_, kFinding);
+  shown = desk_->load(std::memory_order_acquire);
+  GOMP_loop_end_nowait();
+  return reinterpret_cast<Team*>(shown);  // NOLINT(performance-no-int-to-ptr)
+}
 
-// What the team shares may change as soon as all have come; the file stays until this thread has come to an agreement.
-void Meeting::gather() {
-  OpenFile* const file = absent() ? nullptr : shared().file;
-  if (file != nullptr) file->gathering.fetch_add(1, std::memory_order_release);
-  present(team_);
+void Meeting::present(Team* team) {
+  if (desk_ == nullptr) return GOMP_single_copy_end(team);
+  desk_->store(reinterpret_cast<std::uintptr_t>(team), std::memory_order_seq_cst);  // before the look for sleepers
+  desk_->notify_all();
+  GOMP_loop_end_nowait();
+}
+
+void Meeting::begin_gathering() {
+  if (shared().file != nullptr) shared().file->gathering.fetch_add(1, std::memory_order_release);
+}
+
+// The file stays as it is until this thread has come to an agreement.
+void Meeting::have_come() {
+  if (place_.size == 1) return;
+  OpenFile* const file = shared().file;
+  if (team_->come.fetch_add(1, std::memory_order_seq_cst) + 1 < place_.size) return;
   if (file != nullptr) file->gathering.fetch_sub(1, std::memory_order_release);
+  team_->come.notify_all();
+}
+
+void Meeting::await_all() {
+  if (place_.size == 1) return;
+  for (int now = team_->come.load(std::memory_order_acquire); now < place_.size;
+       now = team_->come.load(std::memory_order_acquire)) {
+    wait_while(team_->come, now);
+  }
 }
 
 tw_status let_go_of_file(Team& team) {

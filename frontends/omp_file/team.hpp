@@ -1,12 +1,13 @@
 // The threads that make one collective call together: who they are, and what they share while it lasts.
 //
-// The library is linked to no OpenMP runtime; it asks the one of the program, through symbols that libgomp and Clang's
-// libomp both have. A call opens with what compilers make of `single copyprivate`: one thread finds a Team, and all
-// threads of the innermost region get its address. So a Team is used by one operation at a time and nothing is ever
-// looked up by region: nested regions, several roots and any number of operations under way cannot mix.
+// The library is linked to no OpenMP runtime; it asks the one of the program, by what compilers make of a construct of
+// OpenMP: a loop whose threads share memory with libgomp, `single copyprivate` with Clang's libomp. One thread finds a
+// Team, and all threads of the innermost region get its address. So a Team is used by one operation at a time and
+// nothing is ever looked up by region: nested regions, several roots and any number of operations under way cannot mix.
 // Design: docs/design/omp_file.md.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -26,7 +27,11 @@ struct alignas(128) Seat {
   tw_request* request = nullptr;  // nullptr: this part is complete
   tw_status status = TW_OK;
   int os_errno = 0;
+  std::array<char, 256> message = {};  // of the failure
   std::int64_t moved = 0;
+
+  // What the call of the library said that has just returned on this thread, perhaps another one than the seat's own.
+  void keep(tw_status said);
 };
 
 struct Team {
@@ -59,6 +64,8 @@ struct Team {
   Shared shared;
   // Threads in the call. Each releases what it wrote; the last acquires and clears up.
   alignas(128) std::atomic<std::int64_t> inside{0};
+  // Threads that have come to the call. Sequentially consistent: before the look for sleepers.
+  std::atomic<int> come{0};
   // Of a nonblocking operation: 1 when the last thread has left the call that began it. Release, acquire.
   std::atomic<int> begun{0};
   bool claimed = false;   // somebody waits for this operation; guarded by the mutex of the requests
@@ -76,14 +83,13 @@ class Meeting {
   // `prepare(team)` is run by the thread that comes first, before the others go on.
   template <class Prepare>
   explicit Meeting(const Prepare& prepare) : place_(find_place()) {
-    if (place_.size > 1) team_ = meet();
-    if (team_ != nullptr) return;
-    team_ = take_team(place_.size);
-    if (!absent()) prepare(*team_);
-    if (place_.size > 1) gather();
+    if (place_.size > 1) team_ = can_meet() ? meet() : no_team();
+    if (team_ == nullptr) come_first(prepare);
+    if (!absent()) have_come();
   }
 
-  bool absent() const { return team_ == no_team(); }  // there was no memory: nothing can be done, by any thread
+  bool absent() const { return team_ == no_team(); }  // nothing can be done, by any thread
+  static int why_absent();                            // as errno
   std::int64_t rank() const { return place_.rank; }
   std::int64_t size() const { return place_.size; }
   Team& team() { return *team_; }
@@ -91,8 +97,12 @@ class Meeting {
   Seat& seat() { return team_->seats[static_cast<std::size_t>(place_.rank)]; }
   tw_group* group() { return seat().group; }
 
+  // By thread 0: until all threads have come. Before it takes what others may wait for: whoever holds that must need
+  // nobody who is still to come, as that thread may be waiting for it in an inner region.
+  void await_all();
   // By thread 0: keeps other teams from the file until the last thread of this one has left.
   void lock_file() {
+    await_all();
     shared().file->busy.lock();
     shared().locked = true;
   }
@@ -119,14 +129,25 @@ class Meeting {
   static Place find_place();
   static Team* no_team();
   static Team* take_team(std::int64_t size);  // no_team() without memory
-  // Waits for all threads. nullptr: this one came first and must present a team to the others, which still wait.
-  static Team* meet();
-  static void present(Team* team);
-  void gather();  // by the one that came first: until all have come
+  // The team that the thread which came first presented, once it has. nullptr: this one came first, the others wait.
+  Team* meet();
+  void present(Team* team);
+  static bool can_meet();  // the OpenMP runtime of the program has what that needs
+  template <class Prepare>
+  void come_first(const Prepare& prepare) {
+    team_ = take_team(place_.size);
+    if (!absent()) prepare(*team_);
+    if (place_.size == 1) return;
+    if (!absent()) begin_gathering();
+    present(team_);
+  }
+  void begin_gathering();
+  void have_come();
   bool last_inside() { return team_->inside.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   Place place_;
   Team* team_ = nullptr;
+  std::atomic<std::uintptr_t>* desk_ = nullptr;  // where the team is presented; nullptr: the runtime hands it over
 };
 
 // Ends what an operation holds of its file: the lock, and the reference. What closing says where that was the last one.

@@ -115,9 +115,7 @@ Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request)
   Seat& seat = meeting.seat();
   seat.request = nullptr;
   seat.moved = 0;
-  seat.os_errno = 0;
-  seat.status = tw_iaccess_all(shared.file->handle, seat.group, &access, &seat.request);
-  if (seat.status != TW_OK) seat.os_errno = tw_last_errno();
+  seat.keep(tw_iaccess_all(shared.file->handle, seat.group, &access, &seat.request));
   __atomic_store_n(request, shared.request, __ATOMIC_RELAXED);  // perhaps one variable for all threads
   return outcome;
 }
@@ -127,7 +125,7 @@ Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request)
 int transfer(const Transfer& mine) {
   set_last_count(0);
   Meeting meeting([&](Team& team) { prepare(team, mine); });
-  if (meeting.absent()) return to_return(kNoMemory);
+  if (meeting.absent()) return to_return({Meeting::why_absent()});
   const Outcome outcome = move_bytes(meeting, mine);
   return to_return(outcome, meeting.leave(let_go_of_file));
 }
@@ -137,7 +135,7 @@ int begin_transfer(const Transfer& mine, omp_file_request* request) {
     prepare(team, mine);
     team.shared.request = add_request(&team);
   });
-  if (meeting.absent()) return to_return(kNoMemory);
+  if (meeting.absent()) return to_return({Meeting::why_absent()});
   const Outcome outcome = begin(meeting, mine, request);
   if (!outcome.ok()) {
     return to_return(outcome, meeting.leave([](Team& team) {

@@ -32,6 +32,7 @@ Complaint check(Meeting& meeting, const Waiting& mine, const int* done) {
 Complaint claim(Meeting& meeting, const Waiting& mine) {
   Team::Shared& shared = meeting.shared();
   if (mine.number == OMP_FILE_REQUEST_NULL) return {};
+  meeting.await_all();
   shared.operation = claim_request(mine.number);
   shared.claimed = mine.number;
   if (shared.operation == nullptr) return invalid("the request is none, or is over");
@@ -40,17 +41,12 @@ Complaint claim(Meeting& meeting, const Waiting& mine) {
   return {};
 }
 
-void keep_result(Seat& seat, tw_status status) {
-  seat.status = status;
-  seat.os_errno = status == TW_OK ? 0 : tw_last_errno();
-}
-
 // Whether the operation is over on all threads. Collective.
 bool test_parts(Meeting& meeting, Seat& seat) {
   if (seat.request != nullptr) {
     int mine = 0;
     const tw_status status = tw_test(&seat.request, &mine, &seat.moved);
-    if (seat.request == nullptr) keep_result(seat, status);
+    if (seat.request == nullptr) seat.keep(status);
   }
   std::int64_t all = seat.request == nullptr ? 1 : 0;
   return tw_group_allreduce(meeting.group(), &all, 1, TW_MIN) == TW_OK && all == 1;
@@ -67,11 +63,11 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
     over = test_parts(meeting, seat);
     if (!over) return {};
   } else if (seat.request != nullptr) {
-    keep_result(seat, tw_wait(&seat.request, &seat.moved));
+    seat.keep(tw_wait(&seat.request, &seat.moved));
   }
   over = true;
   if (meeting.rank() == 0) shared.complete = true;
-  const char* text = seat.status == TW_OK ? nullptr : tw_last_error();
+  const char* text = seat.status == TW_OK ? nullptr : seat.message.data();
   Outcome outcome = agree(meeting, {seat.status, seat.os_errno, text});
   OpenFile* file = operation.shared.file;  // nullptr: closed since, and all is done
   if (outcome.ok() && file != nullptr && ends_with_sync(*file, operation.shared.direction)) {
@@ -117,13 +113,13 @@ void settle(Team& operation) {
   bool good = true;
   for (std::int64_t rank = 0; rank < operation.size; ++rank) {
     Seat& seat = operation.seats[static_cast<std::size_t>(rank)];
-    if (seat.request != nullptr) keep_result(seat, tw_wait(&seat.request, &seat.moved));
+    if (seat.request != nullptr) seat.keep(tw_wait(&seat.request, &seat.moved));
     good = good && seat.status == TW_OK;
   }
   if (good && ends_with_sync(*operation.shared.file, operation.shared.direction)) {
     const tw_status status = tw_file_sync(operation.shared.file->handle);
     for (std::int64_t rank = 0; status != TW_OK && rank < operation.size; ++rank) {
-      keep_result(operation.seats[static_cast<std::size_t>(rank)], status);
+      operation.seats[static_cast<std::size_t>(rank)].keep(status);
     }
   }
 }
@@ -136,7 +132,7 @@ int finish(omp_file_request* request, int* done, bool may_go) {
     team.shared.request = mine.number;
     team.shared.has_request = request != nullptr;
   });
-  if (meeting.absent()) return to_return(kNoMemory);
+  if (meeting.absent()) return to_return({Meeting::why_absent()});
   const Outcome outcome = wait_or_test(meeting, mine, done);
   return to_return(outcome, meeting.leave(clear_up));
 }

@@ -114,7 +114,8 @@ typedef int32_t tw_progress;
 enum {
   TW_PROGRESS_DEFAULT = 0, /* environment variable THALWEG_PROGRESS=thread|poll|kernel, else thread */
   TW_PROGRESS_THREAD = 1,  /* the one progress thread of the process advances it; where MPI was initialised for less
-                              than MPI_THREAD_MULTIPLE, a collective of ranks as POLL */
+                              than MPI_THREAD_MULTIPLE, a collective of ranks advances in whatever mode within calls
+                              of threads that make calls on such groups */
   TW_PROGRESS_POLL = 2,    /* advances only within calls of the library */
   TW_PROGRESS_KERNEL = 3   /* carried by io_uring, without a thread of ours; where that is missing, as THREAD */
 };

@@ -13,6 +13,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/visibility.hpp"
+
 namespace thalweg {
 
 // Values are part of the C ABI (include/thalweg/status.h): append, never renumber.
@@ -75,7 +77,7 @@ class [[nodiscard]] Status {
 Status os_error(int err, const std::string& what);
 
 // For where telling a failure fails: takes no memory.
-Status out_of_memory();
+TW_SHARED Status out_of_memory();
 
 template <class T>
 class [[nodiscard]] Result {

@@ -113,22 +113,25 @@ Status answer(const Outcome& outcome, int64_t* moved) {
   return outcome.status;
 }
 
+// The others wait for this task also when it has no memory to say what is wrong.
+Status check_access(const char* function, const tw_access* given) {
+  return or_out_of_memory([&]() -> Status {
+    if (given == nullptr) return null_argument(function, "access");
+    if (!is_whole(given))
+      return bad(function, "struct_size of the access is " + std::to_string(given->struct_size) + ", needed is " +
+                               std::to_string(sizeof(tw_access)));
+    TW_RETURN_IF_ERROR(check_numbers(function, *given));
+    TW_RETURN_IF_ERROR(given_status(given->status, given->os_errno, given->message));
+    return check_extents(function, *given);
+  });
+}
+
 }  // namespace
 
 Access to_access(const char* function, const tw_access* given) {
   Access access;
-  if (given == nullptr) {
-    access.status = null_argument(function, "access");
-    return access;
-  }
-  if (!is_whole(given)) {
-    access.status = bad(function, "struct_size of the access is " + std::to_string(given->struct_size) +
-                                      ", needed is " + std::to_string(sizeof(tw_access)));
-    return access;
-  }
-  access.status = check_numbers(function, *given);
-  if (access.status.ok()) access.status = given_status(given->status, given->os_errno, given->message);
-  if (access.status.ok()) access.status = check_extents(function, *given);
+  access.status = check_access(function, given);
+  if (!is_whole(given)) return access;
   access.direction = given->direction == TW_ACCESS_WRITE ? Direction::write : Direction::read;
   access.placement = static_cast<Placement>(
       given->placement >= TW_AT_EXTENTS && given->placement <= TW_IN_ORDER ? given->placement : TW_AT_EXTENTS);
@@ -234,18 +237,20 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
     if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
     Access mine = to_access("tw_iaccess_all", access);
     // The others hear of it when they wait: the operation goes on without a request.
-    const Status nowhere = request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request");
+    Status nowhere =
+        or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request"); });
+    std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
+    if (made == nullptr) nowhere = out_of_memory();
     if (mine.status.ok()) mine.status = nowhere;
-    auto made = std::make_unique<tw_request>();
-    keep_only(mine, *made);
-    if (group == nullptr) {
-      made->impl = file->impl->request(std::move(mine));
-    } else {
-      made->impl = request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
-    }
+    if (!mine.status.ok()) mine.extents = {};
+    if (made != nullptr) keep_only(mine, *made);
+    const std::shared_ptr<Request> operation =
+        group == nullptr ? file->impl->request(std::move(mine))
+                         : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
     const Group& tasks = group != nullptr ? *group->impl : file->impl->group();
-    start(made->impl, tasks.any_thread() ? to_mode(access) : ProgressMode::own);
+    start(operation, tasks.any_thread() ? to_mode(access) : ProgressMode::own);
     if (!nowhere.ok()) return nowhere;
+    made->impl = operation;
     *request = made.release();
     return {};
   });

@@ -18,12 +18,7 @@ std::int32_t guarded(Body&& body) noexcept {
   try {
     return set_last_error(std::forward<Body>(body)());
   } catch (const std::bad_alloc&) {
-    // Making the message may fail again: then the code alone is told.
-    try {
-      return set_last_error(Status::error(Code::no_memory, "out of memory"));
-    } catch (...) {
-      return static_cast<std::int32_t>(Code::no_memory);
-    }
+    return set_last_error(out_of_memory());
   } catch (const std::exception& defect) {
     try {
       return set_last_error(Status::error(Code::internal, std::string("unexpected exception: ") + defect.what()));

@@ -77,15 +77,18 @@ bool in_whole_blocks(const SharedFile& file, const Part& part) {
   return part.access.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
 }
 
+Status check(const SharedFile* file, const Group& group, Part& part) {
+  const Access& access = part.access;
+  if (!access.status.ok()) return access.status;
+  if (file == nullptr) return Status::error(Code::invalid_argument, "no open file");
+  TW_RETURN_IF_ERROR(check_mode(*file, access.direction));
+  TW_RETURN_IF_ERROR(make_whole(static_cast<std::size_t>(group.size()), part));
+  return order_list(access, access.placement == Placement::at_offset ? access.offset : 0, part.placed, part.list);
+}
+
 void prepare(const SharedFile* file, const Group& group, Part& part) {
   const Access& access = part.access;
-  part.status = access.status;
-  if (part.status.ok() && file == nullptr) part.status = Status::error(Code::invalid_argument, "no open file");
-  if (part.status.ok()) part.status = check_mode(*file, access.direction);
-  if (part.status.ok()) part.status = make_whole(static_cast<std::size_t>(group.size()), part);
-  if (part.status.ok())
-    part.status =
-        order_list(access, access.placement == Placement::at_offset ? access.offset : 0, part.placed, part.list);
+  part.status = or_out_of_memory([&] { return check(file, group, part); });
   part.shown.file = file;
   part.shown.code = static_cast<std::int16_t>(part.status.code());
   part.shown.direction = access.direction;
@@ -237,7 +240,7 @@ Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
   Share share;
   TransferResult result;
   const ExtentList* own = &part.list;
-  result.status = check_common(part, group);
+  result.status = or_out_of_memory([&] { return check_common(part, group); });
   if (const auto call = OneCall::of(*part.whole, *what.plan); call.has_value()) {
     if (group.rank() != 0 || !result.status.ok()) co_return result;
     co_return co_await transfer_at_once(*what.file, *what.io.queue, what.direction, call->range(), call->pieces());
@@ -318,7 +321,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
     part.whole->read(gathered.value());
     part.base = part.whole->shown(0).position;
   }
-  Status wrong = conclude(part, one_process);
+  Status wrong = or_out_of_memory([&] { return conclude(part, one_process); });
   const bool goes_on = wrong.ok() && part.whole.has_value() && !part.whole->any_wrong();
   if (draws) file->position.settle(ticket, part.shown.position + (goes_on ? part.whole->bytes() : 0));
   if (!goes_on) {

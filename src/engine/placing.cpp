@@ -1,6 +1,5 @@
 #include "engine/placing.hpp"
 
-#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,11 +40,7 @@ Status order(const Access& access, std::uint64_t base, std::vector<Extent>& plac
 }  // namespace
 
 Status order_list(const Access& access, std::uint64_t base, std::vector<Extent>& placed, ExtentList& list) {
-  try {
-    return order(access, base, placed, list);
-  } catch (const std::bad_alloc&) {
-    return Status::error(Code::no_memory, "no memory for the list of an access");
-  }
+  return or_out_of_memory([&] { return order(access, base, placed, list); });
 }
 
 }  // namespace thalweg

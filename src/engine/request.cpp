@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "engine/queues.hpp"
-#include "group/frame_memory.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -24,6 +23,7 @@ constexpr microseconds kLong{1000};
 constexpr unsigned kYieldRounds = 64;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
+thread_local bool advances_all = false;     // also what not every thread may advance
 
 }  // namespace
 
@@ -61,14 +61,14 @@ class Progress {
     }();
     return *progress;
   }
-  // Of the operations that only this thread advances; null: it has started none.
-  static std::shared_ptr<Progress>& of_thread() {
-    thread_local std::shared_ptr<Progress> own;
-    return own;
+  // Of the operations that not every thread may advance.
+  static Progress& of_some() {
+    static auto* progress = new Progress;
+    return *progress;
   }
   static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
-  static void start_at_home(std::shared_ptr<Request> request);
-  // Of the process, and of this thread; one of them may be left out.
+  static void start_among_some(std::shared_ptr<Request> request);
+  // All that this thread may; one may be left out.
   static bool advance_mine(const Progress* but = nullptr);
   static unsigned wait_a_little(const Request& request, unsigned idle_rounds);
 
@@ -80,6 +80,7 @@ class Progress {
   bool in_kernel();
 
  private:
+  class Starting;
   static Driver::Meanwhile meanwhile();
   bool begin(const std::shared_ptr<Request>& request);
   bool begin_arrivals();
@@ -89,6 +90,9 @@ class Progress {
   bool has_thread();
 
   std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
+  // Threads that want mutex_ to start something. Who advances in a loop lets them have it; only a hint.
+  std::atomic<int> starters_{0};
+  std::atomic<signed char> in_kernel_{-1};  // known once the queues are made
 
   std::mutex mutex_;  // guards all that follows
   Driver driver_;
@@ -112,10 +116,28 @@ ProgressMode default_progress() {
   return mode;
 }
 
+// Keeps those away who take mutex_ again and again.
+class Progress::Starting {
+ public:
+  explicit Starting(Progress& progress) : progress_(progress) {
+    progress_.starters_.fetch_add(1, std::memory_order_relaxed);
+    progress_.mutex_.lock();
+    progress_.starters_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  ~Starting() { progress_.mutex_.unlock(); }
+  Starting(const Starting&) = delete;
+  Starting& operator=(const Starting&) = delete;
+
+ private:
+  Progress& progress_;
+};
+
 bool Progress::in_kernel() {
-  const std::lock_guard lock(mutex_);
+  if (const int known = in_kernel_.load(std::memory_order_relaxed); known >= 0) return known != 0;
+  const Starting lock(*this);
   try {
     if (!queues_.has_value()) queues_.emplace();
+    in_kernel_.store(queues_->in_kernel() ? 1 : 0, std::memory_order_relaxed);
     return queues_->in_kernel();
   } catch (const std::bad_alloc&) {
     return false;
@@ -199,27 +221,31 @@ bool Progress::advance() {
 
 bool Progress::advance_mine(const Progress* but) {
   bool any = false;
-  for (Progress* progress : {&of_process(), of_thread().get()})
-    if (progress != nullptr && progress != but) any = progress->advance() || any;
+  if (but != &of_process()) any = of_process().advance();
+  if (advances_all && but != &of_some()) any = of_some().advance() || any;
   return any;
 }
 
 unsigned Progress::wait_a_little(const Request& request, unsigned idle_rounds) {
   Progress& home = home_of(request);
+  if (&home == &of_some()) may_advance_all();
   if (advance_mine(&home)) idle_rounds = 0;
   return home.advance_or_wait(request.done_word(), idle_rounds);
 }
 
 // A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
 Driver::Meanwhile Progress::meanwhile() {
-  const auto idle = [](const Progress* progress) {
-    return progress == nullptr || progress->outstanding_.load(std::memory_order_relaxed) == 0;
-  };
-  if (inside_progress || (idle(&of_process()) && idle(of_thread().get()))) return Driver::Meanwhile::nothing_to_do;
+  const auto idle = [](const Progress& progress) { return progress.outstanding_.load(std::memory_order_relaxed) == 0; };
+  if (inside_progress || (idle(of_process()) && (!advances_all || idle(of_some()))))
+    return Driver::Meanwhile::nothing_to_do;
   return advance_mine() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
 }
 
 unsigned Progress::advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds) {
+  if (starters_.load(std::memory_order_relaxed) > 0) {
+    yield_core();
+    return idle_rounds;
+  }
   if (std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
     if (step()) return 0;
     if (queues_.has_value() && queues_->in_flight() > 0) {
@@ -281,31 +307,31 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   arrived_.notify_one();
   // Where there is no thread it begins here, and the transfers of this call are on their way when it returns.
   if (mode == ProgressMode::poll) {
-    const std::lock_guard lock(mutex_);
+    const Starting lock(*this);
     while (step()) {
     }
   }
 }
 
-// Its memory is had as that of coroutines is: the other tasks would miss an operation that cannot start.
-void Progress::start_at_home(std::shared_ptr<Request> request) {
+void Progress::start_among_some(std::shared_ptr<Request> request) {
   (void)of_process();  // which looks after threads that wait elsewhere
-  std::shared_ptr<Progress>& own = of_thread();
-  if (own == nullptr) own = std::allocate_shared<Progress>(FrameAllocator<Progress>{});
-  request->home_ = own;
-  own->start(std::move(request), ProgressMode::poll);
+  may_advance_all();
+  request->home_ = &of_some();
+  of_some().start(std::move(request), ProgressMode::poll);
 }
 
+void may_advance_all() { advances_all = true; }
+
 void start(std::shared_ptr<Request> request, ProgressMode mode) {
-  if (mode == ProgressMode::own) return Progress::start_at_home(std::move(request));
+  if (mode == ProgressMode::own) return Progress::start_among_some(std::move(request));
   Progress::of_process().start(std::move(request), mode);
 }
 
 void advance_requests() { (void)Progress::advance_mine(); }
 
 void advance(const Request& request) {
+  if (&Progress::home_of(request) == &Progress::of_some()) may_advance_all();
   advance_requests();
-  (void)Progress::home_of(request).advance();
 }
 
 void wait_for(const Request& request) {

@@ -7,9 +7,9 @@
 //   poll     whoever calls test() or wait(), or waits in any other call of the library
 //   kernel   poll where io_uring carries transfers, so that they go on without anybody advancing them; else thread
 //
-// Operations of groups that not every thread may advance (Group::any_thread) live on a Progress of the thread that
-// started them:
-//   own      that thread, in whichever call of the library it waits, and whoever waits for the operation itself
+// Operations of groups that not every thread may advance (Group::any_thread) live on a second one, without a thread:
+//   own      threads that have shown that they may: by starting one, waiting for one, or calling a collective of such a
+//            group (may_advance_all). They do so in whichever call of the library they wait
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ class Request {
  private:
   friend class Progress;
   friend class RequestList;
-  std::shared_ptr<Progress> home_;      // of one thread; null: that of the process. Set before it starts
+  Progress* home_ = nullptr;            // null: that of the process. Set before it starts
   std::optional<Op<Outcome>> op_;       // guarded by the lock of Progress
   std::shared_ptr<Request> next_;       // of its list
   Outcome outcome_;                     // written before done_
@@ -56,9 +56,11 @@ class Request {
 // Starts the operation. Cannot fail: other tasks may be waiting for it. Where no thread can be had it is polled, and
 // where there is no memory to begin it, it begins when there is some.
 void start(std::shared_ptr<Request> request, ProgressMode mode);
+// From now on this thread also advances operations of groups that not every thread may advance.
+void may_advance_all();
 // Advances what is outstanding and may be advanced by this thread, if nobody else does.
 void advance_requests();
-// The same, and what is on the same driver as `request`.
+// The same, by a thread that is about to wait for `request`.
 void advance(const Request& request);
 void wait_for(const Request& request);
 // Waits until one of them is done; null ones are not. At least one is not null.

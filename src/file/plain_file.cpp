@@ -231,12 +231,10 @@ namespace {
 // co_await: no request of the file is outstanding in this process.
 struct Quiet {
   SharedFile& file;
-  const Request* latest;  // of the handle, perhaps started by another thread; or null
   static bool ready(void* self) {
-    const auto* quiet = static_cast<const Quiet*>(self);
-    const auto& requests = quiet->file.requests;
+    const auto& requests = static_cast<const Quiet*>(self)->file.requests;
     if (requests.load(std::memory_order_acquire) == 0) return true;
-    quiet->latest != nullptr ? advance(*quiet->latest) : advance_requests();
+    advance_requests();
     return requests.load(std::memory_order_acquire) == 0;
   }
   WaitPoint point() { return {ready, nullptr, this}; }
@@ -246,8 +244,9 @@ struct Quiet {
 
 // When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
 Op<Status> PlainFile::close() {
+  if (!group_->any_thread()) may_advance_all();
   Status status = co_await group_->barrier();
-  Quiet quiet{*shared_, latest_.get()};  // all tasks: nobody else may advance the requests of some
+  Quiet quiet{*shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
   if (group_->rank() == group_->place().process_leader) status = shared_->stored->close();
   co_return co_await agree(*group_, std::move(status));
@@ -298,6 +297,7 @@ Op<Status> PlainFile::sync() {
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
+  if (!group_->any_thread()) may_advance_all();
   if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
     mine = Status::error(Code::invalid_argument,
                          "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
@@ -399,6 +399,7 @@ std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std:
 }  // namespace
 
 Op<Outcome> PlainFile::access(Access access) {
+  if (!group_->any_thread()) may_advance_all();
   const IoContext io = blocking_io();  // may throw: before a ticket is drawn
   const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
   return access_all(*group_, shared_.get(), std::move(access), ticket, io);
@@ -409,11 +410,11 @@ std::shared_ptr<Request> PlainFile::request(Access access) {
   auto request = make_request(shared_, lane->group, std::move(access));
   request->take_turns(lane);
   ++n_requests_;
-  latest_ = request;
   return request;
 }
 
 Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io) {
+  if (!group.any_thread()) may_advance_all();
   access = by_others(file.get(), std::move(access));
   const SharedPosition::Ticket ticket = draw_for(group, file.get(), access);
   co_return co_await access_all(group, file.get(), std::move(access), ticket, io);

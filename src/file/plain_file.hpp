@@ -64,7 +64,6 @@ class PlainFile {
   std::shared_ptr<SharedFile> shared_;
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::uint64_t n_requests_ = 0;
-  std::shared_ptr<Request> latest_;
 };
 
 // Nonblocking collectives of one duplicate of a group, one after the other.

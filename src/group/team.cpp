@@ -11,11 +11,12 @@ namespace thalweg {
 
 namespace {
 
-// About 10 us, by kind of core: many times a barrier of threads that run, and less than to put a core to sleep and
-// wake it up again, which is what follows (a virtual core: 20 us).
+// A few microseconds, by kind of core: many times a barrier of threads that run, without looking at the clock.
 constexpr int kSpins = 512;
+constexpr int kSpinsBetweenLooks = 32;
 // A partner that does not run may be waiting for our core: that is quicker than the kernel's sleep and wake-up, and
-// when other programs keep the cores busy (measured then: 3 us instead of 55 us for two threads).
+// when other programs keep the cores busy (measured then: 3 us instead of 55 us for two threads). More of them hand a
+// whole time slice to the other programs.
 constexpr int kYields = 16;
 
 }  // namespace
@@ -59,15 +60,25 @@ void Team::arrive(Epoch epoch) {
   if (sleepers_.load(std::memory_order_seq_cst) > 0) futex_wake_all(epoch_);
 }
 
-bool Team::spin(Epoch epoch) const {
-  for (int i = 0; spins_ && i < kSpins; ++i) {
+bool Team::spin_briefly(Epoch epoch) const {
+  for (int i = 0; i < kSpinsBetweenLooks; ++i) {
     if (passed(epoch)) return true;
     cpu_relax();
   }
-  for (int i = 0; i < kYields; ++i) {
-    if (passed(epoch)) return true;
-    yield_core();
+  return passed(epoch);
+}
+
+bool Team::spin(Epoch epoch, Patience& patience) const {
+  for (int i = 0; spins_ && i < kSpins / kSpinsBetweenLooks; ++i)
+    if (spin_briefly(epoch)) return true;
+  const auto begin = Patience::Clock::now();
+  while (spins_ && patience.spins() && Patience::Clock::now() - begin < Patience::kMost) {
+    if (!spin_briefly(epoch)) continue;
+    patience.spun_through(begin);
+    return true;
   }
+  for (int i = 0; i < kYields && !passed(epoch); ++i) yield_core();
+  patience.give_up(begin);
   return passed(epoch);
 }
 

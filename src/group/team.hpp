@@ -7,8 +7,10 @@
 // second epoch until all have read.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,6 +19,44 @@
 #include "group/group.hpp"
 
 namespace thalweg {
+
+// Whether a task spins through a wait of up to a millisecond: waking a core up from its sleep takes 25 us and more, and
+// what it waits for may take no longer. But where others want the core, a task that spins only burns the time slice
+// that its partner needs. That shows in a wait that spinning did not see the end of: then it sleeps for some waits,
+// four times as many after each such disappointment, before it tries again.
+class Patience {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kMost{1};
+  bool spins() const { return sleeps_left_ == 0; }
+  void spun_through(Clock::time_point begin) {
+    if (Clock::now() - begin >= kMost) return be_disappointed();  // it had lost its own core meanwhile
+    if (++successes_ >= kManySuccesses) sleeps_ = kFewestSleeps;
+  }
+  void give_up(Clock::time_point begin) { begin_ = begin; }
+  // A wait that was given up is over.
+  void learn() {
+    if (begin_ == Clock::time_point{}) return;
+    const bool was_long = Clock::now() - begin_ >= kMost;
+    begin_ = {};
+    if (spins() && was_long) return be_disappointed();
+    if (!spins() && !was_long) --sleeps_left_;
+  }
+
+ private:
+  void be_disappointed() {
+    sleeps_left_ = sleeps_;
+    sleeps_ = std::min(4 * sleeps_, kMostSleeps);
+    successes_ = 0;
+  }
+  static constexpr int kFewestSleeps = 16;
+  static constexpr int kMostSleeps = 16384;
+  static constexpr int kManySuccesses = 1024;
+  int sleeps_left_ = 0;         // short waits to sleep through before it spins again
+  int sleeps_ = kFewestSleeps;  // after the next disappointment
+  int successes_ = 0;
+  Clock::time_point begin_{};  // of a wait that was given up
+};
 
 class Team {
  public:
@@ -51,13 +91,13 @@ class Team {
 
   void arrive(Epoch epoch);
   bool passed(Epoch epoch) const { return epoch_.load(std::memory_order_acquire) != epoch; }
-  // Spins for some microseconds where there is a core for every task, then offers the core to others a few times;
-  // true when the epoch passed.
-  bool spin(Epoch epoch) const;
+  // Spins where there is a core for every task, then offers the core to others a few times; true when the epoch passed.
+  bool spin(Epoch epoch, Patience& patience) const;
   // Sleeps until the epoch passes, for at most about a millisecond.
   void sleep(Epoch epoch);
 
  private:
+  bool spin_briefly(Epoch epoch) const;
   // Relaxed suffices for both: they are ordered by the barrier around them.
   struct Flags {
     std::atomic<bool> borrowed{false};

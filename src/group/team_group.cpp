@@ -20,11 +20,14 @@ namespace {
 struct Passed {
   Team& team;
   Team::Epoch epoch;
+  Patience& patience;
 
   // Spinning first keeps the common case, all tasks running, away from the driver and the kernel.
-  bool await_ready() const { return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch)); }
+  bool await_ready() const {
+    return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch, patience));
+  }
   void await_suspend(std::coroutine_handle<> h) { Driver::current().park({ready, block, this}, h); }
-  void await_resume() const {}
+  void await_resume() const { patience.learn(); }
 
   static bool ready(void* self) { return static_cast<Passed*>(self)->team.passed(static_cast<Passed*>(self)->epoch); }
   static void block(void* self) { static_cast<Passed*>(self)->team.sleep(static_cast<Passed*>(self)->epoch); }
@@ -51,10 +54,11 @@ class TeamGroup final : public Group {
 
  private:
   // This task's part in the current epoch is shown.
-  Passed arrive() {
+  Passed arrive() { return arrive(patience_); }
+  Passed arrive(Patience& patience) {
     const Team::Epoch epoch = epoch_++;
     team_->arrive(epoch);
-    return {*team_, epoch};
+    return {*team_, epoch, patience};
   }
   // Reading is over; `good` is whether it worked here.
   Passed arrive_after_reading(bool good) {
@@ -72,6 +76,9 @@ class TeamGroup final : public Group {
   std::shared_ptr<Team> team_;
   const TaskRank rank_;
   Team::Epoch epoch_ = 0;  // the next one of this task
+  // What begins with an allgather waits there for tasks that compute, and in what follows for those that move bytes.
+  Patience gather_patience_;
+  Patience patience_;
 };
 
 // Taken before the task arrives: where nothing is borrowed nobody waits to hear that a reader had no memory.
@@ -135,7 +142,7 @@ Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
   team_->show(epoch_, rank_, data);
   Gathered all;
   if (!has_room_for_small(all)) team_->mark_failed(epoch_);
-  co_await arrive();
+  co_await arrive(gather_patience_);
   if (any_failed()) co_return no_memory_for("allgather");
   const bool good = copy_all(all);
   if (any_borrowed()) {

@@ -12,7 +12,7 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
-constexpr double kStagingNs = 150;  // to take a staging buffer and give it back
+constexpr double kStagingNs = 150;           // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
 enum class Style { plain, pack, sieve };

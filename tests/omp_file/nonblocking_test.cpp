@@ -1,7 +1,15 @@
 // Operations under way: many of them, waited for in any order, tested, closed over, mistaken.
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <random>
+#include <string>
 
 #include "omp_file/omp_file_support.hpp"
 
@@ -197,6 +205,46 @@ TEST_F(OmpFile, NoRequestIsComplete) {
     EXPECT_EQ(omp_file_test_all(&none, &done), 0);
     EXPECT_EQ(done, 1);
   });
+}
+
+bool kernel_has_io_uring() {
+  io_uring_params params{};
+  const long ring = syscall(SYS_io_uring_setup, 1, &params);
+  if (ring >= 0) close(static_cast<int>(ring));
+  return ring >= 0;
+}
+
+// Threads of this process but those of the kernel's own (iou-wrk-...).
+int count_threads() {
+  int n = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(task.path() / "comm"), name);
+    n += name.starts_with("iou-") ? 0 : 1;
+  }
+  return n;
+}
+
+TEST_F(OmpFile, OperationsTakeNoThreadWhereTheKernelCarriesThem) {
+  if (std::getenv("THALWEG_PROGRESS") != nullptr || std::getenv("THALWEG_URING") != nullptr || !kernel_has_io_uring())
+    GTEST_SKIP() << "io_uring is not there, or not to be used";
+  const int fd = open_file();
+  on_team(2, [&](int) {});  // the runtime has its threads
+  const int before = count_threads();
+  Bytes data(1 << 20);
+
+  on_team(2, [&](int rank) {
+    omp_file_request request = 0;
+    const long half = static_cast<long>(data.size() / 2);
+    EXPECT_EQ(omp_file_iwrite_at_all(data.data() + rank * half, half, rank * half, fd, 0, &request), 0);
+    if (rank == 0) {
+      EXPECT_EQ(count_threads(), before);
+    }
+    EXPECT_EQ(omp_file_wait_all(&request), 0);
+  });
+
+  EXPECT_EQ(count_threads(), before);
+  EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
 }  // namespace
