@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 
 #include "omp_file/omp_file_support.hpp"
@@ -214,13 +215,19 @@ bool kernel_has_io_uring() {
   return ring >= 0;
 }
 
-// Threads of this process but those of the kernel's own (iou-wrk-...).
+// Threads of this process but those that the kernel made for io_uring.
 int count_threads() {
+  constexpr unsigned kIoWorker = 0x10;  // PF_IO_WORKER of linux/sched.h
   int n = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::getline(std::ifstream(task.path() / "comm"), name);
-    n += name.starts_with("iou-") ? 0 : 1;
+    std::string line;
+    std::getline(std::ifstream(task.path() / "stat"), line);
+    std::istringstream behind_name(line.substr(line.rfind(')') + 1));
+    std::string skipped;
+    unsigned flags = kIoWorker;  // of one that is gone
+    for (int i = 0; i < 6; ++i) behind_name >> skipped;
+    behind_name >> flags;
+    n += (flags & kIoWorker) == 0 ? 1 : 0;
   }
   return n;
 }
