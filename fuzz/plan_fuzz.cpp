@@ -1,6 +1,8 @@
 // Lists of several tasks and rules: the access is summarised, planned, cut, walked and carried out on a model, and each
 // byte compared with what was asked for. Lists with offsets and lengths anywhere are walked without moving a byte.
+#include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "fuzz_support.hpp"
 #include "plan/cost_model.hpp"
@@ -35,7 +37,7 @@ Choices choices_from(Input& input) {
   const auto asked = input.number<std::uint8_t>();
   choices.costs.parallel_reads = choices.costs.parallel_writes = asked % 9;
   constexpr std::optional<Method> kAsked[] = {{}, Method::direct, Method::shared, Method::naive};
-  choices.input.method = kAsked[asked / 9 % 4];
+  choices.input.method = kAsked[choices.input.shared_memory ? asked / 9 % 4 : asked / 9 % 2];
   choices.input.workers = asked / 36;
   return choices;
 }
@@ -43,6 +45,7 @@ Choices choices_from(Input& input) {
 // What holds for every plan, whatever the costs.
 void try_plan(const std::vector<ExtentSummary>& summaries, Choices& choices) {
   const Pattern pattern = choices.input.pattern = classify(summaries);
+  choices.input.workers = std::min(choices.input.workers, choices.input.tasks);
   const Plan plan = choose_plan(choices.input, choices.costs);
   FUZZ_REQUIRE(pattern.density >= 0 && pattern.density <= 1 && pattern.largest_share <= 1);
   FUZZ_REQUIRE((pattern.shape == Shape::empty) == (pattern.bytes == 0));
