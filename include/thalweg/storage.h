@@ -3,8 +3,8 @@
  *
  * The library moves the bytes of a shared file (file.h) in the way that is cheapest on the storage. What is cheap is
  * known from a *profile*: a small file that `thalweg tune DIR` writes, with an entry for each file system. Without an
- * entry the defaults hold, which are meant not to lose to plain pwrite. A program needs none of the calls here; they tell people
- * and tools what the library knows. Design: docs/design/storage.md. */
+ * entry the defaults hold, which are meant not to lose to plain pwrite. A program needs none of the calls here; they
+ * tell people and tools what the library knows. Design: docs/design/storage.md. */
 #ifndef THALWEG_STORAGE_H
 #define THALWEG_STORAGE_H
 
