@@ -92,7 +92,7 @@ class Progress {
   std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
   // Threads that want mutex_ to start something. Who advances in a loop lets them have it; only a hint.
   std::atomic<int> starters_{0};
-  std::atomic<signed char> in_kernel_{-1};  // known once the queues are made
+  std::atomic<int> in_kernel_{-1};  // known once the queues are made
 
   std::mutex mutex_;  // guards all that follows
   Driver driver_;
