@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "group/frame_memory.hpp"
 #include "group/groups.hpp"
 #include "group/memory.hpp"
 #include "group/reduce.hpp"
@@ -36,6 +37,9 @@ struct Passed {
 class TeamGroup final : public Group {
  public:
   TeamGroup(std::shared_ptr<Team> team, TaskRank rank) : team_(std::move(team)), rank_(rank) {}
+  // As frames: in duplicate() the others count on this task's copy.
+  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
 
   TaskRank rank() const noexcept override { return rank_; }
   TaskRank size() const noexcept override { return team_->size(); }
