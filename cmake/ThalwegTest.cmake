@@ -9,7 +9,7 @@ include(GoogleTest)
 set(TW_TEST_ENVIRONMENT
   "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
-  "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+  "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp"
   "THALWEG_PROFILE=none")  # tests do not depend on what was measured on a machine
 if(TW_SANITIZE OR TW_WITH_COVERAGE)
   list(APPEND TW_TEST_ENVIRONMENT "THALWEG_KILLS=30")
