@@ -43,7 +43,8 @@ class StoredFile {
   // Moves the pieces, one behind the other in the file, in as few system calls as possible; the bytes moved, which are
   // fewer than asked for only where a read meets the end of the file.
   virtual Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) = 0;
-  // The same past the page cache; offset, lengths and memory are multiples of direct_alignment().
+  // The same past the page cache; offset, lengths and memory are multiples of direct_alignment(). A read that meets the
+  // end of the file may fill the rest of that block of memory with anything.
   virtual Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                                 std::span<const Piece> pieces) = 0;
   // What direct transfers of this file must be aligned to; 0: it has none.

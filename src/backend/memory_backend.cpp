@@ -28,6 +28,17 @@ constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 using Page = std::array<std::byte, kPage>;
 using Group = std::array<std::unique_ptr<Page>, kPagesPerGroup>;
 
+// What a kernel does to the memory of a direct read that met the end of the file.
+void spoil_block_behind(std::span<const Piece> pieces, std::uint64_t moved) {
+  for (const Piece& piece : pieces) {
+    if (moved < piece.bytes) {
+      std::memset(piece.memory + moved, 0, (kDirectAlignment - moved % kDirectAlignment) % kDirectAlignment);
+      return;
+    }
+    moved -= piece.bytes;
+  }
+}
+
 struct Shard {
   std::mutex mutex;
   std::map<std::uint64_t, Group> groups;  // guarded by mutex; by number, ordered for next_data
@@ -192,7 +203,9 @@ class MemoryFile final : public StoredFile {
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
-    return transfer(direction, offset, pieces);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t moved, transfer(direction, offset, pieces));
+    if (direction == Direction::read) spoil_block_behind(pieces, moved);
+    return moved;
   }
   std::uint32_t direct_alignment() override { return kDirectAlignment; }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {

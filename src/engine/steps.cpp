@@ -15,6 +15,14 @@ std::uint64_t direct_block(const TransferTask& task) {
   return alignment == 0 ? 0 : std::max(alignment, kCachePage);
 }
 
+// A direct read fills memory up to the end of a block, also behind the end of the file: the last part of a file is read
+// through the page cache. What is not known to be there is, too.
+std::uint64_t end_of_direct(const TransferTask& task, std::uint64_t block) {
+  if (block == 0 || task.direction == Direction::write) return kEverything;
+  const auto size = task.file->stored->size();
+  return size.has_value() ? size.value() / block * block : 0;
+}
+
 // The part of `pieces` that begins `skip` bytes into them.
 std::vector<Piece> slice(std::span<const Piece> pieces, std::uint64_t skip, std::uint64_t bytes) {
   std::vector<Piece> part;
@@ -54,6 +62,7 @@ bool memory_is_aligned(const TransferTask& task, std::uint64_t block) {
 StepMaker::StepMaker(const TransferTask& task)
     : task_(task),
       align_(direct_block(task)),
+      direct_end_(end_of_direct(task, align_)),
       staging_bytes_(task.file->strategy.staging_bytes),
       window_bytes_(kEverything) {
   if (task.sieve) {
@@ -129,7 +138,7 @@ Step StepMaker::whole(const Run& run) const {
 void StepMaker::split_direct(const Run& run) {
   const std::uint64_t end = run.offset + run.bytes;
   const std::uint64_t low = (run.offset + align_ - 1) / align_ * align_;
-  const std::uint64_t high = end / align_ * align_;
+  const std::uint64_t high = std::min(end / align_ * align_, direct_end_);
   if (low >= high) {
     ready_.push_back(whole(run));
     ready_.back().staged = run.pieces.size() > IOV_MAX;

@@ -44,7 +44,8 @@ class StepMaker {
   bool pays_to_sieve(const Step& window, std::uint64_t runs, std::uint64_t bytes) const;
 
   const TransferTask& task_;
-  const std::uint64_t align_;  // of direct steps; 0: none
+  const std::uint64_t align_;       // of direct steps; 0: none
+  const std::uint64_t direct_end_;  // no direct step leads beyond
   std::uint64_t staging_bytes_;
   std::uint64_t window_bytes_;  // kEverything: the domain is one window
   RunReader::Limits limits_;

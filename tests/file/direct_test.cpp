@@ -1,5 +1,7 @@
 // Past the page cache: what all tasks must see alike, and what is said of it afterwards.
 #include <algorithm>
+#include <cstddef>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -114,6 +116,29 @@ TEST_F(Direct, TheRecordOfAnAccessTellsTheWayThatWasTaken) {
     }
     EXPECT_TRUE(run(file.close()).ok());
   });
+}
+
+// The kernel fills the last block of aligned memory, also behind the end of the file.
+TEST_F(Direct, ReadsTouchNothingBehindTheEndOfTheFile) {
+  constexpr std::size_t kBlock = 4096;
+  constexpr std::size_t kAsked = 4 * kBlock;
+  for (const std::size_t end : {std::size_t{0}, kBlock - 1, kBlock, kBlock + 3000, 3 * kBlock, kAsked}) {
+    std::ofstream(path()) << std::string(end, 'd');
+    on_file(
+        1,
+        [&](tw_file* file, int) {
+          alignas(kBlock) static std::byte memory[kAsked];
+          std::fill_n(memory, kAsked, std::byte{'m'});
+          std::int64_t n = 0;
+          EXPECT_EQ(tw_read_at_all(file, memory, kAsked, 0, &n), TW_OK) << tw_last_error();
+
+          EXPECT_EQ(n, static_cast<std::int64_t>(end));
+          EXPECT_EQ(std::count(memory, memory + end, std::byte{'d'}), static_cast<std::ptrdiff_t>(end));
+          EXPECT_EQ(std::count(memory + end, memory + kAsked, std::byte{'m'}),
+                    static_cast<std::ptrdiff_t>(kAsked - end));
+        },
+        TW_FILE_READ, "io=direct");
+  }
 }
 
 }  // namespace
