@@ -64,12 +64,16 @@ function(tw_add_mpi_test name source)
   tw_test_program(mpi_${name} SOURCES ${source} ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp)
   target_link_libraries(mpi_${name} PRIVATE thalweg_mpi_internal tw_mpi)
   foreach(ranks IN LISTS arg_RANKS)
-    set(test "${TW_TEST_PREFIX}mpi_${name}/ranks:${ranks}")
-    add_test(NAME ${test} COMMAND ${TW_MPI_LAUNCH} -n ${ranks} $<TARGET_FILE:mpi_${name}>)
-    # Alone on the machine: ranks that wait for each other poll, and starve whatever runs beside them.
-    set_tests_properties(${test} PROPERTIES LABELS mpi RUN_SERIAL TRUE PROCESSORS ${ranks} TIMEOUT ${TW_TEST_TIMEOUT}
-      ENVIRONMENT "${TW_TEST_ENVIRONMENT};${TW_MPI_ENVIRONMENT}")
+    tw_add_mpi_run(${name} ${ranks} "${TW_TEST_PREFIX}mpi_${name}/ranks:${ranks}")
   endforeach()
+endfunction()
+
+# One run of the program; further arguments are its environment.
+function(tw_add_mpi_run name ranks test)
+  add_test(NAME ${test} COMMAND ${TW_MPI_LAUNCH} -n ${ranks} $<TARGET_FILE:mpi_${name}>)
+  # Alone on the machine: ranks that wait for each other poll, and starve whatever runs beside them.
+  set_tests_properties(${test} PROPERTIES LABELS mpi RUN_SERIAL TRUE PROCESSORS ${ranks} TIMEOUT ${TW_TEST_TIMEOUT}
+    ENVIRONMENT "${TW_TEST_ENVIRONMENT};${TW_MPI_ENVIRONMENT};${ARGN}")
 endfunction()
 
 function(tw_add_script_test name file)

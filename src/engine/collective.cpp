@@ -303,7 +303,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
   prepare(file, group, part);
   const bool draws = group.rank() == 0 && part.access.placement == Placement::in_order && file != nullptr;
   if (draws) {
-    TheirTurn turn{file->position, ticket};
+    TheirTurn turn{group, file->position, ticket};
     co_await Until{turn.point()};
     part.shown.position = file->position.value();
     part.shown.ticket = ticket;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/queues.hpp"
+#include "group/callers.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -23,7 +24,6 @@ constexpr microseconds kLong{1000};
 constexpr unsigned kYieldRounds = 64;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
-thread_local bool advances_all = false;     // also what not every thread may advance
 
 }  // namespace
 
@@ -222,13 +222,13 @@ bool Progress::advance() {
 bool Progress::advance_mine(const Progress* but) {
   bool any = false;
   if (but != &of_process()) any = of_process().advance();
-  if (advances_all && but != &of_some()) any = of_some().advance() || any;
+  if (this_is_a_caller() && but != &of_some()) any = of_some().advance() || any;
   return any;
 }
 
 unsigned Progress::wait_a_little(const Request& request, unsigned idle_rounds) {
   Progress& home = home_of(request);
-  if (&home == &of_some()) may_advance_all();
+  if (&home == &of_some()) is_a_caller();
   if (advance_mine(&home)) idle_rounds = 0;
   return home.advance_or_wait(request.done_word(), idle_rounds);
 }
@@ -236,7 +236,7 @@ unsigned Progress::wait_a_little(const Request& request, unsigned idle_rounds) {
 // A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
 Driver::Meanwhile Progress::meanwhile() {
   const auto idle = [](const Progress& progress) { return progress.outstanding_.load(std::memory_order_relaxed) == 0; };
-  if (inside_progress || (idle(of_process()) && (!advances_all || idle(of_some()))))
+  if (inside_progress || (idle(of_process()) && (!this_is_a_caller() || idle(of_some()))))
     return Driver::Meanwhile::nothing_to_do;
   return advance_mine() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
 }
@@ -315,12 +315,10 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
 
 void Progress::start_among_some(std::shared_ptr<Request> request) {
   (void)of_process();  // which looks after threads that wait elsewhere
-  may_advance_all();
+  is_a_caller();
   request->home_ = &of_some();
   of_some().start(std::move(request), ProgressMode::poll);
 }
-
-void may_advance_all() { advances_all = true; }
 
 void start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (mode == ProgressMode::own) return Progress::start_among_some(std::move(request));
@@ -330,7 +328,7 @@ void start(std::shared_ptr<Request> request, ProgressMode mode) {
 void advance_requests() { (void)Progress::advance_mine(); }
 
 void advance(const Request& request) {
-  if (&Progress::home_of(request) == &Progress::of_some()) may_advance_all();
+  if (&Progress::home_of(request) == &Progress::of_some()) is_a_caller();
   advance_requests();
 }
 
@@ -357,6 +355,7 @@ void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
 bool TheirTurn::ready(void* self) {
   const auto* turn = static_cast<const TheirTurn*>(self);
   if (turn->position.is_turn(turn->ticket)) return true;
+  if (!turn->group.any_thread()) is_a_caller();  // who waits here is about to make a collective of it
   advance_requests();
   return turn->position.is_turn(turn->ticket);
 }

@@ -8,8 +8,7 @@
 //   kernel   poll where io_uring carries transfers, so that they go on without anybody advancing them; else thread
 //
 // Operations of groups that not every thread may advance (Group::any_thread) live on a second one, without a thread:
-//   own      threads that have shown that they may: by starting one, waiting for one, or calling a collective of such a
-//            group (may_advance_all). They do so in whichever call of the library they wait
+//   own      threads that make calls on such groups (group/callers.hpp), in whichever call of the library they wait
 #pragma once
 
 #include <atomic>
@@ -56,8 +55,6 @@ class Request {
 // Starts the operation. Cannot fail: other tasks may be waiting for it. Where no thread can be had it is polled, and
 // where there is no memory to begin it, it begins when there is some.
 void start(std::shared_ptr<Request> request, ProgressMode mode);
-// From now on this thread also advances operations of groups that not every thread may advance.
-void may_advance_all();
 // Advances what is outstanding and may be advanced by this thread, if nobody else does.
 void advance_requests();
 // The same, by a thread that is about to wait for `request`.
@@ -69,6 +66,7 @@ void wait_for_any(std::span<const std::shared_ptr<Request>> requests);
 // co_await: it is the turn of this access to show the shared position. Earlier ones may be outstanding requests, which
 // are advanced.
 struct TheirTurn {
+  const Group& group;
   SharedPosition& position;
   SharedPosition::Ticket ticket;
   static bool ready(void* self);

@@ -15,14 +15,6 @@ std::uint64_t direct_block(const TransferTask& task) {
   return alignment == 0 ? 0 : std::max(alignment, kCachePage);
 }
 
-// A direct read fills memory up to the end of a block, also behind the end of the file: the last part of a file is read
-// through the page cache. What is not known to be there is, too.
-std::uint64_t end_of_direct(const TransferTask& task, std::uint64_t block) {
-  if (block == 0 || task.direction == Direction::write) return kEverything;
-  const auto size = task.file->stored->size();
-  return size.has_value() ? size.value() / block * block : 0;
-}
-
 // The part of `pieces` that begins `skip` bytes into them.
 std::vector<Piece> slice(std::span<const Piece> pieces, std::uint64_t skip, std::uint64_t bytes) {
   std::vector<Piece> part;
@@ -62,7 +54,7 @@ bool memory_is_aligned(const TransferTask& task, std::uint64_t block) {
 StepMaker::StepMaker(const TransferTask& task)
     : task_(task),
       align_(direct_block(task)),
-      direct_end_(end_of_direct(task, align_)),
+      direct_end_(align_ == 0 ? kEverything : task.file_end / align_ * align_),
       staging_bytes_(task.file->strategy.staging_bytes),
       window_bytes_(kEverything) {
   if (task.sieve) {

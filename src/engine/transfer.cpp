@@ -146,8 +146,15 @@ class Worker {
   TransferResult result_;
 };
 
-Status make_worker(const TransferTask& task, std::optional<Worker>& worker) {
+Status find_end(TransferTask& task) {
+  if (!task.direct || task.direction == Direction::write) return {};
+  TW_ASSIGN_OR_RETURN(task.file_end, task.file->stored->size());
+  return {};
+}
+
+Status make_worker(TransferTask& task, std::optional<Worker>& worker) {
   try {
+    TW_RETURN_IF_ERROR(find_end(task));
     worker.emplace(task);
     return {};
   } catch (const std::bad_alloc&) {

@@ -29,6 +29,9 @@ struct TransferTask {
   bool direct = false;           // past the page cache
   unsigned depth = 1;            // steps in flight
   std::uint64_t step_bytes = 0;  // of a step that needs no staging; 0: as the strategy says
+  // Of a direct read, set by transfer(). Such a read fills memory up to the end of a block, so the last part of a file
+  // goes through the page cache.
+  std::uint64_t file_end = kEverything;
 };
 
 struct TransferResult {

@@ -125,4 +125,20 @@ Op<Status> agree(Group& group, Status mine) {
   co_return std::move(agreed.status);
 }
 
+Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what) {
+  if (group.size() == 1) co_return mine;
+  std::vector<std::int64_t> bounds(5);
+  bounds[0] = a;
+  bounds[1] = ~a;
+  bounds[2] = b;
+  bounds[3] = ~b;
+  bounds[4] = mine.ok() ? 0 : 1;
+  const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
+  if (!largest.has_value()) co_return largest.error();
+  const auto& max = largest.value();
+  if (max[4] == 0 && (max[0] != ~max[1] || max[2] != ~max[3]))
+    mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
+  co_return co_await agree(group, std::move(mine));
+}
+
 }  // namespace thalweg

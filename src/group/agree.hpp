@@ -20,4 +20,8 @@ struct Agreement {
 // The same, and on the way the largest `value` of all tasks.
 Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value);
 
+// Collective. Agrees on `mine`, and where all are well on that `a` and `b` are the same on all tasks: invalid_argument,
+// "`what` differ between tasks". Where a task has a reason of its own to fail, that is told.
+Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine, const char* what);
+
 }  // namespace thalweg

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "group/callers.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -46,6 +47,7 @@ Status mpi_error(int code, const char* what) {
 
 Op<Status> mpi_finish(int code, MPI_Request* request, const char* what) {
   if (code != MPI_SUCCESS) co_return mpi_error(code, what);
+  is_a_caller();
   Polled polled{*request};
   co_await Until{{Polled::ready, Polled::block, &polled}};
   co_return mpi_error(polled.error, what);
@@ -99,6 +101,7 @@ void MpiTransfers::block(void* self) {
 }
 
 Op<Status> MpiTransfers::finish(const char* what) {
+  is_a_caller();
   co_await Until{{ready, block, this}};
   co_return mpi_error(error_, what);
 }

@@ -4,9 +4,8 @@
 #include <cerrno>
 
 #include "backend/io_queue.hpp"
-#include "backend/uring_seam.hpp"
-#include "os/file_ops.hpp"
 #include "support/shared_files.hpp"
+#include "support/told_transfers.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -25,15 +24,6 @@ ssize_t told(ssize_t really) {
   errno = wrong_errno;
   return -1;
 }
-ssize_t read_one(int fd, void* data, std::size_t bytes, off_t at) { return told(::pread(fd, data, bytes, at)); }
-ssize_t read_parts(int fd, const iovec* parts, int n, off_t at) { return told(::preadv(fd, parts, n, at)); }
-ssize_t write_one(int fd, const void* data, std::size_t bytes, off_t at) { return told(::pwrite(fd, data, bytes, at)); }
-ssize_t write_parts(int fd, const iovec* parts, int n, off_t at) { return told(::pwritev(fd, parts, n, at)); }
-int answer_of_ring(int given) {
-  if (given < 0) return given;
-  const ssize_t said = told(given);
-  return said < 0 ? -errno : static_cast<int>(said);
-}
 
 struct Setting {
   int tasks;
@@ -49,16 +39,8 @@ std::ostream& operator<<(std::ostream& out, const Setting& what) {
 
 class NthTransfer : public SharedFiles {
  protected:
-  void SetUp() override {
-    SharedFiles::SetUp();
-    saved_ = transfer_calls();
-    transfer_calls() = {read_one, read_parts, write_one, write_parts, saved_.sync};
-    uring_seam().answer = answer_of_ring;
-  }
   void TearDown() override {
     wrong_transfer = 0;
-    transfer_calls() = saved_;
-    uring_seam() = {};
     SharedFiles::TearDown();
   }
 
@@ -175,7 +157,7 @@ class NthTransfer : public SharedFiles {
     }
   }
 
-  static inline TransferCalls saved_{};
+  const ToldTransfers transfers_{told};
 };
 
 TEST_F(NthTransfer, OfABlockingAccess) { run_all(kBlocking); }

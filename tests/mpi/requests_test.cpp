@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/process_mpi.hpp"
@@ -21,6 +22,16 @@ char byte_of(std::int64_t task, int round) { return static_cast<char>('a' + (tas
 
 class MpiRequests : public testing::TestWithParam<tw_progress> {
  protected:
+  static tw_access write_of(const tw_extent& extent, tw_placement placement) {
+    tw_access access{};
+    access.struct_size = sizeof access;
+    access.direction = TW_ACCESS_WRITE;
+    access.placement = placement;
+    access.progress = GetParam();
+    access.extents = &extent;
+    access.n = 1;
+    return access;
+  }
   // Ranks stand in different calls while requests are outstanding: one in an access that waits for its turn, one in a
   // barrier, one in a wait.
   void write(tw_group* group) {
@@ -35,13 +46,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     std::vector<tw_request*> requests;
     for (int i = 0; i < kRounds; ++i) {
       tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
-      tw_access access{};
-      access.struct_size = sizeof access;
-      access.direction = TW_ACCESS_WRITE;
-      access.placement = TW_IN_ORDER;
-      access.progress = GetParam();
-      access.extents = &extent;
-      access.n = 1;
+      const tw_access access = write_of(extent, TW_IN_ORDER);
       if (i % 12 == 11) {
         EXPECT_EQ(tw_access_all(file, nullptr, &access, nullptr), TW_OK) << tw_last_error();
       } else {
@@ -57,9 +62,9 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
 
-  void expect_written(std::int64_t tasks) const {
+  void expect_written(std::int64_t tasks, int rounds = kRounds) const {
     std::string expected;
-    for (int i = 0; i < kRounds; ++i)
+    for (int i = 0; i < rounds; ++i)
       for (std::int64_t task = 0; task < tasks; ++task)
         expected.append(static_cast<std::size_t>(kPiece), byte_of(task, i));
     std::ifstream in(folder_.path("f"), std::ios::binary);
@@ -80,6 +85,30 @@ TEST_P(MpiRequests, OfThreadsOfRanksToo) {
   on_threads_of_ranks(world_, 2, [&](tw_group* group) { write(group); });
 
   if (world_.rank() == 0) expect_written(2 * world_.size());
+}
+
+// A thread starts a request and is gone. One rank waits for it, while the others stand in a collective without
+// requests.
+TEST_P(MpiRequests, AreAdvancedInAnyCollectiveOfRanks) {
+  tw_file* file = nullptr;
+  ASSERT_EQ(tw_file_open(world_.group(), folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file),
+            TW_OK)
+      << tw_last_error();
+  for (int who = 0; who < world_.size(); ++who) {
+    const std::string data(static_cast<std::size_t>(kPiece), byte_of(world_.rank(), who));
+    const tw_extent extent{const_cast<char*>(data.data()), kPiece, (who * world_.size() + world_.rank()) * kPiece};
+    const tw_access access = write_of(extent, TW_AT_EXTENTS);
+    tw_request* request = nullptr;
+    std::thread([&] { EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error(); }).join();
+    if (world_.rank() == who) {
+      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    }
+    std::thread([&] { EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error(); }).join();  // new to requests
+    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+  }
+  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+
+  if (world_.rank() == 0) expect_written(world_.size(), world_.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, MpiRequests, testing::Values(TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL));

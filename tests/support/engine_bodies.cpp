@@ -100,11 +100,12 @@ void expect_read(const Case& what, TaskRank task, PlainFile& file, const Buffer&
     wanted.assign(extent.bytes, Buffer::kGuard);
     within += stored.read(extent.offset, wanted).value();
     const auto other = std::mismatch(wanted.begin(), wanted.end(), extent.memory);
-    ASSERT_EQ(other.first, wanted.end())
-        << what << ": task " << task << " got other bytes from offset "
-        << extent.offset + static_cast<std::uint64_t>(other.first - wanted.begin()) << " of " << extent.offset << " to "
-        << extent.end() << ": " << static_cast<int>(*other.second) << ", not " << static_cast<int>(*other.first)
-        << "; the file ends at " << stored.size().value();
+    ASSERT_EQ(other.first, wanted.end()) << what << ": task " << task << " got other bytes from offset "
+                                         << extent.offset + static_cast<std::uint64_t>(other.first - wanted.begin())
+                                         << " of " << extent.offset << " to " << extent.end() << ": "
+                                         << static_cast<int>(*other.second) << ", not "
+                                         << static_cast<int>(*other.first) << "; the file ends at "
+                                         << stored.size().value();
   }
   EXPECT_EQ(moved, within) << what;
   EXPECT_TRUE(buffer.guards_are_whole()) << what;

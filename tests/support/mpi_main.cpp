@@ -1,11 +1,14 @@
 // main() of the MPI tests: GoogleTest on every rank, one verdict. Rank 0 prints; another rank prints its failures only.
 // Invariant: every rank runs the same tests in the same order, and all return the same exit status.
+// TW_MPI_LEVEL=serialized: MPI is initialised for threads that take turns, not for all at a time.
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 
 namespace {
 
@@ -23,6 +26,11 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   int rank_;
 };
 
+int wanted_level() {
+  const char* const name = std::getenv("TW_MPI_LEVEL");
+  return name != nullptr && std::string_view(name) == "serialized" ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -30,7 +38,7 @@ int main(int argc, char** argv) {
   constexpr unsigned kLongestSeconds = 280;
   ::alarm(kLongestSeconds);
   int level = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Init_thread(&argc, &argv, wanted_level(), &level);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 

@@ -7,9 +7,9 @@
 
 #include "backend/io_queue.hpp"
 #include "backend/uring_seam.hpp"
-#include "os/file_ops.hpp"
 #include "support/counting_new.hpp"
 #include "support/shared_files.hpp"
+#include "support/told_transfers.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -24,26 +24,14 @@ ssize_t told(ssize_t really) {
   errno = wrong_errno;
   return -1;
 }
-ssize_t read_one(int fd, void* data, std::size_t bytes, off_t at) { return told(::pread(fd, data, bytes, at)); }
-ssize_t read_parts(int fd, const iovec* parts, int n, off_t at) { return told(::preadv(fd, parts, n, at)); }
-ssize_t write_one(int fd, const void* data, std::size_t bytes, off_t at) { return told(::pwrite(fd, data, bytes, at)); }
-ssize_t write_parts(int fd, const iovec* parts, int n, off_t at) { return told(::pwritev(fd, parts, n, at)); }
-int refused_by_ring(int given) { return wrong_errno != 0 ? -wrong_errno : given; }
 int never_by_ring(int) { return -EOPNOTSUPP; }
 
 class NoMemoryToTell : public SharedFiles {
  protected:
   // So that this thread itself allocates for its requests.
   static void SetUpTestSuite() { ::setenv("THALWEG_PROGRESS", "poll", 1); }
-  void SetUp() override {
-    SharedFiles::SetUp();
-    saved_ = transfer_calls();
-    transfer_calls() = {read_one, read_parts, write_one, write_parts, saved_.sync};
-  }
   void TearDown() override {
     wrong_errno = 0;
-    transfer_calls() = saved_;
-    uring_seam() = {};
     SharedFiles::TearDown();
   }
 
@@ -95,13 +83,12 @@ class NoMemoryToTell : public SharedFiles {
     return all;
   }
 
-  TransferCalls saved_{};
+  const ToldTransfers transfers_{told};
   std::vector<tw_extent> list_ = std::vector<tw_extent>(kPieces);
   char memory_[kPieces * kBytes] = {};
 };
 
 TEST_F(NoMemoryToTell, OfAFailureOfStorage) {
-  uring_seam().answer = refused_by_ring;
   for (const Way& way : ways()) run_all(way, ENOSPC);
 }
 

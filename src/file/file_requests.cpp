@@ -1,0 +1,112 @@
+// Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
+// on its lanes.
+#include <utility>
+
+#include "engine/queues.hpp"
+#include "file/plain_file.hpp"
+#include "group/frame_memory.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// A group other than that of the file moves the shared position only where all who use it are in this process.
+Access by_others(const SharedFile* file, Access access) {
+  if (access.placement != Placement::in_order || file == nullptr || file->one_process) return access;
+  if (access.status.ok())
+    access.status = Status::error(Code::invalid_argument,
+                                  "the shared position of '" + file->stored->path() +
+                                      "' moves in accesses of the group that opened it, which has several processes");
+  access.placement = Placement::at_extents;
+  return access;
+}
+
+SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Access& access) {
+  const bool draws = file != nullptr && group.rank() == 0 && access.placement == Placement::in_order;
+  return draws ? file->position.draw() : 0;
+}
+
+// A nonblocking access. What it holds on to stays until it is complete.
+class FileRequest final : public Request {
+ public:
+  FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, Access access)
+      : file_(std::move(file)), group_(std::move(group)), access_(std::move(access)) {
+    if (file_ != nullptr) file_->requests.fetch_add(1, std::memory_order_relaxed);
+    if (group_ != nullptr) ticket_ = draw_for(*group_, file_.get(), access_);
+  }
+  ~FileRequest() override { FileRequest::let_go(); }
+  void take_turns(std::shared_ptr<Lane> lane) {
+    lane_ = std::move(lane);
+    turn_ = lane_->issued++;
+  }
+
+ private:
+  Op<Outcome> operation(IoContext io) override {
+    if (lane_ != nullptr) return on_lane(io);
+    return group_ != nullptr ? access_all(*group_, file_.get(), access_, ticket_, io) : access_one(*file_, access_, io);
+  }
+  void let_go() override {
+    if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
+    file_ = nullptr;
+    group_ = nullptr;
+    lane_ = nullptr;
+  }
+  Op<Outcome> on_lane(IoContext io) {
+    const WaitPoint point{is_my_turn, nullptr, this};
+    co_await Until{point};
+    Outcome outcome = co_await access_all(*group_, file_.get(), access_, ticket_, io);
+    lane_->finished.store(turn_ + 1, std::memory_order_release);
+    co_return outcome;
+  }
+  static bool is_my_turn(void* self) {
+    const auto* mine = static_cast<const FileRequest*>(self);
+    return mine->lane_->finished.load(std::memory_order_acquire) == mine->turn_;
+  }
+
+  std::shared_ptr<SharedFile> file_;
+  std::shared_ptr<Group> group_;  // null: this task alone
+  const Access access_;
+  SharedPosition::Ticket ticket_ = 0;
+  std::shared_ptr<Lane> lane_;  // null: it need not wait for others
+  std::uint64_t turn_ = 0;
+};
+
+// In memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
+std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
+                                          Access access) {
+  return std::allocate_shared<FileRequest>(FrameAllocator<FileRequest>{}, std::move(file), std::move(group),
+                                           std::move(access));
+}
+
+}  // namespace
+
+Op<Outcome> PlainFile::access(Access access) {
+  const IoContext io = blocking_io();  // may throw: before a ticket is drawn
+  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
+  return access_all(*group_, shared_.get(), std::move(access), ticket, io);
+}
+
+std::shared_ptr<Request> PlainFile::request(Access access) {
+  const std::shared_ptr<Lane>& lane = lanes_[n_requests_ % kLanes];
+  auto request = make_request(shared_, lane->group, std::move(access));
+  request->take_turns(lane);
+  ++n_requests_;
+  return request;
+}
+
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io) {
+  access = by_others(file.get(), std::move(access));
+  const SharedPosition::Ticket ticket = draw_for(group, file.get(), access);
+  co_return co_await access_all(group, file.get(), std::move(access), ticket, io);
+}
+
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access) {
+  access = by_others(file.get(), std::move(access));
+  return make_request(std::move(file), std::move(group), std::move(access));
+}
+
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, Access access) {
+  return make_request(std::move(file), nullptr, std::move(access));
+}
+
+}  // namespace thalweg
