@@ -51,10 +51,14 @@ struct Part {
   std::vector<Extent> placed;  // copies that got their offsets here
   ExtentList list;
   Shown shown;
-  std::optional<Whole> whole;
-  std::uint64_t base = 0;  // of an access in order
+  Facts facts;
+  std::optional<Whole> whole;  // where all tasks are of one process
+  std::uint64_t base = 0;      // of an access in order, and the bytes of tasks of lower rank
+  std::uint64_t ahead = 0;
   Status status;
 };
+
+bool one_process(const Group& group) { return group.place().processes == 1; }
 
 Status make_whole(std::size_t tasks, Part& part) {
   try {
@@ -82,7 +86,7 @@ Status check(const SharedFile* file, const Group& group, Part& part) {
   if (!access.status.ok()) return access.status;
   if (file == nullptr) return Status::error(Code::invalid_argument, "no open file");
   TW_RETURN_IF_ERROR(check_mode(*file, access.direction));
-  TW_RETURN_IF_ERROR(make_whole(static_cast<std::size_t>(group.size()), part));
+  if (one_process(group)) TW_RETURN_IF_ERROR(make_whole(static_cast<std::size_t>(group.size()), part));
   return order_list(access, access.placement == Placement::at_offset ? access.offset : 0, part.placed, part.list);
 }
 
@@ -100,15 +104,13 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
   part.shown.whole_blocks = part.status.ok() && goes_direct(*file, access.direction) && in_whole_blocks(*file, part);
 }
 
-// What is wrong with the access of the group, as every task sees it that knows no better.
-Status conclude(const Part& part, bool one_process) {
-  const Whole* known = part.whole.has_value() ? &*part.whole : nullptr;
+// What is wrong with the access of the group, as every task sees it.
+Status conclude(const Part& part) {
   // Who knows a reason of his own tells it; what the others make of it would only hide it.
-  if (known == nullptr || known->any_wrong()) return part.status;
-  const Whole& whole = *known;
-  Status wrong = whole.mismatch(one_process);
-  if (wrong.ok() && whole.in_order() && whole.bytes() > kMostOffset - part.base)
-    wrong = Status::error(Code::out_of_range, "the access of " + std::to_string(whole.bytes()) +
+  if (part.facts.any_wrong()) return part.status;
+  Status wrong = part.facts.mismatch();
+  if (wrong.ok() && part.facts.in_order() && part.facts.bytes() > kMostOffset - part.base)
+    wrong = Status::error(Code::out_of_range, "the access of " + std::to_string(part.facts.bytes()) +
                                                   " bytes ends above 2^63-1: the shared position is " +
                                                   std::to_string(part.base));
   return wrong;
@@ -191,25 +193,25 @@ struct Share {
   FileDomain domain{0, kEverything};
 };
 
-Share share_of(Whole& whole, const Group& group, const Plan& plan, const SharedFile& file) {
+// Of a common access one of all writes, and of each process one reads.
+bool moves_own(const Part& part, const Group& group) {
+  if (!part.facts.common()) return true;
+  return group.rank() == (part.access.direction == Direction::read ? group.place().process_leader : 0);
+}
+
+Share share_of(Part& part, const ExtentList* const& own, const Group& group, const Execution& what) {
   const auto rank = static_cast<std::size_t>(group.rank());
   const auto tasks = static_cast<std::size_t>(group.size());
   Share share;
-  if (plan.method == Method::shared) {
-    share.lists = whole.lists(0, tasks);
-    share.domain = my_domain(share.lists, plan, file, rank);
-  } else if (plan.method == Method::naive) {
-    if (rank == 0) share.lists = whole.lists(0, tasks);
-  } else if (!whole.common()) {
-    share.lists = whole.lists(rank, rank + 1);
+  if (what.plan->method == Method::direct) {
+    if (moves_own(part, group)) share.lists = {&own, 1};
+  } else if (what.plan->method == Method::shared) {
+    share.lists = part.whole->lists(0, tasks);
+    share.domain = my_domain(share.lists, *what.plan, *what.file, rank);
+  } else if (rank == 0) {
+    share.lists = part.whole->lists(0, tasks);
   }
   return share;
-}
-
-// Of a common access across processes one task of each process reads, and one of all writes, each its own list.
-bool moves_common(const Whole& whole, const Group& group) {
-  const bool reads = whole.shown(0).direction == Direction::read;
-  return group.rank() == (reads ? group.place().process_leader : 0);
 }
 
 // Storage is reserved where that is worth a meeting and nothing but what is written; holes stay holes.
@@ -226,9 +228,8 @@ Status reserve(SharedFile& file, const Pattern& pattern) {
 
 // Common lists were compared by their sums; those that others do not move are looked at here.
 Status check_common(const Part& part, const Group& group) {
-  const Whole& whole = *part.whole;
-  if (!whole.common() || whole.shown(0).summary.n < 2 || group.place().processes > 1) return {};
-  const auto first = static_cast<const ExtentList*>(whole.shown(0).list)->extents();
+  if (!part.facts.common() || !part.facts.has_lists() || !one_process(group)) return {};
+  const auto first = static_cast<const ExtentList*>(part.whole->shown(0).list)->extents();
   const auto mine = part.list.extents();
   if (std::equal(first.begin(), first.end(), mine.begin(), mine.end())) return {};
   return Status::error(Code::invalid_argument,
@@ -241,17 +242,16 @@ Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
   TransferResult result;
   const ExtentList* own = &part.list;
   result.status = or_out_of_memory([&] { return check_common(part, group); });
-  if (const auto call = OneCall::of(*part.whole, *what.plan); call.has_value()) {
+  const auto call = part.whole.has_value() ? OneCall::of(*part.whole, *what.plan) : std::nullopt;
+  if (call.has_value()) {
     if (group.rank() != 0 || !result.status.ok()) co_return result;
     co_return co_await transfer_at_once(*what.file, *what.io.queue, what.direction, call->range(), call->pieces());
   }
   try {
-    share = share_of(*part.whole, group, *what.plan, *what.file);
+    share = share_of(part, own, group, what);
   } catch (const std::bad_alloc&) {
     result.status = no_memory("the plan of a collective access");
   }
-  if (what.plan->method == Method::direct && part.whole->common() && moves_common(*part.whole, group))
-    share.lists = {&own, 1};
   if (!result.status.ok() || share.lists.empty() || share.domain.empty()) co_return result;
   if (what.plan->method == Method::naive) co_return naive_transfer(*what.file, what.direction, share.lists);
   co_return co_await transfer(task_of(what, share.lists, share.domain));
@@ -260,17 +260,16 @@ Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
 // Steps 4 to 6.
 Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   Outcome outcome;
-  Whole& whole = *part.whole;
   const Direction direction = part.access.direction;
   outcome.tasks = static_cast<std::size_t>(group.size());
-  outcome.pattern = whole.pattern();
+  outcome.pattern = part.facts.pattern(part.base);
   PlanInput facts;
   facts.pattern = outcome.pattern;
   facts.direction = direction;
   facts.tasks = outcome.tasks;
-  facts.shared_memory = group.place().processes == 1;
+  facts.shared_memory = one_process(group);
   // One task moves what is common.
-  const bool whole_blocks = whole.common() || whole.in_whole_blocks();
+  const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
   outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});
 
   if (outcome.plan.past_cache && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
@@ -289,9 +288,28 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   co_return outcome;
 }
 
-// Of an access in order: how far behind the shared position this task begins.
-std::uint64_t bytes_ahead(const Whole& whole, const Group& group) {
-  return whole.common() ? 0 : whole.bytes_before(static_cast<std::size_t>(group.rank()));
+// Step 2. A failure is that of all.
+Op<Status> gather(Group& group, Part& part) {
+  if (one_process(group)) {
+    const auto shown = co_await group.allgather({reinterpret_cast<const std::byte*>(&part.shown), sizeof part.shown});
+    if (!shown.has_value()) co_return shown.error();
+    // A task that had no memory to know it all knows that something is wrong: it has said so.
+    if (!part.whole.has_value()) {
+      part.facts = Facts(part.shown, group.rank());
+      co_return Status{};
+    }
+    part.whole->read(shown.value());
+    part.facts = part.whole->facts();
+    part.ahead = part.whole->bytes_before(static_cast<std::size_t>(group.rank()));
+    co_return Status{};
+  }
+  part.shown.file = nullptr;  // addresses of other processes say nothing
+  part.shown.list = nullptr;
+  part.facts = Facts(part.shown, group.rank());
+  Facts before;
+  Status status = co_await group.fold(&part.facts, &before, Facts::folding());
+  part.ahead = before.bytes();
+  co_return status;
 }
 
 }  // namespace
@@ -308,36 +326,32 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
     part.shown.position = file->position.value();
     part.shown.ticket = ticket;
   }
-  const auto gathered = co_await group.allgather({reinterpret_cast<const std::byte*>(&part.shown), sizeof part.shown});
-  if (!gathered.has_value()) {
+  outcome.status = co_await gather(group, part);
+  if (!outcome.status.ok()) {
     if (draws) file->position.settle(ticket, part.shown.position);
-    outcome.status = gathered.error();  // the same on all tasks
     co_return outcome;
   }
 
   // From here on all know the same, but for a task that had no memory to know it: its own shown code says so to all.
-  const bool one_process = group.place().processes == 1;
-  if (part.whole.has_value()) {
-    part.whole->read(gathered.value());
-    part.base = part.whole->shown(0).position;
-  }
-  Status wrong = or_out_of_memory([&] { return conclude(part, one_process); });
-  const bool goes_on = wrong.ok() && part.whole.has_value() && !part.whole->any_wrong();
-  if (draws) file->position.settle(ticket, part.shown.position + (goes_on ? part.whole->bytes() : 0));
+  const Facts& facts = part.facts;
+  part.base = facts.position();
+  Status wrong = or_out_of_memory([&] { return conclude(part); });
+  const bool goes_on = wrong.ok() && !facts.any_wrong();
+  if (draws) file->position.settle(ticket, part.shown.position + (goes_on ? facts.bytes() : 0));
   if (!goes_on) {
     outcome.status = co_await agree(group, std::move(wrong));
     co_return outcome;
   }
-  if (part.whole->in_order()) {
-    if (!one_process && group.rank() != 0)
-      file->position.follow(part.whole->shown(0).ticket, part.base + part.whole->bytes());
+  if (facts.in_order()) {
+    if (!one_process(group) && group.rank() != 0) file->position.follow(facts.ticket(), part.base + facts.bytes());
     // One extent needs no memory to be placed. Lists are read by others, who must wait until all are there.
-    Status placed = order_list(part.access, part.base + bytes_ahead(*part.whole, group), part.placed, part.list);
-    if (part.whole->has_lists()) outcome.status = co_await agree(group, std::move(placed));
+    const std::uint64_t begin = part.base + (facts.common() ? 0 : part.ahead);
+    Status placed = order_list(part.access, begin, part.placed, part.list);
+    if (facts.has_lists()) outcome.status = co_await agree(group, std::move(placed));
     if (!outcome.status.ok()) co_return outcome;
-    part.whole->place_in_order(part.base);
+    if (part.whole.has_value()) part.whole->place_in_order(part.base);
   }
-  if (part.whole->bytes() == 0) {
+  if (facts.bytes() == 0) {
     outcome.plan.reason = "no task has a byte";
     outcome.tasks = static_cast<std::size_t>(group.size());
     co_return outcome;

@@ -6,7 +6,7 @@ std::optional<OneCall> OneCall::of(const Whole& whole, const Plan& plan) {
   const bool alone = plan.method == Method::direct && whole.tasks() == 1;
   const bool one_worker = alone || (plan.method == Method::shared && plan.workers == 1);
   if (!one_worker || plan.pack || plan.sieve || plan.past_cache) return {};
-  if (whole.tasks() > kMostTasks || whole.bytes() > kMostBytes || whole.has_lists()) return {};
+  if (whole.tasks() > kMostTasks || whole.facts().bytes() > kMostBytes || whole.facts().has_lists()) return {};
   OneCall call;
   for (std::size_t i = 0; i < whole.movers(); ++i)
     if (!call.add(whole.shown(i).summary, whole.shown(i).list)) return {};

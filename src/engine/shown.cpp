@@ -11,51 +11,17 @@ constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
 }  // namespace
 
-Whole::Whole(std::size_t tasks)
-    : shown_(tasks, &memory_), summaries_(&memory_), single_(&memory_), made_(&memory_), lists_(&memory_) {
-  summaries_.reserve(tasks);
+Whole::Whole(std::size_t tasks) : shown_(tasks, &memory_), single_(&memory_), made_(&memory_), lists_(&memory_) {
   single_.reserve(tasks);
   made_.reserve(tasks);
   lists_.reserve(tasks);
 }
 
 void Whole::read(const Gathered& gathered) {
-  for (std::size_t i = 0; i < shown_.size(); ++i) std::memcpy(&shown_[i], gathered.part(i).data(), sizeof(Shown));
-}
-
-bool Whole::any_wrong() const {
-  return std::any_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.code != 0; });
-}
-
-Status Whole::mismatch(bool one_process) const {
-  const auto differs = [&](std::size_t task, const char* what) {
-    return Status::error(Code::invalid_argument,
-                         "tasks 0 and " + std::to_string(task) + " of one collective access " + what);
-  };
-  const Shown& first = shown_[0];
-  for (std::size_t i = 1; i < shown_.size(); ++i) {
-    const Shown& other = shown_[i];
-    if (other.direction != first.direction) return differs(i, "differ: one reads, one writes");
-    if (other.common != first.common) return differs(i, "differ: one gives common arguments, one its own");
-    if ((other.placement == Placement::in_order) != (first.placement == Placement::in_order))
-      return differs(i, "differ: one goes by the shared position, one by offsets");
-    if (one_process && other.file != first.file) return differs(i, "name different files");
-    if (!first.common) continue;
-    const ExtentSummary& mine = first.summary;
-    const ExtentSummary& theirs = other.summary;
-    const bool same = mine.n == theirs.n && mine.bytes == theirs.bytes && mine.begin == theirs.begin &&
-                      mine.end == theirs.end && (!one_process || mine.n != 1 || first.list == other.list);
-    if (!same) return differs(i, "give different arguments where they must be common");
+  for (std::size_t i = 0; i < shown_.size(); ++i) {
+    std::memcpy(&shown_[i], gathered.part(i).data(), sizeof(Shown));
+    facts_.join(Facts(shown_[i], static_cast<TaskRank>(i)));
   }
-  return {};
-}
-
-bool Whole::has_lists() const {
-  return std::any_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.summary.n > 1; });
-}
-
-bool Whole::in_whole_blocks() const {
-  return std::all_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.whole_blocks; });
 }
 
 std::uint64_t Whole::bytes_before(std::size_t task) const {
@@ -73,12 +39,6 @@ void Whole::place_in_order(std::uint64_t base) {
     shown.summary.sorted = shown.summary.disjoint = true;
     if (!shown.common) base = shown.summary.end;
   }
-}
-
-Pattern Whole::pattern() {
-  summaries_.clear();
-  for (std::size_t i = 0; i < movers(); ++i) summaries_.push_back(shown_[i].summary);
-  return classify(summaries_);
 }
 
 std::span<const ExtentList* const> Whole::lists(std::size_t from, std::size_t to) {

@@ -1,5 +1,5 @@
-// Shown: what each task tells all others about its access, in one small message, and Whole: what everybody concludes
-// from all of them. Same messages, same conclusions: nothing needs to be asked again.
+// Whole: what the tasks of one process know of a collective access of theirs: what each of them has shown, and with it
+// where the list and the memory of each one lie.
 #pragma once
 
 #include <array>
@@ -9,28 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "engine/access.hpp"
-#include "engine/shared_file.hpp"
+#include "engine/facts.hpp"
 #include "extent/extent_list.hpp"
 #include "group/group.hpp"
 #include "plan/contiguity.hpp"
 
 namespace thalweg {
-
-struct Shown {
-  ExtentSummary summary;
-  // Both mean something within one process only. `list` leads to the owner's list; to its memory when it is one extent.
-  const void* list = nullptr;
-  const SharedFile* file = nullptr;
-  std::uint64_t position = 0;  // of task 0, for accesses in order
-  std::uint64_t ticket = 0;    // the same
-  std::int16_t code = 0;       // Code; not 0: the access is wrong
-  Direction direction = Direction::read;
-  Placement placement = Placement::at_extents;
-  bool common = false;
-  bool whole_blocks = false;  // the list begins and ends blocks of the page cache only, and lies where it says
-};
-static_assert(sizeof(Shown) <= 112, "a team copies so much at a meeting, and needs a second one to lend more");
 
 class Whole {
  public:
@@ -44,21 +28,13 @@ class Whole {
 
   const Shown& shown(std::size_t task) const { return shown_[task]; }
   std::size_t tasks() const { return shown_.size(); }
-  bool any_wrong() const;
-  // What all see to be wrong without anybody having said so: tasks that differ in what must be the same.
-  Status mismatch(bool one_process) const;
-  bool in_order() const { return shown_[0].placement == Placement::in_order; }
-  bool common() const { return shown_[0].common; }
-  std::size_t movers() const { return common() ? 1 : shown_.size(); }  // tasks 0 to movers()-1 have what is to be moved
-  bool has_lists() const;                                              // some task has more than one extent
-  bool in_whole_blocks() const;
-  // Of all tasks; of a common access those of one. At most 2^64-1, then that.
-  std::uint64_t bytes() const { return bytes_before(movers()); }
+  const Facts& facts() const { return facts_; }
+  std::size_t movers() const {
+    return facts_.common() ? 1 : shown_.size();
+  }  // who has what is to be moved: the first ones
   std::uint64_t bytes_before(std::size_t task) const;
   // Puts the tasks of an access in order at their places.
   void place_in_order(std::uint64_t base);
-  // How it lies in the file.
-  Pattern pattern();
 
   // The lists of tasks `from` to `to`, once: those of one extent are made anew here, the others lie with their owners.
   std::span<const ExtentList* const> lists(std::size_t from, std::size_t to);
@@ -68,7 +44,7 @@ class Whole {
   alignas(std::max_align_t) std::array<std::byte, 1536> here_;
   std::pmr::monotonic_buffer_resource memory_{here_.data(), here_.size()};
   std::pmr::vector<Shown> shown_;
-  std::pmr::vector<ExtentSummary> summaries_;
+  Facts facts_;
   std::pmr::vector<Extent> single_;
   std::pmr::vector<ExtentList> made_;
   std::pmr::vector<const ExtentList*> lists_;

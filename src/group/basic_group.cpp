@@ -1,6 +1,7 @@
 #include "group/basic_group.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -131,6 +132,24 @@ std::vector<Message> unpack_messages(ByteView packed) {
   return messages;
 }
 
+// Part r: what is before task r, then what all are; a verdict ahead of both.
+Gathered fold_all(const Gathered& all, Folding how) {
+  Bytes so_far(all.part(0).begin(), all.part(0).end());
+  Gathered parts;
+  for (std::size_t r = 0; r < all.parts(); ++r) {
+    parts.begin.push_back(parts.data.size());
+    put_number(parts.data, kGood);
+    put_bytes(parts.data, so_far);
+    parts.data.resize(parts.data.size() + how.bytes);
+    if (r > 0) how.join(so_far.data(), all.part(r).data());
+  }
+  parts.begin.push_back(parts.data.size());
+  for (std::size_t r = 1; r <= all.parts(); ++r)
+    std::copy(so_far.begin(), so_far.end(),
+              parts.data.begin() + static_cast<std::ptrdiff_t>(parts.begin[r] - how.bytes));
+  return parts;
+}
+
 }  // namespace
 
 Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
@@ -157,6 +176,28 @@ Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int
   const Status verdict = to_status(take_number(rest), "allreduce");
   if (!verdict.ok()) co_return verdict;
   co_return numbers_of(rest);
+}
+
+Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
+  auto gathered = co_await gather(ByteView(static_cast<const std::byte*>(mine), how.bytes), 0);
+  if (!gathered.has_value()) co_return gathered.error();
+  Gathered parts;
+  if (rank() == 0) {
+    try {
+      parts = fold_all(gathered.value(), how);
+    } catch (const std::bad_alloc&) {
+      parts = verdict_for_all(kNoMemory, size());
+    }
+  }
+  auto told = co_await scatter(parts, 0);
+  if (!told.has_value()) co_return told.error();
+  ByteView rest = told.value();
+  Status verdict = to_status(take_number(rest), "fold");
+  if (!verdict.ok()) co_return verdict;
+  const ByteView lower = take_bytes(rest, how.bytes);
+  if (rank() > 0) std::memcpy(before, lower.data(), how.bytes);
+  std::memcpy(mine, rest.data(), how.bytes);
+  co_return Status{};
 }
 
 Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgoing) {

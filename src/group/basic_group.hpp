@@ -14,6 +14,8 @@ class TW_SHARED BasicGroup : public Group {
   // gather to task 0, broadcast of what it got.
   Op<Result<Gathered>> allgather(ByteView data) override;
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  // By task 0.
+  Op<Status> fold(void* mine, void* before, Folding how) override;
   // Sorted by task 0: all data passes through it. Fine for few bytes, else a kind brings its own.
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   // The leader of each process shows an address, which means something in its process only.

@@ -39,6 +39,14 @@ struct Message {
 
 enum class Reduction { min, max, sum, bit_or };
 
+// How records of `bytes` bytes, at most kMost, become one for their tasks together: join(left, right) puts it into
+// `left`, which is of the lower ranks. Associative, cannot fail. Records are bytes that mean the same in all processes.
+struct Folding {
+  static constexpr std::size_t kMost = 512;
+  std::size_t bytes;
+  void (*join)(void* left, const void* right);
+};
+
 // Where a task lives. Tasks of one process share memory (and, in the file room, file descriptors).
 struct Place {
   std::int64_t process = 0;    // number of this task's process within the group, 0-based, dense
@@ -70,6 +78,10 @@ class Group {
   virtual Op<Result<Gathered>> allgather(ByteView data) = 0;
   // Element-wise over equally long vectors.
   virtual Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) = 0;
+  // The records of all tasks are joined in rank order: `mine` becomes that of all tasks, `before` that of the tasks of
+  // lower rank (task 0: it stays as it is). Neither memory nor the number of messages of a task grows faster than the
+  // logarithm of the number of tasks. Both belong to the caller and stay until the Op is done.
+  virtual Op<Status> fold(void* mine, void* before, Folding how) = 0;
   // Sparse all-to-all: each task names its few partners. Received messages come sorted by source.
   virtual Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) = 0;
   // One object per process: made by `make` on the process leader, the same pointer on all tasks of the process.

@@ -8,6 +8,7 @@
 // Invariant: a failure anywhere reaches everybody. Leaders agree before they send; where the tasks' shares need
 // much memory, all tasks agree afterwards, and all of them know whether that is so.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -39,6 +40,7 @@ class HybridGroup final : public Group {
   Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
   Op<Result<Gathered>> allgather(ByteView data) override;
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
@@ -210,6 +212,29 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   result = co_await share(std::move(result));
   if (!here.has_value()) co_return here.error();
   co_return Numbers(*result);
+}
+
+// `mine` is that of this process while its leader is among the others.
+Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
+  struct Between {
+    Status status;
+    std::array<std::byte, Folding::kMost> all, before;
+  };
+  const Status here = co_await threads_->fold(mine, before, how);
+  auto between = std::make_shared<Between>();
+  if (leads()) {
+    std::memcpy(between->all.data(), mine, how.bytes);
+    between->status = co_await ranks_->fold(between->all.data(), between->before.data(), how);
+  }
+  between = co_await share(std::move(between));
+  if (!here.ok()) co_return here;
+  if (!between->status.ok()) co_return between->status;
+  std::memcpy(mine, between->all.data(), how.bytes);
+  if (layout_->mine == 0) co_return Status{};
+  std::array<std::byte, Folding::kMost> lower = between->before;
+  if (threads_->rank() > 0) how.join(lower.data(), before);
+  std::memcpy(before, lower.data(), how.bytes);
+  co_return Status{};
 }
 
 // One message per receiving process: source, receiver, length and data of each message of our threads.

@@ -15,6 +15,7 @@
 #include "group/find_place.hpp"
 #include "group/memory.hpp"
 #include "group/mpi_exchange.hpp"
+#include "group/mpi_fold.hpp"
 #include "group/mpi_transfers.hpp"
 #include "os/node_id.hpp"
 
@@ -92,6 +93,7 @@ class MpiGroup final : public BasicGroup {
   Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
   Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
 
@@ -298,6 +300,11 @@ Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64
     if (!status.ok()) co_return status;
   }
   co_return std::move(mine);
+}
+
+Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
+  if (Status gone = check_running(); !gone.ok()) co_return gone;
+  co_return co_await mpi_fold(comm(), kDataTag, mine, before, how);
 }
 
 Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoing) {

@@ -1,6 +1,7 @@
 #include "group/sim_channel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -26,6 +27,8 @@ const char* name_of(SimCall call) {
       return "allgather";
     case SimCall::allreduce:
       return "allreduce";
+    case SimCall::fold:
+      return "fold";
     case SimCall::exchange:
       return "exchange";
     case SimCall::share:
@@ -89,7 +92,8 @@ void SimChannel::finish(const SimArrival& last) {
 }
 
 // The types of `input`: ByteView for broadcast, gather and allgather; const Gathered for scatter;
-// std::vector<std::int64_t> for allreduce; std::vector<Message> for exchange; std::function for share.
+// std::vector<std::int64_t> for allreduce; SimFold for fold; std::vector<Message> for exchange; std::function for
+// share.
 void SimChannel::perform(const SimArrival& last, SimOutcome& outcome) {
   switch (last.call) {
     case SimCall::barrier:
@@ -106,6 +110,8 @@ void SimChannel::perform(const SimArrival& last, SimOutcome& outcome) {
       return take_scattered(last.root, outcome);
     case SimCall::allreduce:
       return reduce(last.how, outcome);
+    case SimCall::fold:
+      return fold();
     case SimCall::exchange:
       return sort_messages(outcome);
     case SimCall::share:
@@ -151,6 +157,18 @@ void SimChannel::reduce(Reduction how, SimOutcome& outcome) {
     }
     reduce_into(outcome.numbers, numbers, how);
   }
+}
+
+void SimChannel::fold() {
+  std::array<std::byte, Folding::kMost> so_far{};
+  const Folding how = input<SimFold>(0).how;
+  std::memcpy(so_far.data(), input<SimFold>(0).mine, how.bytes);
+  for (TaskRank r = 1; r < size(); ++r) {
+    const SimFold& task = input<SimFold>(r);
+    std::memcpy(task.before, so_far.data(), how.bytes);
+    how.join(so_far.data(), task.mine);
+  }
+  for (TaskRank r = 0; r < size(); ++r) std::memcpy(input<SimFold>(r).mine, so_far.data(), how.bytes);
 }
 
 // A counting sort by receiver; going through the sources in order keeps the messages of each receiver sorted.

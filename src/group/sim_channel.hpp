@@ -11,7 +11,7 @@
 
 namespace thalweg {
 
-enum class SimCall { barrier, broadcast, gather, scatter, allgather, allreduce, exchange, share, duplicate };
+enum class SimCall { barrier, broadcast, gather, scatter, allgather, allreduce, fold, exchange, share, duplicate };
 const char* name_of(SimCall call);
 
 // What a finished collective left for its tasks; each takes its share when it wakes.
@@ -42,6 +42,13 @@ struct SimArrival {
   SimOutcome& await_resume() const { return *outcome; }
 };
 
+// What a task brings to a fold.
+struct SimFold {
+  void* mine;
+  void* before;
+  Folding how;
+};
+
 class SimChannel {
  public:
   static std::shared_ptr<SimChannel> make(SimWorld& world);
@@ -63,6 +70,7 @@ class SimChannel {
   void join_parts(SimOutcome& outcome);
   void take_scattered(TaskRank root, SimOutcome& outcome);
   void reduce(Reduction how, SimOutcome& outcome);
+  void fold();
   void sort_messages(SimOutcome& outcome);
   void make_objects(SimOutcome& outcome);
   bool matches(const SimArrival& arrival) const;

@@ -28,6 +28,7 @@ class SimGroup final : public Group {
   Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
   Op<Result<Gathered>> allgather(ByteView data) override;
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
@@ -96,6 +97,12 @@ Op<Result<std::vector<std::int64_t>>> SimGroup::allreduce(std::vector<std::int64
   if (!outcome.status.ok()) co_return outcome.status;
   mine = outcome.numbers;
   co_return std::move(mine);
+}
+
+Op<Status> SimGroup::fold(void* mine, void* before, Folding how) {
+  SimFold both{mine, before, how};
+  SimArrival meeting{*channel_, rank_, SimCall::fold, 0, &both};
+  co_return (co_await meeting).status;
 }
 
 Op<Result<std::vector<Message>>> SimGroup::exchange(std::vector<Message> outgoing) {

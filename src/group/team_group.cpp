@@ -4,6 +4,7 @@
 // copied, arrive and wait once more, so that no owner leaves before all have read. That second epoch also carries
 // the flag "somebody failed", which makes a failure the same on all tasks.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -52,6 +53,7 @@ class TeamGroup final : public Group {
   Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
   Op<Result<Gathered>> allgather(ByteView data) override;
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
@@ -189,6 +191,20 @@ Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int6
   // Where not all lengths are equal, every task finds one that differs from its own: the same answer on all.
   if (!same_length) co_return bad_arguments_in("allreduce");
   co_return result;
+}
+
+Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
+  team_->show(epoch_, rank_, ByteView(static_cast<const std::byte*>(mine), how.bytes));
+  co_await arrive();
+  std::array<std::byte, Folding::kMost> so_far;
+  std::memcpy(so_far.data(), shown(0).view().data(), how.bytes);
+  for (TaskRank r = 1; r < size(); ++r) {
+    if (r == rank_) std::memcpy(before, so_far.data(), how.bytes);
+    how.join(so_far.data(), shown(r).view().data());
+  }
+  if (any_borrowed()) co_await arrive_after_reading(true);
+  std::memcpy(mine, so_far.data(), how.bytes);
+  co_return Status{};
 }
 
 Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {

@@ -14,57 +14,6 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   return add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
 }
 
-// Looks at the tasks that move something, in rank order. Rank order may be file order or its reverse.
-class TaskWatch {
- public:
-  void add(const ExtentSummary& task) {
-    if (task.bytes > task.end - task.begin || (task.sorted && !task.disjoint)) overlapping_ = true;
-    look_at_runs(task);
-    if (n_ > 0) look_at_distance(task);
-    last_ = task;
-    ++n_;
-  }
-  bool overlapping() const { return overlapping_; }
-  bool one_behind_the_other() const { return rising_ || falling_; }
-  bool strided() const { return regular_; }
-
- private:
-  // Equal runs at one distance within each task.
-  void look_at_runs(const ExtentSummary& task) {
-    if (task.runs > 1 && task.stride == 0) regular_ = false;
-    const std::uint64_t run = task.bytes / task.runs;
-    if (n_ == 0) run_bytes_ = run;
-    if (run != run_bytes_ || run * task.runs != task.bytes) regular_ = false;
-    if (task.runs > 1) {
-      if (stride_ == 0) stride_ = task.stride;
-      if (task.stride != stride_) regular_ = false;
-    }
-  }
-  // Tasks of one run each have the distance between them; other tasks may begin anywhere behind the one before.
-  void look_at_distance(const ExtentSummary& task) {
-    if (task.begin < last_.end) rising_ = false;
-    if (task.end > last_.begin) falling_ = false;
-    if (task.runs > 1 || last_.runs > 1) return;
-    const std::uint64_t distance = rising_ ? task.begin - last_.begin : last_.begin - task.begin;
-    if (distance_ == 0) distance_ = distance;
-    if (distance != distance_) regular_ = false;
-  }
-
-  std::uint64_t n_ = 0;
-  ExtentSummary last_;
-  bool overlapping_ = false, rising_ = true, falling_ = true, regular_ = true;
-  std::uint64_t run_bytes_ = 0, stride_ = 0, distance_ = 0;
-};
-
-Shape shape_of(const Pattern& pattern, const TaskWatch& tasks) {
-  if (pattern.bytes == 0) return Shape::empty;
-  const std::uint64_t range = pattern.end - pattern.begin;
-  if (tasks.overlapping() || pattern.bytes > range) return Shape::overlapping;
-  if (!tasks.one_behind_the_other()) return Shape::interleaved;
-  if (pattern.bytes == range) return Shape::contiguous;
-  return tasks.strided() ? Shape::strided : Shape::sparse;
-}
-
 }  // namespace
 
 const char* shape_name(Shape shape) {
@@ -85,27 +34,96 @@ const char* shape_name(Shape shape) {
   return "unknown";
 }
 
-Pattern classify(std::span<const ExtentSummary> of_task) {
-  Pattern all;
-  TaskWatch tasks;
-  std::uint64_t most = 0;
-  for (const ExtentSummary& task : of_task) {
-    if (task.bytes == 0) continue;
-    all.begin = all.bytes == 0 ? task.begin : std::min(all.begin, task.begin);
-    all.end = std::max(all.end, task.end);
-    all.bytes = saturating_sum(all.bytes, task.bytes);
-    all.runs += task.runs;
-    all.pieces += task.pieces;
-    if (task.memory_runs > 1) all.memory_contiguous = false;
-    most = std::max(most, task.bytes);
-    tasks.add(task);
+PatternPart::PatternPart(const ExtentSummary& task) {
+  if (task.bytes == 0) return;
+  n_ = 1;
+  first_ = last_ = {task.begin, task.end, task.runs};
+  begin_ = task.begin;
+  end_ = task.end;
+  bytes_ = most_ = task.bytes;
+  runs_ = task.runs;
+  pieces_ = task.pieces;
+  run_bytes_ = task.bytes / task.runs;
+  stride_ = task.runs > 1 ? task.stride : 0;
+  memory_contiguous_ = task.memory_runs <= 1;
+  overlapping_ = task.bytes > task.end - task.begin || (task.sorted && !task.disjoint);
+  regular_ = (task.runs == 1 || task.stride != 0) && run_bytes_ * task.runs == task.bytes;
+}
+
+// Rank order may be file order or its reverse. Tasks of one run each have one distance; other tasks may begin anywhere
+// behind the one before.
+void PatternPart::join_shape(const PatternPart& next) {
+  rising_ = rising_ && next.rising_ && next.first_.begin >= last_.end;
+  falling_ = falling_ && next.falling_ && next.first_.end <= last_.begin;
+  const bool same_runs =
+      run_bytes_ == next.run_bytes_ && (stride_ == 0 || next.stride_ == 0 || stride_ == next.stride_);
+  regular_ = regular_ && next.regular_ && same_runs;
+  if (stride_ == 0) stride_ = next.stride_;
+  const auto meet = [&](std::int64_t distance) {
+    if (distance_ != 0 && distance != 0 && distance != distance_) regular_ = false;
+    if (distance_ == 0) distance_ = distance;
+  };
+  if (last_.runs == 1 && next.first_.runs == 1)
+    meet(static_cast<std::int64_t>(next.first_.begin) - static_cast<std::int64_t>(last_.begin));
+  meet(next.distance_);
+}
+
+void PatternPart::join(const PatternPart& next) {
+  if (next.n_ == 0) return;
+  if (n_ == 0) {
+    *this = next;
+    return;
   }
-  all.shape = shape_of(all, tasks);
-  if (all.bytes == 0) return all;
-  const auto bytes = static_cast<double>(all.bytes);
-  all.density = std::min(1.0, bytes / static_cast<double>(all.end - all.begin));
-  all.largest_share = static_cast<double>(most) / bytes;
+  join_shape(next);
+  n_ += next.n_;
+  last_ = next.last_;
+  begin_ = std::min(begin_, next.begin_);
+  end_ = std::max(end_, next.end_);
+  bytes_ = saturating_sum(bytes_, next.bytes_);
+  runs_ += next.runs_;
+  pieces_ += next.pieces_;
+  most_ = std::max(most_, next.most_);
+  memory_contiguous_ = memory_contiguous_ && next.memory_contiguous_;
+  overlapping_ = overlapping_ || next.overlapping_;
+}
+
+void PatternPart::shift(std::uint64_t bytes) {
+  for (Stretch* stretch : {&first_, &last_}) {
+    stretch->begin += bytes;
+    stretch->end += bytes;
+  }
+  begin_ += bytes;
+  end_ += bytes;
+}
+
+Shape PatternPart::shape() const {
+  const std::uint64_t range = end_ - begin_;
+  if (overlapping_ || bytes_ > range) return Shape::overlapping;
+  if (!rising_ && !falling_) return Shape::interleaved;
+  if (bytes_ == range) return Shape::contiguous;
+  return regular_ ? Shape::strided : Shape::sparse;
+}
+
+Pattern PatternPart::pattern() const {
+  Pattern all;
+  if (n_ == 0) return all;
+  all.shape = shape();
+  all.memory_contiguous = memory_contiguous_;
+  all.bytes = bytes_;
+  all.begin = begin_;
+  all.end = end_;
+  all.runs = runs_;
+  all.pieces = pieces_;
+  const auto bytes = static_cast<double>(bytes_);
+  all.density = std::min(1.0, bytes / static_cast<double>(end_ - begin_));
+  all.largest_share = static_cast<double>(most_) / bytes;
   return all;
+}
+
+Pattern classify(std::span<const ExtentSummary> of_task) {
+  PatternPart all;
+  for (const ExtentSummary& task : of_task) all.join(PatternPart(task));
+  return all.pattern();
 }
 
 std::string describe(const Pattern& pattern, std::size_t tasks) {

@@ -31,6 +31,34 @@ struct Pattern {
   double largest_share = 0;  // of the task with most bytes, 0..1
 };
 
+// What is known of the accesses of consecutive tasks: as much as it takes to know the same of two such stretches
+// together. So the pattern of a group is found without any task hearing of every other one.
+class PatternPart {
+ public:
+  PatternPart() = default;  // of no task
+  explicit PatternPart(const ExtentSummary& task);
+  // `next`: of the tasks that follow in rank. Associative.
+  void join(const PatternPart& next);
+  // All of it lies so much further behind in the file.
+  void shift(std::uint64_t bytes);
+  Pattern pattern() const;
+
+ private:
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0, runs = 0;
+  };
+  void join_shape(const PatternPart& next);
+  Shape shape() const;
+
+  std::uint64_t n_ = 0;  // tasks that move something; the rest holds of these
+  Stretch first_, last_;
+  std::uint64_t begin_ = 0, end_ = 0, bytes_ = 0, runs_ = 0, pieces_ = 0, most_ = 0;
+  std::uint64_t run_bytes_ = 0;  // of all runs, where regular_
+  std::uint64_t stride_ = 0;     // within tasks; 0: none has more than one run
+  std::int64_t distance_ = 0;    // between tasks of one run each; 0: there are no two
+  bool memory_contiguous_ = true, overlapping_ = false, rising_ = true, falling_ = true, regular_ = true;
+};
+
 // `of_task[i]` is the summary of task i, in rank order. Linear in the number of tasks.
 Pattern classify(std::span<const ExtentSummary> of_task);
 

@@ -50,6 +50,7 @@ class OneThreadGroup final : public Group {
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override {
     return noted(inner_->allreduce(std::move(mine), how));
   }
+  Op<Status> fold(void* mine, void* before, Folding how) override { return noted(inner_->fold(mine, before, how)); }
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override {
     return noted(inner_->exchange(std::move(outgoing)));
   }

@@ -112,6 +112,38 @@ Op<Status> allreduce_in_every_way(Group& group) {
   co_return Status{};
 }
 
+// Which tasks a record is of; joining others than neighbours in order spoils it.
+struct Folded {
+  TaskRank first, last;
+  bool good;
+  std::byte filler[Folding::kMost - 24];
+};
+
+void join_neighbours(void* left, const void* right) {
+  auto& mine = *static_cast<Folded*>(left);
+  const auto& next = *static_cast<const Folded*>(right);
+  mine.good = mine.good && next.good && mine.last + 1 == next.first;
+  mine.last = next.last;
+}
+
+Op<Status> fold_joins_in_rank_order(Group& group) {
+  for (const std::size_t bytes : {std::size_t{24}, sizeof(Folded)}) {
+    for (int i = 0; i < 3; ++i) {
+      Folded all{group.rank(), group.rank(), true, {}};
+      Folded before{-1, -1, true, {}};
+      const Folding how{bytes, join_neighbours};
+      const Status status = co_await group.fold(&all, &before, how);
+      if (!status.ok()) co_return status;
+      EXPECT_TRUE(all.good && before.good);
+      EXPECT_EQ(all.first, 0);
+      EXPECT_EQ(all.last, group.size() - 1);
+      EXPECT_EQ(before.first, group.rank() == 0 ? -1 : 0);
+      EXPECT_EQ(before.last, group.rank() - 1);
+    }
+  }
+  co_return Status{};
+}
+
 Op<Status> exchange_among_few_partners(Group& group) {
   for (std::uint64_t step = 0; step < 20; ++step) {
     const Status status = co_await check_exchange(group, step, step % 2 == 0 ? 60 : 5000);
@@ -283,6 +315,7 @@ const std::vector<GroupBody>& group_bodies() {
       {"ScatterFromEveryRoot", scatter_from_every_root},
       {"AllgatherOfDifferentLengths", allgather_of_different_lengths},
       {"AllreduceInEveryWay", allreduce_in_every_way},
+      {"FoldJoinsInRankOrder", fold_joins_in_rank_order},
       {"ExchangeAmongFewPartners", exchange_among_few_partners},
       {"ExchangeFromAllToOne", exchange_from_all_to_one},
       {"OneObjectPerProcess", one_object_per_process},

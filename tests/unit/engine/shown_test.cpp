@@ -32,18 +32,18 @@ class WholeOf : public testing::Test {
 TEST_F(WholeOf, KnowsTheBytesBeforeEachTask) {
   const Known whole(blocks(4));
 
-  EXPECT_EQ(whole.bytes(), 60u);
+  EXPECT_EQ(whole.facts().bytes(), 60u);
   EXPECT_EQ(whole.bytes_before(0), 0u);
   EXPECT_EQ(whole.bytes_before(3), 30u);
-  EXPECT_FALSE(whole.any_wrong());
-  EXPECT_FALSE(whole.has_lists());
+  EXPECT_FALSE(whole.facts().any_wrong());
+  EXPECT_FALSE(whole.facts().has_lists());
 }
 
 TEST_F(WholeOf, SumsAreAtMostTheLargestNumber) {
   std::vector<Shown> all(6);
-  for (Shown& shown : all) shown.summary.bytes = std::uint64_t{1} << 62;
+  for (Shown& shown : all) shown.summary = {.n = 1, .bytes = std::uint64_t{1} << 62, .runs = 1};
 
-  EXPECT_EQ(Known(all).bytes(), ~std::uint64_t{0});
+  EXPECT_EQ(Known(all).facts().bytes(), ~std::uint64_t{0});
 }
 
 TEST_F(WholeOf, PlacesTasksOneBehindTheOther) {
@@ -53,10 +53,10 @@ TEST_F(WholeOf, PlacesTasksOneBehindTheOther) {
 
   whole.place_in_order(1000);
 
-  EXPECT_TRUE(whole.in_order());
+  EXPECT_TRUE(whole.facts().in_order());
   EXPECT_EQ(whole.shown(1).summary.begin, 1000u);
   EXPECT_EQ(whole.shown(3).summary.begin, 1030u);
-  EXPECT_EQ(whole.pattern().shape, Shape::contiguous);
+  EXPECT_EQ(whole.facts().pattern(1000).shape, Shape::contiguous);
 }
 
 TEST_F(WholeOf, MakesTheListsOfTasksOfOneExtentAnew) {
@@ -73,9 +73,9 @@ TEST_F(WholeOf, OfACommonAccessIsThatOfOneTask) {
   for (Shown& shown : all) shown.common = true;
   Known whole(all);
 
-  EXPECT_EQ(whole.bytes(), 30u);
+  EXPECT_EQ(whole.facts().bytes(), 30u);
   EXPECT_EQ(whole.lists(0, 3).size(), 1u);
-  EXPECT_TRUE(whole.mismatch(true).ok());
+  EXPECT_TRUE(whole.facts().mismatch().ok());
 }
 
 TEST_F(WholeOf, SeesInWhatTasksDiffer) {
@@ -91,8 +91,35 @@ TEST_F(WholeOf, SeesInWhatTasksDiffer) {
       differences[i](all[who]);
       const Known whole(all);
 
-      EXPECT_EQ(whole.mismatch(true).code(), Code::invalid_argument) << i << " on task " << who;
-      EXPECT_EQ(whole.mismatch(false).ok(), i == 3) << "files of other processes have other addresses";
+      EXPECT_EQ(whole.facts().mismatch().code(), Code::invalid_argument) << i << " on task " << who;
+    }
+  }
+}
+
+// What tasks of many processes find out in a fold is what those of one process see.
+TEST_F(WholeOf, FactsAreTheSameInWhateverOrderTheyAreJoined) {
+  std::vector<Shown> all = blocks(6);
+  for (const bool in_order : {false, true}) {
+    for (std::size_t different = 0; different <= all.size(); ++different) {
+      std::vector<Facts> facts;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        Shown shown = all[i];
+        shown.placement = in_order ? Placement::in_order : Placement::at_extents;
+        if (i == different) shown.direction = Direction::write;
+        facts.emplace_back(shown, static_cast<TaskRank>(i));
+      }
+      Facts one_by_one;
+      for (const Facts& one : facts) one_by_one.join(one);
+      while (facts.size() > 1) {  // from the end
+        facts[facts.size() - 2].join(facts.back());
+        facts.pop_back();
+      }
+      EXPECT_EQ(facts[0].bytes(), one_by_one.bytes());
+      EXPECT_EQ(facts[0].mismatch().message(), one_by_one.mismatch().message());
+      EXPECT_EQ(facts[0].mismatch().ok(), different == all.size());
+      EXPECT_EQ(describe(facts[0].pattern(50), 6), describe(one_by_one.pattern(50), 6));
+      EXPECT_EQ(facts[0].pattern(50).begin, in_order ? 50u : 100u);
+      EXPECT_EQ(facts[0].pattern(50).end, in_order ? 200u : 550u);
     }
   }
 }

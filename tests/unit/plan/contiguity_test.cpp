@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <vector>
 
 namespace thalweg {
@@ -108,6 +109,41 @@ TEST(Pattern, IsDescribedInOneLine) {
   EXPECT_EQ(describe(pattern_of({{{0, 700}}}), 1),
             "contiguous: 1 task, 1 run of 700.0 B, density 1.00, memory in 1 piece");
   EXPECT_EQ(describe(Pattern{}, 3), "empty: 3 tasks");
+}
+
+// Facts are joined along a tree whose form is the group's own.
+TEST(PatternPart, JoinsToTheSameInWhateverOrder) {
+  std::mt19937 random(7);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<PatternPart> parts;
+    const std::uint64_t tasks = 2 + below(5);
+    const std::uint64_t step = 1 + below(3) * 10;
+    std::uint64_t at = below(50);
+    for (std::uint64_t i = 0; i < tasks; ++i) {
+      std::vector<Extent> extents;
+      for (std::uint64_t k = below(4); k > 0; --k) {
+        const std::uint64_t bytes = below(3) == 0 ? below(12) : 10;
+        extents.push_back({reinterpret_cast<std::byte*>(4096 + at), bytes, at});
+        at += below(8) == 0 ? 0 : step;
+      }
+      parts.emplace_back(summarise(extents).value());
+    }
+    PatternPart one_by_one;
+    for (const PatternPart& part : parts) one_by_one.join(part);
+    std::vector<PatternPart> tree = parts;
+    while (tree.size() > 1) {
+      const auto i = static_cast<std::ptrdiff_t>(below(tree.size() - 1));
+      tree[static_cast<std::size_t>(i)].join(tree[static_cast<std::size_t>(i) + 1]);
+      tree.erase(tree.begin() + i + 1);
+    }
+    const Pattern a = one_by_one.pattern();
+    const Pattern b = tree[0].pattern();
+    ASSERT_EQ(describe(a, tasks), describe(b, tasks));
+    ASSERT_EQ(a.begin, b.begin);
+    ASSERT_EQ(a.end, b.end);
+    ASSERT_EQ(a.largest_share, b.largest_share);
+  }
 }
 
 }  // namespace

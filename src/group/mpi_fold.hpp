@@ -1,0 +1,12 @@
+// Fold over a communicator: up a binomial tree and down again, O(log p) messages and records on each rank.
+#pragma once
+
+#include <mpi.h>
+
+#include "group/group.hpp"
+
+namespace thalweg {
+
+Op<Status> mpi_fold(MPI_Comm comm, int tag, void* mine, void* before, Folding how);
+
+}  // namespace thalweg
