@@ -29,12 +29,16 @@ constexpr HintSpec kTable[] = {
 
     {"io", HintType::choice, "auto", "auto|buffered|direct",
      "through the page cache or past it; auto: as `thalweg tune` found best, else buffered", 0, 0, HintScope::file},
-    {"method", HintType::choice, "auto", "auto|direct|shared|naive",
+    {"method", HintType::choice, "auto", "auto|direct|shared|naive|aggregate",
      "who transfers; auto: by cost. direct: each task its own, shared: the whole split over the "
-     "threads, naive: one task all",
+     "threads, naive: one task all, aggregate: two-phase",
      0, 0, HintScope::file},
     {"workers", HintType::count, "auto", "auto|1 .. 65536", "tasks that transfer when shared", 1, 65536,
      HintScope::file},
+    {"aggregators", HintType::count, "auto", "auto|1 .. 1024", "tasks that transfer for all when aggregating", 1, 1024,
+     HintScope::file},
+    {"aggregator_bytes", HintType::bytes, "16MiB", "64KiB .. 1GiB", "staging memory of one aggregator", 64 * kKi,
+     kKi* kMi, HintScope::file},
     {"queue_depth", HintType::count, "4", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},
     {"transfer_bytes", HintType::bytes, "4MiB", "64KiB .. 1GiB", "bytes of one direct transfer", 64 * kKi, kKi* kMi,
      HintScope::file},

@@ -29,6 +29,7 @@
 #include "engine/request.hpp"
 #include "engine/shown.hpp"
 #include "engine/transfer.hpp"
+#include "engine/two_phase.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
 #include "plan/file_domains.hpp"
@@ -236,6 +237,34 @@ Status check_common(const Part& part, const Group& group) {
                        "the list of this task differs from that of task 0, and lists of a common access must not");
 }
 
+// Groups of one process have no aggregators of their own: any task will do.
+std::vector<Aggregator> aggregators_of(const Execution& what, const Group& group) {
+  std::vector<Aggregator> some(what.plan->workers);
+  const auto& known = what.file->aggregators;
+  for (std::size_t i = 0; i < some.size(); ++i)
+    some[i] = one_process(group) ? Aggregator{static_cast<std::int64_t>(i), 0} : known[i];
+  return some;
+}
+
+Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& part) {
+  const std::vector<Aggregator> aggregators = aggregators_of(what, group);
+  const Pattern pattern = part.facts.pattern(part.base);
+  TwoPhase phases;
+  phases.group = &group;
+  phases.file = what.file;
+  phases.direction = what.direction;
+  if (moves_own(part, group)) phases.list = &part.list;
+  phases.range = {pattern.begin, pattern.end};
+  phases.aggregators = aggregators;
+  phases.queue = what.io.queue;
+  phases.past_cache = what.plan->past_cache;
+  if (phases.past_cache)
+    phases.queue = what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
+  phases.depth = phases.past_cache ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
+  phases.sieve = what.file->strategy.sieve_writes;
+  co_return co_await two_phase(phases);
+}
+
 // Step 5. A failure is kept for step 6.
 Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
   Share share;
@@ -246,6 +275,11 @@ Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
   if (call.has_value()) {
     if (group.rank() != 0 || !result.status.ok()) co_return result;
     co_return co_await transfer_at_once(*what.file, *what.io.queue, what.direction, call->range(), call->pieces());
+  }
+  if (what.plan->method == Method::aggregate) {
+    TransferResult moved = co_await aggregate(what, group, part);
+    if (!result.status.ok()) moved.status = std::move(result.status);
+    co_return moved;
   }
   try {
     share = share_of(part, own, group, what);
@@ -268,6 +302,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.direction = direction;
   facts.tasks = outcome.tasks;
   facts.shared_memory = one_process(group);
+  facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();
   // One task moves what is common.
   const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
   outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});

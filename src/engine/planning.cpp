@@ -13,7 +13,7 @@ Plan cheapest(const Strategy& strategy, const PlanInput& input, bool can_direct)
   Plan past_cache;
   if (direct) {
     past_cache = choose_plan(input, strategy.direct_costs);
-    past_cache.past_cache = past_cache.method == Method::direct || past_cache.method == Method::shared;
+    past_cache.past_cache = past_cache.method != Method::nothing && past_cache.method != Method::naive;
     if (!strategy.direct_where_cheaper) return past_cache;
   }
   const Plan through_cache = choose_plan(input, strategy.costs);
@@ -23,11 +23,15 @@ Plan cheapest(const Strategy& strategy, const PlanInput& input, bool can_direct)
 // Whether no block of the file is written by one task past the page cache while another one writes a part of it through
 // the cache, which could put back what was there before.
 bool blocks_are_apart(const PlanInput& input, const Plan& plan, bool whole_blocks) {
-  if (input.direction == Direction::read || plan.method == Method::shared || input.tasks == 1) return true;
+  if (input.direction == Direction::read || plan.method == Method::shared || plan.method == Method::aggregate ||
+      input.tasks == 1)
+    return true;
   const Shape shape = input.pattern.shape;
   const bool apart = shape == Shape::contiguous || shape == Shape::strided || shape == Shape::sparse;
   return apart || whole_blocks;
 }
+
+bool works_between_processes(Method method) { return method == Method::direct || method == Method::aggregate; }
 
 }  // namespace
 
@@ -35,7 +39,9 @@ Plan plan_access(const Strategy& strategy, const PlanInput& facts, DirectIo dire
   PlanInput input = facts;
   input.may_sieve_writes = strategy.sieve_writes;
   input.staging_bytes = strategy.staging_bytes;
-  if (strategy.method.has_value() && (*strategy.method == Method::direct || input.shared_memory))
+  input.aggregators = std::min(strategy.aggregators, input.most_aggregators);
+  input.window_bytes = strategy.aggregator_bytes / 4;
+  if (strategy.method.has_value() && (input.shared_memory || works_between_processes(*strategy.method)))
     input.method = strategy.method;
   input.workers = std::min(strategy.workers, input.tasks);
   const Plan plan = cheapest(strategy, input, direct.possible);

@@ -21,6 +21,7 @@ namespace {
 using std::chrono::microseconds;
 constexpr microseconds kShort{200};
 constexpr microseconds kLong{1000};
+constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
 constexpr unsigned kYieldRounds = 64;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
@@ -148,7 +149,7 @@ bool Progress::in_kernel() {
 bool Progress::begin(const std::shared_ptr<Request>& request) {
   try {
     if (!queues_.has_value()) queues_.emplace();
-    driver_.reserve(running_.size() + 1);
+    driver_.reserve(kMostParked * (running_.size() + 1));
     request->op_.emplace(request->operation(queues_->context()));
   } catch (const std::bad_alloc&) {
     return false;

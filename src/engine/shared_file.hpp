@@ -7,9 +7,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "engine/range_gate.hpp"
+#include "plan/aggregators.hpp"
 #include "plan/cost_model.hpp"
 
 namespace thalweg {
@@ -26,7 +28,9 @@ struct Strategy {
   bool sieve_writes = false;     // only where nobody else has the file open: another handle knows nothing of `writers`
   std::optional<Method> method;  // by hint; else the cost model decides
   std::size_t workers = 0;       // by hint; 0: the cost model decides
-  StorageCosts costs;            // through the page cache
+  std::size_t aggregators = 0;   // the same
+  std::uint64_t aggregator_bytes = std::uint64_t{1} << 24;  // staging of one aggregator, windows and parcels together
+  StorageCosts costs;                                       // through the page cache
   StorageCosts direct_costs;
 };
 
@@ -57,6 +61,9 @@ struct SharedFile {
   bool may_read = false;
   bool may_write = false;
   bool one_process = true;  // all tasks that have it open together are in this process
+  // Who may aggregate for the group that has it open, spread over nodes first; empty: any of this process.
+  std::vector<Aggregator> aggregators;
+  bool peers_reachable = false;  // aggregators can read and write the memory of all processes of their nodes
   SharedPosition position;
   RangeGate writers;
   std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did

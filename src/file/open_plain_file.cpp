@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "file/find_aggregators.hpp"
 #include "file/plain_file.hpp"
 #include "file/strategy.hpp"
 #include "group/agree.hpp"
@@ -175,6 +176,9 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   status = co_await strategy_of_task_0(group, *opened->file);
   if (!status.ok()) co_return status;
   status = co_await alignment_of_all(group, *opened->file);
+  if (!status.ok()) co_return status;
+
+  status = co_await find_aggregators(group, *opened->file);
   if (!status.ok()) co_return status;
 
   file->shared_ = opened->file;

@@ -14,10 +14,14 @@ Status set_hint(FileHints& hints, std::string_view name, std::string_view value)
   if (name == "io") {
     hints.io = static_cast<FileHints::Io>(number);
   } else if (name == "method") {
-    constexpr Method kMethods[] = {Method::direct, Method::shared, Method::naive};
+    constexpr Method kMethods[] = {Method::direct, Method::shared, Method::naive, Method::aggregate};
     if (number > 0) hints.method = kMethods[number - 1];
   } else if (name == "workers") {
     hints.workers = word ? 0 : static_cast<std::size_t>(number);
+  } else if (name == "aggregators") {
+    hints.aggregators = word ? 0 : static_cast<std::size_t>(number);
+  } else if (name == "aggregator_bytes") {
+    hints.aggregator_bytes = number;
   } else if (name == "queue_depth") {
     hints.queue_depth = static_cast<unsigned>(number);
   } else if (name == "transfer_bytes") {
@@ -62,6 +66,8 @@ Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
   }
   strategy.method = hints.method;
   strategy.workers = hints.workers;
+  strategy.aggregators = hints.aggregators;
+  strategy.aggregator_bytes = hints.aggregator_bytes.value_or(strategy.aggregator_bytes);
   strategy.queue_depth = hints.queue_depth.value_or(strategy.queue_depth);
   strategy.transfer_bytes = hints.transfer_bytes.value_or(strategy.transfer_bytes);
   strategy.staging_bytes = hints.staging_bytes.value_or(strategy.staging_bytes);

@@ -13,6 +13,8 @@ struct FileHints {
   enum class Io { automatic, buffered, direct } io = Io::automatic;
   std::optional<Method> method;
   std::size_t workers = 0;
+  std::size_t aggregators = 0;
+  std::optional<std::uint64_t> aggregator_bytes;
   std::optional<unsigned> queue_depth;
   std::optional<std::uint64_t> transfer_bytes;
   std::optional<std::uint64_t> staging_bytes;

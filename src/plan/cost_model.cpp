@@ -45,12 +45,14 @@ class Model {
   // Cheapest of all, or of those of the method that is asked for; among equals the simplest.
   Plan choose() const {
     if (!in_.method.has_value()) {
-      const Plan alone = cheapest_direct();
+      Plan alone = cheapest_direct();
+      if (!in_.shared_memory && in_.most_aggregators > 0) take_cheaper(alone, cheapest_aggregate());
       if (!in_.shared_memory || tasks_ == 1) return with_reason(alone);
       const Plan together = cheapest_shared();
       return with_reason(together.expected_ns < alone.expected_ns ? together : alone);
     }
     Plan asked = *in_.method == Method::shared ? cheapest_shared() : cheapest_direct();
+    if (*in_.method == Method::aggregate && in_.most_aggregators > 0) asked = cheapest_aggregate();
     if (*in_.method == Method::naive) asked = plan(Method::naive, Style::plain, 1, plain(own_runs(), bytes_).sum());
     asked.reason = "the hint 'method' says so";
     return asked;
@@ -76,6 +78,12 @@ class Model {
         if (workers < tasks_) take_cheaper(best, shared(style, workers + 1));
       }
     }
+    return best;
+  }
+  Plan cheapest_aggregate() const {
+    if (in_.aggregators > 0) return aggregate(in_.aggregators);
+    Plan best = aggregate(1);
+    for (std::size_t n = 2; n <= in_.most_aggregators; ++n) take_cheaper(best, aggregate(n));
     return best;
   }
   static void take_cheaper(Plan& best, const Plan& other) {
@@ -169,6 +177,21 @@ class Model {
                 shared_work(style, workers).elapsed(1 / n, at_once) + n * costs_.handover_ns + queueing);
   }
 
+  // Runs of all tasks that touch are one there. Windows of one round are exchanged while those before are moved, so
+  // that the slower of the two counts; the first and the last are not hidden.
+  Plan aggregate(std::size_t aggregators) const {
+    const auto n = static_cast<double>(aggregators);
+    const auto window = static_cast<double>(std::max<std::uint64_t>(in_.window_bytes, 1));
+    const double bytes = std::min(bytes_, range_);
+    const double rounds = std::max(1.0, bytes / (n * window));
+    const double calls = std::max({merged_runs(), n, bytes / window});
+    const Work work{calls * costs_.call_ns + bytes * staged_byte_ns(), copies_ns()};
+    const double meetings = rounds * costs_.round_ns * std::log2(static_cast<double>(tasks_) + 1);
+    const double queueing = std::max(0.0, n - static_cast<double>(most_workers_)) * costs_.queueing_ns;
+    return plan(Method::aggregate, Style::plain, aggregators,
+                work.elapsed(1 / n, static_cast<double>(most_workers_)) + meetings + queueing);
+  }
+
   // Of work / n + n * handover the lowest point between `least` and `most`, rounded down.
   std::size_t lowest_point(double work_ns, std::size_t least, std::size_t most) const {
     if (costs_.handover_ns <= 0) return most;
@@ -197,6 +220,8 @@ class Model {
     return plan;
   }
   const char* reason_of(const Plan& plan) const {
+    if (plan.method == Method::aggregate)
+      return "extents of different processes make up longer transfers, and that saves more than the exchange costs";
     if (plan.sieve) return "moving the holes too is cheaper than a call for each run";
     if (plan.pack && in_.pattern.bytes < in_.pattern.pieces * kSmallPiece)
       return "pieces are so small that copying them is cheaper";

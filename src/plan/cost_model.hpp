@@ -23,6 +23,7 @@ struct StorageCosts {
   double copy_byte_ns = 0.09;       // between memory and staging
   double copy_piece_ns = 3;         // each piece of it
   double handover_ns = 300;         // giving a share of the work to another thread
+  double round_ns = 60'000;         // the meetings of one round of two-phase I/O, times log2 of the tasks
   double queueing_ns = 250'000;     // each worker beyond those that the storage takes at once: it waits for its turn
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
@@ -38,6 +39,9 @@ struct PlanInput {
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;  // of one worker
   std::optional<Method> method;                          // by hint; else the cheapest. shared and naive: shared memory
   std::size_t workers = 0;                               // by hint, at most `tasks`; 0: as many as are cheapest
+  std::size_t most_aggregators = 0;                      // 0: nothing is aggregated
+  std::size_t aggregators = 0;                          // by hint, at most most_aggregators; 0: as many as are cheapest
+  std::uint64_t window_bytes = std::uint64_t{1} << 22;  // of one aggregator and round
 };
 
 // Total and deterministic: every task of a group computes the same plan from the same facts.

@@ -12,6 +12,8 @@ const char* method_name(Method method) {
       return "direct";
     case Method::shared:
       return "shared";
+    case Method::aggregate:
+      return "aggregate";
     case Method::naive:
       return "naive";
   }
@@ -24,6 +26,8 @@ std::string describe(const Plan& plan) {
   if (plan.method == Method::shared) {
     text += " by " + std::to_string(plan.workers) + (plan.workers == 1 ? " worker" : " workers");
   }
+  if (plan.method == Method::aggregate)
+    text += " by " + std::to_string(plan.workers) + (plan.workers == 1 ? " aggregator" : " aggregators");
   if (plan.pack) text += ", packed";
   if (plan.sieve) text += ", sieved";
   if (plan.past_cache) text += ", past the page cache";

@@ -53,8 +53,8 @@ TEST(EngineConformancePlans, EveryKindIsCarriedOut) {
   }
   ::alarm(0);
 
-  for (const char* plan :
-       {"nothing", "direct", "direct packed", "direct sieved", "shared", "shared packed", "shared sieved", "naive"})
+  for (const char* plan : {"nothing", "direct", "direct packed", "direct sieved", "shared", "shared packed",
+                           "shared sieved", "naive", "aggregate"})
     EXPECT_EQ(plans_seen().count(plan), 1u) << plan;
 }
 

@@ -145,13 +145,15 @@ Case draw_case(std::uint64_t seed, TaskRank tasks) {
 std::string draw_hints(std::uint64_t seed) {
   Random random = random_of(seed, 2);
   std::string hints;
-  const char* const methods[] = {"", "method=direct,", "method=shared,", "method=naive,"};
-  hints += methods[below(random, 4)];
+  const char* const methods[] = {"", "method=direct,", "method=shared,", "method=naive,", "method=aggregate,"};
+  hints += methods[below(random, 5)];
   if (below(random, 2) == 0) hints += "workers=" + std::to_string(1 + below(random, 5)) + ",";
   if (below(random, 2) == 0) hints += "staging_bytes=4096,";
   if (below(random, 4) == 0) hints += "sieve_writes=off,";
   if (below(random, 3) == 0) hints += "io=direct,";
   if (below(random, 2) == 0) hints += "transfer_bytes=64KiB,";
+  if (below(random, 2) == 0) hints += "aggregators=" + std::to_string(1 + below(random, 4)) + ",";
+  if (below(random, 2) == 0) hints += "aggregator_bytes=64KiB,";
   if (below(random, 2) == 0) hints += "queue_depth=" + std::to_string(1 + below(random, 4)) + ",";
   return hints;
 }

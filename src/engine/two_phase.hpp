@@ -1,0 +1,32 @@
+// Two-phase I/O (del Rosario, Bordawekar, Choudhary 1993; Thakur, Gropp, Lusk 1999: extended two-phase): tasks and
+// aggregators exchange what lies in a window of the file, aggregators move windows between staging and storage, round
+// after round; one round is exchanged while the one before is on its way (docs/design/two_phase.md).
+#pragma once
+
+#include <span>
+
+#include "engine/collective.hpp"
+#include "engine/transfer.hpp"
+#include "extent/extent_list.hpp"
+#include "plan/aggregators.hpp"
+
+namespace thalweg {
+
+struct TwoPhase {
+  Group* group = nullptr;
+  SharedFile* file = nullptr;
+  Direction direction = Direction::read;
+  const ExtentList* list = nullptr;  // of this task; null: it has nothing to move
+  FileDomain range;                  // of all tasks
+  std::span<const Aggregator> aggregators;
+  IoQueue* queue = nullptr;
+  unsigned depth = 1;
+  bool past_cache = false;
+  bool sieve = false;
+};
+
+// Collective. The status is this task's own: all come to the end, whatever fails. A task's memory may be read or
+// written by aggregators until all have agreed.
+Op<TransferResult> two_phase(TwoPhase what);
+
+}  // namespace thalweg

@@ -1,0 +1,13 @@
+// Which tasks of the group that opens a file may aggregate for all, and whether they reach the memory of their nodes.
+#pragma once
+
+#include "engine/shared_file.hpp"
+#include "group/group.hpp"
+
+namespace thalweg {
+
+// Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
+// each process. Groups of one process need none.
+Op<Status> find_aggregators(Group& group, SharedFile& file);
+
+}  // namespace thalweg

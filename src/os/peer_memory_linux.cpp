@@ -1,0 +1,84 @@
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "os/peer_memory.hpp"
+
+namespace thalweg {
+
+namespace {
+
+std::uint64_t& number_of_this_process() {
+  static std::uint64_t number = [] {
+    std::random_device random;
+    return (static_cast<std::uint64_t>(random()) << 32) ^ random();
+  }();
+  return number;
+}
+
+void skip(std::span<iovec>& parts, std::size_t bytes) {
+  while (!parts.empty() && bytes >= parts[0].iov_len) {
+    bytes -= parts[0].iov_len;
+    parts = parts.subspan(1);
+  }
+  if (bytes == 0) return;
+  parts[0].iov_base = static_cast<char*>(parts[0].iov_base) + bytes;
+  parts[0].iov_len -= bytes;
+}
+
+void copy_here(PeerAccess access, std::span<iovec> here, std::span<iovec> there) {
+  while (!here.empty() && !there.empty()) {
+    const std::size_t bytes = std::min(here[0].iov_len, there[0].iov_len);
+    if (access == PeerAccess::read) {
+      std::memcpy(here[0].iov_base, there[0].iov_base, bytes);
+    } else {
+      std::memcpy(there[0].iov_base, here[0].iov_base, bytes);
+    }
+    skip(here, bytes);
+    skip(there, bytes);
+  }
+}
+
+}  // namespace
+
+PeerProbe probe_of_this_process() {
+  std::uint64_t& number = number_of_this_process();
+  return {::getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
+}
+
+bool can_reach(const PeerProbe& peer) {
+  if (peer.process == ::getpid()) return peer.number == number_of_this_process();
+  std::uint64_t seen = 0;
+  iovec here{&seen, sizeof seen};
+  iovec there{reinterpret_cast<void*>(peer.address), sizeof seen};
+  if (!copy_peer(PeerAccess::read, peer.process, {&here, 1}, {&there, 1}).ok() || seen != peer.number) return false;
+  here = {&seen, sizeof seen};
+  there = {reinterpret_cast<void*>(peer.address), sizeof seen};
+  return copy_peer(PeerAccess::write, peer.process, {&here, 1}, {&there, 1}).ok();
+}
+
+Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  if (process == ::getpid()) {
+    copy_here(access, here, there);
+    return {};
+  }
+  const auto call = access == PeerAccess::read ? ::process_vm_readv : ::process_vm_writev;
+  while (!here.empty() && !there.empty()) {
+    const ssize_t moved = call(static_cast<pid_t>(process), here.data(), here.size(), there.data(), there.size(), 0);
+    if (moved <= 0) {
+      const int err = moved == 0 ? EFAULT : errno;
+      return Status::error(Code::io_error,
+                           std::string("cannot ") + (access == PeerAccess::read ? "read" : "write") +
+                               " the memory of process " + std::to_string(process) + ": " + std::strerror(err),
+                           err);
+    }
+    skip(here, static_cast<std::size_t>(moved));
+    skip(there, static_cast<std::size_t>(moved));
+  }
+  return {};
+}
+
+}  // namespace thalweg
