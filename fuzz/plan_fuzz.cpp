@@ -39,6 +39,8 @@ Choices choices_from(Input& input) {
   constexpr std::optional<Method> kAsked[] = {{}, Method::direct, Method::shared, Method::naive};
   choices.input.method = kAsked[choices.input.shared_memory ? asked / 9 % 4 : asked / 9 % 2];
   choices.input.workers = asked / 36;
+  choices.input.most_aggregators = asked % 4;
+  choices.input.aggregators = asked % 4 == 0 ? 0 : asked / 4 % (asked % 4);
   return choices;
 }
 

@@ -88,6 +88,7 @@ bool take_costs(const Json& json, StorageCosts& costs) {
   time("copy_byte_ns", costs.copy_byte_ns);
   time("copy_piece_ns", costs.copy_piece_ns);
   time("handover_ns", costs.handover_ns);
+  time("round_ns", costs.round_ns);
   time("queueing_ns", costs.queueing_ns);
   workers("parallel_reads", costs.parallel_reads);
   workers("parallel_writes", costs.parallel_writes);

@@ -46,7 +46,7 @@ class Model {
   Plan choose() const {
     if (!in_.method.has_value()) {
       Plan alone = cheapest_direct();
-      if (!in_.shared_memory && in_.most_aggregators > 0) take_cheaper(alone, cheapest_aggregate());
+      if (!in_.shared_memory && tasks_ > 1 && in_.most_aggregators > 0) take_cheaper(alone, cheapest_aggregate());
       if (!in_.shared_memory || tasks_ == 1) return with_reason(alone);
       const Plan together = cheapest_shared();
       return with_reason(together.expected_ns < alone.expected_ns ? together : alone);
@@ -81,9 +81,10 @@ class Model {
     return best;
   }
   Plan cheapest_aggregate() const {
-    if (in_.aggregators > 0) return aggregate(in_.aggregators);
+    const std::size_t most = std::min(in_.most_aggregators, tasks_);
+    if (in_.aggregators > 0) return aggregate(std::min(in_.aggregators, most));
     Plan best = aggregate(1);
-    for (std::size_t n = 2; n <= in_.most_aggregators; ++n) take_cheaper(best, aggregate(n));
+    for (std::size_t n = 2; n <= most; ++n) take_cheaper(best, aggregate(n));
     return best;
   }
   static void take_cheaper(Plan& best, const Plan& other) {

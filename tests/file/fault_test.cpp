@@ -129,6 +129,7 @@ class FaultsOf : public Faults, public testing::WithParamInterface<std::tuple<Ta
       all.push_back({tasks, direction, way, 24, ""});
       all.push_back({tasks, direction, way, 24, "method=direct,sieve_writes=off"});
       all.push_back({tasks, direction, way, 24, "method=naive"});
+      all.push_back({tasks, direction, way, 24, "method=aggregate,aggregators=2,aggregator_bytes=64KiB"});
       all.push_back({tasks, direction, way, 9000, "method=shared,workers=2,io=direct,queue_depth=2"});
     }
     return all;

@@ -150,7 +150,7 @@ class NthTransfer : public SharedFiles {
   void run_all(int progress) {
     for (const int tasks : {1, 2, 3}) {
       for (const tw_direction direction : {TW_ACCESS_READ, TW_ACCESS_WRITE}) {
-        for (const char* hints : {"method=direct", "method=shared,workers=2,sieve_writes=on"})
+        for (const char* hints : {"method=direct", "method=shared,workers=2,sieve_writes=on", "method=aggregate"})
           run_setting({tasks, direction, progress, hints, 500});
         run_setting({tasks, direction, progress, "method=shared,io=direct,queue_depth=2,transfer_bytes=64KiB", 40000});
       }

@@ -68,7 +68,8 @@ class TransferCallsOfTeams : public SharedFiles {
 
 TEST_F(TransferCallsOfTeams, InterruptedBusyAndShortOnesAreContinued) {
   for (const int tasks : {1, 2, 3}) {
-    for (const char* hints : {"", "method=direct,sieve_writes=off", "method=shared,workers=2", "method=naive"}) {
+    for (const char* hints : {"", "method=direct,sieve_writes=off", "method=shared,workers=2", "method=naive",
+                              "method=aggregate,aggregators=2"}) {
       for (const int err : {EINTR, EAGAIN}) {
         replace_calls(err, 0, 100);
         on_file(

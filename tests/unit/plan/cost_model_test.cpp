@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <vector>
 
 namespace thalweg {
 namespace {
@@ -57,6 +58,54 @@ TEST(ChosenPlan, IsSharedWhereRunsOfTasksMerge) {
   EXPECT_EQ(write.workers, 1u);  // one file takes one writer at a time
   EXPECT_EQ(read.method, Method::shared);
   EXPECT_EQ(read.workers, 4u);
+}
+
+PlanInput of_processes(PlanInput input) {
+  input.shared_memory = false;
+  input.most_aggregators = std::min<std::size_t>(input.tasks, 4);
+  return input;
+}
+
+// 1 GB/s and 100 us for each operation.
+StorageCosts far_away() {
+  StorageCosts costs;
+  costs.call_ns = 100'000;
+  costs.read_byte_ns = costs.write_byte_ns = costs.staged_read_byte_ns = costs.staged_write_byte_ns = 1;
+  costs.parallel_writes = 0;
+  return costs;
+}
+
+TEST(ChosenPlan, AggregatesBetweenProcessesWhereCallsAreDear) {
+  const PlanInput rows = of_processes(interleaved(8, 16384, 512));
+  const Plan near = plan(rows);
+  const Plan far = plan(rows, far_away());
+
+  EXPECT_EQ(far.method, Method::aggregate);
+  EXPECT_EQ(far.workers, 4u);
+  EXPECT_NE(describe(far).find("longer transfers"), std::string::npos);
+  EXPECT_LT(near.expected_ns, far.expected_ns);
+  EXPECT_EQ(plan(of_processes(interleaved(8, 1 << 20, 8))).method, Method::aggregate) << "pieces of 8 bytes";
+}
+
+TEST(ChosenPlan, LeavesLargePiecesToTheirProcesses) {
+  EXPECT_EQ(plan(of_processes(strided(8, 1, 1 << 24, 1 << 24))).method, Method::direct);
+  EXPECT_EQ(plan(of_processes(strided(8, 1, 1 << 24, 1 << 24)), far_away()).method, Method::direct);
+  EXPECT_EQ(plan(of_processes(reading(interleaved(4, 64, 1 << 20)))).method, Method::direct);
+}
+
+TEST(ChosenPlan, OfAGroupWithoutAggregatorsIsNeverToAggregate) {
+  PlanInput rows = of_processes(interleaved(8, 16384, 512));
+  rows.most_aggregators = 0;
+  EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
+  rows.method = Method::aggregate;
+  EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
+}
+
+TEST(ChosenPlan, TakesTheAggregatorsOfAHint) {
+  PlanInput rows = of_processes(interleaved(8, 16384, 512));
+  rows.aggregators = 3;
+  rows.method = Method::aggregate;
+  EXPECT_EQ(plan(rows).workers, 3u);
 }
 
 TEST(ChosenPlan, IsSharedWhereOneTaskHasAllTheWork) {
@@ -140,7 +189,11 @@ PlanInput random_input(std::mt19937_64& random) {
   input.may_sieve_writes = random() % 2 == 0;
   input.direction = random() % 2 == 0 ? Direction::read : Direction::write;
   if (random() % 2 == 0) input.workers = 1 + random() % input.tasks;
-  if (random() % 2 == 0) input.method = input.shared_memory ? static_cast<Method>(1 + random() % 3) : Method::direct;
+  input.most_aggregators = random() % 6;
+  const std::vector<Method> between = {Method::direct, Method::aggregate};
+  const std::vector<Method> within = {Method::direct, Method::shared, Method::naive, Method::aggregate};
+  const std::vector<Method>& methods = input.shared_memory ? within : between;
+  if (random() % 2 == 0) input.method = methods[random() % (methods.size() - (input.most_aggregators == 0 ? 1 : 0))];
   input.staging_bytes = random() % 3 == 0 ? 0 : std::uint64_t{1} << random() % 40;
   Pattern& p = input.pattern;
   p.shape = static_cast<Shape>(random() % 6);
@@ -173,7 +226,8 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
     ASSERT_TRUE(found.method != Method::naive || input.method == Method::naive);
     ASSERT_TRUE(found.method != Method::shared || input.shared_memory);
     ASSERT_TRUE(found.workers >= 1 && found.workers <= input.tasks &&
-                (most == 0 || found.pack || found.sieve || found.workers <= std::max(most, input.workers)));
+                (most == 0 || found.method == Method::aggregate || found.pack || found.sieve ||
+                 found.workers <= std::max(most, input.workers)));
     ASSERT_TRUE(found.method != Method::shared || input.workers == 0 || found.workers == input.workers);
     ASSERT_FALSE(found.pack && found.sieve);
     ASSERT_TRUE(!found.sieve || reads || input.may_sieve_writes);
