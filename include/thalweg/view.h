@@ -2,7 +2,7 @@
  *
  *     tw_view *element, *block;
  *     tw_view_contiguous(8, NULL, &element);                                              // a double
- *     tw_view_subarray(3, sizes, parts, starts, TW_ROW_MAJOR, element, &block);           // my block of the array
+ *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);                           // my block of the array
  *     tw_file_set_view(file, 0, block);                                                   // by every task, its own
  *     tw_write_view_all(file, mine, nbytes);                                              // one call, all rows
  *
@@ -56,10 +56,17 @@ enum {
   TW_COLUMN_MAJOR = 1 /* the first index changes fastest: Fortran */
 };
 
-/* A block of an array of n >= 1 dimensions: of dimension i, parts[i] of sizes[i] indices, from starts[i] on. The extent
- * is that of the whole array. TW_ERR_INVALID: a part outside of the array. */
-TW_API tw_status tw_view_subarray(int32_t n, const int64_t* sizes, const int64_t* parts, const int64_t* starts,
-                                  tw_array_order order, const tw_view* element, tw_view** view);
+/* One dimension of a block of an array. */
+typedef struct tw_slice {
+  int64_t size;   /* indices of the array */
+  int64_t start;  /* first one of the block */
+  int64_t length; /* so many are in the block */
+} tw_slice;
+
+/* A block of an array of n >= 1 dimensions, from the slowest to the fastest in TW_ROW_MAJOR order. The extent is that
+ * of the whole array. TW_ERR_INVALID: a block that is not inside of the array. */
+TW_API tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order order, const tw_view* element,
+                                  tw_view** view);
 
 typedef int32_t tw_distribution;
 enum {

@@ -2,7 +2,6 @@
 #ifndef THALWEG_VIEW_HPP
 #define THALWEG_VIEW_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -33,16 +32,15 @@ class View {
   }
   static View indexed(std::span<const std::int64_t> displacements, std::span<const std::int64_t> lengths,
                       const View& element) {
-    const std::int64_t n = same_size(displacements.size(), lengths.size());
+    if (displacements.size() != lengths.size())
+      throw std::invalid_argument("thalweg::View: displacements and lengths differ in number");
+    const auto n = static_cast<std::int64_t>(lengths.size());
     return made(
         [&](tw_view** view) { return tw_view_indexed(n, displacements.data(), lengths.data(), element.get(), view); });
   }
-  static View subarray(std::span<const std::int64_t> sizes, std::span<const std::int64_t> parts,
-                       std::span<const std::int64_t> starts, const View& element, tw_array_order order = TW_ROW_MAJOR) {
-    const auto n = static_cast<std::int32_t>(same_size(sizes.size(), parts.size(), starts.size()));
-    return made([&](tw_view** view) {
-      return tw_view_subarray(n, sizes.data(), parts.data(), starts.data(), order, element.get(), view);
-    });
+  static View subarray(std::span<const tw_slice> slices, const View& element, tw_array_order order = TW_ROW_MAJOR) {
+    const auto n = static_cast<std::int32_t>(slices.size());
+    return made([&](tw_view** view) { return tw_view_subarray(n, slices.data(), order, element.get(), view); });
   }
   static View distributed(std::span<const tw_dimension> dimensions, std::int64_t rank, const View& element,
                           tw_array_order order = TW_ROW_MAJOR) {
@@ -69,14 +67,6 @@ class View {
     check(make(&view));
     return View(view);
   }
-  static std::int64_t same_size(std::size_t first, std::size_t second) {
-    if (first != second) throw std::invalid_argument("thalweg::View: lists of different lengths");
-    return static_cast<std::int64_t>(first);
-  }
-  static std::int64_t same_size(std::size_t first, std::size_t second, std::size_t third) {
-    return same_size(static_cast<std::size_t>(same_size(first, second)), third);
-  }
-
   std::unique_ptr<tw_view, Free> view_;
 };
 

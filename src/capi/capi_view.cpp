@@ -1,6 +1,5 @@
 // view.h: what is given is looked at, and made into a view.
-#include <memory>
-#include <new>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +66,22 @@ Result<View> indexed(std::int64_t n, const int64_t* displacements, const int64_t
   return View::indexed(blocks, element_of(element));
 }
 
+Status take_slice(const std::string& name, const tw_slice& given, SubarrayDimension& taken) {
+  constexpr const char* kFunction = "tw_view_subarray";
+  TW_RETURN_IF_ERROR(check_number(kFunction, name + ".size", given.size));
+  TW_RETURN_IF_ERROR(check_number(kFunction, name + ".start", given.start));
+  TW_RETURN_IF_ERROR(check_number(kFunction, name + ".length", given.length));
+  taken = {number_of(given.size), number_of(given.length), number_of(given.start)};
+  return {};
+}
+
+Result<View> subarray(std::span<const tw_slice> given, tw_array_order order, const tw_view* element) {
+  std::vector<SubarrayDimension> dimensions(given.size());
+  for (std::size_t i = 0; i < given.size(); ++i)
+    TW_RETURN_IF_ERROR(take_slice("slices[" + std::to_string(i) + "]", given[i], dimensions[i]));
+  return View::subarray(dimensions, order_of(order), element_of(element));
+}
+
 Status take_dimension(const std::string& name, const tw_dimension& given, DistributedDimension& taken) {
   constexpr const char* kFunction = "tw_view_distributed";
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".size", given.size));
@@ -117,18 +132,13 @@ tw_status tw_view_indexed(int64_t n, const int64_t* displacements, const int64_t
   return make_view("tw_view_indexed", view, [&] { return indexed(n, displacements, lengths, element); });
 }
 
-tw_status tw_view_subarray(int32_t n, const int64_t* sizes, const int64_t* parts, const int64_t* starts,
-                           tw_array_order order, const tw_view* element, tw_view** view) {
+tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order order, const tw_view* element,
+                           tw_view** view) {
   constexpr const char* kFunction = "tw_view_subarray";
   return make_view(kFunction, view, [&]() -> Result<View> {
     TW_RETURN_IF_ERROR(check_array(kFunction, n, order));
-    TW_RETURN_IF_ERROR(check_list(kFunction, "sizes", sizes, n));
-    TW_RETURN_IF_ERROR(check_list(kFunction, "parts", parts, n));
-    TW_RETURN_IF_ERROR(check_list(kFunction, "starts", starts, n));
-    std::vector<SubarrayDimension> dimensions;
-    for (int32_t i = 0; i < n; ++i)
-      dimensions.push_back({number_of(sizes[i]), number_of(parts[i]), number_of(starts[i])});
-    return View::subarray(dimensions, order_of(order), element_of(element));
+    if (slices == nullptr) return null_argument(kFunction, "slices");
+    return subarray({slices, static_cast<std::size_t>(n)}, order, element);
   });
 }
 

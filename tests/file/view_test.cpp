@@ -459,6 +459,12 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
     spoil(spoilt);
     return tw_view_distributed(1, &spoilt, rank, TW_ROW_MAJOR, nullptr, &view);
   };
+  const tw_slice slice{8, 4, 4};
+  const auto sliced = [&](auto&& spoil) {
+    tw_slice spoilt = slice;
+    spoil(spoilt);
+    return tw_view_subarray(1, &spoilt, TW_ROW_MAJOR, nullptr, &view);
+  };
   const auto as_it_is = [](tw_dimension&) {};
   const tw_status invalid[] = {
       tw_view_contiguous(-1, nullptr, &view),
@@ -471,13 +477,15 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
       tw_view_indexed(2, good, nullptr, nullptr, &view),
       tw_view_indexed(2, bad, good, nullptr, &view),
       tw_view_indexed(2, good, bad, nullptr, &view),
-      tw_view_subarray(0, good, good, good, TW_ROW_MAJOR, nullptr, &view),
-      tw_view_subarray(-2, good, good, good, TW_ROW_MAJOR, nullptr, &view),
-      tw_view_subarray(INT32_MAX, good, good, good, TW_ROW_MAJOR, nullptr, &view),
-      tw_view_subarray(2, nullptr, good, good, TW_ROW_MAJOR, nullptr, &view),
-      tw_view_subarray(2, good, bad, good, TW_ROW_MAJOR, nullptr, &view),
-      tw_view_subarray(2, good, good, good, TW_ROW_MAJOR, nullptr, &view),
-      tw_view_subarray(2, good, good, good, 7, nullptr, &view),
+      tw_view_subarray(0, &slice, TW_ROW_MAJOR, nullptr, &view),
+      tw_view_subarray(-2, &slice, TW_ROW_MAJOR, nullptr, &view),
+      tw_view_subarray(INT32_MAX, &slice, TW_ROW_MAJOR, nullptr, &view),
+      tw_view_subarray(1, nullptr, TW_ROW_MAJOR, nullptr, &view),
+      tw_view_subarray(1, &slice, 7, nullptr, &view),
+      sliced([](auto& s) { s.size = -8; }),
+      sliced([](auto& s) { s.start = -1; }),
+      sliced([](auto& s) { s.start = 5; }),
+      sliced([](auto& s) { s.length = -1; }),
       tw_view_distributed(0, &dimension, 0, TW_ROW_MAJOR, nullptr, &view),
       tw_view_distributed(1, nullptr, 0, TW_ROW_MAJOR, nullptr, &view),
       tw_view_distributed(1, &dimension, 0, -1, nullptr, &view),
@@ -493,8 +501,11 @@ TEST_F(ViewCalls, RefuseWrongArguments) {
   for (std::size_t i = 0; i < std::size(invalid); ++i) EXPECT_EQ(invalid[i], TW_ERR_INVALID) << "number " << i;
   EXPECT_EQ(tw_view_strided(2, 1, INT64_MAX, nullptr, &view), TW_ERR_RANGE);
   EXPECT_EQ(tw_view_indexed(2, most, most, nullptr, &view), TW_ERR_RANGE);
-  EXPECT_EQ(tw_view_subarray(2, most, good, good, TW_COLUMN_MAJOR, nullptr, &view), TW_ERR_RANGE);
+  const tw_slice large[] = {{INT64_MAX, 4, 4}, {INT64_MAX, 4, 4}};
+  EXPECT_EQ(tw_view_subarray(2, large, TW_COLUMN_MAJOR, nullptr, &view), TW_ERR_RANGE);
   EXPECT_EQ(view, nullptr) << "nothing was made";
+  EXPECT_EQ(sliced([](auto&) {}), TW_OK) << "as it is: " << tw_last_error();
+  tw_view_free(view);
   tw_view_free(nullptr);
   EXPECT_EQ(tw_view_size(nullptr), 0);
   EXPECT_EQ(tw_view_extent(nullptr), 0);

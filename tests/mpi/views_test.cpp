@@ -31,14 +31,12 @@ tw_view* ints() {
 // Slabs of a 4 x 5 x (3 per rank) array.
 Part subarray(int rank, int ranks, int order) {
   const int sizes[] = {4, 5, 3 * ranks}, parts[] = {2, 3, 3}, starts[] = {1, 2, 3 * rank};
-  const std::int64_t whole[] = {4, 5, 3 * ranks}, mine[] = {2, 3, 3}, from[] = {1, 2, 3 * rank};
+  const tw_slice slices[] = {{4, 1, 2}, {5, 2, 3}, {3 * ranks, 3 * rank, 3}};
   Part part;
   MPI_Type_create_subarray(3, sizes, parts, starts, order, MPI_INT, &part.type);
   tw_view* element = ints();
-  EXPECT_EQ(tw_view_subarray(3, whole, mine, from, order == MPI_ORDER_C ? TW_ROW_MAJOR : TW_COLUMN_MAJOR, element,
-                             &part.view),
-            TW_OK)
-      << tw_last_error();
+  const tw_array_order as = order == MPI_ORDER_C ? TW_ROW_MAJOR : TW_COLUMN_MAJOR;
+  EXPECT_EQ(tw_view_subarray(3, slices, as, element, &part.view), TW_OK) << tw_last_error();
   tw_view_free(element);
   return part;
 }
