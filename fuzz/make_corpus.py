@@ -2,10 +2,11 @@
 """Writes the seeds of the fuzz targets: structures of sound files, cut to the layouts that the targets read, and accesses
 of some shapes.
 
-Usage: make_corpus.py        (writes corpus/{multifile_*,plan}/seed_*; other files there are findings and stay)
+Usage: make_corpus.py        (writes corpus/{multifile_*,plan,view}/seed_*; other files there are findings and stay)
 """
 
 import pathlib
+import random
 import struct
 import sys
 
@@ -97,9 +98,18 @@ def plan_seeds():
         yield f"far_{flags}", plan_head(flags, 3, 4) + b"".join(struct.pack("<BQQ", *extent) for extent in far)
 
 
+def view_seeds():
+    """Name and bytes of nested views; view_fuzz.cpp draws each of its numbers from two bytes: the depth, the bytes inside, ..."""
+    for seed in range(12):
+        draw = random.Random(seed)
+        yield f"nested_{seed}", struct.pack("<HH", 1 + seed % 6, seed % 4) + draw.randbytes(120)
+
+
 def main():
     for name, data in plan_seeds():
         store("plan", name, data)
+    for name, data in view_seeds():
+        store("view", name, data)
     for case in valid_cases.READ + valid_cases.RECOVER:
         parts = case()[0]
         seed = read_seed(parts[0])

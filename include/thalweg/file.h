@@ -15,6 +15,7 @@
  * own arguments; a task without data gives a length of 0. Their status is the same on every task: that of the task that
  * failed worst, which the message names. After a failure the bytes in the file within the range of the access are
  * undefined, the bytes outside are untouched, and the group goes on working.
+ * A task may see the file through a view (tw_file_set_view), say its block of an array that is row by row in the file.
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
  *
  * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_wait() or
@@ -32,6 +33,7 @@
 #include "group.h"
 #include "request.h"
 #include "status.h"
+#include "view.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -90,6 +92,37 @@ TW_API tw_status tw_file_sync(tw_file* file);
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (below 0, above 2^63-1), TW_ERR_IO. Since 0.2. */
 TW_API tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
 
+/* ---- Views --------------------------------------------------------------------------------------------------------
+ * A handle sees the bytes of the file, or those of a view (view.h), which repeats with its extent from `displacement`
+ * on. Each task has its own. Of the accesses through a handle with a view,
+ *
+ *   TW_AT_OFFSET   offsets count the bytes of the view (tw_..._at, tw_..._at_all)
+ *   TW_IN_VIEW     begins at a position of this task, which then moves by the bytes asked for (tw_..._view...)
+ *   TW_AT_EXTENTS  offsets are of the file, as without a view (tw_..._list...)
+ *   TW_IN_ORDER    is TW_ERR_INVALID (tw_write_all, tw_read_all): the shared position counts bytes of the file
+ *
+ * An access takes 24 bytes for each piece of the view that it touches. It is placed at the call: a view that is set
+ * while requests are outstanding is for later calls. */
+
+/* From now on this task sees `view`; its position becomes 0. Without a view TW_IN_VIEW works too: then its position is
+ * an own one in the file.
+ * Call: collective, each task with its own arguments. Blocking: yes.
+ * displacement [in] offset in the file, >= 0, where the view begins.
+ * view         [in] kept by the file; may be freed at once. NULL: the bytes of the file from `displacement` on.
+ * Returns TW_OK, or on all tasks, whose views then stay as they were, TW_ERR_INVALID (a negative displacement, a view
+ * with a byte that it has twice for a file that is open for writing), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_NO_MEMORY.
+ * Since 0.2. */
+TW_API tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view);
+/* Moves this task's position in its view. whence: SEEK_SET, SEEK_CUR, SEEK_END of stdio.h; the end is behind the last
+ * byte of the view that lies in the file as long as it is now.
+ * position [out] the new one; may be NULL. Call: independent. Blocking: no.
+ * Returns TW_OK, TW_ERR_INVALID (below 0, above 2^63-1, the end in a view that is not in file order), TW_ERR_IO.
+ * Since 0.2. */
+TW_API tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
+/* Where in the file byte `position` of this task's view lies. Call: independent. Blocking: no.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_RANGE (the view has fewer bytes below 2^63). Since 0.2. */
+TW_API tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset);
+
 /* ---- The access itself --------------------------------------------------------------------------------------------
  */
 
@@ -107,7 +140,8 @@ typedef int32_t tw_placement;
 enum {
   TW_AT_EXTENTS = 0, /* each extent at its own offset */
   TW_AT_OFFSET = 1,  /* one extent behind the other from `offset` of the access; their own offsets are ignored */
-  TW_IN_ORDER = 2    /* one behind the other from the shared position, task after task in rank order */
+  TW_IN_ORDER = 2,   /* one behind the other from the shared position, task after task in rank order */
+  TW_IN_VIEW = 3     /* one behind the other from this task's position in its view: see tw_file_set_view() */
 };
 
 typedef int32_t tw_progress;
@@ -129,7 +163,7 @@ typedef struct tw_access {
   tw_progress progress;     /* of a nonblocking access */
   const tw_extent* extents; /* n of them; borrowed until the access is complete */
   int64_t n;
-  int64_t offset; /* for TW_AT_OFFSET */
+  int64_t offset; /* for TW_AT_OFFSET: bytes of the view of `file`, which are those of the file if none was set */
   /* What the caller knows to be wrong already, to be told to all tasks instead of moving bytes; TW_OK: nothing. */
   tw_status status;
   int32_t os_errno;
@@ -143,7 +177,7 @@ typedef struct tw_access {
  *
  * group  [in]  NULL: the group of `file`. Else another group, all of whose tasks are in this process: say the threads
  * of a parallel region that use a file opened outside of it. Not both NULL. Tasks that are in several groups make
- * their TW_IN_ORDER accesses to one file in the same order.
+ * their TW_IN_ORDER accesses to one file in the same order. TW_IN_VIEW needs the group of the file.
  *
  * access [in]  borrowed during the call, the extents too.
  *
@@ -160,8 +194,8 @@ TW_API tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* 
  * Wrong arguments come back from tw_wait() on all tasks. Returns TW_OK, or on this task alone TW_ERR_INVALID (request,
  * or file and group, are NULL), TW_ERR_NO_MEMORY. Since 0.2. */
 TW_API tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
-/* This task alone; the placement is not TW_IN_ORDER. Call: independent. Returns as tw_access_all(), on this task.
- * Since 0.2. */
+/* This task alone; the placement is not TW_IN_ORDER. Through views as the collective calls. Call: independent. Returns
+ * as tw_access_all(), on this task. Since 0.2. */
 TW_API tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved);
 TW_API tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request);
 
@@ -179,6 +213,10 @@ TW_API tw_status tw_read_all(tw_file* file, void* data, int64_t nbytes, int64_t*
 /* Collective, each task at its own offset. */
 TW_API tw_status tw_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
 TW_API tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+/* Collective, each task from its own position in its view; that moves at the call by nbytes, also when the access fails
+ * later or a read meets the end of the file, but not when this task's own arguments are wrong. */
+TW_API tw_status tw_write_view_all(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
 /* Collective, each task its own list of n extents with offsets, in any order. */
 TW_API tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n);
 TW_API tw_status tw_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
@@ -192,6 +230,8 @@ TW_API tw_status tw_read_com_list_all(tw_file* file, const tw_extent* extents, i
 /* Independent. */
 TW_API tw_status tw_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
 TW_API tw_status tw_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_write_view(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
 TW_API tw_status tw_write_list(tw_file* file, const tw_extent* extents, int64_t n);
 TW_API tw_status tw_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
 
@@ -201,6 +241,8 @@ TW_API tw_status tw_iread_all(tw_file* file, void* data, int64_t nbytes, tw_requ
 TW_API tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
                                   tw_request** request);
 TW_API tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
 TW_API tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
 TW_API tw_status tw_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
 TW_API tw_status tw_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
@@ -212,6 +254,8 @@ TW_API tw_status tw_iwrite_com_list_all(tw_file* file, const tw_extent* extents,
 TW_API tw_status tw_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
 TW_API tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request);
 TW_API tw_status tw_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request);
 TW_API tw_status tw_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
 TW_API tw_status tw_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
 

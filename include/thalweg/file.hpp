@@ -14,6 +14,7 @@
 #include "base.hpp"
 #include "file.h"
 #include "request.h"
+#include "view.hpp"
 
 namespace thalweg {
 
@@ -88,6 +89,24 @@ class File {
     check(tw_read_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), &nread));
     return nread;
   }
+  // Collective: from now on this task sees `view`, repeated from `displacement` on; or the file as it is.
+  void set_view(std::int64_t displacement, const View& view) {
+    check(tw_file_set_view(get(), displacement, view.get()));
+  }
+  void reset_view() { check(tw_file_set_view(get(), 0, nullptr)); }
+  // Collective: each task from its own position in its view.
+  void write_view_all(const PlainRange auto& data) { check(tw_write_view_all(get(), bytes_of(data), size_of(data))); }
+  std::int64_t read_view_all(PlainTarget auto&& data) {
+    std::int64_t nread = 0;
+    check(tw_read_view_all(get(), std::ranges::data(data), size_of(data), &nread));
+    return nread;
+  }
+  // Independent: moves the position in the view; whence: SEEK_SET, SEEK_CUR, SEEK_END.
+  std::int64_t seek_view(std::int64_t offset, std::int32_t whence) {
+    std::int64_t position = 0;
+    check(tw_file_seek_view(get(), offset, whence, &position));
+    return position;
+  }
   // Collective and nonblocking; `data` stays where it is until the request is complete.
   [[nodiscard]] Request start_write_at_all(const PlainRange auto& data, std::int64_t offset) {
     tw_request* request = nullptr;
@@ -97,6 +116,16 @@ class File {
   [[nodiscard]] Request start_read_at_all(PlainTarget auto&& data, std::int64_t offset) {
     tw_request* request = nullptr;
     check(tw_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, &request));
+    return Request(request);
+  }
+  [[nodiscard]] Request start_write_view_all(const PlainRange auto& data) {
+    tw_request* request = nullptr;
+    check(tw_iwrite_view_all(get(), bytes_of(data), size_of(data), &request));
+    return Request(request);
+  }
+  [[nodiscard]] Request start_read_view_all(PlainTarget auto&& data) {
+    tw_request* request = nullptr;
+    check(tw_iread_view_all(get(), std::ranges::data(data), size_of(data), &request));
     return Request(request);
   }
   // Independent.

@@ -16,5 +16,6 @@
 #include "status.h"
 #include "storage.h"
 #include "version.h"
+#include "view.h"
 
 #endif

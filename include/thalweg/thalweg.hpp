@@ -6,7 +6,7 @@
 //     file.write(values);                                                    // independent; std::span, vector, array
 //     file.close();                                                          // collective
 //
-// What each call means is said once, at the C call of the same name in group.h, multifile.h, file.h and request.h; here
+// What each call means is said once, at the C call of the same name in group.h, multifile.h, file.h, view.h and request.h; here
 // stands what C++ adds. A failed call throws thalweg::Error. Collective calls fail alike on all tasks, so all of them
 // throw.
 //
@@ -19,5 +19,6 @@
 #include "file.hpp"
 #include "multifile.hpp"
 #include "thalweg.h"
+#include "view.hpp"
 
 #endif

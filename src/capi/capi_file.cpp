@@ -5,6 +5,7 @@
 
 #include "capi/file_handle.hpp"
 #include "capi/guard.hpp"
+#include "capi/view_handle.hpp"
 #include "engine/queues.hpp"
 #include "thalweg/file.h"
 
@@ -59,7 +60,7 @@ PlainOpen to_open_or_complain(const char* path, int32_t flags, const tw_file_opt
 Status check_numbers(const char* function, const tw_access& given) {
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
     return bad(function, "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
-  if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_ORDER)
+  if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_VIEW)
     return bad(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
   if (given.progress < TW_PROGRESS_DEFAULT || given.progress > TW_PROGRESS_KERNEL)
     return bad(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
@@ -126,6 +127,10 @@ Status check_access(const char* function, const tw_access* given) {
   });
 }
 
+PlacedAccess for_others(tw_file* file, Access access) {
+  return file != nullptr ? file->impl->place_for_others(std::move(access)) : PlacedAccess(std::move(access));
+}
+
 }  // namespace
 
 Access to_access(const char* function, const tw_access* given) {
@@ -134,7 +139,7 @@ Access to_access(const char* function, const tw_access* given) {
   if (!is_whole(given)) return access;
   access.direction = given->direction == TW_ACCESS_WRITE ? Direction::write : Direction::read;
   access.placement = static_cast<Placement>(
-      given->placement >= TW_AT_EXTENTS && given->placement <= TW_IN_ORDER ? given->placement : TW_AT_EXTENTS);
+      given->placement >= TW_AT_EXTENTS && given->placement <= TW_IN_VIEW ? given->placement : TW_AT_EXTENTS);
   access.common = given->common != 0;
   if (!access.status.ok()) return access;
   access.extents = {reinterpret_cast<const Extent*>(given->extents), static_cast<std::size_t>(given->n)};
@@ -219,6 +224,39 @@ tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* p
   });
 }
 
+tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_set_view", "file");
+    Status mine;
+    if (displacement < 0)
+      mine = or_out_of_memory(
+          [&] { return bad("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more"); });
+    const View* seen = view != nullptr ? &view->impl : nullptr;
+    return run(file->impl->set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
+  });
+}
+
+tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_seek_view", "file");
+    const auto now = file->impl->seek_view(offset, whence);
+    if (!now.has_value()) return now.error();
+    if (position != nullptr) *position = static_cast<int64_t>(now.value());
+    return {};
+  });
+}
+
+tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return null_argument("tw_file_view_offset", "file");
+    if (offset == nullptr) return null_argument("tw_file_view_offset", "offset");
+    if (position < 0) return bad("tw_file_view_offset", "position is " + std::to_string(position) + "; 0 or more");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t found, file->impl->offset_in_file(static_cast<std::uint64_t>(position)));
+    *offset = static_cast<int64_t>(found);
+    return {};
+  });
+}
+
 tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved) {
   return guarded([&]() -> Status {
     if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
@@ -228,7 +266,8 @@ tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access,
       return answer(file->last, moved);
     }
     const std::shared_ptr<SharedFile> shared = file != nullptr ? file->impl->shared() : nullptr;
-    return answer(run(access_with(*group->impl, shared, std::move(mine), blocking_io())), moved);
+    const IoContext io = blocking_io();
+    return answer(run(access_with(*group->impl, shared, for_others(file, std::move(mine)), io)), moved);
   });
 }
 
@@ -246,7 +285,8 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
     if (made != nullptr) keep_only(mine, *made);
     const std::shared_ptr<Request> operation =
         group == nullptr ? file->impl->request(std::move(mine))
-                         : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr, std::move(mine));
+                         : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
+                                        for_others(file, std::move(mine)));
     const Group& tasks = group != nullptr ? *group->impl : file->impl->group();
     start(operation, tasks.any_thread() ? to_mode(access) : ProgressMode::own);
     if (!nowhere.ok()) return nowhere;
@@ -259,8 +299,9 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
 tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) {
   return guarded([&]() -> Status {
     if (file == nullptr) return null_argument("tw_access_one", "file");
-    Access mine = to_access("tw_access_one", access);
-    return answer(run(access_one(*file->impl->shared(), std::move(mine), blocking_io())), moved);
+    const IoContext io = blocking_io();
+    PlacedAccess mine = file->impl->place(to_access("tw_access_one", access));
+    return answer(run(access_one(*file->impl->shared(), std::move(mine.access), io)), moved);
   });
 }
 
@@ -271,7 +312,7 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
     Access mine = to_access("tw_iaccess_one", access);
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
-    made->impl = request_one(file->impl->shared(), std::move(mine));
+    made->impl = request_one(file->impl->shared(), file->impl->place(std::move(mine)));
     start(made->impl, to_mode(access));
     *request = made.release();
     return {};

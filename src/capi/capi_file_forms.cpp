@@ -15,6 +15,10 @@ tw_access at(int64_t offset, tw_direction direction, const tw_extent& piece) {
   return {sizeof(tw_access), direction, TW_AT_OFFSET, 0, TW_PROGRESS_DEFAULT, &piece, 1, offset, TW_OK, 0, nullptr};
 }
 
+tw_access in_view(tw_direction direction, const tw_extent& piece) {
+  return {sizeof(tw_access), direction, TW_IN_VIEW, 0, TW_PROGRESS_DEFAULT, &piece, 1, 0, TW_OK, 0, nullptr};
+}
+
 tw_access list(tw_direction direction, const tw_extent* extents, int64_t n) {
   return {sizeof(tw_access), direction, TW_AT_EXTENTS, 0, TW_PROGRESS_DEFAULT, extents, n, 0, TW_OK, 0, nullptr};
 }
@@ -60,6 +64,14 @@ tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offs
   return by_all(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
+tw_status tw_write_view_all(tw_file* file, const void* data, int64_t nbytes) {
+  return by_all(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
+}
+
+tw_status tw_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+  return by_all(file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
+}
+
 tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
   return by_all(file, list(TW_ACCESS_WRITE, extents, n));
 }
@@ -100,6 +112,14 @@ tw_status tw_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, 
   return by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
+tw_status tw_write_view(tw_file* file, const void* data, int64_t nbytes) {
+  return by_one(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
+}
+
+tw_status tw_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+  return by_one(file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
+}
+
 tw_status tw_write_list(tw_file* file, const tw_extent* extents, int64_t n) {
   return by_one(file, list(TW_ACCESS_WRITE, extents, n));
 }
@@ -122,6 +142,14 @@ tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int6
 
 tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
   return start_by_all(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
+}
+
+tw_status tw_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+  return start_by_all(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
+}
+
+tw_status tw_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+  return start_by_all(file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
@@ -162,6 +190,14 @@ tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t 
 
 tw_status tw_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
   return start_by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
+}
+
+tw_status tw_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+  return start_by_one(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
+}
+
+tw_status tw_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+  return start_by_one(file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {

@@ -12,7 +12,8 @@ namespace thalweg {
 //   at_extents  each extent at its own offset
 //   at_offset   one behind the other from Access::offset
 //   in_order    one behind the other from the shared position, task after task in rank order
-enum class Placement : std::uint8_t { at_extents, at_offset, in_order };
+//   in_view     one behind the other in a view of the file; it becomes at_extents before the engine sees it
+enum class Placement : std::uint8_t { at_extents, at_offset, in_order, in_view };
 
 struct Access {
   Direction direction = Direction::read;

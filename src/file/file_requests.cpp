@@ -1,5 +1,6 @@
 // Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
 // on its lanes.
+#include <string>
 #include <utility>
 
 #include "engine/queues.hpp"
@@ -10,15 +11,25 @@ namespace thalweg {
 
 namespace {
 
-// A group other than that of the file moves the shared position only where all who use it are in this process.
-Access by_others(const SharedFile* file, Access access) {
-  if (access.placement != Placement::in_order || file == nullptr || file->one_process) return access;
-  if (access.status.ok())
-    access.status = Status::error(Code::invalid_argument,
-                                  "the shared position of '" + file->stored->path() +
-                                      "' moves in accesses of the group that opened it, which has several processes");
+Status refuse_others(const SharedFile* file, Placement placement) {
+  const std::string path = file != nullptr ? file->stored->path() : "";
+  return placement == Placement::in_view
+             ? Status::error(Code::invalid_argument, "the position in the view of '" + path +
+                                                         "' moves in accesses of the group that opened it; others use "
+                                                         "TW_AT_OFFSET")
+             : Status::error(Code::invalid_argument,
+                             "the shared position of '" + path +
+                                 "' moves in accesses of the group that opened it, which has several processes");
+}
+
+// A group other than that of the file moves the shared position only where all who use it are in this process, and no
+// position of a handle.
+void check_for_others(const SharedFile* file, Access& access) {
+  const Placement placement = access.placement;
+  const bool in_order = placement == Placement::in_order && file != nullptr && !file->one_process;
+  if (!in_order && placement != Placement::in_view) return;
+  if (access.status.ok()) access.status = or_out_of_memory([&] { return refuse_others(file, placement); });
   access.placement = Placement::at_extents;
-  return access;
 }
 
 SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Access& access) {
@@ -29,10 +40,10 @@ SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Acce
 // A nonblocking access. What it holds on to stays until it is complete.
 class FileRequest final : public Request {
  public:
-  FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, Access access)
-      : file_(std::move(file)), group_(std::move(group)), access_(std::move(access)) {
+  FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, PlacedAccess what)
+      : file_(std::move(file)), group_(std::move(group)), what_(std::move(what)) {
     if (file_ != nullptr) file_->requests.fetch_add(1, std::memory_order_relaxed);
-    if (group_ != nullptr) ticket_ = draw_for(*group_, file_.get(), access_);
+    if (group_ != nullptr) ticket_ = draw_for(*group_, file_.get(), what_.access);
   }
   ~FileRequest() override { FileRequest::let_go(); }
   void take_turns(std::shared_ptr<Lane> lane) {
@@ -43,7 +54,8 @@ class FileRequest final : public Request {
  private:
   Op<Outcome> operation(IoContext io) override {
     if (lane_ != nullptr) return on_lane(io);
-    return group_ != nullptr ? access_all(*group_, file_.get(), access_, ticket_, io) : access_one(*file_, access_, io);
+    const Access& access = what_.access;
+    return group_ != nullptr ? access_all(*group_, file_.get(), access, ticket_, io) : access_one(*file_, access, io);
   }
   void let_go() override {
     if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
@@ -54,7 +66,7 @@ class FileRequest final : public Request {
   Op<Outcome> on_lane(IoContext io) {
     const WaitPoint point{is_my_turn, nullptr, this};
     co_await Until{point};
-    Outcome outcome = co_await access_all(*group_, file_.get(), access_, ticket_, io);
+    Outcome outcome = co_await access_all(*group_, file_.get(), what_.access, ticket_, io);
     lane_->finished.store(turn_ + 1, std::memory_order_release);
     co_return outcome;
   }
@@ -65,7 +77,7 @@ class FileRequest final : public Request {
 
   std::shared_ptr<SharedFile> file_;
   std::shared_ptr<Group> group_;  // null: this task alone
-  const Access access_;
+  const PlacedAccess what_;
   SharedPosition::Ticket ticket_ = 0;
   std::shared_ptr<Lane> lane_;  // null: it need not wait for others
   std::uint64_t turn_ = 0;
@@ -73,40 +85,58 @@ class FileRequest final : public Request {
 
 // In memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
 std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
-                                          Access access) {
+                                          PlacedAccess what) {
   return std::allocate_shared<FileRequest>(FrameAllocator<FileRequest>{}, std::move(file), std::move(group),
-                                           std::move(access));
+                                           std::move(what));
+}
+
+// Keeps what the access borrows.
+Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what,
+                          SharedPosition::Ticket ticket, IoContext io) {
+  co_return co_await access_all(group, file.get(), std::move(what.access), ticket, io);
 }
 
 }  // namespace
 
 Op<Outcome> PlainFile::access(Access access) {
-  const IoContext io = blocking_io();  // may throw: before a ticket is drawn
-  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
-  return access_all(*group_, shared_.get(), std::move(access), ticket, io);
+  const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
+  if (!view_.concerns(access)) {
+    const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
+    return access_all(*group_, shared_.get(), std::move(access), ticket, io);
+  }
+  PlacedAccess what = view_.place(std::move(access));
+  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), what.access);
+  return access_placed(*group_, shared_, std::move(what), ticket, io);
 }
 
 std::shared_ptr<Request> PlainFile::request(Access access) {
   const std::shared_ptr<Lane>& lane = lanes_[n_requests_ % kLanes];
-  auto request = make_request(shared_, lane->group, std::move(access));
+  auto request = make_request(shared_, lane->group, view_.place(std::move(access)));
   request->take_turns(lane);
   ++n_requests_;
   return request;
 }
 
-Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io) {
-  access = by_others(file.get(), std::move(access));
-  const SharedPosition::Ticket ticket = draw_for(group, file.get(), access);
-  co_return co_await access_all(group, file.get(), std::move(access), ticket, io);
+// The position in the view stays: several threads may use the handle at once.
+PlacedAccess PlainFile::place_for_others(Access access) {
+  check_for_others(shared_.get(), access);
+  return view_.place(std::move(access));
 }
 
-std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access) {
-  access = by_others(file.get(), std::move(access));
-  return make_request(std::move(file), std::move(group), std::move(access));
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what, IoContext io) {
+  check_for_others(file.get(), what.access);
+  const SharedPosition::Ticket ticket = draw_for(group, file.get(), what.access);
+  co_return co_await access_all(group, file.get(), std::move(what.access), ticket, io);
 }
 
-std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, Access access) {
-  return make_request(std::move(file), nullptr, std::move(access));
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
+                                      PlacedAccess what) {
+  check_for_others(file.get(), what.access);
+  return make_request(std::move(file), std::move(group), std::move(what));
+}
+
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what) {
+  return make_request(std::move(file), nullptr, std::move(what));
 }
 
 }  // namespace thalweg

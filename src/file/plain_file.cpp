@@ -1,7 +1,8 @@
-// What all tasks do with an open file besides accesses: close, sync, lengths, the shared position.
+// What all tasks do with an open file besides accesses: close, sync, lengths, the shared position, views.
 #include "file/plain_file.hpp"
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,16 @@ namespace thalweg {
 PlainFile::~PlainFile() = default;
 
 namespace {
+
+Status bad_whence(int whence) {
+  return Status::error(Code::invalid_argument,
+                       "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+}
+
+Status bad_target(std::int64_t offset, std::int64_t base) {
+  return Status::error(Code::invalid_argument, "cannot seek by " + std::to_string(offset) + " from " +
+                                                   std::to_string(base) + ": positions are 0 .. 2^63-1");
+}
 
 // co_await: no request of the file is outstanding in this process.
 struct Quiet {
@@ -81,9 +92,7 @@ Op<Status> PlainFile::sync() {
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
-  if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
-    mine = Status::error(Code::invalid_argument,
-                         "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+  if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) mine = bad_whence(whence);
   Status status = co_await same_on_all(*group_, offset, whence, std::move(mine), "the arguments of a seek");
   if (!status.ok()) co_return status;
   SharedPosition& position = shared_->position;
@@ -99,14 +108,76 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
       status = size.status();
       if (size.has_value()) base = static_cast<std::int64_t>(size.value());
     }
-    if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0))
-      status = Status::error(Code::invalid_argument, "cannot seek by " + std::to_string(offset) + " from " +
-                                                         std::to_string(base) + ": positions are 0 .. 2^63-1");
+    if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
     position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
   }
   Agreement agreed = co_await agree_on_largest(*group_, std::move(status), target);
   if (!agreed.status.ok()) co_return std::move(agreed.status);
   co_return static_cast<std::uint64_t>(agreed.largest);
+}
+
+namespace {
+
+Status check_overlap(const SharedFile& file, const View& view) {
+  if (!file.may_write || view.order() != ViewOrder::overlapping) return {};
+  return Status::error(Code::invalid_argument, "a view of '" + file.stored->path() +
+                                                   "' has a byte of the file twice, and the file is open for writing; "
+                                                   "give one without, or open the file for reading only");
+}
+
+Status make_view(const SharedFile& file, const View* view, std::uint64_t displacement, FileView& made) {
+  if (view == nullptr && displacement == 0) return {};
+  if (view != nullptr) TW_RETURN_IF_ERROR(check_overlap(file, *view));
+  TW_ASSIGN_OR_RETURN(const View byte, View::bytes(1));
+  TW_ASSIGN_OR_RETURN(made, FileView::of(view != nullptr ? *view : byte, displacement));
+  return {};
+}
+
+// The default one takes memory too.
+Status make_view_or_complain(const SharedFile& file, const View* view, std::uint64_t displacement,
+                             std::optional<FileView>& made) {
+  return or_out_of_memory([&] {
+    made.emplace();
+    return make_view(file, view, displacement, *made);
+  });
+}
+
+}  // namespace
+
+Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Status mine) {
+  std::optional<FileView> made;
+  if (mine.ok()) mine = make_view_or_complain(*shared_, view, displacement, made);
+  Status status = co_await agree(*group_, std::move(mine));
+  if (status.ok()) view_ = std::move(*made);
+  co_return status;
+}
+
+Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {
+  std::int64_t base = 0;
+  if (whence == SEEK_CUR) {
+    base = static_cast<std::int64_t>(view_.position());
+  } else if (whence == SEEK_END) {
+    if (view_.bytes().order() != ViewOrder::in_order)
+      return Status::error(Code::invalid_argument, "the view of '" + shared_->stored->path() +
+                                                       "' is not in file order, so that the end of the file is at no "
+                                                       "position of it; use SEEK_SET or SEEK_CUR");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, shared_->stored->size());
+    base = static_cast<std::int64_t>(view_.bytes().bytes_below(size));
+  } else if (whence != SEEK_SET) {
+    return bad_whence(whence);
+  }
+  std::int64_t target = 0;
+  if (__builtin_add_overflow(base, offset, &target) || target < 0) return bad_target(offset, base);
+  view_.move_to(static_cast<std::uint64_t>(target));
+  return view_.position();
+}
+
+Result<std::uint64_t> PlainFile::offset_in_file(std::uint64_t position) const {
+  const View& bytes = view_.bytes();
+  if (position < bytes.size()) return bytes.locate(position);
+  return Status::error(Code::out_of_range, "the view of '" + shared_->stored->path() + "' has " +
+                                               std::to_string(bytes.size()) + " bytes, and none at position " +
+                                               std::to_string(position));
 }
 
 }  // namespace thalweg

@@ -12,6 +12,7 @@
 #include "backend/backend.hpp"
 #include "engine/collective.hpp"
 #include "engine/request.hpp"
+#include "file/file_view.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
@@ -45,6 +46,16 @@ class PlainFile {
   Op<Status> sync();
   Op<Result<std::uint64_t>> seek(std::int64_t offset, int whence, Status mine);
 
+  // Collective: from now on this task sees `view`, which repeats from `displacement` on; null: the file as it is. On
+  // failure nothing changes.
+  Op<Status> set_view(const View* view, std::uint64_t displacement, Status mine);
+  // Independent: the position in the view, as `seek`; and where in the file a position lies.
+  Result<std::uint64_t> seek_view(std::int64_t offset, int whence);
+  Result<std::uint64_t> offset_in_file(std::uint64_t position) const;
+  // The access by offsets of the file, at the call; for accesses of this task alone and of other groups.
+  PlacedAccess place(Access access) { return view_.place(std::move(access)); }
+  PlacedAccess place_for_others(Access access);
+
   // A collective access of group(), to be started; its start is the call.
   Op<Outcome> access(Access access);
   std::shared_ptr<Request> request(Access access);
@@ -64,6 +75,7 @@ class PlainFile {
   std::shared_ptr<SharedFile> shared_;
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::uint64_t n_requests_ = 0;
+  FileView view_;
 };
 
 // Nonblocking collectives of one duplicate of a group, one after the other.
@@ -75,9 +87,10 @@ struct Lane {
 
 // An access of a group of threads of this process to a file that another group opened. `file` is null on a task that
 // has none. The ticket is drawn at the call.
-Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, Access access, IoContext io);
-std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file, Access access);
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what, IoContext io);
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
+                                      PlacedAccess what);
 // Independent.
-std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, Access access);
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what);
 
 }  // namespace thalweg

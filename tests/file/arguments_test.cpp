@@ -23,7 +23,7 @@ std::vector<Wrong> wrongs() {
       {"a negative number of extents", [](auto& a, auto*) { a.n = -2; }},
       {"no extents", [](auto& a, auto*) { a.extents = nullptr; }},
       {"no direction", [](auto& a, auto*) { a.direction = 5; }},
-      {"a placement that is none", [](auto& a, auto*) { a.placement = 3; }},
+      {"a placement that is none", [](auto& a, auto*) { a.placement = TW_IN_VIEW + 1; }},
       {"a placement below all", [](auto& a, auto*) { a.placement = -1; }},
       {"a progress that is none", [](auto& a, auto*) { a.progress = 4; }},
       {"a struct of another size", [](auto& a, auto*) { a.struct_size = 8; }},

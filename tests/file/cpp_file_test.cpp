@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
@@ -56,6 +57,41 @@ TEST_F(CppFile, ThrowsWhatTheCallSays) {
     EXPECT_EQ(error.status(), TW_ERR_MODE);
     EXPECT_NE(std::string(error.what()).find(path_), std::string::npos) << error.what();
   }
+}
+
+// Every third number of the file, then a row of a matrix whose view is gone by then.
+TEST_F(CppFile, SeesTheFileThroughViews) {
+  thalweg::File file(group_, path_, kNew);
+  file.write_at_all(std::vector<double>(301, -1), 0);
+  const auto number = thalweg::View::of<double>();
+  file.set_view(8, number.resized(24));
+  file.write_view_all(std::span(values_).first(50));
+  file.start_write_view_all(std::span(values_).subspan(50)).wait();
+
+  EXPECT_EQ(file.seek_view(-8, SEEK_END), 99 * 8);
+  std::array<double, 2> back{};
+  EXPECT_EQ(file.start_read_view_all(back).wait(), 8) << "the file ends";
+  EXPECT_EQ(back[0], values_[99]);
+  const std::array<tw_slice, 2> slices = {{{10, 4, 1}, {10, 0, 10}}};
+  file.set_view(0, thalweg::View::subarray(slices, number));
+  std::array<double, 10> row{};
+  EXPECT_EQ(file.read_view_all(row), 80);
+  for (std::size_t i = 0; i < row.size(); ++i) EXPECT_EQ(row[i], i % 3 == 0 ? values_[13 + i / 3] : -1) << i;
+  file.reset_view();
+  EXPECT_EQ(file.read_at_all(back, 0), 16);
+  EXPECT_EQ(back[1], values_[0]);
+}
+
+TEST_F(CppFile, ViewsSayWhatIsWrong) {
+  const auto byte = thalweg::View::contiguous(1);
+  const std::array<std::int64_t, 2> two = {0, 9};
+  const std::array<std::int64_t, 1> one = {3};
+  EXPECT_THROW((void)thalweg::View::contiguous(-1, byte), thalweg::Error);
+  EXPECT_THROW((void)thalweg::View::indexed(two, one, byte), std::invalid_argument);
+  EXPECT_EQ(thalweg::View::indexed(two, two, byte).extent(), 18);
+  EXPECT_EQ(thalweg::View::strided(3, 1, 4, byte).size(), 3);
+  const std::array<tw_dimension, 1> dealt = {{{10, 3, 0, TW_BLOCK}}};
+  EXPECT_EQ(thalweg::View::distributed(dealt, 2, byte).size(), 2);
 }
 
 TEST_F(CppFile, ARequestThatIsForgottenIsWaitedFor) {

@@ -1,0 +1,95 @@
+// View: which bytes of a file a task sees, and in which order. A tree of a few kinds of nodes that is never expanded:
+// it takes memory for its description, not for its pieces.
+//
+// A view has `size` bytes, of positions 0 .. size-1. Byte `position` lies at offset locate(position), counted from
+// where the view begins. Copies of a view are laid `extent` bytes apart. All numbers are below 2^63.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/status.hpp"
+
+namespace thalweg {
+
+struct ViewNode;
+
+// A node and how far it is moved; no node: no bytes.
+struct PlacedNode {
+  std::shared_ptr<const ViewNode> node;
+  std::uint64_t shift = 0;
+};
+
+//   in_order     offsets rise with positions, so that no byte is seen twice
+//   unordered    they do not; a byte may be seen twice, which nobody has looked for
+//   overlapping  some byte is seen twice
+enum class ViewOrder : std::uint8_t { in_order, unordered, overlapping };
+
+enum class ArrayOrder : std::uint8_t { row_major, column_major };  // the last, or the first, index changes fastest
+
+struct IndexedBlock {
+  std::uint64_t displacement = 0;  // bytes
+  std::uint64_t count = 0;         // elements
+};
+
+// One dimension of a part of an array that is a block.
+struct SubarrayDimension {
+  std::uint64_t size = 0;  // of the whole array
+  std::uint64_t part = 0;
+  std::uint64_t start = 0;
+};
+
+enum class Distribution : std::uint8_t { none, block, cyclic };
+
+// One dimension of an array that is dealt to a grid of tasks.
+struct DistributedDimension {
+  std::uint64_t size = 0;
+  Distribution distribution = Distribution::none;
+  std::uint64_t block = 0;  // so many indices are dealt at a time; 0: block: as few as suffice, cyclic: 1
+  std::uint64_t parts = 1;  // of the grid
+};
+
+// Immutable, so that any number of threads may use one; copies are cheap. Makers fail with invalid_argument or
+// out_of_range, and may throw std::bad_alloc.
+class View {
+ public:
+  static constexpr std::uint64_t kMost = (std::uint64_t{1} << 63) - 1;
+
+  View() = default;  // no bytes, extent 0
+  static Result<View> bytes(std::uint64_t n);
+  // `count` copies of `inner`, one behind the other.
+  static Result<View> contiguous(std::uint64_t count, const View& inner);
+  // `count` blocks of `block` copies each; blocks begin `stride` bytes apart.
+  static Result<View> strided(std::uint64_t count, std::uint64_t block, std::uint64_t stride, const View& inner);
+  static Result<View> indexed(std::span<const IndexedBlock> blocks, const View& inner);
+  static Result<View> subarray(std::span<const SubarrayDimension> dimensions, ArrayOrder order, const View& inner);
+  // The part of task `rank` of the grid, whose last dimension changes fastest whatever `order` is.
+  static Result<View> distributed(std::span<const DistributedDimension> dimensions, std::uint64_t rank,
+                                  ArrayOrder order, const View& inner);
+  // The same bytes with another extent.
+  Result<View> resized(std::uint64_t extent) const;
+  // Copies of the view from `displacement` on, as many as have offsets and positions below 2^63.
+  Result<View> repeated_from(std::uint64_t displacement) const;
+
+  std::uint64_t size() const;
+  std::uint64_t extent() const { return extent_; }
+  ViewOrder order() const;
+  // Whether all bytes lie together, and where.
+  bool is_one_run() const;
+  std::uint64_t locate(std::uint64_t position) const;  // position < size()
+  // At most so many runs hold the `bytes` bytes from `position` on; neighbours may turn out to touch. Logarithmic.
+  std::uint64_t runs(std::uint64_t position, std::uint64_t bytes) const;  // position + bytes <= size()
+  // How many bytes of a view in order lie below `offset`. Logarithmic.
+  std::uint64_t bytes_below(std::uint64_t offset) const;
+
+  const PlacedNode& placed() const { return placed_; }
+
+ private:
+  View(PlacedNode placed, std::uint64_t extent) : placed_(std::move(placed)), extent_(extent) {}
+
+  PlacedNode placed_;
+  std::uint64_t extent_ = 0;
+};
+
+}  // namespace thalweg
