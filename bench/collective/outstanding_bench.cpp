@@ -87,6 +87,7 @@ class Outstanding {
 
 void bench_outstanding(Bench& bench) {
   if (bench.storage.in_memory() && !bench.storage.delayed()) return;
+  if (bench.lacks_nonblocking_peer()) return;
   const int rank = bench.ranks.rank(), ranks = bench.ranks.size();
   const std::int64_t each = pick<std::int64_t>(bench.effort, 256 << 10, 8 << 20, 64 << 20) / ranks;
   const std::int64_t piece = pick<std::int64_t>(bench.effort, 4 << 10, 64 << 10, 64 << 10);

@@ -153,6 +153,7 @@ class Overlap {
 
 void bench_overlap(Bench& bench) {
   if (bench.storage.in_memory() && !bench.storage.delayed()) return;  // no device that could work by itself
+  if (bench.lacks_nonblocking_peer()) return;
   const int rank = bench.ranks.rank(), ranks = bench.ranks.size();
   const std::int64_t each = pick<std::int64_t>(bench.effort, 256 << 10, 64 << 20, 256 << 20) / ranks;
   constexpr std::int64_t kPiece = 64 << 10;

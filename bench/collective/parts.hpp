@@ -33,6 +33,10 @@ struct Bench {
   bool is_mpich() const { return mpi.rfind("MPICH", 0) == 0; }
   bool is_ompio() const { return mpi.find("OMPIO") != std::string::npos; }
 
+  // Says so where the peer has nothing to compare with: the ROMIO inside Open MPI 4 ends the program in
+  // MPI_File_iwrite_all.
+  bool lacks_nonblocking_peer() const;
+
   void say(Together& together) const;
   // How many times faster than a peer. bound 0: nothing is asked, it is only told.
   void ask(Together& together, const std::string& ours, const std::string& peer, const std::string& phase,

@@ -16,6 +16,15 @@ std::string Bench::named(const std::string& what) const {
   return fmt::format("{}, {} rank{}, {}: {}", mpi, ranks.size(), ranks.size() == 1 ? "" : "s", storage.name(), what);
 }
 
+bool Bench::lacks_nonblocking_peer() const {
+  const bool lacks = mpi.rfind("Open MPI 4", 0) == 0 && mpi.find("ROMIO") != std::string::npos;
+  if (lacks && ranks.first()) {
+    const std::string name = fmt::format("nonblocking collectives of {}", mpi);
+    report.add_fact(name, "none", name + ": none, nothing is compared");
+  }
+  return lacks;
+}
+
 void Bench::say(Together& together) const {
   if (ranks.first()) report.add(together.results(), storage.name());
 }
