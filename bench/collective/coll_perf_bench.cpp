@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
-#include <limits>
+#include <utility>
 
 #include "collective/parts.hpp"
 
@@ -31,7 +30,7 @@ Asked asked_of(const Bench& bench) {
   return bench.is_ompio() ? Asked{1.6, 2.5} : Asked{0, 0};
 }
 
-void compare(Bench& bench, int n, const Plan& plan) {
+void compare(Bench& bench, int n) {
   const Layout layout = block_of_cube(n, bench.ranks.rank(), bench.ranks.size());
   Memory memory(layout.bytes);
   Together together(bench.ranks, bench.named(fmt::format("coll_perf {}^3", n)),
@@ -45,7 +44,7 @@ void compare(Bench& bench, int n, const Plan& plan) {
   add(kPieces, mpi_per_piece());
   together.add("limit: one stream", one_stream(bench, {layout, memory}));
   together.add("limit: memcpy", copy_in_memory(bench, {layout, memory}));
-  together.run(plan);
+  together.run(bench.plan(together.variants()));
   bench.say(together);
   const Asked asked = asked_of(bench);
   for (const auto& [phase, bound] : {std::pair{"write", asked.write}, std::pair{"read", asked.read}}) {
@@ -75,9 +74,9 @@ int largest_that_fits(const Bench& bench) {
 void bench_coll_perf(Bench& bench) {
   const bool slow = bench.storage.delayed();
   const int n = slow ? pick(bench.effort, 16, 128, 256) : pick(bench.effort, 16, 256, 512);
-  compare(bench, n, bench.plan());
+  compare(bench, n);
   if (slow || !bench.largest) return;
-  if (const int most = largest_that_fits(bench); most > n) compare(bench, most, {3, 60.0, true, 2, 120.0});
+  if (const int most = largest_that_fits(bench); most > n) compare(bench, most);
 }
 
 }  // namespace bench

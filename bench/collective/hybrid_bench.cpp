@@ -132,7 +132,7 @@ void bench_hybrid(Bench& bench) {
   add("ours, ranks only", ours(bench.group));
   const OpenFile mpi = mpi_collective();
   add("MPI_File_write_all", [&](const std::string& path, const Layout&) { return mpi(path, whole.layout); });
-  together.run(bench.plan());
+  together.run(bench.plan(together.variants()));
   bench.say(together);
   for (const char* phase : {"write", "read"}) {
     bench.ask(together, "ours, all threads", "MPI_File_write_all", phase, 0);

@@ -29,7 +29,7 @@ class Outstanding {
     add("MPI", mpi_collective());
     if (!bench_.storage.in_memory())
       add("ours, direct", ours(bench_.group, {Form::blocking, TW_PROGRESS_DEFAULT, true}));
-    together_.run(bench_.plan());
+    together_.run(bench_.plan(together_.variants()));
     bench_.say(together_);
     bench_.ask(together_, "ours, 8 outstanding", "ours, 1 outstanding", "write", 1.3);
     bench_.ask(together_, "ours, 16 outstanding", "ours, blocking", "write", 1);

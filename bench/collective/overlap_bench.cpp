@@ -97,7 +97,7 @@ class Overlap {
                       {"io", "compute", "both"});
     const std::vector<Variant> all = variants(bench_);
     for (const Variant& variant : all) together.add(variant.name, [this, variant](int) { return measure(variant); });
-    together.run(bench_.plan());
+    together.run(bench_.plan(together.variants()));
     bench_.say(together);
     if (!bench_.ranks.first()) return;
     for (const Variant& variant : all) tell(together.results(), variant);

@@ -58,6 +58,7 @@ class Together {
   void add(const std::string& variant, const Comparison::Run& run);
   void run(const Plan& plan);
   Comparison& results() { return comparison_; }
+  std::size_t variants() const { return runs_.size(); }
 
  private:
   const Ranks& ranks_;

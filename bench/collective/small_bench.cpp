@@ -16,7 +16,7 @@ void compare(Bench& bench, const std::string& what, const Layout& layout, double
   add("ours", ours(bench.group));
   add("MPI_File_write_all", mpi_collective());
   together.add("limit: one stream", one_stream(bench, {layout, memory}));
-  together.run(bench.plan());
+  together.run(bench.plan(together.variants()));
   bench.say(together);
   for (const char* phase : {"write", "read"}) bench.ask(together, "ours", "MPI_File_write_all", phase, bound);
 }
