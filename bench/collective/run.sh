@@ -8,7 +8,8 @@
 #   BUILD   build folders; default: those of build/release and build/openmpi that have the program
 #
 # Open MPI has two kinds of MPI-IO: both are measured, OMPIO and the ROMIO inside it. Hints and settings of an MPI are left as
-# they come, but ranks that wait give their core away and are bound to none: there are more of them than cores.
+# they come, but ranks that wait give their core away and are bound to none: there are more of them than cores. MPICH has
+# no setting for that before 4.2; bench_yield.so makes it do so where there are more ranks than cores.
 # Exit status: 0 all ran, 1 a run failed (the others go on), 2 wrong usage or nothing was built.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -55,7 +56,9 @@ one() {
   local name=$1 ranks=$2
   shift 2
   echo "== $name, $ranks ranks: $*"
-  if ! timeout -s KILL "$limit" "${launch[@]}" -n "$ranks" "$program" "${flags[@]}" --dir "$dir" "$@" \
+  local yields=()
+  [ "$ranks" -le "$(nproc)" ] || yields=("${yielding[@]}")
+  if ! timeout -s KILL "$limit" "${launch[@]}" -n "$ranks" "${yields[@]}" "$program" "${flags[@]}" --dir "$dir" "$@" \
       --json "$results/$name-$ranks-$((++runs)).json"; then
     echo "run.sh: this run failed: $name, $ranks ranks: $*" >&2
     failed=1
@@ -72,15 +75,18 @@ all() {
   one "$1" 2 --part overlap --part outstanding --delayed
 }
 
-flags=() largest=() runs=0
+flags=() largest=() yielding=() runs=0
 [ $effort = full ] || flags=("--$effort")
 [ $effort = full ] && largest=(--largest)
 for build in "${builds[@]}"; do
+  build=$(cd "$build" && pwd) || exit 2
   program=$build/bin/thalweg-bench-collective
   mpiexec=$(sed -n 's/^MPIEXEC_EXECUTABLE:[^=]*=//p' "$build/CMakeCache.txt" 2> /dev/null)
   launch=("${mpiexec:-mpiexec}")
   unset OMPI_MCA_io
+  yielding=()
   if ! "${launch[0]}" --version 2>&1 | grep -qi 'open[ -]*\(mpi\|rte\)\|prrte'; then
+    yielding=(env "LD_PRELOAD=$build/lib/thalweg/bench_yield.so")
     all mpich
     continue
   fi

@@ -42,8 +42,10 @@ void storage_is_slow(bool on) {
 
 void preload_delays(char** argv) {
   if (has_delays()) return;
-  setenv("LD_PRELOAD", find_emulator().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
-  setenv("THALWEG_URING", "0", 1);                   // NOLINT(concurrency-mt-unsafe)
+  const char* others = std::getenv("LD_PRELOAD");  // NOLINT(concurrency-mt-unsafe): there is one thread
+  const std::string list = find_emulator().string() + (others != nullptr ? std::string(":") + others : "");
+  setenv("LD_PRELOAD", list.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  setenv("THALWEG_URING", "0", 1);        // NOLINT(concurrency-mt-unsafe)
   execv("/proc/self/exe", argv);
   must(-1, "cannot start anew with the emulator");
 }
