@@ -1,7 +1,7 @@
 # Commands for people; the build itself is CMake (CMakePresets.json). `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick bench format tidy nightly coverage install clean
+.PHONY: help demo test test-quick bench bench-collective format tidy nightly coverage install clean
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -33,6 +33,13 @@ bench: ## run every benchmark in its quick form
 	@mkdir -p build
 	@$(call BUILD,release)
 	@scripts/run_benchmarks.sh build/release
+
+bench-collective: ## collectives between ranks with MPICH and Open MPI, the published sizes (hours; EFFORT=--quick: minutes)
+	@scripts/setup.sh build mpich openmpi bench
+	@mkdir -p build
+	@$(call BUILD,release) --target bench_collective
+	@$(call BUILD,openmpi) --target bench_collective
+	@bench/collective/run.sh $(EFFORT)
 
 format: ## format the C and C++ sources
 	@scripts/setup.sh lint

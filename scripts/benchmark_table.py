@@ -5,6 +5,8 @@ Usage: benchmark_table.py RESULTS.json ...      prints the machine and the table
        benchmark_table.py --into PAGE.md [--block NAME] RESULTS.json ...
                                                 puts them between the lines <!-- results --> and <!-- end --> of a page,
                                                 or between <!-- NAME --> and <!-- end NAME -->
+       benchmark_table.py --comparisons RESULTS.json ...
+                                                behind them what was compared, a table for each set of variants, and facts
 Targets that ask the same of many cases, as a benchmark says of them, share a table with a row for each case: the worst
 variant of each, in bold where it is short, and the narrowest limit in brackets. The results have all of them.
 Exit status: 0 done, 2 wrong usage or unreadable results.
@@ -88,6 +90,30 @@ def tables(report):
     return "\n\n".join(make(some) for make, some in ((list_of, alone), (matrix_of, placed)) if some)
 
 
+def pace(comparison, row):
+    """What a variant does in a second, or the seconds it takes for one."""
+    if comparison["unit"] == "byte":
+        return f"{number(comparison['amount'] / row['median_seconds'] / 1e9)} GB/s"
+    return f"{number(row['median_seconds'] / comparison['amount'] * 1e6)} us"
+
+
+def comparison_tables(report):
+    """Medians of all variants; comparisons of the same variants share a table."""
+    alike = {}
+    for comparison in report["comparisons"]:
+        variants = tuple(dict.fromkeys(row["variant"] for row in comparison["variants"]))
+        for row in comparison["variants"]:
+            lines = alike.setdefault(variants, {})
+            lines.setdefault(f"{comparison['name']}, {row['phase']}", {})[row["variant"]] = pace(comparison, row)
+    texts = []
+    for variants, lines in alike.items():
+        text = ["| | " + " | ".join(variants) + " |", "|---" * (len(variants) + 1) + "|"]
+        text += [f"| {name} | " + " | ".join(cells[variant] for variant in variants) + " |" for name, cells in lines.items()]
+        texts.append("\n".join(text))
+    facts = [f"| {name} | {number(value)} |" for name, value in report["facts"].items() if isinstance(value, (int, float))]
+    return "\n\n".join(texts + (["\n".join(["| also measured | |", "|---|---|", *facts])] if facts else []))
+
+
 def put_into(page, block, text):
     begin, end = (f"<!-- {block} -->", f"<!-- end {block} -->") if block else ("<!-- results -->", "<!-- end -->")
     head, begin_found, rest = page.read_text(encoding="utf-8").partition(begin)
@@ -101,11 +127,15 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition("Usage: ")[2], add_help=False)
     parser.add_argument("--into", type=pathlib.Path)
     parser.add_argument("--block")
+    parser.add_argument("--comparisons", action="store_true")
     parser.add_argument("results", nargs="+", type=pathlib.Path)
     chosen = parser.parse_args()
     try:
         reports = [json.loads(path.read_text(encoding="utf-8")) for path in chosen.results]
-        text = "\n\n".join(f"{machine_line(report)}\n\n{tables(report)}" for report in reports)
+        parts = [part for report in reports for part in (machine_line(report), tables(report))]
+        if chosen.comparisons:
+            parts += [comparison_tables(report) for report in reports]
+        text = "\n\n".join(part for part in parts if part)
         if chosen.into:
             put_into(chosen.into, chosen.block, text)
         else:

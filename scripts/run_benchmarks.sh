@@ -10,6 +10,8 @@ for program in "$build"/bin/thalweg-bench-*; do
   name=$(basename "$program")
   scratch=$(mktemp -d "$results/scratch.XXXXXX")
   echo "== $name"
-  "$program" --quick --dir "$scratch" --json "$results/$name.json"
+  run=("$program")
+  [ "$name" != thalweg-bench-collective ] || run=(bench/collective/run.sh "$build")  # many runs, started by mpiexec
+  "${run[@]}" --quick --dir "$scratch" --json "$results/$name.json"
   rm -rf "$scratch"
 done

@@ -1,0 +1,143 @@
+// (f) Two ranks of two threads each: the four blocks of coll_perf, one per thread. MPI has no collectives of threads,
+// so its rank moves the blocks of both threads in one call, through datatypes that name both.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <thread>
+
+#include "collective/parts.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr int kThreads = 2;
+using Groups = std::array<tw_group*, kThreads>;
+using Accesses = std::array<Access, kThreads>;
+
+void on_both(const std::function<void(std::size_t thread)>& work) {
+  const std::jthread other([&] { work(1); });
+  work(0);
+}
+
+class Team {
+ public:
+  explicit Team(tw_group* ranks) {
+    tw_team* team = nullptr;
+    must_tw(tw_team_create(kThreads, &team), "tw_team_create");
+    on_both([&](std::size_t t) {
+      tw_group* threads = nullptr;
+      must_tw(tw_group_team(team, static_cast<std::int64_t>(t), &threads), "tw_group_team");
+      must_tw(tw_group_hybrid(threads, t == 0 ? ranks : nullptr, &groups_.at(t)), "tw_group_hybrid");
+      tw_group_free(threads);
+    });
+    tw_team_free(team);
+  }
+  ~Team() {
+    on_both([&](std::size_t t) { tw_group_free(groups_.at(t)); });
+  }
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  const Groups& groups() const { return groups_; }
+
+ private:
+  Groups groups_{};
+};
+
+// One file, opened by both threads; an access is that of the rank, and each thread moves its own part of it.
+class HybridFile : public SharedFile {
+ public:
+  HybridFile(const Groups& groups, const Accesses& accesses, const std::string& path) : accesses_(accesses) {
+    on_both([&](std::size_t t) { files_.at(t) = ours(groups.at(t))(path, Layout()); });
+  }
+  ~HybridFile() override {
+    on_both([&](std::size_t t) { files_.at(t).reset(); });
+  }
+  HybridFile(const HybridFile&) = delete;
+  HybridFile& operator=(const HybridFile&) = delete;
+  void write(const Access&) override {
+    on_both([&](std::size_t t) { files_.at(t)->write(accesses_.at(t)); });
+  }
+  void read(const Access&) override {
+    on_both([&](std::size_t t) { files_.at(t)->read(accesses_.at(t)); });
+  }
+  std::unique_ptr<Pending> start_write(const Access&) override { give_up("no part starts hybrid writes"); }
+
+ private:
+  const Accesses& accesses_;
+  std::array<std::unique_ptr<SharedFile>, kThreads> files_;
+};
+
+Datatype indexed(const std::vector<int>& words, const std::vector<MPI_Aint>& places, std::int64_t length) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  must_mpi(MPI_Type_create_hindexed(static_cast<int>(words.size()), words.data(), places.data(), MPI_INT, &type),
+           "MPI_Type_create_hindexed");
+  if (length == 0) return Datatype(type);
+  MPI_Datatype whole = MPI_DATATYPE_NULL;
+  must_mpi(MPI_Type_create_resized(type, 0, length, &whole), "MPI_Type_create_resized");
+  MPI_Type_free(&type);
+  return Datatype(whole);
+}
+
+// What the rank has, both threads' pieces in the order of the file.
+struct OfRank {
+  Layout layout;  // only its view
+  Datatype memory;
+  Access access;
+
+  OfRank(const Accesses& accesses, std::int64_t file_bytes) {
+    for (const Access& one : accesses) {
+      access.extents.insert(access.extents.end(), one.extents.begin(), one.extents.end());
+      access.bytes += one.bytes;
+    }
+    std::sort(access.extents.begin(), access.extents.end(),
+              [](const tw_extent& a, const tw_extent& b) { return a.offset < b.offset; });
+    std::vector<int> words;
+    std::vector<MPI_Aint> offsets, addresses;
+    for (const tw_extent& extent : access.extents) {
+      words.push_back(static_cast<int>(extent.length / kWord));
+      offsets.push_back(extent.offset);
+      addresses.push_back(0);
+      must_mpi(MPI_Get_address(extent.address, &addresses.back()), "MPI_Get_address");
+    }
+    layout.view = indexed(words, offsets, file_bytes);
+    memory = indexed(words, addresses, 0);
+    access.memory_type = memory.get();
+  }
+};
+
+}  // namespace
+
+void bench_hybrid(Bench& bench) {
+  if (bench.ranks.size() != 2) return;
+  const int n = pick(bench.effort, 16, 256, 512);
+  const int first = bench.ranks.rank() * kThreads;
+  const std::array<Layout, kThreads> layouts = {block_of_cube(n, first, 4), block_of_cube(n, first + 1, 4)};
+  std::array<Memory, kThreads> memories = {Memory(layouts[0].bytes), Memory(layouts[1].bytes)};
+  const Accesses accesses = {whole_of(layouts[0], memories[0]), whole_of(layouts[1], memories[1])};
+  const OfRank whole(accesses, layouts[0].file_bytes);
+  const std::vector<Block> shares = {{layouts[0], memories[0]}, {layouts[1], memories[1]}};
+  const Team team(bench.group);
+
+  Together together(bench.ranks, bench.named(fmt::format("2 ranks x 2 threads, {}^3", n)),
+                    {static_cast<double>(layouts[0].file_bytes), "byte"}, kWriteAndRead);
+  const auto add = [&](const char* name, const OpenFile& open) {
+    together.add(name, write_and_read(bench, name, open, shares, whole.access));
+  };
+  add("ours, all threads", [&](const std::string& path, const Layout&) {
+    return std::make_unique<HybridFile>(team.groups(), accesses, path);
+  });
+  add("ours, ranks only", ours(bench.group));
+  const OpenFile mpi = mpi_collective();
+  add("MPI_File_write_all", [&](const std::string& path, const Layout&) { return mpi(path, whole.layout); });
+  together.run(bench.plan(together.variants()));
+  bench.say(together);
+  for (const char* phase : {"write", "read"}) {
+    bench.ask(together, "ours, all threads", "MPI_File_write_all", phase, 0);
+    bench.ask(together, "ours, all threads", "ours, ranks only", phase, 0);
+  }
+}
+
+}  // namespace bench

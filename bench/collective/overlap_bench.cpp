@@ -1,0 +1,164 @@
+// (b) A nonblocking collective write while all ranks compute, with and without calls that test for its end. How much of
+// the shorter of the two is hidden behind the longer one:
+//
+//     overlap = 1 - (t_both - max(t_compute, t_io)) / min(t_compute, t_io)
+//
+// On the disk ours writes past the page cache, since a copy into it is work of the processor and all processors
+// compute; through it, too, to be seen. MPI's own goes through the page cache: it has no portable way past it. Each
+// way's overlap is that of its own time alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "collective/parts.hpp"
+
+namespace bench {
+
+namespace {
+
+constexpr int kSlices = 100;  // of the computation; where there are tests, one follows each
+
+double work(std::int64_t rounds) {
+  double x = 1.0001;
+  for (std::int64_t i = 0; i < rounds; ++i) x = std::sqrt(x * 1.0000001 + 1e-9);
+  return x;
+}
+
+double ignored = 0;  // so that the work is not optimised away
+
+class Computation {
+ public:
+  explicit Computation(const Ranks& ranks) : ranks_(ranks) {
+    constexpr std::int64_t kSome = 4'000'000;
+    seconds_per_round_ = ranks.timed([&] { ignored += work(kSome); }) / kSome;
+  }
+  // From here on it takes about `seconds`, with all ranks at it.
+  void last(double seconds) { rounds_ = static_cast<std::int64_t>(seconds / seconds_per_round_ / kSlices); }
+  double alone() const {
+    return ranks_.timed([&] { run(nullptr); });
+  }
+  // True when `pending` was found done by a test.
+  bool run(Pending* pending) const {
+    bool done = false;
+    for (int slice = 0; slice < kSlices; ++slice) {
+      ignored += work(rounds_);
+      if (pending != nullptr && !done) done = pending->test();
+    }
+    return done;
+  }
+
+ private:
+  const Ranks& ranks_;
+  double seconds_per_round_ = 0;
+  std::int64_t rounds_ = 0;
+};
+
+struct Variant {
+  std::string name;
+  OpenFile open;
+  bool tests;
+  double bound;  // 0: not asked for
+};
+
+std::vector<Variant> variants(const Bench& bench) {
+  constexpr double kAsked = 90;
+  const bool direct = !bench.storage.in_memory();
+  const auto our = [&](tw_progress mode, bool past) { return ours(bench.group, {Form::blocking, mode, past}); };
+  std::vector<Variant> all = {
+      {"ours, thread", our(TW_PROGRESS_THREAD, direct), false, kAsked},
+      {"ours, thread, tests", our(TW_PROGRESS_THREAD, direct), true, kAsked},
+      {"ours, poll", our(TW_PROGRESS_POLL, direct), false, 0},
+      {"ours, poll, tests", our(TW_PROGRESS_POLL, direct), true, 0},
+      {"MPI_File_iwrite_all", mpi_collective(), false, 0},
+      {"MPI_File_iwrite_all, tests", mpi_collective(), true, 0},
+  };
+  if (!bench.storage.delayed()) {  // there io_uring is off
+    all.push_back({"ours, kernel", our(TW_PROGRESS_KERNEL, direct), false, 0});
+    all.push_back({"ours, kernel, tests", our(TW_PROGRESS_KERNEL, direct), true, 0});
+  }
+  if (direct) all.push_back({"ours, thread, page cache", our(TW_PROGRESS_THREAD, false), false, 0});
+  return all;
+}
+
+class Overlap {
+ public:
+  Overlap(Bench& bench, std::string name, Layout layout)
+      : bench_(bench),
+        name_(bench.named("overlap, " + name)),
+        layout_(std::move(layout)),
+        memory_(layout_.bytes),
+        access_(whole_of(layout_, memory_)),
+        computation_(bench.ranks) {}
+
+  void run() {
+    Together together(bench_.ranks, name_, {static_cast<double>(layout_.file_bytes), "byte"},
+                      {"io", "compute", "both"});
+    const std::vector<Variant> all = variants(bench_);
+    for (const Variant& variant : all) together.add(variant.name, [this, variant](int) { return measure(variant); });
+    together.run(bench_.plan(together.variants()));
+    bench_.say(together);
+    if (!bench_.ranks.first()) return;
+    for (const Variant& variant : all) tell(together.results(), variant);
+  }
+
+ private:
+  std::vector<double> measure(const Variant& variant) {
+    const double io = write(variant, false);
+    computation_.last(io);
+    const double compute = computation_.alone();
+    return {io, compute, write(variant, true)};
+  }
+
+  double write(const Variant& variant, bool computes) {
+    const std::string path = bench_.storage.fresh_path(static_cast<double>(layout_.file_bytes));
+    auto file = variant.open(path, layout_);
+    const std::uint32_t seed = next_seed();
+    memory_.fill(layout_, seed);
+    const double seconds = bench_.ranks.timed([&] {
+      const auto pending = file->start_write(access_);
+      const bool done = computes && computation_.run(variant.tests ? pending.get() : nullptr);
+      if (!done) pending->wait();
+    });
+    check_file(path, layout_.file_bytes, seed, bench_.ranks.rank(), bench_.ranks.size(), name_ + ", " + variant.name);
+    file.reset();
+    bench_.storage.drop(path);
+    return seconds;
+  }
+
+  void tell(const Comparison& results, const Variant& variant) const {
+    const auto& io = results.samples(variant.name, "io");
+    const auto& compute = results.samples(variant.name, "compute");
+    const auto& both = results.samples(variant.name, "both");
+    std::vector<double> shares;
+    for (std::size_t i = 0; i < io.size(); ++i)
+      shares.push_back(100 * (1 - (both[i] - std::max(io[i], compute[i])) / std::min(io[i], compute[i])));
+    const Spread share = spread_of(shares);
+    const std::string name = fmt::format("{}: {}", name_, variant.name);
+    if (variant.bound > 0) return bench_.report.add_target({name, share, variant.bound, true, "%"});
+    bench_.report.add_fact(name, share.median,
+                           fmt::format("{}: {:.0f} % ({:.0f} .. {:.0f})", name, share.median, share.low, share.high));
+  }
+
+  Bench& bench_;
+  std::string name_;
+  Layout layout_;
+  Memory memory_;
+  Access access_;
+  Computation computation_;
+};
+
+}  // namespace
+
+void bench_overlap(Bench& bench) {
+  if (bench.storage.in_memory() && !bench.storage.delayed()) return;  // no device that could work by itself
+  if (bench.lacks_nonblocking_peer()) return;
+  const int rank = bench.ranks.rank(), ranks = bench.ranks.size();
+  const std::int64_t each = pick<std::int64_t>(bench.effort, 256 << 10, 64 << 20, 256 << 20) / ranks;
+  constexpr std::int64_t kPiece = 64 << 10;
+  Overlap(bench, "contiguous", contiguous(each, 1, rank, ranks)).run();
+  Overlap(bench, "strided", interleaved(kPiece, each / kPiece, rank, ranks)).run();
+}
+
+}  // namespace bench

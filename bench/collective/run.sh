@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Runs thalweg-bench-collective with every number of ranks, on the disk, in memory and on delayed storage, for every MPI
+# that was built, and joins the results.
+#
+# Usage: run.sh [--quick|--tiny] [--dir DIR] [--json FILE] [BUILD...]
+#   --dir   folder on the file system to measure; default: a new one in the first build folder
+#   --json  all results; default: bench-results/collective.json in the first build folder
+#   BUILD   build folders; default: those of build/release and build/openmpi that have the program
+#
+# Open MPI has two kinds of MPI-IO: both are measured, OMPIO and the ROMIO inside it. Hints and settings of an MPI are left as
+# they come, but ranks that wait give their core away and are bound to none: there are more of them than cores. MPICH has
+# no setting for that before 4.2; bench_yield.so makes it do so where there are more ranks than cores.
+# Exit status: 0 all ran, 1 a run failed (the others go on), 2 wrong usage or nothing was built.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+effort=full limit=5400 dir='' json='' builds=()
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --quick) effort=quick limit=900 ;;
+    --tiny) effort=tiny limit=120 ;;
+    --dir) dir=$2; shift ;;
+    --json) json=$2; shift ;;
+    -*) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2 ;;
+    *) builds+=("$1") ;;
+  esac
+  shift
+done
+if [ ${#builds[@]} = 0 ]; then
+  for build in "$root/build/release" "$root/build/openmpi"; do
+    [ -x "$build/bin/thalweg-bench-collective" ] && builds+=("$build")
+  done
+fi
+if [ ${#builds[@]} = 0 ]; then
+  echo "run.sh: no build has thalweg-bench-collective; make bench-collective builds it" >&2
+  exit 2
+fi
+results=${builds[0]}/bench-results/collective
+mkdir -p "$results"
+rm -f "$results"/*.json
+made_dir=''
+if [ -z "$dir" ]; then
+  dir=$(mktemp -d "$results/scratch.XXXXXX")
+  made_dir=$dir
+fi
+json=${json:-${builds[0]}/bench-results/collective.json}
+failed=0
+
+export HYDRA_LAUNCHER=fork MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
+
+# one NAME RANKS ARGUMENT...: one run, into its own file of results.
+one() {
+  local name=$1 ranks=$2
+  shift 2
+  echo "== $name, $ranks ranks: $*"
+  local yields=()
+  [ "$ranks" -le "$(nproc)" ] || yields=("${yielding[@]}")
+  if ! timeout -s KILL "$limit" "${launch[@]}" -n "$ranks" "${yields[@]}" "$program" "${flags[@]}" --dir "$dir" "$@" \
+      --json "$results/$name-$ranks-$((++runs)).json"; then
+    echo "run.sh: this run failed: $name, $ranks ranks: $*" >&2
+    failed=1
+  fi
+}
+
+# all NAME: every run of one MPI.
+all() {
+  one "$1" 2 --part coll-perf --part small --part rows --part hybrid
+  one "$1" 2 --part overlap --part outstanding --only-dir
+  one "$1" 4 --part memory --part coll-perf --part small --part rows "${largest[@]}"
+  one "$1" 8 --part memory --part coll-perf
+  one "$1" 8 --part coll-perf --delayed
+  one "$1" 2 --part overlap --part outstanding --delayed
+}
+
+flags=() largest=() yielding=() runs=0
+[ $effort = full ] || flags=("--$effort")
+[ $effort = full ] && largest=(--largest)
+for build in "${builds[@]}"; do
+  build=$(cd "$build" && pwd) || exit 2
+  program=$build/bin/thalweg-bench-collective
+  mpiexec=$(sed -n 's/^MPIEXEC_EXECUTABLE:[^=]*=//p' "$build/CMakeCache.txt" 2> /dev/null)
+  launch=("${mpiexec:-mpiexec}")
+  unset OMPI_MCA_io
+  yielding=()
+  if ! "${launch[0]}" --version 2>&1 | grep -qi 'open[ -]*\(mpi\|rte\)\|prrte'; then
+    yielding=(env "LD_PRELOAD=$build/lib/thalweg/bench_yield.so")
+    all mpich
+    continue
+  fi
+  launch+=(--oversubscribe --bind-to none)
+  all openmpi
+  romio=$("$(dirname "${launch[0]}")/ompi_info" --parsable 2> /dev/null | sed -n 's/^mca:io:\(romio[0-9]*\):version.*/\1/p' | head -1)
+  if [ -n "$romio" ]; then
+    export OMPI_MCA_io=$romio
+    all openmpi-romio
+  fi
+done
+
+[ -z "$made_dir" ] || rm -rf "$made_dir"
+python3 "$here/merge.py" "$json" "$results"/*.json || failed=1
+exit $failed
