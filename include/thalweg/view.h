@@ -2,7 +2,7 @@
  *
  *     tw_view *element, *block;
  *     tw_view_contiguous(8, NULL, &element);                        // a double
- *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);  // my block of the array
+ *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);   // my block of the array
  *     tw_file_set_view(file, 0, block);                             // by every task, its own
  *     tw_write_view_all(file, mine, nbytes);                        // one call, all rows
  *
