@@ -1,10 +1,10 @@
 /* Views: which bytes of a shared file a task sees, and in which order. C11 and C++.
  *
  *     tw_view *element, *block;
- *     tw_view_contiguous(8, NULL, &element);                                              // a double
- *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);                           // my block of the array
- *     tw_file_set_view(file, 0, block);                                                   // by every task, its own
- *     tw_write_view_all(file, mine, nbytes);                                              // one call, all rows
+ *     tw_view_contiguous(8, NULL, &element);                        // a double
+ *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);   // my block of the array
+ *     tw_file_set_view(file, 0, block);                             // by every task, its own
+ *     tw_write_view_all(file, mine, nbytes);                        // one call, all rows
  *
  * A view is a description, made of other views; it is never expanded, so that one of 10^9 pieces takes no more memory
  * than its numbers, and an access takes memory only for the pieces that it touches itself. A view has `size` bytes, one
@@ -12,7 +12,7 @@
  * are below 2^63.
  *
  * `element` is what a view is made of; NULL stands for a byte. The makers of arrays and lists count in elements, but
- * strides and displacements are bytes. (docs/design/views.md has the MPI datatype for each; other than there, an extent
+ * strides and displacements are bytes. (docs/design/views.md has the MPI datatype for each. Unlike in MPI, an extent
  * begins at 0, not at the first byte that is seen.)
  *
  * Order: a view is in file order when offsets rise with positions. Others are allowed, say for transposing while
@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-typedef struct tw_view tw_view;
+typedef struct tw_view tw_view; /* never changes; freed by tw_view_free() */
 
 /* `count` elements, one behind the other. */
 TW_API tw_status tw_view_contiguous(int64_t count, const tw_view* element, tw_view** view);

@@ -51,9 +51,18 @@ bool ViewCursor::step() {
     enter(node.inner.get(), level.base, 0);
     return true;
   }
-  Level next{&node, level.origin, level.origin, 0, level.block + 1};
-  levels_.pop_back();
-  if (next.block >= node.parts()) return false;
+  if (level.block + 1 >= node.parts()) {
+    levels_.pop_back();
+    return false;
+  }
+  ++level.block;
+  level.base = level.origin;
+  if (node.kind == NodeKind::blocks && node.inner == nullptr) {
+    begin_train(level.origin + node.blocks[level.block].offset, node.block_bytes(level.block), 0, 0);
+    return true;
+  }
+  const Level next = level;
+  levels_.pop_back();  // entering puts it back
   std::uint64_t position = 0;
   const ViewNode* below = node.kind == NodeKind::pair ? enter_part(next) : enter_block(next, position);
   if (below != nullptr) enter(below, levels_.back().base, 0);
