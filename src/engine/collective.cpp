@@ -302,7 +302,9 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.direction = direction;
   facts.tasks = outcome.tasks;
   facts.shared_memory = one_process(group);
-  facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();
+  // By hint only: what an exchange costs has not been measured on any machine yet.
+  if (file.strategy.method == Method::aggregate)
+    facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();
   // One task moves what is common.
   const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
   outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});
