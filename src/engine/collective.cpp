@@ -147,18 +147,26 @@ void put_in_flight(TransferTask& task, std::size_t workers) {
                                               std::uint64_t{1} << 30);
 }
 
+IoQueue* queue_of(const Execution& what) {
+  if (!what.plan->past_cache) return what.io.queue;
+  return what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
+}
+
+unsigned depth_of(const Execution& what) {
+  return what.plan->past_cache ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
+}
+
 TransferTask task_of(const Execution& what, std::span<const ExtentList* const> lists, FileDomain domain) {
   TransferTask task;
   task.file = what.file;
-  task.queue = what.io.queue;
+  task.queue = queue_of(what);
   task.direct = what.plan->past_cache;
-  if (task.direct) task.queue = what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
   task.direction = what.direction;
   task.lists = lists;
   task.domain = domain;
   task.pack = what.plan->pack;
   task.sieve = what.plan->sieve;
-  task.depth = task.direct ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
+  task.depth = depth_of(what);
   if (what.io.unattended) put_in_flight(task, what.plan->workers);
   return task;
 }
@@ -256,12 +264,10 @@ Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& pa
   if (moves_own(part, group)) phases.list = &part.list;
   phases.range = {pattern.begin, pattern.end};
   phases.aggregators = aggregators;
-  phases.queue = what.io.queue;
+  phases.queue = queue_of(what);
   phases.past_cache = what.plan->past_cache;
-  if (phases.past_cache)
-    phases.queue = what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
-  phases.depth = phases.past_cache ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
-  phases.sieve = what.file->strategy.sieve_writes;
+  phases.depth = depth_of(what);
+  phases.sieve = what.file->strategy.sieve_writes && !phases.past_cache;
   co_return co_await two_phase(phases);
 }
 
@@ -302,6 +308,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.direction = direction;
   facts.tasks = outcome.tasks;
   facts.shared_memory = one_process(group);
+  facts.common = part.facts.common();
   // By hint only: what an exchange costs has not been measured on any machine yet.
   if (file.strategy.method == Method::aggregate)
     facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();

@@ -24,13 +24,17 @@ std::uint64_t window_bytes(const TwoPhase& what) {
 }
 
 Rounds rounds_of(const TwoPhase& what) {
-  const std::uint64_t unit = std::max<std::uint64_t>(what.file->storage.block_bytes, kCachePage);
+  // Of the strategy, which is task 0's on all: what a process finds itself may differ from mount to mount.
+  const std::uint64_t unit = std::max<std::uint64_t>(what.file->strategy.costs.block, kCachePage);
   return {even_domains(what.range, what.aggregators.size(), unit), window_bytes(what), kCachePage};
 }
 
 void keep_first(Status& status, Status other) {
   if (status.ok()) status = std::move(other);
 }
+
+// What a task has asked each aggregator for.
+using Asked = std::vector<std::vector<Series>>;
 
 // What a task has and wants.
 class Owner {
@@ -49,7 +53,7 @@ class Owner {
     return lowest;
   }
   // What goes to the aggregators in this round. `asked` keeps what was asked for, until the answers are there.
-  std::vector<Message> parcels(std::vector<std::vector<Series>>& asked) const {
+  std::vector<Message> parcels(Asked& asked) const {
     std::vector<Message> outgoing;
     asked.assign(rounds_.n(), {});
     for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
@@ -65,7 +69,7 @@ class Owner {
     return outgoing;
   }
   // Puts the answers of the aggregators where they belong.
-  void take(const std::vector<Message>& answers, const std::vector<std::vector<Series>>& asked) const {
+  void take(const std::vector<Message>& answers, const Asked& asked) const {
     for (const Message& answer : answers) {
       const auto is_from = [&](const Aggregator& aggregator) { return aggregator.rank == answer.peer; };
       const auto from = std::find_if(what_.aggregators.begin(), what_.aggregators.end(), is_from);
@@ -103,6 +107,7 @@ class Flight {
     parcels_.clear();
     for (const Message& message : messages_) parcels_.push_back(Parcel::of(message.data));
     if (parcels_.empty()) return {};
+    TW_RETURN_IF_ERROR(check_within(window));
     TW_RETURN_IF_ERROR(make_room(std::max(window.end - base_, window_bytes(what))));
     find_runs(what);
     for (const Parcel& parcel : parcels_)
@@ -151,6 +156,16 @@ class Flight {
     const auto& transfer = static_cast<Flight*>(self)->transfer_;
     return !transfer.has_value() || transfer->done();
   }
+  // What lies elsewhere would be put beside the staging memory.
+  Status check_within(FileDomain window) const {
+    bool within = true;
+    for (const Parcel& parcel : parcels_)
+      for_each_extent(parcel.series, [&](const Extent& extent) {
+        within = within && extent.offset >= window.begin && extent.end() <= window.end;
+      });
+    if (within) return {};
+    return Status::error(Code::internal, "tasks of one access differ in the windows of its aggregators");
+  }
   Status make_room(std::uint64_t bytes) {
     if (staging_.size() >= bytes) return {};
     TW_ASSIGN_OR_RETURN(staging_, take_staging(bytes));
@@ -163,7 +178,8 @@ class Flight {
       for_each_extent(parcel.series, [&](const Extent& extent) { covered.push_back({extent.offset, extent.end()}); });
     std::sort(covered.begin(), covered.end(),
               [](const FileDomain& a, const FileDomain& b) { return a.begin < b.begin; });
-    const StorageCosts& costs = what.file->strategy.costs;
+    const Strategy& strategy = what.file->strategy;
+    const StorageCosts& costs = what.past_cache ? strategy.direct_costs : strategy.costs;
     const std::uint64_t gap =
         reads(what) ? static_cast<std::uint64_t>(costs.call_ns / std::max(costs.read_byte_ns, 0.001)) : 0;
     runs_.clear();
@@ -216,30 +232,39 @@ void take_off(const TwoPhase& what, Flight& flight, FileDomain window, std::vect
   if (status.ok()) flight.start(what);
 }
 
+// First half of a round: the parcels that have come in. Nothing: no task has a byte left, or the group can go on no
+// further; either is so on all tasks.
+Op<std::optional<std::vector<Message>>> begin_round(const TwoPhase& what, const Owner& owner, Rounds& rounds,
+                                                    Asked& asked, Status& status) {
+  const auto next = co_await what.group->allreduce(owner.next(), Reduction::min);
+  keep_first(status, next.status());
+  if (!next.has_value() || !rounds.open(next.value())) co_return std::nullopt;
+  std::vector<Message> outgoing;
+  keep_first(status, or_out_of_memory([&] {
+               outgoing = owner.parcels(asked);
+               return Status{};
+             }));
+  auto received = co_await what.group->exchange(std::move(outgoing));
+  keep_first(status, received.status());
+  if (!received.has_value()) co_return std::nullopt;
+  co_return std::move(received).value();
+}
+
 Op<TransferResult> write_rounds(const TwoPhase& what) {
   Rounds rounds = rounds_of(what);
   const Owner owner(what, rounds);
   const auto seat = seat_of(what);
   TransferResult result;
   Flight flights[2];
-  std::vector<std::vector<Series>> asked;
+  Asked asked;
   for (std::size_t round = 0;; ++round) {
-    const auto next = co_await what.group->allreduce(owner.next(), Reduction::min);
-    keep_first(result.status, next.status());
-    if (!next.has_value() || !rounds.open(next.value())) break;
-    std::vector<Message> outgoing;
-    keep_first(result.status, or_out_of_memory([&] {
-                 outgoing = owner.parcels(asked);
-                 return Status{};
-               }));
-    auto received = co_await what.group->exchange(std::move(outgoing));
-    keep_first(result.status, received.status());
-    if (!received.has_value()) break;
+    auto parcels = co_await begin_round(what, owner, rounds, asked, result.status);
+    if (!parcels.has_value()) break;
     if (!seat.has_value()) continue;
     Flight& flight = flights[round % 2];
     co_await Until{flight.landed()};
     add_to(result, flight.result());
-    take_off(what, flight, rounds.window(*seat), std::move(received).value(), result.status);
+    take_off(what, flight, rounds.window(*seat), std::move(*parcels), result.status);
   }
   for (Flight& flight : flights) {
     co_await Until{flight.landed()};
@@ -248,31 +273,31 @@ Op<TransferResult> write_rounds(const TwoPhase& what) {
   co_return result;
 }
 
-// Of one round: what its tasks asked for, and the window it is read into.
+// Of one round: what this task has asked for, and the window that it reads as an aggregator.
 struct ReadRound {
-  std::vector<std::vector<Series>> asked;
+  Asked asked;
   Flight flight;
 };
 
-// Second half of a round: storage has been read.
-Op<Status> hand_out(const TwoPhase& what, const Owner& owner, ReadRound& round, TransferResult& result) {
+// Second half of a round: storage has been read. False: the group can go on no further.
+Op<bool> hand_out(const TwoPhase& what, const Owner& owner, ReadRound& round, TransferResult& result) {
   co_await Until{round.flight.landed()};
   TransferResult read = round.flight.result();
   const std::uint64_t end = read.end_of_file;
   add_to(result, std::move(read));
   std::vector<Message> answers;
-  if (result.status.ok()) {
-    Status status;
-    keep_first(status, or_out_of_memory([&] {
+  Status status = result.status;
+  if (status.ok()) {
+    keep_first(result.status, or_out_of_memory([&] {
                  answers = round.flight.answer(end, status);
                  return Status{};
                }));
-    result.status = std::move(status);
   }
-  auto received = co_await what.group->exchange(std::move(answers));
-  if (!received.has_value()) co_return received.error();
-  owner.take(received.value(), round.asked);
-  co_return Status{};
+  keep_first(result.status, std::move(status));
+  const auto received = co_await what.group->exchange(std::move(answers));
+  keep_first(result.status, received.status());
+  if (received.has_value()) owner.take(received.value(), round.asked);
+  co_return received.has_value();
 }
 
 Op<TransferResult> read_rounds(const TwoPhase& what) {
@@ -283,27 +308,12 @@ Op<TransferResult> read_rounds(const TwoPhase& what) {
   ReadRound two[2];
   for (std::size_t round = 0;; ++round) {
     ReadRound& now = two[round % 2];
-    const auto next = co_await what.group->allreduce(owner.next(), Reduction::min);
-    keep_first(result.status, next.status());
-    const bool more = next.has_value() && rounds.open(next.value());
-    if (more) {
-      std::vector<Message> outgoing;
-      keep_first(result.status, or_out_of_memory([&] {
-                   outgoing = owner.parcels(now.asked);
-                   return Status{};
-                 }));
-      auto asked = co_await what.group->exchange(std::move(outgoing));
-      keep_first(result.status, asked.status());
-      if (!asked.has_value()) break;
-      if (seat.has_value()) take_off(what, now.flight, rounds.window(*seat), std::move(asked).value(), result.status);
-    }
-    if (round > 0 && next.has_value()) {
-      Status handed = co_await hand_out(what, owner, two[(round - 1) % 2], result);
-      const bool lost = !handed.ok();
-      keep_first(result.status, std::move(handed));
-      if (lost) break;
-    }
-    if (!more) break;
+    auto parcels = co_await begin_round(what, owner, rounds, now.asked, result.status);
+    if (parcels.has_value() && seat.has_value())
+      take_off(what, now.flight, rounds.window(*seat), std::move(*parcels), result.status);
+    bool goes_on = parcels.has_value();
+    if (round > 0) goes_on = co_await hand_out(what, owner, two[(round - 1) % 2], result) && goes_on;
+    if (!goes_on) break;
   }
   for (ReadRound& round : two) {
     co_await Until{round.flight.landed()};

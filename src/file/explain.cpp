@@ -101,6 +101,7 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   input.direction = access.direction;
   input.tasks = static_cast<std::size_t>(access.tasks);
   input.shared_memory = access.processes == 1;
+  if (strategy.method == Method::aggregate) input.most_aggregators = static_cast<std::size_t>(access.processes);
   const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
   const bool possible = storage.direct_io_alignment > 0;
   const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, storage)});

@@ -5,39 +5,69 @@
 #include <utility>
 #include <vector>
 
+#include "group/agree.hpp"
 #include "os/peer_memory.hpp"
 
 namespace thalweg {
 
 namespace {
 
-constexpr std::int64_t kMostSlots = 64;    // at a time: a few hundred bytes on each task, of however many
-constexpr std::size_t kDefaultOfNode = 4;  // more writers of one node are of no use to any storage we know
+constexpr std::int64_t kMostNodes = 256;    // that have aggregators: 2 KiB on each task while they are looked for
+constexpr std::int64_t kDefaultOfNode = 4;  // more writers of one node are of no use to any storage we know
 constexpr std::int64_t kNobody = INT64_MAX;
 
-// Nodes share a slot where there are more of them.
-std::int64_t slot_of(const Place& place, std::int64_t slots) { return place.node * slots / place.nodes; }
+using Aggregators = std::vector<Aggregator>;
 
-bool is_among(const std::vector<Aggregator>& some, TaskRank rank) {
+bool is_among(const Aggregators& some, TaskRank rank) {
   return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
 }
 
-bool is_chosen(const std::vector<std::int64_t>& ranks, TaskRank rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+// The leader of lowest rank of each node, of those that are not among `found` yet. Of many nodes only every so-many-th
+// has any.
+Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregators& found, std::int64_t stride) {
+  const Place place = group.place();
+  std::vector<std::int64_t> lowest(static_cast<std::size_t>((place.nodes + stride - 1) / stride), kNobody);
+  const bool offers =
+      group.rank() == place.process_leader && place.node % stride == 0 && !is_among(found, group.rank());
+  if (offers) lowest[static_cast<std::size_t>(place.node / stride)] = group.rank();
+  co_return co_await group.allreduce(std::move(lowest), Reduction::min);
 }
 
-// Every process shows itself to the first aggregator of its node, if that is another process.
-std::vector<Message> probes(const std::vector<Aggregator>& aggregators, const Group& group) {
+Op<Result<Aggregators>> choose(Group& group, std::size_t wanted) {
+  const Place place = group.place();
+  const std::int64_t stride = (place.nodes + kMostNodes - 1) / kMostNodes;
+  const std::int64_t nodes = (place.nodes + stride - 1) / stride;
+  const std::size_t most = wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kDefaultOfNode);
+  const std::int64_t passes = wanted > 0 ? place.processes : kDefaultOfNode;
+  Aggregators found;
+  const Status room = co_await agree(group, or_out_of_memory([&] {
+                                       found.reserve(most);
+                                       return Status{};
+                                     }));
+  if (!room.ok()) co_return room;
+  for (std::int64_t pass = 0; pass < passes && found.size() < most; ++pass) {
+    const auto ranks = co_await next_of_nodes(group, found, stride);
+    if (!ranks.has_value()) co_return ranks.error();
+    const std::size_t before = found.size();
+    for (std::size_t i = 0; i < ranks.value().size() && found.size() < most; ++i)
+      if (ranks.value()[i] != kNobody) found.push_back({ranks.value()[i], static_cast<std::int64_t>(i) * stride});
+    if (found.size() == before) break;
+  }
+  co_return found;
+}
+
+// Every process shows itself to the aggregators of its node.
+std::vector<Message> probes(const Aggregators& aggregators, const Group& group) {
   const Place place = group.place();
   std::vector<Message> outgoing;
   if (group.rank() != place.process_leader) return outgoing;
-  const auto is_here = [&](const Aggregator& one) { return one.node == place.node; };
-  const auto first = std::find_if(aggregators.begin(), aggregators.end(), is_here);
-  if (first == aggregators.end() || first->rank == group.rank()) return outgoing;
   const PeerProbe mine = probe_of_this_process();
-  Bytes bytes(sizeof mine);
-  std::memcpy(bytes.data(), &mine, sizeof mine);
-  outgoing.push_back({first->rank, std::move(bytes)});
+  for (const Aggregator& one : aggregators) {
+    if (one.node != place.node || one.rank == group.rank()) continue;
+    Bytes bytes(sizeof mine);
+    std::memcpy(bytes.data(), &mine, sizeof mine);
+    outgoing.push_back({one.rank, std::move(bytes)});
+  }
   return outgoing;
 }
 
@@ -49,39 +79,28 @@ bool all_reached(const std::vector<Message>& shown) {
   });
 }
 
+// Whether all aggregators reach the memory of all processes of their nodes.
+Op<Result<bool>> probe(Group& group, const Aggregators& aggregators) {
+  const auto shown = co_await group.exchange(probes(aggregators, group));
+  if (!shown.has_value()) co_return shown.error();
+  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? 1 : 0);
+  const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
+  if (!all.has_value()) co_return all.error();
+  co_return all.value()[0] == 1;
+}
+
 }  // namespace
 
 Op<Status> find_aggregators(Group& group, SharedFile& file) {
   const Place place = group.place();
   if (place.processes == 1) co_return Status{};
-  const std::int64_t slots = std::min(place.nodes, kMostSlots);
-  const auto wanted = static_cast<std::size_t>(place.nodes) * kDefaultOfNode;
-  const std::size_t most = file.strategy.aggregators > 0 ? file.strategy.aggregators : wanted;
-  std::vector<Aggregator> found;
-  while (found.size() < most && found.size() < static_cast<std::size_t>(place.processes)) {
-    std::vector<std::int64_t> lowest(static_cast<std::size_t>(slots), kNobody);
-    const bool offers = group.rank() == place.process_leader && !is_among(found, group.rank());
-    if (offers) lowest[static_cast<std::size_t>(slot_of(place, slots))] = group.rank();
-    const auto agreed = co_await group.allreduce(std::move(lowest), Reduction::min);
-    if (!agreed.has_value()) co_return agreed.error();
-    std::vector<std::int64_t> nodes(static_cast<std::size_t>(slots), kNobody);
-    if (offers && is_chosen(agreed.value(), group.rank()))
-      nodes[static_cast<std::size_t>(slot_of(place, slots))] = place.node;
-    const auto of_nodes = co_await group.allreduce(std::move(nodes), Reduction::min);
-    if (!of_nodes.has_value()) co_return of_nodes.error();
-    const std::size_t before = found.size();
-    for (std::size_t i = 0; i < agreed.value().size() && found.size() < most; ++i)
-      if (agreed.value()[i] != kNobody) found.push_back({agreed.value()[i], of_nodes.value()[i]});
-    if (found.size() == before) break;
-  }
-  auto shown = co_await group.exchange(probes(found, group));
-  if (!shown.has_value()) co_return shown.error();
-  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? 1 : 0);
-  const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
-  if (!all.has_value()) co_return all.error();
+  auto found = co_await choose(group, file.strategy.aggregators);
+  if (!found.has_value()) co_return found.error();
+  const auto reached = co_await probe(group, found.value());
+  if (!reached.has_value()) co_return reached.error();
   if (group.rank() == place.process_leader) {
-    file.aggregators = std::move(found);
-    file.peers_reachable = all.value()[0] == 1;
+    file.aggregators = std::move(found).value();
+    file.peers_reachable = reached.value();
   }
   co_return Status{};
 }

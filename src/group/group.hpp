@@ -7,6 +7,7 @@
 // Kinds: self, team (threads of one process), mpi, hybrid (all threads of all ranks), callbacks, sim.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -45,6 +46,10 @@ struct Folding {
   static constexpr std::size_t kMost = 512;
   std::size_t bytes;
   void (*join)(void* left, const void* right);
+  // Room for one, aligned for whatever it is.
+  struct alignas(std::max_align_t) Record {
+    std::array<std::byte, kMost> bytes;
+  };
 };
 
 // Where a task lives. Tasks of one process share memory (and, in the file room, file descriptors).

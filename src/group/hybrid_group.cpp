@@ -8,7 +8,6 @@
 // Invariant: a failure anywhere reaches everybody. Leaders agree before they send; where the tasks' shares need
 // much memory, all tasks agree afterwards, and all of them know whether that is so.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -218,22 +217,22 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
 Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   struct Between {
     Status status;
-    std::array<std::byte, Folding::kMost> all, before;
+    Folding::Record all, before;
   };
   const Status here = co_await threads_->fold(mine, before, how);
   auto between = std::make_shared<Between>();
   if (leads()) {
-    std::memcpy(between->all.data(), mine, how.bytes);
-    between->status = co_await ranks_->fold(between->all.data(), between->before.data(), how);
+    std::memcpy(&between->all, mine, how.bytes);
+    between->status = co_await ranks_->fold(&between->all, &between->before, how);
   }
   between = co_await share(std::move(between));
   if (!here.ok()) co_return here;
   if (!between->status.ok()) co_return between->status;
-  std::memcpy(mine, between->all.data(), how.bytes);
+  std::memcpy(mine, &between->all, how.bytes);
   if (layout_->mine == 0) co_return Status{};
-  std::array<std::byte, Folding::kMost> lower = between->before;
-  if (threads_->rank() > 0) how.join(lower.data(), before);
-  std::memcpy(before, lower.data(), how.bytes);
+  Folding::Record lower = between->before;
+  if (threads_->rank() > 0) how.join(&lower, before);
+  std::memcpy(before, &lower, how.bytes);
   co_return Status{};
 }
 

@@ -1,6 +1,5 @@
 #include "group/mpi_fold.hpp"
 
-#include <array>
 #include <cstring>
 #include <vector>
 
@@ -11,18 +10,15 @@ namespace thalweg {
 
 namespace {
 
-using Record = std::array<std::byte, Folding::kMost>;
 using Records = std::vector<std::byte, FrameAllocator<std::byte>>;  // as a frame: no task may fail alone here
 
-Op<Status> send(MPI_Comm comm, int tag, const void* data, std::size_t bytes, int to) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm, &request);
-  co_return co_await mpi_finish(code, &request, "fold");
-}
+enum class Way { send, receive };
 
-Op<Status> receive(MPI_Comm comm, int tag, void* data, std::size_t bytes, int from) {
+Op<Status> move_record(MPI_Comm comm, int tag, Way way, void* record, std::size_t bytes, int peer) {
   MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, comm, &request);
+  const int n = static_cast<int>(bytes);
+  const int code = way == Way::send ? MPI_Isend(record, n, MPI_BYTE, peer, tag, comm, &request)
+                                    : MPI_Irecv(record, n, MPI_BYTE, peer, tag, comm, &request);
   co_return co_await mpi_finish(code, &request, "fold");
 }
 
@@ -36,34 +32,34 @@ Op<Status> mpi_fold(MPI_Comm comm, int tag, void* mine, void* before, Folding ho
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   Records between;  // and each child, lowest first
-  Record other;
+  Folding::Record other;
   int bit = 1;
   for (; bit < size && (rank & bit) == 0; bit *= 2) {
     if (rank + bit >= size) continue;
     const auto* joined = static_cast<const std::byte*>(mine);
     between.insert(between.end(), joined, joined + how.bytes);
-    const Status status = co_await receive(comm, tag, other.data(), how.bytes, rank + bit);
+    const Status status = co_await move_record(comm, tag, Way::receive, &other, how.bytes, rank + bit);
     if (!status.ok()) co_return status;
-    how.join(mine, other.data());
+    how.join(mine, &other);
   }
   if (rank > 0) {
-    Status status = co_await send(comm, tag, mine, how.bytes, rank - bit);
-    if (status.ok()) status = co_await receive(comm, tag, before, how.bytes, rank - bit);
-    if (status.ok()) status = co_await receive(comm, tag, mine, how.bytes, rank - bit);
+    Status status = co_await move_record(comm, tag, Way::send, mine, how.bytes, rank - bit);
+    if (status.ok()) status = co_await move_record(comm, tag, Way::receive, before, how.bytes, rank - bit);
+    if (status.ok()) status = co_await move_record(comm, tag, Way::receive, mine, how.bytes, rank - bit);
     if (!status.ok()) co_return status;
   }
   for (bit /= 2; bit > 0; bit /= 2) {
     if (rank + bit >= size) continue;
     const std::byte* lower = between.data() + between.size() - how.bytes;
     if (rank > 0) {
-      std::memcpy(other.data(), before, how.bytes);
-      how.join(other.data(), lower);
+      std::memcpy(&other, before, how.bytes);
+      how.join(&other, lower);
     } else {
-      std::memcpy(other.data(), lower, how.bytes);
+      std::memcpy(&other, lower, how.bytes);
     }
     between.resize(between.size() - how.bytes);
-    Status status = co_await send(comm, tag, other.data(), how.bytes, rank + bit);
-    if (status.ok()) status = co_await send(comm, tag, mine, how.bytes, rank + bit);
+    Status status = co_await move_record(comm, tag, Way::send, &other, how.bytes, rank + bit);
+    if (status.ok()) status = co_await move_record(comm, tag, Way::send, mine, how.bytes, rank + bit);
     if (!status.ok()) co_return status;
   }
   co_return Status{};

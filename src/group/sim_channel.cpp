@@ -1,7 +1,6 @@
 #include "group/sim_channel.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -160,15 +159,15 @@ void SimChannel::reduce(Reduction how, SimOutcome& outcome) {
 }
 
 void SimChannel::fold() {
-  std::array<std::byte, Folding::kMost> so_far{};
+  Folding::Record so_far;
   const Folding how = input<SimFold>(0).how;
-  std::memcpy(so_far.data(), input<SimFold>(0).mine, how.bytes);
+  std::memcpy(&so_far, input<SimFold>(0).mine, how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {
     const SimFold& task = input<SimFold>(r);
-    std::memcpy(task.before, so_far.data(), how.bytes);
-    how.join(so_far.data(), task.mine);
+    std::memcpy(task.before, &so_far, how.bytes);
+    how.join(&so_far, task.mine);
   }
-  for (TaskRank r = 0; r < size(); ++r) std::memcpy(input<SimFold>(r).mine, so_far.data(), how.bytes);
+  for (TaskRank r = 0; r < size(); ++r) std::memcpy(input<SimFold>(r).mine, &so_far, how.bytes);
 }
 
 // A counting sort by receiver; going through the sources in order keeps the messages of each receiver sorted.

@@ -4,7 +4,6 @@
 // copied, arrive and wait once more, so that no owner leaves before all have read. That second epoch also carries
 // the flag "somebody failed", which makes a failure the same on all tasks.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <utility>
 
@@ -196,14 +195,14 @@ Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int6
 Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
   team_->show(epoch_, rank_, ByteView(static_cast<const std::byte*>(mine), how.bytes));
   co_await arrive();
-  std::array<std::byte, Folding::kMost> so_far;
-  std::memcpy(so_far.data(), shown(0).view().data(), how.bytes);
+  Folding::Record so_far;
+  std::memcpy(&so_far, shown(0).view().data(), how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {
-    if (r == rank_) std::memcpy(before, so_far.data(), how.bytes);
-    how.join(so_far.data(), shown(r).view().data());
+    if (r == rank_) std::memcpy(before, &so_far, how.bytes);
+    how.join(&so_far, shown(r).view().data());
   }
   if (any_borrowed()) co_await arrive_after_reading(true);
-  std::memcpy(mine, so_far.data(), how.bytes);
+  std::memcpy(mine, &so_far, how.bytes);
   co_return Status{};
 }
 

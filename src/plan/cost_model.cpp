@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 namespace thalweg {
@@ -46,7 +47,7 @@ class Model {
   Plan choose() const {
     if (!in_.method.has_value()) {
       Plan alone = cheapest_direct();
-      if (!in_.shared_memory && tasks_ > 1 && in_.most_aggregators > 0) take_cheaper(alone, cheapest_aggregate());
+      if (may_aggregate()) take_cheaper(alone, cheapest_aggregate());
       if (!in_.shared_memory || tasks_ == 1) return with_reason(alone);
       const Plan together = cheapest_shared();
       return with_reason(together.expected_ns < alone.expected_ns ? together : alone);
@@ -83,14 +84,19 @@ class Model {
   Plan cheapest_aggregate() const {
     const std::size_t most = std::min(in_.most_aggregators, tasks_);
     if (in_.aggregators > 0) return aggregate(std::min(in_.aggregators, most));
-    Plan best = aggregate(1);
-    for (std::size_t n = 2; n <= most; ++n) take_cheaper(best, aggregate(n));
+    Plan best = aggregate(most);
+    for (std::size_t n = 1; n < most; n *= 2) take_cheaper(best, aggregate(n));
     return best;
   }
   static void take_cheaper(Plan& best, const Plan& other) {
     if (other.expected_ns < best.expected_ns) best = other;
   }
 
+  // What many tasks read would be answered to each of them: nothing bounds that but the number of tasks.
+  bool may_aggregate() const {
+    const bool once = !in_.common && in_.pattern.shape != Shape::overlapping;
+    return !in_.shared_memory && tasks_ > 1 && in_.most_aggregators > 0 && once;
+  }
   bool reading() const { return in_.direction == Direction::read; }
 
   // Whether no task's windows reach over bytes of another one.
@@ -184,10 +190,11 @@ class Model {
     const auto n = static_cast<double>(aggregators);
     const auto window = static_cast<double>(std::max<std::uint64_t>(in_.window_bytes, 1));
     const double bytes = std::min(bytes_, range_);
-    const double rounds = std::max(1.0, bytes / (n * window));
+    // A window has bytes in it: where runs are far apart it has one of them.
+    const double rounds = std::max(1.0, std::min(range_ / window, std::max(merged_runs(), bytes / window)) / n);
     const double calls = std::max({merged_runs(), n, bytes / window});
     const Work work{calls * costs_.call_ns + bytes * staged_byte_ns(), copies_ns()};
-    const double meetings = rounds * costs_.round_ns * std::log2(static_cast<double>(tasks_) + 1);
+    const double meetings = rounds * costs_.round_ns * static_cast<double>(std::bit_width(tasks_));
     const double queueing = std::max(0.0, n - static_cast<double>(most_workers_)) * costs_.queueing_ns;
     return plan(Method::aggregate, Style::plain, aggregators,
                 work.elapsed(1 / n, static_cast<double>(most_workers_)) + meetings + queueing);

@@ -23,7 +23,7 @@ struct StorageCosts {
   double copy_byte_ns = 0.09;       // between memory and staging
   double copy_piece_ns = 3;         // each piece of it
   double handover_ns = 300;         // giving a share of the work to another thread
-  double round_ns = 60'000;         // the meetings of one round of two-phase I/O, times log2 of the tasks
+  double round_ns = 60'000;         // the meetings of one round of two-phase I/O, times the bits of their number
   double queueing_ns = 250'000;     // each worker beyond those that the storage takes at once: it waits for its turn
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
@@ -35,6 +35,7 @@ struct PlanInput {
   Direction direction = Direction::write;
   std::size_t tasks = 1;       // all of the group
   bool shared_memory = false;  // all tasks in one process: anyone can reach anyone's memory
+  bool common = false;         // one of them moves it for all
   bool may_sieve_writes = true;
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;  // of one worker
   std::optional<Method> method;                          // by hint; else the cheapest. shared and naive: shared memory

@@ -93,6 +93,25 @@ TEST(ChosenPlan, LeavesLargePiecesToTheirProcesses) {
   EXPECT_EQ(plan(of_processes(reading(interleaved(4, 64, 1 << 20)))).method, Method::direct);
 }
 
+// Each round has the bytes of one run: as many rounds as runs, and no call saved.
+TEST(ChosenPlan, CountsARoundForEachRunWhereTheyAreFarApart) {
+  PlanInput sparse = of_processes(interleaved(4, 25000, 64));
+  sparse.pattern.end = std::uint64_t{100} << 30;
+  sparse.pattern.density = 64e5 / static_cast<double>(sparse.pattern.end);
+
+  EXPECT_EQ(plan(sparse).method, Method::direct);
+}
+
+TEST(ChosenPlan, AggregatesNothingThatSeveralTasksRead) {
+  PlanInput rows = of_processes(reading(interleaved(8, 16384, 512)));
+  ASSERT_EQ(plan(rows, far_away()).method, Method::aggregate);
+  rows.common = true;
+  EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
+  rows.common = false;
+  rows.pattern.shape = Shape::overlapping;
+  EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
+}
+
 TEST(ChosenPlan, OfAGroupWithoutAggregatorsIsNeverToAggregate) {
   PlanInput rows = of_processes(interleaved(8, 16384, 512));
   rows.most_aggregators = 0;
