@@ -59,12 +59,11 @@ void PatternPart::join_shape(const PatternPart& next) {
       run_bytes_ == next.run_bytes_ && (stride_ == 0 || next.stride_ == 0 || stride_ == next.stride_);
   regular_ = regular_ && next.regular_ && same_runs;
   if (stride_ == 0) stride_ = next.stride_;
-  const auto meet = [&](std::int64_t distance) {
+  const auto meet = [&](std::uint64_t distance) {
     if (distance_ != 0 && distance != 0 && distance != distance_) regular_ = false;
     if (distance_ == 0) distance_ = distance;
   };
-  if (last_.runs == 1 && next.first_.runs == 1)
-    meet(static_cast<std::int64_t>(next.first_.begin) - static_cast<std::int64_t>(last_.begin));
+  if (last_.runs == 1 && next.first_.runs == 1) meet(next.first_.begin - last_.begin);
   meet(next.distance_);
 }
 

@@ -55,7 +55,7 @@ class PatternPart {
   std::uint64_t begin_ = 0, end_ = 0, bytes_ = 0, runs_ = 0, pieces_ = 0, most_ = 0;
   std::uint64_t run_bytes_ = 0;  // of all runs, where regular_
   std::uint64_t stride_ = 0;     // within tasks; 0: none has more than one run
-  std::int64_t distance_ = 0;    // between tasks of one run each; 0: there are no two
+  std::uint64_t distance_ = 0;   // between tasks of one run each, modulo 2^64; 0: there are no two
   bool memory_contiguous_ = true, overlapping_ = false, rising_ = true, falling_ = true, regular_ = true;
 };
 
