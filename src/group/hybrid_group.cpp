@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "group/agree.hpp"
+#include "group/callers.hpp"
 #include "group/groups.hpp"
 #include "group/hybrid_layout.hpp"
 #include "group/memory.hpp"
@@ -46,6 +47,10 @@ class HybridGroup final : public Group {
 
  private:
   bool leads() const { return ranks_ != nullptr; }
+  // At the start of every collective: the leader waits for its threads first, and they may wait for its requests.
+  void enter() const {
+    if (leads()) is_a_caller();
+  }
   TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
   // First step: what each thread of this process shows; all threads stay until the third step.
@@ -67,6 +72,7 @@ class HybridGroup final : public Group {
 
 template <class T>
 Op<std::vector<const T*>> HybridGroup::show(const T& mine) {
+  enter();
   const T* address = &mine;
   const auto shown = co_await threads_->allgather(std::as_bytes(std::span(&address, 1)));
   std::vector<const T*> all(static_cast<std::size_t>(threads_->size()));
@@ -92,6 +98,7 @@ Op<Status> HybridGroup::leaders_agree(Status mine, const char* collective) {
 }
 
 Op<Status> HybridGroup::barrier() {
+  enter();
   const Status here = co_await threads_->barrier();
   auto status = std::make_shared<Status>();
   if (leads()) *status = co_await ranks_->barrier();
@@ -200,6 +207,7 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
 }
 
 Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
+  enter();
   auto here = co_await threads_->allreduce(mine, how);
   using Numbers = Result<std::vector<std::int64_t>>;
   auto result = std::make_shared<Numbers>(std::vector<std::int64_t>{});
@@ -316,6 +324,7 @@ Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<st
 }
 
 Op<Result<std::unique_ptr<Group>>> HybridGroup::duplicate() {
+  enter();
   auto threads = co_await threads_->duplicate();
   std::unique_ptr<Group> ranks;
   auto status = std::make_shared<Status>(threads.status());

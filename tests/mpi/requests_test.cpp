@@ -62,7 +62,32 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
 
-  void expect_written(std::int64_t tasks, int rounds = kRounds) const {
+  // A thread starts a request and is gone. One task waits for it, while new threads of the others stand in a collective
+  // without requests.
+  void sync_while_others_wait(tw_group* group) {
+    const std::int64_t task = tw_group_rank(group);
+    const std::int64_t tasks = tw_group_size(group);
+    tw_file* file = nullptr;
+    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file), TW_OK)
+        << tw_last_error();
+    for (int who = 0; who < tasks; ++who) {
+      const std::string data(static_cast<std::size_t>(kPiece), byte_of(task, who));
+      const tw_extent extent{const_cast<char*>(data.data()), kPiece, (who * tasks + task) * kPiece};
+      const tw_access access = write_of(extent, TW_AT_EXTENTS);
+      tw_request* request = nullptr;
+      std::thread([&] {
+        EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+      }).join();
+      if (task == who) {
+        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      }
+      std::thread([&] { EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error(); }).join();
+      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  }
+
+  void expect_written(std::int64_t tasks, std::int64_t rounds = kRounds) const {
     std::string expected;
     for (int i = 0; i < rounds; ++i)
       for (std::int64_t task = 0; task < tasks; ++task)
@@ -87,28 +112,16 @@ TEST_P(MpiRequests, OfThreadsOfRanksToo) {
   if (world_.rank() == 0) expect_written(2 * world_.size());
 }
 
-// A thread starts a request and is gone. One rank waits for it, while the others stand in a collective without
-// requests.
 TEST_P(MpiRequests, AreAdvancedInAnyCollectiveOfRanks) {
-  tw_file* file = nullptr;
-  ASSERT_EQ(tw_file_open(world_.group(), folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file),
-            TW_OK)
-      << tw_last_error();
-  for (int who = 0; who < world_.size(); ++who) {
-    const std::string data(static_cast<std::size_t>(kPiece), byte_of(world_.rank(), who));
-    const tw_extent extent{const_cast<char*>(data.data()), kPiece, (who * world_.size() + world_.rank()) * kPiece};
-    const tw_access access = write_of(extent, TW_AT_EXTENTS);
-    tw_request* request = nullptr;
-    std::thread([&] { EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error(); }).join();
-    if (world_.rank() == who) {
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
-    }
-    std::thread([&] { EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error(); }).join();  // new to requests
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
-  }
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  sync_while_others_wait(world_.group());
 
   if (world_.rank() == 0) expect_written(world_.size(), world_.size());
+}
+
+TEST_P(MpiRequests, AreAdvancedInAnyCollectiveOfThreadsOfRanks) {
+  on_threads_of_ranks(world_, 2, [&](tw_group* group) { sync_while_others_wait(group); });
+
+  if (world_.rank() == 0) expect_written(2 * world_.size(), 2 * world_.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, MpiRequests, testing::Values(TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL));
