@@ -40,6 +40,7 @@ void compare(Bench& bench, int n) {
   };
   add(kBlocking, ours(bench.group));
   add(kAwaited, ours(bench.group, {Form::started_then_awaited}));
+  add_plans(together, bench, {layout, memory});
   add(kPeer, mpi_collective());
   add(kPieces, mpi_per_piece());
   together.add("limit: one stream", one_stream(bench, {layout, memory}));

@@ -51,7 +51,7 @@ class Outstanding {
 
   std::vector<double> write(const std::string& name, const OpenFile& open, int most) {
     const std::string path = bench_.storage.fresh_path(static_cast<double>(layout_.file_bytes));
-    auto file = open(path, layout_);
+    auto file = opened(open, path, layout_);
     const std::uint32_t seed = next_seed();
     memory_.fill(layout_, seed);
     const double seconds = bench_.ranks.timed([&] { most == 0 ? one_by_one(*file) : several(*file, most); });

@@ -113,7 +113,7 @@ class Overlap {
 
   double write(const Variant& variant, bool computes) {
     const std::string path = bench_.storage.fresh_path(static_cast<double>(layout_.file_bytes));
-    auto file = variant.open(path, layout_);
+    auto file = opened(variant.open, path, layout_);
     const std::uint32_t seed = next_seed();
     memory_.fill(layout_, seed);
     const double seconds = bench_.ranks.timed([&] {

@@ -69,6 +69,8 @@ inline Comparison::Run write_and_read(const Bench& bench, const std::string& nam
                                       const Block& share) {
   return write_and_read(bench, name, open, {share}, whole_of(share.layout, share.memory));
 }
+// The plans that the cost model chooses between, each by hint: whether it chooses well is seen beside them.
+void add_plans(Together& together, const Bench& bench, const Block& share);
 // Differs from call to call, alike on all ranks: bytes of an earlier run are wrong.
 std::uint32_t next_seed();
 // The limits: a copy of the same bytes in memory by the same ranks at once; one rank that writes all in one stream.

@@ -50,7 +50,7 @@ Comparison::Run write_and_read(const Bench& bench, const std::string& name, cons
     const Ranks& ranks = bench.ranks;
     const Layout& layout = shares.front().layout;
     const std::string path = bench.storage.fresh_path(static_cast<double>(layout.file_bytes));
-    auto file = open(path, layout);
+    auto file = opened(open, path, layout);
     std::vector<double> seconds;
     std::uint32_t seed = 0;
     for (const char* phase : {"new", "write"}) {
@@ -67,6 +67,22 @@ Comparison::Run write_and_read(const Bench& bench, const std::string& name, cons
     bench.storage.drop(path);
     return seconds;
   };
+}
+
+std::unique_ptr<SharedFile> opened(const OpenFile& open, const std::string& path, const Layout& layout) {
+  storage_is_slow(true);
+  auto file = open(path, layout);
+  storage_is_slow(false);
+  return file;
+}
+
+void add_plans(Together& together, const Bench& bench, const Block& share) {
+  for (const auto& [name, hints] :
+       {std::pair{"ours, method=direct", "method=direct"}, std::pair{"ours, method=aggregate", "method=aggregate"}}) {
+    OurSettings settings;
+    settings.hints = hints;
+    together.add(name, write_and_read(bench, name, ours(bench.group, settings), share));
+  }
 }
 
 Comparison::Run copy_in_memory(const Bench& bench, const Block& share) {

@@ -14,6 +14,7 @@ void compare(Bench& bench, const std::string& what, const Layout& layout, double
     together.add(name, write_and_read(bench, name, open, {layout, memory}));
   };
   add("ours", ours(bench.group));
+  add_plans(together, bench, {layout, memory});
   add("MPI_File_write_all", mpi_collective());
   together.add("limit: one stream", one_stream(bench, {layout, memory}));
   together.run(bench.plan(together.variants()));

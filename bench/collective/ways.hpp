@@ -47,6 +47,7 @@ struct OurSettings {
   Form form = Form::blocking;
   tw_progress progress = TW_PROGRESS_DEFAULT;
   bool direct = false;  // past the page cache
+  const char* hints = nullptr;
 };
 OpenFile ours(tw_group* group, OurSettings settings = {});
 
@@ -54,6 +55,9 @@ OpenFile ours(tw_group* group, OurSettings settings = {});
 OpenFile mpi_collective();
 // MPI_File_write_at for each piece, by each rank alone.
 OpenFile mpi_per_piece();
+
+// Opened while the storage is slow, which who opens may find out.
+std::unique_ptr<SharedFile> opened(const OpenFile& open, const std::string& path, const Layout& layout);
 
 void must_tw(tw_status status, const char* what);
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -78,6 +79,12 @@ struct StorageInfo {
   std::uint64_t capacity_bytes = (1ull << 63) - 1;  // of the whole file system, full or not
 };
 
+// Nanoseconds of a small write, and of each byte more.
+struct MeasuredWrites {
+  double call_ns;
+  double byte_ns;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -87,6 +94,8 @@ class Backend {
   virtual Result<bool> exists(const std::string& path) = 0;
   virtual Status sync_directory_of(const std::string& path) = 0;
   virtual Result<StorageInfo> describe(const std::string& path) = 0;  // of the file system that holds or will hold path
+  // What writing takes where `path` lies, tried out now; none: that cannot be tried.
+  virtual std::optional<MeasuredWrites> measure_writes(const std::string& /*path*/) { return std::nullopt; }
   virtual const char* name() const = 0;
 };
 

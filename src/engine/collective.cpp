@@ -24,6 +24,7 @@
 #include "engine/naive_engine.hpp"
 #include "engine/one_call.hpp"
 #include "engine/placing.hpp"
+#include "engine/plan_log.hpp"
 #include "engine/planning.hpp"
 #include "engine/queues.hpp"
 #include "engine/request.hpp"
@@ -309,12 +310,14 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.tasks = outcome.tasks;
   facts.shared_memory = one_process(group);
   facts.common = part.facts.common();
-  // By hint only: what an exchange costs has not been measured on any machine yet.
-  if (file.strategy.method == Method::aggregate)
+  facts.nodes = static_cast<std::size_t>(group.place().nodes);
+  // Tasks of one process have no need of it: there it is for those who ask.
+  if (!facts.shared_memory || file.strategy.method == Method::aggregate)
     facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();
   // One task moves what is common.
   const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
   outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});
+  if (group.rank() == 0) log_plan(file.stored->path(), facts, outcome.plan);
 
   if (outcome.plan.past_cache && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
     Status reserved;

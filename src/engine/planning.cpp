@@ -43,6 +43,8 @@ Plan plan_access(const Strategy& strategy, const PlanInput& facts, DirectIo dire
   input.window_bytes = strategy.aggregator_bytes / 4;
   if (strategy.method.has_value() && (input.shared_memory || works_between_processes(*strategy.method)))
     input.method = strategy.method;
+  // Threads of one process are planned for as they were measured, with as many cores as there were then.
+  if (!input.shared_memory) input.cores = strategy.cores_of_node * std::max<std::size_t>(input.nodes, 1);
   input.workers = std::min(strategy.workers, input.tasks);
   const Plan plan = cheapest(strategy, input, direct.possible);
   if (!plan.past_cache || blocks_are_apart(input, plan, direct.whole_blocks)) return plan;

@@ -6,6 +6,8 @@
 #include "base/checked_math.hpp"
 #include "engine/planning.hpp"
 #include "engine/transfer.hpp"
+#include "file/find_aggregators.hpp"
+#include "file/measured_writes.hpp"
 #include "file/profile.hpp"
 
 namespace thalweg {
@@ -95,13 +97,16 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
                                    const RegularAccess& access) {
   TW_ASSIGN_OR_RETURN(const FileHints parsed, parse_file_hints(hints));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
-  const Strategy strategy = choose_strategy(storage, parsed);
+  Strategy strategy = choose_strategy(storage, parsed);
+  if (access.processes > 1) measure_writes(backend, path, storage, strategy);
   PlanInput input;
   TW_ASSIGN_OR_RETURN(input.pattern, pattern_of(access));
   input.direction = access.direction;
   input.tasks = static_cast<std::size_t>(access.tasks);
   input.shared_memory = access.processes == 1;
-  if (strategy.method == Method::aggregate) input.most_aggregators = static_cast<std::size_t>(access.processes);
+  // As if they were on one node.
+  if (access.processes > 1)
+    input.most_aggregators = static_cast<std::size_t>(std::min<std::uint64_t>(access.processes, kAggregatorsOfNode));
   const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
   const bool possible = storage.direct_io_alignment > 0;
   const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, storage)});

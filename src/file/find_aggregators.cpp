@@ -12,8 +12,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::int64_t kMostNodes = 256;    // that have aggregators: 2 KiB on each task while they are looked for
-constexpr std::int64_t kDefaultOfNode = 4;  // more writers of one node are of no use to any storage we know
+constexpr std::int64_t kMostNodes = 256;  // that have aggregators: 2 KiB on each task while they are looked for
 constexpr std::int64_t kNobody = INT64_MAX;
 
 using Aggregators = std::vector<Aggregator>;
@@ -37,8 +36,8 @@ Op<Result<Aggregators>> choose(Group& group, std::size_t wanted) {
   const Place place = group.place();
   const std::int64_t stride = (place.nodes + kMostNodes - 1) / kMostNodes;
   const std::int64_t nodes = (place.nodes + stride - 1) / stride;
-  const std::size_t most = wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kDefaultOfNode);
-  const std::int64_t passes = wanted > 0 ? place.processes : kDefaultOfNode;
+  const std::size_t most = wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kAggregatorsOfNode);
+  const std::int64_t passes = wanted > 0 ? place.processes : kAggregatorsOfNode;
   Aggregators found;
   const Status room = co_await agree(group, or_out_of_memory([&] {
                                        found.reserve(most);

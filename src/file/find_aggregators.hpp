@@ -6,6 +6,9 @@
 
 namespace thalweg {
 
+// By default: more writers of one node are of no use to any storage we know.
+inline constexpr std::int64_t kAggregatorsOfNode = 4;
+
 // Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
 // each process. Groups of one process need none.
 Op<Status> find_aggregators(Group& group, SharedFile& file);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "file/find_aggregators.hpp"
+#include "file/measured_writes.hpp"
 #include "file/plain_file.hpp"
 #include "file/strategy.hpp"
 #include "group/agree.hpp"
@@ -32,7 +33,7 @@ void set_alignment(SharedFile& file, std::uint32_t alignment) {
 }
 
 Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpen& how, const FileHints& hints,
-                                                bool one_process) {
+                                                bool one_process, bool first) {
   auto file = std::make_shared<SharedFile>();
   // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
   OpenOptions both = how.options;
@@ -47,6 +48,7 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
   file->one_process = one_process;
   TW_ASSIGN_OR_RETURN(file->storage, backend.describe(how.path));
   file->strategy = choose_strategy(file->storage, hints);
+  if (first && !one_process) measure_writes(backend, how.path, file->storage, file->strategy);
   if (how.direct) {
     file->strategy.direct_reads = file->strategy.direct_writes = true;
     file->strategy.direct_where_cheaper = false;
@@ -67,10 +69,11 @@ struct Opening {
   PlainOpen how;
   FileHints hints;
   bool one_process = true;
+  bool first = false;              // task 0, whose strategy is that of all
   std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
 
   void open_here() {
-    auto file = or_out_of_memory([&] { return open_stored(*backend, how, hints, one_process); });
+    auto file = or_out_of_memory([&] { return open_stored(*backend, how, hints, one_process, first); });
     opened->status = file.status();
     if (file.has_value()) opened->file = std::move(file).value();
   }
@@ -159,6 +162,7 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   opening.how.options.keep_open = true;
   opening.hints = hints.value();
   opening.one_process = group.place().processes == 1;
+  opening.first = group.rank() == 0;
   std::unique_ptr<PlainFile> file;
   status = or_out_of_memory([&] { return make_empty(opening.opened, file); });
   if (status.ok() && group.rank() == 0) {

@@ -85,9 +85,12 @@ bool take_costs(const Json& json, StorageCosts& costs) {
   time("write_byte_ns", costs.write_byte_ns);
   time("staged_read_byte_ns", costs.staged_read_byte_ns);
   time("staged_write_byte_ns", costs.staged_write_byte_ns);
+  time("common_byte_ns", costs.common_byte_ns);
   time("copy_byte_ns", costs.copy_byte_ns);
   time("copy_piece_ns", costs.copy_piece_ns);
   time("handover_ns", costs.handover_ns);
+  time("exchange_byte_ns", costs.exchange_byte_ns);
+  time("exchange_piece_ns", costs.exchange_piece_ns);
   time("round_ns", costs.round_ns);
   time("queueing_ns", costs.queueing_ns);
   workers("parallel_reads", costs.parallel_reads);

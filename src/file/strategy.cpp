@@ -2,6 +2,7 @@
 
 #include "base/hint_table.hpp"
 #include "file/profile.hpp"
+#include "os/node_id.hpp"
 
 namespace thalweg {
 
@@ -56,6 +57,7 @@ Result<FileHints> parse_file_hints(std::string_view text) {
 Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
   Strategy strategy;
   strategy.direct_costs = default_direct_costs();
+  strategy.cores_of_node = cores_of_node();
   // In memory a writer makes pages, whatever he reads from: staging would only be one copy more.
   if (storage.kind == "tmpfs") strategy.costs.staged_write_byte_ns = strategy.costs.write_byte_ns;
   apply_profile(storage.identity, strategy);

@@ -28,6 +28,8 @@ struct FileOpening {
 };
 
 Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how);
+// A new file in `folder` that has no name and is gone when it is closed, for writing. Not all file systems have them.
+Result<FileDescriptor> open_unnamed_file(const std::string& folder);
 // The errors of close() that tell of lost writes. The descriptor is closed in any case.
 Status close_file(FileDescriptor file, const std::string& path);
 

@@ -86,6 +86,13 @@ Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how
                   std::string((flags & O_CREAT) == 0 ? "cannot open '" : "cannot create '") + path + "' " + purpose);
 }
 
+Result<FileDescriptor> open_unnamed_file(const std::string& folder) {
+  const int fd = retried([&] { return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR); });
+  if (fd >= 0) return FileDescriptor(fd);
+  const int err = errno;
+  return os_error(err, "cannot make a file without a name in '" + folder + "'");
+}
+
 Status close_file(FileDescriptor file, const std::string& path) {
   if (::close(file.release()) == 0) return {};
   const int err = errno;

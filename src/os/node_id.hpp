@@ -1,6 +1,7 @@
-// A number that processes on one running kernel have in common, and no others.
+// The node that a process runs on: a number that processes on one running kernel have in common, and its cores.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/visibility.hpp"
@@ -9,5 +10,7 @@ namespace thalweg {
 
 // From the kernel's boot id; where that cannot be read, from the host name. Not negative.
 TW_SHARED std::int64_t node_id();
+// All that are at work, however few of them this process is bound to. At least 1.
+std::size_t cores_of_node();
 
 }  // namespace thalweg

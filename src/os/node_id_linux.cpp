@@ -37,4 +37,9 @@ std::int64_t node_id() {
   return -1;
 }
 
+std::size_t cores_of_node() {
+  const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? static_cast<std::size_t>(n) : 1;
+}
+
 }  // namespace thalweg

@@ -13,7 +13,8 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
-constexpr double kStagingNs = 150;           // to take a staging buffer and give it back
+constexpr double kSleepsNs = 20'000;  // a call that takes longer waits for its storage, and leaves its core to others
+constexpr double kStagingNs = 150;    // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
 enum class Style { plain, pack, sieve };
@@ -23,10 +24,11 @@ enum class Style { plain, pack, sieve };
 struct Work {
   double transfer_ns = 0;
   double copy_ns = 0;
+  double common_ns = 0;  // of a server that all have in common, whatever else is done at once
   double sum() const { return transfer_ns + copy_ns; }
   // Of all, when the largest share of the work that one actor does is `share`.
   double elapsed(double share, double at_once) const {
-    return std::max(std::max(share, 1 / at_once) * transfer_ns, share * sum());
+    return std::max({std::max(share, 1 / at_once) * transfer_ns, share * sum(), common_ns});
   }
 };
 
@@ -41,6 +43,8 @@ class Model {
     tasks_ = std::max<std::size_t>(in_.tasks, 1);
     const std::size_t gain = reading() ? costs_.parallel_reads : costs_.parallel_writes;
     most_workers_ = gain == 0 ? tasks_ : std::min(gain, tasks_);
+    cores_ = in_.cores == 0 ? tasks_ : std::min(in_.cores, tasks_);
+    if (costs_.call_ns < kSleepsNs) most_workers_ = std::min(most_workers_, cores_);
   }
 
   // Cheapest of all, or of those of the method that is asked for; among equals the simplest.
@@ -135,23 +139,26 @@ class Model {
 
   double byte_ns() const { return reading() ? costs_.read_byte_ns : costs_.write_byte_ns; }
   double staged_byte_ns() const { return reading() ? costs_.staged_read_byte_ns : costs_.staged_write_byte_ns; }
+  double common_ns(double bytes) const { return bytes * costs_.common_byte_ns; }
   double copies_ns() const { return pieces_ * costs_.copy_piece_ns + bytes_ * costs_.copy_byte_ns; }
 
   Work plain(double runs, double bytes) const {
     const double calls = std::max(
         {runs, pieces_ / static_cast<double>(kOneCall.most_pieces), bytes / static_cast<double>(kOneCall.most_bytes)});
-    return {calls * costs_.call_ns + pieces_ * costs_.piece_ns + bytes * byte_ns(), 0};
+    return {calls * costs_.call_ns + pieces_ * costs_.piece_ns + bytes * byte_ns(), 0, common_ns(bytes)};
   }
   Work packed(double runs, double bytes) const {
     const double calls = std::max(runs, bytes / static_cast<double>(in_.staging_bytes));
-    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * staged_byte_ns(), copies_ns() + kStagingNs};
+    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * staged_byte_ns(), copies_ns() + kStagingNs,
+            common_ns(bytes)};
   }
   // A window is read, and written back.
   Work sieved(double range, double least_windows) const {
     const double windows = std::max(least_windows, range / static_cast<double>(in_.staging_bytes));
     const double calls = reading() ? windows : 2 * windows;
     const double window_byte_ns = costs_.staged_read_byte_ns + (reading() ? 0 : costs_.staged_write_byte_ns);
-    return {calls * (costs_.call_ns + costs_.piece_ns) + range * window_byte_ns, copies_ns()};
+    return {calls * (costs_.call_ns + costs_.piece_ns) + range * window_byte_ns, copies_ns(),
+            common_ns(reading() ? range : 2 * range)};
   }
 
   Work direct_work(Style style) const {
@@ -193,11 +200,14 @@ class Model {
     // A window has bytes in it: where runs are far apart it has one of them.
     const double rounds = std::max(1.0, std::min(range_ / window, std::max(merged_runs(), bytes / window)) / n);
     const double calls = std::max({merged_runs(), n, bytes / window});
-    const Work work{calls * costs_.call_ns + bytes * staged_byte_ns(), copies_ns()};
+    const double transfer_ns = calls * costs_.call_ns + bytes * staged_byte_ns();
+    const double copy_ns = copies_ns() + pieces_ * costs_.exchange_piece_ns + bytes_ * costs_.exchange_byte_ns;
+    const double at_once = std::min(n, static_cast<double>(most_workers_));
+    const double by_cores = (transfer_ns + copy_ns) / std::min(n, static_cast<double>(cores_));
     const double meetings = rounds * costs_.round_ns * static_cast<double>(std::bit_width(tasks_));
     const double queueing = std::max(0.0, n - static_cast<double>(most_workers_)) * costs_.queueing_ns;
     return plan(Method::aggregate, Style::plain, aggregators,
-                work.elapsed(1 / n, static_cast<double>(most_workers_)) + meetings + queueing);
+                std::max({transfer_ns / at_once, by_cores, common_ns(bytes)}) + meetings + queueing);
   }
 
   // Of work / n + n * handover the lowest point between `least` and `most`, rounded down.
@@ -248,6 +258,7 @@ class Model {
   double bytes_ = 0, range_ = 0, runs_ = 0, pieces_ = 0;
   std::size_t tasks_ = 1;
   std::size_t most_workers_ = 1;
+  std::size_t cores_ = 1;
 };
 
 }  // namespace

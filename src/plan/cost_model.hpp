@@ -20,10 +20,13 @@ struct StorageCosts {
   double write_byte_ns = 0.14;
   double staged_read_byte_ns = 0.12;  // the same from or to a staging buffer, which is
   double staged_write_byte_ns = 0.085;
+  double common_byte_ns = 0;        // per byte of all workers together: what they have is one server's
   double copy_byte_ns = 0.09;       // between memory and staging
   double copy_piece_ns = 3;         // each piece of it
   double handover_ns = 300;         // giving a share of the work to another thread
-  double round_ns = 60'000;         // the meetings of one round of two-phase I/O, times the bits of their number
+  double exchange_byte_ns = 0.25;   // from one process to another on a node
+  double exchange_piece_ns = 200;   // each piece that is
+  double round_ns = 20'000;         // the meetings of one round of two-phase I/O, times the bits of their number
   double queueing_ns = 250'000;     // each worker beyond those that the storage takes at once: it waits for its turn
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
@@ -35,10 +38,12 @@ struct PlanInput {
   Direction direction = Direction::write;
   std::size_t tasks = 1;       // all of the group
   bool shared_memory = false;  // all tasks in one process: anyone can reach anyone's memory
+  std::size_t nodes = 1;       // they are on
   bool common = false;         // one of them moves it for all
   bool may_sieve_writes = true;
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;  // of one worker
   std::optional<Method> method;                          // by hint; else the cheapest. shared and naive: shared memory
+  std::size_t cores = 0;                                 // that the tasks share; 0: not known, one each
   std::size_t workers = 0;                               // by hint, at most `tasks`; 0: as many as are cheapest
   std::size_t most_aggregators = 0;                      // 0: nothing is aggregated
   std::size_t aggregators = 0;                          // by hint, at most most_aggregators; 0: as many as are cheapest

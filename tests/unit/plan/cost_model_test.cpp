@@ -93,6 +93,41 @@ TEST(ChosenPlan, LeavesLargePiecesToTheirProcesses) {
   EXPECT_EQ(plan(of_processes(reading(interleaved(4, 64, 1 << 20)))).method, Method::direct);
 }
 
+// As measured with 2 and 4 ranks of MPICH on 2 cores and ext4 (docs/performance.md): which of the two was quicker.
+TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
+  struct Measured {
+    std::uint64_t bytes, pieces;
+    Direction direction;
+    Method quicker;
+  };
+  for (const Measured& one : {Measured{8, 16384, Direction::write, Method::aggregate},
+                              {512, 16384, Direction::write, Method::aggregate},
+                              {512, 16384, Direction::read, Method::direct},
+                              {65536, 256, Direction::write, Method::direct},
+                              {65536, 256, Direction::read, Method::direct}}) {
+    for (const std::uint64_t tasks : {2, 4}) {
+      PlanInput input = of_processes(interleaved(tasks, one.pieces, one.bytes));
+      input.direction = one.direction;
+      input.cores = 2;
+      EXPECT_EQ(plan(input).method, one.quicker)
+          << tasks << " tasks, " << one.bytes << " bytes, " << (one.direction == Direction::read ? "read" : "written");
+    }
+  }
+}
+
+// Windows of sieving have all bytes of the range, for each task.
+TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
+  PlanInput rows = of_processes(reading(interleaved(2, 16384, 512)));
+  rows.cores = 2;
+  ASSERT_EQ(plan(rows).method, Method::direct);
+  StorageCosts server;
+  server.call_ns = 100'000;
+  server.common_byte_ns = 1;
+  const Plan chosen = plan(rows, server);
+  EXPECT_EQ(chosen.method, Method::aggregate);
+  EXPECT_GE(chosen.expected_ns, static_cast<double>(rows.pattern.bytes));
+}
+
 // Each round has the bytes of one run: as many rounds as runs, and no call saved.
 TEST(ChosenPlan, CountsARoundForEachRunWhereTheyAreFarApart) {
   PlanInput sparse = of_processes(interleaved(4, 25000, 64));

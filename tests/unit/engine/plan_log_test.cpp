@@ -1,0 +1,41 @@
+// THALWEG_LOG=plan. The environment is looked at once per process: each of these tests has one of its own.
+#include "engine/plan_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace thalweg {
+namespace {
+
+class PlanLog : public testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  [[noreturn]] static void log_with(const char* topics) {
+    setenv("THALWEG_LOG", topics, 1);
+    PlanInput input;
+    input.tasks = 2;
+    input.pattern.shape = Shape::interleaved;
+    Plan plan;
+    plan.method = Method::aggregate;
+    plan.workers = 2;
+    plan.reason = "so it is";
+    log_plan("field.dat", input, plan);
+    std::exit(0);
+  }
+};
+
+TEST_F(PlanLog, TellsThePlanAndItsReason) {
+  EXPECT_EXIT(log_with("plan"), testing::ExitedWithCode(0),
+              "^thalweg: 'field.dat': write: interleaved: 2 tasks.*: aggregate by 2 aggregators \\(so it is");
+}
+
+TEST_F(PlanLog, IsSilentUnlessAskedFor) { EXPECT_EXIT(log_with(""), testing::ExitedWithCode(0), "^$"); }
+
+TEST_F(PlanLog, SaysWhatItDoesNotKnow) {
+  EXPECT_EXIT(log_with("plans,plan"), testing::ExitedWithCode(0), "nothing is known of 'plans'.*\n.*aggregate by 2");
+}
+
+}  // namespace
+}  // namespace thalweg
