@@ -17,6 +17,10 @@ for target in build/fuzz/bin/*_fuzz; do
   "$target" -max_total_time="$seconds" -artifact_prefix="build/fuzz/found/$name-" "$found" "fuzz/corpus/$name"
 done
 
+# --- what the quick run does not build with Clang: benchmarks, examples, all tests ---------------------------------------
+cmake --preset clang-all > /dev/null
+cmake --build --preset clang-all -j "$jobs"
+
 # --- valgrind over the unit tests --------------------------------------------------------------------------------------
 cmake --preset dev > /dev/null
 cmake --build --preset dev -j "$jobs"
