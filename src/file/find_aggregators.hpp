@@ -7,7 +7,7 @@
 namespace thalweg {
 
 // Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
-// each process. Groups of one process need none.
+// each process. Groups of one process need none, and where all messages pass through one task there are none.
 Op<Status> find_aggregators(Group& group, SharedFile& file);
 
 }  // namespace thalweg

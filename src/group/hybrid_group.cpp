@@ -19,6 +19,7 @@
 #include "group/hybrid_layout.hpp"
 #include "group/memory.hpp"
 #include "group/packing.hpp"
+#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -26,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kSmallPart = 112;  // of a task in an allgather
 
-class HybridGroup final : public Group {
+class HybridGroup final : public Group, public Relaying {
  public:
   HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<const HybridLayout> layout)
       : threads_(std::move(threads)), ranks_(std::move(ranks)), layout_(std::move(layout)) {}
@@ -35,6 +36,7 @@ class HybridGroup final : public Group {
   TaskRank size() const noexcept override { return layout_->tasks(); }
   Place place() const noexcept override { return layout_->place; }
   const char* kind() const noexcept override { return "hybrid"; }
+  bool relays() const noexcept override { return layout_->relays; }
   bool any_thread() const noexcept override { return ranks_ == nullptr || ranks_->any_thread(); }
 
   Op<Status> barrier() override;

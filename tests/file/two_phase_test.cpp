@@ -135,6 +135,30 @@ TEST_F(TwoPhaseFiles, HoldForAnySizeOfPieces) {
   }
 }
 
+// All messages of such a group pass through task 0, which would have to hold what all write.
+TEST_F(TwoPhaseFiles, AreNotForGroupsWithoutAnExchangeOfTheirOwn) {
+  run_on_callbacks(4, 1, [&](Group& group) {
+    PlainOpen how;
+    how.path = path();
+    how.options.write = how.options.create = true;
+    how.hints = "method=aggregate";
+    auto opened = run(PlainFile::open(group, posix_backend(), std::move(how)));
+    ASSERT_TRUE(opened.has_value()) << opened.status().message();
+    EXPECT_TRUE(opened.value()->shared()->aggregators.empty());
+    std::string text = text_of(static_cast<int>(group.rank()), 1000);
+    Extent extent{reinterpret_cast<std::byte*>(text.data()), 1000, static_cast<std::uint64_t>(group.rank()) * 1000};
+    Access access;
+    access.direction = Direction::write;
+    access.extents = {&extent, 1};
+    const Outcome outcome = run(opened.value()->access(access));
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_EQ(outcome.plan.method, Method::direct);
+    EXPECT_TRUE(run(opened.value()->close()).ok());
+  });
+
+  EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000) + text_of(3, 1000));
+}
+
 // A list of a task that has the same bytes many times: more than a window has, from one byte of the file.
 TEST_F(TwoPhaseFiles, ReadWhatOneTaskAsksForManyTimes) {
   const std::string text = text_of(1, 50000);
