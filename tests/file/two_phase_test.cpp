@@ -159,6 +159,55 @@ TEST_F(TwoPhaseFiles, AreNotForGroupsWithoutAnExchangeOfTheirOwn) {
   EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000) + text_of(3, 1000));
 }
 
+// What one task of an access may do that the others do not.
+enum class Odd { nothing, invalid, unordered, empty, late };
+
+class OddTasks : public TwoPhaseFiles, public testing::WithParamInterface<Odd> {
+ protected:
+  // The status of one access, and of a good one behind it.
+  static std::pair<Code, Code> try_access(PlainFile& file, Direction direction, Share share, bool odd) {
+    const std::vector<Extent> good = share.extents;
+    if (odd && GetParam() == Odd::invalid) share.extents[1].memory = nullptr;
+    if (odd && GetParam() == Odd::unordered) std::reverse(share.extents.begin(), share.extents.end());
+    if (odd && GetParam() == Odd::empty) share.extents.clear();
+    if (odd && GetParam() == Odd::late) ::usleep(30'000);
+    Access access;
+    access.direction = direction;
+    access.extents = share.extents;
+    const Code first = run(file.access(access)).status.code();
+    access.extents = good;
+    return {first, run(file.access(access)).status.code()};
+  }
+};
+
+TEST_P(OddTasks, AreHeardOfByAllAndTheNextAccessIsGood) {
+  constexpr TaskRank kTasks = 3;
+  const Code expected = GetParam() == Odd::invalid ? Code::invalid_argument : Code::ok;
+  for (TaskRank odd = 0; odd < kTasks; ++odd) {
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      std::vector<Share> shares = interleaved(kTasks, 600, 60);
+      std::filesystem::remove(path());
+      run_apart(kTasks, [&](Group& group) {
+        PlainOpen how;
+        how.path = path();
+        how.options.write = how.options.create = true;
+        how.hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
+        auto opened = run(PlainFile::open(group, posix_backend(), std::move(how)));
+        ASSERT_TRUE(opened.has_value()) << opened.status().message();
+        const auto& mine = shares[static_cast<std::size_t>(group.rank())];
+        const auto heard = try_access(*opened.value(), direction, mine, group.rank() == odd);
+        EXPECT_EQ(heard.first, expected) << "task " << group.rank() << ", odd is " << odd;
+        EXPECT_EQ(heard.second, Code::ok) << "task " << group.rank() << ", odd is " << odd;
+        EXPECT_TRUE(run(opened.value()->close()).ok());
+      });
+      if (direction == Direction::write) expect_in_file(shares);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OddTasks,
+                         testing::Values(Odd::nothing, Odd::invalid, Odd::unordered, Odd::empty, Odd::late));
+
 // A list of a task that has the same bytes many times: more than a window has, from one byte of the file.
 TEST_F(TwoPhaseFiles, ReadWhatOneTaskAsksForManyTimes) {
   const std::string text = text_of(1, 50000);
