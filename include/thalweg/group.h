@@ -101,7 +101,8 @@ typedef struct tw_collectives {
   int64_t node_id;
 } tw_collectives;
 
-/* Makes a group whose collectives are the caller's.
+/* Makes a group whose collectives are the caller's. Messages between tasks pass through task 0, so that accesses to files
+ * are not aggregated: each process moves its own.
  * Call: collective over the tasks of `collectives` (it calls them). Blocking: yes. Threads: any.
  * collectives [in]  copied; all function pointers but duplicate and release are needed.
  *                   `user` is taken over: `release` is called for it also when this fails, unless arguments are wrong.

@@ -246,17 +246,7 @@ Status check_common(const Part& part, const Group& group) {
                        "the list of this task differs from that of task 0, and lists of a common access must not");
 }
 
-// Groups of one process have no aggregators of their own: any task will do.
-std::vector<Aggregator> aggregators_of(const Execution& what, const Group& group) {
-  std::vector<Aggregator> some(what.plan->workers);
-  const auto& known = what.file->aggregators;
-  for (std::size_t i = 0; i < some.size(); ++i)
-    some[i] = one_process(group) ? Aggregator{static_cast<std::int64_t>(i), 0} : known[i];
-  return some;
-}
-
 Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& part) {
-  const std::vector<Aggregator> aggregators = aggregators_of(what, group);
   const Pattern pattern = part.facts.pattern(part.base);
   TwoPhase phases;
   phases.group = &group;
@@ -264,7 +254,9 @@ Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& pa
   phases.direction = what.direction;
   if (moves_own(part, group)) phases.list = &part.list;
   phases.range = {pattern.begin, pattern.end};
-  phases.aggregators = aggregators;
+  phases.overlapping = pattern.shape == Shape::overlapping;
+  phases.n_aggregators = what.plan->workers;
+  if (!one_process(group)) phases.known = what.file->aggregators;
   phases.queue = queue_of(what);
   phases.past_cache = what.plan->past_cache;
   phases.depth = depth_of(what);

@@ -10,34 +10,6 @@ namespace thalweg {
 
 namespace {
 
-class SeriesMaker {
- public:
-  void add(std::uint64_t offset, std::uint64_t bytes, std::uint64_t address) {
-    if (!all_.empty() && continues(all_.back(), offset, bytes, address)) return;
-    all_.push_back({offset, bytes, address, 1, 0, 0});
-  }
-  std::vector<Series> take() { return std::move(all_); }
-
- private:
-  static bool continues(Series& last, std::uint64_t offset, std::uint64_t bytes, std::uint64_t address) {
-    const Extent end = last.at(last.count - 1);
-    const auto memory = reinterpret_cast<std::uintptr_t>(end.memory);
-    if (last.count == 1 && end.end() == offset && memory + end.bytes == address) {  // one longer extent
-      last.bytes += bytes;
-      return true;
-    }
-    if (bytes != last.bytes) return false;
-    const std::uint64_t offset_step = offset - end.offset;
-    const std::uint64_t address_step = address - memory;
-    if (last.count > 1 && (offset_step != last.offset_step || address_step != last.address_step)) return false;
-    last.offset_step = offset_step;
-    last.address_step = address_step;
-    ++last.count;
-    return true;
-  }
-  std::vector<Series> all_;
-};
-
 // Vectors of a copy between two processes; given away when they are full.
 class PeerCopy {
  public:
@@ -72,32 +44,124 @@ void append(Bytes& to, const void* data, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<Series> series_in(const ExtentList& list, FileDomain window) {
-  SeriesMaker maker;
-  const auto extents = list.extents();
-  for (std::size_t i = list.first_beyond(window.begin); i < extents.size() && extents[i].offset < window.end; ++i) {
-    const Extent& extent = extents[i];
-    const std::uint64_t begin = std::max(extent.offset, window.begin);
-    const std::uint64_t end = std::min(extent.end(), window.end);
-    if (begin < end)
-      maker.add(begin, end - begin, reinterpret_cast<std::uintptr_t>(extent.memory) + (begin - extent.offset));
+void Description::put(std::uint64_t number) {
+  do {
+    const auto low = static_cast<std::byte>((number & 127) | (number > 127 ? 128 : 0));
+    number >>= 7;
+    ++size_;
+    if (to_ != nullptr) to_->push_back(low);
+  } while (number > 0);
+}
+
+// Small ones of either sign are short.
+void Description::put_difference(std::uint64_t difference) {
+  put(difference << 1 ^ (difference >> 63 == 0 ? 0 : ~std::uint64_t{0}));
+}
+
+bool Description::continues(const Extent& extent) {
+  if (series_.count == 0) return false;
+  const Extent last = series_.at(series_.count - 1);
+  const auto address = reinterpret_cast<std::uintptr_t>(extent.memory);
+  const std::uint64_t address_step = address - reinterpret_cast<std::uintptr_t>(last.memory);
+  if (series_.count == 1 && last.end() == extent.offset && (!addresses_ || address_step == last.bytes)) {
+    series_.bytes += extent.bytes;  // one longer extent
+    return true;
   }
-  return maker.take();
+  if (extent.bytes != last.bytes) return false;
+  const std::uint64_t offset_step = extent.offset - last.offset;
+  const bool as_before = offset_step == series_.offset_step && (!addresses_ || address_step == series_.address_step);
+  if (series_.count > 1 && !as_before) return false;
+  series_.offset_step = offset_step;
+  series_.address_step = addresses_ ? address_step : 0;
+  ++series_.count;
+  return true;
 }
 
-std::uint64_t bytes_of(std::span<const Series> series) {
-  std::uint64_t sum = 0;
-  for (const Series& some : series) sum += some.count * some.bytes;
-  return sum;
+void Description::add(const Extent& extent) {
+  bytes_ += extent.bytes;
+  if (continues(extent)) return;
+  put_series();
+  series_ = {extent.offset, extent.bytes, addresses_ ? reinterpret_cast<std::uintptr_t>(extent.memory) : 0, 1, 0, 0};
 }
 
-Bytes make_parcel(std::span<const Series> series, Carriage carriage, bool with_bytes) {
-  const ParcelHead head{probe_of_this_process().process, carriage, series.size()};
+void Description::finish() {
+  put_series();
+  series_ = {};
+}
+
+void Description::put_series() {
+  if (series_.count == 0) return;
+  put(series_.count);
+  put(series_.offset - last_offset_);
+  put(series_.bytes);
+  if (addresses_) put_difference(series_.address - last_address_);
+  if (series_.count > 1) {
+    put(series_.offset_step);
+    if (addresses_) put_difference(series_.address_step);
+  }
+  const Extent last = series_.at(series_.count - 1);
+  last_offset_ = last.offset;
+  last_address_ = reinterpret_cast<std::uintptr_t>(last.memory) + last.bytes;
+}
+
+std::uint64_t SeriesReader::take() {
+  std::uint64_t number = 0;
+  for (int shift = 0;; shift += 7) {
+    const auto low = static_cast<std::uint64_t>(rest_[0]);
+    rest_ = rest_.subspan(1);
+    number |= (low & 127) << shift;
+    if (low < 128) return number;
+  }
+}
+
+std::uint64_t SeriesReader::take_difference() {
+  const std::uint64_t number = take();
+  return number >> 1 ^ ((number & 1) == 0 ? 0 : ~std::uint64_t{0});
+}
+
+bool SeriesReader::next(Series& series) {
+  if (rest_.empty()) return false;
+  series = {};
+  series.count = take();
+  series.offset = last_offset_ + take();
+  series.bytes = take();
+  if (addresses_) series.address = last_address_ + take_difference();
+  if (series.count > 1) {
+    series.offset_step = take();
+    if (addresses_) series.address_step = take_difference();
+  }
+  const Extent last = series.at(series.count - 1);
+  last_offset_ = last.offset;
+  last_address_ = reinterpret_cast<std::uintptr_t>(last.memory) + last.bytes;
+  return true;
+}
+
+Bytes make_parcel(const ExtentList& list, FileDomain window, Carriage carriage, bool with_bytes) {
+  Description counted(carriage);
+  const auto count = [&](const Extent& extent) {
+    counted.add(extent);
+    return true;
+  };
+  for_each_in(list, window, count);
+  counted.finish();
   Bytes parcel;
-  parcel.reserve(sizeof head + series.size_bytes() + (with_bytes ? bytes_of(series) : 0));
+  if (counted.size() == 0) return parcel;
+  const ParcelHead head{probe_of_this_process().process, carriage, counted.bytes(), counted.size()};
+  parcel.reserve(sizeof head + head.described + (with_bytes ? head.bytes : 0));
   append(parcel, &head, sizeof head);
-  append(parcel, series.data(), series.size_bytes());
-  if (with_bytes) for_each_extent(series, [&](const Extent& extent) { append(parcel, extent.memory, extent.bytes); });
+  Description description(carriage, &parcel);
+  const auto describe = [&](const Extent& extent) {
+    description.add(extent);
+    return true;
+  };
+  for_each_in(list, window, describe);
+  description.finish();
+  if (!with_bytes) return parcel;
+  const auto enclose = [&](const Extent& extent) {
+    append(parcel, extent.memory, extent.bytes);
+    return true;
+  };
+  for_each_in(list, window, enclose);
   return parcel;
 }
 
@@ -105,24 +169,22 @@ Parcel Parcel::of(ByteView bytes) {
   Parcel parcel;
   std::memcpy(&parcel.head, bytes.data(), sizeof parcel.head);
   bytes = bytes.subspan(sizeof parcel.head);
-  parcel.series.resize(parcel.head.n_series);
-  const std::size_t length = parcel.series.size() * sizeof(Series);
-  if (length > 0) std::memcpy(parcel.series.data(), bytes.data(), length);
-  parcel.enclosed = bytes.subspan(length);
+  parcel.description = bytes.first(parcel.head.described);
+  parcel.enclosed = bytes.subspan(parcel.head.described);
   return parcel;
 }
 
 Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin) {
   if (parcel.head.carriage == Carriage::enclosed) {
     const std::byte* from = parcel.enclosed.data();
-    for_each_extent(parcel.series, [&](const Extent& extent) {
+    for_each_extent(parcel, [&](const Extent& extent) {
       std::memcpy(buffer + (extent.offset - begin), from, extent.bytes);
       from += extent.bytes;
     });
     return {};
   }
   PeerCopy copy(PeerAccess::read, parcel.head.process);
-  for_each_extent(parcel.series, [&](const Extent& extent) {
+  for_each_extent(parcel, [&](const Extent& extent) {
     copy.add(buffer + (extent.offset - begin), reinterpret_cast<std::uintptr_t>(extent.memory), extent.bytes);
   });
   return copy.finish();
@@ -130,7 +192,7 @@ Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin) {
 
 Status deliver(const Parcel& parcel, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
   PeerCopy copy(PeerAccess::write, parcel.head.process);
-  for_each_extent(parcel.series, [&](const Extent& extent) {
+  for_each_extent(parcel, [&](const Extent& extent) {
     if (extent.offset >= end) return;
     copy.add(const_cast<std::byte*>(buffer) + (extent.offset - begin), reinterpret_cast<std::uintptr_t>(extent.memory),
              std::min(extent.bytes, end - extent.offset));

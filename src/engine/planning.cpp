@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/aggregators.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -40,7 +42,7 @@ Plan plan_access(const Strategy& strategy, const PlanInput& facts, DirectIo dire
   input.may_sieve_writes = strategy.sieve_writes;
   input.staging_bytes = strategy.staging_bytes;
   input.aggregators = std::min(strategy.aggregators, input.most_aggregators);
-  input.window_bytes = strategy.aggregator_bytes / 4;
+  input.window_bytes = AggregatorBudget(strategy.aggregator_bytes).window;
   if (strategy.method.has_value() && (input.shared_memory || works_between_processes(*strategy.method)))
     input.method = strategy.method;
   // Threads of one process are planned for as they were measured, with as many cores as there were then.

@@ -2,8 +2,8 @@
 // pages of a buffer that was used are in place and in cache.
 #include "engine/staging_pool.hpp"
 
-#include <cstdlib>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +13,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::align_val_t kPageAlignment{kPage};
 constexpr std::size_t kMostIdle = 64;                          // buffers
 constexpr std::size_t kMostIdleBytes = std::size_t{64} << 20;  // of all of them
 
@@ -25,7 +26,7 @@ class Pool {
  public:
   Pool() { idle_.reserve(kMostIdle); }
   ~Pool() {
-    for (const Idle& buffer : idle_) std::free(buffer.memory);
+    for (const Idle& buffer : idle_) let_go(buffer.memory);
   }
   std::byte* take(std::size_t bytes) {
     {
@@ -39,7 +40,7 @@ class Pool {
         return memory;
       }
     }
-    return static_cast<std::byte*>(std::aligned_alloc(kPage, bytes));
+    return static_cast<std::byte*>(::operator new(bytes, kPageAlignment, std::nothrow));
   }
   void give_back(std::byte* memory, std::size_t bytes) {
     {
@@ -50,10 +51,12 @@ class Pool {
         return;
       }
     }
-    std::free(memory);
+    let_go(memory);
   }
 
  private:
+  static void let_go(std::byte* memory) { ::operator delete(memory, kPageAlignment); }
+
   std::mutex mutex_;
   std::vector<Idle> idle_;      // guarded by mutex_; never grows beyond what was reserved
   std::size_t idle_bytes_ = 0;  // guarded by mutex_

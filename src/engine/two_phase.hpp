@@ -18,11 +18,19 @@ struct TwoPhase {
   Direction direction = Direction::read;
   const ExtentList* list = nullptr;  // of this task; null: it has nothing to move
   FileDomain range;                  // of all tasks
-  std::span<const Aggregator> aggregators;
+  bool overlapping = false;          // tasks may have bytes in common
+  std::size_t n_aggregators = 1;
+  std::span<const Aggregator> known;  // these, in order; none: the first tasks of a group of one process
   IoQueue* queue = nullptr;
   unsigned depth = 1;
   bool past_cache = false;
   bool sieve = false;
+
+  Aggregator aggregator(std::size_t i) const {
+    return known.empty() ? Aggregator{static_cast<std::int64_t>(i), 0} : known[i];
+  }
+  bool reads() const { return direction == Direction::read; }
+  AggregatorBudget budget() const { return AggregatorBudget(file->strategy.aggregator_bytes); }
 };
 
 // Collective. The status is this task's own: all come to the end, whatever fails. A task's memory may be read or

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "group/agree.hpp"
+#include "group/relaying.hpp"
 #include "os/peer_memory.hpp"
 
 namespace thalweg {
@@ -92,7 +93,7 @@ Op<Result<bool>> probe(Group& group, const Aggregators& aggregators) {
 
 Op<Status> find_aggregators(Group& group, SharedFile& file) {
   const Place place = group.place();
-  if (place.processes == 1) co_return Status{};
+  if (place.processes == 1 || relays_messages(group)) co_return Status{};
   auto found = co_await choose(group, file.strategy.aggregators);
   if (!found.has_value()) co_return found.error();
   const auto reached = co_await probe(group, found.value());

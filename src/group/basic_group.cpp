@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "group/agree.hpp"
 #include "group/memory.hpp"
 #include "group/packing.hpp"
 #include "group/reduce.hpp"
@@ -37,7 +38,7 @@ Bytes pack_all(const Gathered& all) {
   }
 }
 
-Bytes reduce_all(const Gathered& all, Reduction how) {
+Bytes reduce_all(const Gathered& all, Reduction how) try {
   std::vector<std::int64_t> result = numbers_of(all.part(0));
   for (std::size_t r = 1; r < all.parts(); ++r) {
     const std::vector<std::int64_t> other = numbers_of(all.part(r));
@@ -47,19 +48,23 @@ Bytes reduce_all(const Gathered& all, Reduction how) {
   Bytes packed = just(kGood);
   put_bytes(packed, view_of(result));
   return packed;
+} catch (const std::bad_alloc&) {
+  return just(kNoMemory);
 }
 
-// number of messages, then for each: peer, length; then the data in the same order. -1 messages: bad arguments.
-Bytes pack_messages(const std::vector<Message>& outgoing, bool good) {
-  Bytes packed;
-  put_number(packed, good ? static_cast<std::int64_t>(outgoing.size()) : -1);
-  if (!good) return packed;
+// A verdict; number of messages, then for each: peer, length; then the data in the same order.
+Bytes pack_messages(const std::vector<Message>& outgoing, TaskRank size) try {
+  if (!check_peers(outgoing, size).ok()) return just(kBadArguments);
+  Bytes packed = just(kGood);
+  put_number(packed, static_cast<std::int64_t>(outgoing.size()));
   for (const Message& message : outgoing) {
     put_number(packed, message.peer);
     put_number(packed, static_cast<std::int64_t>(message.data.size()));
   }
   for (const Message& message : outgoing) put_bytes(packed, message.data);
   return packed;
+} catch (const std::bad_alloc&) {
+  return just(kNoMemory);
 }
 
 // A message on its way through task 0.
@@ -69,12 +74,13 @@ struct Carried {
   ByteView data;
 };
 
-// Those of all tasks, by source. False where a task had bad arguments.
-bool list_messages(const Gathered& all, std::vector<Carried>& carried) {
+// Those of all tasks, by source; or what is wrong with those of some task.
+Verdict list_messages(const Gathered& all, std::vector<Carried>& carried) {
   for (std::size_t r = 0; r < all.parts(); ++r) {
     ByteView part = all.part(r);
+    const auto verdict = static_cast<Verdict>(take_number(part));
+    if (verdict != kGood) return verdict;
     const std::int64_t n = take_number(part);
-    if (n < 0) return false;
     ByteView heads = take_bytes(part, static_cast<std::size_t>(n) * 2 * sizeof(std::int64_t));
     for (std::int64_t i = 0; i < n; ++i) {
       const TaskRank receiver = take_number(heads);
@@ -82,17 +88,14 @@ bool list_messages(const Gathered& all, std::vector<Carried>& carried) {
       carried.push_back({static_cast<TaskRank>(r), receiver, take_bytes(part, length)});
     }
   }
-  return true;
+  return kGood;
 }
 
 // What task 0 scatters: a verdict, then source, length, data of each message to that task.
 Gathered sort_messages(const Gathered& all, TaskRank size) {
   std::vector<Carried> carried;
-  Verdict verdict = kGood;
-  if (!list_messages(all, carried)) {
-    verdict = kBadArguments;
-    carried.clear();
-  }
+  const Verdict verdict = list_messages(all, carried);
+  if (verdict != kGood) carried.clear();
   std::stable_sort(carried.begin(), carried.end(),
                    [](const Carried& a, const Carried& b) { return a.receiver < b.receiver; });
   Gathered sorted;
@@ -121,7 +124,7 @@ Gathered verdict_for_all(Verdict verdict, TaskRank size) {
   return parts;
 }
 
-std::vector<Message> unpack_messages(ByteView packed) {
+Result<std::vector<Message>> unpack_messages(ByteView packed) try {
   std::vector<Message> messages;
   while (!packed.empty()) {
     const TaskRank source = take_number(packed);
@@ -130,6 +133,14 @@ std::vector<Message> unpack_messages(ByteView packed) {
     messages.push_back({source, Bytes(data.begin(), data.end())});
   }
   return messages;
+} catch (const std::bad_alloc&) {
+  return no_memory_for("exchange");
+}
+
+Result<Gathered> unpack_all(Bytes packed) try {
+  return unpack(std::move(packed), sizeof(std::int64_t));
+} catch (const std::bad_alloc&) {
+  return no_memory_for("allgather");
 }
 
 // Part r: what is before task r, then what all are; a verdict ahead of both.
@@ -162,7 +173,10 @@ Op<Result<Gathered>> BasicGroup::allgather(ByteView data) {
   ByteView rest = all.value();
   const Status verdict = to_status(take_number(rest), "allgather");
   if (!verdict.ok()) co_return verdict;
-  co_return unpack(std::move(all).value(), sizeof(std::int64_t));
+  auto parts = unpack_all(std::move(all).value());
+  const Status unpacked = co_await agree(*this, parts.status());
+  if (!unpacked.ok()) co_return unpacked;
+  co_return parts;
 }
 
 Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
@@ -175,7 +189,8 @@ Op<Result<std::vector<std::int64_t>>> BasicGroup::allreduce(std::vector<std::int
   ByteView rest = result.value();
   const Status verdict = to_status(take_number(rest), "allreduce");
   if (!verdict.ok()) co_return verdict;
-  co_return numbers_of(rest);
+  if (!rest.empty()) std::memcpy(mine.data(), rest.data(), rest.size());  // as long as those of all others
+  co_return std::move(mine);
 }
 
 Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
@@ -201,7 +216,7 @@ Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
 }
 
 Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgoing) {
-  const Bytes packed = pack_messages(outgoing, check_peers(outgoing, size()).ok());
+  const Bytes packed = pack_messages(outgoing, size());
   auto gathered = co_await gather(packed, 0);
   if (!gathered.has_value()) co_return gathered.error();
   Gathered sorted;
@@ -217,7 +232,10 @@ Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgo
   ByteView rest = mine.value();
   const Status verdict = to_status(take_number(rest), "exchange");
   if (!verdict.ok()) co_return verdict;
-  co_return unpack_messages(rest);
+  auto messages = unpack_messages(rest);
+  const Status unpacked = co_await agree(*this, messages.status());
+  if (!unpacked.ok()) co_return unpacked;
+  co_return messages;
 }
 
 Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {

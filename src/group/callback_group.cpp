@@ -11,6 +11,7 @@
 #include "group/find_place.hpp"
 #include "group/groups.hpp"
 #include "group/memory.hpp"
+#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -40,7 +41,7 @@ Status to_status(std::int64_t told, const char* collective) {
   return told == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
 }
 
-class CallbackGroup final : public BasicGroup {
+class CallbackGroup final : public BasicGroup, public Relaying {
  public:
   CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
 
@@ -48,6 +49,7 @@ class CallbackGroup final : public BasicGroup {
   TaskRank size() const noexcept override { return calls().size; }
   Place place() const noexcept override { return place_; }
   const char* kind() const noexcept override { return "callbacks"; }
+  bool relays() const noexcept override { return true; }
 
   Op<Status> barrier() override;
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;

@@ -14,16 +14,20 @@
 
 #include "group/agree.hpp"
 #include "group/callers.hpp"
+#include "group/frame_memory.hpp"
 #include "group/groups.hpp"
 #include "group/hybrid_layout.hpp"
 #include "group/memory.hpp"
 #include "group/packing.hpp"
+#include "group/relaying.hpp"
 
 namespace thalweg {
 
 namespace {
 
-class HybridGroup final : public Group {
+constexpr std::uint64_t kSmallPart = 112;  // of a task in an allgather
+
+class HybridGroup final : public Group, public Relaying {
  public:
   HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<const HybridLayout> layout)
       : threads_(std::move(threads)), ranks_(std::move(ranks)), layout_(std::move(layout)) {}
@@ -32,6 +36,7 @@ class HybridGroup final : public Group {
   TaskRank size() const noexcept override { return layout_->tasks(); }
   Place place() const noexcept override { return layout_->place; }
   const char* kind() const noexcept override { return "hybrid"; }
+  bool relays() const noexcept override { return layout_->relays; }
   bool any_thread() const noexcept override { return ranks_ == nullptr || ranks_->any_thread(); }
 
   Op<Status> barrier() override;
@@ -53,9 +58,10 @@ class HybridGroup final : public Group {
   }
   TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
-  // First step: what each thread of this process shows; all threads stay until the third step.
+  // First step: what each thread of this process shows; all threads stay until the third step. Null: it has no memory
+  // for what is to come.
   template <class T>
-  Op<std::vector<const T*>> show(const T& mine);
+  Op<std::vector<const T*>> show(const T* mine);
   // Third step: the leader's object for all threads of this process.
   template <class T>
   Op<std::shared_ptr<T>> share(std::shared_ptr<T> of_leader);
@@ -71,10 +77,9 @@ class HybridGroup final : public Group {
 };
 
 template <class T>
-Op<std::vector<const T*>> HybridGroup::show(const T& mine) {
+Op<std::vector<const T*>> HybridGroup::show(const T* mine) {
   enter();
-  const T* address = &mine;
-  const auto shown = co_await threads_->allgather(std::as_bytes(std::span(&address, 1)));
+  const auto shown = co_await threads_->allgather(std::as_bytes(std::span(&mine, 1)));
   std::vector<const T*> all(static_cast<std::size_t>(threads_->size()));
   std::memcpy(all.data(), shown.value().data.data(), all.size() * sizeof(const T*));  // a few bytes: cannot fail
   co_return all;
@@ -109,7 +114,7 @@ Op<Status> HybridGroup::barrier() {
 Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const auto shown = co_await show(data);
+  const auto shown = co_await show(&data);
   auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     ByteView sent;
@@ -130,7 +135,7 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
 Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t to = layout_->process_of(root);
-  const auto shown = co_await show(data);
+  const auto shown = co_await show(&data);
   auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
   if (leads()) {
     const auto packed = pack_parts(shown);
@@ -149,10 +154,16 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
 }
 
 Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
-  const auto shown = co_await show(data);
+  // As much as a team takes for granted is had before: nobody waits to hear that a reader had no memory for it.
+  const std::uint64_t small =
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(size()) * kSmallPart, kHybridSmallBytes);
+  Gathered mine;
+  const bool room = try_reserve(mine.begin, layout_->begin.back() + 1) && try_reserve(mine.data, small);
+  const auto shown = co_await show(room ? &data : nullptr);
   auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
   if (leads()) {
-    const auto packed = pack_parts(shown);
+    const bool all_have = std::find(shown.begin(), shown.end(), nullptr) == shown.end();
+    const auto packed = all_have ? pack_parts(shown) : Result<Bytes>(no_memory_for("allgather"));
     const Status status = co_await leaders_agree(packed.status(), "allgather");
     if (status.ok()) {
       *gathered = co_await ranks_->allgather(packed.value());
@@ -164,10 +175,9 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
   gathered = co_await share(std::move(gathered));
   if (!gathered->has_value()) co_return gathered->error();
   const Gathered& all = gathered->value();
-  Gathered mine;
   const bool good = try_resize(mine.begin, all.begin.size()) && try_assign(mine.data, all.data);
   if (good) std::copy(all.begin.begin(), all.begin.end(), mine.begin.begin());
-  if (all.data.size() > kHybridSmallBytes) {
+  if (all.data.size() > small) {
     const Status status = co_await agree(*this, memory_for(good, "allgather"));
     if (!status.ok()) co_return status;
   }
@@ -177,7 +187,7 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
 Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const auto shown = co_await show(parts);
+  const auto shown = co_await show(&parts);
   auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     Result<Gathered> packed = Gathered{};
@@ -228,7 +238,7 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
     Folding::Record all, before;
   };
   const Status here = co_await threads_->fold(mine, before, how);
-  auto between = std::make_shared<Between>();
+  auto between = std::allocate_shared<Between>(FrameAllocator<Between>());  // as a frame: no task may fail alone here
   if (leads()) {
     std::memcpy(&between->all, mine, how.bytes);
     between->status = co_await ranks_->fold(&between->all, &between->before, how);
@@ -295,7 +305,7 @@ Result<std::vector<Message>> HybridGroup::mine_of(const std::vector<Message>& ca
 }
 
 Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
-  const auto shown = co_await show(outgoing);
+  const auto shown = co_await show(&outgoing);
   auto received = std::make_shared<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
     auto carried = by_process(shown);

@@ -6,6 +6,7 @@
 
 #include "group/memory.hpp"
 #include "group/packing.hpp"
+#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -17,6 +18,7 @@ Op<Result<std::shared_ptr<HybridLayout>>> make_hybrid_layout(Group& ranks, TaskR
   auto layout = std::make_shared<HybridLayout>();
   layout->mine = ranks.rank();
   layout->place = outer;
+  layout->relays = relays_messages(ranks);
   layout->place.tasks_in_process = 0;
   layout->begin.push_back(0);
   for (std::size_t p = 0; p < all.value().parts(); ++p) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "group/memory.hpp"
 #include "group/mpi_transfers.hpp"
 
 namespace thalweg {
@@ -12,9 +13,11 @@ class LengthExchange {
  public:
   LengthExchange(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {}
 
+  // Without memory for it nothing is sent.
   void send_all(const std::vector<Message>& outgoing);
   static bool ready(void* self) { return static_cast<LengthExchange*>(self)->advance(); }
   int error() const { return error_; }
+  bool had_memory() const { return had_memory_; }
   std::vector<MpiLength> take() { return std::move(received_); }
 
  private:
@@ -30,10 +33,12 @@ class LengthExchange {
   bool in_barrier_ = false;
   std::vector<MpiLength> received_;
   int error_ = MPI_SUCCESS;
+  bool had_memory_ = true;
 };
 
 void LengthExchange::send_all(const std::vector<Message>& outgoing) {
-  lengths_.reserve(outgoing.size());
+  had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
+  if (!had_memory_) return;
   for (const Message& message : outgoing) lengths_.push_back(static_cast<std::int64_t>(message.data.size()));
   for (std::size_t i = 0; i < outgoing.size() && error_ == MPI_SUCCESS; ++i) {
     sends_.push_back(MPI_REQUEST_NULL);
@@ -50,7 +55,9 @@ bool LengthExchange::receive_one() {
   if (error_ != MPI_SUCCESS || found == 0) return false;
   std::int64_t bytes = 0;
   error_ = MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
-  received_.push_back({status.MPI_SOURCE, bytes});
+  had_memory_ = had_memory_ && (received_.size() < received_.capacity() ||
+                                try_reserve(received_, std::max<std::size_t>(2 * received_.size(), 8)));
+  if (had_memory_) received_.push_back({status.MPI_SOURCE, bytes});
   return error_ == MPI_SUCCESS;
 }
 
@@ -74,11 +81,13 @@ bool LengthExchange::advance() {
 
 }  // namespace
 
-Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing) {
+Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing,
+                                                        bool& had_memory) {
   LengthExchange exchange(comm, tag);
   exchange.send_all(outgoing);
   co_await Until{{LengthExchange::ready, nullptr, &exchange}};
   if (exchange.error() != MPI_SUCCESS) co_return mpi_error(exchange.error(), "exchange");
+  had_memory = exchange.had_memory();
   std::vector<MpiLength> received = exchange.take();
   std::stable_sort(received.begin(), received.end(),
                    [](const MpiLength& a, const MpiLength& b) { return a.source < b.source; });

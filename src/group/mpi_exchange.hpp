@@ -19,7 +19,9 @@ struct MpiLength {
 };
 
 // Collective. The lengths of the messages to this task, sorted by source, those of one source in sending order.
-// Must be followed by another collective before the next call: it separates the two.
-Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing);
+// Must be followed by another collective before the next call: it separates the two. Without memory on this task some
+// are missing, here or where it sends to, and `had_memory` says so: that is still to be agreed on.
+Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing,
+                                                        bool& had_memory);
 
 }  // namespace thalweg

@@ -307,26 +307,40 @@ Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
   co_return co_await mpi_fold(comm(), kDataTag, mine, before, how);
 }
 
+// Both are false without memory.
+bool make_room(const std::vector<MpiLength>& lengths, std::vector<Message>& received) {
+  if (!try_resize(received, lengths.size())) return false;
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    received[i].peer = lengths[i].source;
+    if (!try_resize(received[i].data, static_cast<std::uint64_t>(lengths[i].bytes))) return false;
+  }
+  return true;
+}
+
+bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) try {
+  for (Message& message : received) transfers.receive(message.data, message.peer);
+  for (const Message& message : outgoing) transfers.send(message.data, message.peer);
+  transfers.reserve();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoing) {
   if (Status gone = check_running(); !gone.ok()) co_return gone;
   // A task with wrong arguments sends nothing, and says so below.
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
-  const auto lengths = co_await mpi_exchange_lengths(comm(), kLengthTag, outgoing);
+  bool memory = true;
+  const auto lengths = co_await mpi_exchange_lengths(comm(), kLengthTag, outgoing, memory);
   if (!lengths.has_value()) co_return lengths.error();
 
-  std::vector<Message> received(lengths.value().size());
-  bool memory = true;
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    received[i].peer = lengths.value()[i].source;
-    memory = memory && try_resize(received[i].data, static_cast<std::uint64_t>(lengths.value()[i].bytes));
-  }
+  std::vector<Message> received;
+  MpiTransfers transfers(comm(), kDataTag, options_.message_limit);
+  memory = memory && make_room(lengths.value(), received) && list_transfers(received, outgoing, transfers);
   Status status = co_await everybody_has(good ? (memory ? 0 : kNoMemory) : kBadArguments, "exchange");
   if (!status.ok()) co_return status;
 
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit);
-  for (Message& message : received) transfers.receive(message.data, message.peer);
-  for (const Message& message : outgoing) transfers.send(message.data, message.peer);
   status = co_await transfers.finish("exchange");
   if (!status.ok()) co_return status;
   co_return received;

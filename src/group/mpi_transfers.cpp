@@ -69,6 +69,12 @@ void MpiTransfers::add(std::byte* data, std::size_t bytes, TaskRank peer, bool s
   }
 }
 
+void MpiTransfers::reserve() {
+  const std::size_t most = window_ == 0 ? pieces_.size() : std::min(window_, pieces_.size());
+  active_.reserve(most);
+  finished_.reserve(most);
+}
+
 void MpiTransfers::advance() {
   while (next_ < pieces_.size() && (window_ == 0 || active_.size() < window_)) {
     const Piece& piece = pieces_[next_++];

@@ -26,9 +26,11 @@ class MpiTransfers {
   MpiTransfers(const MpiTransfers&) = delete;
   MpiTransfers& operator=(const MpiTransfers&) = delete;
 
-  // `data` and `into` stay alive until finish() is done.
+  // `data` and `into` stay alive until finish() is done. May throw std::bad_alloc, as may reserve(), which takes what
+  // finish() will need.
   void send(ByteView data, TaskRank to);
   void receive(std::span<std::byte> into, TaskRank from);
+  void reserve();
   Op<Status> finish(const char* what);
 
  private:

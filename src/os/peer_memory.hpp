@@ -29,4 +29,8 @@ enum class PeerAccess { read, write };
 // Both at most IOV_MAX entries.
 Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there);
 
+// What copy_peer() calls, so that tests can put something else in its place.
+using PeerCopyCall = Status (*)(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there);
+PeerCopyCall& peer_copy_call();
+
 }  // namespace thalweg

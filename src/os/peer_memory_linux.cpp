@@ -43,25 +43,8 @@ void copy_here(PeerAccess access, std::span<iovec> here, std::span<iovec> there)
   }
 }
 
-}  // namespace
-
-PeerProbe probe_of_this_process() {
-  std::uint64_t& number = number_of_this_process();
-  return {::getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
-}
-
-bool can_reach(const PeerProbe& peer) {
-  if (peer.process == ::getpid()) return peer.number == number_of_this_process();
-  std::uint64_t seen = 0;
-  iovec here{&seen, sizeof seen};
-  iovec there{reinterpret_cast<void*>(peer.address), sizeof seen};
-  if (!copy_peer(PeerAccess::read, peer.process, {&here, 1}, {&there, 1}).ok() || seen != peer.number) return false;
-  here = {&seen, sizeof seen};
-  there = {reinterpret_cast<void*>(peer.address), sizeof seen};
-  return copy_peer(PeerAccess::write, peer.process, {&here, 1}, {&there, 1}).ok();
-}
-
-Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+// The kernel moves less than 2 GiB at a time: what it leaves goes with the next call.
+Status copy_by_kernel(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
   if (process == ::getpid()) {
     copy_here(access, here, there);
     return {};
@@ -80,6 +63,33 @@ Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here,
     skip(there, static_cast<std::size_t>(moved));
   }
   return {};
+}
+
+}  // namespace
+
+PeerProbe probe_of_this_process() {
+  std::uint64_t& number = number_of_this_process();
+  return {::getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
+}
+
+bool can_reach(const PeerProbe& peer) {
+  if (peer.process == ::getpid()) return peer.number == number_of_this_process();
+  std::uint64_t seen = 0;
+  iovec here{&seen, sizeof seen};
+  iovec there{reinterpret_cast<void*>(peer.address), sizeof seen};
+  if (!copy_peer(PeerAccess::read, peer.process, {&here, 1}, {&there, 1}).ok() || seen != peer.number) return false;
+  here = {&seen, sizeof seen};
+  there = {reinterpret_cast<void*>(peer.address), sizeof seen};
+  return copy_peer(PeerAccess::write, peer.process, {&here, 1}, {&there, 1}).ok();
+}
+
+PeerCopyCall& peer_copy_call() {
+  static PeerCopyCall call = copy_by_kernel;
+  return call;
+}
+
+Status copy_peer(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  return peer_copy_call()(access, process, here, there);
 }
 
 }  // namespace thalweg

@@ -4,6 +4,9 @@
 
 namespace thalweg {
 
+AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
+    : window(std::max(aggregator_bytes / 16 * 3 / kUnit * kUnit, kUnit)), described(aggregator_bytes / 16) {}
+
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
   std::vector<FileDomain> domains(n);
   const std::uint64_t first = range.begin / unit * unit;
@@ -17,17 +20,28 @@ std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint6
   return domains;
 }
 
-bool Rounds::open(std::span<const std::int64_t> next) {
+// Borders between windows lie on blocks.
+FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, const FileDomain& rest) const {
+  const std::uint64_t base = begin / block_ * block_;
+  FileDomain window{begin, rest.end - base > window_bytes_ ? base + window_bytes_ : rest.end};
+  if (limit < window.end) window.end = std::min(std::max(limit / block_ * block_, base + block_), rest.end);
+  return window;
+}
+
+bool Rounds::open(std::span<const std::int64_t> next, std::span<const std::int64_t> ends) {
   bool any = false;
+  std::swap(windows_, before_);
   for (std::size_t i = 0; i < n(); ++i) {
-    windows_[i] = {};
-    if (next[i] == kNothing) continue;
-    any = true;
     FileDomain& rest = domains_[i];
-    const auto begin = static_cast<std::uint64_t>(next[i]);
-    const std::uint64_t base = begin / block_ * block_;  // so that all but the first and last end on blocks
-    windows_[i] = {begin, rest.end - base > window_bytes_ ? base + window_bytes_ : rest.end};
-    rest.begin = windows_[i].end;
+    windows_[i] = {};
+    if (ends[i] == kAgain) {
+      rest.begin = before_[i].begin;
+      any = true;
+    } else if (next[i] != kNothing) {
+      windows_[i] = window_from(static_cast<std::uint64_t>(next[i]), static_cast<std::uint64_t>(ends[i]), rest);
+      rest.begin = windows_[i].end;
+      any = true;
+    }
   }
   return any;
 }

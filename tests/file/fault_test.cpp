@@ -36,10 +36,12 @@ struct Setting {
   Way way;
   std::uint64_t piece;
   std::string hints;
+  bool apart = false;  // each task in a process of its own
 };
 std::ostream& operator<<(std::ostream& out, const Setting& what) {
-  return out << what.tasks << " tasks, " << (what.direction == Direction::read ? "read" : "write") << " of pieces of "
-             << what.piece << " in way " << static_cast<int>(what.way) << ", " << what.hints;
+  return out << what.tasks << " tasks" << (what.apart ? " apart, " : ", ")
+             << (what.direction == Direction::read ? "read" : "write") << " of pieces of " << what.piece << " in way "
+             << static_cast<int>(what.way) << ", " << what.hints;
 }
 
 class Faults : public SharedFiles {
@@ -69,7 +71,8 @@ class Faults : public SharedFiles {
     auto raw = memory->open("f", OpenMode::create).value();
     EXPECT_TRUE(raw->write(0, old).ok());
     std::vector<Status> heard(static_cast<std::size_t>(what.tasks));
-    run_on_team(what.tasks, [&](Group& group) {
+    const auto run_on = what.apart ? run_apart : run_on_team;
+    run_on(what.tasks, [&](Group& group) {
       PlainOpen how;
       how.path = "f";
       how.options.write = true;
@@ -130,6 +133,10 @@ class FaultsOf : public Faults, public testing::WithParamInterface<std::tuple<Ta
       all.push_back({tasks, direction, way, 24, "method=direct,sieve_writes=off"});
       all.push_back({tasks, direction, way, 24, "method=naive"});
       all.push_back({tasks, direction, way, 24, "method=aggregate,aggregators=2,aggregator_bytes=64KiB"});
+      if (tasks > 1) {
+        all.push_back({tasks, direction, way, 24, "method=aggregate,aggregator_bytes=64KiB", true});
+        all.push_back({tasks, direction, way, 3000, "method=aggregate,aggregators=2,aggregator_bytes=64KiB", true});
+      }
       all.push_back({tasks, direction, way, 9000, "method=shared,workers=2,io=direct,queue_depth=2"});
     }
     return all;
@@ -143,6 +150,7 @@ TEST_P(FaultsOf, WhicheverCallFailsAllTasksHearTheSame) {
     ASSERT_GT(all, 0u);
     for (std::uint64_t n = 1; n <= all && !HasFailure(); ++n) {
       for (const int os_errno : {EIO, ENOSPC, EDQUOT, EINTR, EAGAIN}) {  // the last two: when trying again was in vain
+        if (what.apart && os_errno != EIO && os_errno != ENOSPC) continue;  // it is told between tasks all the same
         std::uint64_t calls = 0;
         FaultScript script;
         script.rules.push_back({.at = n, .os_errno = os_errno});

@@ -1,5 +1,8 @@
-// Replaces operator new of the program: counts what is asked for, and can fail. Included by one source of a program.
+// Replaces operator new of the program: counts what is asked for and what is in use, and can fail. Included by one
+// source of a program.
 #pragma once
+
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -25,6 +28,22 @@ class Allocations {
   static std::uint64_t bytes() { return bytes_; }
   static std::uint64_t largest() { return largest_; }
 
+  // Of all threads, always: bytes in use, and the most of them since the last restart_peak().
+  static std::uint64_t in_use() { return in_use_; }
+  static std::uint64_t peak() { return peak_; }
+  static void restart_peak() { peak_ = in_use_.load(); }
+  static void* taken(void* memory) {
+    const std::uint64_t now = in_use_ += ::malloc_usable_size(memory);
+    std::uint64_t peak = peak_;
+    while (peak < now && !peak_.compare_exchange_weak(peak, now)) {
+    }
+    return memory;
+  }
+  static void give_back(void* memory) {
+    in_use_ -= ::malloc_usable_size(memory);
+    std::free(memory);
+  }
+
   // Whether a request may be met.
   static bool grant(std::size_t bytes) { return !here_ || bytes < least_ || note(bytes); }
 
@@ -32,7 +51,13 @@ class Allocations {
     if (!grant(bytes)) throw std::bad_alloc();
     void* memory = std::malloc(std::max<std::size_t>(bytes, 1));
     if (memory == nullptr) throw std::bad_alloc();
-    return memory;
+    return taken(memory);
+  }
+  static void* take_aligned(std::size_t bytes, std::align_val_t alignment) {
+    const auto unit = static_cast<std::size_t>(alignment);
+    void* memory =
+        grant(bytes) ? std::aligned_alloc(unit, (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit) : nullptr;
+    return memory == nullptr ? nullptr : taken(memory);
   }
 
  private:
@@ -47,6 +72,7 @@ class Allocations {
 
   static inline thread_local bool here_ = false;
   static inline std::atomic<std::uint64_t> count_{0}, bytes_{0}, largest_{0}, fail_at_{0}, least_{0};
+  static inline std::atomic<std::uint64_t> in_use_{0}, peak_{0};
 };
 
 }  // namespace thalweg::test
@@ -61,15 +87,17 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   }
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  void* memory = thalweg::test::Allocations::grant(bytes)
-                     ? std::aligned_alloc(unit, (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit)
-                     : nullptr;
+  void* memory = thalweg::test::Allocations::take_aligned(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return thalweg::test::Allocations::take_aligned(bytes, alignment);
+}
+void operator delete(void* memory, std::align_val_t) noexcept { thalweg::test::Allocations::give_back(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  thalweg::test::Allocations::give_back(memory);
+}
+void operator delete(void* memory) noexcept { thalweg::test::Allocations::give_back(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { thalweg::test::Allocations::give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { thalweg::test::Allocations::give_back(memory); }

@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "support/apart_group.hpp"
+
 namespace thalweg::test {
 
 void on_threads(std::int64_t tasks, const std::function<void(std::int64_t)>& body) {
@@ -20,6 +22,14 @@ void run_on_team(std::int64_t tasks, const TeamBody& body) {
   on_threads(tasks, [&](std::int64_t task) {
     const auto group = make_team_group(team, task).value();
     body(*group);
+  });
+}
+
+void run_apart(std::int64_t tasks, const TeamBody& body) {
+  const auto team = make_team(tasks).value();
+  on_threads(tasks, [&](std::int64_t task) {
+    ApartGroup group(make_team_group(team, task).value(), tasks);
+    body(group);
   });
 }
 

@@ -27,6 +27,9 @@ void on_threads(std::int64_t tasks, const std::function<void(std::int64_t)>& bod
 // A thread for each task.
 void run_on_team(std::int64_t tasks, const TeamBody& body);
 
+// The same, each task as if it were a process of its own (apart_group.hpp), all on one node.
+void run_apart(std::int64_t tasks, const TeamBody& body);
+
 // The threads of several "processes" (themselves a team) as one hybrid group; threads[p] in process p.
 void run_on_hybrid(const std::vector<std::int64_t>& threads, const TeamBody& body);
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "capi/handles.hpp"
+#include "support/apart_group.hpp"
 #include "support/run_on.hpp"
 #include "thalweg/thalweg.h"
 
@@ -49,7 +51,26 @@ class SharedFiles : public testing::Test {
     tw_team_free(team);
   }
 
-  // The same with an open file, which is closed behind the body.
+  // The same on tasks of so many "processes" on one node, each of so many threads: between processes all goes by
+  // messages.
+  static void on_processes(int processes, int threads, const std::function<void(tw_group*, int)>& body) {
+    const auto ranks = make_team(processes).value();
+    std::vector<std::shared_ptr<Team>> teams;
+    for (int p = 0; p < processes; ++p) teams.push_back(make_team(threads).value());
+    on_threads(processes * threads, [&](std::int64_t task) {
+      std::unique_ptr<Group> process;
+      if (task % threads == 0)
+        process = std::make_unique<ApartGroup>(make_team_group(ranks, task / threads).value(), processes);
+      if (threads > 1) {
+        auto thread = make_team_group(teams[static_cast<std::size_t>(task / threads)], task % threads).value();
+        process = run(make_hybrid_group(std::move(thread), std::move(process))).value();
+      }
+      tw_group group{std::move(process)};
+      body(&group, static_cast<int>(task));
+    });
+  }
+
+  // on_team() with an open file, which is closed behind the body.
   void on_file(int tasks, const std::function<void(tw_file*, int)>& body, int flags = kNew,
                const char* hints = nullptr) {
     on_team(tasks, [&](tw_group* group, int task) {

@@ -78,38 +78,44 @@ class NoMemoryForFiles : public SharedFiles {
     }
   }
 
-  // One run of the calls by a team, its `k`-th allocation of at least `least` bytes failing.
-  void run_once(int tasks, std::uint64_t k, std::uint64_t least, const char* hints) {
+  // One run of the calls by a team, or by tasks of several processes, its `k`-th allocation of at least `least` bytes
+  // failing.
+  void run_once(int tasks, int processes, std::uint64_t k, std::uint64_t least, const char* hints) {
     std::vector<Told> told(static_cast<std::size_t>(tasks));
     std::vector<Data> all(static_cast<std::size_t>(tasks));
-    on_file(
-        tasks,
-        [&](tw_file* file, int task) {
-          Data& data = all[static_cast<std::size_t>(task)];
-          prepare(data, task, tasks);
-          EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);  // nobody is behind
-          if (task == 0) {
-            Allocations::start(k, least);
-            Allocations::stop();
-          }
-          EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);
-          Allocations::join();
-          call_all(file, data, told[static_cast<std::size_t>(task)]);
-          Allocations::stop();
-          EXPECT_EQ(tw_write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
-          EXPECT_EQ(tw_read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
-          EXPECT_TRUE(std::equal(std::begin(data.memory), std::end(data.memory), data.read));
-        },
-        kNew, hints);
+    const auto body = [&](tw_group* group, int task) {
+      tw_file* file = open(group, kNew, hints);
+      if (file == nullptr) return;
+      Data& data = all[static_cast<std::size_t>(task)];
+      prepare(data, task, tasks);
+      EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);  // nobody is behind
+      if (task == 0) {
+        Allocations::start(k, least);
+        Allocations::stop();
+      }
+      EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);
+      Allocations::join();
+      call_all(file, data, told[static_cast<std::size_t>(task)]);
+      Allocations::stop();
+      EXPECT_EQ(tw_write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
+      EXPECT_TRUE(std::equal(std::begin(data.memory), std::end(data.memory), data.read));
+      EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    };
+    if (processes == 1) {
+      on_team(tasks, body);
+    } else {
+      on_processes(processes, tasks / processes, body);
+    }
     for (const Data& data : all) tw_view_free(data.view);
     expect_good(told);
   }
 
-  void run_all(int tasks, std::uint64_t least, const char* hints) {
+  void run_all(int tasks, std::uint64_t least, const char* hints, int processes = 1) {
     std::uint64_t most = 20;
     for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
       SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k) + ", " + hints);
-      run_once(tasks, k, least, hints);
+      run_once(tasks, processes, k, least, hints);
       most = std::max(most, Allocations::count());
     }
     EXPECT_GT(most, 4u);
@@ -176,6 +182,14 @@ TEST_F(NoMemoryForFiles, OfOneTask) {
 TEST_F(NoMemoryForFiles, OfOneOfTwoThreads) {
   for (const char* hints : {"", "method=direct,sieve_writes=off", "method=shared,workers=2", "method=naive"})
     run_all(2, kBookkeeping, hints);
+}
+
+// Aggregators and those whose bytes they move.
+TEST_F(NoMemoryForFiles, OfOneOfSeveralProcesses) {
+  const char* hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
+  run_all(2, kBookkeeping, hints, 2);
+  run_all(3, kBookkeeping, hints, 3);
+  run_all(4, kBookkeeping, hints, 2);
 }
 
 TEST_F(NoMemoryForFiles, OfOneOfThreeThreads) { run_all(3, kBookkeeping, "method=shared,workers=3"); }

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include "support/virtual_memory.hpp"
+
 namespace thalweg {
 namespace {
 
@@ -57,6 +59,29 @@ TEST(PeerMemory, OfAnotherProcessIsReadAndWritten) {
   ASSERT_TRUE(copy_peer(PeerAccess::read, child.process(), again, where).ok());
   EXPECT_STREQ(back, "there too");
   EXPECT_STREQ(text, "changed here");
+}
+
+// One call of the kernel moves less.
+TEST(PeerMemory, OfMoreThanTwoGigabytesIsCopiedWhole) {
+  constexpr std::uint64_t kBytes = (std::uint64_t{1} << 31) + 8192;
+  const VirtualMemory from(kBytes);
+  const VirtualMemory to(kBytes);
+  if (from.data() == nullptr || to.data() == nullptr) GTEST_SKIP() << from.why_not();
+  // The last pages are memory of their own, so that it shows whether they were reached.
+  std::byte* const last = to.data() + kBytes - 8192;
+  ASSERT_NE(::mmap(last, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), MAP_FAILED);
+  std::memset(from.data() + kBytes - 8192, 0x5A, 8192);
+  const PeerProbe probe = probe_of_this_process();
+  const Child child;
+  PeerProbe peer = probe;
+  peer.process = child.process();
+  if (!can_reach(peer)) GTEST_SKIP() << "this kernel keeps the memory of others to itself";
+
+  iovec here[] = {{to.data(), 100}, {to.data() + 100, kBytes - 100}};
+  iovec there[] = {{from.data(), kBytes - 50}, {from.data() + kBytes - 50, 50}};
+  ASSERT_TRUE(copy_peer(PeerAccess::read, child.process(), here, there).ok());
+
+  for (std::size_t i = 0; i < 8192; ++i) ASSERT_EQ(last[i], std::byte{0x5A}) << i;
 }
 
 TEST(PeerMemory, OfThisProcessNeedsNoLeave) {

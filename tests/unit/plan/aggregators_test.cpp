@@ -51,6 +51,10 @@ std::vector<std::int64_t> lowest(const std::vector<std::uint64_t>& places, const
   return next;
 }
 
+std::vector<std::int64_t> no_limits(const Rounds& rounds) {
+  return std::vector<std::int64_t>(rounds.n(), Rounds::kNoLimit);
+}
+
 TEST(Rounds, HaveEachByteInOneWindow) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 500; ++round) {
@@ -59,11 +63,18 @@ TEST(Rounds, HaveEachByteInOneWindow) {
     Rounds rounds(even_domains({0, 100000}, 1 + random() % 4, 4096), 4096 * (1 + random() % 3), 512);
     std::vector<int> seen(places.size(), 0);
     int n_rounds = 0;
-    while (rounds.open(lowest(places, rounds))) {
+    const bool limited = round % 2 == 1;
+    for (;;) {
+      const auto next = lowest(places, rounds);
+      auto ends = no_limits(rounds);
+      for (std::size_t i = 0; i < ends.size() && limited; ++i)
+        if (next[i] != Rounds::kNothing) ends[i] = next[i] + 512 + static_cast<std::int64_t>(random() % 4000);
+      if (!rounds.open(next, ends)) break;
       ASSERT_LT(++n_rounds, 60);
       for (std::size_t i = 0; i < rounds.n(); ++i) {
         const FileDomain window = rounds.window(i);
         ASSERT_LE(window.end - window.begin / 512 * 512, 3u * 4096);
+        ASSERT_TRUE(window.empty() || window.end <= static_cast<std::uint64_t>(ends[i]) || window.end == 100000);
         for (std::size_t p = 0; p < places.size(); ++p)
           seen[p] += places[p] >= window.begin && places[p] < window.end ? 1 : 0;
       }
@@ -76,9 +87,37 @@ TEST(Rounds, PassOverHolesOfAnySize) {
   Rounds rounds({{0, std::uint64_t{1} << 62}}, 1 << 20, 4096);
   const std::vector<std::uint64_t> places = {5, (std::uint64_t{1} << 62) - 1};
   int n_rounds = 0;
-  while (rounds.open(lowest(places, rounds))) ++n_rounds;
+  while (rounds.open(lowest(places, rounds), no_limits(rounds))) ++n_rounds;
 
   EXPECT_EQ(n_rounds, 2);
+}
+
+TEST(Rounds, LeaveAWindowOnceMore) {
+  Rounds rounds({{0, 100000}, {100000, 200000}}, 8192, 4096);
+  const std::vector<std::uint64_t> places = {5, 9000, 100000, 190000};
+  auto ends = no_limits(rounds);
+  ASSERT_TRUE(rounds.open(lowest(places, rounds), ends));
+  const FileDomain first = rounds.window(0);
+
+  ends[0] = Rounds::kAgain;
+  ASSERT_TRUE(rounds.open(lowest(places, rounds), ends));
+
+  EXPECT_TRUE(rounds.window(0).empty());
+  EXPECT_EQ(rounds.window_before(0).begin, first.begin);
+  EXPECT_EQ(rounds.window(1).begin, 190000u);
+  EXPECT_EQ(rounds.rest(0).begin, first.begin);
+  ASSERT_TRUE(rounds.open(lowest(places, rounds), no_limits(rounds)));
+  EXPECT_EQ(rounds.window(0).begin, first.begin);
+  EXPECT_EQ(rounds.window(0).end, first.end);
+}
+
+TEST(AggregatorBudget, IsKept) {
+  for (std::uint64_t bytes = 64 << 10; bytes <= std::uint64_t{1} << 30; bytes += bytes / 3) {
+    const AggregatorBudget budget(bytes);
+    EXPECT_EQ(budget.window % AggregatorBudget::kUnit, 0u);
+    EXPECT_GE(budget.window, AggregatorBudget::kUnit);
+    EXPECT_LE(4 * budget.window + 2 * (budget.window / 8) + 3 * budget.described, bytes);
+  }
 }
 
 }  // namespace

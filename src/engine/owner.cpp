@@ -1,0 +1,126 @@
+#include "engine/owner.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kLeastFetched = 512;  // bytes of an extent from which on it is quicker fetched than enclosed
+constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+// Lowest offset of the list in `rest`; kNone: none.
+std::uint64_t lowest_in(const ExtentList* list, FileDomain rest) {
+  if (list == nullptr || rest.empty()) return kNone;
+  const auto extents = list->extents();
+  const std::size_t at = list->first_beyond(rest.begin);
+  if (at == extents.size() || extents[at].offset >= rest.end) return kNone;
+  return std::max(extents[at].offset, rest.begin);
+}
+
+}  // namespace
+
+Owner::Owner(const TwoPhase& what, const Rounds& rounds)
+    : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
+  const Place place = what.group->place();
+  const bool long_ones = what.list != nullptr && what.list->summary().bytes >= what.list->summary().n * kLeastFetched;
+  for (std::size_t i = 0; i < rounds.n(); ++i) {
+    const Aggregator aggregator = what.aggregator(i);
+    ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;
+    const bool reachable = what.file->peers_reachable && aggregator.node == place.node;
+    if (ahead_[i].within_process || (reachable && long_ones)) ahead_[i].carriage = Carriage::fetched;
+    n_mine_ += lowest_in(what.list, rounds.rest(i)) != kNone ? 1 : 0;
+  }
+}
+
+void Owner::tell_domains(std::span<std::int64_t> has) const {
+  for (std::size_t i = 0; i < rounds_.n(); ++i) has[i] = lowest_in(what_.list, rounds_.rest(i)) != kNone ? 1 : 0;
+}
+
+std::uint64_t Owner::sharers(std::size_t i) const {
+  return static_cast<std::uint64_t>(sharers_.empty() ? what_.group->size() : std::max<std::int64_t>(sharers_[i], 1));
+}
+
+// Where a window that begins at `lowest` or before has to end, so that neither this task nor the aggregator, when all
+// others do the same, has more in messages than the budget has for it.
+std::uint64_t Owner::end_of(std::size_t i, std::uint64_t lowest) const {
+  const std::uint64_t rest = rounds_.rest(i).end;
+  const FileDomain stretch{lowest, rest - lowest > budget_.window ? lowest + budget_.window : rest};
+  const std::uint64_t most_described = std::min(budget_.described / sharers(i), budget_.described / n_mine_);
+  std::uint64_t most_bytes = kNone;
+  if (ahead_[i].carriage == Carriage::enclosed) most_bytes = budget_.window / n_mine_;
+  // What is read by many is answered to one after the other, but what they write comes in at once.
+  if (most_bytes != kNone && what_.overlapping && !what_.reads())
+    most_bytes = std::min(most_bytes, budget_.window / sharers(i));
+  Description description(ahead_[i].carriage);
+  std::uint64_t end = kNone;
+  for_each_in(*what_.list, stretch, [&](const Extent& extent) {
+    if (description.size() > most_described) {
+      end = extent.offset;
+    } else if (extent.bytes > most_bytes - description.bytes()) {
+      end = extent.offset + (most_bytes - description.bytes());
+    } else {
+      description.add(extent);
+    }
+    return end == kNone;
+  });
+  return end == kNone ? kNone : std::max(end, lowest + AggregatorBudget::kUnit);
+}
+
+void Owner::look_ahead(std::size_t i) {
+  Ahead& ahead = ahead_[i];
+  if (ahead.known && ahead.lowest >= rounds_.rest(i).begin) return;
+  ahead.known = true;
+  ahead.lowest = lowest_in(what_.list, rounds_.rest(i));
+  ahead.end = ahead.lowest == kNone ? kNone : end_of(i, ahead.lowest);
+}
+
+void Owner::tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends) {
+  for (std::size_t i = 0; i < rounds_.n(); ++i) {
+    look_ahead(i);
+    const Ahead& ahead = ahead_[i];
+    lowest[i] = ahead.lowest == kNone ? Rounds::kNothing : static_cast<std::int64_t>(ahead.lowest);
+    ends[i] = ahead.end == kNone ? Rounds::kNoLimit : static_cast<std::int64_t>(ahead.end);
+  }
+}
+
+void Owner::hear(std::span<const std::int64_t> ends) {
+  for (std::size_t i = 0; i < rounds_.n(); ++i) {
+    if (ends[i] != Rounds::kAgain) continue;
+    ahead_[i].known = false;
+    if (!ahead_[i].within_process) ahead_[i].carriage = Carriage::enclosed;
+  }
+}
+
+std::vector<Message> Owner::parcels() const {
+  std::vector<Message> outgoing;
+  for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
+    const FileDomain window = rounds_.window(i);
+    if (window.empty() || ahead_[i].lowest >= window.end) continue;
+    const Carriage carriage = ahead_[i].carriage;
+    const bool with_bytes = !what_.reads() && carriage == Carriage::enclosed;
+    outgoing.push_back({what_.aggregator(i).rank, make_parcel(*what_.list, window, carriage, with_bytes)});
+  }
+  return outgoing;
+}
+
+void Owner::take(const std::vector<Message>& answers) {
+  for (const Message& answer : answers) {
+    AnswerHead head;
+    std::memcpy(&head, answer.data.data(), sizeof head);
+    const std::byte* bytes = answer.data.data() + sizeof head;
+    for_each_in(*what_.list, rounds_.window_before(head.aggregator), [&](const Extent& extent) {
+      if (extent.offset >= head.end) return false;
+      std::memcpy(extent.memory, bytes, std::min(extent.bytes, head.end - extent.offset));
+      bytes += extent.bytes;
+      return true;
+    });
+    // Also where it was to put the bytes there itself: then it could not.
+    if (ahead_[head.aggregator].within_process) continue;
+    ahead_[head.aggregator].carriage = Carriage::enclosed;
+    ahead_[head.aggregator].known = false;
+  }
+}
+
+}  // namespace thalweg

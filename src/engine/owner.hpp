@@ -1,0 +1,59 @@
+// Owner: a task's side of a two-phase access. What it has left, how far the next windows may reach so that it never has
+// more than its share of memory in messages, its parcels, and where answers belong.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/parcel.hpp"
+#include "engine/two_phase.hpp"
+#include "group/group.hpp"
+#include "plan/aggregators.hpp"
+
+namespace thalweg {
+
+// In front of the bytes that an aggregator sends back.
+struct AnswerHead {
+  std::uint64_t aggregator = 0;
+  std::uint64_t end = 0;  // of the file: from there on nothing was read
+};
+
+class Owner {
+ public:
+  // May throw std::bad_alloc; of the rest only parcels() may.
+  Owner(const TwoPhase& what, const Rounds& rounds);
+  // 1 for each domain that this task has bytes in, else 0.
+  void tell_domains(std::span<std::int64_t> has) const;
+  // How many tasks have bytes in each domain; unless this is called, all tasks of the group may have.
+  void set_sharers(std::vector<std::int64_t> sharers) { sharers_ = std::move(sharers); }
+
+  // For Rounds::open(): the lowest byte that is left in each domain, and where its next window has to end.
+  void tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends);
+  // What was said in that for all tasks: an aggregator that could not reach some memory gets it enclosed from now on.
+  void hear(std::span<const std::int64_t> ends);
+  // What goes to the aggregators in this round.
+  std::vector<Message> parcels() const;
+  // Puts answers to the round before this one where they belong.
+  void take(const std::vector<Message>& answers);
+
+ private:
+  struct Ahead {
+    std::uint64_t lowest = 0, end = 0;  // what was said last
+    bool known = false;
+    bool within_process = false;  // aggregators there need nobody's leave
+    Carriage carriage = Carriage::enclosed;
+  };
+  void look_ahead(std::size_t i);
+  std::uint64_t end_of(std::size_t i, std::uint64_t lowest) const;
+  std::uint64_t sharers(std::size_t i) const;
+
+  const TwoPhase& what_;
+  const Rounds& rounds_;
+  const AggregatorBudget budget_;
+  std::vector<Ahead> ahead_;           // of each domain
+  std::vector<std::int64_t> sharers_;  // empty: all tasks
+  std::uint64_t n_mine_ = 0;           // domains with bytes of this task
+};
+
+}  // namespace thalweg

@@ -1,0 +1,241 @@
+// Two-phase accesses of tasks in processes of their own that go another way than usual: memory that aggregators cannot
+// reach, tasks without bytes, windows that end early. Whatever happens the bytes are right.
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "file/plain_file.hpp"
+#include "os/peer_memory.hpp"
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+// Which copy between processes fails; 0: none.
+std::atomic<int> copies_made{0};
+int wrong_copy = 0;
+PeerCopyCall real_copy = nullptr;
+
+Status copy_or_fail(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  if (++copies_made != wrong_copy) return real_copy(access, process, here, there);
+  return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
+}
+
+struct Share {
+  std::vector<std::byte> memory;
+  std::vector<Extent> extents;
+};
+
+class TwoPhaseFiles : public SharedFiles {
+ protected:
+  void SetUp() override {
+    SharedFiles::SetUp();
+    real_copy = peer_copy_call();
+    peer_copy_call() = copy_or_fail;
+    fail_at(0);
+  }
+  void TearDown() override {
+    peer_copy_call() = real_copy;
+    SharedFiles::TearDown();
+  }
+  static void fail_at(int n) {
+    wrong_copy = n;
+    copies_made = 0;
+  }
+
+  // Pieces in turn with those of the other tasks, in blocks of several; some tasks have none.
+  static std::vector<Share> interleaved(TaskRank tasks, std::uint64_t piece, std::size_t pieces) {
+    std::vector<Share> shares(static_cast<std::size_t>(tasks));
+    for (std::size_t task = 0; task < shares.size(); ++task) {
+      Share& share = shares[task];
+      if (task % 4 == 3) continue;
+      share.memory.resize(piece * pieces);
+      for (std::size_t i = 0; i < share.memory.size(); ++i)
+        share.memory[i] = static_cast<std::byte>(i * 7 + i / 251 + task);
+      for (std::size_t i = 0; i < pieces; ++i)
+        share.extents.push_back({share.memory.data() + i * piece, piece, (i * shares.size() + task) * (piece + 5)});
+    }
+    return shares;
+  }
+
+  // Writes the shares and reads them back; the copies that this took.
+  int write_and_read(std::vector<Share>& shares, const SimOptions& options, const std::string& hints, int wrong) {
+    const std::vector<Share> before = shares;
+    int copies = 0;
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      if (direction == Direction::read)
+        for (Share& share : shares) std::fill(share.memory.begin(), share.memory.end(), std::byte{0});
+      run_on_sim(options, [&](Group& group) -> Op<Status> {
+        PlainOpen how;
+        how.path = path();
+        how.options.write = how.options.create = true;
+        how.hints = hints;
+        auto opened = co_await PlainFile::open(group, posix_backend(), std::move(how));
+        if (!opened.has_value()) co_return opened.error();
+        if (group.rank() == 0) fail_at(wrong);
+        Status status = co_await group.barrier();
+        Access access;
+        access.direction = direction;
+        access.extents = shares[static_cast<std::size_t>(group.rank())].extents;
+        const Outcome outcome = co_await opened.value()->access(access);
+        EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+        EXPECT_EQ(outcome.plan.method, Method::aggregate);
+        if (group.rank() == 0) copies = std::max(copies, copies_made.load());
+        co_return co_await opened.value()->close();
+      });
+      if (direction == Direction::write) expect_in_file(before);
+    }
+    for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_TRUE(shares[i].memory == before[i].memory) << "task " << i;
+    return copies;
+  }
+
+  void expect_in_file(const std::vector<Share>& shares) const {
+    const std::string bytes = content();
+    std::size_t wrong = 0;
+    for (const Share& share : shares)
+      for (const Extent& extent : share.extents)
+        wrong += extent.end() > bytes.size() ||
+                 !std::equal(extent.memory, extent.memory + extent.bytes,
+                             reinterpret_cast<const std::byte*>(bytes.data()) + extent.offset);
+    EXPECT_EQ(wrong, 0u);
+  }
+};
+
+TEST_F(TwoPhaseFiles, MemoryThatCannotBeReachedComesByMessage) {
+  for (const int aggregators : {1, 2}) {
+    const std::string hints = "method=aggregate,aggregator_bytes=64KiB,aggregators=" + std::to_string(aggregators);
+    const SimOptions options{.tasks = 6, .seed = 2, .processes_per_node = 6};
+    std::vector<Share> shares = interleaved(6, 700, 40);
+    const int all = write_and_read(shares, options, hints, 0);
+    ASSERT_GT(all, 20);
+    for (int n = 1; n <= all && !HasFailure(); ++n) {
+      SCOPED_TRACE(std::to_string(aggregators) + " aggregators, copy " + std::to_string(n) + " of " +
+                   std::to_string(all));
+      std::filesystem::remove(path());
+      const int now = write_and_read(shares, options, hints, n);
+      EXPECT_LT(now, 2 * all);
+    }
+  }
+}
+
+TEST_F(TwoPhaseFiles, HoldForAnySizeOfPieces) {
+  std::uint64_t seed = 1;
+  for (const std::uint64_t piece : {1, 8, 100, 511, 512, 5000, 70000}) {
+    for (const std::int64_t on_node : {1, 3}) {
+      for (const TaskRank tasks : {2, 7, 20}) {
+        SCOPED_TRACE(std::to_string(tasks) + " tasks, " + std::to_string(on_node) + " on a node, pieces of " +
+                     std::to_string(piece));
+        std::vector<Share> shares = interleaved(tasks, piece, piece > 1000 ? 6 : 60);
+        std::filesystem::remove(path());
+        write_and_read(shares, {.tasks = tasks, .seed = seed++, .processes_per_node = on_node},
+                       "method=aggregate,aggregators=3,aggregator_bytes=64KiB", 0);
+      }
+    }
+  }
+}
+
+// All messages of such a group pass through task 0, which would have to hold what all write.
+TEST_F(TwoPhaseFiles, AreNotForGroupsWithoutAnExchangeOfTheirOwn) {
+  run_on_callbacks(4, 1, [&](Group& group) {
+    PlainOpen how;
+    how.path = path();
+    how.options.write = how.options.create = true;
+    how.hints = "method=aggregate";
+    auto opened = run(PlainFile::open(group, posix_backend(), std::move(how)));
+    ASSERT_TRUE(opened.has_value()) << opened.status().message();
+    EXPECT_TRUE(opened.value()->shared()->aggregators.empty());
+    std::string text = text_of(static_cast<int>(group.rank()), 1000);
+    Extent extent{reinterpret_cast<std::byte*>(text.data()), 1000, static_cast<std::uint64_t>(group.rank()) * 1000};
+    Access access;
+    access.direction = Direction::write;
+    access.extents = {&extent, 1};
+    const Outcome outcome = run(opened.value()->access(access));
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_EQ(outcome.plan.method, Method::direct);
+    EXPECT_TRUE(run(opened.value()->close()).ok());
+  });
+
+  EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000) + text_of(3, 1000));
+}
+
+// What one task of an access may do that the others do not.
+enum class Odd { nothing, invalid, unordered, empty, late };
+
+class OddTasks : public TwoPhaseFiles, public testing::WithParamInterface<Odd> {
+ protected:
+  // The status of one access, and of a good one behind it.
+  static std::pair<Code, Code> try_access(PlainFile& file, Direction direction, Share share, bool odd) {
+    const std::vector<Extent> good = share.extents;
+    if (odd && GetParam() == Odd::invalid) share.extents[1].memory = nullptr;
+    if (odd && GetParam() == Odd::unordered) std::reverse(share.extents.begin(), share.extents.end());
+    if (odd && GetParam() == Odd::empty) share.extents.clear();
+    if (odd && GetParam() == Odd::late) ::usleep(30'000);
+    Access access;
+    access.direction = direction;
+    access.extents = share.extents;
+    const Code first = run(file.access(access)).status.code();
+    access.extents = good;
+    return {first, run(file.access(access)).status.code()};
+  }
+};
+
+TEST_P(OddTasks, AreHeardOfByAllAndTheNextAccessIsGood) {
+  constexpr TaskRank kTasks = 3;
+  const Code expected = GetParam() == Odd::invalid ? Code::invalid_argument : Code::ok;
+  for (TaskRank odd = 0; odd < kTasks; ++odd) {
+    for (const Direction direction : {Direction::write, Direction::read}) {
+      std::vector<Share> shares = interleaved(kTasks, 600, 60);
+      std::filesystem::remove(path());
+      run_apart(kTasks, [&](Group& group) {
+        PlainOpen how;
+        how.path = path();
+        how.options.write = how.options.create = true;
+        how.hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
+        auto opened = run(PlainFile::open(group, posix_backend(), std::move(how)));
+        ASSERT_TRUE(opened.has_value()) << opened.status().message();
+        const auto& mine = shares[static_cast<std::size_t>(group.rank())];
+        const auto heard = try_access(*opened.value(), direction, mine, group.rank() == odd);
+        EXPECT_EQ(heard.first, expected) << "task " << group.rank() << ", odd is " << odd;
+        EXPECT_EQ(heard.second, Code::ok) << "task " << group.rank() << ", odd is " << odd;
+        EXPECT_TRUE(run(opened.value()->close()).ok());
+      });
+      if (direction == Direction::write) expect_in_file(shares);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OddTasks,
+                         testing::Values(Odd::nothing, Odd::invalid, Odd::unordered, Odd::empty, Odd::late));
+
+// A list of a task that has the same bytes many times: more than a window has, from one byte of the file.
+TEST_F(TwoPhaseFiles, ReadWhatOneTaskAsksForManyTimes) {
+  const std::string text = text_of(1, 50000);
+  put(text);
+  std::vector<Share> shares(3);
+  for (std::size_t task = 0; task < 2; ++task) {
+    shares[task].memory.resize(100 * 3000);
+    for (std::size_t i = 0; i < 100; ++i)
+      shares[task].extents.push_back({shares[task].memory.data() + i * 3000, 3000, 10 + 5 * (i % 3)});
+  }
+  run_on_sim(SimOptions{.tasks = 3, .seed = 4}, [&](Group& group) -> Op<Status> {
+    PlainOpen how;
+    how.path = path();
+    how.hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
+    auto opened = co_await PlainFile::open(group, posix_backend(), std::move(how));
+    if (!opened.has_value()) co_return opened.error();
+    Access access;
+    access.extents = shares[static_cast<std::size_t>(group.rank())].extents;
+    const Outcome outcome = co_await opened.value()->access(access);
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_EQ(outcome.plan.method, Method::aggregate);
+    co_return co_await opened.value()->close();
+  });
+
+  for (const Share& share : shares)
+    for (const Extent& extent : share.extents)
+      ASSERT_EQ(std::memcmp(extent.memory, text.data() + extent.offset, extent.bytes), 0);
+}
+
+}  // namespace
+}  // namespace thalweg::test

@@ -1,0 +1,224 @@
+// Two-phase accesses of real processes whose memory the kernel does not let aggregators touch, or not all of it.
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "os/peer_memory.hpp"
+#include "support/process_mpi.hpp"
+#include "support/told_transfers.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::int64_t kPiece = 3000;
+constexpr std::int64_t kPieces = 200;
+constexpr const char* kHints = "method=aggregate,aggregator_bytes=256KiB";
+
+// After so many copies of the memory of other processes, all fail.
+int good_copies = 0;
+std::atomic<int> foreign_copies{0};
+PeerCopyCall real_copy = nullptr;
+
+Status copy_or_fail(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
+  if (process == ::getpid() || ++foreign_copies <= good_copies) return real_copy(access, process, here, there);
+  return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
+}
+
+char byte_of(std::int64_t task, std::int64_t at) { return static_cast<char>('a' + (task * 5 + at % 1009) % 26); }
+
+class MpiTwoPhase : public testing::Test {
+ protected:
+  void SetUp() override {
+    real_copy = peer_copy_call();
+    peer_copy_call() = copy_or_fail;
+    good_copies = 1 << 30;
+  }
+  void TearDown() override { peer_copy_call() = real_copy; }
+
+  tw_file* open() const {
+    tw_file_options options{};
+    options.struct_size = sizeof options;
+    options.hints = kHints;
+    tw_file* file = nullptr;
+    EXPECT_EQ(tw_file_open(world_.group(), folder_.path("f").c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE,
+                           &options, &file),
+              TW_OK)
+        << tw_last_error();
+    return file;
+  }
+
+  // All write in turn and read it back, while after so many copies none works any more.
+  void write_and_read(int copies) {
+    const std::int64_t task = world_.rank();
+    std::string data(static_cast<std::size_t>(kPiece * kPieces), ' ');
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = byte_of(task, static_cast<std::int64_t>(i));
+    const std::string before = data;
+    std::vector<tw_extent> list;
+    for (std::int64_t i = 0; i < kPieces; ++i)
+      list.push_back({data.data() + i * kPiece, kPiece, (i * world_.size() + task) * (kPiece + 11)});
+    tw_file* file = open();
+    foreign_copies = 0;
+    good_copies = copies;
+    EXPECT_EQ(tw_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    if (copies == 0 && world_.rank() == 0 && world_.size() > 1) {
+      EXPECT_GT(foreign_copies, 0) << "nothing was to be fetched";
+    }
+    std::fill(data.begin(), data.end(), '#');
+    foreign_copies = 0;
+    EXPECT_EQ(tw_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
+    EXPECT_TRUE(data == before) << copies;
+    for (std::int64_t i = 0; i < kPieces; ++i)
+      EXPECT_EQ(tw_read_at(file, data.data() + i * kPiece, kPiece, list[static_cast<std::size_t>(i)].offset, nullptr),
+                TW_OK);
+    EXPECT_TRUE(data == before) << copies;
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  }
+
+  Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
+};
+
+bool can_copy_here() {
+  char from = 'x';
+  char to = 0;
+  iovec local{&to, 1};
+  iovec remote{&from, 1};
+  return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1;
+}
+
+TEST_F(MpiTwoPhase, GoesOnByMessagesWhenMemoryIsOutOfReach) {
+  if (!can_copy_here()) GTEST_SKIP() << "this kernel keeps the memory of others to itself";
+  for (const int copies : {0, 1, 2, 7, 30}) write_and_read(copies);
+}
+
+// The n-th transfer of this rank fails; 0: none.
+int transfers_made = 0;
+int wrong_transfer = 0;
+
+ssize_t told(ssize_t really) {
+  if (++transfers_made != wrong_transfer) return really;
+  errno = EIO;
+  return -1;
+}
+
+// Whichever rank does what the others do not, at whichever of its transfers: all hear the same.
+class MpiOddRanks : public MpiTwoPhase {
+ protected:
+  void SetUp() override {
+    MpiTwoPhase::SetUp();
+    ::alarm(200);  // a hang ends the program
+  }
+  void TearDown() override {
+    ::alarm(0);
+    MpiTwoPhase::TearDown();
+  }
+  // The status of all: the same on each.
+  tw_status same(tw_status mine) const {
+    int least = mine;
+    int most = mine;
+    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, world_.comm());
+    MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, world_.comm());
+    EXPECT_EQ(least, most);
+    return mine;
+  }
+  tw_status access(tw_file* file, bool writes, std::vector<tw_extent>& list) const {
+    const auto n = static_cast<std::int64_t>(list.size());
+    return same(writes ? tw_write_list_all(file, list.data(), n) : tw_read_list_all(file, list.data(), n, nullptr));
+  }
+  const ToldTransfers transfers_{told};
+};
+
+TEST_F(MpiOddRanks, AreHeardOfByAllAndTheNextAccessIsGood) {
+  const std::int64_t task = world_.rank();
+  std::string data(static_cast<std::size_t>(kPiece * kPieces), byte_of(task, 0));
+  std::vector<tw_extent> list;
+  for (std::int64_t i = 0; i < kPieces; ++i)
+    list.push_back({data.data() + i * kPiece, kPiece, (i * world_.size() + task) * (kPiece + 11)});
+  tw_file* file = open();
+  EXPECT_EQ(access(file, true, list), TW_OK) << tw_last_error();
+  int n_failed = 0;
+  for (int odd = 0; odd < world_.size(); ++odd) {
+    const bool mine = world_.rank() == odd;
+    for (const bool writes : {true, false}) {
+      for (int n = 1; n <= 4; ++n) {
+        transfers_made = 0;
+        wrong_transfer = mine ? n : 0;
+        n_failed += access(file, writes, list) == TW_ERR_IO ? 1 : 0;
+        wrong_transfer = 0;
+        EXPECT_EQ(access(file, writes, list), TW_OK) << tw_last_error();
+      }
+      std::vector<tw_extent> other = list;
+      if (mine) other[3].address = nullptr;
+      EXPECT_EQ(access(file, writes, other), TW_ERR_INVALID);
+      if (mine) other.clear();
+      EXPECT_EQ(access(file, writes, mine ? other : list), TW_OK) << tw_last_error();
+      if (mine) ::usleep(50'000);
+      EXPECT_EQ(access(file, writes, list), TW_OK) << tw_last_error();
+    }
+  }
+  EXPECT_GT(n_failed, 3);
+  EXPECT_TRUE(std::all_of(data.begin(), data.end(), [&](char c) { return c == byte_of(task, 0); }));
+  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+}
+
+// Pages of the kernel that it shows to every process: the processor reads them, the calls for the memory of others
+// do not.
+struct Pages {
+  char* memory = nullptr;
+  std::int64_t bytes = 0;
+};
+
+Pages pages_of_the_kernel() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0;
+    unsigned long end = 0;
+    if (line.find("[vvar]") == std::string::npos) continue;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) != 2) continue;
+    char byte = 0;
+    iovec local{&byte, 1};
+    iovec remote{reinterpret_cast<void*>(begin), 1};
+    if (::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == 1) return {};
+    return {reinterpret_cast<char*>(begin), 4096};
+  }
+  return {};
+}
+
+TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
+  const Pages pages = pages_of_the_kernel();
+  const int mine = pages.memory != nullptr ? 1 : 0;
+  int all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, world_.comm());
+  if (all == 0) GTEST_SKIP() << "there is no such memory here";
+  const std::int64_t task = world_.rank();
+  std::string data(static_cast<std::size_t>(kPiece), 'd');
+  const std::int64_t share = kPiece + pages.bytes;
+  tw_extent list[] = {{data.data(), kPiece, task * share}, {pages.memory, pages.bytes, task * share + kPiece}};
+  tw_file* file = open();
+
+  EXPECT_EQ(tw_write_list_all(file, list, 2), TW_OK) << tw_last_error();
+
+  std::string back(static_cast<std::size_t>(kPiece), '#');
+  const std::int64_t other = (task + 1) % world_.size();
+  std::int64_t n = 0;
+  EXPECT_EQ(tw_read_at_all(file, back.data(), kPiece, other * share, &n), TW_OK) << tw_last_error();
+  EXPECT_EQ(n, kPiece);
+  EXPECT_TRUE(back == data);
+  std::int64_t size = 0;
+  EXPECT_EQ(tw_file_size(file, &size), TW_OK);
+  EXPECT_EQ(size, world_.size() * share);
+  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+}
+
+}  // namespace
+}  // namespace thalweg::test

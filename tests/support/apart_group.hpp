@@ -1,0 +1,57 @@
+// Apart: the tasks of a group as if each were in a process of its own, so far as the group's users can tell: nobody
+// looks into the memory of another task, all goes by messages, and each opens files for itself.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "group/group.hpp"
+
+namespace thalweg::test {
+
+class ApartGroup final : public Group {
+ public:
+  // Neighbours in rank, `on_node` of them, share a node.
+  explicit ApartGroup(std::unique_ptr<Group> inner, std::int64_t on_node = 1)
+      : inner_(std::move(inner)), on_node_(on_node) {}
+
+  TaskRank rank() const noexcept override { return inner_->rank(); }
+  TaskRank size() const noexcept override { return inner_->size(); }
+  const char* kind() const noexcept override { return "apart"; }
+  Place place() const noexcept override {
+    Place place;
+    place.process = place.process_leader = rank();
+    place.processes = size();
+    place.node = rank() / on_node_;
+    place.nodes = (size() + on_node_ - 1) / on_node_;
+    return place;
+  }
+
+  Op<Status> barrier() override { return inner_->barrier(); }
+  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override { return inner_->broadcast(data, root); }
+  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override { return inner_->gather(data, root); }
+  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override { return inner_->scatter(parts, root); }
+  Op<Result<Gathered>> allgather(ByteView data) override { return inner_->allgather(data); }
+  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override {
+    return inner_->allreduce(std::move(mine), how);
+  }
+  Op<Status> fold(void* mine, void* before, Folding how) override { return inner_->fold(mine, before, how); }
+  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override {
+    return inner_->exchange(std::move(outgoing));
+  }
+  Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override {
+    co_return make();
+  }
+  Op<Result<std::unique_ptr<Group>>> duplicate() override {
+    auto copy = co_await inner_->duplicate();
+    if (!copy.has_value()) co_return copy.error();
+    co_return std::unique_ptr<Group>(std::make_unique<ApartGroup>(std::move(copy).value(), on_node_));
+  }
+
+ private:
+  const std::unique_ptr<Group> inner_;
+  const std::int64_t on_node_;
+};
+
+}  // namespace thalweg::test
