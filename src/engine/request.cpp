@@ -1,7 +1,9 @@
 #include "engine/request.hpp"
 
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -12,6 +14,7 @@
 
 #include "engine/queues.hpp"
 #include "group/callers.hpp"
+#include "os/threads.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -25,6 +28,27 @@ constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two win
 constexpr unsigned kYieldRounds = 64;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
+
+// Operations under way that need the transport, wherever they are advanced.
+std::atomic<std::size_t> n_need_transport{0};
+
+std::string_view setting(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+// The progress thread, once: there is no call that could return it.
+void bind_as_wished() {
+  const std::string_view text = setting("THALWEG_PROGRESS_CORE");
+  if (text.empty()) return;
+  int core = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), core);
+  if (error == std::errc{} && end == text.data() + text.size() && bind_this_thread(core)) return;
+  std::fprintf(stderr,
+               "thalweg: THALWEG_PROGRESS_CORE='%s' is no number of a core that this process may use; the progress "
+               "thread is not bound\n",
+               std::getenv("THALWEG_PROGRESS_CORE"));
+}
 
 }  // namespace
 
@@ -58,6 +82,7 @@ class Progress {
   static Progress& of_process() {
     static auto* progress = [] {
       Driver::set_meanwhile(meanwhile);
+      set_transport_end(end_before);
       return new Progress;  // outlives every thread that may still wait
     }();
     return *progress;
@@ -73,6 +98,9 @@ class Progress {
   static bool advance_mine(const Progress* but = nullptr);
   static unsigned wait_a_little(const Request& request, unsigned idle_rounds);
 
+  static void end_before(TransportEnd now);
+  // What becomes of a wish: thread, poll, or kernel.
+  ProgressMode settle(ProgressMode asked);
   void start(std::shared_ptr<Request> request, ProgressMode mode);
   // Whether something happened. No: or another thread is at it.
   bool advance();
@@ -109,10 +137,13 @@ class Progress {
 
 ProgressMode default_progress() {
   static const ProgressMode mode = [] {
-    const char* text = std::getenv("THALWEG_PROGRESS");
-    const std::string_view chosen = text != nullptr ? text : "";
+    const std::string_view chosen = setting("THALWEG_PROGRESS");
     if (chosen == "poll") return ProgressMode::poll;
-    return chosen == "kernel" ? ProgressMode::kernel : ProgressMode::thread;
+    if (chosen == "kernel") return ProgressMode::kernel;
+    if (!chosen.empty() && chosen != "thread")
+      std::fprintf(stderr, "thalweg: THALWEG_PROGRESS='%s' is none of thread, poll, kernel; it is taken for thread\n",
+                   std::getenv("THALWEG_PROGRESS"));
+    return ProgressMode::thread;
   }();
   return mode;
 }
@@ -198,6 +229,7 @@ bool Progress::step() {
     request->outcome_ = std::move(request->op_->value());
     request->op_.reset();
     request->let_go();
+    if (request->counts_) n_need_transport.fetch_sub(1, std::memory_order_release);
     outstanding_.fetch_sub(1, std::memory_order_relaxed);
     request->done_.store(1, std::memory_order_release);
     futex_wake_all(request->done_);
@@ -277,6 +309,8 @@ bool Progress::has_thread() {
 
 // The progress thread. It sleeps while nothing is outstanding, and wakes for what arrives.
 void Progress::serve() {
+  name_this_thread("tw-progress");
+  bind_as_wished();
   unsigned idle_rounds = 0;
   while (true) {
     bool any = false;
@@ -297,9 +331,14 @@ void Progress::serve() {
   }
 }
 
+ProgressMode Progress::settle(ProgressMode asked) {
+  if (asked == ProgressMode::kernel) asked = in_kernel() ? ProgressMode::kernel : ProgressMode::thread;
+  return asked == ProgressMode::thread && !has_thread() ? ProgressMode::poll : asked;
+}
+
 void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
-  if (mode == ProgressMode::kernel) mode = in_kernel() ? ProgressMode::poll : ProgressMode::thread;
-  if (mode == ProgressMode::thread && !has_thread()) mode = ProgressMode::poll;
+  request->counts_ = request->needs_transport();
+  if (request->counts_) n_need_transport.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
     outstanding_.fetch_add(1, std::memory_order_relaxed);  // seen by whoever looks at it under this lock
@@ -307,7 +346,7 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   }
   arrived_.notify_one();
   // Where there is no thread it begins here, and the transfers of this call are on their way when it returns.
-  if (mode == ProgressMode::poll) {
+  if (mode != ProgressMode::thread) {
     const Starting lock(*this);
     while (step()) {
     }
@@ -318,12 +357,40 @@ void Progress::start_among_some(std::shared_ptr<Request> request) {
   (void)of_process();  // which looks after threads that wait elsewhere
   is_a_caller();
   request->home_ = &of_some();
-  of_some().start(std::move(request), ProgressMode::poll);
+  of_some().start(std::move(request), ProgressMode::own);
+}
+
+// Nobody else advances anything meanwhile, so that no thread of ours is in the transport when it ends. What some task
+// has not started yet is waited for.
+void Progress::end_before(TransportEnd now) {
+  is_a_caller();
+  Progress& all = of_process();
+  Progress& some = of_some();
+  const Starting lock_all(all);
+  const Starting lock_some(some);
+  unsigned idle_rounds = 0;
+  while (n_need_transport.load(std::memory_order_acquire) > 0) {
+    const bool any = all.step();
+    if (some.step() || any) {
+      idle_rounds = 0;
+    } else if (++idle_rounds < kYieldRounds) {
+      yield_core();
+    } else {
+      sleep_for(kShort);
+    }
+  }
+  now();
 }
 
 void start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (mode == ProgressMode::own) return Progress::start_among_some(std::move(request));
-  Progress::of_process().start(std::move(request), mode);
+  Progress& progress = Progress::of_process();
+  progress.start(std::move(request), progress.settle(mode));
+}
+
+ProgressMode effective_progress(const Group* group, ProgressMode asked) {
+  if (asked == ProgressMode::own || (group != nullptr && !group->any_thread())) return ProgressMode::own;
+  return Progress::of_process().settle(asked);
 }
 
 void advance_requests() { (void)Progress::advance_mine(); }
