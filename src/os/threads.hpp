@@ -8,4 +8,7 @@ void name_this_thread(const char* name);
 // False: there is no such core, or this process may not use it.
 bool bind_this_thread(int core);
 
+// Short sleeps of this thread take no longer than they are told to; else the kernel adds up to 50 us to each.
+void sleep_exactly();
+
 }  // namespace thalweg

@@ -1,5 +1,6 @@
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include "os/threads.hpp"
 
@@ -14,5 +15,7 @@ bool bind_this_thread(int core) {
   CPU_SET(core, &set);
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
+
+void sleep_exactly() { (void)::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 }  // namespace thalweg
