@@ -144,6 +144,12 @@ class File {
     return nbytes;
   }
   void sync() { check(tw_file_sync(get())); }
+  // What advances requests that are started with `asked`: TW_PROGRESS_...
+  tw_progress progress(tw_progress asked = TW_PROGRESS_DEFAULT) const {
+    tw_progress effective = TW_PROGRESS_DEFAULT;
+    check(tw_file_progress(get(), asked, &effective));
+    return effective;
+  }
   std::string last_plan() const { return tw_file_last_plan(get()); }
   tw_file* get() const noexcept { return file_.get(); }  // borrowed; for the calls that have no member here
 

@@ -5,6 +5,17 @@
  *     ...
  *     tw_group_free(group);                   // before MPI_Finalize
  *
+ * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_wait() would: each rank must
+ * have started them, or start them still on another thread. They can be waited for afterwards. With files and groups
+ * open it succeeds too, and everything written is in the files; later calls on them fail with TW_ERR_INVALID, also
+ * tw_file_close() and tw_multifile_close(), which free the handle all the same. What a multifile writes at its close is
+ * missing then: it is readable as after a crash. tw_group_free() stays fine.
+ *
+ * Errors that MPI reports on what the library does come back as TW_ERR_IO with the text of MPI: its communicators have
+ * MPI_ERRORS_RETURN. The error handlers of the program's communicators stay as they are, and hear of tw_group_mpi()
+ * failing to duplicate one. After such an error MPI promises nothing about the communicator, nor does the library about
+ * the group. What is known to one rank only cannot be told to the others: they may wait in MPI for ever, or fail.
+ *
  * All threads of all ranks: tw_group_hybrid() in group.h, or tw_group_hybrid_omp() in group_omp.h. */
 #ifndef THALWEG_GROUP_MPI_H
 #define THALWEG_GROUP_MPI_H
@@ -31,6 +42,30 @@ TW_API tw_status tw_group_mpi(MPI_Comm comm, tw_group** group);
 /* The same for a communicator of Fortran: comm%MPI_VAL with `use mpi_f08`, the integer itself with `use mpi`. Since
  * 0.1. */
 TW_API tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
+
+/* ---- Threads that take turns --------------------------------------------------------------------------------------
+ * Where MPI was initialised for MPI_THREAD_MULTIPLE nothing here is needed. With MPI_THREAD_SERIALIZED the library
+ * calls MPI only within calls of the program, and only on threads that make calls on groups of ranks: a thread that has
+ * called a collective of ranks, or started or awaited such a request, may do so in whichever call of the library it
+ * waits, and each of these counts as a call of MPI. Threads of one hybrid group may always be in its collective
+ * together: there the library takes turns with itself. A program that takes turns too lets the progress thread call
+ * MPI, so that collectives of ranks advance while it computes. */
+
+/* The promise of the program to take turns: from now on it calls MPI only between tw_mpi_lock() and tw_mpi_unlock(), or
+ * while no request of this process is outstanding. TW_PROGRESS_THREAD, TW_PROGRESS_KERNEL and TW_PROGRESS_POLL then
+ * mean for accesses that are started from now on, by groups of ranks, what they mean for others. The environment
+ * variable THALWEG_MPI_TURNS=1 gives the promise for the whole run. It cannot be taken back.
+ * Call: independent; before or after MPI_Init. Blocking: no. Threads: any.
+ * Returns TW_OK, or TW_ERR_INVALID: MPI was initialised for less than MPI_THREAD_SERIALIZED. Since 0.2. */
+TW_API tw_status tw_mpi_take_turns(void);
+
+/* Between the two the library calls MPI on no other thread. Requests of ranks stand still meanwhile: what must not be
+ * held is a call of MPI that waits for what another rank does only when such a request is complete. The same thread may
+ * lock several times, unlocks as often, and may call the library in between.
+ * Call: independent. Blocking: until it is this thread's turn; the library keeps it for single calls of MPI that do not
+ * wait. Threads: any. Since 0.2. */
+TW_API void tw_mpi_lock(void);
+TW_API void tw_mpi_unlock(void);
 
 #ifdef __cplusplus
 }

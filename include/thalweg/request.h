@@ -3,8 +3,12 @@
  * A request belongs to the task that started it. Whoever waits for one request advances all of the process, so any
  * order of waiting is fine. Where MPI was initialised for less than MPI_THREAD_MULTIPLE, collectives of ranks are
  * advanced only by threads that have started or awaited such, or called a collective of ranks: in any call in which
- * they wait. There is no cancel: an operation that was started is completed. Threads: one call at a time per request;
- * calls for different requests are independent. */
+ * they wait (but see tw_mpi_take_turns() in group_mpi.h).
+ *
+ * There is no cancel: an operation that was started is completed, at the latest by closing its file or, for ranks, by
+ * MPI_Finalize(). A program that ends with requests outstanding ends; what they had not done yet is not done.
+ *
+ * Threads: one call at a time per request; calls for different requests are independent. */
 #ifndef THALWEG_REQUEST_H
 #define THALWEG_REQUEST_H
 

@@ -89,8 +89,8 @@ Status check_extents(const char* function, const tw_access& given) {
 
 bool is_whole(const tw_access* access) { return access != nullptr && access->struct_size >= sizeof(tw_access); }
 
-ProgressMode to_mode(const tw_access* access) {
-  switch (is_whole(access) ? access->progress : TW_PROGRESS_DEFAULT) {
+ProgressMode to_mode(tw_progress asked) {
+  switch (asked) {
     case TW_PROGRESS_THREAD:
       return ProgressMode::thread;
     case TW_PROGRESS_POLL:
@@ -99,6 +99,22 @@ ProgressMode to_mode(const tw_access* access) {
       return ProgressMode::kernel;
     default:
       return default_progress();
+  }
+}
+ProgressMode to_mode(const tw_access* access) {
+  return to_mode(is_whole(access) ? access->progress : TW_PROGRESS_DEFAULT);
+}
+
+tw_progress from_mode(ProgressMode mode) {
+  switch (mode) {
+    case ProgressMode::poll:
+      return TW_PROGRESS_POLL;
+    case ProgressMode::kernel:
+      return TW_PROGRESS_KERNEL;
+    case ProgressMode::own:
+      return TW_PROGRESS_CALLERS;
+    default:
+      return TW_PROGRESS_THREAD;
   }
 }
 
@@ -315,6 +331,17 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
     made->impl = request_one(file->impl->shared(), file->impl->place(std::move(mine)));
     start(made->impl, to_mode(access));
     *request = made.release();
+    return {};
+  });
+}
+
+tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective) {
+  return guarded([&]() -> Status {
+    if (effective == nullptr) return null_argument("tw_file_progress", "effective");
+    if (asked < TW_PROGRESS_DEFAULT || asked > TW_PROGRESS_KERNEL)
+      return bad("tw_file_progress", "asked is " + std::to_string(asked) + "; TW_PROGRESS_DEFAULT .. _KERNEL");
+    const Group* group = file != nullptr ? &file->impl->group() : nullptr;
+    *effective = from_mode(effective_progress(group, to_mode(asked)));
     return {};
   });
 }

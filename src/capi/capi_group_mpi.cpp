@@ -7,6 +7,7 @@
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "group/mpi_group.hpp"
+#include "group/mpi_turn.hpp"
 #include "thalweg/group_mpi.h"
 
 using namespace thalweg;
@@ -28,5 +29,12 @@ tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group) {
   MPI_Initialized(&initialized);
   return tw_group_mpi(initialized != 0 ? MPI_Comm_f2c(comm) : MPI_COMM_WORLD, group);
 }
+
+tw_status tw_mpi_take_turns(void) {
+  return guarded([] { return mpi_take_turns(); });
+}
+
+void tw_mpi_lock(void) { mpi_lock(); }
+void tw_mpi_unlock(void) { mpi_unlock(); }
 
 }  // extern "C"

@@ -1,7 +1,10 @@
 #include "engine/request.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -12,6 +15,7 @@
 
 #include "engine/queues.hpp"
 #include "group/callers.hpp"
+#include "os/threads.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -21,10 +25,33 @@ namespace {
 using std::chrono::microseconds;
 constexpr microseconds kShort{200};
 constexpr microseconds kLong{1000};
+constexpr unsigned kShortRounds = 50;
+constexpr microseconds kAfterYou{20};
 constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
 constexpr unsigned kYieldRounds = 64;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
+
+// Operations under way that need the transport, wherever they are advanced.
+std::atomic<std::size_t> n_need_transport{0};
+
+std::string_view setting(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+// The progress thread, once: there is no call that could return it.
+void bind_as_wished() {
+  const std::string_view text = setting("THALWEG_PROGRESS_CORE");
+  if (text.empty()) return;
+  int core = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), core);
+  if (error == std::errc{} && end == text.data() + text.size() && bind_this_thread(core)) return;
+  std::fprintf(stderr,
+               "thalweg: THALWEG_PROGRESS_CORE='%s' is no number of a core that this process may use; the progress "
+               "thread is not bound\n",
+               std::getenv("THALWEG_PROGRESS_CORE"));
+}
 
 }  // namespace
 
@@ -58,6 +85,7 @@ class Progress {
   static Progress& of_process() {
     static auto* progress = [] {
       Driver::set_meanwhile(meanwhile);
+      set_transport_end(end_before);
       return new Progress;  // outlives every thread that may still wait
     }();
     return *progress;
@@ -73,11 +101,27 @@ class Progress {
   static bool advance_mine(const Progress* but = nullptr);
   static unsigned wait_a_little(const Request& request, unsigned idle_rounds);
 
+  static void end_before(TransportEnd now);
+  // What becomes of a wish: thread, poll, or kernel.
+  ProgressMode settle(ProgressMode asked);
   void start(std::shared_ptr<Request> request, ProgressMode mode);
   // Whether something happened. No: or another thread is at it.
   bool advance();
   // Advances, or waits a little where nothing can be done. Gives back for how many rounds it was so.
   unsigned advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds);
+  // For a scope in which this thread calls that again and again: the progress thread would only be in its way.
+  class Attending {
+   public:
+    explicit Attending(const Request& request) : attended_(home_of(request).attended_) {
+      attended_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~Attending() { attended_.fetch_sub(1, std::memory_order_relaxed); }
+    Attending(const Attending&) = delete;
+    Attending& operator=(const Attending&) = delete;
+
+   private:
+    std::atomic<int>& attended_;
+  };
   bool in_kernel();
 
  private:
@@ -93,6 +137,7 @@ class Progress {
   std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
   // Threads that want mutex_ to start something. Who advances in a loop lets them have it; only a hint.
   std::atomic<int> starters_{0};
+  std::atomic<int> attended_{0};    // threads that advance in a loop
   std::atomic<int> in_kernel_{-1};  // known once the queues are made
 
   std::mutex mutex_;  // guards all that follows
@@ -109,10 +154,13 @@ class Progress {
 
 ProgressMode default_progress() {
   static const ProgressMode mode = [] {
-    const char* text = std::getenv("THALWEG_PROGRESS");
-    const std::string_view chosen = text != nullptr ? text : "";
+    const std::string_view chosen = setting("THALWEG_PROGRESS");
     if (chosen == "poll") return ProgressMode::poll;
-    return chosen == "kernel" ? ProgressMode::kernel : ProgressMode::thread;
+    if (chosen == "kernel") return ProgressMode::kernel;
+    if (!chosen.empty() && chosen != "thread")
+      std::fprintf(stderr, "thalweg: THALWEG_PROGRESS='%s' is none of thread, poll, kernel; it is taken for thread\n",
+                   std::getenv("THALWEG_PROGRESS"));
+    return ProgressMode::thread;
   }();
   return mode;
 }
@@ -198,6 +246,7 @@ bool Progress::step() {
     request->outcome_ = std::move(request->op_->value());
     request->op_.reset();
     request->let_go();
+    if (request->counts_) n_need_transport.fetch_sub(1, std::memory_order_release);
     outstanding_.fetch_sub(1, std::memory_order_relaxed);
     request->done_.store(1, std::memory_order_release);
     futex_wake_all(request->done_);
@@ -257,7 +306,8 @@ unsigned Progress::advance_or_wait(const std::atomic<std::uint32_t>& done, unsig
   if (idle_rounds < kYieldRounds) {
     yield_core();
   } else {
-    futex_wait(done, 0, kShort);
+    // Longer each time: a collective of ranks has many short waits.
+    futex_wait(done, 0, std::min(microseconds(1) * (idle_rounds - kYieldRounds + 1), kShort));
   }
   return idle_rounds + 1;
 }
@@ -275,10 +325,19 @@ bool Progress::has_thread() {
   return has_thread_;
 }
 
-// The progress thread. It sleeps while nothing is outstanding, and wakes for what arrives.
+// The progress thread. It sleeps while nothing is outstanding, and wakes for what arrives. The kernel often lets it
+// have the core of the thread that woke it: it gives that back for a moment, so that the start returns, which would
+// take as long as a first step else: 0.4 ms for 8 MiB into the page cache.
 void Progress::serve() {
+  name_this_thread("tw-progress");
+  bind_as_wished();
+  sleep_exactly();
   unsigned idle_rounds = 0;
   while (true) {
+    if (attended_.load(std::memory_order_relaxed) > 0) {
+      sleep_for(idle_rounds++ < kShortRounds ? kShort : kLong);
+      continue;
+    }
     bool any = false;
     {
       const std::lock_guard lock(mutex_);
@@ -286,20 +345,29 @@ void Progress::serve() {
     }
     idle_rounds = any ? 0 : idle_rounds + 1;
     std::unique_lock lock(incoming_mutex_);
-    if (!incoming_.empty() && !starved_) continue;
-    // What arrived may have been begun by a thread that tests or waits, and may not come back.
-    const bool busy = outstanding_.load(std::memory_order_relaxed) != 0;
-    if (!busy && !starved_) {
-      arrived_.wait(lock, [this] { return !incoming_.empty() || outstanding_.load(std::memory_order_relaxed) != 0; });
-    } else if (!any) {
-      arrived_.wait_for(lock, idle_rounds < 50 ? kShort / 4 : kLong);
+    if (incoming_.empty() || starved_) {
+      // What arrived may have been begun by a thread that tests or waits, and may not come back.
+      const bool busy = outstanding_.load(std::memory_order_relaxed) != 0;
+      if (!busy && !starved_) {
+        arrived_.wait(lock, [this] { return !incoming_.empty() || outstanding_.load(std::memory_order_relaxed) != 0; });
+      } else if (!any) {
+        arrived_.wait_for(lock, idle_rounds < kShortRounds ? kShort / 4 : kLong);
+      }
     }
+    if (incoming_.empty() || starved_) continue;
+    lock.unlock();
+    sleep_for(kAfterYou);
   }
 }
 
+ProgressMode Progress::settle(ProgressMode asked) {
+  if (asked == ProgressMode::kernel) asked = in_kernel() ? ProgressMode::kernel : ProgressMode::thread;
+  return asked == ProgressMode::thread && !has_thread() ? ProgressMode::poll : asked;
+}
+
 void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
-  if (mode == ProgressMode::kernel) mode = in_kernel() ? ProgressMode::poll : ProgressMode::thread;
-  if (mode == ProgressMode::thread && !has_thread()) mode = ProgressMode::poll;
+  request->counts_ = request->needs_transport();
+  if (request->counts_) n_need_transport.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
     outstanding_.fetch_add(1, std::memory_order_relaxed);  // seen by whoever looks at it under this lock
@@ -307,7 +375,7 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   }
   arrived_.notify_one();
   // Where there is no thread it begins here, and the transfers of this call are on their way when it returns.
-  if (mode == ProgressMode::poll) {
+  if (mode != ProgressMode::thread) {
     const Starting lock(*this);
     while (step()) {
     }
@@ -318,12 +386,40 @@ void Progress::start_among_some(std::shared_ptr<Request> request) {
   (void)of_process();  // which looks after threads that wait elsewhere
   is_a_caller();
   request->home_ = &of_some();
-  of_some().start(std::move(request), ProgressMode::poll);
+  of_some().start(std::move(request), ProgressMode::own);
+}
+
+// Nobody else advances anything meanwhile, so that no thread of ours is in the transport when it ends. What some task
+// has not started yet is waited for.
+void Progress::end_before(TransportEnd now) {
+  is_a_caller();
+  Progress& all = of_process();
+  Progress& some = of_some();
+  const Starting lock_all(all);
+  const Starting lock_some(some);
+  unsigned idle_rounds = 0;
+  while (n_need_transport.load(std::memory_order_acquire) > 0) {
+    const bool any = all.step();
+    if (some.step() || any) {
+      idle_rounds = 0;
+    } else if (++idle_rounds < kYieldRounds) {
+      yield_core();
+    } else {
+      sleep_for(kShort);
+    }
+  }
+  now();
 }
 
 void start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (mode == ProgressMode::own) return Progress::start_among_some(std::move(request));
-  Progress::of_process().start(std::move(request), mode);
+  Progress& progress = Progress::of_process();
+  progress.start(std::move(request), progress.settle(mode));
+}
+
+ProgressMode effective_progress(const Group* group, ProgressMode asked) {
+  if (asked == ProgressMode::own || (group != nullptr && !group->any_thread())) return ProgressMode::own;
+  return Progress::of_process().settle(asked);
 }
 
 void advance_requests() { (void)Progress::advance_mine(); }
@@ -334,12 +430,15 @@ void advance(const Request& request) {
 }
 
 void wait_for(const Request& request) {
+  if (request.done()) return;
+  const Progress::Attending attending(request);
   unsigned idle_rounds = 0;
   while (!request.done()) idle_rounds = Progress::wait_a_little(request, idle_rounds);
 }
 
 void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
   unsigned idle_rounds = 0;
+  std::optional<Progress::Attending> attending;
   while (true) {
     const Request* first = nullptr;
     for (const auto& request : requests) {
@@ -349,6 +448,7 @@ void wait_for_any(std::span<const std::shared_ptr<Request>> requests) {
       if (&Progress::home_of(*request) != &Progress::home_of(*first)) advance(*request);
     }
     if (first == nullptr) return;
+    if (!attending.has_value()) attending.emplace(*first);
     idle_rounds = Progress::wait_a_little(*first, idle_rounds);
   }
 }

@@ -9,6 +9,8 @@
 //
 // Operations of groups that not every thread may advance (Group::any_thread) live on a second one, without a thread:
 //   own      threads that make calls on such groups (group/callers.hpp), in whichever call of the library they wait
+//
+// Before the transport between processes ends, the operations that need it are completed.
 #pragma once
 
 #include <atomic>
@@ -24,8 +26,11 @@ namespace thalweg {
 
 enum class ProgressMode : std::uint8_t { thread, poll, kernel, own };
 
-// THALWEG_PROGRESS=thread|poll|kernel, read once; without it, thread.
+// THALWEG_PROGRESS=thread|poll|kernel, read once; without it, thread. Told on stderr when it is none of these.
 ProgressMode default_progress();
+// What advances an operation of `group` (null: of a task alone) that is to be started so. Makes the thread that it
+// needs.
+ProgressMode effective_progress(const Group* group, ProgressMode asked);
 
 class Progress;
 
@@ -41,11 +46,14 @@ class Request {
   virtual Op<Outcome> operation(IoContext io) = 0;
   // It is done: lets go of all that it needed.
   virtual void let_go() = 0;
+  // Whether it talks to other processes through what ends with the program's MPI_Finalize.
+  virtual bool needs_transport() const { return false; }
 
  private:
   friend class Progress;
   friend class RequestList;
   Progress* home_ = nullptr;            // null: that of the process. Set before it starts
+  bool counts_ = false;                 // among those that need the transport. Set before it starts
   std::optional<Op<Outcome>> op_;       // guarded by the lock of Progress
   std::shared_ptr<Request> next_;       // of its list
   Outcome outcome_;                     // written before done_

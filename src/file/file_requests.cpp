@@ -1,6 +1,7 @@
 // Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
 // on its lanes.
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/queues.hpp"
@@ -57,11 +58,16 @@ class FileRequest final : public Request {
     const Access& access = what_.access;
     return group_ != nullptr ? access_all(*group_, file_.get(), access, ticket_, io) : access_one(*file_, access, io);
   }
+  // The groups first: who sees that no request of the file is left may end MPI, which they need to be freed.
   void let_go() override {
+    lane_ = nullptr;
+    group_ = nullptr;
     if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
     file_ = nullptr;
-    group_ = nullptr;
-    lane_ = nullptr;
+  }
+  bool needs_transport() const override {
+    const std::string_view kind = group_ != nullptr ? group_->kind() : "";
+    return kind == "mpi" || kind == "hybrid";
   }
   Op<Outcome> on_lane(IoContext io) {
     const WaitPoint point{is_my_turn, nullptr, this};

@@ -43,7 +43,10 @@ Op<Status> PlainFile::close() {
   Status status = co_await group_->barrier();
   Quiet quiet{*shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
-  if (group_->rank() == group_->place().process_leader) status = shared_->stored->close();
+  if (group_->rank() == group_->place().process_leader) {
+    Status closed = shared_->stored->close();
+    if (status.ok()) status = std::move(closed);
+  }
   co_return co_await agree(*group_, std::move(status));
 }
 

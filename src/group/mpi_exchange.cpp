@@ -1,9 +1,12 @@
 #include "group/mpi_exchange.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "group/callers.hpp"
 #include "group/memory.hpp"
 #include "group/mpi_transfers.hpp"
+#include "group/mpi_turn.hpp"
 
 namespace thalweg {
 
@@ -11,38 +14,59 @@ namespace {
 
 class LengthExchange {
  public:
-  LengthExchange(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {}
-
   // Without memory for it nothing is sent.
-  void send_all(const std::vector<Message>& outgoing);
-  static bool ready(void* self) { return static_cast<LengthExchange*>(self)->advance(); }
-  int error() const { return error_; }
+  LengthExchange(MPI_Comm comm, int tag, const std::vector<Message>& outgoing);
+
+  static bool ready(void* self);
+  const Status& status() const { return status_; }
   bool had_memory() const { return had_memory_; }
   std::vector<MpiLength> take() { return std::move(received_); }
 
  private:
+  void send_all();
   bool advance();
   bool receive_one();
   void enter_barrier_when_sent();
 
   const MPI_Comm comm_;
   const int tag_;
+  const std::vector<Message>& outgoing_;
   std::vector<std::int64_t> lengths_;  // stay until the sends are complete
   std::vector<MPI_Request> sends_;
+  bool started_ = false;
   MPI_Request barrier_ = MPI_REQUEST_NULL;
   bool in_barrier_ = false;
   std::vector<MpiLength> received_;
   int error_ = MPI_SUCCESS;
   bool had_memory_ = true;
+  Status status_;
 };
 
-void LengthExchange::send_all(const std::vector<Message>& outgoing) {
+LengthExchange::LengthExchange(MPI_Comm comm, int tag, const std::vector<Message>& outgoing)
+    : comm_(comm), tag_(tag), outgoing_(outgoing) {
   had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
+}
+
+bool LengthExchange::ready(void* self) {
+  auto& exchange = *static_cast<LengthExchange*>(self);
+  if (mpi_ended()) {
+    exchange.status_ = or_out_of_memory(mpi_is_gone);
+    return true;
+  }
+  const MpiTurn turn;
+  if (!turn.is_mine()) return false;
+  const bool done = exchange.advance();
+  exchange.status_ = mpi_error(exchange.error_, "exchange");
+  return done;
+}
+
+void LengthExchange::send_all() {
   if (!had_memory_) return;
-  for (const Message& message : outgoing) lengths_.push_back(static_cast<std::int64_t>(message.data.size()));
-  for (std::size_t i = 0; i < outgoing.size() && error_ == MPI_SUCCESS; ++i) {
+  for (const Message& message : outgoing_) lengths_.push_back(static_cast<std::int64_t>(message.data.size()));
+  for (std::size_t i = 0; i < outgoing_.size() && error_ == MPI_SUCCESS; ++i) {
+    const int peer = static_cast<int>(outgoing_[i].peer);
     sends_.push_back(MPI_REQUEST_NULL);
-    error_ = MPI_Issend(&lengths_[i], 1, MPI_INT64_T, static_cast<int>(outgoing[i].peer), tag_, comm_, &sends_.back());
+    error_ = MPI_Issend(&lengths_[i], 1, MPI_INT64_T, peer, tag_, comm_, &sends_.back());
   }
 }
 
@@ -70,6 +94,7 @@ void LengthExchange::enter_barrier_when_sent() {
 }
 
 bool LengthExchange::advance() {
+  if (!std::exchange(started_, true)) send_all();
   while (error_ == MPI_SUCCESS && receive_one()) continue;
   if (error_ == MPI_SUCCESS && !in_barrier_) enter_barrier_when_sent();
   if (error_ != MPI_SUCCESS) return true;
@@ -83,10 +108,10 @@ bool LengthExchange::advance() {
 
 Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing,
                                                         bool& had_memory) {
-  LengthExchange exchange(comm, tag);
-  exchange.send_all(outgoing);
+  is_a_caller();
+  LengthExchange exchange(comm, tag, outgoing);
   co_await Until{{LengthExchange::ready, nullptr, &exchange}};
-  if (exchange.error() != MPI_SUCCESS) co_return mpi_error(exchange.error(), "exchange");
+  if (!exchange.status().ok()) co_return exchange.status();
   had_memory = exchange.had_memory();
   std::vector<MpiLength> received = exchange.take();
   std::stable_sort(received.begin(), received.end(),

@@ -15,22 +15,20 @@ using Records = std::vector<std::byte, FrameAllocator<std::byte>>;  // as a fram
 enum class Way { send, receive };
 
 Op<Status> move_record(MPI_Comm comm, int tag, Way way, void* record, std::size_t bytes, int peer) {
-  MPI_Request request = MPI_REQUEST_NULL;
   const int n = static_cast<int>(bytes);
-  const int code = way == Way::send ? MPI_Isend(record, n, MPI_BYTE, peer, tag, comm, &request)
-                                    : MPI_Irecv(record, n, MPI_BYTE, peer, tag, comm, &request);
-  co_return co_await mpi_finish(code, &request, "fold");
+  auto move = [&](MPI_Request* request) {
+    return way == Way::send ? MPI_Isend(record, n, MPI_BYTE, peer, tag, comm, request)
+                            : MPI_Irecv(record, n, MPI_BYTE, peer, tag, comm, request);
+  };
+  co_return co_await mpi_finish(move, "fold");
 }
 
 }  // namespace
 
 // The subtree of a rank is that rank and those that follow: a child with bit `bit` has ranks rank+bit and up. So what
 // has been joined before a child is what lies between the two, and joining stays in rank order.
-Op<Status> mpi_fold(MPI_Comm comm, int tag, void* mine, void* before, Folding how) {
-  int rank = 0;
-  int size = 0;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
+Op<Status> mpi_fold(MpiRanks ranks, int tag, void* mine, void* before, Folding how) {
+  const auto [comm, rank, size] = ranks;
   Records between;  // and each child, lowest first
   Folding::Record other;
   int bit = 1;

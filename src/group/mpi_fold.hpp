@@ -7,6 +7,11 @@
 
 namespace thalweg {
 
-Op<Status> mpi_fold(MPI_Comm comm, int tag, void* mine, void* before, Folding how);
+struct MpiRanks {
+  MPI_Comm comm;
+  int rank, size;
+};
+
+Op<Status> mpi_fold(MpiRanks ranks, int tag, void* mine, void* before, Folding how);
 
 }  // namespace thalweg

@@ -17,6 +17,7 @@
 #include "group/mpi_exchange.hpp"
 #include "group/mpi_fold.hpp"
 #include "group/mpi_transfers.hpp"
+#include "group/mpi_turn.hpp"
 #include "os/node_id.hpp"
 
 namespace thalweg {
@@ -60,9 +61,9 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   // After MPI_Finalize there is nothing to free any more.
   ~Communicator() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized == 0) MPI_Comm_free(&comm_);
+    if (mpi_ended()) return;
+    const MpiTurn turn(MpiTurn::Wait{});
+    MPI_Comm_free(&comm_);
   }
   MPI_Comm get() const { return comm_; }
 
@@ -82,11 +83,7 @@ class MpiGroup final : public BasicGroup {
   TaskRank size() const noexcept override { return size_; }
   Place place() const noexcept override { return place_; }
   const char* kind() const noexcept override { return "mpi"; }
-  bool any_thread() const noexcept override {
-    int level = MPI_THREAD_SINGLE;
-    MPI_Query_thread(&level);
-    return level == MPI_THREAD_MULTIPLE;
-  }
+  bool any_thread() const noexcept override { return mpi_from_any_thread(); }
 
   Op<Status> barrier() override;
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
@@ -116,35 +113,35 @@ Status check_running() {
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
   if (initialized == 0) return Status::error(Code::invalid_argument, "MPI is not initialised: call MPI_Init first");
-  if (finalized != 0) return Status::error(Code::invalid_argument, "MPI is finalised: no group can use it any more");
-  return {};
+  return finalized != 0 || mpi_ended() ? mpi_is_gone() : Status{};
 }
 
 // Whether each task can go on (0, or a negative reason why not), told to all.
 Op<Status> MpiGroup::everybody_has(std::int64_t mine, const char* collective) {
   std::int64_t worst = mine;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Iallreduce(MPI_IN_PLACE, &worst, 1, MPI_INT64_T, MPI_MIN, comm(), &request);
-  const Status status = co_await mpi_finish(code, &request, collective);
+  auto reduce = [&](MPI_Request* request) {
+    return MPI_Iallreduce(MPI_IN_PLACE, &worst, 1, MPI_INT64_T, MPI_MIN, comm(), request);
+  };
+  const Status status = co_await mpi_finish(reduce, collective);
   if (!status.ok()) co_return status;
   co_return to_status(worst, collective);
 }
 
 Op<Status> MpiGroup::barrier() {
   if (Status gone = check_running(); !gone.ok()) co_return gone;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Ibarrier(comm(), &request);
-  co_return co_await mpi_finish(code, &request, "barrier");
+  auto meet = [&](MPI_Request* request) { return MPI_Ibarrier(comm(), request); };
+  co_return co_await mpi_finish(meet, "barrier");
 }
 
 // `data` has its final length everywhere.
 Op<Status> MpiGroup::send_to_all(Bytes& data, TaskRank root) {
   const auto limit = static_cast<std::size_t>(options_.message_limit);
   for (std::size_t done = 0; done < data.size(); done += limit) {
-    MPI_Request request = MPI_REQUEST_NULL;
     const int length = static_cast<int>(std::min(limit, data.size() - done));
-    const int code = MPI_Ibcast(data.data() + done, length, MPI_BYTE, static_cast<int>(root), comm(), &request);
-    const Status status = co_await mpi_finish(code, &request, "broadcast");
+    auto send = [&](MPI_Request* request) {
+      return MPI_Ibcast(data.data() + done, length, MPI_BYTE, static_cast<int>(root), comm(), request);
+    };
+    const Status status = co_await mpi_finish(send, "broadcast");
     if (!status.ok()) co_return status;
   }
   co_return Status{};
@@ -155,9 +152,10 @@ Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   LargePacket packet;
   if (is(root)) packet.put(data);
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Ibcast(&packet, sizeof packet, MPI_BYTE, static_cast<int>(root), comm(), &request);
-  Status status = co_await mpi_finish(code, &request, "broadcast");
+  auto open = [&](MPI_Request* request) {
+    return MPI_Ibcast(&packet, sizeof packet, MPI_BYTE, static_cast<int>(root), comm(), request);
+  };
+  Status status = co_await mpi_finish(open, "broadcast");
   if (!status.ok()) co_return status;
   Bytes copy;
   if (packet.holds()) {
@@ -191,16 +189,19 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   SmallPacket mine;
   mine.put(data);
   std::vector<SmallPacket> packets(is(root) ? static_cast<std::size_t>(size()) : 0);
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_Igather(&mine, sizeof mine, MPI_BYTE, packets.data(), sizeof mine, MPI_BYTE, static_cast<int>(root),
-                         comm(), &request);
-  Status status = co_await mpi_finish(code, &request, "gather");
+  auto open = [&](MPI_Request* request) {
+    return MPI_Igather(&mine, sizeof mine, MPI_BYTE, packets.data(), sizeof mine, MPI_BYTE, static_cast<int>(root),
+                       comm(), request);
+  };
+  Status status = co_await mpi_finish(open, "gather");
   if (!status.ok()) co_return status;
 
   Gathered all;
   std::int64_t told = is(root) && !lay_out(packets, all) ? kNoMemory : 0;
-  code = MPI_Ibcast(&told, 1, MPI_INT64_T, static_cast<int>(root), comm(), &request);
-  status = co_await mpi_finish(code, &request, "gather");
+  auto tell = [&](MPI_Request* request) {
+    return MPI_Ibcast(&told, 1, MPI_INT64_T, static_cast<int>(root), comm(), request);
+  };
+  status = co_await mpi_finish(tell, "gather");
   if (status.ok()) status = to_status(told, "gather");
   if (!status.ok()) co_return status;
 
@@ -242,10 +243,11 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   std::vector<SmallPacket> packets;
   if (is(root)) packets = packets_of(parts, size());
   SmallPacket mine;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Iscatter(packets.data(), sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE,
-                                static_cast<int>(root), comm(), &request);
-  Status status = co_await mpi_finish(code, &request, "scatter");
+  auto open = [&](MPI_Request* request) {
+    return MPI_Iscatter(packets.data(), sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, static_cast<int>(root),
+                        comm(), request);
+  };
+  Status status = co_await mpi_finish(open, "scatter");
   if (status.ok()) status = to_status(mine.bytes, "scatter");
   if (!status.ok()) co_return status;
 
@@ -292,11 +294,11 @@ Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64
   if (Status gone = check_running(); !gone.ok()) co_return gone;
   const std::size_t limit = std::max<std::size_t>(1, static_cast<std::size_t>(options_.message_limit) / 8);
   for (std::size_t done = 0; done < mine.size(); done += limit) {
-    MPI_Request request = MPI_REQUEST_NULL;
     const int count = static_cast<int>(std::min(limit, mine.size() - done));
-    const int code =
-        MPI_Iallreduce(MPI_IN_PLACE, mine.data() + done, count, MPI_INT64_T, mpi_op(how), comm(), &request);
-    const Status status = co_await mpi_finish(code, &request, "allreduce");
+    auto reduce = [&](MPI_Request* request) {
+      return MPI_Iallreduce(MPI_IN_PLACE, mine.data() + done, count, MPI_INT64_T, mpi_op(how), comm(), request);
+    };
+    const Status status = co_await mpi_finish(reduce, "allreduce");
     if (!status.ok()) co_return status;
   }
   co_return std::move(mine);
@@ -304,7 +306,8 @@ Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64
 
 Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
   if (Status gone = check_running(); !gone.ok()) co_return gone;
-  co_return co_await mpi_fold(comm(), kDataTag, mine, before, how);
+  const MpiRanks ranks{comm(), static_cast<int>(rank_), static_cast<int>(size_)};
+  co_return co_await mpi_fold(ranks, kDataTag, mine, before, how);
 }
 
 // Both are false without memory.
@@ -346,14 +349,20 @@ Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoin
   co_return received;
 }
 
+// Errors on it come back to us. Those of the duplication itself go where the program sends those of `comm`.
+Op<Status> copy_of(MPI_Comm comm, MPI_Comm& copy) {
+  auto duplicate = [&](MPI_Request* request) { return MPI_Comm_idup(comm, &copy, request); };
+  const Status status = co_await mpi_finish(duplicate, "duplication of a communicator");
+  if (!status.ok()) co_return status;
+  auto handle = [&](MPI_Request*) { return MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN); };
+  co_return co_await mpi_finish(handle, "duplication of a communicator");
+}
+
 Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
   if (Status gone = check_running(); !gone.ok()) co_return gone;
   MPI_Comm copy = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Comm_idup(comm(), &copy, &request);
-  const Status status = co_await mpi_finish(code, &request, "duplication of a communicator");
+  const Status status = co_await copy_of(comm(), copy);
   if (!status.ok()) co_return status;
-  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
   auto group = std::make_unique<MpiGroup>(copy, options_, rank_, size_);
   group->settle(place_);
   co_return std::unique_ptr<Group>(std::move(group));
@@ -372,6 +381,7 @@ Status check_thread() {
 
 Status check_communicator(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return Status::error(Code::invalid_argument, "the communicator is MPI_COMM_NULL");
+  const MpiTurn turn(MpiTurn::Wait{});
   int inter = 0;
   MPI_Comm_test_inter(comm, &inter);
   if (inter == 0) return {};
@@ -382,15 +392,16 @@ Status check_communicator(MPI_Comm comm) {
 // Nonblocking calls here too: ranks that outnumber the cores would otherwise spin in MPI.
 Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options) {
   MPI_Comm own = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  const int code = MPI_Comm_idup(comm, &own, &request);
-  const Status status = co_await mpi_finish(code, &request, "duplication of a communicator");
+  Status status = co_await copy_of(comm, own);
   if (!status.ok()) co_return status;
-  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
   int rank = 0;
   int size = 0;
-  MPI_Comm_rank(own, &rank);
-  MPI_Comm_size(own, &size);
+  auto ask = [&](MPI_Request*) {
+    const int code = MPI_Comm_rank(own, &rank);
+    return code == MPI_SUCCESS ? MPI_Comm_size(own, &size) : code;
+  };
+  status = co_await mpi_finish(ask, "look at a communicator");
+  if (!status.ok()) co_return status;
   auto group = std::make_unique<MpiGroup>(own, options, rank, size);
   const auto place = co_await find_place(*group, -1, node_id());
   if (!place.has_value()) co_return place.error();
@@ -403,6 +414,7 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
 Result<std::unique_ptr<Group>> make_mpi_group(MPI_Comm comm, const MpiOptions& options) {
   TW_RETURN_IF_ERROR(check_running());
   TW_RETURN_IF_ERROR(check_thread());
+  TW_RETURN_IF_ERROR(mpi_begins());
   TW_RETURN_IF_ERROR(check_communicator(comm));
   return run(make_group(comm, options));
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "group/callers.hpp"
+#include "group/mpi_turn.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -22,35 +24,51 @@ void wait_a_little(unsigned fruitless_rounds, unsigned patience) {
 struct Polled {
   static constexpr unsigned kPatience = 200;
 
-  MPI_Request request;
-  int error = MPI_SUCCESS;
+  MpiCall call;
+  const char* what;
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool made = false;
+  Status status = {};
   unsigned fruitless = 0;
 
   static bool ready(void* self) {
     auto& polled = *static_cast<Polled*>(self);
-    int done = 0;
-    polled.error = MPI_Test(&polled.request, &done, MPI_STATUS_IGNORE);
-    return done != 0 || polled.error != MPI_SUCCESS;
+    if (mpi_ended()) {
+      polled.status = or_out_of_memory(mpi_is_gone);
+      return true;
+    }
+    const MpiTurn turn;
+    return turn.is_mine() && polled.advance();
   }
   static void block(void* self) { wait_a_little(++static_cast<Polled*>(self)->fruitless, kPatience); }
+
+ private:
+  bool advance() {
+    int error = MPI_SUCCESS;
+    if (!std::exchange(made, true)) error = call(&request);
+    int done = request == MPI_REQUEST_NULL ? 1 : 0;
+    if (error == MPI_SUCCESS && done == 0) error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    status = mpi_error(error, what);
+    return done != 0 || error != MPI_SUCCESS;
+  }
 };
 
 }  // namespace
 
-Status mpi_error(int code, const char* what) {
+Status mpi_error(int code, const char* what) noexcept {
   if (code == MPI_SUCCESS) return {};
   char text[MPI_MAX_ERROR_STRING + 1] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text);
+  return or_out_of_memory(
+      [&] { return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text); });
 }
 
-Op<Status> mpi_finish(int code, MPI_Request* request, const char* what) {
-  if (code != MPI_SUCCESS) co_return mpi_error(code, what);
+Op<Status> mpi_finish(MpiCall call, const char* what) {
   is_a_caller();
-  Polled polled{*request};
+  Polled polled{call, what};
   co_await Until{{Polled::ready, Polled::block, &polled}};
-  co_return mpi_error(polled.error, what);
+  co_return std::move(polled.status);
 }
 
 void MpiTransfers::send(ByteView data, TaskRank to) {
@@ -96,7 +114,14 @@ void MpiTransfers::advance() {
 
 bool MpiTransfers::ready(void* self) {
   auto& transfers = *static_cast<MpiTransfers*>(self);
+  if (mpi_ended()) {
+    transfers.status_ = or_out_of_memory(mpi_is_gone);
+    return true;
+  }
+  const MpiTurn turn;
+  if (!turn.is_mine()) return false;
   transfers.advance();
+  transfers.status_ = mpi_error(transfers.error_, transfers.what_);
   return transfers.error_ != MPI_SUCCESS || (transfers.active_.empty() && transfers.next_ == transfers.pieces_.size());
 }
 
@@ -108,8 +133,9 @@ void MpiTransfers::block(void* self) {
 
 Op<Status> MpiTransfers::finish(const char* what) {
   is_a_caller();
+  what_ = what;
   co_await Until{{ready, block, this}};
-  co_return mpi_error(error_, what);
+  co_return std::move(status_);
 }
 
 }  // namespace thalweg

@@ -6,16 +6,33 @@
 
 #include <mpi.h>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 #include "group/group.hpp"
 
 namespace thalweg {
 
-Status mpi_error(int code, const char* what);
+// What MPI says about `code`; where there is no memory for that, that. Within a turn (mpi_turn.hpp).
+Status mpi_error(int code, const char* what) noexcept;
 
-// Completes `request`, which a call that returned `code` started. In the meantime the driver runs others.
-Op<Status> mpi_finish(int code, MPI_Request* request, const char* what);
+// A call of MPI, made when it is this thread's turn: the request, if there is one, is completed. Borrows the function.
+class MpiCall {
+ public:
+  template <class Function>
+    requires(!std::is_same_v<Function, MpiCall>)
+  MpiCall(Function& function)
+      : function_(&function),
+        make_([](void* call, MPI_Request* request) -> int { return (*static_cast<Function*>(call))(request); }) {}
+  int operator()(MPI_Request* request) const { return make_(function_, request); }
+
+ private:
+  void* function_;
+  int (*make_)(void* function, MPI_Request* request);
+};
+
+// Makes the call and completes it. In the meantime the driver runs others.
+Op<Status> mpi_finish(MpiCall call, const char* what);
 
 // Sends and receives of one collective step. Between two tasks they match in the order in which they were added.
 class MpiTransfers {
@@ -54,6 +71,8 @@ class MpiTransfers {
   std::vector<MPI_Request> active_;  // started and not complete
   std::vector<int> finished_;        // scratch of MPI_Testsome
   int error_ = MPI_SUCCESS;
+  const char* what_ = "";
+  Status status_;
   unsigned fruitless_ = 0;  // rounds in a row in which nothing completed
 };
 

@@ -12,13 +12,17 @@ namespace {
 
 // Of the order of a context switch: a partner that is merely descheduled gets its turn before we sleep.
 constexpr unsigned kYieldRounds = 64;
+constexpr unsigned kLongSleepUs = 200;  // what storage and partners often take
+constexpr unsigned kLongRounds = 300;   // some 70 ms
 constexpr unsigned kLongestSleepUs = 1000;
 
-// Yields first, then sleeps 2, 4, 8 ... 1000 us: short waits stay short, long ones cost nothing.
+// Yields first, then sleeps 2, 4, 8 ... 200 us, and after many of these 1000: short waits stay short, long ones cost
+// little.
 void wait_longer_each_time(unsigned idle_rounds) {
   if (idle_rounds <= kYieldRounds) return yield_core();
-  const unsigned doublings = std::min(idle_rounds - kYieldRounds, 10U);
-  sleep_for(std::chrono::microseconds(std::min(1U << doublings, kLongestSleepUs)));
+  const unsigned sleeps = idle_rounds - kYieldRounds;
+  if (sleeps > kLongRounds) return sleep_for(std::chrono::microseconds(kLongestSleepUs));
+  sleep_for(std::chrono::microseconds(std::min(1U << std::min(sleeps, 10U), kLongSleepUs)));
 }
 
 [[gnu::tls_model("initial-exec")]] thread_local Driver* current_driver = nullptr;

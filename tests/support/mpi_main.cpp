@@ -50,6 +50,9 @@ int main(int argc, char** argv) {
   }
   const int mine = RUN_ALL_TESTS();
 
+  int ended = 0;
+  MPI_Finalized(&ended);
+  if (ended != 0) return mine;  // by a test of just that; the launcher looks at the exit status of every rank
   int worst = mine;
   MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Finalize();

@@ -1,0 +1,14 @@
+// What threads of our own are called and where they run.
+#pragma once
+
+namespace thalweg {
+
+// At most 15 characters; what tools show.
+void name_this_thread(const char* name);
+// False: there is no such core, or this process may not use it.
+bool bind_this_thread(int core);
+
+// Short sleeps of this thread take no longer than they are told to; else the kernel adds up to 50 us to each.
+void sleep_exactly();
+
+}  // namespace thalweg

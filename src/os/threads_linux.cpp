@@ -1,0 +1,21 @@
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include "os/threads.hpp"
+
+namespace thalweg {
+
+void name_this_thread(const char* name) { (void)::pthread_setname_np(::pthread_self(), name); }
+
+bool bind_this_thread(int core) {
+  if (core < 0 || core >= CPU_SETSIZE) return false;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+void sleep_exactly() { (void)::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
+
+}  // namespace thalweg
