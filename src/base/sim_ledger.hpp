@@ -17,6 +17,7 @@ struct SimTask {
 
 struct SimLedger {
   std::vector<SimTask> tasks;     // by rank; none where nothing is counted
+  std::uint64_t collectives = 0;  // that were finished
   std::uint64_t looks = 0;        // how often the world has looked for tasks whose waits are over
   bool nobody_can_go_on = false;  // without storage that completes something
 };

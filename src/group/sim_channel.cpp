@@ -87,6 +87,7 @@ void SimChannel::finish(const SimArrival& last) {
   // Nobody is resumed here: the world picks from all that are ready.
   arrived_ = 0;
   for (SimTask& task : world_.ledger_.tasks) --task.collectives;
+  ++world_.ledger_.collectives;
   for (SimArrival*& task : tasks_) {
     task->outcome = outcome;
     world_.wake(task->rank, task->waiter);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <string>
 
 #include "support/campaign.hpp"
@@ -40,6 +41,7 @@ void watch() {
 
 struct Sums {
   std::uint64_t accesses = 0, failed = 0, faults = 0;
+  std::map<std::string, std::uint64_t> methods;
 };
 
 bool play_seed(std::uint64_t seed, Sums& sums) {
@@ -52,6 +54,7 @@ bool play_seed(std::uint64_t seed, Sums& sums) {
   sums.accesses += played.accesses;
   sums.failed += played.failed;
   sums.faults += played.fault_hit ? 1 : 0;
+  for (const auto& [method, n] : played.methods) sums.methods[method] += n;
   if (played.problem.empty()) return true;
   std::cerr << "FAILED " << scenario << "  " << played.problem << "\nagain: --seed " << seed << '\n';
   return false;
@@ -62,7 +65,9 @@ int play_seeds(std::uint64_t from, std::uint64_t count) {
   for (std::uint64_t seed = from; seed < from + count; ++seed)
     if (!play_seed(seed, sums)) return 1;
   std::cout << "seeds " << from << " to " << from + count - 1 << ": " << sums.accesses << " accesses, " << sums.failed
-            << " of them failed as they had to, " << sums.faults << " faults of storage\n";
+            << " of them failed as they had to, " << sums.faults << " faults of storage; plans:";
+  for (const auto& [method, n] : sums.methods) std::cout << ' ' << method << ' ' << n;
+  std::cout << '\n';
   return 0;
 }
 

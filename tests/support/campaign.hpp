@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -44,6 +45,7 @@ struct Played {
   std::uint64_t accesses = 0;
   std::uint64_t failed = 0;  // of them
   bool fault_hit = false;
+  std::map<std::string, std::uint64_t> methods;  // accesses that took each
 };
 Played play(const Scenario& scenario);
 
