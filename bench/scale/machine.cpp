@@ -10,10 +10,11 @@ namespace bench {
 
 namespace {
 
-thalweg::SimOptions options_of(std::int64_t tasks) {
+thalweg::SimOptions options_of(std::int64_t tasks, std::int64_t tasks_per_process) {
   thalweg::SimOptions options;
   options.tasks = tasks;
-  options.processes_per_node = kProcessesPerNode;
+  options.tasks_per_process = tasks_per_process;
+  options.processes_per_node = kTasksPerNode / tasks_per_process;
   options.shuffled = false;
   options.closed = true;
   options.costs.emplace();
@@ -50,8 +51,8 @@ void must_be_ok(const thalweg::Status& status, const char* what) {
   if (!status.ok()) give_up(std::string(what) + ": " + status.message());
 }
 
-Machine::Machine(std::int64_t tasks, Bytes bytes)
-    : world_(options_of(tasks)),
+Machine::Machine(std::int64_t tasks, Bytes bytes, std::int64_t tasks_per_process)
+    : world_(options_of(tasks, tasks_per_process)),
       storage_(thalweg::SimStorage::make(
           bytes == Bytes::kept ? thalweg::make_memory_backend() : thalweg::make_hollow_backend(), {},
           world_.ledger())) {}

@@ -15,8 +15,7 @@
 
 namespace bench {
 
-// Each task is a process, as an MPI rank is.
-inline constexpr std::int64_t kProcessesPerNode = 64;
+inline constexpr std::int64_t kTasksPerNode = 64;
 // What a task writes: pieces of all tasks in turn.
 inline constexpr std::uint64_t kPieceBytes = 1024;
 inline constexpr std::uint64_t kPieces = 4;
@@ -40,7 +39,8 @@ enum class Bytes { forgotten, kept };
 
 class Machine {
  public:
-  Machine(std::int64_t tasks, Bytes bytes);
+  // A task is a process, as an MPI rank is, unless several of a node are threads of one.
+  Machine(std::int64_t tasks, Bytes bytes, std::int64_t tasks_per_process = 1);
 
   std::int64_t tasks() const { return world_.size(); }
   thalweg::SimWorld& world() { return world_; }
@@ -57,7 +57,7 @@ class Machine {
   Cost measure(const std::function<thalweg::Status()>& what);
 
  private:
-  static std::int64_t node_of(std::int64_t task) { return task / kProcessesPerNode; }
+  static std::int64_t node_of(std::int64_t task) { return task / kTasksPerNode; }
   thalweg::SimWorld world_;
   std::shared_ptr<thalweg::SimStorage> storage_;
 };
@@ -70,7 +70,7 @@ struct SharedFileCosts {
   Cost open, write, read;
 };
 SharedFileCosts shared_file(std::int64_t tasks);
-Cost create_multifile(std::int64_t tasks);
+Cost create_multifile(std::int64_t tasks, std::int64_t tasks_per_process);
 // What programs do without a library: a file for each task; and task 0 writes what it gathers. Plain models of both.
 Cost file_per_task(std::int64_t tasks);
 Cost gather_and_write(std::int64_t tasks);

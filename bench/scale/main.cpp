@@ -1,11 +1,12 @@
 // thalweg-bench-scale: what collectives cost from one task to a million, in messages, memory and predicted time. The
 // real engine runs on simulated tasks; network and storage are models with virtual clocks (docs/design/simulation.md).
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <bit>
 #include <CLI/CLI.hpp>
-#include <functional>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,20 +31,36 @@ struct Options {
 };
 
 constexpr double kMebi = 1 << 20;
-constexpr double kWindow = 4 * kMebi;  // a quarter of the default of aggregator_bytes
+constexpr double kWindow = 16 * kMebi;  // a quarter of aggregator_bytes
 constexpr std::int64_t kAggregators = 16;
 
 using Curve = std::vector<Cost>;  // by number of tasks: 1, 4, 16, ...
 using Curves = std::map<std::string, Curve>;
 
+// What a simulated task takes of the memory of this machine, and what is free of it.
+constexpr double kBytesPerTask = 19 * 1024;
+double free_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  for (double kibi = 0; file >> key; file.ignore(64, '\n'))
+    if (key == "MemAvailable:" && file >> kibi) return kibi * 1024;
+  return 0;
+}
+
 Curves measure(std::int64_t most) {
   Curves curves;
   for (std::int64_t tasks = 1; tasks <= most; tasks *= 4) {
+    malloc_trim(0);  // what the last ones had
+    if (static_cast<double>(tasks) * kBytesPerTask > free_memory()) {
+      fmt::print("  {} tasks do not fit into the free memory\n", tasks);
+      break;
+    }
     const SharedFileCosts shared = shared_file(tasks);
     curves["open"].push_back(shared.open);
     curves["write"].push_back(shared.write);
     curves["read"].push_back(shared.read);
-    curves["multifile"].push_back(create_multifile(tasks));
+    curves["multifile"].push_back(create_multifile(tasks, 1));
+    curves["multifile, threads"].push_back(create_multifile(tasks, kTasksPerNode));
     curves["file-per-task"].push_back(file_per_task(tasks));
     curves["gather"].push_back(gather_and_write(tasks));
     fmt::print("  simulated {} tasks\n", tasks);
@@ -104,6 +121,7 @@ void report_crossovers(Report& report, const Curves& curves) {
   say("two-phase, once it is open, than file-per-task", curves.at("write"), curves.at("file-per-task"));
   say("two-phase, once it is open, than gather", curves.at("write"), curves.at("gather"));
   say("multifile create than file-per-task", curves.at("multifile"), curves.at("file-per-task"));
+  say("multifile create by threads than file-per-task", curves.at("multifile, threads"), curves.at("file-per-task"));
 }
 
 double log2_of(std::int64_t tasks) {
@@ -123,20 +141,17 @@ void add_targets(Report& report, const Curves& curves) {
       report.add_target(
           {fmt::format("{}, {} tasks: {}", name, last.tasks, what), spread_of({measured}), most, false, unit});
     };
-    // A task has at most as many partners as there are aggregators; in a collective each is told three things.
     const double each = last.messages_mean / last.collectives;
     target("messages of a task in a collective, by log2 p", each / log2_of(last.tasks), 3, "");
     target("memory of a task, at most", memory_of(name, last) / kMebi, 64, "MiB");
   }
-  const double log_p = log2_of(curves.at("write").back().tasks);
-  (void)log_p;
 }
 
 void run(const Options& options) {
   Report report("scale");
   const double started = now();
   fmt::print("{} pieces of {} bytes for each task, {} tasks to a node, {} aggregators\n", kPieces, kPieceBytes,
-             kProcessesPerNode, kAggregators);
+             kTasksPerNode, kAggregators);
   const Curves curves = measure(options.most_tasks());
   report_curves(report, curves);
   report_crossovers(report, curves);

@@ -25,11 +25,13 @@ Op<Status> create(thalweg::Group& group, std::shared_ptr<thalweg::Backend> backe
 
 }  // namespace
 
-Cost create_multifile(std::int64_t tasks) {
+// What the threads of a process do to storage is the doing of the first of them.
+Cost create_multifile(std::int64_t tasks, std::int64_t tasks_per_process) {
   begin_counting();
-  Machine machine(tasks, Bytes::kept);
+  Machine machine(tasks, Bytes::kept, tasks_per_process);
   std::vector<Op<Status>> ops;
-  for (std::int64_t r = 0; r < tasks; ++r) ops.push_back(create(machine.world().group(r), machine.backend_of(r)));
+  for (std::int64_t r = 0; r < tasks; ++r)
+    ops.push_back(create(machine.world().group(r), machine.backend_of(r - r % tasks_per_process)));
   const Cost cost = machine.run(ops);
   for (Op<Status>& op : ops) must_be_ok(op.value(), "multifile");
   return cost;

@@ -18,7 +18,8 @@ using thalweg::PlainFile;
 using thalweg::Status;
 using Opened = thalweg::Result<std::unique_ptr<PlainFile>>;
 
-constexpr const char* kHints = "method=aggregate,aggregators=16";  // as many as there are servers
+// As many aggregators as there are servers; each may use what a task may use at all.
+constexpr const char* kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB";
 constexpr std::size_t kDepth = 4;
 
 // Where the pieces of a task lie. All tasks use the same memory: nobody looks at what is in it.
