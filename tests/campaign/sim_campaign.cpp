@@ -15,6 +15,7 @@
 #include <string>
 
 #include "support/campaign.hpp"
+#include "support/refuse_memory.hpp"
 
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
 
@@ -40,7 +41,7 @@ void watch() {
 }
 
 struct Sums {
-  std::uint64_t accesses = 0, failed = 0, faults = 0;
+  std::uint64_t accesses = 0, failed = 0, faults = 0, starved = 0;
   std::map<std::string, std::uint64_t> methods;
 };
 
@@ -49,11 +50,12 @@ bool play_seed(std::uint64_t seed, Sums& sums) {
                 static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed));
   alarm(kMostSeconds);
   const thalweg::test::Scenario scenario = thalweg::test::draw_scenario(seed);
-  const thalweg::test::Played played = thalweg::test::play(scenario);
+  const thalweg::test::Played played = thalweg::test::play(scenario, thalweg::test::refusal());
   alarm(0);
   sums.accesses += played.accesses;
   sums.failed += played.failed;
   sums.faults += played.fault_hit ? 1 : 0;
+  sums.starved += played.starved ? 1 : 0;
   for (const auto& [method, n] : played.methods) sums.methods[method] += n;
   if (played.problem.empty()) return true;
   std::cerr << "FAILED " << scenario << "  " << played.problem << "\nagain: --seed " << seed << '\n';
@@ -65,7 +67,8 @@ int play_seeds(std::uint64_t from, std::uint64_t count) {
   for (std::uint64_t seed = from; seed < from + count; ++seed)
     if (!play_seed(seed, sums)) return 1;
   std::cout << "seeds " << from << " to " << from + count - 1 << ": " << sums.accesses << " accesses, " << sums.failed
-            << " of them failed as they had to, " << sums.faults << " faults of storage; plans:";
+            << " of them failed as they had to, " << sums.faults << " faults of storage, " << sums.starved
+            << " of memory; plans:";
   for (const auto& [method, n] : sums.methods) std::cout << ' ' << method << ' ' << n;
   std::cout << '\n';
   return 0;

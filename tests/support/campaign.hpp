@@ -34,6 +34,7 @@ struct Scenario {
   std::size_t queue_depth = 4;
   std::vector<Batch> batches;
   std::optional<FaultRule> fault{};
+  std::uint64_t starves_at = 0;  // which request for much memory is refused while accesses are under way; 0: none
   bool spoils = false;  // a byte of the file is changed behind the engine's back: for a test of the campaign itself
 };
 std::ostream& operator<<(std::ostream& out, const Scenario& what);
@@ -45,8 +46,16 @@ struct Played {
   std::uint64_t accesses = 0;
   std::uint64_t failed = 0;  // of them
   bool fault_hit = false;
+  bool starved = false;
   std::map<std::string, std::uint64_t> methods;  // accesses that took each
 };
-Played play(const Scenario& scenario);
+// How a program refuses memory, where it can: from begin() to end(), which says whether any was refused. What is asked
+// for by fewer than kMuch bytes is taken for granted, as what the simulation itself needs.
+struct Refusal {
+  static constexpr std::size_t kMuch = 16384;
+  void (*begin)(std::uint64_t at);
+  bool (*end)();
+};
+Played play(const Scenario& scenario, const Refusal* memory = nullptr);
 
 }  // namespace thalweg::test
