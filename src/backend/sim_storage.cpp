@@ -14,7 +14,7 @@ constexpr std::int64_t kReaders = -1;  // hold a lock unit together
 
 }  // namespace
 
-// A task, as storage sees it: where the ends of its operations go.
+// A task, as storage sees it.
 class SimClient {
  public:
   SimClient(std::shared_ptr<SimStorage> storage, SimTask& task, std::int64_t number)
@@ -24,21 +24,18 @@ class SimClient {
   void metadata(bool creates) { wait_until(storage_->metadata(task_.clock_ns, creates)); }
   void transfer(Direction direction, std::uint64_t file, std::uint64_t offset, std::uint64_t bytes) {
     const double end = storage_->transfer(task_.clock_ns, direction, number_, file, offset, bytes);
-    if (end_ != nullptr) {
-      *end_ = end;
+    if (storage_->submitted_end_ != nullptr) {
+      *storage_->submitted_end_ = end;
     } else {
       wait_until(end);
     }
   }
   void wait_until(double end) { task_.clock_ns = std::max(task_.clock_ns, end); }
-  // From now on the ends of transfers go there; null: the task waits for them.
-  void tell_end(double* end) { end_ = end; }
 
  private:
   const std::shared_ptr<SimStorage> storage_;
   SimTask& task_;
   const std::int64_t number_;
-  double* end_ = nullptr;
 };
 
 namespace {
@@ -143,9 +140,9 @@ class SimQueue final : public IoQueue {
   bool submit(IoTransfer& transfer) override {
     if (flights_.size() >= depth_) return false;
     double end = client_->task().clock_ns;
-    client_->tell_end(&end);
+    client_->storage().submitted_end_ = &end;
     carry_out(transfer);
-    client_->tell_end(nullptr);
+    client_->storage().submitted_end_ = nullptr;
     transfer.done = false;
     flights_.push_back({&transfer, end});
     return true;

@@ -50,6 +50,7 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
                   std::uint64_t bytes);
 
  private:
+  friend class SimClient;
   friend class SimBackend;
   friend class SimQueue;
   SimStorage(std::shared_ptr<Backend> inner, const SimStorageCosts& costs, SimLedger& ledger);
@@ -59,6 +60,7 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   const std::shared_ptr<Backend> inner_;
   const SimStorageCosts costs_;
   SimLedger& ledger_;
+  double* submitted_end_ = nullptr;   // where the end of a transfer goes that nobody waits for yet; null: they wait
   double metadata_free_ = 0;          // when it can serve the next
   std::vector<double> servers_free_;  // the same
   std::map<std::string, std::uint64_t> files_;
