@@ -49,7 +49,7 @@ tidy: ## run clang-tidy over src/, frontends/ and tools/
 	@scripts/setup.sh build mpi test lint
 	@scripts/run_tidy.sh
 
-nightly: ## the long checks: fuzzing, valgrind, coverage (FUZZ_SECONDS=3600 per target)
+nightly: ## the long checks: fuzzing, a million seeds, valgrind, coverage (FUZZ_SECONDS=3600 per target)
 	@scripts/setup.sh build mpich openmpi test lint demo coverage nightly
 	@scripts/run_nightly.sh
 

@@ -25,7 +25,7 @@ MAY_INCLUDE = {
     "capi": {"base", "view", "group", "engine", "file"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
-INSIDERS = ("tests/", "fuzz/", "bench/plan/")
+INSIDERS = ("tests/", "fuzz/", "bench/plan/", "bench/scale/")
 # Programs as a user would write them: they bring their own MPI and OpenMP.
 PROGRAMS = ("tests/", "examples/", "bench/")
 # foreign header -> path prefixes that may include it

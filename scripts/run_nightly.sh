@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The long checks. FUZZ_SECONDS is the time for each fuzz target (default one hour).
+# The long checks. FUZZ_SECONDS is the time for each fuzz target (default one hour); CAMPAIGN_SEEDS how many seeds of the
+# campaign are played (default a million, half an hour on 2 cores), from CAMPAIGN_FROM on (default: others every day).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-3600}
@@ -20,6 +21,19 @@ done
 # --- what the quick run does not build with Clang: benchmarks, examples, all tests ---------------------------------------
 cmake --preset clang-all > /dev/null
 cmake --build --preset clang-all -j "$jobs"
+
+# --- the campaign: groups, accesses and faults drawn from seeds (docs/design/simulation.md) ------------------------------
+cmake --preset release > /dev/null
+cmake --build --preset release -j "$jobs" --target sim_campaign
+each=$((${CAMPAIGN_SEEDS:-1000000} / jobs + 1))
+from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
+runs=()
+for ((job = 0; job < jobs; ++job)); do
+  echo "== campaign, $each seeds from $((from + job * each))"
+  build/release/tests/sim_campaign --seeds $((from + job * each)) "$each" &
+  runs+=($!)
+done
+for run in "${runs[@]}"; do wait "$run"; done
 
 # --- valgrind over the unit tests --------------------------------------------------------------------------------------
 cmake --preset dev > /dev/null

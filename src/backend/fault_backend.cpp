@@ -29,6 +29,7 @@ void FaultBackend::restart(FaultScript script) {
   const std::lock_guard lock(mutex_);
   script_ = std::move(script);
   n_calls_ = 0;
+  n_failed_ = 0;
   n_of_kind_.clear();
   n_of_rule_.assign(script_.rules.size(), 0);
   dead_ = false;
@@ -97,6 +98,7 @@ Status FaultBackend::finish(const Call& call, const Verdict& verdict, Status sta
     const Status lost = finish_death(script_.death->death, script_.death->seed);
     if (!lost.ok()) status = Status::error(Code::internal, "fault script: " + lost.message());
   }
+  if (!status.ok()) ++n_failed_;
   if (script_.record) records_.push_back({call.kind, call.path, call.offset, call.bytes, status.code()});
   return status;
 }
@@ -202,6 +204,11 @@ Result<StorageInfo> FaultBackend::describe(const std::string& path) {
 void FaultBackend::kill(Death death, std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
   if (!dead_) (void)finish_death(death, seed);
+}
+
+std::uint64_t FaultBackend::failures() const {
+  const std::lock_guard lock(mutex_);
+  return n_failed_;
 }
 
 std::uint64_t FaultBackend::calls() const {

@@ -102,6 +102,7 @@ class FaultBackend final : public Backend {
 
   std::uint64_t calls() const;
   std::uint64_t calls(CallKind kind) const;
+  std::uint64_t failures() const;  // of calls, by script or not
   bool dead() const;
   std::uint32_t direct_alignment_of(StoredFile& wrapped) const;
   std::vector<CallRecord> records() const;
@@ -143,6 +144,7 @@ class FaultBackend final : public Backend {
   mutable std::mutex mutex_;  // guards everything below, and is held while a call is made
   FaultScript script_;
   std::uint64_t n_calls_ = 0;
+  std::uint64_t n_failed_ = 0;
   std::map<CallKind, std::uint64_t> n_of_kind_;
   std::vector<std::uint64_t> n_of_rule_;  // calls that each rule has counted
   bool dead_ = false;

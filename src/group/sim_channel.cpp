@@ -9,6 +9,7 @@
 
 #include "group/memory.hpp"
 #include "group/reduce.hpp"
+#include "group/sim_network.hpp"
 
 namespace thalweg {
 
@@ -71,21 +72,25 @@ void SimChannel::arrive(SimArrival& arrival) {
                             " in " + name_of(arrival.call) + " with root " + std::to_string(arrival.root));
     return;
   }
+  if (!world_.ledger_.tasks.empty()) ++world_.ledger_.tasks[static_cast<std::size_t>(arrival.rank)].collectives;
   if (arrived_ == size()) finish(arrival);
 }
 
 void SimChannel::finish(const SimArrival& last) {
   auto outcome = std::make_shared<SimOutcome>();
   try {
+    if (world_.network_ != nullptr) count(last);
     perform(last, *outcome);
   } catch (const std::bad_alloc&) {
     outcome->status = no_memory_for(name_of(last.call));
   }
   // Nobody is resumed here: the world picks from all that are ready.
   arrived_ = 0;
+  for (SimTask& task : world_.ledger_.tasks) --task.collectives;
+  ++world_.ledger_.collectives;
   for (SimArrival*& task : tasks_) {
     task->outcome = outcome;
-    world_.ready_.push_back(task->waiter);
+    world_.wake(task->rank, task->waiter);
     task = nullptr;
   }
 }
@@ -118,6 +123,51 @@ void SimChannel::perform(const SimArrival& last, SimOutcome& outcome) {
     case SimCall::duplicate:
       outcome.channel = make(world_);
       return;
+  }
+}
+
+template <class SizeOf>
+std::vector<std::uint64_t> SimChannel::sizes(SizeOf&& size_of) const {
+  std::vector<std::uint64_t> all;
+  all.reserve(static_cast<std::size_t>(size()));
+  for (TaskRank r = 0; r < size(); ++r) all.push_back(size_of(r));
+  return all;
+}
+
+// Before it is performed, which moves messages away.
+void SimChannel::count(const SimArrival& last) {
+  SimNetwork& network = *world_.network_;
+  const auto bytes_of = [&](TaskRank r) { return input<ByteView>(r).size(); };
+  switch (last.call) {
+    case SimCall::barrier:
+      return network.barrier();
+    case SimCall::broadcast:
+      return network.broadcast(last.root, bytes_of(last.root));
+    case SimCall::gather:
+      return network.gather(last.root, sizes(bytes_of));
+    case SimCall::allgather:
+      return network.allgather(sizes(bytes_of));
+    case SimCall::scatter: {
+      const auto& parts = input<const Gathered>(last.root);
+      if (!check_parts(parts, size()).ok()) return network.broadcast(last.root, 0);
+      return network.scatter(last.root,
+                             sizes([&](TaskRank r) { return parts.part(static_cast<std::size_t>(r)).size(); }));
+    }
+    case SimCall::allreduce:
+      return network.allreduce(input<std::vector<std::int64_t>>(0).size() * sizeof(std::int64_t));
+    case SimCall::fold:
+      return network.fold(input<SimFold>(0).how.bytes);
+    case SimCall::exchange: {
+      std::vector<SimMessage> messages;
+      for (TaskRank r = 0; r < size(); ++r)
+        for (const Message& message : input<std::vector<Message>>(r))
+          if (message.peer >= 0 && message.peer < size()) messages.push_back({r, message.peer, message.data.size()});
+      return network.exchange(messages);
+    }
+    case SimCall::share:
+      return network.share();
+    case SimCall::duplicate:
+      return network.duplicate();
   }
 }
 

@@ -66,6 +66,9 @@ class SimChannel {
     return *static_cast<T*>(tasks_[static_cast<std::size_t>(rank)]->input);
   }
   void finish(const SimArrival& last);
+  void count(const SimArrival& last);
+  template <class SizeOf>
+  std::vector<std::uint64_t> sizes(SizeOf&& size_of) const;
   void perform(const SimArrival& last, SimOutcome& outcome);
   void join_parts(SimOutcome& outcome);
   void take_scattered(TaskRank root, SimOutcome& outcome);

@@ -8,10 +8,13 @@
 
 #include "group/memory.hpp"
 #include "group/sim_channel.hpp"
+#include "group/sim_network.hpp"
 
 namespace thalweg {
 
 namespace {
+
+constexpr int kMostLooks = 100;  // in vain: who waits for what is no group waits for ever
 
 class SimGroup final : public Group {
  public:
@@ -134,6 +137,9 @@ SimWorld::SimWorld(const SimOptions& options) : options_(options), random_(optio
   const auto channel = SimChannel::make(*this);
   groups_.reserve(static_cast<std::size_t>(options.tasks));
   for (TaskRank r = 0; r < options.tasks; ++r) groups_.push_back(std::make_unique<SimGroup>(channel, r));
+  if (!options.costs.has_value()) return;
+  ledger_.tasks.resize(static_cast<std::size_t>(options.tasks));
+  network_ = std::make_unique<SimNetwork>(options, *options.costs, ledger_);
 }
 
 SimWorld::~SimWorld() = default;
@@ -143,6 +149,8 @@ void SimWorld::start_all(const Tasks& tasks) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Not std::shuffle: its use of the generator differs between standard libraries, and a seed is to mean the same.
   for (std::size_t i = options_.shuffled ? order.size() : 0; i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t i) { return static_cast<TaskRank>(i) != options_.late; });
   for (const std::size_t i : order) tasks.start(tasks.all, i);
 }
 
@@ -162,14 +170,41 @@ std::coroutine_handle<> SimWorld::take_ready() {
   return coroutine;
 }
 
+void SimWorld::wake(TaskRank rank, std::coroutine_handle<> coroutine) {
+  (rank == options_.late ? late_ : ready_).push_back(coroutine);
+}
+
+// Those who wait for something that is no group. False: they will do so for ever.
+bool SimWorld::look_elsewhere(Driver& driver) {
+  for (int looks = 0; !driver.idle() && looks < kMostLooks; ++looks) {
+    ledger_.nobody_can_go_on = looks > 0;
+    ++ledger_.looks;
+    if (driver.step()) {
+      ledger_.nobody_can_go_on = false;
+      return true;
+    }
+  }
+  ledger_.nobody_can_go_on = false;
+  return false;
+}
+
 void SimWorld::run_ready(Driver& driver) {
   while (failure_.ok()) {
-    if (ready_.empty()) {
-      if (driver.idle()) return;
-      driver.step_or_wait();  // a task waits for something that is no group
-      continue;
+    if (options_.closed && options_.shuffled && !driver.idle() && random_() % 4 == 0) {
+      ++ledger_.looks;
+      driver.step();
     }
-    take_ready().resume();
+    if (!ready_.empty()) {
+      take_ready().resume();
+    } else if (options_.closed ? look_elsewhere(driver) : driver.step()) {
+      continue;
+    } else if (!late_.empty()) {
+      std::swap(ready_, late_);
+    } else if (options_.closed || driver.idle()) {
+      return;
+    } else {
+      driver.step_or_wait();
+    }
   }
 }
 
@@ -183,11 +218,11 @@ Status SimWorld::run_tasks(const Tasks& tasks) {
   const Driver::Use use(driver);
   start_all(tasks);
   run_ready(driver);
-  if (failure_.ok()) failure_ = stuck(tasks);
+  if (failure_.ok()) failure_ = stuck(tasks, driver);
   return failure_;
 }
 
-Status SimWorld::stuck(const Tasks& tasks) const {
+Status SimWorld::stuck(const Tasks& tasks, const Driver& driver) const {
   std::size_t unfinished = 0;
   for (std::size_t i = 0; i < tasks.count; ++i) unfinished += tasks.done(tasks.all, i) ? 0 : 1;
   if (unfinished == 0) return {};
@@ -198,6 +233,7 @@ Status SimWorld::stuck(const Tasks& tasks) const {
     const std::string waiting = channel ? channel->describe() : std::string();
     if (!waiting.empty()) text += "; " + waiting;
   }
+  if (!driver.idle()) text += "; some wait for what is no group";
   return Status::error(Code::internal, text);
 }
 

@@ -3,33 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "support/random.hpp"
+
 namespace thalweg::test {
 
 namespace {
-
-// SplitMix64: made in no time, for a thousand tasks draw what each of the others has.
-class Random {
- public:
-  using result_type = std::uint64_t;
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  static constexpr result_type min() { return 0; }
-  static constexpr result_type max() { return ~result_type{0}; }
-  result_type operator()() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
-Random random_of(std::uint64_t seed, std::uint64_t what) {
-  Random mixed(seed * 1000003 + what);
-  return Random(mixed());
-}
-std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
 
 bool is_empty(const Case& what, TaskRank task) {
   return what.some_empty && random_of(what.seed, 77 + static_cast<std::uint64_t>(task))() % 3 == 0;

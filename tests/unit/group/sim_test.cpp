@@ -109,5 +109,35 @@ TEST(Sim, WaitsForWhatIsNoGroup) {
   EXPECT_EQ(asked, 3);
 }
 
+TEST(Sim, AClosedWorldReportsAWaitThatNeverEnds) {
+  SimWorld world({.tasks = 3, .closed = true});
+  std::vector<Op<Status>> ops;
+  const auto body = [](Group& group) -> Op<Status> {
+    const WaitPoint never{[](void*) { return false; }, nullptr, nullptr};
+    if (group.rank() == 1) co_await Until{never};
+    co_return co_await group.barrier();
+  };
+  for (TaskRank r = 0; r < 3; ++r) ops.push_back(body(world.group(r)));
+
+  EXPECT_EQ(world.run(std::span(ops)).message(),
+            "deadlock: 3 of 3 tasks cannot go on; 2 wait in barrier for task 1; some wait for what is no group");
+}
+
+TEST(Sim, ALateTaskGoesOnWhenNobodyElseCan) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    std::vector<TaskRank> order;
+    run_on_sim(SimOptions{.tasks = 5, .seed = seed, .closed = true, .late = 2}, [&order](Group& group) -> Op<Status> {
+      order.push_back(group.rank());
+      Status status = co_await group.barrier();
+      order.push_back(group.rank());
+      co_return status;
+    });
+
+    ASSERT_EQ(order.size(), 10u);
+    EXPECT_EQ(order[4], 2);
+    EXPECT_EQ(order[9], 2);
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test

@@ -1,0 +1,185 @@
+// thalweg-bench-scale: what collectives cost from one task to a million, in messages, memory and predicted time. The
+// real engine runs on simulated tasks; network and storage are models with virtual clocks (docs/design/simulation.md).
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <bit>
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "scale/machine.hpp"
+#include "support/clock.hpp"
+#include "support/comparison.hpp"
+#include "support/effort.hpp"
+#include "support/report.hpp"
+#include "support/scratch.hpp"
+
+namespace bench {
+namespace {
+
+struct Options {
+  bool quick = false, tiny = false;
+  std::string json;
+  std::string dir;  // accepted like every benchmark does; nothing is written
+  std::int64_t most = 0;
+  Effort effort() const { return effort_of(tiny, quick); }
+  std::int64_t most_tasks() const { return most > 0 ? most : pick<std::int64_t>(effort(), 1 << 8, 1 << 14, 1 << 20); }
+};
+
+constexpr double kMebi = 1 << 20;
+constexpr double kWindow = 16 * kMebi;  // a quarter of aggregator_bytes
+constexpr std::int64_t kAggregators = 16;
+
+using Curve = std::vector<Cost>;  // by number of tasks: 1, 4, 16, ...
+using Curves = std::map<std::string, Curve>;
+
+// What a simulated task takes of the memory of this machine, and what is free of it.
+constexpr double kBytesPerTask = 19 * 1024;
+double free_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key;
+  for (double kibi = 0; file >> key; file.ignore(64, '\n'))
+    if (key == "MemAvailable:" && file >> kibi) return kibi * 1024;
+  return 0;
+}
+
+Curves measure(std::int64_t most) {
+  Curves curves;
+  for (std::int64_t tasks = 1; tasks <= most; tasks *= 4) {
+    malloc_trim(0);  // what the last ones had
+    if (static_cast<double>(tasks) * kBytesPerTask > free_memory()) {
+      fmt::print("  {} tasks do not fit into the free memory\n", tasks);
+      break;
+    }
+    const SharedFileCosts shared = shared_file(tasks);
+    curves["open"].push_back(shared.open);
+    curves["write"].push_back(shared.write);
+    curves["read"].push_back(shared.read);
+    curves["multifile"].push_back(create_multifile(tasks, 1));
+    curves["multifile, threads"].push_back(create_multifile(tasks, kTasksPerNode));
+    curves["file-per-task"].push_back(file_per_task(tasks));
+    curves["gather"].push_back(gather_and_write(tasks));
+    fmt::print("  simulated {} tasks\n", tasks);
+    std::fflush(stdout);
+  }
+  return curves;
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1024) return fmt::format("{:.0f} B", bytes);
+  if (bytes < kMebi) return fmt::format("{:.1f} KiB", bytes / 1024);
+  return fmt::format("{:.1f} MiB", bytes / kMebi);
+}
+
+void report_curves(Report& report, const Curves& curves) {
+  for (const auto& [name, curve] : curves) {
+    fmt::print("\n== {}\n  {:>8} {:>12} {:>22} {:>12} {:>12} {:>14}\n", name, "tasks", "predicted",
+               "messages mean .. most", "sent, most", "got, most", "memory, mean");
+    for (const Cost& cost : curve) {
+      const std::string line =
+          fmt::format("  {:>8} {:>12} {:>12.1f} .. {:>6.0f} {:>12} {:>12} {:>14}", cost.tasks, time_text(cost.seconds),
+                      cost.messages_mean, cost.messages_most, bytes_text(cost.bytes_most),
+                      bytes_text(cost.received_most), bytes_text(cost.heap_mean));
+      report.add_fact(fmt::format("{} {}", name, cost.tasks), to_json(cost), line);
+    }
+  }
+}
+
+// The first number of tasks from which on one curve stays below the other; 0: there is none.
+std::int64_t crossover(const Curve& below, const Curve& above) {
+  std::int64_t from = 0;
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    if (below[i].seconds >= above[i].seconds) {
+      from = 0;
+    } else if (from == 0) {
+      from = below[i].tasks;
+    }
+  }
+  return from;
+}
+
+Curve sum_of(const Curve& a, const Curve& b) {
+  Curve sum = a;
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i].seconds += b[i].seconds;
+  return sum;
+}
+
+void report_crossovers(Report& report, const Curves& curves) {
+  fmt::print("\n== from which number of tasks on it is quicker\n");
+  const Curve shared = sum_of(curves.at("open"), curves.at("write"));
+  const auto say = [&](const std::string& name, const Curve& below, const Curve& above) {
+    const std::int64_t from = crossover(below, above);
+    report.add_fact("crossover: " + name, from,
+                    fmt::format("  {:<60} {}", name, from == 0 ? "never" : std::to_string(from)));
+  };
+  say("two-phase (open and write) than file-per-task", shared, curves.at("file-per-task"));
+  say("two-phase (open and write) than gather", shared, curves.at("gather"));
+  say("two-phase, once it is open, than file-per-task", curves.at("write"), curves.at("file-per-task"));
+  say("two-phase, once it is open, than gather", curves.at("write"), curves.at("gather"));
+  say("multifile create than file-per-task", curves.at("multifile"), curves.at("file-per-task"));
+  say("multifile create by threads than file-per-task", curves.at("multifile, threads"), curves.at("file-per-task"));
+}
+
+double log2_of(std::int64_t tasks) {
+  return std::max(1.0, static_cast<double>(std::bit_width(static_cast<std::uint64_t>(tasks - 1))));
+}
+
+// What the busiest kind of task holds: its share of the heap, the largest of its receptions, two windows.
+double memory_of(const std::string& name, const Cost& cost) {
+  const bool aggregates = name == "write" || name == "read";
+  return cost.heap_mean + cost.received_most + (aggregates ? 2 * kWindow : 0);
+}
+
+void add_targets(Report& report, const Curves& curves) {
+  for (const std::string name : {"open", "write", "read", "multifile"}) {
+    const Cost& last = curves.at(name).back();
+    const auto target = [&](const std::string& what, double measured, double most, const char* unit) {
+      report.add_target(
+          {fmt::format("{}, {} tasks: {}", name, last.tasks, what), spread_of({measured}), most, false, unit});
+    };
+    const double each = last.messages_mean / last.collectives;
+    target("messages of a task in a collective, by log2 p", each / log2_of(last.tasks), 3, "");
+    target("memory of a task, at most", memory_of(name, last) / kMebi, 64, "MiB");
+  }
+}
+
+void run(const Options& options) {
+  Report report("scale");
+  const double started = now();
+  fmt::print("{} pieces of {} bytes for each task, {} tasks to a node, {} aggregators\n", kPieces, kPieceBytes,
+             kTasksPerNode, kAggregators);
+  const Curves curves = measure(options.most_tasks());
+  report_curves(report, curves);
+  report_crossovers(report, curves);
+  add_targets(report, curves);
+  fmt::print("\n");
+  report.print_targets();
+  if (!options.json.empty())
+    report.write_json(
+        options.json,
+        {{"effort", name_of(options.effort())}, {"file_systems", {"simulated"}}, {"seconds", now() - started}});
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  bench::Options options;
+  CLI::App app("What collectives cost from one task to a million, by simulation.", "thalweg-bench-scale");
+  app.add_flag("--quick", options.quick, "up to 16384 tasks: half a minute");
+  app.add_flag("--tiny", options.tiny, "does it run: up to 256 tasks");
+  app.add_option("--tasks", options.most, "up to so many tasks instead of 1048576");
+  app.add_option("--dir", options.dir, "not used: nothing is written");
+  app.add_option("--json", options.json, "write all results to this file");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    bench::run(options);
+    return 0;
+  } catch (const std::exception& error) {
+    bench::give_up(error.what());
+  }
+}

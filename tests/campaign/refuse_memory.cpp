@@ -1,0 +1,27 @@
+// The memory of sim_campaign: requests for much of it can be refused.
+#include "support/refuse_memory.hpp"
+#include "support/counting_new.hpp"
+
+namespace thalweg::test {
+
+namespace {
+
+std::uint64_t refused_one = 0;
+
+void begin(std::uint64_t at) {
+  refused_one = at;
+  Allocations::start(at, Refusal::kMuch);
+}
+bool end() {
+  Allocations::stop();
+  return Allocations::count() >= refused_one;
+}
+
+}  // namespace
+
+const Refusal* refusal() {
+  static const Refusal how{begin, end};
+  return &how;
+}
+
+}  // namespace thalweg::test
