@@ -7,11 +7,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/process_mpi.hpp"
 #include "thalweg/thalweg.h"
@@ -22,6 +24,9 @@ std::atomic<int> inside{0};
 std::atomic<int> met{0};          // calls that met another one
 std::atomic<bool> slow{false};    // each call takes so long that others would be met
 std::atomic<bool> broken{false};  // collectives are called wrongly, so that MPI complains
+
+const std::thread::id main_thread = std::this_thread::get_id();
+std::atomic<int> freed_elsewhere{0};  // communicators
 
 struct Inside {
   Inside() {
@@ -46,6 +51,11 @@ int MPI_Testsome(int n, MPI_Request requests[], int* n_done, int done[], MPI_Sta
 int MPI_Testall(int n, MPI_Request requests[], int* done, MPI_Status statuses[]) {
   const Inside now;
   return PMPI_Testall(n, requests, done, statuses);
+}
+int MPI_Comm_free(MPI_Comm* comm) {
+  const Inside now;
+  if (std::this_thread::get_id() != main_thread) freed_elsewhere.fetch_add(1);
+  return PMPI_Comm_free(comm);
 }
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
   const Inside now;
@@ -249,6 +259,40 @@ TEST_F(MpiTurns, ErrorsOfMpiAreAStatus) {
   tw_group_free(group);
   MPI_Comm_free(&mine);
   MPI_Errhandler_free(&handler);
+}
+
+// A file that is closed with requests outstanding completes them; the requests live on. When it is closed nobody but
+// the program has a communicator to free, as the next thing may be MPI_Finalize.
+TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
+  const std::int64_t ranks = tw_group_size(world_.group());
+  freed_elsewhere = 0;
+  std::string expected;
+  for (int i = 0; i < 6; ++i)
+    for (std::int64_t rank = 0; rank < ranks; ++rank) expected += piece_of(rank, i);
+  std::vector<std::string> data;
+  for (int i = 0; i < 6; ++i) data.push_back(piece_of(world_.rank(), i));
+  for (int round = 0; round < 30; ++round) {
+    tw_file* const file = open(world_.group());
+    tw_request* requests[6] = {};
+    for (int i = 0; i < 6; ++i) {
+      const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, (i * ranks + world_.rank()) * kPiece};
+      tw_access access{};
+      access.struct_size = sizeof access;
+      access.direction = TW_ACCESS_WRITE;
+      access.progress = TW_PROGRESS_THREAD + (round / 4) % 3;
+      access.extents = &extent;
+      access.n = 1;
+      ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+    if (world_.rank() == 0) {
+      EXPECT_TRUE(content() == expected) << "round " << round;
+      std::filesystem::remove(folder_.path("f"));
+    }
+    EXPECT_EQ(tw_waitall(6, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+    world_.barrier();
+  }
+  EXPECT_EQ(freed_elsewhere.load(), 0);
 }
 
 // Whoever starts a request goes on, though no other rank has come to it: the others wait for his message first.
