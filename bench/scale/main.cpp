@@ -25,7 +25,7 @@ struct Options {
   bool quick = false, tiny = false;
   std::string json;
   std::string dir;  // accepted like every benchmark does; nothing is written
-  std::int64_t most = 0;
+  std::int64_t least = 1, most = 0;
   Effort effort() const { return effort_of(tiny, quick); }
   std::int64_t most_tasks() const { return most > 0 ? most : pick<std::int64_t>(effort(), 1 << 8, 1 << 14, 1 << 20); }
 };
@@ -47,9 +47,9 @@ double free_memory() {
   return 0;
 }
 
-Curves measure(std::int64_t most) {
+Curves measure(std::int64_t least, std::int64_t most) {
   Curves curves;
-  for (std::int64_t tasks = 1; tasks <= most; tasks *= 4) {
+  for (std::int64_t tasks = least; tasks <= most; tasks *= 4) {
     malloc_trim(0);  // what the last ones had
     if (static_cast<double>(tasks) * kBytesPerTask > free_memory()) {
       fmt::print("  {} tasks do not fit into the free memory\n", tasks);
@@ -152,7 +152,8 @@ void run(const Options& options) {
   const double started = now();
   fmt::print("{} pieces of {} bytes for each task, {} tasks to a node, {} aggregators\n", kPieces, kPieceBytes,
              kTasksPerNode, kAggregators);
-  const Curves curves = measure(options.most_tasks());
+  const Curves curves = measure(options.least, options.most_tasks());
+  if (curves.empty()) give_up("nothing was simulated");
   report_curves(report, curves);
   report_crossovers(report, curves);
   add_targets(report, curves);
@@ -172,6 +173,7 @@ int main(int argc, char** argv) {
   CLI::App app("What collectives cost from one task to a million, by simulation.", "thalweg-bench-scale");
   app.add_flag("--quick", options.quick, "up to 16384 tasks: half a minute");
   app.add_flag("--tiny", options.tiny, "does it run: up to 256 tasks");
+  app.add_option("--from", options.least, "from so many tasks on instead of one")->check(CLI::PositiveNumber);
   app.add_option("--tasks", options.most, "up to so many tasks instead of 1048576");
   app.add_option("--dir", options.dir, "not used: nothing is written");
   app.add_option("--json", options.json, "write all results to this file");

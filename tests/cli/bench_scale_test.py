@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""thalweg-bench-scale in its smallest form: every curve is there, and a picture can be drawn of them."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(os.environ["TW_BIN"]) / "thalweg-bench-scale"
+DRAW = pathlib.Path(os.environ["TW_SOURCE"]) / "bench" / "scale" / "draw.py"
+CURVES = ("open", "write", "read", "multifile", "multifile, threads", "file-per-task", "gather")
+
+
+class BenchScale(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.results = pathlib.Path(cls.folder.name) / "scale.json"
+        cls.run_ = subprocess.run([PROGRAM, "--tiny", "--json", cls.results], capture_output=True, text=True, timeout=120)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_every_curve_goes_from_one_task_to_256(self):
+        self.assertEqual(self.run_.returncode, 0, self.run_.stderr)
+        facts = json.loads(self.results.read_text(encoding="utf-8"))["facts"]
+        for curve in CURVES:
+            for tasks in (1, 4, 16, 64, 256):
+                point = facts[f"{curve} {tasks}"]
+                self.assertEqual(point["tasks"], tasks)
+                self.assertGreater(point["seconds"], 0)
+
+    def test_messages_grow_as_the_logarithm(self):
+        facts = json.loads(self.results.read_text(encoding="utf-8"))["facts"]
+        for curve in ("open", "write", "read"):
+            point = facts[f"{curve} 256"]
+            self.assertLess(point["messages_mean"], 3 * 8 * point["collectives"])
+
+    def test_a_picture_has_every_curve(self):
+        picture = pathlib.Path(self.folder.name) / "scale.svg"
+        subprocess.run([sys.executable, DRAW, self.results, picture], check=True, timeout=60)
+        text = picture.read_text(encoding="utf-8")
+        for curve in CURVES:
+            self.assertIn(f">{curve}</text>", text)
+
+
+if __name__ == "__main__":
+    if not PROGRAM.exists():
+        print(f"{PROGRAM.name} is not part of this build")
+        sys.exit(77)
+    unittest.main()
