@@ -54,6 +54,13 @@ IoContext SharedQueues::context() {
   return io;
 }
 
+IoContext SharedQueues::context_of_waiter() {
+  IoContext io;
+  io.queue = posix_.get();
+  io.direct_queue = ring_ != nullptr ? ring_.get() : posix_.get();
+  return io;
+}
+
 void SharedQueues::wait(std::chrono::microseconds limit) {
   if (ring_ != nullptr) ring_->wait(limit);
 }

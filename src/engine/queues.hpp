@@ -20,6 +20,8 @@ class SharedQueues {
  public:
   SharedQueues();
   IoContext context();
+  // For a thread that has nothing else to do.
+  IoContext context_of_waiter();
   bool in_kernel() const { return ring_ != nullptr; }
   std::size_t in_flight() const { return ring_ != nullptr ? ring_->in_flight() : 0; }
   void wait(std::chrono::microseconds limit);

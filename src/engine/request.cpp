@@ -108,7 +108,7 @@ class Progress {
   // Whether something happened. No: or another thread is at it.
   bool advance();
   // Advances, or waits a little where nothing can be done. Gives back for how many rounds it was so.
-  unsigned advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds);
+  unsigned advance_or_wait(const Request& awaited, unsigned idle_rounds);
   // For a scope in which this thread calls that again and again: the progress thread would only be in its way.
   class Attending {
    public:
@@ -127,9 +127,9 @@ class Progress {
  private:
   class Starting;
   static Driver::Meanwhile meanwhile();
-  bool begin(const std::shared_ptr<Request>& request);
-  bool begin_arrivals();
-  bool step();
+  bool begin(const std::shared_ptr<Request>& request, const Request* awaited);
+  bool begin_arrivals(const Request* awaited);
+  bool step(const Request* awaited = nullptr);
   bool step_or_wait();
   void serve();
   bool has_thread();
@@ -193,12 +193,14 @@ bool Progress::in_kernel() {
   }
 }
 
-// mutex_ is held. False: there is no memory for it now.
-bool Progress::begin(const std::shared_ptr<Request>& request) {
+// mutex_ is held. False: there is no memory for it now. A thread that waits for it, and holds up nothing else by that,
+// moves bytes by calls of its own as a blocking access does: the ring is slower through the page cache.
+bool Progress::begin(const std::shared_ptr<Request>& request, const Request* awaited) {
   try {
     if (!queues_.has_value()) queues_.emplace();
     driver_.reserve(kMostParked * (running_.size() + 1));
-    request->op_.emplace(request->operation(queues_->context()));
+    const bool alone = request.get() == awaited && running_.empty();
+    request->op_.emplace(request->operation(alone ? queues_->context_of_waiter() : queues_->context()));
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -208,7 +210,7 @@ bool Progress::begin(const std::shared_ptr<Request>& request) {
 }
 
 // mutex_ is held. In the order in which they came; what cannot begin now waits, and what is behind it.
-bool Progress::begin_arrivals() {
+bool Progress::begin_arrivals(const Request* awaited) {
   RequestList arrivals;
   {
     const std::lock_guard lock(incoming_mutex_);
@@ -218,7 +220,7 @@ bool Progress::begin_arrivals() {
   bool any = false;
   while (!arrivals.empty()) {
     std::shared_ptr<Request> request = arrivals.take_first();
-    if (waiting.empty() && begin(request)) {
+    if (waiting.empty() && begin(request, awaited)) {
       any = true;
     } else {
       waiting.put_last(std::move(request));
@@ -231,11 +233,11 @@ bool Progress::begin_arrivals() {
   return any;
 }
 
-// mutex_ is held. True when something happened.
-bool Progress::step() {
+// mutex_ is held. True when something happened. `awaited`: what the calling thread waits for.
+bool Progress::step(const Request* awaited) {
   const bool outer = std::exchange(inside_progress, true);
   const Driver::Use use(driver_);
-  bool any = begin_arrivals();
+  bool any = begin_arrivals(awaited);
   any = driver_.step() || any;
   for (std::size_t n = running_.size(); n > 0; --n) {
     std::shared_ptr<Request> request = running_.take_first();
@@ -280,7 +282,7 @@ unsigned Progress::wait_a_little(const Request& request, unsigned idle_rounds) {
   Progress& home = home_of(request);
   if (&home == &of_some()) is_a_caller();
   if (advance_mine(&home)) idle_rounds = 0;
-  return home.advance_or_wait(request.done_word(), idle_rounds);
+  return home.advance_or_wait(request, idle_rounds);
 }
 
 // A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
@@ -291,13 +293,13 @@ Driver::Meanwhile Progress::meanwhile() {
   return advance_mine() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
 }
 
-unsigned Progress::advance_or_wait(const std::atomic<std::uint32_t>& done, unsigned idle_rounds) {
+unsigned Progress::advance_or_wait(const Request& awaited, unsigned idle_rounds) {
   if (starters_.load(std::memory_order_relaxed) > 0) {
     yield_core();
     return idle_rounds;
   }
   if (std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
-    if (step()) return 0;
+    if (step(&awaited)) return 0;
     if (queues_.has_value() && queues_->in_flight() > 0) {
       queues_->wait(kShort);
       return idle_rounds;
@@ -307,7 +309,7 @@ unsigned Progress::advance_or_wait(const std::atomic<std::uint32_t>& done, unsig
     yield_core();
   } else {
     // Longer each time: a collective of ranks has many short waits.
-    futex_wait(done, 0, std::min(microseconds(1) * (idle_rounds - kYieldRounds + 1), kShort));
+    futex_wait(awaited.done_word(), 0, std::min(microseconds(1) * (idle_rounds - kYieldRounds + 1), kShort));
   }
   return idle_rounds + 1;
 }

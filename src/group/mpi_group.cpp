@@ -406,6 +406,8 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
   const auto place = co_await find_place(*group, -1, node_id());
   if (!place.has_value()) co_return place.error();
   group->settle(place.value());
+  const auto of_a_node = static_cast<std::size_t>(size / std::max<std::int64_t>(place.value().nodes, 1));
+  if (of_a_node > cores_of_node()) mpi_nodes_are_crowded();
   co_return std::unique_ptr<Group>(std::move(group));
 }
 

@@ -1,6 +1,7 @@
 #include "group/mpi_transfers.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -13,10 +14,15 @@ namespace thalweg {
 
 namespace {
 
-// Ranks may outnumber cores, so a waiting one gives its core away: at once to whoever is ready, after a while for good.
-// MPI moves data, and the many steps of a collective, only while it is called: hence the short limit of a sleep.
+std::atomic<bool> crowded{false};
+
+// Ranks may outnumber cores, so a waiting one gives its core away: at once to whoever is ready, after a while for good,
+// and much sooner where they do. MPI moves data, and the many steps of a collective, only while it is called: hence the
+// short limit of a sleep.
 void wait_a_little(unsigned fruitless_rounds, unsigned patience) {
   constexpr unsigned kLongestSleepUs = 200;
+  constexpr unsigned kCrowd = 16;
+  if (crowded.load(std::memory_order_relaxed)) patience /= kCrowd;
   if (fruitless_rounds < patience) return yield_core();
   sleep_for(std::chrono::microseconds(std::min(fruitless_rounds - patience + 1, kLongestSleepUs)));
 }
@@ -54,6 +60,8 @@ struct Polled {
 };
 
 }  // namespace
+
+void mpi_nodes_are_crowded() { crowded.store(true, std::memory_order_relaxed); }
 
 Status mpi_error(int code, const char* what) noexcept {
   if (code == MPI_SUCCESS) return {};

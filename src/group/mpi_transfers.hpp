@@ -16,6 +16,9 @@ namespace thalweg {
 // What MPI says about `code`; where there is no memory for that, that. Within a turn (mpi_turn.hpp).
 Status mpi_error(int code, const char* what) noexcept;
 
+// There are more ranks than cores: who waits in this process soon sleeps.
+void mpi_nodes_are_crowded();
+
 // A call of MPI, made when it is this thread's turn: the request, if there is one, is completed. Borrows the function.
 class MpiCall {
  public:

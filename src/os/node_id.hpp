@@ -11,6 +11,6 @@ namespace thalweg {
 // From the kernel's boot id; where that cannot be read, from the host name. Not negative.
 TW_SHARED std::int64_t node_id();
 // All that are at work, however few of them this process is bound to. At least 1.
-std::size_t cores_of_node();
+TW_SHARED std::size_t cores_of_node();
 
 }  // namespace thalweg

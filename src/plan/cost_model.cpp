@@ -14,6 +14,7 @@ namespace {
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
 constexpr double kSleepsNs = 20'000;  // a call that takes longer waits for its storage, and leaves its core to others
+constexpr double kTurnNs = 400;       // more for each call of processes that take turns at a file: it changes cores
 constexpr double kStagingNs = 150;    // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
@@ -96,11 +97,8 @@ class Model {
     if (other.expected_ns < best.expected_ns) best = other;
   }
 
-  // What many tasks read would be answered to each of them: nothing bounds that but the number of tasks.
-  bool may_aggregate() const {
-    const bool once = !in_.common && in_.pattern.shape != Shape::overlapping;
-    return !in_.shared_memory && tasks_ > 1 && in_.most_aggregators > 0 && once;
-  }
+  // What is common is moved by one task, or by one of each process.
+  bool may_aggregate() const { return !in_.shared_memory && tasks_ > 1 && in_.most_aggregators > 0 && !in_.common; }
   bool reading() const { return in_.direction == Direction::read; }
 
   // Whether no task's windows reach over bytes of another one.
@@ -177,7 +175,9 @@ class Model {
   }
 
   Plan direct(Style style) const {
-    const Work work = direct_work(style);
+    Work work = direct_work(style);
+    const bool in_turns = !reading() && !in_.shared_memory && tasks_ > most_workers_;
+    if (in_turns && costs_.call_ns < kSleepsNs) work.transfer_ns += own_runs() * kTurnNs;
     const double share = std::max(in_.pattern.largest_share, 1 / static_cast<double>(tasks_));
     const auto at_once = static_cast<double>(most_workers_);
     const double queueing = std::max(0.0, static_cast<double>(tasks_) - at_once) * costs_.queueing_ns;

@@ -102,6 +102,7 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
   };
   for (const Measured& one : {Measured{8, 16384, Direction::write, Method::aggregate},
                               {512, 16384, Direction::write, Method::aggregate},
+                              {4096, 4096, Direction::write, Method::aggregate},
                               {512, 16384, Direction::read, Method::direct},
                               {65536, 256, Direction::write, Method::direct},
                               {65536, 256, Direction::read, Method::direct}}) {
@@ -137,13 +138,10 @@ TEST(ChosenPlan, CountsARoundForEachRunWhereTheyAreFarApart) {
   EXPECT_EQ(plan(sparse).method, Method::direct);
 }
 
-TEST(ChosenPlan, AggregatesNothingThatSeveralTasksRead) {
+TEST(ChosenPlan, DoesNotAggregateWhatIsCommon) {
   PlanInput rows = of_processes(reading(interleaved(8, 16384, 512)));
   ASSERT_EQ(plan(rows, far_away()).method, Method::aggregate);
   rows.common = true;
-  EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
-  rows.common = false;
-  rows.pattern.shape = Shape::overlapping;
   EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
 }
 
