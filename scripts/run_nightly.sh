@@ -6,6 +6,19 @@ cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-3600}
 jobs=$(nproc)
 
+# --- the campaign: groups, accesses and faults drawn from seeds (docs/design/simulation.md) ------------------------------
+cmake --preset release > /dev/null
+cmake --build --preset release -j "$jobs" --target sim_campaign
+each=$((${CAMPAIGN_SEEDS:-1000000} / jobs + 1))
+from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
+runs=()
+for ((job = 0; job < jobs; ++job)); do
+  echo "== campaign, $each seeds from $((from + job * each))"
+  build/release/tests/sim_campaign --seeds $((from + job * each)) "$each" &
+  runs+=($!)
+done
+for run in "${runs[@]}"; do wait "$run"; done
+
 # --- fuzzing: new inputs are kept under build/fuzz/found; one that fails is left beside it -----------------------------
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz -j "$jobs"
@@ -21,19 +34,6 @@ done
 # --- what the quick run does not build with Clang: benchmarks, examples, all tests ---------------------------------------
 cmake --preset clang-all > /dev/null
 cmake --build --preset clang-all -j "$jobs"
-
-# --- the campaign: groups, accesses and faults drawn from seeds (docs/design/simulation.md) ------------------------------
-cmake --preset release > /dev/null
-cmake --build --preset release -j "$jobs" --target sim_campaign
-each=$((${CAMPAIGN_SEEDS:-1000000} / jobs + 1))
-from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
-runs=()
-for ((job = 0; job < jobs; ++job)); do
-  echo "== campaign, $each seeds from $((from + job * each))"
-  build/release/tests/sim_campaign --seeds $((from + job * each)) "$each" &
-  runs+=($!)
-done
-for run in "${runs[@]}"; do wait "$run"; done
 
 # --- valgrind over the unit tests --------------------------------------------------------------------------------------
 cmake --preset dev > /dev/null

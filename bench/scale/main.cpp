@@ -31,7 +31,7 @@ struct Options {
 };
 
 constexpr double kMebi = 1 << 20;
-constexpr double kWindow = 16 * kMebi;  // a quarter of aggregator_bytes
+constexpr double kAggregatorBytes = 16 * kMebi;  // by default
 constexpr std::int64_t kAggregators = 16;
 
 using Curve = std::vector<Cost>;  // by number of tasks: 1, 4, 16, ...
@@ -128,10 +128,11 @@ double log2_of(std::int64_t tasks) {
   return std::max(1.0, static_cast<double>(std::bit_width(static_cast<std::uint64_t>(tasks - 1))));
 }
 
-// What the busiest kind of task holds: its share of the heap, the largest of its receptions, two windows.
+// What the busiest kind of task holds: its share of the heap, the largest of its receptions, what an aggregator may
+// take.
 double memory_of(const std::string& name, const Cost& cost) {
   const bool aggregates = name == "write" || name == "read";
-  return cost.heap_mean + cost.received_most + (aggregates ? 2 * kWindow : 0);
+  return cost.heap_mean + cost.received_most + (aggregates ? kAggregatorBytes : 0);
 }
 
 void add_targets(Report& report, const Curves& curves) {

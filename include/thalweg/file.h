@@ -21,7 +21,10 @@
  * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_wait() or
  * tw_test() said that it is done. Any number may be outstanding per file; those of one group are started by all tasks
  * in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
+ * Accesses that are outstanding at the same time may be carried out in any order and in parts: where their ranges
+ * overlap and one of them writes, each byte is that of one of them. Wait for the first where that matters.
  *
+ * An open file has five communicators of its own where the group has them: as many accesses go on at once less one.
  * Threads: a handle serves one call at a time; handles of different tasks are independent. */
 #ifndef THALWEG_FILE_H
 #define THALWEG_FILE_H
@@ -73,10 +76,12 @@ TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, 
 /* Completes outstanding operations, then closes. The handle is gone afterwards, also on failure. NULL does nothing.
  * Requests stay valid until they are waited for; one that never is was completed here all the same, and keeps a few
  * hundred bytes. Call: collective. Blocking: yes.
- * Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep). Since 0.2. */
+ * Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep), TW_ERR_INVALID (MPI
+ * has ended; the handle is freed). Since 0.2. */
 TW_API tw_status tw_file_close(tw_file* file);
 
-/* Bytes of the file now. Call: collective. Blocking: yes. Returns as tw_file_close. Since 0.2. */
+/* Bytes of the file now. Call: collective. Blocking: yes. Returns as tw_file_close, and TW_ERR_INVALID
+ * (nbytes is NULL). Since 0.2. */
 TW_API tw_status tw_file_size(tw_file* file, int64_t* nbytes);
 /* Cuts or extends the file (with a hole). nbytes: >= 0, the same on all tasks. Call: collective. Blocking: yes.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_SPACE. Since 0.2. */
@@ -194,12 +199,14 @@ typedef struct tw_access {
 TW_API tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved);
 /* The same, nonblocking. `access` itself may go after the call; extents and memory stay until the request is complete,
  * and so does a `group` that is given, which must not be used for anything else meanwhile.
+ * Call: collective. Blocking: no; no other task is waited for.
  * request [out] set only on success; freed by tw_wait() or a tw_test() that says done.
  * Wrong arguments come back from tw_wait() on all tasks. Returns TW_OK, or on this task alone TW_ERR_INVALID (request,
  * or file and group, are NULL), TW_ERR_NO_MEMORY. Since 0.2. */
 TW_API tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
-/* This task alone; the placement is not TW_IN_ORDER. Through views as the collective calls. Call: independent. Returns
- * as tw_access_all(), on this task. Since 0.2. */
+/* This task alone; the placement is not TW_IN_ORDER. Through views as the collective calls.
+ * Call: independent. Blocking: tw_access_one() yes, tw_iaccess_one() no. Returns as tw_access_all(), on this task.
+ * Since 0.2. */
 TW_API tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved);
 TW_API tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request);
 

@@ -102,11 +102,13 @@ typedef struct tw_collectives {
 } tw_collectives;
 
 /* Makes a group whose collectives are the caller's. Messages between tasks pass through task 0, so that accesses to
- * files are not aggregated: each process moves its own. Call: collective over the tasks of `collectives` (it calls
- * them). Blocking: yes. Threads: any. collectives [in]  copied; all function pointers but duplicate and release are
- * needed. `user` is taken over: `release` is called for it also when this fails, unless arguments are wrong. group
- * [out] set only on success; free it with tw_group_free(). Returns TW_OK, TW_ERR_INVALID (on this task only: its
- * arguments are wrong), TW_ERR_IO (a call failed), TW_ERR_NO_MEMORY. Since 0.1. */
+ * files are not aggregated: each process moves its own.
+ * Call: collective over the tasks of `collectives` (it calls them). Blocking: yes. Threads: any.
+ * collectives [in]  copied; all function pointers but duplicate and release are needed.
+ *                   `user` is taken over: `release` is called for it also when this fails, unless arguments are wrong.
+ * group       [out] set only on success; free it with tw_group_free().
+ * Returns TW_OK, TW_ERR_INVALID (on this task only: its arguments are wrong), TW_ERR_IO (a call failed),
+ * TW_ERR_NO_MEMORY. Since 0.1. */
 TW_API tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group);
 
 /* Makes an independent group of the same tasks with the same ranks: collectives on the copy do not mix with those on

@@ -35,11 +35,13 @@ TW_API tw_status tw_wait(tw_request** request, int64_t* moved);
  * Returns the status of the operation when done, else TW_OK; TW_ERR_INVALID (NULL). Since 0.2. */
 TW_API tw_status tw_test(tw_request** request, int* done, int64_t* moved);
 
-/* Waits for all n. statuses [out] that of each, may be NULL; moved [out] bytes of each, may be NULL.
+/* Waits for all n. Call: independent. Blocking: yes.
+ * statuses [out] that of each, may be NULL; moved [out] bytes of each, may be NULL.
  * Returns TW_OK, or the first failure among them in their order. Since 0.2. */
 TW_API tw_status tw_waitall(size_t n, tw_request** requests, tw_status* statuses, int64_t* moved);
 
-/* Waits until one of n is complete. index [out] which; n when all are NULL. moved [out] its bytes; may be NULL.
+/* Waits until one of n is complete. Call: independent. Blocking: yes.
+ * index [out] which; n when all are NULL. moved [out] its bytes; may be NULL.
  * Returns its status. Since 0.2. */
 TW_API tw_status tw_waitany(size_t n, tw_request** requests, size_t* index, int64_t* moved);
 
