@@ -19,6 +19,7 @@ struct Access {
   Direction direction = Direction::read;
   Placement placement = Placement::at_extents;
   bool common = false;              // every task gives the same: moved once per process
+  bool of_others = false;           // the group is not the one that opened the file, whose aggregators are not its own
   std::span<const Extent> extents;  // borrowed until the access is complete, the memory too
   std::uint64_t offset = 0;         // for at_offset
   Status status;                    // what the caller found wrong already: told to all

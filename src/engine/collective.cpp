@@ -304,7 +304,8 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.common = part.facts.common();
   facts.nodes = static_cast<std::size_t>(group.place().nodes);
   // Tasks of one process have no need of it: there it is for those who ask.
-  if (!facts.shared_memory || file.strategy.method == Method::aggregate)
+  const bool aggregates = !facts.shared_memory || file.strategy.method == Method::aggregate;
+  if (aggregates && !part.access.of_others)
     facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();
   // One task moves what is common.
   const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
@@ -319,6 +320,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   }
   Execution what{&file, direction, &outcome.plan, io};
   TransferResult mine = co_await carry_out(what, group, part);
+  if (!part.status.ok()) mine.status = std::move(part.status);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
   Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);
   outcome.status = std::move(agreed.status);
@@ -386,7 +388,13 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
     // One extent needs no memory to be placed. Lists are read by others, who must wait until all are there.
     const std::uint64_t begin = part.base + (facts.common() ? 0 : part.ahead);
     Status placed = order_list(part.access, begin, part.placed, part.list);
-    if (facts.has_lists()) outcome.status = co_await agree(group, std::move(placed));
+    if (facts.has_lists()) {
+      outcome.status = co_await agree(group, std::move(placed));
+    } else if (!placed.ok()) {
+      // No list but one with empty extents: what it would move is nowhere yet, and nobody else looks at it.
+      part.list = {};
+      part.status = std::move(placed);
+    }
     if (!outcome.status.ok()) co_return outcome;
     if (part.whole.has_value()) part.whole->place_in_order(part.base);
   }

@@ -29,6 +29,7 @@ constexpr unsigned kShortRounds = 50;
 constexpr microseconds kAfterYou{20};
 constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
 constexpr unsigned kYieldRounds = 64;
+constexpr std::uint64_t kMostByWaiter = std::uint64_t{128} << 20;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
 
@@ -86,13 +87,13 @@ class Progress {
     static auto* progress = [] {
       Driver::set_meanwhile(meanwhile);
       set_transport_end(end_before);
-      return new Progress;  // outlives every thread that may still wait
+      return make_in<0>();
     }();
     return *progress;
   }
   // Of the operations that not every thread may advance.
   static Progress& of_some() {
-    static auto* progress = new Progress;
+    static Progress* const progress = make_in<1>();
     return *progress;
   }
   static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
@@ -125,6 +126,12 @@ class Progress {
   bool in_kernel();
 
  private:
+  // It outlives every thread that may still wait, and needs no memory that could be refused.
+  template <int number>
+  static Progress* make_in() {
+    alignas(Progress) static std::byte place[sizeof(Progress)];
+    return new (place) Progress;
+  }
   class Starting;
   static Driver::Meanwhile meanwhile();
   bool begin(const std::shared_ptr<Request>& request, const Request* awaited);
@@ -193,13 +200,14 @@ bool Progress::in_kernel() {
   }
 }
 
-// mutex_ is held. False: there is no memory for it now. A thread that waits for it, and holds up nothing else by that,
-// moves bytes by calls of its own as a blocking access does: the ring is slower through the page cache.
+// mutex_ is held. False: there is no memory for it now. The thread that waits for it, and for nothing else as far as is
+// known, moves bytes by calls of its own as a blocking access does: the ring is slower through the page cache. Nobody
+// else advances anything meanwhile, so that it must not be much.
 bool Progress::begin(const std::shared_ptr<Request>& request, const Request* awaited) {
   try {
     if (!queues_.has_value()) queues_.emplace();
     driver_.reserve(kMostParked * (running_.size() + 1));
-    const bool alone = request.get() == awaited && running_.empty();
+    const bool alone = request.get() == awaited && running_.empty() && request->bytes() <= kMostByWaiter;
     request->op_.emplace(request->operation(alone ? queues_->context_of_waiter() : queues_->context()));
   } catch (const std::bad_alloc&) {
     return false;
@@ -220,7 +228,7 @@ bool Progress::begin_arrivals(const Request* awaited) {
   bool any = false;
   while (!arrivals.empty()) {
     std::shared_ptr<Request> request = arrivals.take_first();
-    if (waiting.empty() && begin(request, awaited)) {
+    if (waiting.empty() && begin(request, arrivals.empty() ? awaited : nullptr)) {
       any = true;
     } else {
       waiting.put_last(std::move(request));

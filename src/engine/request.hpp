@@ -46,6 +46,8 @@ class Request {
   virtual Op<Outcome> operation(IoContext io) = 0;
   // It is done: lets go of all that it needed.
   virtual void let_go() = 0;
+  // What it may have to move.
+  virtual std::uint64_t bytes() const = 0;
   // Whether it talks to other processes through what ends with the program's MPI_Finalize.
   virtual bool needs_transport() const { return false; }
 

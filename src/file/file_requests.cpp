@@ -26,6 +26,7 @@ Status refuse_others(const SharedFile* file, Placement placement) {
 // A group other than that of the file moves the shared position only where all who use it are in this process, and no
 // position of a handle.
 void check_for_others(const SharedFile* file, Access& access) {
+  access.of_others = true;
   const Placement placement = access.placement;
   const bool in_order = placement == Placement::in_order && file != nullptr && !file->one_process;
   if (!in_order && placement != Placement::in_view) return;
@@ -64,6 +65,11 @@ class FileRequest final : public Request {
     group_ = nullptr;
     if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
     file_ = nullptr;
+  }
+  std::uint64_t bytes() const override {
+    std::uint64_t sum = 0;
+    for (const Extent& extent : what_.access.extents) sum += extent.bytes;
+    return sum;
   }
   bool needs_transport() const override {
     const std::string_view kind = group_ != nullptr ? group_->kind() : "";

@@ -24,9 +24,10 @@ bool is_among(const Aggregators& some, TaskRank rank) {
 
 // The leader of lowest rank of each node, of those that are not among `found` yet. Of many nodes only every so-many-th
 // has any.
-Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregators& found, std::int64_t stride) {
+Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregators& found, std::int64_t stride,
+                                                    std::vector<std::int64_t> lowest) {
   const Place place = group.place();
-  std::vector<std::int64_t> lowest(static_cast<std::size_t>((place.nodes + stride - 1) / stride), kNobody);
+  std::fill(lowest.begin(), lowest.end(), kNobody);
   const bool offers =
       group.rank() == place.process_leader && place.node % stride == 0 && !is_among(found, group.rank());
   if (offers) lowest[static_cast<std::size_t>(place.node / stride)] = group.rank();
@@ -40,17 +41,20 @@ Op<Result<Aggregators>> choose(Group& group, std::size_t wanted) {
   const std::size_t most = wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kAggregatorsOfNode);
   const std::int64_t passes = wanted > 0 ? place.processes : kAggregatorsOfNode;
   Aggregators found;
+  std::vector<std::int64_t> lowest;
   const Status room = co_await agree(group, or_out_of_memory([&] {
                                        found.reserve(most);
+                                       lowest.resize(static_cast<std::size_t>(nodes));
                                        return Status{};
                                      }));
   if (!room.ok()) co_return room;
   for (std::int64_t pass = 0; pass < passes && found.size() < most; ++pass) {
-    const auto ranks = co_await next_of_nodes(group, found, stride);
+    auto ranks = co_await next_of_nodes(group, found, stride, std::move(lowest));
     if (!ranks.has_value()) co_return ranks.error();
+    lowest = std::move(ranks).value();
     const std::size_t before = found.size();
-    for (std::size_t i = 0; i < ranks.value().size() && found.size() < most; ++i)
-      if (ranks.value()[i] != kNobody) found.push_back({ranks.value()[i], static_cast<std::int64_t>(i) * stride});
+    for (std::size_t i = 0; i < lowest.size() && found.size() < most; ++i)
+      if (lowest[i] != kNobody) found.push_back({lowest[i], static_cast<std::int64_t>(i) * stride});
     if (found.size() == before) break;
   }
   co_return found;
@@ -79,11 +83,17 @@ bool all_reached(const std::vector<Message>& shown) {
   });
 }
 
-// Whether all aggregators reach the memory of all processes of their nodes.
+// Whether all aggregators reach the memory of all processes of their nodes. Who has no memory to show itself is not
+// reached.
 Op<Result<bool>> probe(Group& group, const Aggregators& aggregators) {
-  const auto shown = co_await group.exchange(probes(aggregators, group));
+  std::vector<Message> outgoing;
+  const Status made = or_out_of_memory([&] {
+    outgoing = probes(aggregators, group);
+    return Status{};
+  });
+  const auto shown = co_await group.exchange(std::move(outgoing));
   if (!shown.has_value()) co_return shown.error();
-  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? 1 : 0);
+  std::vector<std::int64_t> reached(1, made.ok() && all_reached(shown.value()) ? 1 : 0);
   const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
   if (!all.has_value()) co_return all.error();
   co_return all.value()[0] == 1;

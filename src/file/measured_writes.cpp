@@ -20,7 +20,9 @@ Measured measured_before_or_now(Backend& backend, const std::string& path, const
   static auto* const known = new std::map<std::string, Measured>;  // outlives threads that run at the exit
   const std::lock_guard lock(mutex);
   if (const auto found = known->find(identity); found != known->end()) return found->second;
-  return known->emplace(identity, backend.measure_writes(path)).first->second;
+  const Measured writes = backend.measure_writes(path);
+  if (writes.has_value()) known->emplace(identity, writes);  // another folder may let us
+  return writes;
 }
 
 }  // namespace

@@ -124,7 +124,13 @@ Op<Status> strategy_of_task_0(Group& group, SharedFile& file) {
   const auto said = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
   if (!said.has_value()) co_return said.error();
   const bool leads = group.rank() == place.process_leader;
-  if (!leads || group.rank() == 0 || said.value().size() != sizeof file.strategy) co_return Status{};
+  if (!leads || group.rank() == 0) co_return Status{};
+  if (said.value().size() != sizeof file.strategy) {
+    co_return or_out_of_memory([&] {
+      return Status::error(Code::invalid_argument,
+                           "cannot open '" + file.stored->path() + "': task 0 has another version of this library");
+    });
+  }
   const bool may_sieve = file.strategy.sieve_writes;
   std::memcpy(&file.strategy, said.value().data(), sizeof file.strategy);
   file.strategy.sieve_writes = file.strategy.sieve_writes && may_sieve;
@@ -133,13 +139,13 @@ Op<Status> strategy_of_task_0(Group& group, SharedFile& file) {
 
 // Nodes may differ in what direct transfers must be aligned to, and in whether there are any: all take the largest, or
 // none. Alignments are powers of two, so that the largest suits everybody.
-Op<Status> alignment_of_all(Group& group, SharedFile& file) {
+Op<Status> alignment_of_all(Group& group, SharedFile& file, Status status) {
   const Place place = group.place();
-  if (place.processes == 1) co_return Status{};
+  if (place.processes == 1) co_return status;
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
   const bool leads = group.rank() == place.process_leader;
   const std::int64_t here = leads ? wanted_alignment(file) : 1;
-  const Agreement agreed = co_await agree_on_largest(group, Status{}, here == 0 ? kNone : here);
+  const Agreement agreed = co_await agree_on_largest(group, std::move(status), here == 0 ? kNone : here);
   if (agreed.status.ok() && leads)
     set_alignment(file, agreed.largest == kNone ? 0 : static_cast<std::uint32_t>(agreed.largest));
   co_return agreed.status;
@@ -178,8 +184,7 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   status = co_await agree(group, opened->status);
   if (!status.ok()) co_return status;
   status = co_await strategy_of_task_0(group, *opened->file);
-  if (!status.ok()) co_return status;
-  status = co_await alignment_of_all(group, *opened->file);
+  status = co_await alignment_of_all(group, *opened->file, std::move(status));
   if (!status.ok()) co_return status;
 
   status = co_await find_aggregators(group, *opened->file);

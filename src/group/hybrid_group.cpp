@@ -237,6 +237,7 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
     Status status;
     Folding::Record all, before;
   };
+  enter();
   const Status here = co_await threads_->fold(mine, before, how);
   auto between = std::allocate_shared<Between>(FrameAllocator<Between>());  // as a frame: no task may fail alone here
   if (leads()) {

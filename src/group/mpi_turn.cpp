@@ -61,11 +61,11 @@ MpiTurn::~MpiTurn() {
 Status mpi_begins() {
   static std::once_flag once;
   static int error = MPI_SUCCESS;
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  turns().level.store(level, std::memory_order_relaxed);
+  const MpiTurn turn(MpiTurn::Wait{});  // before `once`: who has the turn may come here, too
   std::call_once(once, [] {
-    int level = MPI_THREAD_SINGLE;
-    MPI_Query_thread(&level);
-    turns().level.store(level, std::memory_order_relaxed);
-    const MpiTurn turn(MpiTurn::Wait{});
     int key = MPI_KEYVAL_INVALID;
     error = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, before_mpi_ends, &key, nullptr);
     if (error == MPI_SUCCESS) error = MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);

@@ -174,10 +174,11 @@ Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
 
 Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
   team_->show(epoch_, rank_, std::as_bytes(std::span(mine)));
-  co_await arrive();
   // Everybody reduces everything: for a team that is cheaper than a second round through one task.
-  std::vector<std::int64_t> result(mine.size());
-  std::vector<std::int64_t> other(mine.size());
+  std::vector<std::int64_t> result, other;
+  if (!try_resize(result, mine.size()) || !try_resize(other, mine.size())) team_->mark_failed(epoch_);
+  co_await arrive();
+  if (any_failed()) co_return no_memory_for("allreduce");
   bool same_length = true;
   for (TaskRank r = 0; r < size(); ++r) {
     const ByteView theirs = shown(r).view();
