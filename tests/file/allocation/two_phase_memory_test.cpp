@@ -14,7 +14,8 @@
 namespace thalweg::test {
 namespace {
 
-constexpr std::uint64_t kSlack = std::uint64_t{1} << 17;  // frames, messages without data, what groups need
+constexpr std::uint64_t kSlack = std::uint64_t{1} << 17;  // messages without data, what groups need
+constexpr std::uint64_t kFrames = 10 * 1024;              // of the coroutines of each task; kept for the next access
 
 // What each task has: its memory, and where in the file it belongs.
 struct Share {
@@ -95,9 +96,10 @@ TEST_F(TwoPhaseMemory, OfManySmallPiecesIsThatOfAnAggregator) {
       const SimOptions options{.tasks = tasks, .seed = 3, .processes_per_node = on_node};
       std::vector<Share> shares = irregular(tasks, 20000);
       const std::vector<Share> before = shares;
-      EXPECT_LE(peak_of(shares, Direction::write, options, hints), kAggregator + kSlack);
+      const std::uint64_t most = kAggregator + kSlack + static_cast<std::uint64_t>(tasks) * kFrames;
+      EXPECT_LE(peak_of(shares, Direction::write, options, hints), most);
       for (Share& share : shares) std::fill(share.memory.begin(), share.memory.end(), std::byte{0});
-      EXPECT_LE(peak_of(shares, Direction::read, options, hints), kAggregator + kSlack);
+      EXPECT_LE(peak_of(shares, Direction::read, options, hints), most);
       for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_TRUE(shares[i].memory == before[i].memory);
     }
   }
@@ -117,7 +119,7 @@ TEST_F(TwoPhaseMemory, OfWhatManyTasksReadIsThatOfAnAggregator) {
   const std::uint64_t peak = peak_of(shares, Direction::read, {.tasks = tasks, .seed = 5},
                                      "method=aggregate,aggregators=1,aggregator_bytes=1MiB");
 
-  EXPECT_LE(peak, kAggregator + kSlack);
+  EXPECT_LE(peak, kAggregator + kSlack + static_cast<std::uint64_t>(tasks) * kFrames);
   for (const Share& share : shares) EXPECT_EQ(std::memcmp(share.memory.data(), text.data(), text.size()), 0);
 }
 
@@ -133,7 +135,7 @@ TEST_F(TwoPhaseMemory, OfWhatManyTasksWriteIsThatOfAnAggregator) {
   const std::uint64_t peak = peak_of(shares, Direction::write, {.tasks = tasks, .seed = 6},
                                      "method=aggregate,aggregators=1,aggregator_bytes=1MiB");
 
-  EXPECT_LE(peak, kAggregator + kSlack);
+  EXPECT_LE(peak, kAggregator + kSlack + static_cast<std::uint64_t>(tasks) * kFrames);
   EXPECT_TRUE(content() == std::string(1 << 20, 'x'));
 }
 
