@@ -139,6 +139,7 @@ class Progress {
   bool step(const Request* awaited = nullptr);
   bool step_or_wait();
   void serve();
+  bool has_arrivals_after_sleep(bool any, unsigned idle_rounds);
   bool has_thread();
 
   std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
@@ -354,20 +355,23 @@ void Progress::serve() {
       any = step_or_wait();
     }
     idle_rounds = any ? 0 : idle_rounds + 1;
-    std::unique_lock lock(incoming_mutex_);
-    if (incoming_.empty() || starved_) {
-      // What arrived may have been begun by a thread that tests or waits, and may not come back.
-      const bool busy = outstanding_.load(std::memory_order_relaxed) != 0;
-      if (!busy && !starved_) {
-        arrived_.wait(lock, [this] { return !incoming_.empty() || outstanding_.load(std::memory_order_relaxed) != 0; });
-      } else if (!any) {
-        arrived_.wait_for(lock, idle_rounds < kShortRounds ? kShort / 4 : kLong);
-      }
-    }
-    if (incoming_.empty() || starved_) continue;
-    lock.unlock();
-    sleep_for(kAfterYou);
+    if (has_arrivals_after_sleep(any, idle_rounds)) sleep_for(kAfterYou);
   }
+}
+
+// Sleeps unless something arrived or happened. What arrived may have been begun by a thread that tests or waits, and
+// may not come back.
+bool Progress::has_arrivals_after_sleep(bool any, unsigned idle_rounds) {
+  std::unique_lock lock(incoming_mutex_);
+  if (incoming_.empty() || starved_) {
+    const bool busy = outstanding_.load(std::memory_order_relaxed) != 0;
+    if (!busy && !starved_) {
+      arrived_.wait(lock, [this] { return !incoming_.empty() || outstanding_.load(std::memory_order_relaxed) != 0; });
+    } else if (!any) {
+      arrived_.wait_for(lock, idle_rounds < kShortRounds ? kShort / 4 : kLong);
+    }
+  }
+  return !incoming_.empty() && !starved_;
 }
 
 ProgressMode Progress::settle(ProgressMode asked) {

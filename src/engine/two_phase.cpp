@@ -68,8 +68,10 @@ struct Part {
 // Collective. How many tasks have bytes in each domain.
 Op<Status> count_sharers(Part& part) {
   if (part.sharers.empty()) co_return Status{};
-  part.owner.tell_domains(part.sharers);
-  auto sharers = co_await part.what.group->allreduce(std::move(part.sharers), Reduction::sum);
+  std::vector<std::int64_t> mine;
+  mine.swap(part.sharers);
+  part.owner.tell_domains(mine);
+  auto sharers = co_await part.what.group->allreduce(std::move(mine), Reduction::sum);
   if (sharers.has_value()) part.owner.set_sharers(std::move(sharers).value());
   co_return sharers.status();
 }

@@ -275,6 +275,7 @@ void SimNetwork::fold(std::uint64_t bytes) {
 void SimNetwork::exchange(const std::vector<SimMessage>& messages) {
   const Collective collective(*this);
   std::vector<SimMessage> between;
+  between.reserve(messages.size());
   for (const SimMessage& message : messages)
     between.push_back({process_of(message.from), process_of(message.to), message.bytes});
   std::sort(between.begin(), between.end(),
