@@ -72,8 +72,9 @@ Op<Status> count_sharers(Part& part) {
   mine.swap(part.sharers);
   part.owner.tell_domains(mine);
   auto sharers = co_await part.what.group->allreduce(std::move(mine), Reduction::sum);
-  if (sharers.has_value()) part.owner.set_sharers(std::move(sharers).value());
-  co_return sharers.status();
+  if (!sharers.has_value()) co_return sharers.error();
+  part.owner.set_sharers(std::move(sharers).value());
+  co_return Status{};
 }
 
 // co_await: goes on from the driver. Compilers make the return from one coroutine to another a jump, but not where
