@@ -112,8 +112,9 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
       tw_file* file = nullptr;
       EXPECT_EQ(tw_group_self(&self), TW_OK);
       EXPECT_EQ(tw_file_open(self, path("other").c_str(), kNew, nullptr, &file), TW_OK) << tw_last_error();
+      const std::string data = "other";
       for (int i = 0; i < 100; ++i) {
-        tw_request* request = start_write(file, "other", 5 * i, i % 2 == 0 ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL);
+        tw_request* request = start_write(file, data, 5 * i, i % 2 == 0 ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL);
         EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
       }
       EXPECT_EQ(tw_file_close(file), TW_OK);
