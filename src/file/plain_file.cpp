@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "group/agree.hpp"
+#include "group/callers.hpp"
 
 namespace thalweg {
 
@@ -26,10 +27,13 @@ Status bad_target(std::int64_t offset, std::int64_t base) {
 
 // co_await: no request of the file is outstanding in this process.
 struct Quiet {
+  const Group& group;
   SharedFile& file;
   static bool ready(void* self) {
-    const auto& requests = static_cast<const Quiet*>(self)->file.requests;
+    const auto& quiet = *static_cast<const Quiet*>(self);
+    const auto& requests = quiet.file.requests;
     if (requests.load(std::memory_order_acquire) == 0) return true;
+    if (!quiet.group.any_thread()) is_a_caller();  // the threads that started them may be gone
     advance_requests();
     return requests.load(std::memory_order_acquire) == 0;
   }
@@ -41,7 +45,7 @@ struct Quiet {
 // When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
 Op<Status> PlainFile::close() {
   Status status = co_await group_->barrier();
-  Quiet quiet{*shared_};  // all tasks: nobody else may advance the requests of some
+  Quiet quiet{*group_, *shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
   if (group_->rank() == group_->place().process_leader) {
     Status closed = shared_->stored->close();

@@ -183,6 +183,28 @@ TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
   }
 }
 
+// Closing is the first call that these threads make on such a group after opening, and the only one that is left to
+// advance transfers which are under way.
+TEST_F(OneThreadGroups, ClosingEndsTransfersOfThreadsThatAreGone) {
+  constexpr int kTasks = 3;
+  constexpr std::int64_t kBytes = 2 << 20;
+  std::vector<std::string> data;
+  for (int task = 0; task < kTasks; ++task) data.emplace_back(kBytes, static_cast<char>('a' + task));
+  for (int i = 0; i < 4; ++i) {
+    std::thread([&] {
+      on_team(kTasks, [&](tw_group* group, int task) {
+        const Mine mine = open_mine(group);
+        const std::string& bytes = data[static_cast<std::size_t>(task)];
+        tw_request* request = nullptr;
+        std::thread([&] { request = start_write(mine.file, bytes, task * kBytes, TW_PROGRESS_DEFAULT); }).join();
+        EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      });
+    }).join();
+    EXPECT_TRUE(content() == data[0] + data[1] + data[2]);
+  }
+}
+
 // A thread starts one and is gone, another one starts more: each of them can be waited for first, or the file closed.
 TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
   for (const char* end : {"last first", "close"}) {
