@@ -15,6 +15,8 @@ import sys
 
 CONTRACT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "abi" / "exported_symbols.txt"
 LIBRARIES = {"thalweg": "tw_", "thalweg_mpi": "tw_", "thalweg_omp_file": "omp_file_"}  # and how its symbols begin
+OF_MPI = {("libthalweg_mpi.so", "MPI_Finalize")}  # ends what is under way first
+OF_MPI = {("libthalweg_mpi.so", "MPI_Finalize")}  # ends what is under way first
 
 
 def exported(path, prefix):
@@ -28,7 +30,7 @@ def exported(path, prefix):
         version = version.lstrip("@")
         if kind == "A" or version == "THALWEG_PRIVATE":
             continue
-        if symbol.startswith(prefix):
+        if symbol.startswith(prefix) or (path.name, symbol) in OF_MPI:
             public.add(symbol)
         else:
             strays.append(f"{path.name}: exports '{symbol}', which is not {prefix}*")

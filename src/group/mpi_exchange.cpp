@@ -5,6 +5,7 @@
 
 #include "group/callers.hpp"
 #include "group/memory.hpp"
+#include "group/mpi_end.hpp"
 #include "group/mpi_transfers.hpp"
 #include "group/mpi_turn.hpp"
 

@@ -14,6 +14,7 @@
 #include "group/basic_group.hpp"
 #include "group/find_place.hpp"
 #include "group/memory.hpp"
+#include "group/mpi_end.hpp"
 #include "group/mpi_exchange.hpp"
 #include "group/mpi_fold.hpp"
 #include "group/mpi_transfers.hpp"

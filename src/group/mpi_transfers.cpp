@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "group/callers.hpp"
+#include "group/mpi_end.hpp"
 #include "group/mpi_turn.hpp"
 #include "os/wait.hpp"
 

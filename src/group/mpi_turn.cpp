@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string_view>
 
-#include "group/callers.hpp"
+#include "group/mpi_end.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -20,7 +20,6 @@ struct Turns {
   std::atomic<int> wanted{0};  // who did not get it looks again soon; only a hint
   std::atomic<int> level{MPI_THREAD_SINGLE};
   std::atomic<bool> promised{false};
-  std::atomic<bool> ended{false};
 };
 
 Turns& turns() {
@@ -34,11 +33,6 @@ bool is_promised_outside() {
     return text != nullptr && std::string_view(text) == "1";
   }();
   return promised;
-}
-
-int before_mpi_ends(MPI_Comm, int, void*, void*) {
-  transport_ends([] { turns().ended.store(true, std::memory_order_release); });
-  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -57,7 +51,6 @@ MpiTurn::~MpiTurn() {
   if (locks_ && mine_) turns().lock.unlock();
 }
 
-// What is attached to MPI_COMM_SELF is deleted as the first thing in MPI_Finalize.
 Status mpi_begins() {
   static std::once_flag once;
   static int error = MPI_SUCCESS;
@@ -65,19 +58,10 @@ Status mpi_begins() {
   MPI_Query_thread(&level);
   turns().level.store(level, std::memory_order_relaxed);
   const MpiTurn turn(MpiTurn::Wait{});  // before `once`: who has the turn may come here, too
-  std::call_once(once, [] {
-    int key = MPI_KEYVAL_INVALID;
-    error = MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, before_mpi_ends, &key, nullptr);
-    if (error == MPI_SUCCESS) error = MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-    if (error == MPI_SUCCESS) MPI_Comm_free_keyval(&key);  // goes when the attribute does
-  });
+  std::call_once(once, [] { error = hear_of_mpi_end(); });
   if (error == MPI_SUCCESS) return {};
   return Status::error(Code::io_error, "MPI refuses an attribute of MPI_COMM_SELF, by which its end is heard of");
 }
-
-bool mpi_ended() { return turns().ended.load(std::memory_order_acquire); }
-
-Status mpi_is_gone() { return Status::error(Code::invalid_argument, "MPI is finalised: no group can use it any more"); }
 
 bool mpi_from_any_thread() {
   const int level = turns().level.load(std::memory_order_relaxed);

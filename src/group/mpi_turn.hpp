@@ -27,11 +27,8 @@ class MpiTurn {
   bool mine_ = true;
 };
 
-// Before the first group is made: what MPI was initialised for. Operations are ended before MPI is (callers.hpp).
+// Before the first group is made: what MPI was initialised for. Operations are ended before MPI is (mpi_end.hpp).
 Status mpi_begins();
-// MPI_Finalize has come so far that nothing of ours may call MPI any more.
-bool mpi_ended();
-Status mpi_is_gone();
 // Whether any thread may advance the collectives of ranks: MPI allows it, or takes turns and so does the program.
 bool mpi_from_any_thread();
 
