@@ -260,7 +260,7 @@ Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& pa
   phases.queue = queue_of(what);
   phases.past_cache = what.plan->past_cache;
   phases.depth = depth_of(what);
-  phases.sieve = what.file->strategy.sieve_writes && !phases.past_cache;
+  phases.sieve = what.plan->sieve && !phases.past_cache;
   co_return co_await two_phase(phases);
 }
 

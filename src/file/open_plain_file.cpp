@@ -54,8 +54,7 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
     file->strategy.direct_where_cheaper = false;
   }
   set_alignment(*file, wanted_alignment(*file));
-  // What another process writes between reading a hole and writing it back would be lost.
-  if (alone || !one_process) file->strategy.sieve_writes = false;
+  if (alone) file->strategy.sieve_writes = false;
   if (how.append) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
     file->position.settle(file->position.draw(), size);
@@ -131,9 +130,7 @@ Op<Status> strategy_of_task_0(Group& group, SharedFile& file) {
                            "cannot open '" + file.stored->path() + "': task 0 has another version of this library");
     });
   }
-  const bool may_sieve = file.strategy.sieve_writes;
   std::memcpy(&file.strategy, said.value().data(), sizeof file.strategy);
-  file.strategy.sieve_writes = file.strategy.sieve_writes && may_sieve;
   co_return Status{};
 }
 

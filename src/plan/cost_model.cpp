@@ -88,9 +88,14 @@ class Model {
   }
   Plan cheapest_aggregate() const {
     const std::size_t most = std::min(in_.most_aggregators, tasks_);
-    if (in_.aggregators > 0) return aggregate(std::min(in_.aggregators, most));
-    Plan best = aggregate(most);
-    for (std::size_t n = 1; n < most; n *= 2) take_cheaper(best, aggregate(n));
+    if (in_.aggregators > 0) return cheapest_aggregate_by(std::min(in_.aggregators, most));
+    Plan best = cheapest_aggregate_by(most);
+    for (std::size_t n = 1; n < most; n *= 2) take_cheaper(best, cheapest_aggregate_by(n));
+    return best;
+  }
+  Plan cheapest_aggregate_by(std::size_t n) const {
+    Plan best = aggregate(Style::plain, n);
+    if (!reading() && may(Method::aggregate, Style::sieve)) take_cheaper(best, aggregate(Style::sieve, n));
     return best;
   }
   static void take_cheaper(Plan& best, const Plan& other) {
@@ -107,13 +112,16 @@ class Model {
     return tasks_ == 1 || shape == Shape::contiguous || shape == Shape::strided || shape == Shape::sparse;
   }
 
-  // Two tasks that write back windows over each other's bytes would undo each other's work; domains are disjoint.
+  // Two tasks that write back windows over each other's bytes would undo each other's work; domains are disjoint. Tasks
+  // of different processes know nothing of what the other one has in hand.
   bool may(Method method, Style style) const {
     if (style == Style::plain) return true;
     if (in_.staging_bytes == 0) return false;
     if (style == Style::pack) return true;
     if (in_.pattern.density < kLeastDensity || in_.pattern.shape == Shape::contiguous) return false;
-    return reading() || (in_.may_sieve_writes && (method == Method::shared || tasks_apart()));
+    if (reading()) return true;
+    if (!in_.may_sieve_writes) return false;
+    return method != Method::direct || tasks_ == 1 || (in_.shared_memory && tasks_apart());
   }
 
   // A list that is not in file order may seem to have more runs than it has.
@@ -159,6 +167,12 @@ class Model {
             common_ns(reading() ? range : 2 * range)};
   }
 
+  // Windows of aggregators, run by run.
+  Work merged(double calls) const {
+    const double bytes = std::min(bytes_, range_);
+    return {calls * costs_.call_ns + bytes * staged_byte_ns(), 0, common_ns(bytes)};
+  }
+
   Work direct_work(Style style) const {
     const auto tasks = static_cast<double>(tasks_);
     if (style == Style::plain) return plain(own_runs(), bytes_);
@@ -193,21 +207,23 @@ class Model {
 
   // Runs of all tasks that touch are one there. Windows of one round are exchanged while those before are moved, so
   // that the slower of the two counts; the first and the last are not hidden.
-  Plan aggregate(std::size_t aggregators) const {
+  Plan aggregate(Style style, std::size_t aggregators) const {
     const auto n = static_cast<double>(aggregators);
     const auto window = static_cast<double>(std::max<std::uint64_t>(in_.window_bytes, 1));
     const double bytes = std::min(bytes_, range_);
     // A window has bytes in it: where runs are far apart it has one of them.
     const double rounds = std::max(1.0, std::min(range_ / window, std::max(merged_runs(), bytes / window)) / n);
-    const double calls = std::max({merged_runs(), n, bytes / window});
-    const double transfer_ns = calls * costs_.call_ns + bytes * staged_byte_ns();
-    const double copy_ns = copies_ns() + pieces_ * costs_.exchange_piece_ns + bytes_ * costs_.exchange_byte_ns;
+    const Work storage =
+        style == Style::sieve ? sieved(range_, n) : merged(std::max({merged_runs(), n, bytes / window}));
+    const double transfer_ns = storage.transfer_ns;
+    const double copy_ns =
+        copies_ns() + storage.copy_ns + pieces_ * costs_.exchange_piece_ns + bytes_ * costs_.exchange_byte_ns;
     const double at_once = std::min(n, static_cast<double>(most_workers_));
     const double by_cores = (transfer_ns + copy_ns) / std::min(n, static_cast<double>(cores_));
     const double meetings = rounds * costs_.round_ns * static_cast<double>(std::bit_width(tasks_));
     const double queueing = std::max(0.0, n - static_cast<double>(most_workers_)) * costs_.queueing_ns;
-    return plan(Method::aggregate, Style::plain, aggregators,
-                std::max({transfer_ns / at_once, by_cores, common_ns(bytes)}) + meetings + queueing);
+    return plan(Method::aggregate, style, aggregators,
+                std::max({transfer_ns / at_once, by_cores, storage.common_ns}) + meetings + queueing);
   }
 
   // Of work / n + n * handover the lowest point between `least` and `most`, rounded down.
@@ -238,6 +254,9 @@ class Model {
     return plan;
   }
   const char* reason_of(const Plan& plan) const {
+    if (plan.method == Method::aggregate && plan.sieve)
+      return "extents of different processes lie close together, and moving the holes too is cheaper than a call for "
+             "each";
     if (plan.method == Method::aggregate)
       return "extents of different processes make up longer transfers, and that saves more than the exchange costs";
     if (plan.sieve) return "moving the holes too is cheaper than a call for each run";

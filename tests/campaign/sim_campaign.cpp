@@ -13,6 +13,7 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "support/campaign.hpp"
 #include "support/refuse_memory.hpp"
@@ -42,7 +43,7 @@ void watch() {
 
 struct Sums {
   std::uint64_t accesses = 0, failed = 0, faults = 0, starved = 0;
-  std::map<std::string, std::uint64_t> methods;
+  std::map<std::string, std::uint64_t> plans;
 };
 
 bool play_seed(std::uint64_t seed, Sums& sums) {
@@ -56,7 +57,7 @@ bool play_seed(std::uint64_t seed, Sums& sums) {
   sums.failed += played.failed;
   sums.faults += played.fault_hit ? 1 : 0;
   sums.starved += played.starved ? 1 : 0;
-  for (const auto& [method, n] : played.methods) sums.methods[method] += n;
+  for (const auto& [plan, n] : played.plans) sums.plans[plan] += n;
   if (played.problem.empty()) return true;
   std::cerr << "FAILED " << scenario << "  " << played.problem << "\nagain: --seed " << seed << '\n';
   return false;
@@ -69,7 +70,8 @@ int play_seeds(std::uint64_t from, std::uint64_t count) {
   std::cout << "seeds " << from << " to " << from + count - 1 << ": " << sums.accesses << " accesses, " << sums.failed
             << " of them failed as they had to, " << sums.faults << " faults of storage, " << sums.starved
             << " of memory; plans:";
-  for (const auto& [method, n] : sums.methods) std::cout << ' ' << method << ' ' << n;
+  const char* before = " ";
+  for (const auto& [plan, n] : sums.plans) std::cout << std::exchange(before, ", ") << n << ' ' << plan;
   std::cout << '\n';
   return 0;
 }

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "file/plain_file.hpp"
+#include "os/file_ops.hpp"
 #include "os/peer_memory.hpp"
 #include "support/shared_files.hpp"
 
@@ -20,6 +22,17 @@ PeerCopyCall real_copy = nullptr;
 Status copy_or_fail(PeerAccess access, std::int64_t process, std::span<iovec> here, std::span<iovec> there) {
   if (++copies_made != wrong_copy) return real_copy(access, process, here, there);
   return Status::error(Code::io_error, "the memory of another process cannot be reached", EPERM);
+}
+
+std::atomic<int> writes_made{0};
+
+ssize_t write_counted(int fd, const void* data, std::size_t bytes, off_t at) {
+  ++writes_made;
+  return ::pwrite(fd, data, bytes, at);
+}
+ssize_t write_all_counted(int fd, const iovec* parts, int n, off_t at) {
+  ++writes_made;
+  return ::pwritev(fd, parts, n, at);
 }
 
 struct Share {
@@ -133,6 +146,35 @@ TEST_F(TwoPhaseFiles, HoldForAnySizeOfPieces) {
       }
     }
   }
+}
+
+// Pieces have holes of five bytes between them: written one by one, or together with the holes, which keep their bytes.
+TEST_F(TwoPhaseFiles, PutBackHolesWhereNobodyElseMayWrite) {
+  const TransferCalls usual = transfer_calls();
+  int calls[2] = {};
+  for (const bool sieves : {false, true}) {
+    for (const char* aggregators : {"1", "3"}) {
+      std::vector<Share> shares = interleaved(7, 100, 60);
+      const std::size_t end = 60 * 7 * 105;
+      std::ofstream(path(), std::ios::binary) << std::string(end, '.');
+      transfer_calls() = {pread, preadv, write_counted, write_all_counted, usual.sync};
+      writes_made = 0;
+      write_and_read(shares, {.tasks = 7, .seed = 5, .processes_per_node = 3},
+                     std::string("method=aggregate,aggregator_bytes=64KiB,sieve_writes=") + (sieves ? "on" : "off") +
+                         ",aggregators=" + aggregators,
+                     0);
+      transfer_calls() = usual;
+      calls[sieves ? 1 : 0] += writes_made;
+      std::string bytes = content();
+      ASSERT_EQ(bytes.size(), end);
+      for (const Share& share : shares)
+        for (const Extent& extent : share.extents)
+          std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(extent.offset), extent.bytes, '.');
+      EXPECT_TRUE(bytes == std::string(end, '.')) << "holes have changed";
+    }
+  }
+  EXPECT_GT(calls[0], 600);
+  EXPECT_LT(calls[1], 40);
 }
 
 // All messages of such a group pass through task 0, which would have to hold what all write.

@@ -4,10 +4,12 @@
 #include <cerrno>
 #include <memory>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "engine/queues.hpp"
 #include "file/plain_file.hpp"
+#include "support/engine_bodies.hpp"
 #include "support/late_queue.hpp"
 
 namespace thalweg::test {
@@ -41,7 +43,7 @@ FaultRule draw_fault(Random& random) {
 struct Heard {
   Status status;
   std::uint64_t moved = 0;
-  Method method = Method::nothing;
+  std::string plan;  // its kind
 };
 
 // One task's part of a batch.
@@ -57,7 +59,7 @@ struct Share {
 void hear(Heard& heard, Outcome outcome) {
   heard.status = std::move(outcome.status);
   heard.moved = outcome.moved;
-  heard.method = outcome.plan.method;
+  heard.plan = kind_of(outcome.plan);
 }
 
 bool is_done(void* op) { return static_cast<Op<Outcome>*>(op)->done(); }
@@ -288,7 +290,7 @@ class Play {
       Status& status = done[i].status;
       status = common("access", [&](TaskRank r) { return shares[static_cast<std::size_t>(r)].heard[i].status; });
       ++played_.accesses;
-      ++played_.methods[method_name(shares[0].heard[i].method)];
+      ++played_.plans[shares[0].heard[i].plan];
       if (!status.ok()) ++played_.failed;
       if (done[i].refused)
         expect(status.code() == Code::out_of_range, "what one task knows to be wrong is not told to all");
@@ -449,6 +451,16 @@ void starve(Scenario& scenario, std::uint64_t at) {
       if (access.placement == Placement::in_order) access.placement = Placement::at_offset;
 }
 
+// Whoever sieves writes promises that nothing else is written into the holes meanwhile: processes do not keep each other
+// from it.
+void keep_promises(Scenario& scenario) {
+  constexpr std::string_view kSieves = "sieve_writes=on,";
+  if (scenario.world.tasks <= scenario.world.tasks_per_process) return;
+  const auto at_once = [](const Batch& batch) { return !batch.blocking && batch.accesses.size() > 1; };
+  if (std::none_of(scenario.batches.begin(), scenario.batches.end(), at_once)) return;
+  if (const auto at = scenario.hints.find(kSieves); at != std::string::npos) scenario.hints.erase(at, kSieves.size());
+}
+
 }  // namespace
 
 Scenario draw_scenario(std::uint64_t seed) {
@@ -477,6 +489,7 @@ Scenario draw_scenario(std::uint64_t seed) {
       batch.wrong_task = static_cast<TaskRank>(below(random, static_cast<std::uint64_t>(scenario.world.tasks)));
     scenario.batches.push_back(std::move(batch));
   }
+  keep_promises(scenario);
   if (below(random, 2) == 0) scenario.fault = draw_fault(random);
   if (below(random, 4) == 0) starve(scenario, 1 + below(random, 4));
   return scenario;

@@ -47,7 +47,7 @@ struct Played {
   std::uint64_t failed = 0;  // of them
   bool fault_hit = false;
   bool starved = false;
-  std::map<std::string, std::uint64_t> methods;  // accesses that took each
+  std::map<std::string, std::uint64_t> plans;  // accesses by the kind of theirs
 };
 // How a program refuses memory, where it can: from begin() to end(), which says whether any was refused. What is asked
 // for by fewer than kMuch bytes is taken for granted, as what the simulation itself needs.

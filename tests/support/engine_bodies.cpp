@@ -22,7 +22,7 @@ std::set<std::string> seen;
 
 void note(const Plan& plan) {
   const std::lock_guard lock(seen_mutex);
-  seen.insert(std::string(method_name(plan.method)) + (plan.pack ? " packed" : "") + (plan.sieve ? " sieved" : ""));
+  seen.insert(kind_of(plan));
 }
 
 Op<Result<std::unique_ptr<PlainFile>>> open_new(Group& group, const Storage& storage, std::string hints) {
@@ -251,6 +251,10 @@ Op<Status> one_wrong_task(Group& group, Storage storage) {
 }
 
 }  // namespace
+
+std::string kind_of(const Plan& plan) {
+  return std::string(method_name(plan.method)) + (plan.pack ? " packed" : "") + (plan.sieve ? " sieved" : "");
+}
 
 const std::vector<EngineBody>& engine_bodies() {
   static const std::vector<EngineBody> bodies = {

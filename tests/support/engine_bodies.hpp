@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "plan/plan.hpp"
 #include "support/run_on.hpp"
 
 namespace thalweg::test {
@@ -28,7 +29,9 @@ inline void PrintTo(const EngineBody& body, std::ostream* out) { *out << body.na
 
 const std::vector<EngineBody>& engine_bodies();
 
-// The kinds of plans that were carried out in this process: "shared", "shared packed", "direct sieved", ...
+// "shared", "shared packed", "direct sieved", ...
+std::string kind_of(const Plan& plan);
+// The kinds of plans that were carried out in this process.
 std::set<std::string> plans_seen();
 
 }  // namespace thalweg::test

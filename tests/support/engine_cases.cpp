@@ -127,7 +127,7 @@ std::string draw_hints(std::uint64_t seed) {
   hints += methods[below(random, 5)];
   if (below(random, 2) == 0) hints += "workers=" + std::to_string(1 + below(random, 5)) + ",";
   if (below(random, 2) == 0) hints += "staging_bytes=4096,";
-  if (below(random, 4) == 0) hints += "sieve_writes=off,";
+  if (below(random, 4) == 0) hints += "sieve_writes=on,";
   if (below(random, 3) == 0) hints += "io=direct,";
   if (below(random, 2) == 0) hints += "transfer_bytes=64KiB,";
   if (below(random, 2) == 0) hints += "aggregators=" + std::to_string(1 + below(random, 4)) + ",";

@@ -153,6 +153,32 @@ TEST(ChosenPlan, OfAGroupWithoutAggregatorsIsNeverToAggregate) {
   EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
 }
 
+// Every other stretch of 64 bytes is a hole.
+TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
+  PlanInput records = of_processes(interleaved(8, 16384, 64));
+  records.pattern.end *= 2;
+  records.pattern.density = 0.5;
+  const Plan sieved = plan(records, far_away());
+  EXPECT_EQ(sieved.method, Method::aggregate);
+  EXPECT_TRUE(sieved.sieve);
+  EXPECT_EQ(sieved.staging_bytes, records.staging_bytes);
+  EXPECT_NE(describe(sieved).find("the holes too"), std::string::npos) << describe(sieved);
+
+  records.may_sieve_writes = false;
+  const Plan by_runs = plan(records, far_away());
+  EXPECT_FALSE(by_runs.sieve);
+  EXPECT_GT(by_runs.expected_ns, sieved.expected_ns);
+}
+
+// Nobody keeps another process out of the hole that a task has in hand.
+TEST(ChosenPlan, ProcessesPutBackNoHolesOfTheirOwn) {
+  PlanInput records = strided(4, 1000, 64, 128);
+  ASSERT_TRUE(plan(records).sieve);
+  records.shared_memory = false;
+  EXPECT_FALSE(plan(records).sieve);
+  EXPECT_TRUE(plan(reading(records)).sieve);
+}
+
 TEST(ChosenPlan, TakesTheAggregatorsOfAHint) {
   PlanInput rows = of_processes(interleaved(8, 16384, 512));
   rows.aggregators = 3;
