@@ -14,7 +14,6 @@
 
 #include "os/peer_memory.hpp"
 #include "support/process_mpi.hpp"
-#include "support/told_transfers.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {
@@ -99,76 +98,6 @@ bool can_copy_here() {
 TEST_F(MpiTwoPhase, GoesOnByMessagesWhenMemoryIsOutOfReach) {
   if (!can_copy_here()) GTEST_SKIP() << "this kernel keeps the memory of others to itself";
   for (const int copies : {0, 1, 2, 7, 30}) write_and_read(copies);
-}
-
-// The n-th transfer of this rank fails; 0: none.
-int transfers_made = 0;
-int wrong_transfer = 0;
-
-ssize_t told(ssize_t really) {
-  if (++transfers_made != wrong_transfer) return really;
-  errno = EIO;
-  return -1;
-}
-
-// Whichever rank does what the others do not, at whichever of its transfers: all hear the same.
-class MpiOddRanks : public MpiTwoPhase {
- protected:
-  void SetUp() override {
-    MpiTwoPhase::SetUp();
-    ::alarm(200);  // a hang ends the program
-  }
-  void TearDown() override {
-    ::alarm(0);
-    MpiTwoPhase::TearDown();
-  }
-  // The status of all: the same on each.
-  tw_status same(tw_status mine) const {
-    int least = mine;
-    int most = mine;
-    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, world_.comm());
-    MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, world_.comm());
-    EXPECT_EQ(least, most);
-    return mine;
-  }
-  tw_status access(tw_file* file, bool writes, std::vector<tw_extent>& list) const {
-    const auto n = static_cast<std::int64_t>(list.size());
-    return same(writes ? tw_write_list_all(file, list.data(), n) : tw_read_list_all(file, list.data(), n, nullptr));
-  }
-  const ToldTransfers transfers_{told};
-};
-
-TEST_F(MpiOddRanks, AreHeardOfByAllAndTheNextAccessIsGood) {
-  const std::int64_t task = world_.rank();
-  std::string data(static_cast<std::size_t>(kPiece * kPieces), byte_of(task, 0));
-  std::vector<tw_extent> list;
-  for (std::int64_t i = 0; i < kPieces; ++i)
-    list.push_back({data.data() + i * kPiece, kPiece, (i * world_.size() + task) * (kPiece + 11)});
-  tw_file* file = open();
-  EXPECT_EQ(access(file, true, list), TW_OK) << tw_last_error();
-  int n_failed = 0;
-  for (int odd = 0; odd < world_.size(); ++odd) {
-    const bool mine = world_.rank() == odd;
-    for (const bool writes : {true, false}) {
-      for (int n = 1; n <= 4; ++n) {
-        transfers_made = 0;
-        wrong_transfer = mine ? n : 0;
-        n_failed += access(file, writes, list) == TW_ERR_IO ? 1 : 0;
-        wrong_transfer = 0;
-        EXPECT_EQ(access(file, writes, list), TW_OK) << tw_last_error();
-      }
-      std::vector<tw_extent> other = list;
-      if (mine) other[3].address = nullptr;
-      EXPECT_EQ(access(file, writes, other), TW_ERR_INVALID);
-      if (mine) other.clear();
-      EXPECT_EQ(access(file, writes, mine ? other : list), TW_OK) << tw_last_error();
-      if (mine) ::usleep(50'000);
-      EXPECT_EQ(access(file, writes, list), TW_OK) << tw_last_error();
-    }
-  }
-  EXPECT_GT(n_failed, 3);
-  EXPECT_TRUE(std::all_of(data.begin(), data.end(), [&](char c) { return c == byte_of(task, 0); }));
-  EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
 }
 
 // Pages of the kernel that it shows to every process: the processor reads them, the calls for the memory of others

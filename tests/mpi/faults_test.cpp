@@ -1,0 +1,234 @@
+// One task of several processes does what the others do not, at whichever step: a transfer of it fails, memory is
+// refused to it, its list is wrong or empty, it comes late. All hear the same, nobody waits for ever (SIGALRM ends the
+// program), and the next access is good. Ranks, and threads of ranks; blocking, and in every mode of progress.
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "support/counting_new.hpp"
+#include "support/process_mpi.hpp"
+#include "support/told_transfers.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::int64_t kPiece = 3000;
+constexpr std::int64_t kPieces = 50;
+constexpr std::uint64_t kBookkeeping = 257;  // a few words can always be had (src/group/memory.hpp)
+constexpr int kTransfers = 4;
+constexpr int kThreads = 2;
+
+// The n-th transfer of this process fails; 0: none.
+std::atomic<int> transfers_made{0};
+std::atomic<int> wrong_transfer{0};
+
+ssize_t told(ssize_t really) {
+  if (++transfers_made != wrong_transfer) return really;
+  errno = EIO;
+  return -1;
+}
+
+enum class How { blocking, thread, poll, kernel };
+constexpr std::array kAllWays = {How::blocking, How::thread, How::poll, How::kernel};
+
+char byte_of(std::int64_t task, std::int64_t at) { return static_cast<char>('a' + (task * 5 + at % 1009) % 26); }
+
+// A task with a file that all write in turn, and what it has heard so far.
+class Task {
+ public:
+  Task(tw_group* group, const std::string& path, const char* hints)
+      : group_(group), rank_(tw_group_rank(group)), size_(tw_group_size(group)) {
+    tw_file_options options{};
+    options.struct_size = sizeof options;
+    options.hints = hints;
+    EXPECT_EQ(tw_file_open(group, path.c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, &options, &file_), TW_OK)
+        << tw_last_error();
+    data_.resize(static_cast<std::size_t>(kPiece * kPieces));
+    heard_.reserve(1 << 16);  // also while memory is refused
+    fill();
+    for (std::int64_t i = 0; i < kPieces; ++i)
+      list_.push_back({data_.data() + i * kPiece, kPiece, (i * size_ + rank_) * (kPiece + 11)});
+  }
+  void close() { EXPECT_EQ(tw_file_close(file_), TW_OK) << tw_last_error(); }
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  std::int64_t rank() const { return rank_; }
+  std::int64_t size() const { return size_; }
+  void meet() const { EXPECT_EQ(tw_group_barrier(group_), TW_OK); }
+
+  tw_status access(How how, bool writes) { return access(how, writes, list_); }
+  tw_status access(How how, bool writes, const std::vector<tw_extent>& list) {
+    tw_access what{};
+    what.struct_size = sizeof what;
+    what.direction = writes ? TW_ACCESS_WRITE : TW_ACCESS_READ;
+    what.extents = list.data();
+    what.n = static_cast<std::int64_t>(list.size());
+    what.progress = how == How::thread ? TW_PROGRESS_THREAD : how == How::poll ? TW_PROGRESS_POLL : TW_PROGRESS_KERNEL;
+    tw_status status = TW_OK;
+    if (how == How::blocking) {
+      status = tw_access_all(file_, nullptr, &what, nullptr);
+    } else {
+      tw_request* request = nullptr;
+      status = tw_iaccess_all(file_, nullptr, &what, &request);
+      if (request != nullptr) status = tw_wait(&request, nullptr);
+    }
+    heard_.push_back(status);
+    return status;
+  }
+  const std::vector<tw_extent>& list() const { return list_; }
+  const std::vector<int>& heard() const { return heard_; }
+
+  void write_and_read_well(How how) {
+    EXPECT_EQ(access(how, true), TW_OK) << tw_last_error();
+    std::fill(data_.begin(), data_.end(), '#');
+    EXPECT_EQ(access(how, false), TW_OK) << tw_last_error();
+    const std::string read = data_;
+    fill();
+    EXPECT_TRUE(read == data_);
+  }
+
+ private:
+  void fill() {
+    for (std::size_t i = 0; i < data_.size(); ++i) data_[i] = byte_of(rank_, static_cast<std::int64_t>(i));
+  }
+
+  tw_group* group_;
+  std::int64_t rank_, size_;
+  tw_file* file_ = nullptr;
+  std::string data_;
+  std::vector<tw_extent> list_;
+  std::vector<int> heard_;
+};
+
+void expect_transfers_told(Task& task, std::int64_t odd, How how) {
+  const bool mine = task.rank() == odd;
+  for (const bool writes : {true, false}) {
+    for (int n = 1; n <= kTransfers; ++n) {
+      if (mine) {
+        transfers_made = 0;
+        wrong_transfer = n;
+      }
+      task.meet();
+      const tw_status status = task.access(how, writes);
+      EXPECT_TRUE(status == TW_OK || status == TW_ERR_IO) << tw_last_error();
+      task.meet();
+      if (mine) wrong_transfer = 0;
+      task.meet();
+      task.write_and_read_well(how);
+    }
+  }
+}
+
+void expect_odd_lists_told(Task& task, std::int64_t odd, How how) {
+  const bool mine = task.rank() == odd;
+  for (const bool writes : {true, false}) {
+    std::vector<tw_extent> other = task.list();
+    if (mine) other[3].address = nullptr;
+    EXPECT_EQ(task.access(how, writes, other), TW_ERR_INVALID);
+    if (mine) other.clear();
+    EXPECT_EQ(task.access(how, writes, mine ? other : task.list()), TW_OK) << tw_last_error();
+    if (mine) ::usleep(20'000);
+    EXPECT_EQ(task.access(how, writes), TW_OK) << tw_last_error();
+  }
+  task.write_and_read_well(how);
+}
+
+// Each task is odd in all ways, or where there are many, some are in one each.
+template <class Body>
+void each_in_turn(const Task& task, const Body& body) {
+  const bool many = task.size() > 4;
+  for (std::int64_t odd = 0; odd < task.size(); odd += many ? 3 : 1) {
+    for (const How how : kAllWays) {
+      if (many && how != kAllWays[static_cast<std::size_t>(odd) % kAllWays.size()]) continue;
+      body(odd, how);
+    }
+  }
+}
+
+class MpiFaults : public testing::TestWithParam<const char*> {
+ protected:
+  // What one thread of each rank has heard: the same on all.
+  void expect_same(const std::vector<int>& mine) const {
+    std::vector<int> least = mine;
+    std::vector<int> most = mine;
+    const int n = static_cast<int>(mine.size());
+    MPI_Allreduce(mine.data(), least.data(), n, MPI_INT, MPI_MIN, world_.comm());
+    MPI_Allreduce(mine.data(), most.data(), n, MPI_INT, MPI_MAX, world_.comm());
+    EXPECT_EQ(least, most);
+  }
+  static std::int64_t failures(const std::vector<int>& heard) {
+    return std::count_if(heard.begin(), heard.end(), [](int status) { return status != TW_OK; });
+  }
+
+  const ToldTransfers transfers_{told};
+  Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
+};
+
+TEST_P(MpiFaults, OfARankAreHeardOfByAll) {
+  Task task(world_.group(), folder_.path("ranks"), GetParam());
+  each_in_turn(task, [&](std::int64_t odd, How how) {
+    expect_transfers_told(task, odd, how);
+    expect_odd_lists_told(task, odd, how);
+  });
+  task.close();
+  expect_same(task.heard());
+  EXPECT_GT(failures(task.heard()), 4);
+}
+
+TEST_P(MpiFaults, OfAThreadOfARankAreHeardOfByAll) {
+  std::vector<int> heard[kThreads];
+  on_threads_of_ranks(world_, kThreads, [&](tw_group* group) {
+    Task task(group, folder_.path("threads"), GetParam());
+    each_in_turn(task, [&](std::int64_t odd, How how) {
+      expect_transfers_told(task, odd, how);
+      expect_odd_lists_told(task, odd, how);
+    });
+    task.close();
+    heard[task.rank() % kThreads] = task.heard();
+  });
+  EXPECT_EQ(heard[0], heard[1]);
+  expect_same(heard[0]);
+  EXPECT_GT(failures(heard[0]), 2);
+}
+
+// Whichever allocation of the calling thread it is.
+TEST_P(MpiFaults, OfMemoryAreHeardOfByAll) {
+  Task task(world_.group(), folder_.path("memory"), GetParam());
+  for (const std::int64_t odd : {std::int64_t{0}, task.size() - 1}) {
+    for (const How how : {How::blocking, How::poll}) {
+      std::uint64_t most = 5;
+      for (std::uint64_t n = 1; n <= most; n += most > 20 ? 4 : 1) {
+        for (const bool writes : {true, false}) {
+          if (task.rank() == odd) Allocations::start(n, kBookkeeping);
+          const tw_status status = task.access(how, writes);
+          Allocations::stop();
+          EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << tw_last_error();
+          std::uint64_t made = Allocations::count();
+          MPI_Bcast(&made, 1, MPI_UINT64_T, static_cast<int>(odd), world_.comm());
+          most = std::max(most, made);
+        }
+        task.write_and_read_well(how);
+      }
+    }
+  }
+  task.close();
+  expect_same(task.heard());
+  EXPECT_GT(failures(task.heard()), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MpiFaults,
+                         testing::Values("method=direct", "method=aggregate,aggregator_bytes=128KiB"),
+                         [](const auto& method) { return method.index == 0 ? "direct" : "aggregate"; });
+
+}  // namespace
+}  // namespace thalweg::test
