@@ -107,26 +107,41 @@ class File {
     check(tw_file_seek_view(get(), offset, whence, &position));
     return position;
   }
-  // Collective and nonblocking; `data` stays where it is until the request is complete.
+  // Collective and nonblocking: the same with the data left where it is until the request is complete.
+  [[nodiscard]] Request start_write_all(const PlainRange auto& data) {
+    return started([&](tw_request** request) { return tw_iwrite_all(get(), bytes_of(data), size_of(data), request); });
+  }
+  [[nodiscard]] Request start_read_all(PlainTarget auto&& data) {
+    return started(
+        [&](tw_request** request) { return tw_iread_all(get(), std::ranges::data(data), size_of(data), request); });
+  }
   [[nodiscard]] Request start_write_at_all(const PlainRange auto& data, std::int64_t offset) {
-    tw_request* request = nullptr;
-    check(tw_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, &request));
-    return Request(request);
+    return started(
+        [&](tw_request** request) { return tw_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, request); });
   }
   [[nodiscard]] Request start_read_at_all(PlainTarget auto&& data, std::int64_t offset) {
-    tw_request* request = nullptr;
-    check(tw_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, &request));
-    return Request(request);
+    return started([&](tw_request** request) {
+      return tw_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, request);
+    });
+  }
+  [[nodiscard]] Request start_write_list_all(std::span<const tw_extent> extents) {
+    return started([&](tw_request** request) {
+      return tw_iwrite_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
+    });
+  }
+  [[nodiscard]] Request start_read_list_all(std::span<const tw_extent> extents) {
+    return started([&](tw_request** request) {
+      return tw_iread_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
+    });
   }
   [[nodiscard]] Request start_write_view_all(const PlainRange auto& data) {
-    tw_request* request = nullptr;
-    check(tw_iwrite_view_all(get(), bytes_of(data), size_of(data), &request));
-    return Request(request);
+    return started(
+        [&](tw_request** request) { return tw_iwrite_view_all(get(), bytes_of(data), size_of(data), request); });
   }
   [[nodiscard]] Request start_read_view_all(PlainTarget auto&& data) {
-    tw_request* request = nullptr;
-    check(tw_iread_view_all(get(), std::ranges::data(data), size_of(data), &request));
-    return Request(request);
+    return started([&](tw_request** request) {
+      return tw_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
+    });
   }
   // Independent.
   void write_at(const PlainRange auto& data, std::int64_t offset) {
@@ -160,6 +175,11 @@ class File {
   static const void* bytes_of(const PlainRange auto& data) { return std::ranges::data(data); }
   static std::int64_t size_of(const PlainRange auto& data) {
     return static_cast<std::int64_t>(std::ranges::size(data) * sizeof(*std::ranges::data(data)));
+  }
+  static Request started(auto&& start) {
+    tw_request* request = nullptr;
+    check(start(&request));
+    return Request(request);
   }
   std::unique_ptr<tw_file, Close> file_;
 };

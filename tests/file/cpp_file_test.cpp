@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,25 @@ TEST_F(CppFile, WritesAndReadsInEveryForm) {
   EXPECT_EQ(file.size(), 3200);
   EXPECT_NE(file.last_plan(), "");
   file.sync();
+  file.close();
+}
+
+TEST_F(CppFile, StartsEveryForm) {
+  thalweg::File file(group_, path_, kNew);
+  file.start_write_all(values_).wait();
+  file.start_write_at_all(values_, 800).wait();
+  tw_extent last = {values_.data(), 800, 1600};
+  file.start_write_list_all({&last, 1}).wait();
+  EXPECT_EQ(file.size(), 2400);
+
+  std::vector<double> back(300);
+  last = {back.data() + 100, 1600, 800};
+  thalweg::Request list = file.start_read_list_all({&last, 1});
+  thalweg::Request at = file.start_read_at_all(std::span(back).first(100), 0);
+  EXPECT_EQ(list.wait(), 1600);
+  EXPECT_EQ(at.wait(), 800);
+  for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(back[i], values_[i % 100]);
+  EXPECT_EQ(file.start_read_all(back).wait(), 1600) << "behind what was written in order";
   file.close();
 }
 

@@ -451,8 +451,8 @@ void starve(Scenario& scenario, std::uint64_t at) {
       if (access.placement == Placement::in_order) access.placement = Placement::at_offset;
 }
 
-// Whoever sieves writes promises that nothing else is written into the holes meanwhile: processes do not keep each other
-// from it.
+// Whoever sieves writes promises that nothing else is written into the holes meanwhile: processes do not keep each
+// other from it.
 void keep_promises(Scenario& scenario) {
   constexpr std::string_view kSieves = "sieve_writes=on,";
   if (scenario.world.tasks <= scenario.world.tasks_per_process) return;
