@@ -19,17 +19,32 @@ std::uint64_t lowest_in(const ExtentList* list, FileDomain rest) {
   return std::max(extents[at].offset, rest.begin);
 }
 
+// Whether an aggregator fetches the bytes more quickly than they are enclosed: it does when extents are long, or nearly
+// all of them can be fetched together (engine/peer_copy.hpp).
+bool pays_to_fetch(const ExtentList& list) {
+  const auto extents = list.extents();
+  if (list.summary().bytes >= list.summary().n * kLeastFetched) return true;
+  std::size_t n_together = 0;
+  for (std::size_t i = 2; i < extents.size(); ++i) {
+    const Extent& before = extents[i - 1];
+    const Extent& now = extents[i];
+    const bool together = now.memory == before.memory + before.bytes && now.bytes == before.bytes &&
+                          now.offset - before.offset == before.offset - extents[i - 2].offset;
+    n_together += together ? 1 : 0;
+  }
+  return n_together >= extents.size() - extents.size() / 8;
+}
+
 }  // namespace
 
 Owner::Owner(const TwoPhase& what, const Rounds& rounds)
     : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
   const Place place = what.group->place();
-  const bool long_ones = what.list != nullptr && what.list->summary().bytes >= what.list->summary().n * kLeastFetched;
+  const bool fetch = what.list != nullptr && what.file->peers_reachable && pays_to_fetch(*what.list);
   for (std::size_t i = 0; i < rounds.n(); ++i) {
     const Aggregator aggregator = what.aggregator(i);
     ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;
-    const bool reachable = what.file->peers_reachable && aggregator.node == place.node;
-    if (ahead_[i].within_process || (reachable && long_ones)) ahead_[i].carriage = Carriage::fetched;
+    if (ahead_[i].within_process || (fetch && aggregator.node == place.node)) ahead_[i].carriage = Carriage::fetched;
     n_mine_ += lowest_in(what.list, rounds.rest(i)) != kNone ? 1 : 0;
   }
 }

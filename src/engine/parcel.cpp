@@ -1,41 +1,14 @@
 #include "engine/parcel.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
-#include "os/peer_memory.hpp"
+#include "engine/peer_copy.hpp"
 
 namespace thalweg {
 
 namespace {
 
-// Vectors of a copy between two processes; given away when they are full.
-class PeerCopy {
- public:
-  PeerCopy(PeerAccess access, std::int64_t process) : access_(access), process_(process) {}
-  void add(std::byte* here, std::uint64_t there, std::uint64_t bytes) {
-    if (n_ == kMost) flush();
-    here_[n_] = {here, bytes};
-    there_[n_++] = {reinterpret_cast<void*>(there), bytes};
-  }
-  Status finish() {
-    flush();
-    return status_;
-  }
-
- private:
-  static constexpr std::size_t kMost = 256;
-  void flush() {
-    if (n_ > 0 && status_.ok()) status_ = copy_peer(access_, process_, {here_.data(), n_}, {there_.data(), n_});
-    n_ = 0;
-  }
-  const PeerAccess access_;
-  const std::int64_t process_;
-  std::array<iovec, kMost> here_, there_;
-  std::size_t n_ = 0;
-  Status status_;
-};
+constexpr std::uint64_t kAllOfIt = ~std::uint64_t{0};
 
 void append(Bytes& to, const void* data, std::size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(data);
@@ -174,6 +147,19 @@ Parcel Parcel::of(ByteView bytes) {
   return parcel;
 }
 
+namespace {
+
+Status copy_with_owner(PeerAccess access, const Parcel& parcel, std::byte* buffer, std::uint64_t begin,
+                       std::uint64_t end) {
+  PeerCopy copy(access, parcel.head.process, buffer, begin);
+  SeriesReader reader(parcel.description, parcel.head.carriage);
+  Series series;
+  while (reader.next(series)) copy.add(series, end);
+  return copy.finish();
+}
+
+}  // namespace
+
 Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin) {
   if (parcel.head.carriage == Carriage::enclosed) {
     const std::byte* from = parcel.enclosed.data();
@@ -183,21 +169,11 @@ Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin) {
     });
     return {};
   }
-  PeerCopy copy(PeerAccess::read, parcel.head.process);
-  for_each_extent(parcel, [&](const Extent& extent) {
-    copy.add(buffer + (extent.offset - begin), reinterpret_cast<std::uintptr_t>(extent.memory), extent.bytes);
-  });
-  return copy.finish();
+  return copy_with_owner(PeerAccess::read, parcel, buffer, begin, kAllOfIt);
 }
 
 Status deliver(const Parcel& parcel, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
-  PeerCopy copy(PeerAccess::write, parcel.head.process);
-  for_each_extent(parcel, [&](const Extent& extent) {
-    if (extent.offset >= end) return;
-    copy.add(const_cast<std::byte*>(buffer) + (extent.offset - begin), reinterpret_cast<std::uintptr_t>(extent.memory),
-             std::min(extent.bytes, end - extent.offset));
-  });
-  return copy.finish();
+  return copy_with_owner(PeerAccess::write, parcel, const_cast<std::byte*>(buffer), begin, end);
 }
 
 }  // namespace thalweg

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/series.hpp"
 #include "extent/extent_list.hpp"
 #include "group/group.hpp"
 #include "plan/file_domains.hpp"
@@ -17,17 +18,6 @@ namespace thalweg {
 
 // How the bytes go: within messages, or by the hand of the aggregator.
 enum class Carriage : std::uint64_t { enclosed, fetched };
-
-// `count` extents, the next one always so much further on in the file and in memory.
-struct Series {
-  std::uint64_t offset = 0, bytes = 0;
-  std::uint64_t address = 0;
-  std::uint64_t count = 0;
-  std::uint64_t offset_step = 0, address_step = 0;  // modulo 2^64
-  Extent at(std::uint64_t i) const {
-    return {reinterpret_cast<std::byte*>(address + i * address_step), bytes, offset + i * offset_step};
-  }
-};
 
 // Writes extents down, in rising order of their offsets. Addresses are only told where they are of use.
 class Description {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -28,7 +29,7 @@ class Parcels : public testing::Test {
       for (std::uint64_t i = random() % 8; i > 0; --i) {
         extents.push_back({memory_.data() + place, bytes, offset});
         offset += step;
-        place += bytes + random() % 2;
+        place += bytes + (group % 2 == 0 ? random() % 2 : 0);
       }
       offset += random() % 50;
     }
@@ -85,6 +86,41 @@ TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
     memory_ = before;
   }
   EXPECT_LT(n_empty, 500);
+}
+
+// Small pieces one behind the other in memory, more of them than go together at once.
+TEST_F(Parcels, OfSmallRegularPiecesGoTogether) {
+  for (const std::uint64_t bytes : {1, 4, 8, 16, 100, 2048, 3000}) {
+    const std::uint64_t step = 3 * bytes + 1;
+    std::vector<Extent> extents;
+    for (std::uint64_t i = 0; (i + 1) * bytes <= kMemory; ++i)
+      extents.push_back({memory_.data() + i * bytes, bytes, i * step});
+    const auto list = ExtentList::of(extents);
+    const FileDomain window{bytes / 2, extents.back().offset + 1};
+    const Bytes sent = make_parcel(list.value(), window, Carriage::fetched, false);
+    const Parcel parcel = Parcel::of(sent);
+    std::vector<std::byte> buffer(window.end - window.begin, std::byte{0});
+    ASSERT_TRUE(fetch(parcel, buffer.data(), window.begin).ok());
+    for_each_in(list.value(), window, [&](const Extent& extent) {
+      EXPECT_TRUE(
+          std::equal(extent.memory, extent.memory + extent.bytes, buffer.data() + (extent.offset - window.begin)));
+      return !HasFailure();
+    });
+    const std::vector<std::byte> before = memory_;
+    std::fill(memory_.begin(), memory_.end(), std::byte{0});
+    const std::uint64_t end = extents[extents.size() / 2].offset + (bytes + 1) / 2;
+    for (const std::uint64_t to : {end, window.end}) {
+      ASSERT_TRUE(deliver(parcel, buffer.data(), window.begin, to).ok());
+      const auto kept = static_cast<std::ptrdiff_t>(
+          std::min(kMemory, static_cast<std::size_t>(to == end ? extents.size() / 2 * bytes + (bytes + 1) / 2
+                                                               : (extents.size() - 1) * bytes + 1)));
+      const auto from = static_cast<std::ptrdiff_t>(bytes / 2);
+      EXPECT_TRUE(std::equal(memory_.begin() + from, memory_.begin() + kept, before.begin() + from)) << bytes;
+      EXPECT_TRUE(std::all_of(memory_.begin() + kept, memory_.end(), [](std::byte b) { return b == std::byte{0}; }))
+          << bytes;
+    }
+    memory_ = before;
+  }
 }
 
 std::size_t series_of(const Bytes& sent) {
