@@ -107,7 +107,8 @@ class File {
     check(tw_file_seek_view(get(), offset, whence, &position));
     return position;
   }
-  // Collective and nonblocking: the same with the data left where it is until the request is complete.
+  // Collective and nonblocking: the same; the data, and a list of extents, stay where they are until the request is
+  // complete.
   [[nodiscard]] Request start_write_all(const PlainRange auto& data) {
     return started([&](tw_request** request) { return tw_iwrite_all(get(), bytes_of(data), size_of(data), request); });
   }

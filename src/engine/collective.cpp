@@ -301,6 +301,8 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   facts.direction = direction;
   facts.tasks = outcome.tasks;
   facts.shared_memory = one_process(group);
+  // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
+  facts.may_sieve_writes = file.one_process || !facts.shared_memory;
   facts.common = part.facts.common();
   facts.nodes = static_cast<std::size_t>(group.place().nodes);
   // Tasks of one process have no need of it: there it is for those who ask.

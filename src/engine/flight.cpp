@@ -119,7 +119,7 @@ TransferTask Flight::task() const {
   task.domain = {0, kEverything};
   task.direct = what_.past_cache;
   task.sieve = what_.sieve && !what_.reads();
-  task.depth = what_.depth;
+  task.depth = task.sieve ? 1 : what_.depth;  // each step in flight may have a buffer of its own
   return task;
 }
 

@@ -14,7 +14,9 @@ Plan cheapest(const Strategy& strategy, const PlanInput& input, bool can_direct)
   const bool direct = wanted && can_direct;
   Plan past_cache;
   if (direct) {
-    past_cache = choose_plan(input, strategy.direct_costs);
+    PlanInput direct_input = input;
+    direct_input.past_cache = true;
+    past_cache = choose_plan(direct_input, strategy.direct_costs);
     past_cache.past_cache = past_cache.method != Method::nothing && past_cache.method != Method::naive;
     if (!strategy.direct_where_cheaper) return past_cache;
   }
@@ -39,7 +41,7 @@ bool works_between_processes(Method method) { return method == Method::direct ||
 
 Plan plan_access(const Strategy& strategy, const PlanInput& facts, DirectIo direct) {
   PlanInput input = facts;
-  input.may_sieve_writes = strategy.sieve_writes;
+  input.may_sieve_writes = facts.may_sieve_writes && strategy.sieve_writes;
   input.staging_bytes = strategy.staging_bytes;
   input.aggregators = std::min(strategy.aggregators, input.most_aggregators);
   input.window_bytes = AggregatorBudget(strategy.aggregator_bytes).window;

@@ -25,10 +25,10 @@ struct Strategy {
   unsigned queue_depth = 4;           // direct transfers in flight, per worker
   std::uint64_t transfer_bytes = std::uint64_t{1} << 22;  // of one direct transfer, when the depth is to be filled
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;   // of one staging buffer; fits a core's cache
-  bool sieve_writes = false;     // only where nobody else has the file open: another handle knows nothing of `writers`
-  std::optional<Method> method;  // by hint; else the cost model decides
-  std::size_t workers = 0;       // by hint; 0: the cost model decides
-  std::size_t aggregators = 0;   // the same
+  bool sieve_writes = false;  // by promise (docs/howto/hints.md): other handles and processes know nothing of `writers`
+  std::optional<Method> method;                             // by hint; else the cost model decides
+  std::size_t workers = 0;                                  // by hint; 0: the cost model decides
+  std::size_t aggregators = 0;                              // the same
   std::uint64_t aggregator_bytes = std::uint64_t{1} << 24;  // staging of one aggregator, windows and parcels together
   std::size_t cores_of_node = 0;                            // 0: not known
   StorageCosts costs;                                       // through the page cache
@@ -61,6 +61,7 @@ struct SharedFile {
   std::uint32_t direct_alignment = 0;  // agreed by all processes that have it open; 0: nothing goes past the page cache
   bool may_read = false;
   bool may_write = false;
+  bool sees_holes = true;   // could be opened for reading, too, whatever was asked for
   bool one_process = true;  // all tasks that have it open together are in this process
   // Who may aggregate for the group that has it open, spread over nodes first; empty: any of this process.
   std::vector<Aggregator> aggregators;

@@ -54,6 +54,7 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
     file->strategy.direct_where_cheaper = false;
   }
   set_alignment(*file, wanted_alignment(*file));
+  file->sees_holes = !alone;
   if (alone) file->strategy.sieve_writes = false;
   if (how.append) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
@@ -148,6 +149,16 @@ Op<Status> alignment_of_all(Group& group, SharedFile& file, Status status) {
   co_return agreed.status;
 }
 
+// Who sieves writes reads, too: where one process may not, none does, since all plan alike. The strategy is that of
+// task 0 already.
+Op<Status> sieving_of_all(Group& group, SharedFile& file) {
+  if (group.place().processes == 1 || !file.strategy.sieve_writes) co_return Status{};
+  const bool leads = group.rank() == group.place().process_leader;
+  const Agreement agreed = co_await agree_on_largest(group, Status{}, leads && !file.sees_holes ? 1 : 0);
+  if (agreed.status.ok() && leads) file.strategy.sieve_writes = agreed.largest == 0;
+  co_return agreed.status;
+}
+
 }  // namespace
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
@@ -184,6 +195,8 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   status = co_await alignment_of_all(group, *opened->file, std::move(status));
   if (!status.ok()) co_return status;
 
+  status = co_await sieving_of_all(group, *opened->file);
+  if (!status.ok()) co_return status;
   status = co_await find_aggregators(group, *opened->file);
   if (!status.ok()) co_return status;
 

@@ -1,9 +1,11 @@
-// Two ways to hear of the end. Where the program's call of MPI_Finalize finds ours, nothing of MPI has ended yet. Where
-// it does not, because a tool took the call or MPI was loaded first, the deletion of an attribute tells: what is
-// attached to MPI_COMM_SELF is deleted before MPI loses anything (MPI 4.1, 11.2.4). MPICH has switched off its locks by
-// then, so that a progress thread which is in a call at that moment leaves one locked, and MPICH aborts.
+// Two steps. Where the program's call of MPI_Finalize finds ours, operations are completed before anything of MPI ends.
+// Then, or where it does not find ours (MPI was loaded or named first, Open MPI's Fortran), the deletion of an
+// attribute tells of the end: what is attached to MPI_COMM_SELF is deleted before MPI loses anything (MPI 4.1, 11.2.4).
+// For MPICH that alone is too late: it has switched off its locks by then, so that a progress thread which is in a call
+// at that moment leaves one locked, and MPICH aborts.
 #include "group/mpi_end.hpp"
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <atomic>
@@ -16,13 +18,17 @@ namespace {
 
 std::atomic<bool> ended{false};
 
-void end_ours() {
+int before_mpi_ends(MPI_Comm, int, void*, void*) {
   transport_ends([] { ended.store(true, std::memory_order_release); });
+  return MPI_SUCCESS;
 }
 
-int before_mpi_ends(MPI_Comm, int, void*, void*) {
-  end_ours();
-  return MPI_SUCCESS;
+using Finalize = int (*)();
+
+// The one that would have been called without ours: a tool's, or that of MPI.
+Finalize next_finalize() {
+  void* const next = ::dlsym(RTLD_NEXT, "MPI_Finalize");
+  return next != nullptr ? reinterpret_cast<Finalize>(next) : PMPI_Finalize;
 }
 
 }  // namespace
@@ -41,8 +47,9 @@ Status mpi_is_gone() { return Status::error(Code::invalid_argument, "MPI is fina
 
 }  // namespace thalweg
 
-// Of the profiling interface (MPI 4.1, 15.2). Weak: a tool's own comes first, also where all is linked statically.
+// By the profiling interface (MPI 4.1, 15.2). Files may be closed still, by other attributes of MPI_COMM_SELF. Weak: a
+// tool may be linked into the same program.
 extern "C" [[gnu::weak, gnu::visibility("default")]] int MPI_Finalize() {
-  thalweg::end_ours();
-  return PMPI_Finalize();
+  thalweg::transport_ends([] {});
+  return thalweg::next_finalize()();
 }

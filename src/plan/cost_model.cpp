@@ -121,6 +121,7 @@ class Model {
     if (in_.pattern.density < kLeastDensity || in_.pattern.shape == Shape::contiguous) return false;
     if (reading()) return true;
     if (!in_.may_sieve_writes) return false;
+    if (method == Method::aggregate) return !in_.past_cache;
     return method != Method::direct || tasks_ == 1 || (in_.shared_memory && tasks_apart());
   }
 

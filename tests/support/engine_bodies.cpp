@@ -195,7 +195,7 @@ Op<Status> any_access(Group& group, Storage storage) {
 // what another one wrote meanwhile.
 Op<Status> independent_writes(Group& group, Storage storage) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const std::string hints = seed % 2 == 0 ? "staging_bytes=4096" : "";
+    const std::string hints = seed % 2 == 0 ? "sieve_writes=on,staging_bytes=4096" : "sieve_writes=on";
     auto opened = co_await open_new(group, storage, hints);
     if (!opened.has_value()) co_return opened.error();
     PlainFile& file = *opened.value();
