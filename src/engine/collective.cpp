@@ -148,12 +148,19 @@ void put_in_flight(TransferTask& task, std::size_t workers) {
                                               std::uint64_t{1} << 30);
 }
 
+bool only_copies(const Execution& what) {
+  return what.io.copy_queue != nullptr && !what.plan->past_cache && what.direction == Direction::write &&
+         what.file->strategy.costs.call_ns < kSleepsNs;
+}
+
 IoQueue* queue_of(const Execution& what) {
+  if (only_copies(what)) return what.io.copy_queue;
   if (!what.plan->past_cache) return what.io.queue;
   return what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
 }
 
 unsigned depth_of(const Execution& what) {
+  if (only_copies(what)) return 2;  // so that steps have a limit
   return what.plan->past_cache ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
 }
 
@@ -168,7 +175,7 @@ TransferTask task_of(const Execution& what, std::span<const ExtentList* const> l
   task.pack = what.plan->pack;
   task.sieve = what.plan->sieve;
   task.depth = depth_of(what);
-  if (what.io.unattended) put_in_flight(task, what.plan->workers);
+  if (what.io.unattended && !only_copies(what)) put_in_flight(task, what.plan->workers);
   return task;
 }
 
@@ -273,7 +280,7 @@ Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
   const auto call = part.whole.has_value() ? OneCall::of(*part.whole, *what.plan) : std::nullopt;
   if (call.has_value()) {
     if (group.rank() != 0 || !result.status.ok()) co_return result;
-    co_return co_await transfer_at_once(*what.file, *what.io.queue, what.direction, call->range(), call->pieces());
+    co_return co_await transfer_at_once(*what.file, *queue_of(what), what.direction, call->range(), call->pieces());
   }
   if (what.plan->method == Method::aggregate) {
     TransferResult moved = co_await aggregate(what, group, part);

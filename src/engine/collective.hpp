@@ -14,7 +14,10 @@ namespace thalweg {
 
 // What an operation works with while it runs.
 struct IoContext {
-  IoQueue* queue = nullptr;         // of buffered transfers
+  IoQueue* queue = nullptr;  // of buffered transfers
+  // Of buffered writes, where the storage is quick to answer: they are copies then, and the ring would give them to a
+  // thread of the kernel. Null: as the others.
+  IoQueue* copy_queue = nullptr;
   IoQueue* direct_queue = nullptr;  // of direct ones; null: that of the thread that blocks
   unsigned depth = 1;               // buffered transfers in flight; direct ones: as the strategy says
   // Nobody may come to hand over more: all transfers are to be in flight at once, however large that makes them.

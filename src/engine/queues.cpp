@@ -45,12 +45,13 @@ SharedQueues::SharedQueues() : posix_(make_posix_queue()) {
   if (auto made = make_uring_queue(kRingDepth); made.has_value()) ring_ = std::move(made).value();
 }
 
-IoContext SharedQueues::context() {
+IoContext SharedQueues::context(bool by_thread) {
   IoContext io;
   io.queue = ring_ != nullptr ? ring_.get() : posix_.get();
   io.direct_queue = io.queue;
   io.depth = ring_ != nullptr ? kRingDepth : 1;
   io.unattended = ring_ != nullptr;
+  if (by_thread && ring_ != nullptr) io.copy_queue = &copies_;
   return io;
 }
 

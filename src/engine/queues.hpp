@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 
+#include "backend/rationed_queue.hpp"
 #include "engine/collective.hpp"
 
 namespace thalweg {
@@ -19,16 +20,21 @@ IoQueue* blocking_direct_queue();
 class SharedQueues {
  public:
   SharedQueues();
-  IoContext context();
+  // by_thread: of an operation that the progress thread advances.
+  IoContext context(bool by_thread);
   // For a thread that has nothing else to do.
   IoContext context_of_waiter();
   bool in_kernel() const { return ring_ != nullptr; }
   std::size_t in_flight() const { return ring_ != nullptr ? ring_->in_flight() : 0; }
   void wait(std::chrono::microseconds limit);
+  // Before each step of who advances: how much it may copy itself.
+  void begin_step() { copies_.give(kCopiedByStep); }
 
  private:
+  static constexpr std::uint64_t kCopiedByStep = std::uint64_t{1} << 22;  // about a millisecond
   std::unique_ptr<IoQueue> posix_;
   std::unique_ptr<IoQueue> ring_;  // null: no io_uring
+  RationedQueue copies_;
 };
 
 }  // namespace thalweg

@@ -124,6 +124,7 @@ class Progress {
     std::atomic<int>& attended_;
   };
   bool in_kernel();
+  static bool is_left_to_thread(const Request& request) { return request.by_thread_; }
 
  private:
   // It outlives every thread that may still wait, and needs no memory that could be refused.
@@ -209,7 +210,8 @@ bool Progress::begin(const std::shared_ptr<Request>& request, const Request* awa
     if (!queues_.has_value()) queues_.emplace();
     driver_.reserve(kMostParked * (running_.size() + 1));
     const bool alone = request.get() == awaited && running_.empty() && request->bytes() <= kMostByWaiter;
-    request->op_.emplace(request->operation(alone ? queues_->context_of_waiter() : queues_->context()));
+    request->op_.emplace(
+        request->operation(alone ? queues_->context_of_waiter() : queues_->context(request->by_thread_)));
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -246,6 +248,7 @@ bool Progress::begin_arrivals(const Request* awaited) {
 bool Progress::step(const Request* awaited) {
   const bool outer = std::exchange(inside_progress, true);
   const Driver::Use use(driver_);
+  if (queues_.has_value()) queues_->begin_step();
   bool any = begin_arrivals(awaited);
   any = driver_.step() || any;
   for (std::size_t n = running_.size(); n > 0; --n) {
@@ -349,6 +352,10 @@ void Progress::serve() {
       sleep_for(idle_rounds++ < kShortRounds ? kShort : kLong);
       continue;
     }
+    if (starters_.load(std::memory_order_relaxed) > 0) {
+      yield_core();
+      continue;
+    }
     bool any = false;
     {
       const std::lock_guard lock(mutex_);
@@ -380,6 +387,7 @@ ProgressMode Progress::settle(ProgressMode asked) {
 }
 
 void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
+  request->by_thread_ = mode == ProgressMode::thread;
   request->counts_ = request->needs_transport();
   if (request->counts_) n_need_transport.fetch_add(1, std::memory_order_relaxed);
   {
@@ -439,6 +447,11 @@ ProgressMode effective_progress(const Group* group, ProgressMode asked) {
 void advance_requests() { (void)Progress::advance_mine(); }
 
 void advance(const Request& request) {
+  // Whoever advances it may have to move its bytes himself, and a test is to return at once.
+  if (Progress::is_left_to_thread(request)) {
+    (void)Progress::advance_mine(&Progress::of_process());
+    return yield_core();
+  }
   if (&Progress::home_of(request) == &Progress::of_some()) is_a_caller();
   advance_requests();
 }

@@ -55,6 +55,7 @@ class Request {
   friend class Progress;
   friend class RequestList;
   Progress* home_ = nullptr;            // null: that of the process. Set before it starts
+  bool by_thread_ = false;              // the progress thread advances it. The same
   bool counts_ = false;                 // among those that need the transport. Set before it starts
   std::optional<Op<Outcome>> op_;       // guarded by the lock of Progress
   std::shared_ptr<Request> next_;       // of its list

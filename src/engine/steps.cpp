@@ -151,11 +151,11 @@ void StepMaker::split_direct(const Run& run) {
   part(run.offset, low);
 }
 
-// A window of runs as one step, or as one each.
+// A window of runs as one step, or as one each: these are made only where they are wanted, an allocation for each.
 void StepMaker::sieve_window(const Run& first) {
   Step window;
-  std::vector<Step> separate;
   std::uint64_t bytes = 0;
+  std::uint64_t runs = 0;
   Run run = first;
   window.range.begin = run.offset;
   do {
@@ -168,13 +168,16 @@ void StepMaker::sieve_window(const Run& first) {
     // For reading, runs may overlap.
     window.range.end = std::max(window.range.end, run.offset + run.bytes);
     bytes += run.bytes;
-    separate.push_back(whole(run));
-    separate.back().staged = run.pieces.size() > IOV_MAX || separate.back().staged;
+    ++runs;
   } while (reader_->next(run));
   window.sieved = window.staged = true;
-  if (pays_to_sieve(window, separate.size(), bytes)) return ready_.push_back(std::move(window));
-  std::reverse(separate.begin(), separate.end());
-  ready_ = std::move(separate);
+  if (pays_to_sieve(window, runs, bytes)) return ready_.push_back(std::move(window));
+  reader_.emplace(task_.lists, window_, task_.direction, limits_);
+  while (reader_->next(run)) {
+    ready_.push_back(whole(run));
+    ready_.back().staged = run.pieces.size() > IOV_MAX || ready_.back().staged;
+  }
+  std::reverse(ready_.begin(), ready_.end());
 }
 
 bool StepMaker::pays_to_sieve(const Step& window, std::uint64_t runs, std::uint64_t bytes) const {

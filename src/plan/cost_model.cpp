@@ -13,9 +13,8 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
-constexpr double kSleepsNs = 20'000;  // a call that takes longer waits for its storage, and leaves its core to others
-constexpr double kTurnNs = 400;       // more for each call of processes that take turns at a file: it changes cores
-constexpr double kStagingNs = 150;    // to take a staging buffer and give it back
+constexpr double kTurnNs = 400;     // more for each call of processes that take turns at a file: it changes cores
+constexpr double kStagingNs = 150;  // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
 enum class Style { plain, pack, sieve };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "support/shared_files.hpp"
+#include "support/told_transfers.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -223,6 +225,37 @@ TEST_F(ProgressThreadAlone, AProgramMayEndWithRequestsOutstanding) {
   };
   for (const tw_progress progress : {TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL})
     EXPECT_EXIT(body(progress), testing::ExitedWithCode(0), "") << progress;
+}
+
+// Which thread made the transfers while another one tested for their end.
+std::atomic<int> transfers_by_tester{0};
+std::atomic<int> transfers_by_others{0};
+std::thread::id tester;
+
+ssize_t told(ssize_t really) {
+  ++(std::this_thread::get_id() == tester ? transfers_by_tester : transfers_by_others);
+  return really;
+}
+
+TEST_F(ProgressThreadAlone, MovesWhatAProgramOnlyTestsFor) {
+  tester = std::this_thread::get_id();
+  const ToldTransfers transfers(told);
+  tw_group* self = nullptr;
+  ASSERT_EQ(tw_group_self(&self), TW_OK);
+  tw_file* file = open(self);
+  for (int i = 0; i < 50; ++i) {
+    const std::string data = text_of(0, kPiece, i);
+    const tw_extent extent{const_cast<char*>(data.data()), kPiece, i * kPiece};
+    const tw_access access = write_of(extent, TW_PROGRESS_THREAD);
+    tw_request* request = nullptr;
+    ASSERT_EQ(tw_iaccess_one(file, &access, &request), TW_OK) << tw_last_error();
+    int done = 0;
+    while (done == 0) ASSERT_EQ(tw_test(&request, &done, nullptr), TW_OK) << tw_last_error();
+  }
+  EXPECT_GT(transfers_by_tester + transfers_by_others, 0);
+  EXPECT_EQ(transfers_by_tester, 0) << "a test is no place for a transfer";
+  EXPECT_EQ(tw_file_close(file), TW_OK);
+  tw_group_free(self);
 }
 
 }  // namespace
