@@ -41,7 +41,7 @@ struct PlanInput {
   std::size_t nodes = 1;       // they are on
   bool common = false;         // one of them moves it for all
   bool may_sieve_writes = true;
-  bool past_cache = false;  // aggregators sieve through the page cache only
+  bool past_cache = false;                               // aggregators sieve through the page cache only
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;  // of one worker
   std::optional<Method> method;                          // by hint; else the cheapest. shared and naive: shared memory
   std::size_t cores = 0;                                 // that the tasks share; 0: not known, one each
