@@ -188,8 +188,10 @@ TEST_F(NoMemoryForFiles, OfOneOfTwoThreads) {
 TEST_F(NoMemoryForFiles, OfOneOfSeveralProcesses) {
   const char* hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
   run_all(2, kBookkeeping, hints, 2);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // more take minutes there
   run_all(3, kBookkeeping, hints, 3);
   run_all(4, kBookkeeping, hints, 2);
+#endif
 }
 
 TEST_F(NoMemoryForFiles, OfOneOfThreeThreads) { run_all(3, kBookkeeping, "method=shared,workers=3"); }

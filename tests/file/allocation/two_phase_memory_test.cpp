@@ -141,6 +141,9 @@ TEST_F(TwoPhaseMemory, OfWhatManyTasksWriteIsThatOfAnAggregator) {
 
 // Of simulated tasks all allocations are on one thread, so whichever is refused, of whichever task.
 TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "one thread, and minutes";
+#endif
   constexpr std::uint64_t kBookkeeping = 257;  // a few words can always be had (src/group/memory.hpp)
   for (const TaskRank tasks : {2, 5}) {
     for (const std::int64_t on_node : {1, 100}) {
