@@ -8,7 +8,9 @@
 #   BUILD   build folders; default: those of build/release and build/openmpi that have the program
 #
 # Open MPI has two kinds of MPI-IO: both are measured, OMPIO and the ROMIO inside it. Hints and settings of an MPI are left as
-# they come, but ranks that wait give their core away and are bound to none: there are more of them than cores. MPICH has
+# they come, but ranks that wait give their core away and are bound to none: there are more of them than cores. Where all
+# compute while they write, each is bound to a core, as on most clusters: the kernel sometimes leaves unbound ones on one
+# core while the other one is idle. MPICH has
 # no setting for that before 4.2; bench_yield.so makes it do so where there are more ranks than cores.
 # Exit status: 0 all ran, 1 a run failed (the others go on), 2 wrong usage or nothing was built.
 set -uo pipefail
@@ -58,7 +60,7 @@ one() {
   echo "== $name, $ranks ranks: $*"
   local yields=()
   [ "$ranks" -le "$(nproc)" ] || yields=("${yielding[@]}")
-  if ! timeout -s KILL "$limit" "${launch[@]}" -n "$ranks" "${yields[@]}" "$program" "${flags[@]}" --dir "$dir" "$@" \
+  if ! timeout -s KILL "$limit" "${launch[@]}" "$bind" "${bound_to:-none}" -n "$ranks" "${yields[@]}" "$program" "${flags[@]}" --dir "$dir" "$@" \
       --json "$results/$name-$ranks-$((++runs)).json"; then
     echo "run.sh: this run failed: $name, $ranks ranks: $*" >&2
     failed=1
@@ -68,11 +70,11 @@ one() {
 # all NAME: every run of one MPI.
 all() {
   one "$1" 2 --part coll-perf --part small --part rows --part hybrid
-  one "$1" 2 --part overlap --part outstanding --only-dir
+  bound_to=core one "$1" 2 --part overlap --part outstanding --only-dir
   one "$1" 4 --part memory --part coll-perf --part small --part rows "${largest[@]}"
   one "$1" 8 --part memory --part coll-perf
   one "$1" 8 --part coll-perf --delayed
-  one "$1" 2 --part overlap --part outstanding --delayed
+  bound_to=core one "$1" 2 --part overlap --part outstanding --delayed
 }
 
 flags=() largest=() yielding=() runs=0
@@ -84,13 +86,14 @@ for build in "${builds[@]}"; do
   mpiexec=$(sed -n 's/^MPIEXEC_EXECUTABLE:[^=]*=//p' "$build/CMakeCache.txt" 2> /dev/null)
   launch=("${mpiexec:-mpiexec}")
   unset OMPI_MCA_io
-  yielding=()
+  yielding=() bind=-bind-to
   if ! "${launch[0]}" --version 2>&1 | grep -qi 'open[ -]*\(mpi\|rte\)\|prrte'; then
     yielding=(env "LD_PRELOAD=$build/lib/thalweg/bench_yield.so")
     all mpich
     continue
   fi
-  launch+=(--oversubscribe --bind-to none)
+  launch+=(--oversubscribe)
+  bind=--bind-to
   all openmpi
   romio=$("$(dirname "${launch[0]}")/ompi_info" --parsable 2> /dev/null | sed -n 's/^mca:io:\(romio[0-9]*\):version.*/\1/p' | head -1)
   if [ -n "$romio" ]; then

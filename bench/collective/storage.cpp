@@ -2,6 +2,7 @@
 #include "collective/storage.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +20,14 @@ constexpr DelayedStorage kDelays = {1'000'000'000, 100'000};
 template <class Function>
 Function emulator(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+// The pages of an empty file. To make them is work of memory's file system, and takes a core as long as four copies of
+// their bytes: no part of the storage that is emulated.
+void allocate(const std::string& path, double bytes) {
+  const int fd = static_cast<int>(must(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), "cannot make a file"));
+  must(::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)), "cannot allocate a file");
+  ::close(fd);
 }
 
 // In the build tree, or installed.
@@ -70,7 +79,9 @@ std::string Storage::fresh_path(double bytes) {
   if (!ranks_.first()) return ranks_.told(std::string());
   scratch_->settle();
   scratch_->claim_memory(bytes);
-  return ranks_.told((scratch_->fresh() / "shared").string());
+  const std::string path = (scratch_->fresh() / "shared").string();
+  if (delayed_) allocate(path, bytes);
+  return ranks_.told(path);
 }
 
 void Storage::drop(const std::string& path) {

@@ -72,7 +72,7 @@ class SharedFiles {
     for (std::int64_t r = 0; r < machine_.tasks(); ++r) {
       thalweg::IoContext io = thalweg::blocking_io();
       if (auto& queue = queues_[static_cast<std::size_t>(r)]; queue != nullptr) {
-        io.queue = io.direct_queue = queue.get();
+        io.queue = io.background_queue = queue.get();
         io.depth = kDepth;
       }
       ops.push_back(

@@ -1,5 +1,6 @@
-// IoQueue: transfers handed over and completed later. One text of the engine serves both kinds: the posix queue carries
-// a transfer out while it is submitted, the uring queue gives it to the kernel and hears of it in poll().
+// IoQueue: transfers handed over and completed later. One text of the engine serves all kinds: the posix queue carries
+// a transfer out while it is submitted, the uring queue gives it to the kernel and hears of it in poll(), the thread
+// queue to a thread of its own.
 //
 // Short transfers are continued, EINTR and EAGAIN retried, lengths beyond what the kernel takes split, in the queue.
 // Threads: one at a time per queue; queues of different threads are independent.
@@ -43,10 +44,13 @@ class IoQueue {
   // Waits until something has completed, for at most `limit`; nothing in flight: returns at once.
   virtual void wait(std::chrono::microseconds limit) = 0;
   virtual std::size_t in_flight() const = 0;
-  virtual const char* name() const = 0;  // "posix", "uring"
+  virtual const char* name() const = 0;  // "posix", "uring", "thread"
 };
 
 std::unique_ptr<IoQueue> make_posix_queue();
+// `depth`, at least 1, transfers in flight at most. Its thread is made when it is first needed; where none can be had,
+// transfers are carried out at submission.
+std::unique_ptr<IoQueue> make_thread_queue(unsigned depth);
 
 // Whether this library was built with io_uring and this kernel lets this process use it; probed once.
 bool uring_available();

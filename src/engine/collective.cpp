@@ -148,15 +148,20 @@ void put_in_flight(TransferTask& task, std::size_t workers) {
                                               std::uint64_t{1} << 30);
 }
 
+// Whether callers sleep while the storage works, rather than copy.
+bool sleeps(const Execution& what) { return what.plan->past_cache || what.file->strategy.costs.call_ns >= kSleepsNs; }
+
 bool only_copies(const Execution& what) {
-  return what.io.copy_queue != nullptr && !what.plan->past_cache && what.direction == Direction::write &&
-         what.file->strategy.costs.call_ns < kSleepsNs;
+  return what.io.copy_queue != nullptr && what.direction == Direction::write && !sleeps(what);
+}
+
+IoQueue* background_queue_of(const Execution& what) {
+  return what.io.background_queue != nullptr ? what.io.background_queue : blocking_background_queue();
 }
 
 IoQueue* queue_of(const Execution& what) {
   if (only_copies(what)) return what.io.copy_queue;
-  if (!what.plan->past_cache) return what.io.queue;
-  return what.io.direct_queue != nullptr ? what.io.direct_queue : blocking_direct_queue();
+  return what.plan->past_cache ? background_queue_of(what) : what.io.queue;
 }
 
 unsigned depth_of(const Execution& what) {
@@ -264,7 +269,7 @@ Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& pa
   phases.overlapping = pattern.shape == Shape::overlapping;
   phases.n_aggregators = what.plan->workers;
   if (!one_process(group)) phases.known = what.file->aggregators;
-  phases.queue = queue_of(what);
+  phases.queue = sleeps(what) ? background_queue_of(what) : queue_of(what);
   phases.past_cache = what.plan->past_cache;
   phases.depth = depth_of(what);
   phases.sieve = what.plan->sieve && !phases.past_cache;

@@ -3,26 +3,28 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <utility>
 
 namespace thalweg {
 
 namespace {
 
+// One whose transfers go on by themselves.
+std::unique_ptr<IoQueue> make_background_queue() {
+  auto ring = make_uring_queue(kRingDepth);
+  return ring.has_value() ? std::move(ring).value() : make_thread_queue(kRingDepth);
+}
+
 struct ThreadQueues {
   std::unique_ptr<IoQueue> posix = make_posix_queue();
-  std::unique_ptr<IoQueue> ring;  // made when first needed; null: no io_uring
-  bool tried = false;
+  std::unique_ptr<IoQueue> background;  // made when first needed
 
-  IoQueue* direct() {
-    if (!tried) {
-      tried = true;
-      try {
-        if (auto made = make_uring_queue(kRingDepth); made.has_value()) ring = std::move(made).value();
-      } catch (const std::bad_alloc&) {
-        tried = false;  // without a ring this time
-      }
+  IoQueue* background_if_possible() {
+    try {
+      if (background == nullptr) background = make_background_queue();
+    } catch (const std::bad_alloc&) {  // without it this time
     }
-    return ring != nullptr ? ring.get() : posix.get();
+    return background != nullptr ? background.get() : posix.get();
   }
 };
 
@@ -39,31 +41,29 @@ IoContext blocking_io() {
   return io;
 }
 
-IoQueue* blocking_direct_queue() { return thread_queues().direct(); }
+IoQueue* blocking_background_queue() { return thread_queues().background_if_possible(); }
 
-SharedQueues::SharedQueues() : posix_(make_posix_queue()) {
-  if (auto made = make_uring_queue(kRingDepth); made.has_value()) ring_ = std::move(made).value();
-}
+SharedQueues::SharedQueues() : posix_(make_posix_queue()), background_(make_background_queue()) {}
+
+bool SharedQueues::in_kernel() const { return uring_available(); }
 
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;
-  io.queue = ring_ != nullptr ? ring_.get() : posix_.get();
-  io.direct_queue = io.queue;
-  io.depth = ring_ != nullptr ? kRingDepth : 1;
-  io.unattended = ring_ != nullptr;
-  if (by_thread && ring_ != nullptr) io.copy_queue = &copies_;
+  io.queue = background_.get();
+  io.background_queue = background_.get();
+  io.depth = kRingDepth;
+  io.unattended = true;
+  if (by_thread) io.copy_queue = &copies_;
   return io;
 }
 
 IoContext SharedQueues::context_of_waiter() {
   IoContext io;
   io.queue = posix_.get();
-  io.direct_queue = ring_ != nullptr ? ring_.get() : posix_.get();
+  io.background_queue = background_.get();
   return io;
 }
 
-void SharedQueues::wait(std::chrono::microseconds limit) {
-  if (ring_ != nullptr) ring_->wait(limit);
-}
+void SharedQueues::wait(std::chrono::microseconds limit) { background_->wait(limit); }
 
 }  // namespace thalweg

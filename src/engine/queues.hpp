@@ -12,11 +12,11 @@ namespace thalweg {
 
 inline constexpr unsigned kRingDepth = 64;
 
-// Of the calling thread. The queue for direct transfers is made when the first one asks for it.
+// Of the calling thread. The queue for what goes on by itself is made when it is first asked for.
 IoContext blocking_io();
-IoQueue* blocking_direct_queue();
+IoQueue* blocking_background_queue();
 
-// What Progress works with: io_uring where it is there, so that no operation holds up another one.
+// What Progress works with: io_uring where it is there, else a thread, so that no operation holds up another one.
 class SharedQueues {
  public:
   SharedQueues();
@@ -24,8 +24,8 @@ class SharedQueues {
   IoContext context(bool by_thread);
   // For a thread that has nothing else to do.
   IoContext context_of_waiter();
-  bool in_kernel() const { return ring_ != nullptr; }
-  std::size_t in_flight() const { return ring_ != nullptr ? ring_->in_flight() : 0; }
+  bool in_kernel() const;
+  std::size_t in_flight() const { return background_->in_flight(); }
   void wait(std::chrono::microseconds limit);
   // Before each step of who advances: how much it may copy itself.
   void begin_step() { copies_.give(kCopiedByStep); }
@@ -33,7 +33,7 @@ class SharedQueues {
  private:
   static constexpr std::uint64_t kCopiedByStep = std::uint64_t{1} << 22;  // about a millisecond
   std::unique_ptr<IoQueue> posix_;
-  std::unique_ptr<IoQueue> ring_;  // null: no io_uring
+  std::unique_ptr<IoQueue> background_;
   RationedQueue copies_;
 };
 

@@ -25,7 +25,8 @@ namespace {
 using std::chrono::microseconds;
 constexpr microseconds kShort{200};
 constexpr microseconds kLong{1000};
-constexpr unsigned kShortRounds = 50;
+constexpr microseconds kShortest{50};
+constexpr int kPatience = 8;
 constexpr microseconds kAfterYou{20};
 constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
 constexpr unsigned kYieldRounds = 64;
@@ -40,6 +41,21 @@ std::string_view setting(const char* name) {
   const char* text = std::getenv(name);
   return text != nullptr ? text : "";
 }
+
+// How long the progress thread sleeps between looks: an eighth of how long nothing has happened. What others are waited
+// for in a round of some milliseconds, such as a message, is then not found a millisecond late.
+class Pace {
+ public:
+  void something_happened() { last_ = Clock::now(); }
+  microseconds pause() const {
+    const auto idle = std::chrono::duration_cast<microseconds>(Clock::now() - last_);
+    return std::clamp(idle / kPatience, kShortest, kLong);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
 
 // The progress thread, once: there is no call that could return it.
 void bind_as_wished() {
@@ -138,9 +154,9 @@ class Progress {
   bool begin(const std::shared_ptr<Request>& request, const Request* awaited);
   bool begin_arrivals(const Request* awaited);
   bool step(const Request* awaited = nullptr);
-  bool step_or_wait();
+  bool step_or_wait(const Pace& pace);
   void serve();
-  bool has_arrivals_after_sleep(bool any, unsigned idle_rounds);
+  bool has_arrivals_after_sleep(const Pace* idle);
   bool has_thread();
 
   std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
@@ -271,9 +287,9 @@ bool Progress::step(const Request* awaited) {
 }
 
 // mutex_ is held.
-bool Progress::step_or_wait() {
+bool Progress::step_or_wait(const Pace& pace) {
   if (step()) return true;
-  if (queues_.has_value() && queues_->in_flight() > 0) queues_->wait(kShort);
+  if (queues_.has_value() && queues_->in_flight() > 0) queues_->wait(pace.pause());
   return false;
 }
 
@@ -346,10 +362,10 @@ void Progress::serve() {
   name_this_thread("tw-progress");
   bind_as_wished();
   sleep_exactly();
-  unsigned idle_rounds = 0;
+  Pace pace;
   while (true) {
     if (attended_.load(std::memory_order_relaxed) > 0) {
-      sleep_for(idle_rounds++ < kShortRounds ? kShort : kLong);
+      sleep_for(std::max(kShort, pace.pause()));
       continue;
     }
     if (starters_.load(std::memory_order_relaxed) > 0) {
@@ -359,23 +375,26 @@ void Progress::serve() {
     bool any = false;
     {
       const std::lock_guard lock(mutex_);
-      any = step_or_wait();
+      any = step_or_wait(pace);
     }
-    idle_rounds = any ? 0 : idle_rounds + 1;
-    if (has_arrivals_after_sleep(any, idle_rounds)) sleep_for(kAfterYou);
+    if (any) pace.something_happened();
+    if (has_arrivals_after_sleep(any ? nullptr : &pace)) {
+      sleep_for(kAfterYou);
+      pace.something_happened();
+    }
   }
 }
 
 // Sleeps unless something arrived or happened. What arrived may have been begun by a thread that tests or waits, and
 // may not come back.
-bool Progress::has_arrivals_after_sleep(bool any, unsigned idle_rounds) {
+bool Progress::has_arrivals_after_sleep(const Pace* idle) {
   std::unique_lock lock(incoming_mutex_);
   if (incoming_.empty() || starved_) {
     const bool busy = outstanding_.load(std::memory_order_relaxed) != 0;
     if (!busy && !starved_) {
       arrived_.wait(lock, [this] { return !incoming_.empty() || outstanding_.load(std::memory_order_relaxed) != 0; });
-    } else if (!any) {
-      arrived_.wait_for(lock, idle_rounds < kShortRounds ? kShort / 4 : kLong);
+    } else if (idle != nullptr) {
+      arrived_.wait_for(lock, idle->pause());
     }
   }
   return !incoming_.empty() && !starved_;

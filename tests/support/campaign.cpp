@@ -239,7 +239,7 @@ class Play {
       Share& share = shares[static_cast<std::size_t>(r)];
       LateQueue* queue = queues_[static_cast<std::size_t>(r)].get();
       share.file = &file(r);
-      share.io.queue = share.io.direct_queue = queue;
+      share.io.queue = share.io.background_queue = queue;
       share.io.depth = static_cast<unsigned>(scenario_.queue_depth);
       share.io.unattended = scenario_.seed % 2 == 0;
       share.blocking = batch.blocking;
