@@ -27,7 +27,7 @@ constexpr microseconds kShort{200};
 constexpr microseconds kLong{1000};
 constexpr microseconds kShortest{50};
 constexpr int kPatience = 8;
-constexpr microseconds kAfterYou{20};
+constexpr microseconds kAfterYou{50};
 constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
 constexpr unsigned kYieldRounds = 64;
 constexpr std::uint64_t kMostByWaiter = std::uint64_t{128} << 20;
@@ -129,15 +129,19 @@ class Progress {
   // For a scope in which this thread calls that again and again: the progress thread would only be in its way.
   class Attending {
    public:
-    explicit Attending(const Request& request) : attended_(home_of(request).attended_) {
-      attended_.fetch_add(1, std::memory_order_relaxed);
+    explicit Attending(const Request& request) : progress_(home_of(request)) {
+      progress_.attended_.fetch_add(1, std::memory_order_relaxed);
     }
-    ~Attending() { attended_.fetch_sub(1, std::memory_order_relaxed); }
+    ~Attending() {
+      if (progress_.attended_.fetch_sub(1) > 1 || progress_.outstanding_.load() == 0) return;
+      const std::lock_guard lock(progress_.incoming_mutex_);
+      progress_.arrived_.notify_one();
+    }
     Attending(const Attending&) = delete;
     Attending& operator=(const Attending&) = delete;
 
    private:
-    std::atomic<int>& attended_;
+    Progress& progress_;
   };
   bool in_kernel();
   static bool is_left_to_thread(const Request& request) { return request.by_thread_; }
@@ -156,6 +160,7 @@ class Progress {
   bool step(const Request* awaited = nullptr);
   bool step_or_wait(const Pace& pace);
   void serve();
+  void wait_while_attended();
   bool has_arrivals_after_sleep(const Pace* idle);
   bool has_thread();
 
@@ -364,10 +369,7 @@ void Progress::serve() {
   sleep_exactly();
   Pace pace;
   while (true) {
-    if (attended_.load(std::memory_order_relaxed) > 0) {
-      sleep_for(std::max(kShort, pace.pause()));
-      continue;
-    }
+    wait_while_attended();
     if (starters_.load(std::memory_order_relaxed) > 0) {
       yield_core();
       continue;
@@ -383,6 +385,12 @@ void Progress::serve() {
       pace.something_happened();
     }
   }
+}
+
+void Progress::wait_while_attended() {
+  if (attended_.load() == 0) return;
+  std::unique_lock lock(incoming_mutex_);
+  arrived_.wait(lock, [this] { return attended_.load() == 0; });
 }
 
 // Sleeps unless something arrived or happened. What arrived may have been begun by a thread that tests or waits, and
@@ -411,7 +419,7 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   if (request->counts_) n_need_transport.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
-    outstanding_.fetch_add(1, std::memory_order_relaxed);  // seen by whoever looks at it under this lock
+    outstanding_.fetch_add(1);  // seen by whoever looks at it under this lock, or no longer attends
     incoming_.put_last(std::move(request));
   }
   arrived_.notify_one();
