@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/counting_new.hpp"
+#include "support/sanitized.hpp"
 #include "support/shared_files.hpp"
 
 namespace thalweg::test {
@@ -186,9 +187,10 @@ TEST_F(NoMemoryForFiles, OfOneOfTwoThreads) {
 
 // Aggregators and those whose bytes they move.
 TEST_F(NoMemoryForFiles, OfOneOfSeveralProcesses) {
+  if (kWatchesThreads) GTEST_SKIP() << "minutes";
   const char* hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
   run_all(2, kBookkeeping, hints, 2);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // more take minutes there
+#if !defined(__SANITIZE_ADDRESS__)  // more take minutes there
   run_all(3, kBookkeeping, hints, 3);
   run_all(4, kBookkeeping, hints, 2);
 #endif

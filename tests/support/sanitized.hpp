@@ -1,0 +1,13 @@
+// What this build looks for while it runs. What takes minutes there and shows nothing that other builds do not is
+// tried less often.
+#pragma once
+
+namespace thalweg::test {
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kWatchesThreads = true;
+#else
+inline constexpr bool kWatchesThreads = false;
+#endif
+
+}  // namespace thalweg::test
