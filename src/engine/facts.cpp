@@ -12,7 +12,8 @@ PatternPart from_zero(const ExtentSummary& summary) {
   ExtentSummary placed = summary;
   placed.begin = 0;
   placed.end = summary.bytes;
-  placed.runs = summary.n > 0 ? 1 : 0;
+  placed.runs = placed.close_runs = summary.n > 0 ? 1 : 0;
+  placed.close_bytes = summary.bytes;
   placed.sorted = placed.disjoint = true;
   return PatternPart(placed);
 }

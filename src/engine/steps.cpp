@@ -158,7 +158,13 @@ void StepMaker::sieve_window(const Run& first) {
   std::uint64_t runs = 0;
   Run run = first;
   window.range.begin = run.offset;
+  window.range.end = run.offset + run.bytes;
+  const std::uint64_t hole = widest_hole();
   do {
+    if (run.offset > window.range.end && run.offset - window.range.end > hole) {
+      window_.end = window.range.end;  // the next one begins behind the hole
+      break;
+    }
     std::uint64_t place = run.offset;
     for (const Piece& piece : run.pieces) {
       window.pieces.push_back(piece);
@@ -171,13 +177,24 @@ void StepMaker::sieve_window(const Run& first) {
     ++runs;
   } while (reader_->next(run));
   window.sieved = window.staged = true;
-  if (pays_to_sieve(window, runs, bytes)) return ready_.push_back(std::move(window));
+  if (pays_to_sieve(window, runs, bytes)) {
+    reader_.reset();
+    return ready_.push_back(std::move(window));
+  }
   reader_.emplace(task_.lists, window_, task_.direction, limits_);
   while (reader_->next(run)) {
     ready_.push_back(whole(run));
     ready_.back().staged = run.pieces.size() > IOV_MAX || ready_.back().staged;
   }
   std::reverse(ready_.begin(), ready_.end());
+}
+
+// What it costs to go through a hole is less than another window.
+std::uint64_t StepMaker::widest_hole() const {
+  const StorageCosts& costs = task_.file->strategy.costs;
+  const bool writes = task_.direction == Direction::write;
+  const double byte_ns = costs.read_byte_ns + (writes ? costs.write_byte_ns : 0);
+  return static_cast<std::uint64_t>((writes ? 2 : 1) * costs.call_ns / std::max(byte_ns, 0.001));
 }
 
 bool StepMaker::pays_to_sieve(const Step& window, std::uint64_t runs, std::uint64_t bytes) const {

@@ -41,6 +41,7 @@ class StepMaker {
   Step whole(const Run& run) const;
   void split_direct(const Run& run);
   void sieve_window(const Run& first);
+  std::uint64_t widest_hole() const;
   bool pays_to_sieve(const Step& window, std::uint64_t runs, std::uint64_t bytes) const;
 
   const TransferTask& task_;

@@ -77,7 +77,10 @@ Result<ExtentSummary> summarise(std::span<const Extent> extents) {
     const bool memory_goes_on = !first && address(extent) == last_memory;
     if (!file_goes_on) runs.begin_run(extent.offset);
     runs.add(extent.bytes);
-    if (!memory_goes_on) ++all.memory_runs;
+    if (!first && !memory_goes_on) all.one_in_memory = false;
+    const bool close = !first && extent.offset >= last_end && extent.offset - last_end <= kCloseBy;
+    all.close_bytes += extent.bytes + (close ? extent.offset - last_end : 0);
+    if (!close && all.close_runs < ~std::uint32_t{0}) ++all.close_runs;
     if (!file_goes_on || !memory_goes_on) ++all.pieces;
     if (extent.offset < last_offset) all.sorted = false;
     if (extent.offset < last_end) all.disjoint = false;  // while sorted, the last end is the highest

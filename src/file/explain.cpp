@@ -84,7 +84,9 @@ Result<Pattern> pattern_of(const RegularAccess& access) {
   task.runs = stride == access.bytes ? 1 : access.extents;
   task.pieces = task.runs;
   task.stride = task.runs > 1 ? stride : 0;
-  task.memory_runs = 1;
+  const bool close = stride - access.bytes <= kCloseBy;
+  task.close_runs = close ? 1 : static_cast<std::uint32_t>(std::min(task.runs, std::uint64_t{~std::uint32_t{0}}));
+  task.close_bytes = close ? range : task.bytes;
   std::vector<ExtentSummary> all(access.tasks, task);
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i].begin = i * distance;

@@ -43,9 +43,11 @@ PatternPart::PatternPart(const ExtentSummary& task) {
   bytes_ = most_ = task.bytes;
   runs_ = task.runs;
   pieces_ = task.pieces;
+  close_bytes_ = task.close_bytes;
+  close_runs_ = task.close_runs;
   run_bytes_ = task.bytes / task.runs;
   stride_ = task.runs > 1 ? task.stride : 0;
-  memory_contiguous_ = task.memory_runs <= 1;
+  memory_contiguous_ = task.one_in_memory;
   overlapping_ = task.bytes > task.end - task.begin || (task.sorted && !task.disjoint);
   regular_ = (task.runs == 1 || task.stride != 0) && run_bytes_ * task.runs == task.bytes;
 }
@@ -81,6 +83,8 @@ void PatternPart::join(const PatternPart& next) {
   bytes_ = saturating_sum(bytes_, next.bytes_);
   runs_ += next.runs_;
   pieces_ += next.pieces_;
+  close_bytes_ = saturating_sum(close_bytes_, next.close_bytes_);
+  close_runs_ += next.close_runs_;
   most_ = std::max(most_, next.most_);
   memory_contiguous_ = memory_contiguous_ && next.memory_contiguous_;
   overlapping_ = overlapping_ || next.overlapping_;
@@ -113,6 +117,8 @@ Pattern PatternPart::pattern() const {
   all.end = end_;
   all.runs = runs_;
   all.pieces = pieces_;
+  all.close_bytes = close_bytes_;
+  all.close_runs = close_runs_;
   const auto bytes = static_cast<double>(bytes_);
   all.density = std::min(1.0, bytes / static_cast<double>(end_ - begin_));
   all.largest_share = static_cast<double>(most_) / bytes;

@@ -25,10 +25,11 @@ struct Pattern {
   std::uint64_t bytes = 0;        // of all tasks
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t runs = 0;    // sum over tasks
-  std::uint64_t pieces = 0;  // sum over tasks
-  double density = 1;        // bytes / (end - begin), at most 1
-  double largest_share = 0;  // of the task with most bytes, 0..1
+  std::uint64_t runs = 0;                         // sum over tasks
+  std::uint64_t pieces = 0;                       // sum over tasks
+  std::uint64_t close_bytes = 0, close_runs = 0;  // the same, going on behind short holes (ExtentSummary)
+  double density = 1;                             // bytes / (end - begin), at most 1
+  double largest_share = 0;                       // of the task with most bytes, 0..1
 };
 
 // What is known of the accesses of consecutive tasks: as much as it takes to know the same of two such stretches
@@ -53,6 +54,7 @@ class PatternPart {
   std::uint64_t n_ = 0;  // tasks that move something; the rest holds of these
   Stretch first_, last_;
   std::uint64_t begin_ = 0, end_ = 0, bytes_ = 0, runs_ = 0, pieces_ = 0, most_ = 0;
+  std::uint64_t close_bytes_ = 0, close_runs_ = 0;
   std::uint64_t run_bytes_ = 0;  // of all runs, where regular_
   std::uint64_t stride_ = 0;     // within tasks; 0: none has more than one run
   std::uint64_t distance_ = 0;   // between tasks of one run each, modulo 2^64; 0: there are no two

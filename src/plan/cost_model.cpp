@@ -174,10 +174,9 @@ class Model {
   }
 
   Work direct_work(Style style) const {
-    const auto tasks = static_cast<double>(tasks_);
     if (style == Style::plain) return plain(own_runs(), bytes_);
     if (style == Style::pack) return packed(own_runs(), bytes_);
-    return sieved(tasks_apart() ? range_ : range_ * tasks, tasks);
+    return sieved(static_cast<double>(in_.pattern.close_bytes), static_cast<double>(in_.pattern.close_runs));
   }
   Work shared_work(Style style, std::size_t workers) const {
     const auto n = static_cast<double>(workers);

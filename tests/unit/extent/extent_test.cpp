@@ -23,7 +23,8 @@ TEST(Summary, OfNothingIsEmpty) {
     const ExtentSummary found = summary_of(none);
 
     EXPECT_TRUE(found.n == 0 && found.bytes == 0 && found.begin == 0 && found.end == 0);
-    EXPECT_TRUE(found.runs == 0 && found.pieces == 0 && found.memory_runs == 0 && found.stride == 0);
+    EXPECT_TRUE(found.runs == 0 && found.pieces == 0 && found.close_runs == 0 && found.close_bytes == 0 &&
+                found.stride == 0);
     EXPECT_TRUE(found.sorted && found.disjoint);
   }
 }
@@ -40,8 +41,25 @@ TEST(Summary, CountsBytesRunsAndPieces) {
   EXPECT_EQ(found.end, 32u);
   EXPECT_EQ(found.runs, 2u);
   EXPECT_EQ(found.pieces, 3u);
-  EXPECT_EQ(found.memory_runs, 2u);
+  EXPECT_FALSE(found.one_in_memory);
   EXPECT_TRUE(found.sorted && found.disjoint);
+}
+
+TEST(Summary, GoesOnBehindShortHoles) {
+  std::byte* at = memory.data();
+  const auto close = [&](const std::vector<Extent>& extents) {
+    const ExtentSummary found = summary_of(extents);
+    return std::array<std::uint64_t, 2>{found.close_runs, found.close_bytes};
+  };
+  const std::uint64_t far = 14 + kCloseBy + 1;
+
+  EXPECT_EQ(close({{at, 4, 10}}), (std::array<std::uint64_t, 2>{1, 4}));
+  EXPECT_EQ(close({{at, 4, 10}, {at, 4, 14}}), (std::array<std::uint64_t, 2>{1, 8}));
+  EXPECT_EQ(close({{at, 4, 10}, {at, 4, far - 1}}), (std::array<std::uint64_t, 2>{1, 8 + kCloseBy}));
+  EXPECT_EQ(close({{at, 4, 10}, {at, 4, far}}), (std::array<std::uint64_t, 2>{2, 8}));
+  EXPECT_EQ(close({{at, 4, 10}, {at, 4, far}, {at, 4, far + 6}}), (std::array<std::uint64_t, 2>{2, 14}));
+  EXPECT_EQ(close({{at, 4, 10}, {at, 4, 0}}), (std::array<std::uint64_t, 2>{2, 8}));  // not in order
+  EXPECT_TRUE(summary_of({{at, 4, 10}, {at + 4, 4, far}}).one_in_memory);
 }
 
 TEST(Summary, KnowsOrderAndOverlap) {

@@ -9,6 +9,13 @@
 namespace thalweg {
 namespace {
 
+// Of each task: `n` runs with so much between them.
+void set_holes(PlanInput& input, std::uint64_t n, std::uint64_t bytes, std::uint64_t hole) {
+  const bool close = hole <= kCloseBy;
+  input.pattern.close_runs = input.tasks * (close ? 1 : n);
+  input.pattern.close_bytes = input.tasks * (n * bytes + (close ? (n - 1) * hole : 0));
+}
+
 // `tasks` tasks with `n` runs of `bytes` each, `stride` apart; tasks one behind the other.
 PlanInput strided(std::size_t tasks, std::uint64_t n, std::uint64_t bytes, std::uint64_t stride) {
   PlanInput input;
@@ -22,6 +29,7 @@ PlanInput strided(std::size_t tasks, std::uint64_t n, std::uint64_t bytes, std::
   p.pieces = tasks * n;
   p.density = static_cast<double>(p.bytes) / static_cast<double>(p.end);
   p.largest_share = 1.0 / static_cast<double>(tasks);
+  set_holes(input, n, bytes, stride - bytes);
   return input;
 }
 
@@ -30,6 +38,7 @@ PlanInput interleaved(std::size_t tasks, std::uint64_t n, std::uint64_t bytes) {
   PlanInput input = strided(tasks, n, bytes, bytes);
   input.pattern.shape = Shape::interleaved;
   input.pattern.runs = tasks * n;
+  set_holes(input, n, bytes, (tasks - 1) * bytes);
   return input;
 }
 
@@ -116,7 +125,19 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
   }
 }
 
-// Windows of sieving have all bytes of the range, for each task.
+// Rows of 512 bytes of a block of an array (coll_perf, 256^3, 8 ranks in 2 x 2 x 2): half of each plane's rows is of
+// other ranks. On 2 cores direct took 24 ms where 2 aggregators took 90 (docs/performance.md).
+TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
+  PlanInput rows = of_processes(reading(interleaved(8, 16384, 512)));
+  rows.cores = 2;
+  rows.pattern.close_runs = 8 * 128;
+  rows.pattern.close_bytes = 8 * (128 * 128 * 1024 - 128 * 512);
+  const Plan chosen = plan(rows);
+  EXPECT_EQ(chosen.method, Method::direct);
+  EXPECT_TRUE(chosen.sieve);
+}
+
+// Windows of sieving have the bytes of holes, for each task.
 TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
   PlanInput rows = of_processes(reading(interleaved(2, 16384, 512)));
   rows.cores = 2;
@@ -134,6 +155,7 @@ TEST(ChosenPlan, CountsARoundForEachRunWhereTheyAreFarApart) {
   PlanInput sparse = of_processes(interleaved(4, 25000, 64));
   sparse.pattern.end = std::uint64_t{100} << 30;
   sparse.pattern.density = 64e5 / static_cast<double>(sparse.pattern.end);
+  set_holes(sparse, 25000, 64, 1 << 20);
 
   EXPECT_EQ(plan(sparse).method, Method::direct);
 }
@@ -158,6 +180,7 @@ TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
   PlanInput records = of_processes(interleaved(8, 16384, 64));
   records.pattern.end *= 2;
   records.pattern.density = 0.5;
+  set_holes(records, 16384, 64, 15 * 64);
   const Plan sieved = plan(records, far_away());
   EXPECT_EQ(sieved.method, Method::aggregate);
   EXPECT_TRUE(sieved.sieve);
@@ -280,6 +303,8 @@ PlanInput random_input(std::mt19937_64& random) {
   p.begin = random() % (p.end + 1);
   p.runs = 1 + (random() >> (1 + random() % 63));
   p.pieces = p.runs + (random() >> (1 + random() % 63));
+  p.close_runs = 1 + random() % p.runs;
+  p.close_bytes = p.bytes + random() % (p.end - p.begin + 1);
   p.density = static_cast<double>(random() % 1001) / 1000;
   p.largest_share = std::max(1.0 / static_cast<double>(input.tasks), static_cast<double>(random() % 1001) / 1000);
   return input;
