@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/checked_math.hpp"
 #include "file/physical_writer.hpp"
@@ -46,9 +47,11 @@ class DemandRows {
       open_ = d;
     }
   }
+  // Those since the last time.
   std::vector<Demand> take() {
     close();
-    return std::move(rows_);
+    open_.count = 0;
+    return std::exchange(rows_, {});
   }
 
  private:
@@ -83,7 +86,9 @@ void for_each_demand(const PlanInput& input, const WritePlan& plan, F&& fn) {
   });
 }
 
-std::vector<Demand> demands(const PlanInput& input, const WritePlan& plan) {
+// The same by physical file, then process.
+template <class F>
+void for_each_demand_in_order(const PlanInput& input, const WritePlan& plan, F&& fn) {
   bool sorted = true;
   std::size_t n = 0;
   Demand last;
@@ -91,17 +96,12 @@ std::vector<Demand> demands(const PlanInput& input, const WritePlan& plan) {
     sorted &= n++ == 0 || !before(d, last);
     last = d;
   });
-  DemandRows rows;
-  if (sorted) {
-    for_each_demand(input, plan, [&](const Demand& d) { rows.add(d); });
-    return rows.take();
-  }
+  if (sorted) return for_each_demand(input, plan, fn);
   std::vector<Demand> all;
   all.reserve(n);
   for_each_demand(input, plan, [&](const Demand& d) { all.push_back(d); });
   std::sort(all.begin(), all.end(), before);
-  for (const Demand& d : all) rows.add(d);
-  return rows.take();
+  for (const Demand& d : all) fn(d);
 }
 
 std::uint64_t slab_bytes(const Demand& d, std::uint64_t processes, std::uint32_t alignment) {
@@ -143,35 +143,42 @@ Status lay_out(const std::vector<Demand>& list, const PlannedPart& part, std::ve
 
 // The demands on one part, by process. That of task 0 packs the small leftovers of the others, so it is among them
 // wherever there are several; and a session has at least one domain.
-std::vector<Demand> demands_on(std::span<const Demand> part, std::uint32_t k, std::int64_t root) {
-  std::vector<Demand> result(part.begin(), part.end());
+void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
   const auto place =
-      std::partition_point(result.begin(), result.end(), [&](const Demand& d) { return d.process + d.count <= root; });
-  const bool root_is_there = place != result.end() && place->process <= root;
-  if (!root_is_there && processes_of(result) != 1) result.insert(place, {k, 1, root, 0, 0});
-  return result;
+      std::partition_point(list.begin(), list.end(), [&](const Demand& d) { return d.process + d.count <= root; });
+  const bool root_is_there = place != list.end() && place->process <= root;
+  if (!root_is_there && processes_of(list) != 1) list.insert(place, {k, 1, root, 0, 0});
+}
+
+Status place_part(PlannedPart& part, std::vector<Demand> list, std::int64_t root,
+                  std::vector<WritePlan::Domains>& out) {
+  add_root(list, part.header.id.physical, root);
+  const std::size_t first = out.size();
+  TW_RETURN_IF_ERROR(lay_out(list, part, out, part.session.round_bytes));
+  std::uint64_t largest = 0;
+  for (std::size_t i = first; i < out.size(); ++i) largest = std::max(largest, out[i].bytes);
+  part.session.n_domains = processes_of(list);
+  part.session.rounds_per_doubling = kRoundsPerDoubling;
+  part.session.most_doublings = most_doublings(largest, part.session.round_bytes);
+  return {};
 }
 
 }  // namespace
 
 Status place_domains(const PlanInput& input, WritePlan& plan) {
-  const std::vector<Demand> wanted = demands(input, plan);
-  std::span<const Demand> rest = wanted;
-  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
-    PlannedPart& part = plan.parts[k];
-    std::size_t here = 0;
-    while (here < rest.size() && rest[here].physical == k) ++here;
-    const std::vector<Demand> list = demands_on(rest.first(here), k, input.requests.root_process());
-    rest = rest.subspan(here);
-    const std::size_t first = plan.domains.size();
-    TW_RETURN_IF_ERROR(lay_out(list, part, plan.domains, part.session.round_bytes));
-    std::uint64_t largest = 0;
-    for (std::size_t i = first; i < plan.domains.size(); ++i) largest = std::max(largest, plan.domains[i].bytes);
-    part.session.n_domains = processes_of(list);
-    part.session.rounds_per_doubling = kRoundsPerDoubling;
-    part.session.most_doublings = most_doublings(largest, part.session.round_bytes);
-  }
-  return {};
+  DemandRows rows;
+  Status status;
+  std::size_t k = 0;
+  const auto finish_until = [&](std::size_t end) {
+    for (; k < end && status.ok(); ++k)
+      status = place_part(plan.parts[k], rows.take(), input.requests.root_process(), plan.domains);
+  };
+  for_each_demand_in_order(input, plan, [&](const Demand& d) {
+    finish_until(d.physical);
+    rows.add(d);
+  });
+  finish_until(plan.parts.size());
+  return status;
 }
 
 }  // namespace thalweg
