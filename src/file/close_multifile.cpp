@@ -3,6 +3,7 @@
 #include <array>
 #include <ctime>
 #include <iterator>
+#include <optional>
 
 #include "base/shell_word.hpp"
 #include "file/index_writer.hpp"
@@ -77,22 +78,22 @@ Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected
     attributes.insert(before.begin(), before.end());
   } else {
     attributes.emplace("creator", "thalweg");
-    attributes.emplace("created", utc_now(root.parts[0].header.created_seconds));
-    attributes.emplace(kStrategyAttribute, root.strategy);
+    attributes.emplace("created", utc_now(root.plan.parts[0].header.created_seconds));
+    attributes.emplace(kStrategyAttribute, root.plan.common.strategy);
   }
   return attributes;
 }
 
 // Writes the small leftovers that processes sent along into superblocks of this process.
-Status adopt_shipped(const WriteRoot::RootPart& part, const std::vector<PartContribution>& contributions,
+Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<PartContribution>& contributions,
                      WriteSet& files, std::uint64_t& used) {
+  const std::optional<DomainShare> share = domain_share(root.plan, k, root.process);
   std::vector<std::pair<const PartContribution*, PackedAt>> adopted;
   std::shared_ptr<PhysicalWriter> writer;
   for (const PartContribution& c : contributions) {
     if (c.shipped.empty()) continue;
-    if (!part.share)
-      return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
-    TW_ASSIGN_OR_RETURN(writer, files.writer(*part.share, part.header));
+    if (!share) return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
+    TW_ASSIGN_OR_RETURN(writer, files.writer(*share, root.plan.parts[k].header));
     TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
     adopted.emplace_back(&c, at);
   }
@@ -117,7 +118,7 @@ Status check_same_file(StoredFile& file, const format::FileHeader& header) {
 
 // `used`: first offset behind everything that task 0 wrote into it.
 Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
-  const WriteRoot::RootPart& part = root.parts[k];
+  const PlannedPart& part = root.plan.parts[k];
   Contributions fresh(part.header.n_local);
   for (const PartContribution& c : collected.parts[k]) {
     used = std::max(used, c.high_water);
@@ -125,7 +126,8 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
   }
   TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
   TW_RETURN_IF_ERROR(check_same_file(*file, part.header));
-  IndexJob job{file.get(), part.header, part.session, format::align_up(used, format::kPageBytes), nullptr, &fresh, {}};
+  IndexJob job{file.get(), part.header, part.session.session, format::align_up(used, format::kPageBytes), nullptr,
+               &fresh,     {}};
   if (root.old) {
     TW_ASSIGN_OR_RETURN(job.old, root.old->part(k));
   }
@@ -148,16 +150,16 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
 
 // Physical file 0 last: as long as it is open the multifile is.
 Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
-  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, root.parts.size(), processes));
+  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, root.plan.parts.size(), processes));
   std::vector<std::uint64_t> used;
-  for (std::size_t k = 0; k < root.parts.size(); ++k) {
-    used.push_back(root.parts[k].data_start);
-    TW_RETURN_IF_ERROR(adopt_shipped(root.parts[k], collected.parts[k], files, used.back()));
+  const auto n_parts = static_cast<std::uint32_t>(root.plan.parts.size());
+  for (std::uint32_t k = 0; k < n_parts; ++k) {
+    used.push_back(root.plan.parts[k].session.data_start);
+    TW_RETURN_IF_ERROR(adopt_shipped(root, k, collected.parts[k], files, used.back()));
   }
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());
-  for (auto k = static_cast<std::uint32_t>(root.parts.size()); k-- > 0;)
-    TW_RETURN_IF_ERROR(close_part(root, k, collected, used[k]));
+  for (std::uint32_t k = n_parts; k-- > 0;) TW_RETURN_IF_ERROR(close_part(root, k, collected, used[k]));
   return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
 }
 

@@ -145,10 +145,10 @@ class Creation {
   format::FileHeader old_;
 };
 
-Status begin_one(Backend& backend, const std::string& name, const PlannedPart& part) {
+Status begin_one(Backend& backend, const std::string& name, const WritePlan& plan, const PlannedPart& part) {
   TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
   TW_RETURN_IF_ERROR(file->truncate(part.session_offset));  // what lies behind the end belongs to nobody
-  TW_RETURN_IF_ERROR(file->write(part.session_offset, encode_session_front(part)));
+  TW_RETURN_IF_ERROR(file->write(part.session_offset, encode_session_front(plan, part)));
   TW_RETURN_IF_ERROR(write_state(*file, part.header, part.state));
   return file->close();
 }
@@ -192,7 +192,7 @@ Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::st
 
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {
   for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
-    const Status status = begin_one(backend, format::physical_name(path, k), plan.parts[k]);
+    const Status status = begin_one(backend, format::physical_name(path, k), plan, plan.parts[k]);
     if (status.ok()) continue;
     for (std::uint32_t i = 0; i <= k; ++i)
       abandon_session(backend, path, plan.parts[i].header, plan.parts[i].state, plan.parts[i].session.previous_offset);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "backend/backend.hpp"
@@ -22,18 +21,10 @@ inline constexpr char kStrategyAttribute[] = "thalweg.strategy";
 struct WriteRoot {
   std::shared_ptr<Backend> backend;
   std::string path;
-  struct RootPart {
-    format::FileHeader header;
-    format::StateSlot state;  // open
-    std::uint32_t session = 0;
-    std::uint64_t data_start = 0;
-    std::uint64_t previous_session_offset = 0;
-    std::optional<DomainShare> share;  // of task 0's process
-  };
-  std::vector<RootPart> parts;
+  WritePlan plan;                    // but for the ranks of a mapping
+  std::int64_t process = 0;          // task 0's
   std::shared_ptr<ReadSet> old;      // append: what was there
   std::unique_ptr<StoredFile> held;  // keeps other writers and repairs away
-  std::string strategy;
 };
 
 struct Multifile {

@@ -86,7 +86,10 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const Open
 
 // ---- Writing -----------------------------------------------------------------------------------------------------
 
-std::uint64_t hash_arguments(const OpenRequest& request) {
+std::size_t rank_of(const Group& group) { return static_cast<std::size_t>(group.rank()); }
+std::size_t size_of(const Group& group) { return static_cast<std::size_t>(group.size()); }
+
+std::uint32_t hash_arguments(const OpenRequest& request) {
   const Options& o = request.config.options;
   WireWriter out;
   out.put_text(request.path);
@@ -97,7 +100,8 @@ std::uint64_t hash_arguments(const OpenRequest& request) {
         static_cast<std::uint64_t>(o.checksum), static_cast<std::uint64_t>(o.codec), std::uint64_t{o.sync_on_close}})
     out.put(value);
   const Bytes bytes = out.take();
-  return std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const std::uint64_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
 }
 
 Result<std::uint64_t> total_logical(const Group& group, const OpenRequest& request, const ReadSet* old) {
@@ -139,7 +143,6 @@ Status hold(const OpenRequest& request, std::unique_ptr<StoredFile>& held) {
   return {};
 }
 
-// What task 0 does between gather and broadcast.
 // The plan of an append rests on what was read before the lock was taken: nobody may have appended in between.
 Status check_unchanged(const OpenRequest& request, const Part& read) {
   TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
@@ -148,23 +151,24 @@ Status check_unchanged(const OpenRequest& request, const Part& read) {
   return Status::error(Code::unsafe, "'" + request.path + "' was changed by another program while it was opened");
 }
 
-Status plan_and_create(const OpenRequest& request, const Gathered& gathered, ReadSet* old,
-                       std::unique_ptr<WriteRoot>& root, WriteCommon& common, Gathered& shares) {
-  TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(gathered));
+// What the tasks ask for is forgotten when they have their shares: both, and the files, would be too much at once.
+Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadSet* old, Gathered& shares,
+                            std::int64_t& process) {
+  TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
   const PlanInput input{requests, request.config.options, request.config.mapping, storage, usable_cores()};
-  TW_ASSIGN_OR_RETURN(const WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
-  shares.begin.push_back(0);
-  for (std::size_t task = 0; task < requests.tasks(); ++task) {
-    const Bytes share = encode_share(plan, requests, task);
-    shares.data.insert(shares.data.end(), share.begin(), share.end());
-    shares.begin.push_back(shares.data.size());
-  }
-  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, {}, {}, plan.common.strategy});
-  for (const PlannedPart& part : plan.parts)
-    kept->parts.push_back({part.header, part.state, part.session.session, part.session.data_start,
-                           part.session.previous_offset,
-                           domain_share(plan, part.header.id.physical, requests.process(0))});
+  TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
+  shares = encode_shares(plan, requests);
+  process = requests.root_process();
+  return plan;
+}
+
+// What task 0 does between gather and broadcast.
+Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, std::unique_ptr<WriteRoot>& root,
+                       WriteCommon& common, Gathered& shares) {
+  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, 0, {}, {}});
+  WritePlan& plan = kept->plan;
+  TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, shares, kept->process));
   common = plan.common;
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(hold(request, kept->held));
@@ -173,11 +177,13 @@ Status plan_and_create(const OpenRequest& request, const Gathered& gathered, Rea
   } else {
     TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path, request.exclusive, plan));
   }
+  plan.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
+  for (PlannedPart& part : plan.parts) part.ranks = std::vector<std::uint64_t>();
   root = std::move(kept);
   return {};
 }
 
-Status start_writing(const OpenRequest& request, const WriteCommon& common, ByteView share_bytes,
+Status start_writing(const OpenRequest& request, const WriteCommon& common, WriteShare share,
                      std::shared_ptr<WriteSet> set, std::shared_ptr<ReadSet> old, Multifile& file) {
   const Options& options = request.config.options;
   if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
@@ -186,7 +192,7 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Byte
   setup.files = std::move(set);
   setup.old = std::move(old);
   setup.common = common;
-  setup.share = decode_share(share_bytes);
+  setup.share = std::move(share);
   setup.settings.buffer_bytes = options.buffer_bytes;
   setup.settings.chunk_bytes = options.chunk_bytes == kAuto ? common.chunk_bytes : options.chunk_bytes;
   setup.settings.codec = options.codec;
@@ -200,11 +206,11 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Byte
 // A creation that failed after its files were made leaves none behind; a failed append leaves the file as it was.
 void undo(const WriteRoot& root, const OpenRequest& request) {
   if (request.access == Access::create) {
-    remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.parts.size()));
+    remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.plan.parts.size()));
     return;
   }
-  for (const WriteRoot::RootPart& part : root.parts)
-    abandon_session(*root.backend, root.path, part.header, part.state, part.previous_session_offset);
+  for (const PlannedPart& part : root.plan.parts)
+    abandon_session(*root.backend, root.path, part.header, part.state, part.session.previous_offset);
 }
 
 Op<Result<std::shared_ptr<ReadSet>>> share_old(Group& group, const OpenRequest& request) {
@@ -221,7 +227,7 @@ Bytes encode_news(const Status& planned, const WriteCommon& common) {
   (void)attempt([&] {
     WireWriter out;
     out.put_status(planned);
-    out.put_all(encode(common));
+    out.put_bytes(encode(common));
     news = out.take();
     return Status{};
   }).ok();
@@ -241,9 +247,9 @@ Status heard_common(ByteView news, WriteCommon& common) {
   return {};
 }
 
-// From the plan of task 0, `news` and `shares` on it, to a handle.
-Op<Status> follow_plan(Group& group, const OpenRequest& request, const Bytes& news, Gathered& shares,
-                       std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
+// From the plan of task 0, `news` and `shares` on it, to a handle that serves `runs`.
+Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRun> runs, const Bytes& news,
+                       Gathered& shares, std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
   const auto heard = co_await group.broadcast(news, 0);
   Status status = heard.has_value() ? heard_status(heard.value(), request.path) : heard.error();
   if (!status.ok()) co_return status;
@@ -261,7 +267,8 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, const Bytes& ne
   const Status mine = attempt([&] {
     TW_RETURN_IF_ERROR(understood);
     if (!set.value()) return no_memory(request.path);
-    return start_writing(request, common, share.value(), std::static_pointer_cast<WriteSet>(set.value()), old, *file);
+    WriteShare told = decode_share(share.value(), common, runs, rank_of(group), size_of(group));
+    return start_writing(request, common, std::move(told), std::static_pointer_cast<WriteSet>(set.value()), old, *file);
   });
   status = co_await agree(group, mine);
   co_return status;
@@ -279,7 +286,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
     return make_request(group, request, old->get(), wanted);
   });
   (void)attempt([&] {
-    wanted_bytes = encode(wanted);
+    wanted_bytes = encode(wanted, rank_of(group), size_of(group));
     return Status{};
   }).ok();  // no bytes: task 0 finds them wrong
   auto gathered = co_await group.gather(wanted_bytes, 0);
@@ -290,11 +297,10 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   if (group.rank() == 0) {
     WriteCommon common;
     const Status planned =
-        attempt([&] { return plan_and_create(request, *gathered, old->get(), root, common, shares); });
+        attempt([&] { return plan_and_create(request, std::move(*gathered), old->get(), root, common, shares); });
     news = encode_news(planned, common);
-    gathered->data = {};
   }
-  const Status status = co_await follow_plan(group, request, news, shares, *old, file);
+  const Status status = co_await follow_plan(group, request, wanted.runs, news, shares, *old, file);
   if (!status.ok()) {
     if (root) undo(*root, request);
     co_return status;

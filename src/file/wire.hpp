@@ -27,24 +27,26 @@ class WireWriter {
     const auto* at = reinterpret_cast<const std::byte*>(values.data());
     bytes_.insert(bytes_.end(), at, at + values.size() * sizeof(T));
   }
+  // Seven bits to a byte: small numbers are short.
+  void put_short(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) put(static_cast<std::uint8_t>(value | 0x80));
+    put(static_cast<std::uint8_t>(value));
+  }
+  // As the distance from what the reader expects, too: one byte where it is right.
+  void put_near(std::uint64_t value, std::uint64_t expected) {
+    const std::uint64_t step = value - expected;  // may be a negative number
+    put_short((step << 1) ^ (0 - (step >> 63)));
+  }
   void put_bytes(ByteView bytes) {
-    put(std::uint64_t{bytes.size()});
+    put_short(bytes.size());
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
   void put_text(const std::string& text) { put_bytes(std::as_bytes(std::span(text))); }
   void put_status(const Status& status) {
-    put(static_cast<std::int32_t>(status.code()));
+    put_short(static_cast<std::uint64_t>(status.code()));
+    if (status.ok()) return;
     put(std::int32_t{status.os_errno()});
-    put_text(status.ok() ? std::string() : status.message());
-  }
-  // Bytes that follow are read back with get_view(): begins them, to be ended with what this gave.
-  std::size_t begin_bytes() {
-    put(std::uint64_t{0});
-    return bytes_.size();
-  }
-  void end_bytes(std::size_t begin) {
-    const std::uint64_t size = bytes_.size() - begin;
-    std::memcpy(bytes_.data() + begin - sizeof size, &size, sizeof size);
+    put_text(status.message());
   }
   void reserve(std::size_t more) { bytes_.reserve(bytes_.size() + more); }
   Bytes& bytes() { return bytes_; }
@@ -76,22 +78,35 @@ class WireReader {
     rest_ = rest_.subspan(n * sizeof(T));
     return values;
   }
+  std::uint64_t get_short() {
+    std::uint64_t value = 0;
+    for (unsigned bits = 0; bits < 64; bits += 7) {
+      const auto byte = get<std::uint8_t>();
+      value |= std::uint64_t{byte & 0x7Fu} << bits;
+      if (byte < 0x80) break;
+    }
+    return value;
+  }
+  std::uint64_t get_near(std::uint64_t expected) {
+    const std::uint64_t told = get_short();
+    return expected + ((told >> 1) ^ (0 - (told & 1)));
+  }
   // What put_bytes() wrote, borrowed.
   ByteView get_view() {
-    const auto n = std::min<std::uint64_t>(get<std::uint64_t>(), rest_.size());
+    const std::uint64_t n = std::min<std::uint64_t>(get_short(), rest_.size());
     const ByteView view = rest_.first(n);
     rest_ = rest_.subspan(n);
     return view;
   }
   std::string get_text() {
-    const auto text = get_all<char>();
-    return {text.begin(), text.end()};
+    const ByteView text = get_view();
+    return {reinterpret_cast<const char*>(text.data()), text.size()};
   }
   Status get_status() {
-    const auto code = get<std::int32_t>();
+    const std::uint64_t code = get_short();
+    if (code == 0) return {};
     const auto err = get<std::int32_t>();
-    const std::string message = get_text();
-    return code == 0 ? Status{} : Status::error(static_cast<Code>(code), message, err);
+    return Status::error(static_cast<Code>(code), get_text(), err);
   }
   ByteView rest() const { return rest_; }
 

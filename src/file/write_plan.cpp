@@ -47,19 +47,29 @@ Count physical_count(const PlanInput& input) {
 
 // Borders between tasks where tasks serve ascending ranks, so that no task has to write into two files.
 std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_physical) {
-  std::vector<std::uint64_t> starts;  // of tasks that serve something
+  std::uint64_t serving = 0, last = 0;  // tasks that serve something; what the last of them begins with
   bool ascending = true;
-  for (std::size_t task = 0; task < all.tasks(); ++task) {
-    const auto runs = all.runs(task);
-    if (runs.empty() || runs[0].count == 0) continue;
-    ascending &= runs.size() == 1 && (starts.empty() || runs[0].first > starts.back());
-    starts.push_back(runs[0].first);
-  }
+  const auto each_start = [&all](auto&& fn) {
+    all.for_each([&](const Requests::Asked& asked) {
+      if (!asked.runs.empty() && asked.runs[0].count > 0) fn(asked);
+    });
+  };
+  each_start([&](const Requests::Asked& asked) {
+    ascending &= asked.runs.size() == 1 && (serving == 0 || asked.runs[0].first > last);
+    last = asked.runs[0].first;
+    ++serving;
+  });
   std::vector<std::uint64_t> bounds(std::size_t{n_physical} + 1);
-  const bool by_task = ascending && starts.size() >= n_physical;
-  for (std::uint64_t k = 1; k < n_physical; ++k)
-    bounds[k] = by_task ? starts[k * starts.size() / n_physical] : even_share(k, n_physical, all.n_logical());
   bounds[n_physical] = all.n_logical();
+  if (!ascending || serving < n_physical) {
+    for (std::uint64_t k = 1; k < n_physical; ++k) bounds[k] = even_share(k, n_physical, all.n_logical());
+    return bounds;
+  }
+  std::uint64_t k = 0, i = 0;
+  each_start([&](const Requests::Asked& asked) {
+    if (k < n_physical && i++ == k * serving / n_physical) bounds[k++] = asked.runs[0].first;
+  });
+  bounds[0] = 0;
   return bounds;
 }
 
@@ -149,6 +159,14 @@ void place_sections(WritePlan& plan) {
   }
 }
 
+// The first domain of the last physical file: unlike physical file 0 it has no map in front.
+DomainShare usual_domain(const WritePlan& plan) {
+  const auto last = static_cast<std::uint32_t>(plan.parts.size() - 1);
+  const auto first = std::partition_point(plan.domains.begin(), plan.domains.end(),
+                                          [&](const WritePlan::Domains& d) { return d.physical < last; });
+  return *domain_share(plan, last, first->process);  // each part has a domain
+}
+
 // A number that was mistyped must not fill the storage at close.
 Status check_index_fits(const PlanInput& input) {
   const std::uint64_t n = input.requests.n_logical();  // at most 2^40
@@ -182,11 +200,12 @@ Result<WritePlan> plan_create(const PlanInput& input) {
     part.header.first_rank = plan.mapping == Mapping::table ? 0 : plan.bounds[k];
     part.header.n_local = plan.mapping == Mapping::table ? part.ranks.size() : plan.bounds[k + 1] - plan.bounds[k];
   }
-  plan.common = {count.n, header.n_logical, usual_chunk(input), plan.parts[0].header, ""};
+  plan.common = {count.n, header.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
   plan.common.strategy = describe(plan, count, input);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
   plan.common.header = plan.parts[0].header;
+  plan.common.usual = usual_domain(plan);
   return plan;
 }
 
@@ -237,7 +256,7 @@ Result<WritePlan> plan_append(const PlanInput& input, ReadSet& old) {
   }
   if (plan.mapping == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
   const Count count{first.n_physical, "as it was created"};
-  plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.parts[0].header, ""};
+  plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
   plan.common.strategy = describe(plan, count, input);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   for (std::uint32_t k = 0; k < first.n_physical; ++k) {
@@ -251,6 +270,7 @@ Result<WritePlan> plan_append(const PlanInput& input, ReadSet& old) {
     planned.session.previous_offset = part->state().session_offset;
     place_session(planned, align_up(part->state().end, kPageBytes));
   }
+  plan.common.usual = usual_domain(plan);
   return plan;
 }
 

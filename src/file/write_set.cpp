@@ -101,7 +101,7 @@ void put_contributions(WireWriter& out, const Writers& writers) {
   std::size_t bytes = 0;
   for (const LogicalWriter* w : writers) bytes += contribution_bytes(name_bytes(*w), w->n_pieces());
   out.reserve(bytes + 64);
-  const std::size_t begin = out.begin_bytes();
+  out.put_short(bytes);
   std::vector<WrittenPiece> room;
   for (const LogicalWriter* w : writers) {
     Contribution c;
@@ -114,7 +114,6 @@ void put_contributions(WireWriter& out, const Writers& writers) {
     }
     append_contribution(out.bytes(), c, w->pieces(room));
   }
-  out.end_bytes(begin);
 }
 
 }  // namespace
@@ -149,14 +148,14 @@ Bytes WriteSet::contribution() {
     const bool durable = close_durably_.load(std::memory_order_relaxed);
     out.put(durable);
     const auto open_files = files_.all();
-    out.put(std::uint64_t{open_files.size()});
+    out.put_short(open_files.size());
     std::map<std::uint32_t, Writers> files = by_physical(deposits_);
     for (const auto& [physical, file] : open_files) {
       PhysicalWriter* const writer = file->writer.get();
       TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
       if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
-      out.put(physical);
-      out.put(writer->high_water());
+      out.put_short(physical);
+      out.put_short(writer->high_water());
       put_contributions(out, files[physical]);
       out.put_bytes(shipped);
     }
@@ -179,10 +178,10 @@ ProcessContribution decode_contribution(ByteSpan bytes) {
   result.status = in.get_status();
   if (!result.status.ok()) return result;
   result.durable = in.get<bool>();
-  for (auto n = in.get<std::uint64_t>(); n > 0; --n) {
+  for (auto n = in.get_short(); n > 0; --n) {
     PartContribution part;
-    part.physical = in.get<std::uint32_t>();
-    part.high_water = in.get<std::uint64_t>();
+    part.physical = static_cast<std::uint32_t>(in.get_short());
+    part.high_water = in.get_short();
     const ByteView files = in.get_view();
     part.files = bytes.subspan(static_cast<std::size_t>(files.data() - bytes.data()), files.size());
     part.shipped = in.get_view();

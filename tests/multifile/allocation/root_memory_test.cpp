@@ -1,0 +1,106 @@
+// What creating a multifile takes of task 0, which hears what every task asks for: bytes and messages, counted.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <string>
+
+#include "file/multifile.hpp"
+#include "group/sim_group.hpp"
+#include "support/counting_new.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::size_t kTasksPerNode = 64;
+
+// Each task a process that serves a logical file. Unlike: no two neighbours want chunks of the same size.
+Gathered requests_of_all(std::size_t tasks, bool alike) {
+  Gathered all;
+  all.begin.reserve(tasks + 1);
+  for (std::size_t task = 0; task < tasks; ++task) {
+    WriteRequest request;
+    request.n_logical = tasks;
+    request.process = static_cast<std::int64_t>(task);
+    request.node = static_cast<std::int64_t>(task / kTasksPerNode);
+    request.runs = {{task, 1}};
+    if (!alike) request.chunk_bytes = (1 << 20) + task * 65537 % (16 << 20);
+    const Bytes bytes = encode(request, task, tasks);
+    all.begin.push_back(all.data.size());
+    all.data.insert(all.data.end(), bytes.begin(), bytes.end());
+  }
+  all.begin.push_back(all.data.size());
+  all.data.shrink_to_fit();
+  return all;
+}
+
+// The high-water mark from the requests to the shares, with a physical file for 16 tasks.
+std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
+  const std::uint64_t before = Allocations::in_use();
+  Gathered gathered = requests_of_all(tasks, alike);
+  StorageInfo storage;
+  storage.capacity_bytes = std::uint64_t{1} << 50;
+  Allocations::restart_peak();
+  const Status planned = [&]() -> Status {
+    TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));
+    TW_ASSIGN_OR_RETURN(const WritePlan plan, plan_create({requests, {}, {}, storage, 2}));
+    EXPECT_EQ(plan.parts.size(), tasks / 16);
+    shares = encode_shares(plan, requests);
+    return {};
+  }();
+  EXPECT_TRUE(planned.ok()) << planned.message();
+  return Allocations::peak() - before;
+}
+
+constexpr std::size_t kTasks = 1 << 16;
+
+// 64 bytes of each task are 64 MiB with a million of them.
+TEST(RootMemory, APlanTakesFewBytesOfEachTask) {
+  EXPECT_LE(requests_of_all(kTasks, true).data.size(), 16 * kTasks);
+  Gathered shares;
+  const std::uint64_t peak = peak_of_plan(kTasks, true, shares);
+  EXPECT_LE(shares.data.size(), 8 * kTasks);
+  EXPECT_LE(peak, 56 * kTasks);
+  RecordProperty("bytes_of_a_task", static_cast<int>(peak / kTasks));
+}
+
+TEST(RootMemory, APlanTakesMoreWhereTasksAreUnlikeEachOther) {
+  EXPECT_LE(requests_of_all(kTasks, false).data.size(), 24 * kTasks);
+  Gathered shares;
+  const std::uint64_t peak = peak_of_plan(kTasks, false, shares);
+  EXPECT_LE(shares.data.size(), 24 * kTasks);
+  EXPECT_LE(peak, 176 * kTasks);
+  RecordProperty("bytes_of_a_task", static_cast<int>(peak / kTasks));
+}
+
+Op<Status> create_and_close(Group& group, std::shared_ptr<Backend> backend) {
+  OpenRequest request;
+  request.backend = std::move(backend);
+  request.path = "multi.tw";
+  request.access = Access::create;
+  auto file = co_await open_multifile(group, std::move(request));
+  if (!file.has_value()) co_return file.error();
+  co_return co_await close_multifile(group, std::move(file).value());
+}
+
+// Nothing is as long as the packet of a collective, so that not even task 0 sends or gets a message for each task.
+TEST(RootMemory, CollectivesBringFewBytesInFewMessages) {
+  constexpr TaskRank kSimulated = 4096;
+  SimOptions options{.tasks = kSimulated, .processes_per_node = kTasksPerNode, .shuffled = false};
+  options.costs.emplace();
+  SimWorld world(options);
+  const std::shared_ptr<Backend> backend = make_memory_backend();
+  std::vector<Op<Status>> ops;
+  for (TaskRank rank = 0; rank < kSimulated; ++rank) ops.push_back(create_and_close(world.group(rank), backend));
+
+  ASSERT_TRUE(world.run<Status>(ops).ok());
+
+  for (Op<Status>& op : ops) ASSERT_TRUE(op.value().ok()) << op.value().message();
+  const auto log = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(kSimulated - 1)));
+  for (const SimTask& task : world.ledger().tasks) {
+    ASSERT_LE(task.most_received, 16u * kSimulated);
+    ASSERT_LE(task.messages, 3 * log * world.ledger().collectives);
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
