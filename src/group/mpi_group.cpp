@@ -13,6 +13,7 @@
 
 #include "group/basic_group.hpp"
 #include "group/find_place.hpp"
+#include "group/frame_memory.hpp"
 #include "group/memory.hpp"
 #include "group/mpi_end.hpp"
 #include "group/mpi_exchange.hpp"
@@ -77,6 +78,9 @@ class MpiGroup final : public BasicGroup {
   // `comm` becomes the group's.
   MpiGroup(MPI_Comm comm, const MpiOptions& options, TaskRank rank, TaskRank size)
       : comm_(comm), options_(options), rank_(rank), size_(size) {}
+  // As frames: the others count on this task's group.
+  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
   // Once, before the group is given to anybody.
   void settle(const Place& place) { place_ = place; }
 
@@ -173,7 +177,7 @@ Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
 }
 
 // Makes room for all parts; false without memory.
-bool lay_out(const std::vector<SmallPacket>& packets, Gathered& all) {
+bool lay_out(const FrameVector<SmallPacket>& packets, Gathered& all) {
   if (!try_resize(all.begin, packets.size() + 1)) return false;
   std::uint64_t end = 0;
   for (std::size_t r = 0; r < packets.size(); ++r) {
@@ -184,12 +188,28 @@ bool lay_out(const std::vector<SmallPacket>& packets, Gathered& all) {
   return try_resize(all.data, end);
 }
 
+std::span<std::byte> room_for(Gathered& all, std::size_t r) {
+  return std::span(all.data).subspan(all.begin[r], all.begin[r + 1] - all.begin[r]);
+}
+
+// On the root: what does not fit into packets is still to come, from others. False without memory.
+bool list_parts(const FrameVector<SmallPacket>& packets, TaskRank root, Gathered& all, MpiTransfers& transfers) try {
+  for (std::size_t r = 0; r < packets.size(); ++r) {
+    const auto from = static_cast<TaskRank>(r);
+    if (!packets[r].holds() && from != root) transfers.receive(room_for(all, r), from);
+  }
+  transfers.reserve();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   if (Status gone = check_running(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   SmallPacket mine;
   mine.put(data);
-  std::vector<SmallPacket> packets(is(root) ? static_cast<std::size_t>(size()) : 0);
+  FrameVector<SmallPacket> packets(is(root) ? static_cast<std::size_t>(size()) : 0);
   auto open = [&](MPI_Request* request) {
     return MPI_Igather(&mine, sizeof mine, MPI_BYTE, packets.data(), sizeof mine, MPI_BYTE, static_cast<int>(root),
                        comm(), request);
@@ -198,7 +218,9 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   if (!status.ok()) co_return status;
 
   Gathered all;
-  std::int64_t told = is(root) && !lay_out(packets, all) ? kNoMemory : 0;
+  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
+  const bool good = !is(root) || (lay_out(packets, all) && list_parts(packets, root, all, transfers));
+  std::int64_t told = good ? 0 : kNoMemory;
   auto tell = [&](MPI_Request* request) {
     return MPI_Ibcast(&told, 1, MPI_INT64_T, static_cast<int>(root), comm(), request);
   };
@@ -206,16 +228,12 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   if (status.ok()) status = to_status(told, "gather");
   if (!status.ok()) co_return status;
 
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
   if (!is(root) && !mine.holds()) transfers.send(data, root);
   for (std::size_t r = 0; r < packets.size(); ++r) {
-    const std::span<std::byte> part = std::span(all.data).subspan(all.begin[r], all.begin[r + 1] - all.begin[r]);
-    const ByteView from = static_cast<TaskRank>(r) == root ? data : packets[r].view();
-    if (packets[r].holds() || static_cast<TaskRank>(r) == root) {
-      std::copy(from.begin(), from.end(), part.begin());
-    } else {
-      transfers.receive(part, static_cast<TaskRank>(r));
-    }
+    const bool own = static_cast<TaskRank>(r) == root;
+    if (!own && !packets[r].holds()) continue;
+    const ByteView from = own ? data : packets[r].view();
+    std::copy(from.begin(), from.end(), room_for(all, r).begin());
   }
   status = co_await transfers.finish("gather");
   if (!status.ok()) co_return status;
@@ -223,8 +241,8 @@ Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
 }
 
 // The packet of every task; when the parts are no good it says so to all.
-std::vector<SmallPacket> packets_of(const Gathered& parts, TaskRank size) {
-  std::vector<SmallPacket> packets(static_cast<std::size_t>(size));
+FrameVector<SmallPacket> packets_of(const Gathered& parts, TaskRank size) {
+  FrameVector<SmallPacket> packets(static_cast<std::size_t>(size));
   if (!check_parts(parts, size).ok()) {
     for (SmallPacket& packet : packets) packet.bytes = kBadArguments;
     return packets;
@@ -238,10 +256,23 @@ std::vector<SmallPacket> packets_of(const Gathered& parts, TaskRank size) {
   return packets;
 }
 
+// Of those whose part does not fit into their packet.
+bool list_parts(const FrameVector<SmallPacket>& packets, TaskRank root, const Gathered& parts,
+                MpiTransfers& transfers) try {
+  for (std::size_t r = 0; r < packets.size(); ++r) {
+    const auto to = static_cast<TaskRank>(r);
+    if (!packets[r].holds() && to != root) transfers.send(parts.part(r), to);
+  }
+  transfers.reserve();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status gone = check_running(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  std::vector<SmallPacket> packets;
+  FrameVector<SmallPacket> packets;
   if (is(root)) packets = packets_of(parts, size());
   SmallPacket mine;
   auto open = [&](MPI_Request* request) {
@@ -253,12 +284,13 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   if (!status.ok()) co_return status;
 
   Bytes part;
+  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
   if (mine.more != 0) {
-    const bool good = try_resize(part, static_cast<std::uint64_t>(mine.bytes));
+    const bool good =
+        try_resize(part, static_cast<std::uint64_t>(mine.bytes)) && list_parts(packets, root, parts, transfers);
     status = co_await everybody_has(good ? 0 : kNoMemory, "scatter");
     if (!status.ok()) co_return status;
   }
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
   if (mine.holds()) {
     const ByteView bytes = mine.view();
     part.assign(bytes.begin(), bytes.end());
@@ -267,10 +299,6 @@ Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
     std::copy(bytes.begin(), bytes.end(), part.begin());
   } else {
     transfers.receive(part, root);
-  }
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    if (!packets[r].holds() && static_cast<TaskRank>(r) != root)
-      transfers.send(parts.part(r), static_cast<TaskRank>(r));
   }
   status = co_await transfers.finish("scatter");
   if (!status.ok()) co_return status;
