@@ -161,7 +161,7 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
   if (leads()) {
     Gathered joined;
-    const bool room = to != layout_->mine || try_reserve(joined.begin, layout_->begin.back() + 1);
+    const bool room = to != layout_->mine || try_reserve(joined.begin, static_cast<std::uint64_t>(size()) + 1);
     const auto packed = room ? pack_parts(shown) : Result<Bytes>(no_memory_for("gather"));
     const Status status = co_await leaders_agree(packed.status(), "gather");
     if (status.ok()) {
