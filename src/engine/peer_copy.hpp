@@ -24,16 +24,15 @@ class PeerCopy {
   void add(const Series& series, std::uint64_t end);
   Status finish();
 
-  // Whether the extents of a series go together.
-  static bool together(const Series& series) {
-    return series.count >= kFewest && series.address_step == series.bytes && series.bytes <= kSmall;
-  }
-
  private:
   static constexpr std::size_t kMost = 256;          // entries of a call
   static constexpr std::uint64_t kFewest = 16;       // pieces: each time is a call
   static constexpr std::uint64_t kSmall = 4096;      // bytes of a piece
   static constexpr std::size_t kAtOnce = 32 * 1024;  // bytes of small pieces that go together, on the stack
+  // Whether the extents of a series go together.
+  static bool together(const Series& series) {
+    return series.count >= kFewest && series.address_step == series.bytes && series.bytes > 0 && series.bytes <= kSmall;
+  }
   void add_one(const Extent& extent);
   void flush();
   Status move_together(const Series& series);

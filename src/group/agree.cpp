@@ -1,6 +1,7 @@
 #include "group/agree.hpp"
 
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,15 +64,19 @@ std::int64_t to_vote(const Status& mine, TaskRank rank) {
 TaskRank rank_of(std::int64_t vote) { return kRanks - 1 - vote % kRanks; }
 
 // code, errno, text. In memory of one program run only, so in the byte order of the machine.
-Bytes to_bytes(const Status& status) {
+Bytes to_bytes(const Status& status, std::string_view text) {
   const auto code = static_cast<std::int32_t>(status.code());
   const std::int32_t os_errno = status.os_errno();
-  const std::string text = status.message();
   Bytes bytes(sizeof code + sizeof os_errno + text.size());
   std::memcpy(bytes.data(), &code, sizeof code);
   std::memcpy(bytes.data() + sizeof code, &os_errno, sizeof os_errno);
   if (!text.empty()) std::memcpy(bytes.data() + sizeof code + sizeof os_errno, text.data(), text.size());
   return bytes;
+}
+
+// All wait for it: where there is no memory for its words it is told without.
+Bytes to_bytes(const Status& status) try { return to_bytes(status, status.message()); } catch (const std::bad_alloc&) {
+  return to_bytes(status, "no memory to tell more");
 }
 
 // "task N: ", by which one task tells the failure of another.
@@ -89,9 +94,13 @@ Status to_status(ByteView bytes, TaskRank from) {
   std::memcpy(&code, bytes.data(), sizeof code);
   std::memcpy(&os_errno, bytes.data() + sizeof code, sizeof os_errno);
   const ByteView text = bytes.subspan(sizeof code + sizeof os_errno);
-  std::string message(reinterpret_cast<const char*>(text.data()), text.size());
-  if (!names_a_task(message)) message = "task " + std::to_string(from) + ": " + message;
-  return Status::error(static_cast<Code>(code), std::move(message), os_errno);
+  try {
+    std::string message(reinterpret_cast<const char*>(text.data()), text.size());
+    if (!names_a_task(message)) message = "task " + std::to_string(from) + ": " + message;
+    return Status::error(static_cast<Code>(code), std::move(message), os_errno);
+  } catch (const std::bad_alloc&) {
+    return Status::error(static_cast<Code>(code), "task " + std::to_string(from), os_errno);
+  }
 }
 
 }  // namespace

@@ -91,8 +91,8 @@ Verdict list_messages(const Gathered& all, std::vector<Carried>& carried) {
   return kGood;
 }
 
-// What task 0 scatters: a verdict, then source, length, data of each message to that task.
-Gathered sort_messages(const Gathered& all, TaskRank size) {
+// What task 0 scatters: a verdict, then source, length, data of each message to that task. Nothing without memory.
+Gathered sort_messages(const Gathered& all, TaskRank size) try {
   std::vector<Carried> carried;
   const Verdict verdict = list_messages(all, carried);
   if (verdict != kGood) carried.clear();
@@ -111,17 +111,8 @@ Gathered sort_messages(const Gathered& all, TaskRank size) {
   }
   sorted.begin.push_back(sorted.data.size());
   return sorted;
-}
-
-// The same verdict for everybody.
-Gathered verdict_for_all(Verdict verdict, TaskRank size) {
-  Gathered parts;
-  for (TaskRank r = 0; r < size; ++r) {
-    parts.begin.push_back(parts.data.size());
-    put_number(parts.data, verdict);
-  }
-  parts.begin.push_back(parts.data.size());
-  return parts;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 Result<std::vector<Message>> unpack_messages(ByteView packed) try {
@@ -143,13 +134,12 @@ Result<Gathered> unpack_all(Bytes packed) try {
   return no_memory_for("allgather");
 }
 
-// Part r: what is before task r, then what all are; a verdict ahead of both.
-Gathered fold_all(const Gathered& all, Folding how) {
+// Part r: what is before task r, then what all are. Nothing without memory.
+Gathered fold_all(const Gathered& all, Folding how) try {
   Bytes so_far(all.part(0).begin(), all.part(0).end());
   Gathered parts;
   for (std::size_t r = 0; r < all.parts(); ++r) {
     parts.begin.push_back(parts.data.size());
-    put_number(parts.data, kGood);
     put_bytes(parts.data, so_far);
     parts.data.resize(parts.data.size() + how.bytes);
     if (r > 0) how.join(so_far.data(), all.part(r).data());
@@ -159,6 +149,24 @@ Gathered fold_all(const Gathered& all, Folding how) {
     std::copy(so_far.begin(), so_far.end(),
               parts.data.begin() + static_cast<std::ptrdiff_t>(parts.begin[r] - how.bytes));
   return parts;
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
+// Part r: the address that the leader of task r's process told. `entries`: of each task its leader, and an address.
+Gathered addresses_of(const Gathered& entries) try {
+  Gathered addresses;
+  for (std::size_t r = 0; r < entries.parts(); ++r) {
+    ByteView entry = entries.part(r);
+    ByteView of_leader = entries.part(static_cast<std::size_t>(take_number(entry)));
+    (void)take_number(of_leader);
+    addresses.begin.push_back(addresses.data.size());
+    put_bytes(addresses.data, of_leader);
+  }
+  addresses.begin.push_back(addresses.data.size());
+  return addresses;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 }  // namespace
@@ -197,18 +205,10 @@ Op<Status> BasicGroup::fold(void* mine, void* before, Folding how) {
   auto gathered = co_await gather(ByteView(static_cast<const std::byte*>(mine), how.bytes), 0);
   if (!gathered.has_value()) co_return gathered.error();
   Gathered parts;
-  if (rank() == 0) {
-    try {
-      parts = fold_all(gathered.value(), how);
-    } catch (const std::bad_alloc&) {
-      parts = verdict_for_all(kNoMemory, size());
-    }
-  }
+  if (rank() == 0) parts = fold_all(gathered.value(), how);
   auto told = co_await scatter(parts, 0);
-  if (!told.has_value()) co_return told.error();
+  if (!told.has_value()) co_return none_for_lack_of_memory(told.error(), "fold");
   ByteView rest = told.value();
-  Status verdict = to_status(take_number(rest), "fold");
-  if (!verdict.ok()) co_return verdict;
   const ByteView lower = take_bytes(rest, how.bytes);
   if (rank() > 0) std::memcpy(before, lower.data(), how.bytes);
   std::memcpy(mine, rest.data(), how.bytes);
@@ -220,15 +220,9 @@ Op<Result<std::vector<Message>>> BasicGroup::exchange(std::vector<Message> outgo
   auto gathered = co_await gather(packed, 0);
   if (!gathered.has_value()) co_return gathered.error();
   Gathered sorted;
-  if (rank() == 0) {
-    try {
-      sorted = sort_messages(gathered.value(), size());
-    } catch (const std::bad_alloc&) {
-      sorted = verdict_for_all(kNoMemory, size());
-    }
-  }
+  if (rank() == 0) sorted = sort_messages(gathered.value(), size());
   auto mine = co_await scatter(sorted, 0);
-  if (!mine.has_value()) co_return mine.error();
+  if (!mine.has_value()) co_return none_for_lack_of_memory(mine.error(), "exchange");
   ByteView rest = mine.value();
   const Status verdict = to_status(take_number(rest), "exchange");
   if (!verdict.ok()) co_return verdict;
@@ -249,16 +243,9 @@ Op<Result<std::shared_ptr<void>>> BasicGroup::share_in_process(std::function<std
   auto entries = co_await gather(view_of(entry), 0);
   if (!entries.has_value()) co_return entries.error();
   Gathered addresses;
-  if (rank() == 0) {
-    for (std::size_t r = 0; r < entries.value().parts(); ++r) {
-      const auto leader = static_cast<std::size_t>(numbers_of(entries.value().part(r))[0]);
-      addresses.begin.push_back(addresses.data.size());
-      put_number(addresses.data, numbers_of(entries.value().part(leader))[1]);
-    }
-    addresses.begin.push_back(addresses.data.size());
-  }
+  if (rank() == 0) addresses = addresses_of(entries.value());
   auto address = co_await scatter(addresses, 0);
-  if (!address.has_value()) co_return address.error();
+  if (!address.has_value()) co_return none_for_lack_of_memory(address.error(), "share_in_process");
   if (!leads) object = *reinterpret_cast<const std::shared_ptr<void>*>(numbers_of(address.value())[0]);
   const Status all_copied = co_await barrier();  // the leader's object stays until then
   if (!all_copied.ok()) co_return all_copied;

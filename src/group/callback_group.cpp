@@ -9,6 +9,7 @@
 
 #include "group/basic_group.hpp"
 #include "group/find_place.hpp"
+#include "group/frame_memory.hpp"
 #include "group/groups.hpp"
 #include "group/memory.hpp"
 #include "group/relaying.hpp"
@@ -44,6 +45,9 @@ Status to_status(std::int64_t told, const char* collective) {
 class CallbackGroup final : public BasicGroup, public Relaying {
  public:
   CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
+  // As frames: the others count on this task's group.
+  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
 
   TaskRank rank() const noexcept override { return calls().rank; }
   TaskRank size() const noexcept override { return calls().size; }
@@ -61,8 +65,8 @@ class CallbackGroup final : public BasicGroup, public Relaying {
   const GroupCallbacks& calls() const { return user_->calls; }
   bool is(TaskRank root) const { return rank() == root; }
   Status send_number(std::int64_t* number, TaskRank root) const;
-  Status gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const;
-  Status scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const;
+  Status gather_numbers(std::int64_t mine, FrameVector<std::int64_t>* all, TaskRank root) const;
+  Status scatter_numbers(const FrameVector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const;
   Status everybody_has(bool memory, const char* collective) const;
 
   std::shared_ptr<const User> user_;
@@ -75,8 +79,8 @@ Status CallbackGroup::send_number(std::int64_t* number, TaskRank root) const {
 }
 
 // One number of every task; `all` is filled on the root.
-Status CallbackGroup::gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const {
-  std::vector<std::size_t> lengths;
+Status CallbackGroup::gather_numbers(std::int64_t mine, FrameVector<std::int64_t>* all, TaskRank root) const {
+  FrameVector<std::size_t> lengths;
   if (is(root)) {
     all->resize(static_cast<std::size_t>(size()));
     lengths.assign(static_cast<std::size_t>(size()), sizeof mine);
@@ -86,8 +90,8 @@ Status CallbackGroup::gather_numbers(std::int64_t mine, std::vector<std::int64_t
   return code == 0 ? Status{} : failed("gather", code);
 }
 
-Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const {
-  std::vector<std::size_t> lengths;
+Status CallbackGroup::scatter_numbers(const FrameVector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const {
+  FrameVector<std::size_t> lengths;
   if (is(root)) lengths.assign(static_cast<std::size_t>(size()), sizeof *mine);
   const int code = calls().scatter(calls().user, is(root) ? all.data() : nullptr, is(root) ? lengths.data() : nullptr,
                                    mine, sizeof *mine, root);
@@ -96,7 +100,7 @@ Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std:
 
 // Whether each task got its memory, told to all.
 Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
-  std::vector<std::int64_t> all;
+  FrameVector<std::int64_t> all;
   TW_RETURN_IF_ERROR(gather_numbers(memory ? 0 : kNoMemory, &all, 0));
   std::int64_t worst = all.empty() ? 0 : *std::min_element(all.begin(), all.end());
   TW_RETURN_IF_ERROR(send_number(&worst, 0));
@@ -122,21 +126,29 @@ Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
   co_return copy;
 }
 
+// Makes room for parts of these lengths; false without memory.
+bool lay_out(const FrameVector<std::int64_t>& lengths, Gathered& all) {
+  if (!try_reserve(all.begin, lengths.size() + 1)) return false;
+  std::uint64_t end = 0;
+  for (const std::int64_t length : lengths) {
+    all.begin.push_back(end);
+    end += static_cast<std::uint64_t>(length);
+  }
+  all.begin.push_back(end);
+  return try_resize(all.data, end);
+}
+
 Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  std::vector<std::int64_t> numbers;
+  FrameVector<std::int64_t> numbers;
   if (Status broken = gather_numbers(static_cast<std::int64_t>(data.size()), &numbers, root); !broken.ok()) {
     co_return broken;
   }
   Gathered all;
-  std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
+  const FrameVector<std::size_t> lengths(numbers.begin(), numbers.end());
   std::int64_t total = 0;
-  for (const std::int64_t number : numbers) {
-    all.begin.push_back(static_cast<std::uint64_t>(total));
-    total += number;
-  }
-  if (is(root)) all.begin.push_back(static_cast<std::uint64_t>(total));
-  if (!try_resize(all.data, static_cast<std::uint64_t>(total))) total = kNoMemory;
+  if (is(root) && !lay_out(numbers, all)) total = kNoMemory;
+  if (total == 0) total = static_cast<std::int64_t>(all.data.size());
   if (Status broken = send_number(&total, root); !broken.ok()) co_return broken;
   if (Status bad = to_status(total, "gather"); !bad.ok()) co_return bad;
   if (total == 0) co_return all;
@@ -148,7 +160,7 @@ Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
 
 Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  std::vector<std::int64_t> numbers;
+  FrameVector<std::int64_t> numbers;
   if (is(root)) {
     numbers.assign(static_cast<std::size_t>(size()), kBadArguments);
     if (check_parts(parts, size()).ok()) {
@@ -161,7 +173,7 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   Bytes mine;
   const bool good = try_resize(mine, static_cast<std::uint64_t>(length));
   if (Status bad = everybody_has(good, "scatter"); !bad.ok()) co_return bad;
-  const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
+  const FrameVector<std::size_t> lengths(numbers.begin(), numbers.end());
   const int code = calls().scatter(calls().user, is(root) ? parts.data.data() + parts.begin.front() : nullptr,
                                    is(root) ? lengths.data() : nullptr, mine.data(), mine.size(), root);
   if (code != 0) co_return failed("scatter", code);

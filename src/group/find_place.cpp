@@ -1,8 +1,10 @@
 #include "group/find_place.hpp"
 
 #include <map>
+#include <new>
 #include <vector>
 
+#include "group/memory.hpp"
 #include "group/packing.hpp"
 
 namespace thalweg {
@@ -26,9 +28,9 @@ class Numbering {
   std::int64_t next_ = 0;
 };
 
-// From (process_id, node_id) of all tasks, the place of each: what task 0 scatters. A process is on the node that its
-// first task names.
-Gathered places_of(const Gathered& ids) {
+// From (process_id, node_id) of all tasks, the place of each: what task 0 scatters, nothing without memory. A process
+// is on the node that its first task names.
+Gathered places_of(const Gathered& ids) try {
   Numbering processes;
   Numbering nodes;
   std::vector<Place> places;
@@ -56,6 +58,8 @@ Gathered places_of(const Gathered& ids) {
   }
   packed.begin.push_back(packed.data.size());
   return packed;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 Place place_from(ByteView packed) {
@@ -80,7 +84,7 @@ Op<Result<Place>> find_place(Group& group, std::int64_t process_id, std::int64_t
   Gathered places;
   if (group.rank() == 0) places = places_of(all.value());
   const auto mine = co_await group.scatter(places, 0);
-  if (!mine.has_value()) co_return mine.error();
+  if (!mine.has_value()) co_return none_for_lack_of_memory(mine.error(), "search for places");
   co_return place_from(mine.value());
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "base/visibility.hpp"
 
@@ -25,5 +26,8 @@ struct FrameAllocator {
   void deallocate(T* memory, std::size_t) { free_frame_memory(memory); }
   bool operator==(const FrameAllocator&) const = default;
 };
+// Some words for each task, for instance. The reserve has them for a few hundred.
+template <class T>
+using FrameVector = std::vector<T, FrameAllocator<T>>;
 
 }  // namespace thalweg

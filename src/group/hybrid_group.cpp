@@ -5,9 +5,11 @@
 // collective between processes; the leader shows the result, and everybody takes its share. What is shown stays
 // where it is until the third step is over, so within a process nothing is copied more than once.
 //
-// Invariant: a failure anywhere reaches everybody. Leaders agree before they send; where the tasks' shares need
-// much memory, all tasks agree afterwards, and all of them know whether that is so.
+// Invariant: a failure anywhere reaches everybody. Showing and sharing take no memory that can be refused. Leaders
+// agree before they send; where the tasks' shares need much memory, all tasks agree afterwards, and all of them know
+// whether that is so.
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -25,12 +27,25 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kSmallPart = 112;  // of a task in an allgather
+constexpr std::uint64_t kSmallAllgather = 64 * 1024;
+constexpr std::size_t kFewNumbers = 31;  // of a reduction: memory for them is taken for granted
+
+// As a frame: a task without memory for it could not come to the end of a collective, for which the others wait.
+template <class T>
+std::shared_ptr<T> make_shared_frame(T value) {
+  return std::allocate_shared<T>(FrameAllocator<T>(), std::move(value));
+}
 
 class HybridGroup final : public Group, public Relaying {
  public:
-  HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<const HybridLayout> layout)
-      : threads_(std::move(threads)), ranks_(std::move(ranks)), layout_(std::move(layout)) {}
+  HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<HybridProcess> process)
+      : threads_(std::move(threads)),
+        ranks_(std::move(ranks)),
+        process_(std::move(process)),
+        layout_(process_->layout.get()) {}
+  // As frames: the others count on this task's group.
+  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
 
   TaskRank rank() const noexcept override { return first_rank() + threads_->rank(); }
   TaskRank size() const noexcept override { return layout_->tasks(); }
@@ -58,31 +73,34 @@ class HybridGroup final : public Group, public Relaying {
   }
   TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
-  // First step: what each thread of this process shows; all threads stay until the third step. Null: it has no memory
-  // for what is to come.
+  // First step: what each thread of this process shows; for the leader, and all threads stay until the third step.
   template <class T>
-  Op<std::vector<const T*>> show(const T* mine);
+  Op<Shown<T>> show(const T* mine);
   // Third step: the leader's object for all threads of this process.
   template <class T>
   Op<std::shared_ptr<T>> share(std::shared_ptr<T> of_leader);
 
   // Between steps: whether all leaders can go on; the same on all of them.
   Op<Status> leaders_agree(Status mine, const char* collective);
-  Result<std::vector<Message>> by_process(const std::vector<const std::vector<Message>*>& shown) const;
+  // After the third step, where only some tasks may need much memory: each has its share, or none.
+  Op<Status> all_agree(bool had_memory, bool needs_much, const char* collective);
+  Result<std::vector<Message>> by_process(const Shown<std::vector<Message>>& shown) const;
   Result<std::vector<Message>> mine_of(const std::vector<Message>& carried) const;
 
   std::unique_ptr<Group> threads_;
   std::unique_ptr<Group> ranks_;  // of the leader only
-  std::shared_ptr<const HybridLayout> layout_;
+  std::shared_ptr<HybridProcess> process_;
+  const HybridLayout* layout_;  // of process_
 };
 
+// Each thread has its place. Nobody comes to it again before the leader has read it: that comes before the third step.
 template <class T>
-Op<std::vector<const T*>> HybridGroup::show(const T* mine) {
+Op<Shown<T>> HybridGroup::show(const T* mine) {
   enter();
-  const auto shown = co_await threads_->allgather(std::as_bytes(std::span(&mine, 1)));
-  std::vector<const T*> all(static_cast<std::size_t>(threads_->size()));
-  std::memcpy(all.data(), shown.value().data.data(), all.size() * sizeof(const T*));  // a few bytes: cannot fail
-  co_return all;
+  process_->shown[static_cast<std::size_t>(threads_->rank())] = mine;
+  const Status all_have = co_await threads_->barrier();  // of threads: does not fail
+  assert(all_have.ok());
+  co_return Shown<T>(*process_);
 }
 
 template <class T>
@@ -102,10 +120,16 @@ Op<Status> HybridGroup::leaders_agree(Status mine, const char* collective) {
   co_return bad_arguments_in(collective);
 }
 
+Op<Status> HybridGroup::all_agree(bool had_memory, bool needs_much, const char* collective) {
+  Status status = memory_for(had_memory, collective);
+  if (needs_much) status = co_await agree(*this, std::move(status));
+  co_return status;
+}
+
 Op<Status> HybridGroup::barrier() {
   enter();
   const Status here = co_await threads_->barrier();
-  auto status = std::make_shared<Status>();
+  auto status = make_shared_frame(here);
   if (leads()) *status = co_await ranks_->barrier();
   status = co_await share(std::move(status));
   co_return *status;
@@ -115,20 +139,18 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
   const auto shown = co_await show(&data);
-  auto received = std::make_shared<Result<Bytes>>(Bytes{});
+  auto received = make_shared_frame<Result<Bytes>>(Bytes{});
   if (leads()) {
     ByteView sent;
-    if (from == layout_->mine) sent = *shown[static_cast<std::size_t>(layout_->thread_of(root))];
+    if (from == layout_->mine) sent = *shown[layout_->thread_of(root)];
     *received = co_await ranks_->broadcast(sent, from);
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
   Bytes mine;
   const bool good = try_assign(mine, received->value());
-  if (received->value().size() > kHybridSmallBytes) {
-    const Status status = co_await agree(*this, memory_for(good, "broadcast"));
-    if (!status.ok()) co_return status;
-  }
+  const Status status = co_await all_agree(good, received->value().size() > kHybridSmallPart, "broadcast");
+  if (!status.ok()) co_return status;
   co_return mine;
 }
 
@@ -136,16 +158,21 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t to = layout_->process_of(root);
   const auto shown = co_await show(&data);
-  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
+  auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
   if (leads()) {
-    const auto packed = pack_parts(shown);
+    Gathered joined;
+    const bool room = to != layout_->mine || try_reserve(joined.begin, static_cast<std::uint64_t>(size()) + 1);
+    const auto packed = room ? pack_parts(shown) : Result<Bytes>(no_memory_for("gather"));
     const Status status = co_await leaders_agree(packed.status(), "gather");
     if (status.ok()) {
       *gathered = co_await ranks_->gather(packed.value(), to);
     } else {
       *gathered = status;
     }
-    if (gathered->has_value() && to == layout_->mine) *gathered = join_parts(*layout_, std::move(*gathered).value());
+    if (gathered->has_value() && to == layout_->mine) {
+      join_parts(*layout_, std::move(*gathered).value(), joined);
+      *gathered = std::move(joined);
+    }
   }
   gathered = co_await share(std::move(gathered));
   if (!gathered->has_value()) co_return gathered->error();
@@ -156,31 +183,34 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
 Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
   // As much as a team takes for granted is had before: nobody waits to hear that a reader had no memory for it.
   const std::uint64_t small =
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(size()) * kSmallPart, kHybridSmallBytes);
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(size()) * kHybridSmallPart, kSmallAllgather);
+  const auto begins = static_cast<std::uint64_t>(size()) + 1;
   Gathered mine;
-  const bool room = try_reserve(mine.begin, layout_->begin.back() + 1) && try_reserve(mine.data, small);
+  Gathered joined;
+  const bool room = try_reserve(mine.begin, begins) && try_reserve(mine.data, small) &&
+                    (!leads() || try_reserve(joined.begin, begins));
   const auto shown = co_await show(room ? &data : nullptr);
-  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
+  auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
   if (leads()) {
-    const bool all_have = std::find(shown.begin(), shown.end(), nullptr) == shown.end();
-    const auto packed = all_have ? pack_parts(shown) : Result<Bytes>(no_memory_for("allgather"));
+    const auto packed = pack_parts(shown);
     const Status status = co_await leaders_agree(packed.status(), "allgather");
     if (status.ok()) {
       *gathered = co_await ranks_->allgather(packed.value());
     } else {
       *gathered = status;
     }
-    if (gathered->has_value()) *gathered = join_parts(*layout_, std::move(*gathered).value());
+    if (gathered->has_value()) {
+      join_parts(*layout_, std::move(*gathered).value(), joined);
+      *gathered = std::move(joined);
+    }
   }
   gathered = co_await share(std::move(gathered));
   if (!gathered->has_value()) co_return gathered->error();
   const Gathered& all = gathered->value();
   const bool good = try_resize(mine.begin, all.begin.size()) && try_assign(mine.data, all.data);
   if (good) std::copy(all.begin.begin(), all.begin.end(), mine.begin.begin());
-  if (all.data.size() > small) {
-    const Status status = co_await agree(*this, memory_for(good, "allgather"));
-    if (!status.ok()) co_return status;
-  }
+  const Status status = co_await all_agree(good, all.data.size() > small, "allgather");
+  if (!status.ok()) co_return status;
   co_return mine;
 }
 
@@ -188,11 +218,10 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
   const auto shown = co_await show(&parts);
-  auto received = std::make_shared<Result<Bytes>>(Bytes{});
+  auto received = make_shared_frame<Result<Bytes>>(Bytes{});
   if (leads()) {
     Result<Gathered> packed = Gathered{};
-    if (from == layout_->mine)
-      packed = split_parts(*layout_, *shown[static_cast<std::size_t>(layout_->thread_of(root))]);
+    if (from == layout_->mine) packed = split_parts(*layout_, *shown[layout_->thread_of(root)]);
     const Status status = co_await leaders_agree(packed.status(), "scatter");
     if (status.ok()) {
       *received = co_await ranks_->scatter(packed.value(), from);
@@ -202,33 +231,37 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   }
   received = co_await share(std::move(received));
   if (!received->has_value()) co_return received->error();
-  ByteView rest = received->value();
-  const bool large = take_number(rest) != 0;
-  const auto lengths = numbers_of(take_bytes(rest, static_cast<std::size_t>(threads_->size()) * sizeof(std::int64_t)));
-  const auto me = static_cast<std::size_t>(threads_->rank());
-  for (std::size_t i = 0; i < me; ++i) (void)take_bytes(rest, static_cast<std::size_t>(lengths[i]));
+  const SplitPart part = part_of_split(received->value(), threads_->size(), threads_->rank());
   Bytes mine;
-  const bool good = try_assign(mine, take_bytes(rest, static_cast<std::size_t>(lengths[me])));
-  if (large) {
-    const Status status = co_await agree(*this, memory_for(good, "scatter"));
-    if (!status.ok()) co_return status;
-  }
+  const bool good = try_assign(mine, part.data);
+  const Status status = co_await all_agree(good, part.large, "scatter");
+  if (!status.ok()) co_return status;
   co_return mine;
 }
 
 Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
   enter();
-  auto here = co_await threads_->allreduce(mine, how);
-  using Numbers = Result<std::vector<std::int64_t>>;
-  auto result = std::make_shared<Numbers>(std::vector<std::int64_t>{});
+  const bool large = mine.size() > kFewNumbers;
+  std::vector<std::int64_t> sent;  // of the leader
+  const bool room = !leads() || try_resize(sent, mine.size());
+  auto here = co_await threads_->allreduce(std::move(mine), how);
+  auto result = make_shared_frame<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
-    // Threads whose lengths differ are a defect of the program; the other processes must not wait for it.
-    if (here.has_value()) mine = here.value();
-    *result = co_await ranks_->allreduce(std::move(mine), how);
+    Status status;
+    // Few: only their lengths can be wrong, a defect of the program. The other processes must not wait for it.
+    if (large) status = room ? here.status() : no_memory_for("allreduce");
+    if (large) status = co_await leaders_agree(std::move(status), "allreduce");
+    if (here.has_value() && status.ok()) std::copy(here.value().begin(), here.value().end(), sent.begin());
+    if (status.ok()) {
+      *result = co_await ranks_->allreduce(std::move(sent), how);
+    } else {
+      *result = status;
+    }
   }
   result = co_await share(std::move(result));
-  if (!here.has_value()) co_return here.error();
-  co_return Numbers(*result);
+  if (!result->has_value()) co_return result->error();
+  if (here.has_value()) std::copy(result->value().begin(), result->value().end(), here.value().begin());
+  co_return here;
 }
 
 // `mine` is that of this process while its leader is among the others.
@@ -239,7 +272,7 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   };
   enter();
   const Status here = co_await threads_->fold(mine, before, how);
-  auto between = std::allocate_shared<Between>(FrameAllocator<Between>());  // as a frame: no task may fail alone here
+  auto between = make_shared_frame(Between{});
   if (leads()) {
     std::memcpy(&between->all, mine, how.bytes);
     between->status = co_await ranks_->fold(&between->all, &between->before, how);
@@ -256,7 +289,7 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
 }
 
 // One message per receiving process: source, receiver, length and data of each message of our threads.
-Result<std::vector<Message>> HybridGroup::by_process(const std::vector<const std::vector<Message>*>& shown) const {
+Result<std::vector<Message>> HybridGroup::by_process(const Shown<std::vector<Message>>& shown) const {
   try {
     std::vector<Message> carried;
     std::vector<std::ptrdiff_t> place(layout_->begin.size(), -1);  // in `carried`, of each process
@@ -269,11 +302,11 @@ Result<std::vector<Message>> HybridGroup::by_process(const std::vector<const std
       }
       return carried[static_cast<std::size_t>(at)].data;
     };
-    for (std::size_t t = 0; t < shown.size(); ++t) {
+    for (TaskRank t = 0; t < threads_->size(); ++t) {
       if (Status bad = check_peers(*shown[t], size()); !bad.ok()) return bad;
       for (const Message& message : *shown[t]) {
         Bytes& data = data_for(message.peer);
-        put_number(data, first_rank() + static_cast<TaskRank>(t));
+        put_number(data, first_rank() + t);
         put_number(data, message.peer);
         put_number(data, static_cast<std::int64_t>(message.data.size()));
         put_bytes(data, message.data);
@@ -307,7 +340,7 @@ Result<std::vector<Message>> HybridGroup::mine_of(const std::vector<Message>& ca
 
 Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
   const auto shown = co_await show(&outgoing);
-  auto received = std::make_shared<Result<std::vector<Message>>>(std::vector<Message>{});
+  auto received = make_shared_frame<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
     auto carried = by_process(shown);
     const Status status = co_await leaders_agree(carried.status(), "exchange");
@@ -327,7 +360,7 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
 
 Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
   using Object = Result<std::shared_ptr<void>>;
-  auto object = std::make_shared<Object>(std::shared_ptr<void>{});
+  auto object = make_shared_frame<Object>(std::shared_ptr<void>{});
   // Several "processes" of `ranks_` may be one address space (a team of teams): it knows.
   if (leads()) *object = co_await ranks_->share_in_process(std::move(make));
   object = co_await share(std::move(object));
@@ -338,27 +371,34 @@ Op<Result<std::unique_ptr<Group>>> HybridGroup::duplicate() {
   enter();
   auto threads = co_await threads_->duplicate();
   std::unique_ptr<Group> ranks;
-  auto status = std::make_shared<Status>(threads.status());
+  auto copy = make_shared_frame<Result<std::shared_ptr<HybridProcess>>>(std::shared_ptr<HybridProcess>{});
   if (leads()) {
-    *status = co_await agree(*ranks_, *status);
-    if (status->ok()) {
+    if (threads.has_value()) *copy = share_layout(process_->layout);
+    Status status = threads.has_value() ? copy->status() : threads.error();
+    status = co_await agree(*ranks_, std::move(status));
+    if (status.ok()) {
       auto copied = co_await ranks_->duplicate();
-      *status = copied.status();
-      if (status->ok()) ranks = std::move(copied).value();
+      status = copied.status();
+      if (status.ok()) ranks = std::move(copied).value();
     }
+    if (!status.ok()) *copy = status;
   }
-  status = co_await share(std::move(status));
-  if (!status->ok()) co_return *status;
+  copy = co_await share(std::move(copy));
+  if (!copy->has_value()) co_return copy->error();
   co_return std::unique_ptr<Group>(
-      std::make_unique<HybridGroup>(std::move(threads).value(), std::move(ranks), layout_));
+      std::make_unique<HybridGroup>(std::move(threads).value(), std::move(ranks), copy->value()));
 }
 
 }  // namespace
 
 Op<Result<std::unique_ptr<Group>>> make_hybrid_group(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks) {
-  using Made = Result<std::shared_ptr<HybridLayout>>;
-  auto made = std::make_shared<Made>(std::shared_ptr<HybridLayout>{});
-  if (ranks != nullptr) *made = co_await make_hybrid_layout(*ranks, threads->size());
+  using Made = Result<std::shared_ptr<HybridProcess>>;
+  auto made = make_shared_frame<Made>(std::shared_ptr<HybridProcess>{});
+  if (ranks != nullptr) {
+    *made = co_await find_layout(*ranks, threads->size());
+    const Status status = co_await agree(*ranks, made->status());
+    if (!status.ok()) *made = status;
+  }
   std::function<std::shared_ptr<void>()> of_leader = [&made] { return std::shared_ptr<void>(made); };
   auto shared = co_await threads->share_in_process(std::move(of_leader));
   made = std::static_pointer_cast<Made>(std::move(shared).value());

@@ -47,7 +47,9 @@ inline bool try_assign(Bytes& to, ByteView from) {
 
 // The same text on every task, so that nothing but a flag needs to travel.
 inline Status no_memory_for(const char* collective) {
-  return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
+  return or_out_of_memory([&] {
+    return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
+  });
 }
 
 inline Status memory_for(bool had, const char* collective) { return had ? Status{} : no_memory_for(collective); }
@@ -77,6 +79,12 @@ inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
                                                      ", which is not in 0.." + std::to_string(size - 1));
   }
   return {};
+}
+
+// After a scatter by the library itself: a root that had no memory for the parts has given none, which all take for
+// wrong arguments.
+inline Status none_for_lack_of_memory(const Status& scattered, const char* collective) {
+  return scattered.code() == Code::invalid_argument ? no_memory_for(collective) : scattered;
 }
 
 // What all learn about a root whose parts, or a sender whose messages, were wrong.

@@ -1,8 +1,8 @@
 // Two steps. Where the program's call of MPI_Finalize finds ours, operations are completed before anything of MPI ends.
-// Then, or where it does not find ours (MPI was loaded or named first, Open MPI's Fortran), the deletion of an
-// attribute tells of the end: what is attached to MPI_COMM_SELF is deleted before MPI loses anything (MPI 4.1, 11.2.4).
-// For MPICH that alone is too late: it has switched off its locks by then, so that a progress thread which is in a call
-// at that moment leaves one locked, and MPICH aborts.
+// Then, or where it does not find ours (MPI was loaded or named first, or a tool before it; Open MPI's Fortran), the
+// deletion of an attribute tells of the end: what is attached to MPI_COMM_SELF is deleted before MPI loses anything
+// (MPI 4.1, 11.2.4). For MPICH that alone is too late: it has switched off its locks by then, so that a progress thread
+// which is in a call at that moment leaves one locked, and MPICH aborts.
 #include "group/mpi_end.hpp"
 
 #include <dlfcn.h>

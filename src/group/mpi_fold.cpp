@@ -1,7 +1,6 @@
 #include "group/mpi_fold.hpp"
 
 #include <cstring>
-#include <vector>
 
 #include "group/frame_memory.hpp"
 #include "group/mpi_transfers.hpp"
@@ -10,7 +9,7 @@ namespace thalweg {
 
 namespace {
 
-using Records = std::vector<std::byte, FrameAllocator<std::byte>>;  // as a frame: no task may fail alone here
+using Records = FrameVector<std::byte>;  // as a frame: no task may fail alone here
 
 enum class Way { send, receive };
 

@@ -1,22 +1,13 @@
-// MPI: the ranks of a communicator of our own (a duplicate of the caller's).
-//
-// Data up to some tens of bytes travel inside the fixed-size packet that opens a collective; longer data follow as
-// messages of at most `message_limit` bytes, once their receivers have said that they have memory for them. That
-// answer is part of the collective, so a task without memory is a failure on all tasks, not a hang.
+// MPI: the ranks of a communicator of our own, a duplicate of the caller's. What they do is in mpi_collectives.cpp.
 #include "group/mpi_group.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <string>
 #include <utility>
 
-#include "group/basic_group.hpp"
 #include "group/find_place.hpp"
-#include "group/memory.hpp"
+#include "group/frame_memory.hpp"
+#include "group/mpi_collectives.hpp"
 #include "group/mpi_end.hpp"
-#include "group/mpi_exchange.hpp"
-#include "group/mpi_fold.hpp"
 #include "group/mpi_transfers.hpp"
 #include "group/mpi_turn.hpp"
 #include "os/node_id.hpp"
@@ -25,330 +16,34 @@ namespace thalweg {
 
 namespace {
 
-enum Tag : int { kLengthTag = 1, kDataTag = 2 };
-constexpr std::size_t kWindow = 256;  // messages at a time where one task talks to all
-
-// Told instead of a length.
-constexpr std::int64_t kNoMemory = -1;
-constexpr std::int64_t kBadArguments = -2;
-
-Status to_status(std::int64_t told, const char* collective) {
-  if (told >= 0) return {};
-  return told == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
-}
-
-// What opens a collective. `more`: some task's data is longer than a packet.
-template <std::size_t N>
-struct Packet {
-  std::int64_t bytes = 0;
-  std::int64_t more = 0;
-  std::array<std::byte, N> data{};
-
-  bool holds() const { return bytes <= static_cast<std::int64_t>(N); }
-  void put(ByteView from) {
-    bytes = static_cast<std::int64_t>(from.size());
-    if (holds() && !from.empty()) std::memcpy(data.data(), from.data(), from.size());
-  }
-  ByteView view() const { return {data.data(), static_cast<std::size_t>(bytes)}; }
-};
-using SmallPacket = Packet<48>;
-using LargePacket = Packet<240>;
-
-// A communicator that is ours.
-class Communicator {
- public:
-  explicit Communicator(MPI_Comm comm) : comm_(comm) {}
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
-  // After MPI_Finalize there is nothing to free any more.
-  ~Communicator() {
-    if (mpi_ended()) return;
-    const MpiTurn turn(MpiTurn::Wait{});
-    MPI_Comm_free(&comm_);
-  }
-  MPI_Comm get() const { return comm_; }
-
- private:
-  MPI_Comm comm_;
-};
-
-class MpiGroup final : public BasicGroup {
+class MpiGroup final : public MpiCollectives {
  public:
   // `comm` becomes the group's.
   MpiGroup(MPI_Comm comm, const MpiOptions& options, TaskRank rank, TaskRank size)
-      : comm_(comm), options_(options), rank_(rank), size_(size) {}
+      : MpiCollectives(comm, options, rank, size) {}
+  // After MPI_Finalize there is nothing to free any more.
+  ~MpiGroup() override {
+    if (mpi_ended()) return;
+    const MpiTurn turn(MpiTurn::Wait{});
+    MPI_Comm own = comm();
+    MPI_Comm_free(&own);
+  }
+  MpiGroup(const MpiGroup&) = delete;
+  MpiGroup& operator=(const MpiGroup&) = delete;
+  // As frames: the others count on this task's group.
+  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
   // Once, before the group is given to anybody.
   void settle(const Place& place) { place_ = place; }
 
-  TaskRank rank() const noexcept override { return rank_; }
-  TaskRank size() const noexcept override { return size_; }
   Place place() const noexcept override { return place_; }
   const char* kind() const noexcept override { return "mpi"; }
   bool any_thread() const noexcept override { return mpi_from_any_thread(); }
-
-  Op<Status> barrier() override;
-  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
-  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
-  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
-  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
-  Op<Status> fold(void* mine, void* before, Folding how) override;
-  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
 
  private:
-  MPI_Comm comm() const { return comm_.get(); }
-  bool is(TaskRank root) const { return rank() == root; }
-  Op<Status> send_to_all(Bytes& data, TaskRank root);
-  Op<Status> everybody_has(std::int64_t mine, const char* collective);
-
-  const Communicator comm_;
-  const MpiOptions options_;
-  const TaskRank rank_;
-  const TaskRank size_;
   Place place_;
 };
-
-Status check_running() {
-  int initialized = 0;
-  int finalized = 0;
-  MPI_Initialized(&initialized);
-  MPI_Finalized(&finalized);
-  if (initialized == 0) return Status::error(Code::invalid_argument, "MPI is not initialised: call MPI_Init first");
-  return finalized != 0 || mpi_ended() ? mpi_is_gone() : Status{};
-}
-
-// Whether each task can go on (0, or a negative reason why not), told to all.
-Op<Status> MpiGroup::everybody_has(std::int64_t mine, const char* collective) {
-  std::int64_t worst = mine;
-  auto reduce = [&](MPI_Request* request) {
-    return MPI_Iallreduce(MPI_IN_PLACE, &worst, 1, MPI_INT64_T, MPI_MIN, comm(), request);
-  };
-  const Status status = co_await mpi_finish(reduce, collective);
-  if (!status.ok()) co_return status;
-  co_return to_status(worst, collective);
-}
-
-Op<Status> MpiGroup::barrier() {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  auto meet = [&](MPI_Request* request) { return MPI_Ibarrier(comm(), request); };
-  co_return co_await mpi_finish(meet, "barrier");
-}
-
-// `data` has its final length everywhere.
-Op<Status> MpiGroup::send_to_all(Bytes& data, TaskRank root) {
-  const auto limit = static_cast<std::size_t>(options_.message_limit);
-  for (std::size_t done = 0; done < data.size(); done += limit) {
-    const int length = static_cast<int>(std::min(limit, data.size() - done));
-    auto send = [&](MPI_Request* request) {
-      return MPI_Ibcast(data.data() + done, length, MPI_BYTE, static_cast<int>(root), comm(), request);
-    };
-    const Status status = co_await mpi_finish(send, "broadcast");
-    if (!status.ok()) co_return status;
-  }
-  co_return Status{};
-}
-
-Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  LargePacket packet;
-  if (is(root)) packet.put(data);
-  auto open = [&](MPI_Request* request) {
-    return MPI_Ibcast(&packet, sizeof packet, MPI_BYTE, static_cast<int>(root), comm(), request);
-  };
-  Status status = co_await mpi_finish(open, "broadcast");
-  if (!status.ok()) co_return status;
-  Bytes copy;
-  if (packet.holds()) {
-    const ByteView bytes = packet.view();
-    copy.assign(bytes.begin(), bytes.end());
-    co_return copy;
-  }
-  const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(packet.bytes));
-  status = co_await everybody_has(good ? 0 : kNoMemory, "broadcast");
-  if (!status.ok()) co_return status;
-  status = co_await send_to_all(copy, root);
-  if (!status.ok()) co_return status;
-  co_return copy;
-}
-
-// Makes room for all parts; false without memory.
-bool lay_out(const std::vector<SmallPacket>& packets, Gathered& all) {
-  if (!try_resize(all.begin, packets.size() + 1)) return false;
-  std::uint64_t end = 0;
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    all.begin[r] = end;
-    end += static_cast<std::uint64_t>(packets[r].bytes);
-  }
-  all.begin.back() = end;
-  return try_resize(all.data, end);
-}
-
-Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  SmallPacket mine;
-  mine.put(data);
-  std::vector<SmallPacket> packets(is(root) ? static_cast<std::size_t>(size()) : 0);
-  auto open = [&](MPI_Request* request) {
-    return MPI_Igather(&mine, sizeof mine, MPI_BYTE, packets.data(), sizeof mine, MPI_BYTE, static_cast<int>(root),
-                       comm(), request);
-  };
-  Status status = co_await mpi_finish(open, "gather");
-  if (!status.ok()) co_return status;
-
-  Gathered all;
-  std::int64_t told = is(root) && !lay_out(packets, all) ? kNoMemory : 0;
-  auto tell = [&](MPI_Request* request) {
-    return MPI_Ibcast(&told, 1, MPI_INT64_T, static_cast<int>(root), comm(), request);
-  };
-  status = co_await mpi_finish(tell, "gather");
-  if (status.ok()) status = to_status(told, "gather");
-  if (!status.ok()) co_return status;
-
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
-  if (!is(root) && !mine.holds()) transfers.send(data, root);
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    const std::span<std::byte> part = std::span(all.data).subspan(all.begin[r], all.begin[r + 1] - all.begin[r]);
-    const ByteView from = static_cast<TaskRank>(r) == root ? data : packets[r].view();
-    if (packets[r].holds() || static_cast<TaskRank>(r) == root) {
-      std::copy(from.begin(), from.end(), part.begin());
-    } else {
-      transfers.receive(part, static_cast<TaskRank>(r));
-    }
-  }
-  status = co_await transfers.finish("gather");
-  if (!status.ok()) co_return status;
-  co_return all;
-}
-
-// The packet of every task; when the parts are no good it says so to all.
-std::vector<SmallPacket> packets_of(const Gathered& parts, TaskRank size) {
-  std::vector<SmallPacket> packets(static_cast<std::size_t>(size));
-  if (!check_parts(parts, size).ok()) {
-    for (SmallPacket& packet : packets) packet.bytes = kBadArguments;
-    return packets;
-  }
-  std::int64_t more = 0;
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    packets[r].put(parts.part(r));
-    if (!packets[r].holds()) more = 1;
-  }
-  for (SmallPacket& packet : packets) packet.more = more;
-  return packets;
-}
-
-Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  std::vector<SmallPacket> packets;
-  if (is(root)) packets = packets_of(parts, size());
-  SmallPacket mine;
-  auto open = [&](MPI_Request* request) {
-    return MPI_Iscatter(packets.data(), sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, static_cast<int>(root),
-                        comm(), request);
-  };
-  Status status = co_await mpi_finish(open, "scatter");
-  if (status.ok()) status = to_status(mine.bytes, "scatter");
-  if (!status.ok()) co_return status;
-
-  Bytes part;
-  if (mine.more != 0) {
-    const bool good = try_resize(part, static_cast<std::uint64_t>(mine.bytes));
-    status = co_await everybody_has(good ? 0 : kNoMemory, "scatter");
-    if (!status.ok()) co_return status;
-  }
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
-  if (mine.holds()) {
-    const ByteView bytes = mine.view();
-    part.assign(bytes.begin(), bytes.end());
-  } else if (is(root)) {
-    const ByteView bytes = parts.part(static_cast<std::size_t>(root));
-    std::copy(bytes.begin(), bytes.end(), part.begin());
-  } else {
-    transfers.receive(part, root);
-  }
-  for (std::size_t r = 0; r < packets.size(); ++r) {
-    if (!packets[r].holds() && static_cast<TaskRank>(r) != root)
-      transfers.send(parts.part(r), static_cast<TaskRank>(r));
-  }
-  status = co_await transfers.finish("scatter");
-  if (!status.ok()) co_return status;
-  co_return part;
-}
-
-MPI_Op mpi_op(Reduction how) {
-  switch (how) {
-    case Reduction::min:
-      return MPI_MIN;
-    case Reduction::max:
-      return MPI_MAX;
-    case Reduction::sum:
-      return MPI_SUM;
-    case Reduction::bit_or:
-      return MPI_BOR;
-  }
-  return MPI_OP_NULL;
-}
-
-Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  const std::size_t limit = std::max<std::size_t>(1, static_cast<std::size_t>(options_.message_limit) / 8);
-  for (std::size_t done = 0; done < mine.size(); done += limit) {
-    const int count = static_cast<int>(std::min(limit, mine.size() - done));
-    auto reduce = [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, mine.data() + done, count, MPI_INT64_T, mpi_op(how), comm(), request);
-    };
-    const Status status = co_await mpi_finish(reduce, "allreduce");
-    if (!status.ok()) co_return status;
-  }
-  co_return std::move(mine);
-}
-
-Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  const MpiRanks ranks{comm(), static_cast<int>(rank_), static_cast<int>(size_)};
-  co_return co_await mpi_fold(ranks, kDataTag, mine, before, how);
-}
-
-// Both are false without memory.
-bool make_room(const std::vector<MpiLength>& lengths, std::vector<Message>& received) {
-  if (!try_resize(received, lengths.size())) return false;
-  for (std::size_t i = 0; i < received.size(); ++i) {
-    received[i].peer = lengths[i].source;
-    if (!try_resize(received[i].data, static_cast<std::uint64_t>(lengths[i].bytes))) return false;
-  }
-  return true;
-}
-
-bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) try {
-  for (Message& message : received) transfers.receive(message.data, message.peer);
-  for (const Message& message : outgoing) transfers.send(message.data, message.peer);
-  transfers.reserve();
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoing) {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
-  // A task with wrong arguments sends nothing, and says so below.
-  const bool good = check_peers(outgoing, size()).ok();
-  if (!good) outgoing.clear();
-  bool memory = true;
-  const auto lengths = co_await mpi_exchange_lengths(comm(), kLengthTag, outgoing, memory);
-  if (!lengths.has_value()) co_return lengths.error();
-
-  std::vector<Message> received;
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit);
-  memory = memory && make_room(lengths.value(), received) && list_transfers(received, outgoing, transfers);
-  Status status = co_await everybody_has(good ? (memory ? 0 : kNoMemory) : kBadArguments, "exchange");
-  if (!status.ok()) co_return status;
-
-  status = co_await transfers.finish("exchange");
-  if (!status.ok()) co_return status;
-  co_return received;
-}
 
 // Errors on it come back to us. Those of the duplication itself go where the program sends those of `comm`.
 Op<Status> copy_of(MPI_Comm comm, MPI_Comm& copy) {
@@ -360,11 +55,11 @@ Op<Status> copy_of(MPI_Comm comm, MPI_Comm& copy) {
 }
 
 Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
-  if (Status gone = check_running(); !gone.ok()) co_return gone;
+  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
   MPI_Comm copy = MPI_COMM_NULL;
   const Status status = co_await copy_of(comm(), copy);
   if (!status.ok()) co_return status;
-  auto group = std::make_unique<MpiGroup>(copy, options_, rank_, size_);
+  auto group = std::make_unique<MpiGroup>(copy, options(), rank(), size());
   group->settle(place_);
   co_return std::unique_ptr<Group>(std::move(group));
 }
@@ -415,7 +110,7 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
 }  // namespace
 
 Result<std::unique_ptr<Group>> make_mpi_group(MPI_Comm comm, const MpiOptions& options) {
-  TW_RETURN_IF_ERROR(check_running());
+  TW_RETURN_IF_ERROR(check_mpi_runs());
   TW_RETURN_IF_ERROR(check_thread());
   TW_RETURN_IF_ERROR(mpi_begins());
   TW_RETURN_IF_ERROR(check_communicator(comm));

@@ -1,8 +1,8 @@
 // SimNetwork: what the collectives of simulated tasks cost, by the algorithms that groups of processes really use.
 //
-// It carries no bytes: it counts messages and moves clocks. The collectives are those of an MPI group (mpi_group.cpp,
-// mpi_fold.cpp, mpi_exchange.cpp) on top of the algorithms of MPICH for short messages; threads of a process meet
-// before and after, as in a hybrid group, and one of them sends for all.
+// It carries no bytes: it counts messages and moves clocks. The collectives are those of an MPI group
+// (mpi_collectives.cpp, mpi_fold.cpp, mpi_exchange.cpp) on top of the algorithms of MPICH for short messages; threads
+// of a process meet before and after, as in a hybrid group, and one of them sends for all.
 //
 //   barrier    dissemination: in round k a process sends to the one 2^k further on
 //   broadcast  binomial tree: a packet; longer data once all have said that they have memory (allreduce)

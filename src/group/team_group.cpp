@@ -5,6 +5,7 @@
 // the flag "somebody failed", which makes a failure the same on all tasks.
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "group/frame_memory.hpp"
@@ -77,6 +78,7 @@ class TeamGroup final : public Group {
 
   bool has_room_for_small(Gathered& all) const;
   bool copy_all(Gathered& all);
+  bool take_messages(std::vector<Message>& received);
 
   std::shared_ptr<Team> team_;
   const TaskRank rank_;
@@ -207,22 +209,29 @@ Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
   co_return Status{};
 }
 
-Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
-  team_->show_address(epoch_, rank_, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
-  co_await arrive();
-  std::vector<Message> received;
-  bool good = true;
+// A message has one receiver, so its bytes can be taken instead of copied; no other task touches them.
+bool TeamGroup::take_messages(std::vector<Message>& received) try {
   for (TaskRank r = 0; r < size(); ++r) {
     auto* theirs = const_cast<std::vector<Message>*>(static_cast<const std::vector<Message>*>(shown(r).data));
-    good = good && theirs != nullptr;
-    if (theirs == nullptr) continue;
-    // A message has one receiver, so its bytes can be taken instead of copied; no other task touches them.
     for (Message& message : *theirs) {
       if (message.peer == rank_) received.push_back({r, std::move(message.data)});
     }
   }
-  co_await arrive_after_reading(good);
-  if (any_failed()) co_return bad_arguments_in("exchange");
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
+  // Null stands for messages to nobody.
+  team_->show_address(epoch_, rank_, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
+  co_await arrive();
+  bool good = true;
+  for (TaskRank r = 0; r < size(); ++r) good = good && shown(r).data != nullptr;
+  std::vector<Message> received;
+  co_await arrive_after_reading(!good || take_messages(received));
+  if (!good) co_return bad_arguments_in("exchange");
+  if (any_failed()) co_return no_memory_for("exchange");
   co_return received;
 }
 

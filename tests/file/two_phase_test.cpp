@@ -177,6 +177,53 @@ TEST_F(TwoPhaseFiles, PutBackHolesWhereNobodyElseMayWrite) {
   EXPECT_LT(calls[1], 40);
 }
 
+// Of a user who may write files and not read them.
+class WriteOnly final : public Backend {
+ public:
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
+    if (options.read) return Status::error(Code::no_permission, "may not be read", EACCES);
+    return posix_backend()->open(path, options);
+  }
+  Status remove(const std::string& path) override { return posix_backend()->remove(path); }
+  Result<bool> exists(const std::string& path) override { return posix_backend()->exists(path); }
+  Status sync_directory_of(const std::string& path) override { return posix_backend()->sync_directory_of(path); }
+  Result<StorageInfo> describe(const std::string& path) override { return posix_backend()->describe(path); }
+  const char* name() const override { return "write only"; }
+};
+
+// Whichever task it is, all write, and none of them by way of the bytes in the holes.
+TEST_F(TwoPhaseFiles, LeaveHolesAloneWhereOneTaskMayNotRead) {
+  for (const TaskRank blind : {0, 1, 3}) {
+    for (const char* method : {"aggregate,aggregators=3,aggregator_bytes=64KiB", "direct"}) {
+      SCOPED_TRACE(std::string(method) + ", task " + std::to_string(blind) + " may not read");
+      std::vector<Share> shares = interleaved(7, 100, 60);
+      std::string expected(60 * 7 * 105, '.');
+      put(expected);
+      run_on_sim({.tasks = 7, .seed = 5, .processes_per_node = 3}, [&](Group& group) -> Op<Status> {
+        PlainOpen how;
+        how.path = path();
+        how.options.read = false;
+        how.options.write = true;
+        how.hints = std::string("sieve_writes=on,method=") + method;
+        auto backend = group.rank() == blind ? std::make_shared<WriteOnly>() : posix_backend();
+        auto opened = co_await PlainFile::open(group, std::move(backend), std::move(how));
+        if (!opened.has_value()) co_return opened.error();
+        Access access;
+        access.direction = Direction::write;
+        access.extents = shares[static_cast<std::size_t>(group.rank())].extents;
+        const Outcome outcome = co_await opened.value()->access(access);
+        EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+        EXPECT_FALSE(outcome.plan.sieve);
+        co_return co_await opened.value()->close();
+      });
+      for (const Share& share : shares)
+        for (const Extent& extent : share.extents) std::memcpy(&expected[extent.offset], extent.memory, extent.bytes);
+      EXPECT_TRUE(content() == expected);
+    }
+  }
+}
+
 // All messages of such a group pass through task 0, which would have to hold what all write.
 TEST_F(TwoPhaseFiles, AreNotForGroupsWithoutAnExchangeOfTheirOwn) {
   run_on_callbacks(4, 1, [&](Group& group) {

@@ -1,16 +1,15 @@
 #include "support/campaign.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
-#include <sstream>
-#include <string_view>
 #include <utility>
 
 #include "engine/queues.hpp"
 #include "file/plain_file.hpp"
 #include "support/engine_bodies.hpp"
+#include "support/file_model.hpp"
 #include "support/late_queue.hpp"
+#include "support/random.hpp"
 
 namespace thalweg::test {
 
@@ -18,26 +17,6 @@ namespace {
 
 constexpr const char* kPath = "shared.dat";
 constexpr std::uint64_t kMostOld = 4000;  // bytes in the file before the first access
-
-Case draw_access(std::uint64_t seed, TaskRank tasks, Random& random) {
-  Case what = draw_case(seed, tasks);
-  const std::uint64_t scales[] = {1, 1, 1, 7, 7, 64};  // larger ones take several rounds
-  what.scale = scales[below(random, tasks > 24 ? 3 : tasks > 6 ? 5 : 6)];
-  if (what.layout == Layout::sparse) what.scale = std::min<std::uint64_t>(what.scale, 7);
-  return what;
-}
-
-FaultRule draw_fault(Random& random) {
-  FaultRule rule;
-  const std::uint64_t kind = below(random, 4);
-  if (kind == 0) rule.kind = CallKind::write;
-  if (kind == 1) rule.kind = CallKind::read;
-  rule.at = 1 + below(random, std::uint64_t{1} << below(random, 7));
-  rule.lasting = below(random, 4) == 0;
-  rule.partial = below(random, 3) == 0;
-  rule.os_errno = below(random, 2) == 0 ? EIO : ENOSPC;
-  return rule;
-}
 
 // What one task found out about one access.
 struct Heard {
@@ -127,6 +106,7 @@ class Play {
   using Bytes = std::vector<std::byte>;
   TaskRank tasks() const { return scenario_.world.tasks; }
   bool good() const { return played_.problem.empty(); }
+  // "": all is well.
   void tell(const std::string& what) {
     if (good()) played_.problem = what;
   }
@@ -184,9 +164,11 @@ class Play {
 
   void put_old_bytes() {
     const std::uint64_t n = scenario_.seed % 3 == 0 ? 0 : scenario_.seed * 37 % kMostOld;
-    for (std::uint64_t i = 0; i < n; ++i) content_.push_back(static_cast<std::byte>(i % 241 + 1));
+    Bytes old;
+    for (std::uint64_t i = 0; i < n; ++i) old.push_back(static_cast<std::byte>(i % 241 + 1));
     auto file = memory_->open(kPath, OpenMode::create).value();
-    expect(file->write(0, content_).ok(), "the file cannot be prepared");
+    expect(file->write(0, old).ok(), "the file cannot be prepared");
+    model_ = FileModel(tasks(), std::move(old));
   }
 
   bool open() {
@@ -224,16 +206,7 @@ class Play {
     return buffers;
   }
 
-  // An access, its memory, and what came of it.
-  struct Done {
-    Case what;
-    bool refused = false;    // for its arguments
-    std::uint64_t base = 0;  // the shared position before it
-    std::vector<std::shared_ptr<Buffer>> buffers;
-    Status status;
-  };
-
-  std::vector<Share> shares_of(const Batch& batch, std::vector<Done>& done) {
+  std::vector<Share> shares_of(const Batch& batch, std::vector<DoneAccess>& done) {
     std::vector<Share> shares(static_cast<std::size_t>(tasks()));
     for (TaskRank r = 0; r < tasks(); ++r) {
       Share& share = shares[static_cast<std::size_t>(r)];
@@ -247,7 +220,8 @@ class Play {
       share.heard.resize(batch.accesses.size());
     }
     for (const Case& what : batch.accesses) {
-      Done one{what, batch.wrong_task >= 0 && done.empty(), position_, buffers_of(what, batch.direction), Status{}};
+      DoneAccess one{what, batch.wrong_task >= 0 && done.empty(), position_, buffers_of(what, batch.direction),
+                     Status{}};
       for (TaskRank r = 0; r < tasks(); ++r) {
         Access access;
         access.direction = batch.direction;
@@ -265,7 +239,7 @@ class Play {
   }
 
   void carry_out(const Batch& batch) {
-    std::vector<Done> done;
+    std::vector<DoneAccess> done;
     std::vector<Share> shares = shares_of(batch, done);
     std::vector<Status> ends;
     if (!run("accesses", ends, [&](TaskRank r) { return carry_out_share(shares[static_cast<std::size_t>(r)]); }))
@@ -273,18 +247,14 @@ class Play {
     const bool any_failed = agree_on(shares, done);
     expect_told(refused(), any_failed, "an access");
     if (scenario_.spoils) spoil();
-    if (batch.direction == Direction::write) {
-      check_written(done);
-    } else {
-      check_content(content_, stored());
-    }
+    tell(batch.direction == Direction::write ? model_.take_written(done, stored()) : model_.check_same(stored()));
     for (std::size_t i = 0; i < done.size(); ++i)
       for (TaskRank r = 0; r < tasks() && good(); ++r)
         check_task(batch.direction, done[i], r, shares[static_cast<std::size_t>(r)].heard[i].moved);
   }
 
   // What all tasks have heard of each access. True: some failed that were in order.
-  bool agree_on(const std::vector<Share>& shares, std::vector<Done>& done) {
+  bool agree_on(const std::vector<Share>& shares, std::vector<DoneAccess>& done) {
     bool any_failed = false;
     for (std::size_t i = 0; i < done.size(); ++i) {
       Status& status = done[i].status;
@@ -299,13 +269,13 @@ class Play {
     return any_failed;
   }
 
-  void check_task(Direction direction, const Done& one, TaskRank r, std::uint64_t moved) {
+  void check_task(Direction direction, const DoneAccess& one, TaskRank r, std::uint64_t moved) {
     const Buffer& buffer = *one.buffers[static_cast<std::size_t>(r)];
     expect(buffer.guards_are_whole(), "memory beside the extents was touched");
     if (!one.status.ok()) {
       expect(moved == 0, "what failed tells that it has moved bytes");
     } else if (direction == Direction::read) {
-      check_read(one, r, moved);
+      tell(model_.check_read(one, r, moved));
     } else {
       expect(moved == buffer.bytes(), "a write tells another number of bytes than it was given");
     }
@@ -321,65 +291,6 @@ class Play {
     auto file = memory_->open(kPath, OpenMode::read_write).value();
     const std::byte other[1] = {std::byte{0xFF}};
     (void)file->write(0, other);
-  }
-
-  void check_content(const Bytes& wanted, const Bytes& got) {
-    const auto other = std::mismatch(wanted.begin(), wanted.end(), got.begin(), got.end());
-    if (other.first == wanted.end() && other.second == got.end()) return;
-    tell("of " + std::to_string(wanted.size()) + " bytes byte " + std::to_string(other.first - wanted.begin()) +
-         " has changed, which nobody wrote; there are " + std::to_string(got.size()));
-  }
-
-  // Each byte from one of its writers. Where all of them failed it may also be as it was.
-  void check_written(const std::vector<Done>& done) {
-    enum : std::uint8_t { kTouched = 1, kMust = 2, kRight = 4 };
-    Bytes now = stored();
-    std::vector<std::uint8_t> marks(now.size());
-    std::uint64_t least = content_.size();
-    std::uint64_t most = content_.size();
-    for (const Done& one : done) {
-      if (one.refused) continue;
-      for (TaskRank r = 0; r < (one.what.common ? 1 : tasks()); ++r) {
-        std::uint64_t at = 0;
-        for (const Extent& place : places_of(one.what, r, one.base)) {
-          if (place.bytes == 0) continue;
-          most = std::max(most, place.end());
-          if (one.status.ok()) least = std::max(least, place.end());
-          for (std::uint64_t offset = place.offset; offset < place.end(); ++offset, ++at) {
-            if (offset >= now.size()) continue;
-            marks[offset] |= one.status.ok() ? kTouched | kMust : kTouched;
-            if (now[offset] == Buffer::value(one.what, r, at)) marks[offset] |= kRight;
-          }
-        }
-      }
-    }
-    if (now.size() < least || now.size() > most)
-      tell("the file has " + std::to_string(now.size()) + " bytes, which should be " + std::to_string(least) + " to " +
-           std::to_string(most));
-    for (std::uint64_t i = 0; i < now.size() && good(); ++i) {
-      const std::byte before = i < content_.size() ? content_[i] : std::byte{0};
-      const bool may_be_old = (marks[i] & kMust) == 0;
-      if ((marks[i] & kRight) != 0 || (may_be_old && now[i] == before)) continue;
-      tell("byte " + std::to_string(i) + ((marks[i] & kTouched) != 0 ? " is of no writer" : " was touched"));
-    }
-    content_ = std::move(now);
-  }
-
-  void check_read(const Done& one, TaskRank r, std::uint64_t moved) {
-    std::uint64_t within = 0;
-    for (const Extent& extent : one.buffers[static_cast<std::size_t>(r)]->extents()) {
-      const std::uint64_t end = std::min<std::uint64_t>(extent.end(), content_.size());
-      for (std::uint64_t i = 0; i < extent.bytes && good(); ++i) {
-        const bool inside = extent.offset + i < end;
-        const std::byte wanted = inside ? content_[extent.offset + i] : Buffer::kGuard;
-        within += inside ? 1 : 0;
-        if (extent.memory[i] == wanted) continue;
-        tell("task " + std::to_string(r) + " has read another byte from offset " + std::to_string(extent.offset + i));
-      }
-    }
-    if (moved != within)
-      tell("task " + std::to_string(r) + " was told of " + std::to_string(moved) + " bytes read, not " +
-           std::to_string(within));
   }
 
   // What is left of the fault may hit a sync or the close; then the file is opened again.
@@ -409,7 +320,7 @@ class Play {
     std::vector<Result<std::uint64_t>> sizes;
     if (!run("size", sizes, [&](TaskRank r) { return file(r).size(); })) return;
     for (const auto& size : sizes)
-      expect(size.has_value() && size.value() == content_.size(), "size() is wrong afterwards");
+      expect(size.has_value() && size.value() == model_.size(), "size() is wrong afterwards");
     Batch batch;
     Case what;
     what.seed = scenario_.seed + 1;
@@ -434,86 +345,12 @@ class Play {
   std::vector<std::unique_ptr<PlainFile>> files_;
   bool starved_ = false;      // in what all have done last
   std::uint64_t n_seen_ = 0;  // failures of storage that were looked at
-  Bytes content_;             // what the file holds, by the model
+  FileModel model_;
   std::uint64_t position_ = 0;
   Played played_;
 };
 
 }  // namespace
-
-namespace {
-
-// A task that has no memory for its list fails before the shared position moves, others after it: so there is none.
-void starve(Scenario& scenario, std::uint64_t at) {
-  scenario.starves_at = at;
-  for (Batch& batch : scenario.batches)
-    for (Case& access : batch.accesses)
-      if (access.placement == Placement::in_order) access.placement = Placement::at_offset;
-}
-
-// Whoever sieves writes promises that nothing else is written into the holes meanwhile: processes do not keep each
-// other from it.
-void keep_promises(Scenario& scenario) {
-  constexpr std::string_view kSieves = "sieve_writes=on,";
-  if (scenario.world.tasks <= scenario.world.tasks_per_process) return;
-  const auto at_once = [](const Batch& batch) { return !batch.blocking && batch.accesses.size() > 1; };
-  if (std::none_of(scenario.batches.begin(), scenario.batches.end(), at_once)) return;
-  if (const auto at = scenario.hints.find(kSieves); at != std::string::npos) scenario.hints.erase(at, kSieves.size());
-}
-
-}  // namespace
-
-Scenario draw_scenario(std::uint64_t seed) {
-  Random random = random_of(seed, 11);
-  Scenario scenario;
-  scenario.seed = seed;
-  scenario.world.seed = seed;
-  scenario.world.closed = true;
-  const std::uint64_t most[] = {4, 4, 8, 8, 16, 16, 24, 64};
-  scenario.world.tasks = 1 + static_cast<TaskRank>(below(random, most[below(random, 8)]));
-  scenario.world.tasks_per_process = below(random, 2) == 0 ? 1 : 1 + static_cast<TaskRank>(below(random, 8));
-  scenario.world.processes_per_node = 1 + static_cast<std::int64_t>(below(random, 4));
-  if (below(random, 3) == 0)
-    scenario.world.late = static_cast<TaskRank>(below(random, static_cast<std::uint64_t>(scenario.world.tasks)));
-  scenario.hints = draw_hints(random());
-  scenario.queue_depth = 1 + below(random, 4);
-  const std::uint64_t n = 1 + below(random, 3);
-  for (std::uint64_t i = 0; i < n; ++i) {
-    Batch batch;
-    batch.direction = below(random, 2) == 0 ? Direction::read : Direction::write;
-    batch.blocking = below(random, 3) == 0;
-    const std::uint64_t accesses = 1 + below(random, below(random, 4) == 0 ? 6 : 2);
-    for (std::uint64_t k = 0; k < accesses; ++k)
-      batch.accesses.push_back(draw_access(random() % 1000000, scenario.world.tasks, random));
-    if (below(random, 12) == 0)
-      batch.wrong_task = static_cast<TaskRank>(below(random, static_cast<std::uint64_t>(scenario.world.tasks)));
-    scenario.batches.push_back(std::move(batch));
-  }
-  keep_promises(scenario);
-  if (below(random, 2) == 0) scenario.fault = draw_fault(random);
-  if (below(random, 4) == 0) starve(scenario, 1 + below(random, 4));
-  return scenario;
-}
-
-std::ostream& operator<<(std::ostream& out, const Scenario& what) {
-  out << "seed " << what.seed << ": " << what.world.tasks << " tasks, " << what.world.tasks_per_process
-      << " to a process, " << what.world.processes_per_node << " processes to a node, late: " << what.world.late
-      << ", queue of " << what.queue_depth << ", hints '" << what.hints << "'\n";
-  for (const Batch& batch : what.batches) {
-    out << (batch.direction == Direction::read ? "  reads" : "  writes") << (batch.blocking ? " in turn" : " at once");
-    if (batch.wrong_task >= 0) out << ", the first one wrong on task " << batch.wrong_task;
-    out << '\n';
-    for (const Case& access : batch.accesses) out << "    " << access << '\n';
-  }
-  if (what.fault.has_value()) {
-    out << "  fault: call " << what.fault->at;
-    if (what.fault->kind.has_value()) out << (*what.fault->kind == CallKind::read ? " of reads" : " of writes");
-    out << ", errno " << what.fault->os_errno << (what.fault->lasting ? ", and all behind it" : "")
-        << (what.fault->partial ? ", half of a write takes effect" : "") << '\n';
-  }
-  if (what.starves_at > 0) out << "  request " << what.starves_at << " for much memory is refused\n";
-  return out;
-}
 
 Played play(const Scenario& scenario, const Refusal* memory) {
   Play one(scenario, memory);

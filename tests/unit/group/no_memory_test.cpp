@@ -1,53 +1,15 @@
 // A task that cannot allocate what a collective brings: the same failure on all tasks, and nobody waits.
-//
-// The program's operator new refuses large blocks on a thread that asks for it. All forms are replaced, so that what
-// one of them allocates another one frees.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
+#include <array>
 #include <string>
 #include <vector>
 
-#include "support/group_data.hpp"
+#include "support/refused_collectives.hpp"
 #include "support/run_on.hpp"
-
-namespace {
-
-thread_local std::size_t refuse_from = SIZE_MAX;
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  if (size >= refuse_from) throw std::bad_alloc();
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return operator new(size);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace thalweg::test {
 namespace {
-
-constexpr std::size_t kLarge = 1 << 20;
-
-// Large allocations fail on one task, for a scope.
-class Poor {
- public:
-  explicit Poor(bool poor) {
-    if (poor) refuse_from = kLarge / 2;
-  }
-  ~Poor() { refuse_from = SIZE_MAX; }
-  Poor(const Poor&) = delete;
-  Poor& operator=(const Poor&) = delete;
-};
 
 // Each collective in turn, with each task in turn short of memory; afterwards the group still works.
 void every_collective_fails_on_all(Group& group) {
@@ -82,6 +44,89 @@ void every_collective_fails_on_all(Group& group) {
     EXPECT_EQ(scattered.code(), Code::no_memory);
     EXPECT_TRUE(run(group.allgather(data)).has_value());
   }
+}
+
+// Callbacks that allocate nothing: what is refused is refused to the group. Each task shows the others where its data
+// is.
+struct Board {
+  static constexpr std::size_t kMost = 64;
+  std::array<const std::byte*, kMost> from{};
+  std::array<std::size_t, kMost> bytes{};
+  std::array<std::size_t, kMost> begin{};
+};
+struct Served {
+  Group* team;
+  Board* board;
+  std::size_t rank() const { return static_cast<std::size_t>(team->rank()); }
+  std::size_t size() const { return static_cast<std::size_t>(team->size()); }
+  int meet() const { return run(team->barrier()).ok() ? 0 : 1; }
+};
+Served& served(void* user) { return *static_cast<Served*>(user); }
+
+int meet(void* user) { return served(user).meet(); }
+
+int send_to_all(void* user, void* data, std::size_t nbytes, std::int64_t root) {
+  Served& mine = served(user);
+  mine.board->from[mine.rank()] = static_cast<const std::byte*>(data);
+  int code = mine.meet();
+  if (mine.team->rank() != root)
+    std::copy_n(mine.board->from[static_cast<std::size_t>(root)], nbytes, static_cast<std::byte*>(data));
+  return code + mine.meet();
+}
+
+int collect(void* user, const void* data, std::size_t nbytes, void* all, const std::size_t*, std::int64_t root) {
+  Served& mine = served(user);
+  mine.board->from[mine.rank()] = static_cast<const std::byte*>(data);
+  mine.board->bytes[mine.rank()] = nbytes;
+  int code = mine.meet();
+  auto* to = static_cast<std::byte*>(all);
+  for (std::size_t r = 0; mine.team->rank() == root && r < mine.size(); ++r)
+    to = std::copy_n(mine.board->from[r], mine.board->bytes[r], to);
+  return code + mine.meet();
+}
+
+int spread(void* user, const void* all, const std::size_t* nbytes_of, void* data, std::size_t nbytes,
+           std::int64_t root) {
+  Served& mine = served(user);
+  if (mine.team->rank() == root) {
+    mine.board->from[0] = static_cast<const std::byte*>(all);
+    for (std::size_t r = 0, end = 0; r < mine.size(); end += nbytes_of[r++]) mine.board->begin[r] = end;
+  }
+  int code = mine.meet();
+  std::copy_n(mine.board->from[0] + mine.board->begin[mine.rank()], nbytes, static_cast<std::byte*>(data));
+  return code + mine.meet();
+}
+
+void run_on_frugal_callbacks(std::int64_t tasks, const TeamBody& body) {
+  Board board;
+  run_on_team(tasks, [&](Group& team) {
+    Served mine{&team, &board};
+    GroupCallbacks calls;
+    calls.rank = team.rank();
+    calls.size = team.size();
+    calls.user = &mine;
+    calls.barrier = meet;
+    calls.broadcast = send_to_all;
+    calls.gather = collect;
+    calls.scatter = spread;
+    calls.process_id = 1;
+    calls.node_id = 1;
+    const auto group = run(make_callback_group(calls));
+    ASSERT_TRUE(group.has_value());
+    body(*group.value());
+  });
+}
+
+TEST(NoMemory, OfAnyAllocationIsOneStatusOfCallbacks) {
+  run_on_frugal_callbacks(3, whatever_is_refused_is_one_status);
+  run_on_frugal_callbacks(40, whatever_is_refused_is_one_status);
+}
+
+TEST(NoMemory, OfAnyAllocationIsOneStatusOfATeam) { run_on_team(3, whatever_is_refused_is_one_status); }
+
+TEST(NoMemory, OfAnyAllocationIsOneStatusOfAHybrid) {
+  run_on_hybrid({3, 1, 2}, whatever_is_refused_is_one_status);
+  run_on_hybrid({1, 36}, whatever_is_refused_is_one_status);
 }
 
 TEST(NoMemory, IsTheFailureOfAllTasksOfATeam) { run_on_team(3, every_collective_fails_on_all); }
