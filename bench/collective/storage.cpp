@@ -25,7 +25,8 @@ Function emulator(const char* name) {
 // The pages of an empty file. To make them is work of memory's file system, and takes a core as long as four copies of
 // their bytes: no part of the storage that is emulated.
 void allocate(const std::string& path, double bytes) {
-  const int fd = static_cast<int>(must(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), "cannot make a file"));
+  const int fd =
+      static_cast<int>(must(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), "cannot make a file"));
   must(::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)), "cannot allocate a file");
   ::close(fd);
 }
