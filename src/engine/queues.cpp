@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace thalweg {
@@ -45,7 +46,7 @@ IoQueue* blocking_background_queue() { return thread_queues().background_if_poss
 
 SharedQueues::SharedQueues() : posix_(make_posix_queue()), background_(make_background_queue()) {}
 
-bool SharedQueues::in_kernel() const { return uring_available(); }
+bool SharedQueues::in_kernel() const { return background_->name() == std::string_view("uring"); }
 
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;

@@ -25,6 +25,7 @@ namespace {
 using std::chrono::microseconds;
 constexpr microseconds kShort{200};
 constexpr microseconds kLong{1000};
+constexpr microseconds kLongInQueue{500};  // under the lock
 constexpr microseconds kShortest{50};
 constexpr int kPatience = 8;
 constexpr microseconds kAfterYou{50};
@@ -158,7 +159,8 @@ class Progress {
   bool begin(const std::shared_ptr<Request>& request, const Request* awaited);
   bool begin_arrivals(const Request* awaited);
   bool step(const Request* awaited = nullptr);
-  bool step_or_wait(const Pace& pace);
+  enum class Stepped { done_something, nothing_to_do, slept };
+  Stepped step_or_wait(const Pace& pace);
   void serve();
   void wait_while_attended();
   bool has_arrivals_after_sleep(const Pace* idle);
@@ -292,10 +294,12 @@ bool Progress::step(const Request* awaited) {
 }
 
 // mutex_ is held.
-bool Progress::step_or_wait(const Pace& pace) {
-  if (step()) return true;
-  if (queues_.has_value() && queues_->in_flight() > 0) queues_->wait(pace.pause());
-  return false;
+Progress::Stepped Progress::step_or_wait(const Pace& pace) {
+  if (step()) return Stepped::done_something;
+  if (!queues_.has_value() || queues_->in_flight() == 0) return Stepped::nothing_to_do;
+  const std::size_t before = queues_->in_flight();
+  queues_->wait(std::min(pace.pause(), kLongInQueue));
+  return queues_->in_flight() < before ? Stepped::done_something : Stepped::slept;
 }
 
 bool Progress::advance() {
@@ -351,6 +355,7 @@ unsigned Progress::advance_or_wait(const Request& awaited, unsigned idle_rounds)
 bool Progress::has_thread() {
   const std::lock_guard lock(incoming_mutex_);
   if (has_thread_) return true;
+  const SignalsBlocked blocked;  // the program's handlers run on the program's threads
   try {
     std::thread([this] { serve(); }).detach();
     has_thread_ = true;
@@ -374,13 +379,13 @@ void Progress::serve() {
       yield_core();
       continue;
     }
-    bool any = false;
+    Stepped stepped{};
     {
       const std::lock_guard lock(mutex_);
-      any = step_or_wait(pace);
+      stepped = step_or_wait(pace);
     }
-    if (any) pace.something_happened();
-    if (has_arrivals_after_sleep(any ? nullptr : &pace)) {
+    if (stepped == Stepped::done_something) pace.something_happened();
+    if (has_arrivals_after_sleep(stepped == Stepped::nothing_to_do ? &pace : nullptr)) {
       sleep_for(kAfterYou);
       pace.something_happened();
     }

@@ -122,8 +122,12 @@ Step StepMaker::whole(const Run& run) const {
   Step step;
   step.range = {run.offset, run.offset + run.bytes};
   step.pieces.assign(run.pieces.begin(), run.pieces.end());
-  step.staged = task_.pack && (task_.direction == Direction::write || run.pieces.size() > 1);
+  step.staged = packs(run.pieces.size());
   return step;
+}
+
+bool StepMaker::packs(std::size_t pieces) const {
+  return task_.pack && (task_.direction == Direction::write || pieces > 1);
 }
 
 // The blocks that lie whole within the run go past the page cache, what is before and behind them through it.
@@ -176,6 +180,12 @@ void StepMaker::sieve_window(const Run& first) {
     bytes += run.bytes;
     ++runs;
   } while (reader_->next(run));
+  if (runs == 1) {
+    window.places.clear();
+    window.staged = window.pieces.size() > IOV_MAX || packs(window.pieces.size());
+    reader_.reset();
+    return ready_.push_back(std::move(window));
+  }
   window.sieved = window.staged = true;
   if (pays_to_sieve(window, runs, bytes)) {
     reader_.reset();
@@ -207,7 +217,7 @@ bool StepMaker::pays_to_sieve(const Step& window, std::uint64_t runs, std::uint6
   double sieved = costs.call_ns + all * costs.read_byte_ns + moved * costs.copy_byte_ns +
                   static_cast<double>(window.pieces.size()) * costs.copy_piece_ns;
   if (writes) sieved += costs.call_ns + all * costs.write_byte_ns;
-  return runs > 1 && sieved < separately;
+  return sieved < separately;
 }
 
 void gather_into(std::byte* staging, const Step& step) {

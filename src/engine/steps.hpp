@@ -39,6 +39,7 @@ class StepMaker {
   bool open_window();
   std::uint64_t first_byte_from(std::uint64_t offset) const;
   Step whole(const Run& run) const;
+  bool packs(std::size_t pieces) const;
   void split_direct(const Run& run);
   void sieve_window(const Run& first);
   std::uint64_t widest_hole() const;

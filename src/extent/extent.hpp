@@ -28,9 +28,10 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// What is known of a list after one pass over it. Extents of 0 bytes do not count anywhere.
+// Bytes of a hole that readers of a page cache go through rather than make another call.
 inline constexpr std::uint64_t kCloseBy = 4096;
 
+// What is known of a list after one pass over it. Extents of 0 bytes do not count anywhere.
 struct ExtentSummary {
   std::uint64_t n = 0;       // extents
   std::uint64_t bytes = 0;   // their sum

@@ -26,7 +26,7 @@ struct FrameAllocator {
   void deallocate(T* memory, std::size_t) { free_frame_memory(memory); }
   bool operator==(const FrameAllocator&) const = default;
 };
-// Some words for each task, for instance. The reserve has them for a few hundred.
+// Some words for each task, for instance. The reserve has 4 KiB in a piece: one word for each of some 500 tasks.
 template <class T>
 using FrameVector = std::vector<T, FrameAllocator<T>>;
 

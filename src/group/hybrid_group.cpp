@@ -243,7 +243,9 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   enter();
   const bool large = mine.size() > kFewNumbers;
   std::vector<std::int64_t> sent;  // of the leader
-  const bool room = !leads() || try_resize(sent, mine.size());
+  bool room = true;
+  if (leads() && large) room = try_resize(sent, mine.size());
+  if (leads() && !large) sent.resize(mine.size());
   auto here = co_await threads_->allreduce(std::move(mine), how);
   auto result = make_shared_frame<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {

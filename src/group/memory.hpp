@@ -81,15 +81,19 @@ inline Status check_peers(const std::vector<Message>& outgoing, TaskRank size) {
   return {};
 }
 
-// After a scatter by the library itself: a root that had no memory for the parts has given none, which all take for
-// wrong arguments.
-inline Status none_for_lack_of_memory(const Status& scattered, const char* collective) {
-  return scattered.code() == Code::invalid_argument ? no_memory_for(collective) : scattered;
-}
+inline constexpr const char* kWrongArguments = "a task gave wrong arguments to a ";
 
 // What all learn about a root whose parts, or a sender whose messages, were wrong.
 inline Status bad_arguments_in(const char* collective) {
-  return Status::error(Code::invalid_argument, std::string("a task gave wrong arguments to a ") + collective);
+  return Status::error(Code::invalid_argument, std::string(kWrongArguments) + collective);
+}
+
+// After a scatter by the library itself: a root that had no memory for the parts has given none, which all take for
+// wrong arguments.
+inline Status none_for_lack_of_memory(const Status& scattered, const char* collective) {
+  const bool none =
+      scattered.code() == Code::invalid_argument && scattered.message().find(kWrongArguments) != std::string::npos;
+  return none ? no_memory_for(collective) : scattered;
 }
 
 }  // namespace thalweg

@@ -1,6 +1,8 @@
 // What threads of our own are called and where they run.
 #pragma once
 
+#include <signal.h>
+
 namespace thalweg {
 
 // At most 15 characters; what tools show.
@@ -10,5 +12,17 @@ bool bind_this_thread(int core);
 
 // Short sleeps of this thread take no longer than they are told to; else the kernel adds up to 50 us to each.
 void sleep_exactly();
+
+// While one is there, threads that the calling thread makes get no signals.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace thalweg

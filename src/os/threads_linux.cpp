@@ -16,6 +16,14 @@ bool bind_this_thread(int core) {
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
+SignalsBlocked::SignalsBlocked() {
+  sigset_t all;
+  ::sigfillset(&all);
+  (void)::pthread_sigmask(SIG_SETMASK, &all, &before_);
+}
+
+SignalsBlocked::~SignalsBlocked() { (void)::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
 void sleep_exactly() { (void)::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); }
 
 }  // namespace thalweg

@@ -176,7 +176,16 @@ class Model {
   Work direct_work(Style style) const {
     if (style == Style::plain) return plain(own_runs(), bytes_);
     if (style == Style::pack) return packed(own_runs(), bytes_);
-    return sieved(static_cast<double>(in_.pattern.close_bytes), static_cast<double>(in_.pattern.close_runs));
+    return sieved_alone();
+  }
+  // Tasks stop at holes that are not short, or go through all of theirs: which is better depends on the storage, and
+  // they decide hole by hole (engine/steps).
+  Work sieved_alone() const {
+    const Work near = sieved(static_cast<double>(in_.pattern.close_bytes), static_cast<double>(in_.pattern.close_runs));
+    const auto tasks = static_cast<double>(tasks_);
+    const Work far = sieved(tasks_apart() ? range_ : range_ * tasks, tasks);
+    const auto ns = [](const Work& work) { return std::max(work.sum(), work.common_ns); };
+    return ns(near) < ns(far) ? near : far;
   }
   Work shared_work(Style style, std::size_t workers) const {
     const auto n = static_cast<double>(workers);

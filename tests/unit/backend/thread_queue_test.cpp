@@ -1,6 +1,8 @@
 // The queue with a thread: what is submitted goes on while the submitter does something else. What all queues promise
 // is in tests/conformance/queue_test.cpp.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -135,6 +137,30 @@ TEST(ThreadQueue, IsNotDestroyedBeforeWhatItHasTaken) {
   }
   EXPECT_EQ(file.n_ended(), 1);
   opens.join();
+}
+
+// Its parent's thread is not there: nobody would carry anything out, or could be waited for.
+TEST(ThreadQueue, OfAForkedChildNeedsNoThread) {
+  StoppedFile file;
+  auto queue = make_thread_queue(2);
+  IoTransfer before = transfer_of(file, 1);
+  file.allow(1);
+  ASSERT_TRUE(queue->submit(before));
+  while (!before.done) queue->wait(kLong);
+
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // ends a child that hangs
+    file.allow(1);
+    IoTransfer after = transfer_of(file, 2);
+    const bool good = queue->submit(after) && after.done && after.moved == 2;
+    queue.reset();
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(ThreadQueue, CarriesOutAtOnceWhatNeedsNoKernel) {

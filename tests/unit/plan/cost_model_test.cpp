@@ -137,6 +137,16 @@ TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
   EXPECT_TRUE(chosen.sieve);
 }
 
+// Holes that are long for a page cache are short for storage that is slow to answer.
+TEST(ChosenPlan, GoesThroughLongHolesOfSlowStorage) {
+  const PlanInput records = reading(strided(1, 1000, 1024, 16384));
+  StorageCosts slow;
+  slow.call_ns = 1'000'000;
+  slow.read_byte_ns = slow.staged_read_byte_ns = 1;
+  EXPECT_TRUE(plan(records, slow).sieve);
+  EXPECT_FALSE(plan(records).sieve);
+}
+
 // Windows of sieving have the bytes of holes, for each task.
 TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
   PlanInput rows = of_processes(reading(interleaved(2, 16384, 512)));
