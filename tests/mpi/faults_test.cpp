@@ -38,6 +38,7 @@ ssize_t told(ssize_t really) {
 }
 
 enum class How { blocking, thread, poll, kernel };
+constexpr std::int64_t kMany = 5;  // tasks
 constexpr std::array kAllWays = {How::blocking, How::thread, How::poll, How::kernel};
 
 char byte_of(std::int64_t task, std::int64_t at) { return static_cast<char>('a' + (task * 5 + at % 1009) % 26); }
@@ -89,8 +90,10 @@ class Task {
   }
   const std::vector<tw_extent>& list() const { return list_; }
   const std::vector<int>& heard() const { return heard_; }
-  // In each mode that was tried some access ended so: else nothing went wrong there.
+  // In each mode that was tried some access ended so: else nothing went wrong there. Of many tasks the odd one of a mode
+  // may be none that moves anything.
   void expect_failures_in_each_mode(tw_status of) const {
+    if (size_ >= kMany) return;
     std::array<int, kAllWays.size()> tried{};
     std::array<int, kAllWays.size()> failed{};
     for (std::size_t i = 0; i < heard_.size(); ++i) {
@@ -161,7 +164,7 @@ void expect_odd_lists_told(Task& task, std::int64_t odd, How how) {
 // Each task is odd in all ways, or where there are many, some are in one each.
 template <class Body>
 void each_in_turn(const Task& task, const Body& body) {
-  const bool many = task.size() > 4;
+  const bool many = task.size() >= kMany;
   for (std::int64_t odd = 0; odd < task.size(); odd += many ? 3 : 1) {
     for (const How how : kAllWays) {
       if (many && how != kAllWays[static_cast<std::size_t>(odd) % kAllWays.size()]) continue;
