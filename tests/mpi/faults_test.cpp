@@ -90,8 +90,8 @@ class Task {
   }
   const std::vector<tw_extent>& list() const { return list_; }
   const std::vector<int>& heard() const { return heard_; }
-  // In each mode that was tried some access ended so: else nothing went wrong there. Of many tasks the odd one of a mode
-  // may be none that moves anything.
+  // In each mode that was tried some access ended so: else nothing went wrong there. Of many tasks the odd one of a
+  // mode may be none that moves anything.
   void expect_failures_in_each_mode(tw_status of) const {
     if (size_ >= kMany) return;
     std::array<int, kAllWays.size()> tried{};

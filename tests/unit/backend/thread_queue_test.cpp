@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backend/io_queue.hpp"
+#include "support/sanitized.hpp"
 
 namespace thalweg {
 namespace {
@@ -141,6 +142,7 @@ TEST(ThreadQueue, IsNotDestroyedBeforeWhatItHasTaken) {
 
 // Its parent's thread is not there: nobody would carry anything out, or could be waited for.
 TEST(ThreadQueue, OfAForkedChildNeedsNoThread) {
+  if (test::kWatchesThreads) GTEST_SKIP() << "the thread sanitizer does not follow a fork";
   StoppedFile file;
   auto queue = make_thread_queue(2);
   IoTransfer before = transfer_of(file, 1);
