@@ -247,16 +247,22 @@ Status heard_common(ByteView news, WriteCommon& common) {
   return {};
 }
 
-// From the plan of task 0, `news` and `shares` on it, to a handle that serves `runs`.
-Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRun> runs, const Bytes& news,
-                       Gathered& shares, std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
-  const auto heard = co_await group.broadcast(news, 0);
+// What task 0 has planned, for all and for each; empty on the others.
+struct Planned {
+  Bytes news;
+  Gathered shares;
+};
+
+// From the plan of task 0 to a handle that serves `runs`.
+Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRun> runs, Planned& plan,
+                       std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
+  const auto heard = co_await group.broadcast(plan.news, 0);
   Status status = heard.has_value() ? heard_status(heard.value(), request.path) : heard.error();
   if (!status.ok()) co_return status;
   WriteCommon common;
   const Status understood = attempt([&] { return heard_common(heard.value(), common); });
-  const auto share = co_await group.scatter(shares, 0);
-  shares = {};
+  const auto share = co_await group.scatter(plan.shares, 0);
+  plan = {};
   if (!share.has_value()) co_return share.error();
   const Place place = group.place();
   std::function<std::shared_ptr<void>()> make = [&request, &place] {  // small: a larger one would take memory
@@ -292,15 +298,14 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   auto gathered = co_await group.gather(wanted_bytes, 0);
   if (!gathered.has_value()) co_return gathered.error();
 
-  Gathered shares;
-  Bytes news;
+  Planned plan;
   if (group.rank() == 0) {
     WriteCommon common;
     const Status planned =
-        attempt([&] { return plan_and_create(request, std::move(*gathered), old->get(), root, common, shares); });
-    news = encode_news(planned, common);
+        attempt([&] { return plan_and_create(request, std::move(*gathered), old->get(), root, common, plan.shares); });
+    plan.news = encode_news(planned, common);
   }
-  const Status status = co_await follow_plan(group, request, wanted.runs, news, shares, *old, file);
+  const Status status = co_await follow_plan(group, request, wanted.runs, plan, *old, file);
   if (!status.ok()) {
     if (root) undo(*root, request);
     co_return status;
