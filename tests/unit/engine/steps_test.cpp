@@ -144,8 +144,9 @@ TEST_F(Steps, AreTheBytesOfTheListsEachOnceInFileOrder) {
     ASSERT_TRUE(moves == wanted()) << what;
     ASSERT_FALSE(HasFailure()) << what;
   }
-  EXPECT_GT(n_direct, 10u);
-  EXPECT_GT(n_sieved, 10u);
+  const std::uint64_t few = kWatchesThreads ? 1 : 10;
+  EXPECT_GT(n_direct, few);
+  EXPECT_GT(n_sieved, few);
 }
 
 // Two workers, whose domains meet anywhere, have all bytes between them.
