@@ -162,7 +162,7 @@ class Progress {
   enum class Stepped { done_something, nothing_to_do, slept };
   Stepped step_or_wait(const Pace& pace);
   void serve();
-  void wait_while_attended();
+  bool has_waited_while_attended();
   bool has_arrivals_after_sleep(const Pace* idle);
   bool has_thread();
 
@@ -374,7 +374,10 @@ void Progress::serve() {
   sleep_exactly();
   Pace pace;
   while (true) {
-    wait_while_attended();
+    if (has_waited_while_attended()) {
+      sleep_for(kAfterYou);
+      continue;
+    }
     if (starters_.load(std::memory_order_relaxed) > 0) {
       yield_core();
       continue;
@@ -392,10 +395,12 @@ void Progress::serve() {
   }
 }
 
-void Progress::wait_while_attended() {
-  if (attended_.load() == 0) return;
+// What wakes it is often the next start.
+bool Progress::has_waited_while_attended() {
+  if (attended_.load() == 0) return false;
   std::unique_lock lock(incoming_mutex_);
   arrived_.wait(lock, [this] { return attended_.load() == 0; });
+  return true;
 }
 
 // Sleeps unless something arrived or happened. What arrived may have been begun by a thread that tests or waits, and
