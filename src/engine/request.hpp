@@ -1,16 +1,14 @@
-// Request: an operation that was started and goes on by itself; Progress: who advances such operations.
-//
-// The process has one Progress. Its operations live on one driver under one lock; whoever holds the lock advances them
-// all, so that no order of waiting can make tasks wait for each other:
+// Request: an operation that was started and goes on by itself. Its mode says who advances it:
 //   thread   the one progress thread of the process, started with the first operation that asks for it, asleep while
 //            there is none
 //   poll     whoever calls test() or wait(), or waits in any other call of the library
 //   kernel   poll where io_uring carries transfers, so that they go on without anybody advancing them; else thread
 //
-// Operations of groups that not every thread may advance (Group::any_thread) live on a second one, without a thread:
+// Operations of groups that not every thread may advance (Group::any_thread) have a mode to themselves:
 //   own      threads that make calls on such groups (group/callers.hpp), in whichever call of the library they wait
 //
-// Before the transport between processes ends, the operations that need it are completed.
+// Before the transport between processes ends, the operations that need it are completed. How all of them are advanced
+// is in engine/progress.hpp.
 #pragma once
 
 #include <atomic>

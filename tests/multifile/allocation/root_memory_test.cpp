@@ -53,23 +53,26 @@ std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
 
 constexpr std::size_t kTasks = 1 << 16;
 
-// 64 bytes of each task are 64 MiB with a million of them.
-TEST(RootMemory, APlanTakesFewBytesOfEachTask) {
-  EXPECT_LE(requests_of_all(kTasks, true).data.size(), 16 * kTasks);
+struct BytesOfATask {
+  std::uint64_t request;
+  std::uint64_t share;
+  std::uint64_t peak;
+};
+
+void expect_at_most(const BytesOfATask& most, bool alike) {
+  EXPECT_LE(requests_of_all(kTasks, alike).data.size(), most.request * kTasks);
   Gathered shares;
-  const std::uint64_t peak = peak_of_plan(kTasks, true, shares);
-  EXPECT_LE(shares.data.size(), 8 * kTasks);
-  EXPECT_LE(peak, 56 * kTasks);
-  RecordProperty("bytes_of_a_task", static_cast<int>(peak / kTasks));
+  const std::uint64_t peak = peak_of_plan(kTasks, alike, shares);
+  EXPECT_LE(shares.data.size(), most.share * kTasks);
+  EXPECT_LE(peak, most.peak * kTasks);
+  testing::Test::RecordProperty("bytes_of_a_task", static_cast<int>(peak / kTasks));
 }
 
+// 64 bytes of each task are 64 MiB with a million of them.
+TEST(RootMemory, APlanTakesFewBytesOfEachTask) { expect_at_most({.request = 16, .share = 8, .peak = 56}, true); }
+
 TEST(RootMemory, APlanTakesMoreWhereTasksAreUnlikeEachOther) {
-  EXPECT_LE(requests_of_all(kTasks, false).data.size(), 24 * kTasks);
-  Gathered shares;
-  const std::uint64_t peak = peak_of_plan(kTasks, false, shares);
-  EXPECT_LE(shares.data.size(), 24 * kTasks);
-  EXPECT_LE(peak, 176 * kTasks);
-  RecordProperty("bytes_of_a_task", static_cast<int>(peak / kTasks));
+  expect_at_most({.request = 24, .share = 24, .peak = 176}, false);
 }
 
 Op<Status> create_and_close(Group& group, std::shared_ptr<Backend> backend) {
