@@ -20,6 +20,7 @@ inline constexpr std::int64_t kTasksPerNode = 64;
 inline constexpr std::uint64_t kPieceBytes = 1024;
 inline constexpr std::uint64_t kPieces = 4;
 inline constexpr std::uint64_t kTaskBytes = kPieces * kPieceBytes;
+inline constexpr std::uint64_t kAggregatorBytes = std::uint64_t{64} << 20;
 
 // Of one operation of all tasks.
 struct Cost {
@@ -69,7 +70,8 @@ void must_be_ok(const thalweg::Status& status, const char* what);
 struct SharedFileCosts {
   Cost open, write, read;
 };
-SharedFileCosts shared_file(std::int64_t tasks);
+// `forwarding`: what the hint of this name says.
+SharedFileCosts shared_file(std::int64_t tasks, const std::string& forwarding);
 Cost create_multifile(std::int64_t tasks, std::int64_t tasks_per_process);
 // What programs do without a library: a file for each task; and task 0 writes what it gathers. Plain models of both.
 Cost file_per_task(std::int64_t tasks);

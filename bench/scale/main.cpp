@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/aggregators.hpp"
 #include "scale/machine.hpp"
 #include "support/clock.hpp"
 #include "support/comparison.hpp"
@@ -24,6 +25,7 @@ namespace {
 struct Options {
   bool quick = false, tiny = false;
   std::string json;
+  std::string forwarding = "auto";
   std::string dir;  // accepted like every benchmark does; nothing is written
   std::int64_t least = 1, most = 0;
   Effort effort() const { return effort_of(tiny, quick); }
@@ -31,7 +33,6 @@ struct Options {
 };
 
 constexpr double kMebi = 1 << 20;
-constexpr double kAggregatorBytes = 16 * kMebi;  // by default
 constexpr std::int64_t kAggregators = 16;
 
 using Curve = std::vector<Cost>;  // by number of tasks: 1, 4, 16, ...
@@ -47,7 +48,7 @@ double free_memory() {
   return 0;
 }
 
-Curves measure(std::int64_t least, std::int64_t most) {
+Curves measure(std::int64_t least, std::int64_t most, const std::string& forwarding) {
   Curves curves;
   for (std::int64_t tasks = least; tasks <= most; tasks *= 4) {
     malloc_trim(0);  // what the last ones had
@@ -55,7 +56,7 @@ Curves measure(std::int64_t least, std::int64_t most) {
       fmt::print("  {} tasks do not fit into the free memory\n", tasks);
       break;
     }
-    const SharedFileCosts shared = shared_file(tasks);
+    const SharedFileCosts shared = shared_file(tasks, forwarding);
     curves["open"].push_back(shared.open);
     curves["write"].push_back(shared.write);
     curves["read"].push_back(shared.read);
@@ -128,11 +129,12 @@ double log2_of(std::int64_t tasks) {
   return std::max(1.0, static_cast<double>(std::bit_width(static_cast<std::uint64_t>(tasks - 1))));
 }
 
-// What the busiest kind of task holds: its share of the heap, the largest of its receptions, what an aggregator may
-// take.
+// What the busiest kind of task holds: its share of the heap, the largest of its receptions, two windows of an
+// aggregator.
 double memory_of(const std::string& name, const Cost& cost) {
   const bool aggregates = name == "write" || name == "read";
-  return cost.heap_mean + cost.received_most + (aggregates ? kAggregatorBytes : 0);
+  const thalweg::AggregatorBudget budget(kAggregatorBytes);
+  return cost.heap_mean + cost.received_most + (aggregates ? 2 * static_cast<double>(budget.window) : 0);
 }
 
 void add_targets(Report& report, const Curves& curves) {
@@ -153,7 +155,7 @@ void run(const Options& options) {
   const double started = now();
   fmt::print("{} pieces of {} bytes for each task, {} tasks to a node, {} aggregators\n", kPieces, kPieceBytes,
              kTasksPerNode, kAggregators);
-  const Curves curves = measure(options.least, options.most_tasks());
+  const Curves curves = measure(options.least, options.most_tasks(), options.forwarding);
   if (curves.empty()) give_up("nothing was simulated");
   report_curves(report, curves);
   report_crossovers(report, curves);
@@ -176,6 +178,8 @@ int main(int argc, char** argv) {
   app.add_flag("--tiny", options.tiny, "does it run: up to 256 tasks");
   app.add_option("--from", options.least, "from so many tasks on instead of one")->check(CLI::PositiveNumber);
   app.add_option("--tasks", options.most, "up to so many tasks instead of 1048576");
+  app.add_option("--forwarding", options.forwarding, "between nodes, as the hint has it")
+      ->check(CLI::IsMember({"auto", "off", "on"}));
   app.add_option("--dir", options.dir, "not used: nothing is written");
   app.add_option("--json", options.json, "write all results to this file");
   CLI11_PARSE(app, argc, argv);

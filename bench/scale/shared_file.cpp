@@ -19,7 +19,7 @@ using thalweg::Status;
 using Opened = thalweg::Result<std::unique_ptr<PlainFile>>;
 
 // As many aggregators as there are servers; each may use what a task may use at all.
-constexpr const char* kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB";
+const std::string kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB,forwarding=";
 constexpr std::size_t kDepth = 4;
 
 // Where the pieces of a task lie. All tasks use the same memory: nobody looks at what is in it.
@@ -46,7 +46,8 @@ Op<Status> access(PlainFile& file, Direction direction, thalweg::IoContext io, s
 
 class SharedFiles {
  public:
-  explicit SharedFiles(std::int64_t tasks) : machine_(tasks, Bytes::forgotten), memory_(kTaskBytes) {}
+  SharedFiles(std::int64_t tasks, const std::string& forwarding)
+      : machine_(tasks, Bytes::forgotten), hints_(kHints + forwarding), memory_(kTaskBytes) {}
 
   Cost open() {
     std::vector<Op<Opened>> ops;
@@ -54,7 +55,7 @@ class SharedFiles {
       thalweg::PlainOpen how;
       how.path = "shared.dat";
       how.options.write = how.options.create = how.options.truncate = true;
-      how.hints = kHints;
+      how.hints = hints_;
       ops.push_back(PlainFile::open(machine_.world().group(r), machine_.backend_of(r), std::move(how)));
     }
     const Cost cost = machine_.run(ops);
@@ -94,6 +95,7 @@ class SharedFiles {
   }
 
   Machine machine_;
+  const std::string hints_;
   std::vector<std::byte> memory_;
   std::vector<std::unique_ptr<thalweg::IoQueue>> queues_;
   std::vector<std::unique_ptr<PlainFile>> files_;
@@ -101,9 +103,9 @@ class SharedFiles {
 
 }  // namespace
 
-SharedFileCosts shared_file(std::int64_t tasks) {
+SharedFileCosts shared_file(std::int64_t tasks, const std::string& forwarding) {
   begin_counting();
-  SharedFiles files(tasks);
+  SharedFiles files(tasks, forwarding);
   SharedFileCosts costs;
   costs.open = files.open();
   costs.write = files.move(Direction::write);

@@ -28,18 +28,18 @@ Status Flight::load(FileDomain window, std::vector<Message> parcels) {
   TW_RETURN_IF_ERROR(make_room());
   TW_RETURN_IF_ERROR(cover());
   if (what_.reads()) return {};
-  for (const Message& message : messages_) {
-    unreached_ = fetch(Parcel::of(message.data), staging_.data(), base_);
-    if (!unreached_.ok()) return {};
-  }
-  messages_ = {};
+  for (const Message& message : messages_)
+    for_each_parcel(message.data, [&](const Parcel& parcel) {
+      if (unreached_.ok()) unreached_ = fetch(parcel, staging_.data(), base_);
+    });
+  if (unreached_.ok()) messages_ = {};
   return {};
 }
 
 void Flight::drop() {
   window_ = {};
   messages_ = {};
-  next_ = 0;
+  next_ = next_in_it_ = 0;
   n_slices_ = 0;
   unreached_ = {};
 }
@@ -58,19 +58,19 @@ Status Flight::make_room() {
 Status Flight::cover() {
   bool within = true;
   std::uint64_t slice = 0;
-  for (const Message& message : messages_) {
-    const Parcel parcel = Parcel::of(message.data);
+  const auto cover = [&](const Parcel& parcel) {
     for_each_extent(parcel, [&](const Extent& extent) {
       within = within && extent.offset >= window_.begin && extent.end() <= window_.end;
       if (within) coverage_.add(extent.offset, extent.end());
     });
-    if (!what_.reads() || parcel.head.carriage == Carriage::fetched) continue;
+    if (!what_.reads() || parcel.head.carriage == Carriage::fetched) return;
     if (n_slices_ == 0 || slice + parcel.head.bytes > what_.budget().window) {
       ++n_slices_;
       slice = 0;
     }
     slice += parcel.head.bytes;
-  }
+  };
+  for (const Message& message : messages_) for_each_parcel(message.data, cover);
   if (within) return {};
   return Status::error(Code::internal, "tasks of one access differ in the windows of its aggregators");
 }
@@ -137,30 +137,51 @@ Op<TransferResult> Flight::move() {
 std::vector<Message> Flight::answers(std::uint64_t end) {
   std::vector<Message> some;
   std::uint64_t slice = 0;
-  for (; next_ < messages_.size(); ++next_) {
-    const Parcel parcel = Parcel::of(messages_[next_].data);
-    const bool enclosed = parcel.head.carriage == Carriage::enclosed;
-    // What cannot be put there is sent like the rest.
-    if (!enclosed && deliver(parcel, staging_.data(), base_, end).ok()) continue;
-    if (enclosed && slice > 0 && slice + parcel.head.bytes > what_.budget().window) break;
-    some.push_back({messages_[next_].peer, answer_to(parcel, end)});
-    if (enclosed) slice += parcel.head.bytes;
-  }
+  for (; next_ < messages_.size(); ++next_, next_in_it_ = 0)
+    if (!answer_message(end, slice, some)) break;
   return some;
 }
 
-Bytes Flight::answer_to(const Parcel& parcel, std::uint64_t end) const {
-  const AnswerHead head{seat_, end};
-  Bytes answer;
-  answer.reserve(sizeof head + parcel.head.bytes);
-  const auto append = [&answer](const void* data, std::uint64_t bytes) {
+// False: there is more of it than the slice takes.
+bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
+  const Message& asked = messages_[next_];
+  Message back{asked.peer, {}};
+  back.data.reserve(bytes_returned());
+  bool all = true;
+  while (next_in_it_ < asked.data.size()) {
+    const Parcel parcel = Parcel::of(ByteView(asked.data).subspan(next_in_it_));
+    const bool enclosed = parcel.head.carriage == Carriage::enclosed;
+    all = !enclosed || slice == 0 || slice + parcel.head.bytes <= what_.budget().window;
+    if (!all) break;
+    next_in_it_ += parcel.whole.size();
+    // What cannot be put there is sent like the rest.
+    if (!enclosed && deliver(parcel, staging_.data(), base_, end).ok()) continue;
+    if (enclosed) slice += parcel.head.bytes;
+    append_answer(parcel.head.returns ? back.data : some.emplace_back(Message{parcel.head.task, {}}).data, parcel, end);
+  }
+  if (!back.data.empty()) some.push_back(std::move(back));
+  return all;
+}
+
+// What is left to answer to the next message by the way that it came.
+std::uint64_t Flight::bytes_returned() const {
+  std::uint64_t bytes = 0;
+  for_each_parcel(ByteView(messages_[next_].data).subspan(next_in_it_), [&](const Parcel& parcel) {
+    if (parcel.head.returns) bytes += sizeof(AnswerHead) + parcel.head.bytes;
+  });
+  return bytes;
+}
+
+void Flight::append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const {
+  const AnswerHead head{parcel.head.task, seat_, end, parcel.head.bytes};
+  const auto append = [&to](const void* data, std::uint64_t bytes) {
     const auto* from = static_cast<const std::byte*>(data);
-    answer.insert(answer.end(), from, from + bytes);
+    to.insert(to.end(), from, from + bytes);
   };
+  to.reserve(to.size() + sizeof head + head.bytes);
   append(&head, sizeof head);
   for_each_extent(parcel,
                   [&](const Extent& extent) { append(staging_.data() + (extent.offset - base_), extent.bytes); });
-  return answer;
 }
 
 }  // namespace thalweg

@@ -45,7 +45,9 @@ class Flight {
   Status next_runs(std::uint64_t& from);
   TransferTask task() const;
   std::uint64_t cheap_gap() const;
-  Bytes answer_to(const Parcel& parcel, std::uint64_t end) const;
+  bool answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some);
+  std::uint64_t bytes_returned() const;
+  void append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const;
 
   const TwoPhase& what_;
   const std::size_t seat_;
@@ -54,7 +56,8 @@ class Flight {
   StagingBuffer staging_;
   Coverage coverage_;
   std::vector<Message> messages_;
-  std::size_t next_ = 0;  // message that is not answered yet
+  std::size_t next_ = 0;        // message that is not answered yet, or not all of it
+  std::size_t next_in_it_ = 0;  // where its first parcel begins that is not
   std::int64_t n_slices_ = 0;
   Status unreached_;
   std::vector<Extent> runs_;  // some of what is covered, to be moved next

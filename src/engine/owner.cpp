@@ -108,34 +108,55 @@ void Owner::hear(std::span<const std::int64_t> ends) {
   }
 }
 
-std::vector<Message> Owner::parcels() const {
-  std::vector<Message> outgoing;
+std::uint64_t Owner::most_sharers() const {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < rounds_.n(); ++i) most = std::max(most, sharers(i));
+  return most;
+}
+
+Outgoing Owner::parcels(const Forwarding& forwarding) const {
+  Outgoing outgoing;
+  std::vector<Message> small;
   for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
     const FileDomain window = rounds_.window(i);
     if (window.empty() || ahead_[i].lowest >= window.end) continue;
-    const Carriage carriage = ahead_[i].carriage;
-    const bool with_bytes = !what_.reads() && carriage == Carriage::enclosed;
-    outgoing.push_back({what_.aggregator(i).rank, make_parcel(*what_.list, window, carriage, with_bytes)});
+    const TaskRank forwarder = forwarding.forwarder(i);
+    ParcelHead head;
+    head.task = what_.group->rank();
+    head.aggregator = static_cast<std::uint32_t>(i);
+    head.carriage = ahead_[i].carriage;
+    head.with_bytes = !what_.reads() && head.carriage == Carriage::enclosed;
+    Bytes parcel = make_parcel(*what_.list, window, head, forwarder < 0 ? 0 : forwarding.most_bytes());
+    const bool forwarded = forwarder >= 0 && parcel.size() <= forwarding.most_bytes();
+    (forwarded ? small : outgoing.to_aggregators)
+        .push_back({forwarded ? forwarder : what_.aggregator(i).rank, std::move(parcel)});
   }
+  std::vector<Forwarded> parts;
+  for (const Message& message : small) parts.push_back({message.peer, message.data});
+  outgoing.to_forwarders = joined(std::move(parts));
   return outgoing;
 }
 
 void Owner::take(const std::vector<Message>& answers) {
-  for (const Message& answer : answers) {
-    AnswerHead head;
-    std::memcpy(&head, answer.data.data(), sizeof head);
-    const std::byte* bytes = answer.data.data() + sizeof head;
-    for_each_in(*what_.list, rounds_.window_before(head.aggregator), [&](const Extent& extent) {
-      if (extent.offset >= head.end) return false;
-      std::memcpy(extent.memory, bytes, std::min(extent.bytes, head.end - extent.offset));
-      bytes += extent.bytes;
-      return true;
+  for (const Message& message : answers)
+    for_each_answer(message.data, [&](const Answer& answer) {
+      if (answer.head.task == what_.group->rank()) take_one(answer);
     });
-    // Also where it was to put the bytes there itself: then it could not.
-    if (ahead_[head.aggregator].within_process) continue;
-    ahead_[head.aggregator].carriage = Carriage::enclosed;
-    ahead_[head.aggregator].known = false;
-  }
+}
+
+void Owner::take_one(const Answer& answer) {
+  const AnswerHead& head = answer.head;
+  const std::byte* bytes = answer.bytes.data();
+  for_each_in(*what_.list, rounds_.window_before(head.aggregator), [&](const Extent& extent) {
+    if (extent.offset >= head.end) return false;
+    std::memcpy(extent.memory, bytes, std::min(extent.bytes, head.end - extent.offset));
+    bytes += extent.bytes;
+    return true;
+  });
+  // Also where it was to put the bytes there itself: then it could not.
+  if (ahead_[head.aggregator].within_process) return;
+  ahead_[head.aggregator].carriage = Carriage::enclosed;
+  ahead_[head.aggregator].known = false;
 }
 
 }  // namespace thalweg

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/forwarding.hpp"
 #include "engine/parcel.hpp"
 #include "engine/two_phase.hpp"
 #include "group/group.hpp"
@@ -13,10 +14,10 @@
 
 namespace thalweg {
 
-// In front of the bytes that an aggregator sends back.
-struct AnswerHead {
-  std::uint64_t aggregator = 0;
-  std::uint64_t end = 0;  // of the file: from there on nothing was read
+// What goes out in a round.
+struct Outgoing {
+  std::vector<Message> to_forwarders;
+  std::vector<Message> to_aggregators;
 };
 
 class Owner {
@@ -27,14 +28,15 @@ class Owner {
   void tell_domains(std::span<std::int64_t> has) const;
   // How many tasks have bytes in each domain; unless this is called, all tasks of the group may have.
   void set_sharers(std::vector<std::int64_t> sharers) { sharers_ = std::move(sharers); }
+  std::uint64_t most_sharers() const;
 
   // For Rounds::open(): the lowest byte that is left in each domain, and where its next window has to end.
   void tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends);
   // What was said in that for all tasks: an aggregator that could not reach some memory gets it enclosed from now on.
   void hear(std::span<const std::int64_t> ends);
-  // What goes to the aggregators in this round.
-  std::vector<Message> parcels() const;
-  // Puts answers to the round before this one where they belong.
+  // What is for the aggregators in this round.
+  Outgoing parcels(const Forwarding& forwarding) const;
+  // Puts answers to the round before this one where they belong; passes over those for other tasks.
   void take(const std::vector<Message>& answers);
 
  private:
@@ -47,6 +49,7 @@ class Owner {
   void look_ahead(std::size_t i);
   std::uint64_t end_of(std::size_t i, std::uint64_t lowest) const;
   std::uint64_t sharers(std::size_t i) const;
+  void take_one(const Answer& answer);
 
   const TwoPhase& what_;
   const Rounds& rounds_;

@@ -109,8 +109,8 @@ bool SeriesReader::next(Series& series) {
   return true;
 }
 
-Bytes make_parcel(const ExtentList& list, FileDomain window, Carriage carriage, bool with_bytes) {
-  Description counted(carriage);
+Bytes make_parcel(const ExtentList& list, FileDomain window, ParcelHead head, std::uint64_t most_returned) {
+  Description counted(head.carriage);
   const auto count = [&](const Extent& extent) {
     counted.add(extent);
     return true;
@@ -119,17 +119,20 @@ Bytes make_parcel(const ExtentList& list, FileDomain window, Carriage carriage, 
   counted.finish();
   Bytes parcel;
   if (counted.size() == 0) return parcel;
-  const ParcelHead head{probe_of_this_process().process, carriage, counted.bytes(), counted.size()};
-  parcel.reserve(sizeof head + head.described + (with_bytes ? head.bytes : 0));
+  head.process = probe_of_this_process().process;
+  head.bytes = counted.bytes();
+  head.described = counted.size();
+  head.returns = sizeof(AnswerHead) + head.bytes <= most_returned;
+  parcel.reserve(sizeof head + head.described + (head.with_bytes ? head.bytes : 0));
   append(parcel, &head, sizeof head);
-  Description description(carriage, &parcel);
+  Description description(head.carriage, &parcel);
   const auto describe = [&](const Extent& extent) {
     description.add(extent);
     return true;
   };
   for_each_in(list, window, describe);
   description.finish();
-  if (!with_bytes) return parcel;
+  if (!head.with_bytes) return parcel;
   const auto enclose = [&](const Extent& extent) {
     append(parcel, extent.memory, extent.bytes);
     return true;
@@ -140,11 +143,21 @@ Bytes make_parcel(const ExtentList& list, FileDomain window, Carriage carriage, 
 
 Parcel Parcel::of(ByteView bytes) {
   Parcel parcel;
-  std::memcpy(&parcel.head, bytes.data(), sizeof parcel.head);
-  bytes = bytes.subspan(sizeof parcel.head);
-  parcel.description = bytes.first(parcel.head.described);
-  parcel.enclosed = bytes.subspan(parcel.head.described);
+  ParcelHead& head = parcel.head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const std::uint64_t enclosed = head.with_bytes ? head.bytes : 0;
+  parcel.whole = bytes.first(sizeof head + head.described + enclosed);
+  parcel.description = parcel.whole.subspan(sizeof head, head.described);
+  parcel.enclosed = parcel.whole.last(enclosed);
   return parcel;
+}
+
+Answer Answer::of(ByteView bytes) {
+  Answer answer;
+  std::memcpy(&answer.head, bytes.data(), sizeof answer.head);
+  answer.whole = bytes.first(sizeof answer.head + answer.head.bytes);
+  answer.bytes = answer.whole.subspan(sizeof answer.head);
+  return answer;
 }
 
 namespace {

@@ -17,7 +17,7 @@
 namespace thalweg {
 
 // How the bytes go: within messages, or by the hand of the aggregator.
-enum class Carriage : std::uint64_t { enclosed, fetched };
+enum class Carriage : std::uint8_t { enclosed, fetched };
 
 // Writes extents down, in rising order of their offsets. Addresses are only told where they are of use.
 class Description {
@@ -58,8 +58,12 @@ class SeriesReader {
 };
 
 struct ParcelHead {
-  std::int64_t process = 0;  // whose memory the addresses are of
+  TaskRank task = 0;             // whose it is: others may have sent it on
+  std::uint32_t aggregator = 0;  // for which it is
   Carriage carriage = Carriage::enclosed;
+  bool with_bytes = false;      // those of the extents follow the description
+  bool returns = false;         // the answer comes by the way of the parcel, else directly
+  std::int64_t process = 0;     // whose memory the addresses are of
   std::uint64_t bytes = 0;      // of the extents
   std::uint64_t described = 0;  // bytes of the description that follows
 };
@@ -67,10 +71,44 @@ struct ParcelHead {
 // A parcel as the receiver sees it; borrows its bytes.
 struct Parcel {
   ParcelHead head;
+  ByteView whole;
   ByteView description;
-  ByteView enclosed;  // in the order of the extents; empty when fetched, or asked for
-  static Parcel of(ByteView bytes);
+  ByteView enclosed;                 // in the order of the extents; empty when fetched, or asked for
+  static Parcel of(ByteView bytes);  // the first one of them
 };
+
+// What an aggregator sends back: behind this head the bytes of the extents of a parcel, in their order.
+struct AnswerHead {
+  TaskRank task = 0;
+  std::uint64_t aggregator = 0;
+  std::uint64_t end = 0;  // of the file: from there on nothing was read
+  std::uint64_t bytes = 0;
+};
+
+struct Answer {
+  AnswerHead head;
+  ByteView whole;
+  ByteView bytes;
+  static Answer of(ByteView bytes);  // the first one of them
+};
+
+// A message has one parcel or answer, or several one behind the other.
+template <class Visit>
+void for_each_parcel(ByteView message, Visit&& visit) {
+  while (!message.empty()) {
+    const Parcel parcel = Parcel::of(message);
+    visit(parcel);
+    message = message.subspan(parcel.whole.size());
+  }
+}
+template <class Visit>
+void for_each_answer(ByteView message, Visit&& visit) {
+  while (!message.empty()) {
+    const Answer answer = Answer::of(message);
+    visit(answer);
+    message = message.subspan(answer.whole.size());
+  }
+}
 
 // Calls visit(extent) for each extent of a parcel. Memory of enclosed ones means nothing.
 template <class Visit>
@@ -93,9 +131,10 @@ void for_each_in(const ExtentList& list, FileDomain window, Visit&& visit) {
   }
 }
 
-// The parcel of what `list` has in `window`; empty: it has nothing there. `with_bytes`: those of the task's memory are
-// enclosed. May throw std::bad_alloc; takes as much memory as the parcel has bytes.
-Bytes make_parcel(const ExtentList& list, FileDomain window, Carriage carriage, bool with_bytes);
+// The parcel of what `list` has in `window`; empty: it has nothing there. `head` says whose it is and how it goes; an
+// answer of more than `most_returned` bytes goes directly. May throw std::bad_alloc; takes as much memory as the parcel
+// has bytes.
+Bytes make_parcel(const ExtentList& list, FileDomain window, ParcelHead head, std::uint64_t most_returned = 0);
 
 // Between the memory that the extents lie in, which may be another process's, and the window of the file that begins at
 // `buffer` with offset `begin`. Bytes from `end` of the file on are left alone.

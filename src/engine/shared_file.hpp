@@ -30,6 +30,7 @@ struct Strategy {
   std::size_t workers = 0;                                  // by hint; 0: the cost model decides
   std::size_t aggregators = 0;                              // the same
   std::uint64_t aggregator_bytes = std::uint64_t{1} << 24;  // staging of one aggregator, windows and parcels together
+  std::optional<bool> forwarding;                           // by hint; else what is cheaper (engine/forwarding.hpp)
   std::size_t cores_of_node = 0;                            // 0: not known
   StorageCosts costs;                                       // through the page cache
   StorageCosts direct_costs;
@@ -65,7 +66,9 @@ struct SharedFile {
   bool one_process = true;  // all tasks that have it open together are in this process
   // Who may aggregate for the group that has it open, spread over nodes first; empty: any of this process.
   std::vector<Aggregator> aggregators;
-  bool peers_reachable = false;  // aggregators can read and write the memory of all processes of their nodes
+  std::vector<std::int64_t> node_leaders;  // of the processes of this node, in rank order; only where there are others
+  std::int64_t tasks_of_node = 0;          // the same
+  bool peers_reachable = false;            // aggregators can read and write the memory of all processes of their nodes
   SharedPosition position;
   RangeGate writers;
   std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did

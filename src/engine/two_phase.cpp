@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <coroutine>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/flight.hpp"
+#include "engine/forwarding.hpp"
 #include "engine/owner.hpp"
 #include "group/agree.hpp"
 
@@ -56,6 +58,7 @@ struct Part {
   const TwoPhase& what;
   Rounds rounds;
   Owner owner;
+  Forwarding forwarding;
   std::optional<std::size_t> seat;
   std::optional<Flight> flights[2];
   // Of the reduction that opens a round: lowest bytes, ends of windows, and less than 0: that many slices of answers.
@@ -124,15 +127,52 @@ void take_off(Part& part, Flight& flight, std::vector<Message> parcels) {
   if (flight.unreached().ok()) flight.start();
 }
 
+using Messages = std::vector<Message>;
+
+// What `make` makes; nothing, and the failure kept, without memory.
+template <class Make>
+auto made_by(Part& part, Make&& make) -> decltype(make()) {
+  decltype(make()) made;
+  keep_first(part.result.status, or_out_of_memory([&] {
+               made = make();
+               return Status{};
+             }));
+  return made;
+}
+
+// Collective. The parcels for this task.
+Op<Result<Messages>> send_parcels(Part& part) {
+  Group& group = *part.what.group;
+  const Forwarding& forwarding = part.forwarding;
+  Outgoing outgoing = made_by(part, [&] { return part.owner.parcels(forwarding); });
+  if (forwarding.on()) {
+    const auto passing = co_await group.exchange(std::move(outgoing.to_forwarders));
+    if (!passing.has_value()) co_return passing.error();
+    outgoing.to_aggregators = made_by(part, [&] {
+      Messages all = forwarding.parcels_onward(passing.value());
+      std::move(outgoing.to_aggregators.begin(), outgoing.to_aggregators.end(), std::back_inserter(all));
+      return all;
+    });
+  }
+  co_return co_await group.exchange(std::move(outgoing.to_aggregators));
+}
+
+// Collective. Answers come to their tasks.
+Op<Status> send_answers(Part& part, Messages answers) {
+  Group& group = *part.what.group;
+  const auto received = co_await group.exchange(std::move(answers));
+  if (!received.has_value()) co_return received.error();
+  part.owner.take(received.value());
+  if (!part.forwarding.on()) co_return Status{};
+  Messages onward = made_by(part, [&] { return part.forwarding.answers_onward(received.value()); });
+  const auto forwarded = co_await group.exchange(std::move(onward));
+  if (forwarded.has_value()) part.owner.take(forwarded.value());
+  co_return forwarded.status();
+}
+
 // Parcels go to the aggregators, whose windows take off. False: the group can go on no further.
 Op<bool> exchange_parcels(Part& part, std::size_t round) {
-  std::vector<Message> outgoing;
-  Status made = or_out_of_memory([&] {
-    outgoing = part.owner.parcels();
-    return Status{};
-  });
-  keep_first(part.result.status, std::move(made));
-  auto received = co_await part.what.group->exchange(std::move(outgoing));
+  auto received = co_await send_parcels(part);
   keep_first(part.result.status, received.status());
   if (!received.has_value()) co_return false;
   if (!part.seat.has_value()) co_return true;
@@ -157,17 +197,11 @@ Op<bool> hand_out(Part& part, std::size_t round, std::int64_t slices) {
   for (std::int64_t slice = 0; slice < std::max<std::int64_t>(slices, 1); ++slice) {
     const OffTheStack off{*part.what.group};
     co_await off;
-    std::vector<Message> answers;
-    if (flight != nullptr && part.result.status.ok()) {
-      part.result.status = or_out_of_memory([&] {
-        answers = flight->answers(end);
-        return Status{};
-      });
-    }
-    const auto received = co_await part.what.group->exchange(std::move(answers));
-    keep_first(part.result.status, received.status());
-    if (!received.has_value()) co_return false;
-    part.owner.take(received.value());
+    Messages answers;
+    if (flight != nullptr && part.result.status.ok()) answers = made_by(part, [&] { return flight->answers(end); });
+    const Status sent = co_await send_answers(part, std::move(answers));
+    keep_first(part.result.status, sent);
+    if (!sent.ok()) co_return false;
   }
   co_return true;
 }
@@ -208,6 +242,7 @@ Op<TransferResult> two_phase(TwoPhase what) {
     failure.status = std::move(ready);
     co_return failure;
   }
+  part->forwarding = Forwarding(what, part->owner.most_sharers());
   if (what.reads()) {
     co_await read_rounds(*part);
   } else {

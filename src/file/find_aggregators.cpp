@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "group/agree.hpp"
+#include "group/packing.hpp"
 #include "group/relaying.hpp"
 #include "os/peer_memory.hpp"
 
@@ -99,6 +100,61 @@ Op<Result<bool>> probe(Group& group, const Aggregators& aggregators) {
   co_return all.value()[0] == 1;
 }
 
+struct NodeTasks {
+  std::vector<TaskRank> leaders;
+  std::int64_t tasks = 0;
+};
+
+Message numbers_to(TaskRank peer, const std::vector<std::int64_t>& numbers) {
+  const ByteView bytes = view_of(numbers);
+  return {peer, Bytes(bytes.begin(), bytes.end())};
+}
+
+// On the leader of a node: what it has heard from the leaders of processes, told to all of them.
+std::vector<Message> told_to_all(const std::vector<Message>& shown) {
+  std::vector<std::int64_t> numbers(1);
+  for (const Message& message : shown) {
+    numbers[0] += numbers_of(message.data)[0];
+    numbers.push_back(message.peer);
+  }
+  std::vector<Message> outgoing;
+  for (const Message& message : shown) outgoing.push_back(numbers_to(message.peer, numbers));
+  return outgoing;
+}
+
+// Leaders of processes tell that of their node, who tells all of them.
+Op<Result<NodeTasks>> find_node_tasks(Group& group) {
+  const Place place = group.place();
+  const bool leads = group.rank() == place.process_leader;
+  std::vector<Message> outgoing;
+  Status status = or_out_of_memory([&] {
+    if (leads) outgoing.push_back(numbers_to(place.node_leader, {place.tasks_in_process}));
+    return Status{};
+  });
+  auto shown = co_await group.exchange(std::move(outgoing));
+  if (!shown.has_value()) co_return shown.error();
+  outgoing = {};
+  if (status.ok())
+    status = or_out_of_memory([&] {
+      outgoing = told_to_all(shown.value());
+      return Status{};
+    });
+  shown = co_await group.exchange(std::move(outgoing));
+  if (!shown.has_value()) co_return shown.error();
+  NodeTasks found;
+  if (status.ok())
+    status = or_out_of_memory([&] {
+      if (shown.value().empty()) return Status{};
+      found.leaders = numbers_of(shown.value()[0].data);
+      found.tasks = found.leaders[0];
+      found.leaders.erase(found.leaders.begin());
+      return Status{};
+    });
+  status = co_await agree(group, std::move(status));
+  if (!status.ok()) co_return status;
+  co_return found;
+}
+
 }  // namespace
 
 Op<Status> find_aggregators(Group& group, SharedFile& file) {
@@ -108,7 +164,15 @@ Op<Status> find_aggregators(Group& group, SharedFile& file) {
   if (!found.has_value()) co_return found.error();
   const auto reached = co_await probe(group, found.value());
   if (!reached.has_value()) co_return reached.error();
+  NodeTasks node;
+  if (place.nodes > 1 && place.nodes < place.processes) {
+    auto tasks = co_await find_node_tasks(group);
+    if (!tasks.has_value()) co_return tasks.error();
+    node = std::move(tasks).value();
+  }
   if (group.rank() == place.process_leader) {
+    file.node_leaders = std::move(node.leaders);
+    file.tasks_of_node = node.tasks;
     file.aggregators = std::move(found).value();
     file.peers_reachable = reached.value();
   }

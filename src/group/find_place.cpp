@@ -1,5 +1,6 @@
 #include "group/find_place.hpp"
 
+#include <cstring>
 #include <map>
 #include <new>
 #include <vector>
@@ -28,6 +29,18 @@ class Numbering {
   std::int64_t next_ = 0;
 };
 
+// Four bytes for each: parts of up to 48 bytes travel best, and ids of 2^32 tasks would fit into no memory.
+void put_short(Bytes& to, std::int64_t number) {
+  const auto low = static_cast<std::uint32_t>(number);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&low);
+  to.insert(to.end(), bytes, bytes + sizeof low);
+}
+std::int64_t take_short(ByteView& from) {
+  std::uint32_t low = 0;
+  std::memcpy(&low, take_bytes(from, sizeof low).data(), sizeof low);
+  return low;
+}
+
 // From (process_id, node_id) of all tasks, the place of each: what task 0 scatters, nothing without memory. A process
 // is on the node that its first task names.
 Gathered places_of(const Gathered& ids) try {
@@ -35,14 +48,18 @@ Gathered places_of(const Gathered& ids) try {
   Numbering nodes;
   std::vector<Place> places;
   std::vector<Place> by_process;
+  std::vector<TaskRank> node_leaders;
   for (std::size_t r = 0; r < ids.parts(); ++r) {
     const std::vector<std::int64_t> id = numbers_of(ids.part(r));
     const auto process = static_cast<std::size_t>(processes.number_of(id[0]));
     if (process == by_process.size()) {
+      const std::int64_t node = nodes.number_of(id[1]);
+      if (node == static_cast<std::int64_t>(node_leaders.size())) node_leaders.push_back(static_cast<TaskRank>(r));
       by_process.push_back({.process = static_cast<std::int64_t>(process),
-                            .node = nodes.number_of(id[1]),
+                            .node = node,
                             .process_leader = static_cast<TaskRank>(r),
-                            .tasks_in_process = 0});
+                            .tasks_in_process = 0,
+                            .node_leader = node_leaders[static_cast<std::size_t>(node)]});
     }
     ++by_process[process].tasks_in_process;
     places.push_back(by_process[process]);
@@ -52,8 +69,8 @@ Gathered places_of(const Gathered& ids) try {
     packed.begin.push_back(packed.data.size());
     const Place& shared = by_process[static_cast<std::size_t>(place.process)];
     for (const std::int64_t number : {shared.process, processes.count(), shared.node, nodes.count(),
-                                      shared.process_leader, shared.tasks_in_process}) {
-      put_number(packed.data, number);
+                                      shared.process_leader, shared.tasks_in_process, shared.node_leader}) {
+      put_short(packed.data, number);
     }
   }
   packed.begin.push_back(packed.data.size());
@@ -64,12 +81,13 @@ Gathered places_of(const Gathered& ids) try {
 
 Place place_from(ByteView packed) {
   Place place;
-  place.process = take_number(packed);
-  place.processes = take_number(packed);
-  place.node = take_number(packed);
-  place.nodes = take_number(packed);
-  place.process_leader = take_number(packed);
-  place.tasks_in_process = take_number(packed);
+  place.process = take_short(packed);
+  place.processes = take_short(packed);
+  place.node = take_short(packed);
+  place.nodes = take_short(packed);
+  place.process_leader = take_short(packed);
+  place.tasks_in_process = take_short(packed);
+  place.node_leader = take_short(packed);
   return place;
 }
 

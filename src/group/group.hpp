@@ -60,6 +60,7 @@ struct Place {
   std::int64_t nodes = 1;
   TaskRank process_leader = 0;  // lowest rank in this task's process
   std::int64_t tasks_in_process = 1;
+  TaskRank node_leader = 0;  // lowest rank on this task's node
 };
 
 class Group {

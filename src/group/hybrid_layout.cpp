@@ -26,7 +26,8 @@ std::shared_ptr<HybridLayout> layout_of(const Gathered& all, const Group& ranks)
     layout->begin.push_back(layout->begin.back() + threads);
     if (take_number(part) == layout->place.process) layout->place.tasks_in_process += threads;
   }
-  layout->place.process_leader = layout->begin[static_cast<std::size_t>(layout->place.process_leader)];
+  for (TaskRank* leader : {&layout->place.process_leader, &layout->place.node_leader})
+    *leader = layout->begin[static_cast<std::size_t>(*leader)];
   return layout;
 }
 

@@ -53,6 +53,7 @@ Place SimGroup::place() const noexcept {
   place.nodes = groups_of(options.processes_per_node, place.processes);
   place.process_leader = place.process * per_process;
   place.tasks_in_process = std::min(per_process, size() - place.process_leader);
+  place.node_leader = place.node * options.processes_per_node * per_process;
   return place;
 }
 

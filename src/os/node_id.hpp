@@ -10,6 +10,10 @@ namespace thalweg {
 
 // From the kernel's boot id; where that cannot be read, from the host name. Not negative.
 TW_SHARED std::int64_t node_id();
+// What node_id() calls, so that tests can spread the ranks of one machine over several nodes.
+using NodeIdCall = std::int64_t (*)();
+NodeIdCall& node_id_call();
+
 // All that are at work, however few of them this process is bound to. At least 1.
 TW_SHARED std::size_t cores_of_node();
 

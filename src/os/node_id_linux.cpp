@@ -28,14 +28,21 @@ std::size_t read_boot_id(char* text, std::size_t size) {
   return n > 0 ? static_cast<std::size_t>(n) : 0;
 }
 
-}  // namespace
-
-std::int64_t node_id() {
+std::int64_t find_node_id() {
   char text[256] = "";
   if (const std::size_t n = read_boot_id(text, sizeof text); n > 0) return hash({text, n});
   if (::gethostname(text, sizeof text - 1) == 0) return hash(text);
   return -1;
 }
+
+}  // namespace
+
+NodeIdCall& node_id_call() {
+  static NodeIdCall call = find_node_id;
+  return call;
+}
+
+std::int64_t node_id() { return node_id_call()(); }
 
 std::size_t cores_of_node() {
   const long n = ::sysconf(_SC_NPROCESSORS_ONLN);

@@ -16,13 +16,14 @@ struct Aggregator {
 };
 
 // How `aggregator_bytes` are shared out. Two windows are in staging at a time; as much as one comes in enclosed in
-// messages, and goes out; an eighth of each window says which of its bytes are touched; and what messages say of where
-// bytes lie comes in for two rounds and goes out for one.
+// messages, and goes out; an eighth of each window says which of its bytes are touched; what messages say of where
+// bytes lie comes in for two rounds and goes out for one; and what is forwarded for other tasks comes in and goes out.
 struct AggregatorBudget {
   static constexpr std::uint64_t kUnit = 4096;
   explicit AggregatorBudget(std::uint64_t aggregator_bytes);
   std::uint64_t window;     // in bytes; whole units
   std::uint64_t described;  // of what messages say
+  std::uint64_t forwarded;  // of what passes through a task at a time
 };
 
 // [begin, end) in `n` equal parts; borders inside lie on multiples of `unit`, so that no two aggregators touch one

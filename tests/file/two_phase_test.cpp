@@ -148,6 +148,64 @@ TEST_F(TwoPhaseFiles, HoldForAnySizeOfPieces) {
   }
 }
 
+// Aggregators on other nodes hear of tasks by way of forwarders, of nodes of any size, threads of a process among them.
+TEST_F(TwoPhaseFiles, HoldWhereMessagesAreForwarded) {
+  std::uint64_t seed = 1;
+  for (const std::uint64_t piece : {1, 8, 100, 700, 5000}) {
+    for (const TaskRank threads : {1, 3}) {
+      for (const std::int64_t on_node : {2, 3, 5}) {
+        for (const int aggregators : {1, 3, 7}) {
+          SCOPED_TRACE("pieces of " + std::to_string(piece) + ", " + std::to_string(threads) + " threads, " +
+                       std::to_string(on_node) + " processes on a node, " + std::to_string(aggregators) +
+                       " aggregators");
+          std::vector<Share> shares = interleaved(17, piece, piece > 1000 ? 6 : 60);
+          std::filesystem::remove(path());
+          write_and_read(
+              shares, {.tasks = 17, .seed = seed++, .tasks_per_process = threads, .processes_per_node = on_node},
+              "method=aggregate,forwarding=on,aggregator_bytes=256KiB,aggregators=" + std::to_string(aggregators), 0);
+        }
+      }
+    }
+  }
+}
+
+// Messages of the task that sends most, to write and to read, when all tasks have bytes in each domain.
+TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyAreForwarded) {
+  std::uint64_t most[2] = {};
+  for (const bool forwards : {false, true}) {
+    std::vector<Share> shares = interleaved(256, 200, 8);
+    SimOptions options{.tasks = 256, .seed = 3, .processes_per_node = 64, .costs = SimCosts{}};
+    SimWorld world(options);
+    std::vector<Op<Status>> ops;
+    for (TaskRank rank = 0; rank < 256; ++rank)
+      ops.push_back(
+          [](Group& group, std::string name, std::string hints,
+             Share& share) -> Op<Status> {
+            PlainOpen how;
+            how.path = std::move(name);
+            how.options.write = how.options.create = true;
+            how.hints = std::move(hints);
+            auto opened = co_await PlainFile::open(group, posix_backend(), std::move(how));
+            if (!opened.has_value()) co_return opened.error();
+            for (const Direction direction : {Direction::write, Direction::read}) {
+              Access access;
+              access.direction = direction;
+              access.extents = share.extents;
+              const Outcome outcome = co_await opened.value()->access(access);
+              EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+            }
+            co_return co_await opened.value()->close();
+          }(world.group(rank), path(),
+                           std::string("method=aggregate,aggregators=4,forwarding=") + (forwards ? "on" : "off"),
+                           shares[static_cast<std::size_t>(rank)]));
+    ASSERT_TRUE(world.run<Status>(ops).ok());
+    for (const SimTask& task : world.ledger().tasks)
+      most[forwards ? 1 : 0] = std::max(most[forwards ? 1 : 0], task.messages);
+    expect_in_file(shares);
+  }
+  EXPECT_LT(most[1] * 3, most[0] * 2) << "192 tasks of three other nodes write, ask, and are answered";
+}
+
 // Pieces have holes of five bytes between them: written one by one, or together with the holes, which keep their bytes.
 TEST_F(TwoPhaseFiles, PutBackHolesWhereNobodyElseMayWrite) {
   const TransferCalls usual = transfer_calls();

@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "os/node_id.hpp"
 #include "os/peer_memory.hpp"
 #include "support/process_mpi.hpp"
 #include "thalweg/thalweg.h"
@@ -148,6 +150,86 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   EXPECT_EQ(size, world_.size() * share);
   EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
 }
+
+// Ranks of this machine as if they were on several: what goes between nodes are messages, forwarded or not.
+enum class Nodes { pairs, in_turn, one_apart };
+
+std::int64_t rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+class MpiNodes : public testing::TestWithParam<Nodes> {
+ protected:
+  MpiNodes() : real_(node_id_call()) {
+    if (GetParam() == Nodes::pairs) node_id_call() = [] { return rank_of_world() / 2; };
+    if (GetParam() == Nodes::in_turn) node_id_call() = [] { return rank_of_world() % 2; };
+    if (GetParam() == Nodes::one_apart) node_id_call() = []() -> std::int64_t { return rank_of_world() == 1 ? 1 : 0; };
+    world_.emplace(MPI_COMM_WORLD);
+    folder_.emplace(*world_);
+  }
+  ~MpiNodes() override {
+    folder_.reset();
+    world_.reset();
+    node_id_call() = real_;
+  }
+
+  static void write_and_read(tw_group* group, const std::string& path, const std::string& hints, std::int64_t piece) {
+    const std::int64_t task = tw_group_rank(group);
+    const std::int64_t tasks = tw_group_size(group);
+    tw_file_options options{};
+    options.struct_size = sizeof options;
+    options.hints = hints.c_str();
+    tw_file* file = nullptr;
+    ASSERT_EQ(tw_file_open(group, path.c_str(), TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, &options, &file), TW_OK)
+        << tw_last_error();
+    std::string data(static_cast<std::size_t>(piece * kPieces), ' ');
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = byte_of(task, static_cast<std::int64_t>(i));
+    const std::string before = data;
+    std::vector<tw_extent> list;
+    for (std::int64_t i = 0; i < kPieces; ++i)
+      list.push_back({data.data() + i * piece, piece, (i * tasks + task) * (piece + 3)});
+    EXPECT_EQ(tw_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    std::fill(data.begin(), data.end(), '#');
+    EXPECT_EQ(tw_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
+    EXPECT_TRUE(data == before) << hints;
+    std::string back(static_cast<std::size_t>(piece), '#');
+    for (std::int64_t i = 0; i < kPieces; ++i) {
+      const tw_extent& extent = list[static_cast<std::size_t>(i)];
+      EXPECT_EQ(tw_read_at(file, back.data(), piece, extent.offset, nullptr), TW_OK);
+      EXPECT_EQ(back, before.substr(static_cast<std::size_t>(i * piece), static_cast<std::size_t>(piece)));
+    }
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  }
+
+  NodeIdCall real_;
+  std::optional<Comm> world_;
+  std::optional<SharedFolder> folder_;
+};
+
+TEST_P(MpiNodes, SendEachOtherWhatBelongsElsewhere) {
+  for (const char* forwarding : {"auto", "off", "on"}) {
+    for (const int aggregators : {1, 2, 5}) {
+      const std::string hints = std::string("method=aggregate,aggregator_bytes=256KiB,forwarding=") + forwarding +
+                                ",aggregators=" + std::to_string(aggregators);
+      for (const std::int64_t piece : {10, 3000}) write_and_read(world_->group(), folder_->path("f"), hints, piece);
+    }
+  }
+}
+
+TEST_P(MpiNodes, AndTheirThreads) {
+  on_threads_of_ranks(*world_, 2, [&](tw_group* group) {
+    write_and_read(group, folder_->path("t"), "method=aggregate,aggregator_bytes=256KiB,forwarding=on", 100);
+  });
+}
+
+std::string name_of(const testing::TestParamInfo<Nodes>& layout) {
+  const char* const names[] = {"Pairs", "InTurn", "OneApart"};
+  return names[static_cast<int>(layout.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, MpiNodes, testing::Values(Nodes::pairs, Nodes::in_turn, Nodes::one_apart), name_of);
 
 }  // namespace
 }  // namespace thalweg::test

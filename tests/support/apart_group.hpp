@@ -25,6 +25,7 @@ class ApartGroup final : public Group {
     place.processes = size();
     place.node = rank() / on_node_;
     place.nodes = (size() + on_node_ - 1) / on_node_;
+    place.node_leader = place.node * on_node_;
     return place;
   }
 

@@ -22,23 +22,29 @@ std::size_t scaled(const Group& group, std::size_t bytes) { return group.size() 
 
 Op<Status> ranks_and_places_are_consistent(Group& group) {
   const Place here = group.place();
-  std::vector<std::int64_t> mine(5);
+  std::vector<std::int64_t> mine(6);
   mine[0] = group.rank();
   mine[1] = here.process;
   mine[2] = here.node;
   mine[3] = here.process_leader;
   mine[4] = here.tasks_in_process;
+  mine[5] = here.node_leader;
   const auto all = co_await group.allgather(view_of(mine));
   EXPECT_TRUE(all.has_value());
   if (!all.has_value()) co_return all.error();
   std::int64_t in_my_process = 0;
   std::int64_t last_process = -1;
   std::int64_t last_node = -1;
+  TaskRank first_on_node = -1;
   for (TaskRank r = 0; r < group.size(); ++r) {
     const auto theirs = numbers_of(all.value().part(static_cast<std::size_t>(r)));
     EXPECT_EQ(theirs[0], r);
     last_process = std::max(last_process, theirs[1]);
     last_node = std::max(last_node, theirs[2]);
+    if (theirs[2] == here.node) {
+      if (first_on_node < 0) first_on_node = r;
+      EXPECT_EQ(theirs[5], first_on_node);
+    }
     if (theirs[1] != here.process) continue;
     ++in_my_process;
     EXPECT_EQ(theirs[2], here.node);

@@ -105,6 +105,22 @@ TEST_F(TwoPhaseMemory, OfManySmallPiecesIsThatOfAnAggregator) {
   }
 }
 
+// What passes through forwarders has a share of its own, on each of them.
+TEST_F(TwoPhaseMemory, OfForwardersIsWithinThatOfAnAggregator) {
+  constexpr std::uint64_t kAggregator = std::uint64_t{1} << 20;
+  const std::string hints = "method=aggregate,aggregators=1,forwarding=on,aggregator_bytes=1MiB";
+  const TaskRank tasks = 24;
+  const SimOptions options{.tasks = tasks, .seed = 3, .processes_per_node = 8};
+  std::vector<Share> shares = irregular(tasks, 20000);
+  const std::vector<Share> before = shares;
+  const std::uint64_t forwarders = 2 * 2 * AggregatorBudget(kAggregator).forwarded;  // of two nodes, in and out
+  const std::uint64_t most = kAggregator + forwarders + kSlack + static_cast<std::uint64_t>(tasks) * kFrames;
+  EXPECT_LE(peak_of(shares, Direction::write, options, hints), most);
+  for (Share& share : shares) std::fill(share.memory.begin(), share.memory.end(), std::byte{0});
+  EXPECT_LE(peak_of(shares, Direction::read, options, hints), most);
+  for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_TRUE(shares[i].memory == before[i].memory);
+}
+
 TEST_F(TwoPhaseMemory, OfWhatManyTasksReadIsThatOfAnAggregator) {
   constexpr std::uint64_t kAggregator = std::uint64_t{1} << 20;
   std::string text = text_of(1, 3 << 20);
@@ -146,19 +162,19 @@ TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
 #endif
   constexpr std::uint64_t kBookkeeping = 257;  // a few words can always be had (src/group/memory.hpp)
   for (const TaskRank tasks : {2, 5}) {
-    for (const std::int64_t on_node : {1, 100}) {
+    for (const std::int64_t on_node : {1, 2, 100}) {
       const SimOptions options{.tasks = tasks, .seed = 7, .processes_per_node = on_node};
       std::uint64_t most = 10;
       std::uint64_t n_failed = 0;
       for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
         SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k));
-        std::vector<Share> shares = irregular(tasks, 1500);
+        std::vector<Share> shares = irregular(tasks, on_node == 2 ? 300 : 1500);
         const std::vector<Share> written = shares;
         std::vector<Code> heard[2];
         run_on_sim(options, [&](Group& group) -> Op<Status> {
           Share& share = shares[static_cast<std::size_t>(group.rank())];
-          auto opened =
-              co_await open_with(group, path(), "method=aggregate,aggregators=2,aggregator_bytes=64KiB,io=buffered");
+          auto opened = co_await open_with(
+              group, path(), "method=aggregate,aggregators=2,forwarding=on,aggregator_bytes=64KiB,io=buffered");
           if (!opened.has_value()) co_return opened.error();
           PlainFile& file = *opened.value();
           for (const Direction direction : {Direction::write, Direction::read}) {

@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::size_t kMemory = 1 << 16;
 
+ParcelHead head_of(Carriage carriage, bool with_bytes) {
+  ParcelHead head;
+  head.task = 7;
+  head.aggregator = 3;
+  head.carriage = carriage;
+  head.with_bytes = with_bytes;
+  return head;
+}
+
 class Parcels : public testing::Test {
  protected:
   Parcels() : memory_(kMemory) {
@@ -58,7 +67,7 @@ TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
         ++bytes;
       }
 
-    const Bytes sent = make_parcel(list.value(), window, carriage, carriage == Carriage::enclosed);
+    const Bytes sent = make_parcel(list.value(), window, head_of(carriage, carriage == Carriage::enclosed));
     ASSERT_EQ(sent.empty(), bytes == 0);
     if (sent.empty()) {
       ++n_empty;
@@ -66,6 +75,7 @@ TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
     }
     const Parcel parcel = Parcel::of(sent);
     ASSERT_EQ(parcel.head.bytes, bytes);
+    ASSERT_EQ(parcel.whole.size(), sent.size());
     ASSERT_EQ(parcel.enclosed.size(), carriage == Carriage::enclosed ? bytes : 0);
     std::vector<std::byte> buffer(expected.size(), std::byte{0});
     ASSERT_TRUE(fetch(parcel, buffer.data(), window.begin).ok());
@@ -97,7 +107,7 @@ TEST_F(Parcels, OfSmallRegularPiecesGoTogether) {
       extents.push_back({memory_.data() + i * bytes, bytes, i * step});
     const auto list = ExtentList::of(extents);
     const FileDomain window{bytes / 2, extents.back().offset + 1};
-    const Bytes sent = make_parcel(list.value(), window, Carriage::fetched, false);
+    const Bytes sent = make_parcel(list.value(), window, head_of(Carriage::fetched, false));
     const Parcel parcel = Parcel::of(sent);
     std::vector<std::byte> buffer(window.end - window.begin, std::byte{0});
     ASSERT_TRUE(fetch(parcel, buffer.data(), window.begin).ok());
@@ -137,8 +147,8 @@ TEST_F(Parcels, OfARegularRowAreOneSeries) {
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + 16 * i, 8, 100 * i});
   const auto list = ExtentList::of(extents);
 
-  EXPECT_EQ(series_of(make_parcel(list.value(), {0, 100000}, Carriage::fetched, false)), 1u);
-  EXPECT_EQ(series_of(make_parcel(list.value(), {104, 99904}, Carriage::fetched, false)), 3u)
+  EXPECT_EQ(series_of(make_parcel(list.value(), {0, 100000}, head_of(Carriage::fetched, false))), 1u);
+  EXPECT_EQ(series_of(make_parcel(list.value(), {104, 99904}, head_of(Carriage::fetched, false))), 3u)
       << "the first and the last are cut";
 }
 
@@ -148,8 +158,8 @@ TEST_F(Parcels, OfScatteredMemoryAreOneSeriesWhenEnclosed) {
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + (16 * i * i) % 60000, 8, 100 * i});
   const auto list = ExtentList::of(extents);
 
-  EXPECT_EQ(series_of(make_parcel(list.value(), {0, 100000}, Carriage::enclosed, true)), 1u);
-  EXPECT_GE(series_of(make_parcel(list.value(), {0, 100000}, Carriage::fetched, false)), 500u);
+  EXPECT_EQ(series_of(make_parcel(list.value(), {0, 100000}, head_of(Carriage::enclosed, true))), 1u);
+  EXPECT_GE(series_of(make_parcel(list.value(), {0, 100000}, head_of(Carriage::fetched, false))), 500u);
 }
 
 TEST_F(Parcels, DescribeSmallPiecesInFewBytes) {
@@ -159,7 +169,7 @@ TEST_F(Parcels, DescribeSmallPiecesInFewBytes) {
   for (int i = 0; i < 1000; ++i, offset += 8 + random() % 100) extents.push_back({memory_.data() + 8 * i, 8, offset});
   const auto list = ExtentList::of(extents);
 
-  const Bytes sent = make_parcel(list.value(), {0, std::uint64_t{1} << 62}, Carriage::enclosed, false);
+  const Bytes sent = make_parcel(list.value(), {0, std::uint64_t{1} << 62}, head_of(Carriage::enclosed, false));
 
   EXPECT_LT(sent.size(), sizeof(ParcelHead) + 3 * 1000 + 20);
 }
@@ -167,7 +177,32 @@ TEST_F(Parcels, DescribeSmallPiecesInFewBytes) {
 TEST_F(Parcels, OfNoByteAreEmpty) {
   const auto list = ExtentList::of({});
 
-  EXPECT_TRUE(make_parcel(list.value(), {0, 100}, Carriage::enclosed, true).empty());
+  EXPECT_TRUE(make_parcel(list.value(), {0, 100}, head_of(Carriage::enclosed, true)).empty());
+}
+
+// As a forwarder puts them together.
+TEST_F(Parcels, ComeOneBehindTheOther) {
+  std::vector<Extent> extents;
+  for (std::uint64_t i = 0; i < 50; ++i) extents.push_back({memory_.data() + 100 * i, 1 + i, 60 * i});
+  const auto list = ExtentList::of(extents);
+  Bytes message;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    ParcelHead head = head_of(Carriage::enclosed, i % 2 == 0);
+    head.task = 100 + i;
+    const Bytes one = make_parcel(list.value(), {300 * i, 300 * (i + 1)}, head, sizeof(AnswerHead) + 100);
+    message.insert(message.end(), one.begin(), one.end());
+  }
+  std::int64_t n = 0;
+  for_each_parcel(message, [&](const Parcel& parcel) {
+    EXPECT_EQ(parcel.head.task, 100 + n);
+    EXPECT_EQ(parcel.enclosed.size(), n % 2 == 0 ? parcel.head.bytes : 0);
+    EXPECT_EQ(parcel.head.returns, parcel.head.bytes <= 100);
+    bytes += parcel.head.bytes;
+    ++n;
+  });
+  EXPECT_EQ(n, 10);
+  EXPECT_EQ(bytes, 50u * 51 / 2);
 }
 
 }  // namespace
