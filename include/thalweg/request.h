@@ -8,6 +8,9 @@
  * There is no cancel: an operation that was started is completed, at the latest by closing its file or, for ranks, by
  * MPI_Finalize(). A program that ends with requests outstanding ends; what they had not done yet is not done.
  *
+ * A child of fork() has none of the library's threads: it may exit or exec, but what it starts, awaits or tests in the
+ * library need not end.
+ *
  * Threads: one call at a time per request; calls for different requests are independent. */
 #ifndef THALWEG_REQUEST_H
 #define THALWEG_REQUEST_H

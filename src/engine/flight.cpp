@@ -142,7 +142,7 @@ std::vector<Message> Flight::answers(std::uint64_t end) {
   return some;
 }
 
-// False: there is more of it than the slice takes.
+// False: the slice is full, and what is left of the message comes with the next one.
 bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
   const Message& asked = messages_[next_];
   Message back{asked.peer, {}};
@@ -157,7 +157,8 @@ bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector
     // What cannot be put there is sent like the rest.
     if (!enclosed && deliver(parcel, staging_.data(), base_, end).ok()) continue;
     if (enclosed) slice += parcel.head.bytes;
-    append_answer(parcel.head.returns ? back.data : some.emplace_back(Message{parcel.head.task, {}}).data, parcel, end);
+    if (!parcel.head.returns) some.push_back({parcel.head.task, {}});
+    append_answer(parcel.head.returns ? back.data : some.back().data, parcel, end);
   }
   if (!back.data.empty()) some.push_back(std::move(back));
   return all;

@@ -1,7 +1,6 @@
 #include "engine/forwarding.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "engine/parcel.hpp"
@@ -10,9 +9,6 @@ namespace thalweg {
 
 namespace {
 
-constexpr double kMessageNs =
-    1000;  // of the aggregator, for each task that sends: its length, the answer to it, itself
-
 std::uint64_t rounded_up(std::uint64_t all, std::uint64_t part) { return (all + part - 1) / part; }
 
 // What one message may have, where `tasks` of a node share `forwarders`.
@@ -20,20 +16,18 @@ std::uint64_t share_of_passing(const TwoPhase& what, std::uint64_t tasks, std::u
   return what.budget().forwarded / (tasks * rounded_up(what.n_aggregators, forwarders));
 }
 
-// One more exchange a round, against the messages that aggregators are spared. By numbers that all tasks know.
+// By numbers that all tasks know. Messages of the threads of a process go as one anyway.
 bool pays(const TwoPhase& what, std::uint64_t sharers) {
   const Place place = what.group->place();
-  const auto nodes = static_cast<std::uint64_t>(place.nodes);
   const auto tasks = static_cast<std::uint64_t>(what.group->size());
-  const std::uint64_t on_node = rounded_up(tasks, nodes);
-  if (sharers <= nodes + on_node) return false;
-  const double spared_ns = static_cast<double>(sharers - nodes - on_node) * kMessageNs;
-  const double exchange_ns = what.file->strategy.costs.round_ns / 2 * static_cast<double>(std::bit_width(tasks));
+  NodesInput input;
+  input.nodes = static_cast<std::uint64_t>(place.nodes);
+  input.processes = static_cast<std::uint64_t>(place.processes);
+  input.senders = std::min(sharers, input.processes);
   const std::uint64_t domain = (what.range.end - what.range.begin) / what.n_aggregators;
-  const std::uint64_t parcel = std::min(domain, what.budget().window) / sharers;
-  const std::uint64_t most =
-      share_of_passing(what, on_node, rounded_up(static_cast<std::uint64_t>(place.processes), nodes));
-  return spared_ns > exchange_ns && parcel <= most;
+  input.message_bytes = std::min(domain, what.budget().window) / sharers;
+  input.most_bytes = share_of_passing(what, rounded_up(tasks, input.nodes), rounded_up(input.processes, input.nodes));
+  return pays_to_forward(input, what.file->strategy.costs);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/series.hpp"
 #include "extent/extent_list.hpp"
@@ -57,16 +58,19 @@ class SeriesReader {
   std::uint64_t last_offset_ = 0, last_address_ = 0;
 };
 
+// Goes out as it lies in memory: no byte of it is padding.
 struct ParcelHead {
   TaskRank task = 0;             // whose it is: others may have sent it on
+  std::int64_t process = 0;      // whose memory the addresses are of
+  std::uint64_t bytes = 0;       // of the extents
+  std::uint64_t described = 0;   // bytes of the description that follows
   std::uint32_t aggregator = 0;  // for which it is
   Carriage carriage = Carriage::enclosed;
-  bool with_bytes = false;      // those of the extents follow the description
-  bool returns = false;         // the answer comes by the way of the parcel, else directly
-  std::int64_t process = 0;     // whose memory the addresses are of
-  std::uint64_t bytes = 0;      // of the extents
-  std::uint64_t described = 0;  // bytes of the description that follows
+  bool with_bytes = false;  // those of the extents follow the description
+  bool returns = false;     // the answer comes by the way of the parcel, else directly
+  std::uint8_t unused = 0;
 };
+static_assert(std::is_trivially_copyable_v<ParcelHead> && sizeof(ParcelHead) == 40);
 
 // A parcel as the receiver sees it; borrows its bytes.
 struct Parcel {
@@ -84,6 +88,7 @@ struct AnswerHead {
   std::uint64_t end = 0;  // of the file: from there on nothing was read
   std::uint64_t bytes = 0;
 };
+static_assert(std::is_trivially_copyable_v<AnswerHead> && sizeof(AnswerHead) == 32);
 
 struct Answer {
   AnswerHead head;

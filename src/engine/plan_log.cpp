@@ -29,15 +29,27 @@ bool wants_plans() {
   return wants;
 }
 
+// One call, so that lines of several processes do not mix.
+void log_line(const std::string& path, const std::string& text) {
+  std::fputs(("thalweg: '" + path + "': " + text + "\n").c_str(), stderr);
+}
+
 }  // namespace
 
 void log_plan(const std::string& path, const PlanInput& input, const Plan& plan) {
   if (!wants_plans()) return;
   (void)or_out_of_memory([&] {
     const char* verb = input.direction == Direction::read ? "read" : "write";
-    const std::string line =
-        "thalweg: '" + path + "': " + verb + ": " + describe(input.pattern, input.tasks) + ": " + describe(plan) + "\n";
-    std::fputs(line.c_str(), stderr);  // one call, so that lines of several processes do not mix
+    log_line(path, std::string(verb) + ": " + describe(input.pattern, input.tasks) + ": " + describe(plan));
+    return Status{};
+  });
+}
+
+void log_forwarding(const std::string& path, std::uint64_t sharers, std::int64_t nodes) {
+  if (!wants_plans()) return;
+  (void)or_out_of_memory([&] {
+    log_line(path, std::to_string(sharers) + " tasks of " + std::to_string(nodes) +
+                       " nodes have bytes for one aggregator: their messages are forwarded");
     return Status{};
   });
 }

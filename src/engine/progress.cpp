@@ -18,6 +18,7 @@ using std::chrono::microseconds;
 constexpr microseconds kShort{200};
 constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
 constexpr unsigned kYieldRounds = 64;
+constexpr int kMostStepsOfStart = 64;
 constexpr std::uint64_t kMostByWaiter = std::uint64_t{128} << 20;
 
 thread_local bool inside_progress = false;  // this thread is advancing: its operations must not try to
@@ -218,10 +219,11 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
     incoming_.put_last(std::move(request));
   }
   arrived_.notify_one();
-  // Where there is no thread it begins here, and the transfers of this call are on their way when it returns.
+  // Where there is no thread it begins here, and the transfers of this call are on their way when it returns. Others
+  // that have something to do at every look are not waited for.
   if (mode != ProgressMode::thread) {
     const Starting lock(*this);
-    while (step()) {
+    for (int steps = 0; steps < kMostStepsOfStart && step(); ++steps) {
     }
   }
 }

@@ -1,18 +1,23 @@
 #include "engine/shared_file.hpp"
 
-#include <algorithm>
-
 namespace thalweg {
 
 SharedPosition::Ticket SharedPosition::draw() { return drawn_.fetch_add(1, std::memory_order_relaxed); }
 
+// Another thread of task 0's process may have heard of a later ticket already: nothing goes back.
 void SharedPosition::settle(Ticket ticket, std::uint64_t value) { follow(ticket, value); }
 
-// Another thread of task 0's process may have heard of a later ticket already: nothing goes back.
+// Tickets are drawn meanwhile.
+void SharedPosition::raise_drawn(Ticket least) {
+  Ticket drawn = drawn_.load(std::memory_order_relaxed);
+  while (drawn < least && !drawn_.compare_exchange_weak(drawn, least, std::memory_order_relaxed)) {
+  }
+}
+
 void SharedPosition::follow(Ticket ticket, std::uint64_t value) {
   const std::lock_guard lock(mutex_);
   if (ticket < settled_.load(std::memory_order_relaxed)) return;
-  drawn_.store(std::max(drawn_.load(std::memory_order_relaxed), ticket + 1), std::memory_order_relaxed);
+  raise_drawn(ticket + 1);
   value_.store(value, std::memory_order_relaxed);
   settled_.store(ticket + 1, std::memory_order_release);
 }

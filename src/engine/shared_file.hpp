@@ -45,10 +45,11 @@ class SharedPosition {
   bool is_turn(Ticket ticket) const { return settled_.load(std::memory_order_acquire) == ticket; }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
   void settle(Ticket ticket, std::uint64_t value);  // by task 0, once, when it is its turn
-  // In a process that does not hold task 0: what it heard. Later tickets win over earlier ones.
+  // By any other task, of what it heard. Later tickets win over earlier ones.
   void follow(Ticket ticket, std::uint64_t value);
 
  private:
+  void raise_drawn(Ticket least);
   std::mutex mutex_;
   std::atomic<std::uint64_t> drawn_{0};
   std::atomic<std::uint64_t> settled_{0};  // release: who sees it sees value_

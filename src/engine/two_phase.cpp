@@ -13,11 +13,14 @@
 #include "engine/flight.hpp"
 #include "engine/forwarding.hpp"
 #include "engine/owner.hpp"
+#include "engine/plan_log.hpp"
 #include "group/agree.hpp"
 
 namespace thalweg {
 
 namespace {
+
+using Messages = std::vector<Message>;
 
 constexpr std::int64_t kFewTasks = 16;  // up to so many, each counts as one that has bytes in each domain
 
@@ -118,7 +121,7 @@ Op<Opened> open_round(Part& part, std::size_t round) {
 }
 
 // Loads and starts what came in, unless something has failed before.
-void take_off(Part& part, Flight& flight, std::vector<Message> parcels) {
+void take_off(Part& part, Flight& flight, Messages parcels) {
   Status& status = part.result.status;
   flight.drop();
   if (!status.ok()) return;
@@ -126,8 +129,6 @@ void take_off(Part& part, Flight& flight, std::vector<Message> parcels) {
   if (!status.ok()) return flight.drop();
   if (flight.unreached().ok()) flight.start();
 }
-
-using Messages = std::vector<Message>;
 
 // What `make` makes; nothing, and the failure kept, without memory.
 template <class Make>
@@ -145,16 +146,19 @@ Op<Result<Messages>> send_parcels(Part& part) {
   Group& group = *part.what.group;
   const Forwarding& forwarding = part.forwarding;
   Outgoing outgoing = made_by(part, [&] { return part.owner.parcels(forwarding); });
+  Messages to_aggregators;
   if (forwarding.on()) {
     const auto passing = co_await group.exchange(std::move(outgoing.to_forwarders));
     if (!passing.has_value()) co_return passing.error();
-    outgoing.to_aggregators = made_by(part, [&] {
+    to_aggregators = made_by(part, [&] {
       Messages all = forwarding.parcels_onward(passing.value());
       std::move(outgoing.to_aggregators.begin(), outgoing.to_aggregators.end(), std::back_inserter(all));
       return all;
     });
+  } else {
+    to_aggregators = std::move(outgoing.to_aggregators);
   }
-  co_return co_await group.exchange(std::move(outgoing.to_aggregators));
+  co_return co_await group.exchange(std::move(to_aggregators));
 }
 
 // Collective. Answers come to their tasks.
@@ -242,7 +246,10 @@ Op<TransferResult> two_phase(TwoPhase what) {
     failure.status = std::move(ready);
     co_return failure;
   }
-  part->forwarding = Forwarding(what, part->owner.most_sharers());
+  const std::uint64_t sharers = part->owner.most_sharers();
+  part->forwarding = Forwarding(what, sharers);
+  if (part->forwarding.on() && what.group->rank() == 0)
+    log_forwarding(what.file->stored->path(), sharers, what.group->place().nodes);
   if (what.reads()) {
     co_await read_rounds(*part);
   } else {

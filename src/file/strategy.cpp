@@ -16,6 +16,7 @@ Status set_hint(FileHints& hints, std::string_view name, std::string_view value)
     hints.io = static_cast<FileHints::Io>(number);
   } else if (name == "method") {
     constexpr Method kMethods[] = {Method::direct, Method::shared, Method::naive, Method::aggregate};
+    hints.method.reset();
     if (number > 0) hints.method = kMethods[number - 1];
   } else if (name == "workers") {
     hints.workers = word ? 0 : static_cast<std::size_t>(number);
@@ -24,6 +25,7 @@ Status set_hint(FileHints& hints, std::string_view name, std::string_view value)
   } else if (name == "aggregator_bytes") {
     hints.aggregator_bytes = number;
   } else if (name == "forwarding") {
+    hints.forwarding.reset();
     if (number > 0) hints.forwarding = number == 2;
   } else if (name == "queue_depth") {
     hints.queue_depth = static_cast<unsigned>(number);

@@ -27,6 +27,7 @@ struct StorageCosts {
   double exchange_byte_ns = 0.25;   // from one process to another on a node
   double exchange_piece_ns = 200;   // each piece that is
   double round_ns = 20'000;         // the meetings of one round of two-phase I/O, times the bits of their number
+  double message_ns = 1000;         // of who gets it: its length, the answer to that, itself
   double queueing_ns = 250'000;     // each worker beyond those that the storage takes at once: it waits for its turn
   std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
   std::size_t parallel_writes = 1;  // the same for writing: the kernel serialises buffered writers of one file
@@ -56,5 +57,15 @@ struct PlanInput {
 
 // Total and deterministic: every task of a group computes the same plan from the same facts.
 Plan choose_plan(const PlanInput& input, const StorageCosts& costs);
+
+// Processes of several nodes that send to the aggregator to which most send.
+struct NodesInput {
+  std::uint64_t nodes = 1;
+  std::uint64_t processes = 1;                      // of all nodes
+  std::uint64_t senders = 1;                        // of these processes
+  std::uint64_t message_bytes = 0, most_bytes = 0;  // of a message, and of one that may be forwarded
+};
+// Whether it is cheaper to put the messages of a node together, in one more exchange of each round.
+bool pays_to_forward(const NodesInput& input, const StorageCosts& costs);
 
 }  // namespace thalweg

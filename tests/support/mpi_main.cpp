@@ -1,6 +1,7 @@
 // main() of the MPI tests: GoogleTest on every rank, one verdict. Rank 0 prints; another rank prints its failures only.
 // Invariant: every rank runs the same tests in the same order, and all return the same exit status.
-// TW_MPI_LEVEL=serialized: MPI is initialised for threads that take turns, not for all at a time.
+// TW_MPI_LEVEL=serialized: MPI is initialised for threads that take turns, funneled: for the main thread alone, else for
+// all at a time.
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -28,7 +29,9 @@ class FailuresOnly : public testing::EmptyTestEventListener {
 
 int wanted_level() {
   const char* const name = std::getenv("TW_MPI_LEVEL");
-  return name != nullptr && std::string_view(name) == "serialized" ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
+  const std::string_view level = name != nullptr ? name : "multiple";
+  if (level == "funneled") return MPI_THREAD_FUNNELED;
+  return level == "serialized" ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE;
 }
 
 }  // namespace

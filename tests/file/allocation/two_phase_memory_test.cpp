@@ -109,11 +109,11 @@ TEST_F(TwoPhaseMemory, OfManySmallPiecesIsThatOfAnAggregator) {
 TEST_F(TwoPhaseMemory, OfForwardersIsWithinThatOfAnAggregator) {
   constexpr std::uint64_t kAggregator = std::uint64_t{1} << 20;
   const std::string hints = "method=aggregate,aggregators=1,forwarding=on,aggregator_bytes=1MiB";
-  const TaskRank tasks = 24;
-  const SimOptions options{.tasks = tasks, .seed = 3, .processes_per_node = 8};
-  std::vector<Share> shares = irregular(tasks, 20000);
+  const TaskRank tasks = 48;
+  const SimOptions options{.tasks = tasks, .seed = 3, .processes_per_node = 6};
+  std::vector<Share> shares = irregular(tasks, 10000);
   const std::vector<Share> before = shares;
-  const std::uint64_t forwarders = 2 * 2 * AggregatorBudget(kAggregator).forwarded;  // of two nodes, in and out
+  const std::uint64_t forwarders = 7 * 2 * AggregatorBudget(kAggregator).forwarded;  // of seven nodes, in and out
   const std::uint64_t most = kAggregator + forwarders + kSlack + static_cast<std::uint64_t>(tasks) * kFrames;
   EXPECT_LE(peak_of(shares, Direction::write, options, hints), most);
   for (Share& share : shares) std::fill(share.memory.begin(), share.memory.end(), std::byte{0});

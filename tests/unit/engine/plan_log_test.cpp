@@ -22,6 +22,7 @@ class PlanLog : public testing::Test {
     plan.workers = 2;
     plan.reason = "so it is";
     log_plan("field.dat", input, plan);
+    log_forwarding("field.dat", 960, 16);
     std::exit(0);
   }
 };
@@ -29,6 +30,10 @@ class PlanLog : public testing::Test {
 TEST_F(PlanLog, TellsThePlanAndItsReason) {
   EXPECT_EXIT(log_with("plan"), testing::ExitedWithCode(0),
               "^thalweg: 'field.dat': write: interleaved: 2 tasks.*: aggregate by 2 aggregators \\(so it is");
+}
+
+TEST_F(PlanLog, TellsWhatIsForwarded) {
+  EXPECT_EXIT(log_with("plan"), testing::ExitedWithCode(0), "\n.*'field.dat': 960 tasks of 16 nodes .* forwarded\n$");
 }
 
 TEST_F(PlanLog, IsSilentUnlessAskedFor) { EXPECT_EXIT(log_with(""), testing::ExitedWithCode(0), "^$"); }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
+#include <thread>
 
 namespace thalweg {
 namespace {
@@ -90,6 +92,28 @@ TEST(SharedPosition, FollowsTheLatestTicketThatWasHeard) {
 
   EXPECT_EQ(position.value(), 30u);
   EXPECT_TRUE(position.is_turn(position.draw()));
+}
+
+// One thread starts accesses in order, another one carries them out: a ticket drawn twice would be waited for for ever.
+TEST(SharedPosition, DrawsEachTicketOnce) {
+  constexpr SharedPosition::Ticket kTickets = 2000000;
+  SharedPosition position;
+  std::atomic<SharedPosition::Ticket> drawn{0};
+  std::thread settles([&] {
+    for (SharedPosition::Ticket ticket = 0; ticket < kTickets; ++ticket) {
+      while (drawn.load() <= ticket) std::this_thread::yield();
+      position.settle(ticket, 8 * (ticket + 1));
+    }
+  });
+  SharedPosition::Ticket n_wrong = 0;
+  for (SharedPosition::Ticket ticket = 0; ticket < kTickets; ++ticket) {
+    n_wrong += position.draw() != ticket ? 1 : 0;
+    drawn = ticket + 1;
+  }
+  settles.join();
+  EXPECT_EQ(n_wrong, 0u);
+  EXPECT_EQ(position.value(), 8 * kTickets);
+  EXPECT_TRUE(position.is_turn(kTickets));
 }
 
 }  // namespace
