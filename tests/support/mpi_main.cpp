@@ -1,7 +1,7 @@
 // main() of the MPI tests: GoogleTest on every rank, one verdict. Rank 0 prints; another rank prints its failures only.
 // Invariant: every rank runs the same tests in the same order, and all return the same exit status.
-// TW_MPI_LEVEL=serialized: MPI is initialised for threads that take turns, funneled: for the main thread alone, else for
-// all at a time.
+// TW_MPI_LEVEL=serialized: MPI is initialised for threads that take turns, funneled: for the main thread alone, else
+// for all at a time.
 
 #include <gtest/gtest.h>
 #include <mpi.h>
