@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Draw the curves of thalweg-bench-scale as a picture: predicted time, and messages, against the number of tasks.
 
-Usage: draw.py RESULTS.json PICTURE.svg
+Usage: draw.py RESULTS.json... PICTURE.svg      of several runs together
+       draw.py --into PAGE.md RESULTS.json...   their tables, between the lines <!-- curves --> and <!-- end curves --> of a page
 Exit status: 0 done, 2 wrong usage or unreadable results.
 """
 
 import json
 import math
+import pathlib
 import sys
 
 WIDTH, HEIGHT, LEFT, TOP, GAP = 440, 300, 70, 30, 120
@@ -76,26 +78,78 @@ def legend(x, names):
         yield f'<text x="{x + 26}" y="{y + 4}">{name}</text>'
 
 
-def main(argv):
-    if len(argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    try:
-        with open(argv[1], encoding="utf-8") as file:
-            curves = curves_of(json.load(file)["facts"])
-    except (OSError, ValueError, KeyError) as error:
-        print(f"draw.py: {error!r}", file=sys.stderr)
-        return 2
+def scaled(value, units, step):
+    """Three digits, and the largest unit of which there is one."""
+    at = 0
+    while value >= step and at + 1 < len(units):
+        value, at = value / step, at + 1
+    return f"{value:.3g} {units[at]}"
+
+
+def time_text(seconds):
+    return scaled(seconds * 1e6, ("us", "ms", "s"), 1000)
+
+
+def bytes_text(value):
+    return scaled(value, ("B", "KiB", "MiB", "GiB"), 1024)
+
+
+def tables(curves):
+    """Predicted time for some numbers of tasks, and what the largest number took."""
+    every = sorted({point["tasks"] for points in curves.values() for point in points})
+    shown = [n for n in every if n in (16, 1024, 16384, 262144, every[-1])]
+    yield "Predicted time:\n"
+    yield "| | " + " | ".join(f"{n} tasks" for n in shown) + " |"
+    yield "|---" * (len(shown) + 1) + "|"
+    for name, points in curves.items():
+        times = {point["tasks"]: time_text(point["seconds"]) for point in points}
+        yield f"| {name} | " + " | ".join(times.get(n, "") for n in shown) + " |"
+    yield f"\nWith {every[-1]} tasks:\n"
+    yield "| | collectives | messages of a task, mean | the busiest | largest reception | memory of a task, mean |"
+    yield "|---" * 6 + "|"
+    for name, points in curves.items():
+        last = points[-1]
+        yield (f"| {name} | {last['collectives']:.0f} | {last['messages_mean']:.0f} | {last['messages_most']:.0f} | "
+               f"{bytes_text(last['received_most'])} | {bytes_text(last['heap_mean'])} |")
+
+
+def draw(curves):
     charts = [
         Chart(LEFT, "predicted time, by number of tasks", "s", curves, "seconds"),
         Chart(LEFT + WIDTH + GAP, "messages of a task, mean", "", curves, "messages_mean"),
     ]
     end = charts[-1].at + WIDTH + 20
     parts = [part for chart in charts for part in chart.svg()] + list(legend(end, curves))
-    with open(argv[2], "w", encoding="utf-8") as file:
-        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{end + 160}" height="{TOP + HEIGHT + 40}" ')
-        file.write('font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n')
-        file.write("\n".join(parts) + "\n</svg>\n")
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="{end + 160}" height="{TOP + HEIGHT + 40}" '
+    yield 'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
+    yield "\n".join(parts) + "\n</svg>\n"
+
+
+def put_into(page, lines):
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split("<!-- curves -->\n", 1)
+    behind = rest.split("<!-- end curves -->", 1)[1]
+    page.write_text(before + "<!-- curves -->\n" + "\n".join(lines) + "\n<!-- end curves -->" + behind, encoding="utf-8")
+
+
+def main(argv):
+    into = argv[1] == "--into" if len(argv) > 1 else False
+    if len(argv) < (4 if into else 3):
+        print(__doc__, file=sys.stderr)
+        return 2
+    results = argv[3:] if into else argv[1:-1]
+    try:
+        facts = {}
+        for name in results:
+            facts.update(json.loads(pathlib.Path(name).read_text(encoding="utf-8"))["facts"])
+        curves = curves_of(facts)
+        if into:
+            put_into(pathlib.Path(argv[2]), list(tables(curves)))
+        else:
+            pathlib.Path(argv[-1]).write_text("".join(draw(curves)), encoding="utf-8")
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        print(f"draw.py: {error!r}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -47,6 +47,17 @@ class BenchScale(unittest.TestCase):
         for curve in CURVES:
             self.assertIn(f">{curve}</text>", text)
 
+    def test_a_page_gets_the_tables_between_its_marks(self):
+        page = pathlib.Path(self.folder.name) / "page.md"
+        page.write_text("before\n<!-- curves -->\nold\n<!-- end curves -->\nbehind\n", encoding="utf-8")
+        subprocess.run([sys.executable, DRAW, "--into", page, self.results], check=True, timeout=60)
+        text = page.read_text(encoding="utf-8")
+        self.assertTrue(text.startswith("before\n<!-- curves -->\nPredicted time:\n"), text)
+        self.assertTrue(text.endswith("\n<!-- end curves -->\nbehind\n"), text)
+        self.assertIn("With 256 tasks:", text)
+        for curve in CURVES:
+            self.assertEqual(text.count(f"| {curve} |"), 2)
+
 
 if __name__ == "__main__":
     if not PROGRAM.exists():
