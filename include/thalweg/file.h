@@ -160,7 +160,8 @@ enum {
   TW_PROGRESS_KERNEL = 3,  /* carried by io_uring, without a thread of ours; where that is missing, as THREAD */
   TW_PROGRESS_CALLERS = 4  /* only told by tw_file_progress(): MPI was initialised for less than MPI_THREAD_MULTIPLE, so
                               that a collective of ranks advances within calls of threads that make calls on such
-                              groups; see tw_mpi_take_turns() in group_mpi.h */
+                              groups; see tw_mpi_take_turns() in group_mpi.h. And of groups of callbacks, whose
+                              nonblocking collectives are carried out in the call that starts them */
 };
 
 /* One task's part of an access. Zero-initialise, then set struct_size. */

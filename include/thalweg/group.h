@@ -102,7 +102,8 @@ typedef struct tw_collectives {
 } tw_collectives;
 
 /* Makes a group whose collectives are the caller's. Messages between tasks pass through task 0, so that accesses to
- * files are not aggregated: each process moves its own.
+ * files are not aggregated: each process moves its own. The callbacks wait, on the thread that calls the library: so a
+ * nonblocking collective access of such a group is carried out in the call that starts it.
  * Call: collective over the tasks of `collectives` (it calls them). Blocking: yes. Threads: any.
  * collectives [in]  copied; all function pointers but duplicate and release are needed.
  *                   `user` is taken over: `release` is called for it also when this fails, unless arguments are wrong.

@@ -3,7 +3,8 @@
  * A request belongs to the task that started it. Whoever waits for one request advances all of the process, so any
  * order of waiting is fine. Where MPI was initialised for less than MPI_THREAD_MULTIPLE, collectives of ranks are
  * advanced only by threads that have started or awaited such, or called a collective of ranks: in any call in which
- * they wait (but see tw_mpi_take_turns() in group_mpi.h).
+ * they wait (but see tw_mpi_take_turns() in group_mpi.h). Below MPI_THREAD_SERIALIZED only the main thread may
+ * start, test or await them.
  *
  * There is no cancel: an operation that was started is completed, at the latest by closing its file or, for ranks, by
  * MPI_Finalize(). A program that ends with requests outstanding ends; what they had not done yet is not done.

@@ -112,6 +112,7 @@ tw_progress from_mode(ProgressMode mode) {
     case ProgressMode::kernel:
       return TW_PROGRESS_KERNEL;
     case ProgressMode::own:
+    case ProgressMode::at_call:
       return TW_PROGRESS_CALLERS;
     default:
       return TW_PROGRESS_THREAD;
@@ -304,7 +305,7 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
                          : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
                                         for_others(file, std::move(mine)));
     const Group& tasks = group != nullptr ? *group->impl : file->impl->group();
-    start(operation, tasks.any_thread() ? to_mode(access) : ProgressMode::own);
+    start(operation, mode_for(tasks, to_mode(access)));
     if (!nowhere.ok()) return nowhere;
     made->impl = operation;
     *request = made.release();

@@ -27,7 +27,12 @@ tw_status tw_group_mpi(MPI_Comm comm, tw_group** group) {
 tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group) {
   int initialized = 0;
   MPI_Initialized(&initialized);
-  return tw_group_mpi(initialized != 0 ? MPI_Comm_f2c(comm) : MPI_COMM_WORLD, group);
+  MPI_Comm of_c = MPI_COMM_WORLD;
+  if (initialized != 0) {
+    const thalweg::MpiTurn turn(thalweg::MpiTurn::Wait{});
+    of_c = MPI_Comm_f2c(comm);
+  }
+  return tw_group_mpi(of_c, group);
 }
 
 tw_status tw_mpi_take_turns(void) {

@@ -235,12 +235,23 @@ void Progress::start_among_some(std::shared_ptr<Request> request) {
   of_some().start(std::move(request), ProgressMode::own);
 }
 
+void Progress::carry_out(Request& request) {
+  try {
+    request.outcome_ = run(request.operation(blocking_io()));
+  } catch (const std::bad_alloc&) {
+    request.outcome_.status = out_of_memory();
+  }
+  request.let_go();
+  request.done_.store(1, std::memory_order_release);
+}
+
 // Nobody else advances anything meanwhile, so that no thread of ours is in the transport when it ends. What some task
 // has not started yet is waited for.
 void Progress::end_before(TransportEnd now) {
   is_a_caller();
   Progress& all = of_process();
   Progress& some = of_some();
+  (void)all.in_kernel();  // who starts one may ask, and would wait for the lock with what is waited for here
   const Starting lock_all(all);
   const Starting lock_some(some);
   unsigned idle_rounds = 0;

@@ -53,6 +53,8 @@ class Progress {
   static Progress& of_some();
   static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
   static void start_among_some(std::shared_ptr<Request> request);
+  // On this thread, to its end. Its group waits within calls of the user's: under the lock all others would wait, too.
+  static void carry_out(Request& request);
   // All that this thread may; one may be left out.
   static bool advance_mine(const Progress* but = nullptr);
   static unsigned wait_a_little(const Request& request, unsigned idle_rounds);

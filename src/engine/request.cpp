@@ -8,6 +8,7 @@
 
 #include "engine/progress.hpp"
 #include "group/callers.hpp"
+#include "group/relaying.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -26,14 +27,21 @@ ProgressMode default_progress() {
   return mode;
 }
 
+ProgressMode mode_for(const Group& group, ProgressMode asked) {
+  if (relays_messages(group)) return ProgressMode::at_call;
+  return group.any_thread() ? asked : ProgressMode::own;
+}
+
 void start(std::shared_ptr<Request> request, ProgressMode mode) {
+  if (mode == ProgressMode::at_call) return Progress::carry_out(*request);
   if (mode == ProgressMode::own) return Progress::start_among_some(std::move(request));
   Progress& progress = Progress::of_process();
   progress.start(std::move(request), progress.settle(mode));
 }
 
 ProgressMode effective_progress(const Group* group, ProgressMode asked) {
-  if (asked == ProgressMode::own || (group != nullptr && !group->any_thread())) return ProgressMode::own;
+  const ProgressMode mode = group != nullptr ? mode_for(*group, asked) : asked;
+  if (mode == ProgressMode::own || mode == ProgressMode::at_call) return mode;
   return Progress::of_process().settle(asked);
 }
 

@@ -7,6 +7,9 @@
 // Operations of groups that not every thread may advance (Group::any_thread) have a mode to themselves:
 //   own      threads that make calls on such groups (group/callers.hpp), in whichever call of the library they wait
 //
+// And so have those of groups whose collectives are functions that wait (group/relaying.hpp):
+//   at_call  the thread that starts it, to its end, as if it were a blocking call
+//
 // Before the transport between processes ends, the operations that need it are completed. How all of them are advanced
 // is in engine/progress.hpp.
 #pragma once
@@ -22,10 +25,12 @@
 
 namespace thalweg {
 
-enum class ProgressMode : std::uint8_t { thread, poll, kernel, own };
+enum class ProgressMode : std::uint8_t { thread, poll, kernel, own, at_call };
 
 // THALWEG_PROGRESS=thread|poll|kernel, read once; without it, thread. Told on stderr when it is none of these.
 ProgressMode default_progress();
+// How an operation of this group is to be started, when the caller asks for a mode.
+ProgressMode mode_for(const Group& group, ProgressMode asked);
 // What advances an operation of `group` (null: of a task alone) that is to be started so. Makes the thread that it
 // needs.
 ProgressMode effective_progress(const Group* group, ProgressMode asked);

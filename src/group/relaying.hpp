@@ -1,5 +1,5 @@
 // Relaying groups have no exchange of their own: all messages pass through one task. Good for a few words, not for
-// data.
+// data. Their collectives are functions of the user's that wait for the other tasks, on the thread that calls.
 #pragma once
 
 #include "group/group.hpp"

@@ -32,6 +32,37 @@ class Requests : public SharedFiles, public testing::WithParamInterface<tw_progr
   }
 };
 
+// The collectives of callbacks wait inside of the callback: who starts such an access carries it out.
+TEST_P(Requests, OfGroupsOfCallbacksAreCarriedOutAtTheCall) {
+  constexpr int kTasks = 4;
+  constexpr int kMany = 6;
+  for (const int per_process : {1, 2, 4}) {
+    for (const bool ordered : {false, true}) {
+      run_on_callbacks(kTasks, per_process, [&](Group& made) {
+        tw_group group{std::shared_ptr<Group>(&made, [](Group*) {})};
+        const int task = static_cast<int>(made.rank());
+        tw_file* file = open(&group);
+        ASSERT_NE(file, nullptr) << tw_last_error();
+        tw_progress effective = TW_PROGRESS_DEFAULT;
+        EXPECT_EQ(tw_file_progress(file, GetParam(), &effective), TW_OK);
+        EXPECT_EQ(effective, TW_PROGRESS_CALLERS);
+        std::vector<std::string> data;
+        for (int i = 0; i < kMany; ++i) data.push_back(text_of(task, kPiece, i));
+        std::vector<tw_request*> requests(kMany);
+        for (int i = 0; i < kMany; ++i) {
+          const auto n = static_cast<std::size_t>(i);
+          const tw_extent extent{data[n].data(), kPiece, (i * kTasks + task) * kPiece};
+          const tw_access access = ordered ? in_order(TW_ACCESS_WRITE, &extent) : at_extents(TW_ACCESS_WRITE, &extent);
+          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
+        }
+        EXPECT_EQ(tw_waitall(kMany, requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+      });
+      EXPECT_EQ(content(), rounds(kTasks, kMany)) << per_process << " to a process";
+    }
+  }
+}
+
 // A hundred writes are started, then all are waited for, by every task in another order.
 TEST_P(Requests, ManyAreWaitedForInAnyOrder) {
   for (const int tasks : {1, 2, 3, 5}) {
