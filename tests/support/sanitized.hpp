@@ -10,4 +10,10 @@ inline constexpr bool kWatchesThreads = true;
 inline constexpr bool kWatchesThreads = false;
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kWatchesMemory = true;
+#else
+inline constexpr bool kWatchesMemory = false;
+#endif
+
 }  // namespace thalweg::test
