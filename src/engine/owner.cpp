@@ -132,6 +132,7 @@ Outgoing Owner::parcels(const Forwarding& forwarding) const {
         .push_back({forwarded ? forwarder : what_.aggregator(i).rank, std::move(parcel)});
   }
   std::vector<Forwarded> parts;
+  parts.reserve(small.size());
   for (const Message& message : small) parts.push_back({message.peer, message.data});
   outgoing.to_forwarders = joined(std::move(parts));
   return outgoing;

@@ -118,6 +118,7 @@ std::vector<Message> told_to_all(const std::vector<Message>& shown) {
     numbers.push_back(message.peer);
   }
   std::vector<Message> outgoing;
+  outgoing.reserve(shown.size());
   for (const Message& message : shown) outgoing.push_back(numbers_to(message.peer, numbers));
   return outgoing;
 }
