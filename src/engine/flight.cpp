@@ -29,7 +29,7 @@ Status Flight::load(FileDomain window, std::vector<Message> parcels) {
   TW_RETURN_IF_ERROR(cover());
   if (what_.reads()) return {};
   for (const Message& message : messages_)
-    for_each_parcel(message.data, [&](const Parcel& parcel) {
+    for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
       if (unreached_.ok()) unreached_ = fetch(parcel, staging_.data(), base_);
     });
   if (unreached_.ok()) messages_ = {};
@@ -70,7 +70,7 @@ Status Flight::cover() {
     }
     slice += parcel.head.bytes;
   };
-  for (const Message& message : messages_) for_each_parcel(message.data, cover);
+  for (const Message& message : messages_) for_each_of<Parcel>(message.data, cover);
   if (within) return {};
   return Status::error(Code::internal, "tasks of one access differ in the windows of its aggregators");
 }
@@ -167,7 +167,7 @@ bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector
 // What is left to answer to the next message by the way that it came.
 std::uint64_t Flight::bytes_returned() const {
   std::uint64_t bytes = 0;
-  for_each_parcel(ByteView(messages_[next_].data).subspan(next_in_it_), [&](const Parcel& parcel) {
+  for_each_of<Parcel>(ByteView(messages_[next_].data).subspan(next_in_it_), [&](const Parcel& parcel) {
     if (parcel.head.returns) bytes += sizeof(AnswerHead) + parcel.head.bytes;
   });
   return bytes;

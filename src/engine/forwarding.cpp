@@ -64,7 +64,7 @@ TaskRank Forwarding::forwarder(std::size_t aggregator) const {
 std::vector<Message> Forwarding::parcels_onward(const std::vector<Message>& received) const {
   std::vector<Forwarded> parts;
   for (const Message& message : received)
-    for_each_parcel(message.data, [&](const Parcel& parcel) {
+    for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
       parts.push_back({what_->aggregator(parcel.head.aggregator).rank, parcel.whole});
     });
   return joined(std::move(parts));
@@ -73,7 +73,7 @@ std::vector<Message> Forwarding::parcels_onward(const std::vector<Message>& rece
 std::vector<Message> Forwarding::answers_onward(const std::vector<Message>& received) const {
   std::vector<Forwarded> parts;
   for (const Message& message : received)
-    for_each_answer(message.data, [&](const Answer& answer) {
+    for_each_of<Answer>(message.data, [&](const Answer& answer) {
       if (answer.head.task != what_->group->rank()) parts.push_back({answer.head.task, answer.whole});
     });
   return joined(std::move(parts));

@@ -140,7 +140,7 @@ Outgoing Owner::parcels(const Forwarding& forwarding) const {
 
 void Owner::take(const std::vector<Message>& answers) {
   for (const Message& message : answers)
-    for_each_answer(message.data, [&](const Answer& answer) {
+    for_each_of<Answer>(message.data, [&](const Answer& answer) {
       if (answer.head.task == what_.group->rank()) take_one(answer);
     });
 }

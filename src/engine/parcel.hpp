@@ -97,21 +97,13 @@ struct Answer {
   static Answer of(ByteView bytes);  // the first one of them
 };
 
-// A message has one parcel or answer, or several one behind the other.
-template <class Visit>
-void for_each_parcel(ByteView message, Visit&& visit) {
+// A message has one Parcel or Answer, or several one behind the other.
+template <class Part, class Visit>
+void for_each_of(ByteView message, Visit&& visit) {
   while (!message.empty()) {
-    const Parcel parcel = Parcel::of(message);
-    visit(parcel);
-    message = message.subspan(parcel.whole.size());
-  }
-}
-template <class Visit>
-void for_each_answer(ByteView message, Visit&& visit) {
-  while (!message.empty()) {
-    const Answer answer = Answer::of(message);
-    visit(answer);
-    message = message.subspan(answer.whole.size());
+    const Part part = Part::of(message);
+    visit(part);
+    message = message.subspan(part.whole.size());
   }
 }
 

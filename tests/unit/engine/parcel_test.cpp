@@ -194,7 +194,7 @@ TEST_F(Parcels, ComeOneBehindTheOther) {
     message.insert(message.end(), one.begin(), one.end());
   }
   std::int64_t n = 0;
-  for_each_parcel(message, [&](const Parcel& parcel) {
+  for_each_of<Parcel>(message, [&](const Parcel& parcel) {
     EXPECT_EQ(parcel.head.task, 100 + n);
     EXPECT_EQ(parcel.enclosed.size(), n % 2 == 0 ? parcel.head.bytes : 0);
     EXPECT_EQ(parcel.head.returns, parcel.head.bytes <= 100);
