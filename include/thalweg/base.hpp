@@ -11,7 +11,10 @@
 #include "group.h"
 #include "status.h"
 
+// All of it is in an inline namespace: the library has types of its own of the same names inside, and a static library
+// and the program that links it are one.
 namespace thalweg {
+inline namespace v1 {
 
 // A C call that failed. what() is tw_last_error(): action, object, values, way out.
 class Error : public std::runtime_error {
@@ -73,6 +76,7 @@ class Group {
   std::unique_ptr<tw_group, Free> group_;
 };
 
+}  // namespace v1
 }  // namespace thalweg
 
 #endif

@@ -17,6 +17,7 @@
 #include "view.hpp"
 
 namespace thalweg {
+inline namespace v1 {
 
 // An operation that goes on by itself: owns a tw_request. Its end waits for it, as memory must not go before.
 class Request {
@@ -185,6 +186,7 @@ class File {
   std::unique_ptr<tw_file, Close> file_;
 };
 
+}  // namespace v1
 }  // namespace thalweg
 
 #endif

@@ -18,6 +18,7 @@
 #include "multifile.h"
 
 namespace thalweg {
+inline namespace v1 {
 
 // How to open a multifile: owns a tw_multifile_config. Calls can be chained:
 //     thalweg::Config().hint("chunk_bytes", "4MiB").range(-1, 0, 10)
@@ -254,6 +255,7 @@ class Multifile {
   std::unique_ptr<tw_multifile, Close> handle_;
 };
 
+}  // namespace v1
 }  // namespace thalweg
 
 #endif

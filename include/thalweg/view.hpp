@@ -11,6 +11,7 @@
 #include "view.h"
 
 namespace thalweg {
+inline namespace v1 {
 
 // Owns a tw_view. A view without bytes is not the same as none.
 class View {
@@ -70,6 +71,7 @@ class View {
   std::unique_ptr<tw_view, Free> view_;
 };
 
+}  // namespace v1
 }  // namespace thalweg
 
 #endif

@@ -1,0 +1,26 @@
+// The C++ types of the public headers have other names for the linker than the types inside the library: with a static
+// library both are in one program.
+#include <gtest/gtest.h>
+
+#include <typeinfo>
+
+#include "file/multifile.hpp"
+#include "group/group.hpp"
+
+namespace {
+using GroupInside = thalweg::Group;
+using MultifileInside = thalweg::Multifile;
+using ConfigInside = thalweg::Config;
+}  // namespace
+
+#include <thalweg/thalweg.hpp>
+
+namespace {
+
+TEST(CppNames, AreNotThoseOfTheTypesInside) {
+  EXPECT_STRNE(typeid(GroupInside).name(), typeid(thalweg::v1::Group).name());
+  EXPECT_STRNE(typeid(MultifileInside).name(), typeid(thalweg::v1::Multifile).name());
+  EXPECT_STRNE(typeid(ConfigInside).name(), typeid(thalweg::v1::Config).name());
+}
+
+}  // namespace
