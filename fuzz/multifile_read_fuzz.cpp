@@ -81,7 +81,7 @@ void append(const std::shared_ptr<Backend>& backend) {
   OpenRequest request;
   request.backend = backend;
   request.path = kPath;
-  request.access = Access::append;
+  request.access = MultifileMode::append;
   auto opened = run(open_multifile(*group, std::move(request)));
   if (!opened.has_value()) return;
   const Bytes data(700, std::byte{42});

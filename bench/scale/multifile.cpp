@@ -17,7 +17,7 @@ Op<Status> create(thalweg::Group& group, std::shared_ptr<thalweg::Backend> backe
   thalweg::OpenRequest request;
   request.backend = std::move(backend);
   request.path = "multi.tw";
-  request.access = thalweg::Access::create;
+  request.access = thalweg::MultifileMode::create;
   Opened opened = co_await thalweg::open_multifile(group, std::move(request));
   if (!opened.has_value()) co_return opened.error();
   co_return co_await thalweg::close_multifile(group, std::move(opened).value());

@@ -11,7 +11,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kTornAt = 4096;
 
 Status dead_status(const std::string& path) {
   return Status::error(Code::io_error, "fault script: dead; no call on '" + path + "' has an effect", EIO);
@@ -54,7 +54,8 @@ std::uint64_t FaultBackend::torn_bytes(const Call& call) const {
   if (script_.death->tear == Tear::nothing) return 0;
   if (script_.death->tear == Tear::half) return call.bytes / 2;
   std::vector<std::uint64_t> cuts{0};
-  for (std::uint64_t border = (call.offset / kPage + 1) * kPage; border < call.offset + call.bytes; border += kPage) {
+  for (std::uint64_t border = (call.offset / kTornAt + 1) * kTornAt; border < call.offset + call.bytes;
+       border += kTornAt) {
     cuts.push_back(border - call.offset);
   }
   cuts.push_back(call.bytes);

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/size_units.hpp"
+
 #include "backend/backend.hpp"
 #include "backend/pieces.hpp"
 
@@ -23,7 +25,6 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kPagesPerGroup = 16;
 constexpr std::uint64_t kShards = 32;  // truncate holds all: more than 60 locks at once are beyond ThreadSanitizer
 constexpr std::uint32_t kDirectAlignment = 512;
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 
 using Page = std::array<std::byte, kPage>;
 using Group = std::array<std::unique_ptr<Page>, kPagesPerGroup>;

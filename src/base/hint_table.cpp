@@ -5,11 +5,11 @@
 #include <numeric>
 #include <vector>
 
+#include "base/size_units.hpp"
+
 namespace thalweg {
 
 namespace {
-
-constexpr std::uint64_t kKi = 1024, kMi = kKi * kKi, kTi = kMi * kMi;
 
 constexpr HintSpec kTable[] = {
     {"chunk_bytes", HintType::bytes, "auto", "auto|1 .. 1TiB",

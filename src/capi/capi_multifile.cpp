@@ -20,21 +20,21 @@ Status set_mode(int mode, OpenRequest& request) {
   request.recover = (mode & TW_RECOVER) != 0;
   switch (access) {
     case TW_READ:
-      request.access = Access::read;
+      request.access = MultifileMode::read;
       break;
     case TW_CREATE:
-      request.access = Access::create;
+      request.access = MultifileMode::create;
       break;
     case TW_APPEND:
-      request.access = Access::append;
+      request.access = MultifileMode::append;
       break;
     default:
       return Status::error(Code::invalid_argument,
                            "mode " + std::to_string(mode) + " is none of TW_READ, TW_CREATE, TW_APPEND with flags");
   }
-  if (request.exclusive && request.access != Access::create)
+  if (request.exclusive && request.access != MultifileMode::create)
     return Status::error(Code::invalid_argument, "TW_EXCLUSIVE goes with TW_CREATE only");
-  if (request.recover && request.access != Access::read)
+  if (request.recover && request.access != MultifileMode::read)
     return Status::error(Code::invalid_argument, "TW_RECOVER goes with TW_READ only; to append, repair the file first");
   return {};
 }

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/size_units.hpp"
 #include "engine/naive_engine.hpp"
 #include "engine/one_call.hpp"
 #include "engine/placing.hpp"
@@ -39,7 +40,6 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t kStepUnit = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWorthReserving = std::uint64_t{4} << 20;
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "base/size_units.hpp"
+
 namespace thalweg {
 
 namespace {
-
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 
 Status place_from(std::span<const Extent> given, std::uint64_t offset, std::vector<Extent>& placed) {
   std::uint64_t at = 0;

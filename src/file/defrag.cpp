@@ -114,7 +114,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   OpenRequest request;
   request.backend = backend;
   request.path = to;
-  request.access = Access::create;
+  request.access = MultifileMode::create;
   request.exclusive = true;
   request.config.options = options;
   request.config.options.physical_files = 1;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/checked_math.hpp"
+#include "base/size_units.hpp"
 #include "engine/planning.hpp"
 #include "engine/transfer.hpp"
 #include "file/find_aggregators.hpp"
@@ -14,7 +15,6 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t kMostTasks = 1'000'000;
 
 Status bad(const std::string& what) { return Status::error(Code::invalid_argument, "no such access: " + what); }

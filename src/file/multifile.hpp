@@ -34,13 +34,13 @@ struct Multifile {
   std::string strategy;
 };
 
-enum class Access { read, create, append };
+enum class MultifileMode { read, create, append };
 
 struct OpenRequest {
   Status arguments;  // of the caller's checks; a failure here makes all tasks fail
   std::shared_ptr<Backend> backend;
   std::string path;
-  Access access = Access::read;
+  MultifileMode access = MultifileMode::read;
   bool exclusive = false;
   bool recover = false;
   Config config;

@@ -125,7 +125,7 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   out.process = group.place().process;
   out.node = group.place().node;
   TW_RETURN_IF_ERROR(request.arguments);
-  if (request.access == Access::append && old == nullptr) return no_memory(request.path);
+  if (request.access == MultifileMode::append && old == nullptr) return no_memory(request.path);
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_same_path(*old, request));
     TW_RETURN_IF_ERROR(old->open());
@@ -156,7 +156,7 @@ Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadS
                             std::int64_t& process) {
   TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
-  const PlanInput input{requests, request.config.options, request.config.mapping, storage, usable_cores()};
+  const WritePlanInput input{requests, request.config.options, request.config.mapping, storage, usable_cores()};
   TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
   shares = encode_shares(plan, requests);
   process = requests.root_process();
@@ -205,7 +205,7 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
 
 // A creation that failed after its files were made leaves none behind; a failed append leaves the file as it was.
 void undo(const WriteRoot& root, const OpenRequest& request) {
-  if (request.access == Access::create) {
+  if (request.access == MultifileMode::create) {
     remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.plan.parts.size()));
     return;
   }
@@ -214,7 +214,7 @@ void undo(const WriteRoot& root, const OpenRequest& request) {
 }
 
 Op<Result<std::shared_ptr<ReadSet>>> share_old(Group& group, const OpenRequest& request) {
-  if (request.access != Access::append) co_return std::shared_ptr<ReadSet>();
+  if (request.access != MultifileMode::append) co_return std::shared_ptr<ReadSet>();
   std::function<std::shared_ptr<void>()> make = [&request] { return new_read_set(request); };
   auto shared = co_await group.share_in_process(std::move(make));
   if (!shared.has_value()) co_return shared.error();
@@ -344,7 +344,7 @@ Op<Status> agree_on_way(Group& group, const OpenRequest& request) {
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
   const Status way = co_await agree_on_way(group, request);
   if (!way.ok()) co_return way;
-  if (request.access == Access::read) {
+  if (request.access == MultifileMode::read) {
     auto file = co_await open_for_reading(group, request);
     co_return std::move(file);
   }

@@ -29,9 +29,9 @@ std::byte content(std::int64_t rank, std::int64_t i) {
       56);
 }
 
-class Run {
+class SimulatedRun {
  public:
-  explicit Run(const Simulation& s)
+  explicit SimulatedRun(const Simulation& s)
       : s_(s),
         world_({.tasks = s.tasks, .seed = s.seed, .tasks_per_process = s.tasks_per_process, .processes_per_node = 64}),
         backend_(make_memory_backend()),
@@ -40,12 +40,12 @@ class Run {
   Status all(SimulationReport& report) {
     const std::int64_t peak_before = resident_peak();
     const std::size_t heap_before = mallinfo2().uordblks;
-    TW_RETURN_IF_ERROR(timed(report.create_seconds, [&] { return open(Access::create); }));
+    TW_RETURN_IF_ERROR(timed(report.create_seconds, [&] { return open(MultifileMode::create); }));
     report.bytes_per_task = static_cast<std::int64_t>(mallinfo2().uordblks - heap_before) / s_.tasks;
     TW_RETURN_IF_ERROR(write());
     TW_RETURN_IF_ERROR(timed(report.close_seconds, [&] { return close(); }));
     TW_RETURN_IF_ERROR(timed(report.open_seconds, [&] {
-      const Status opened = open(Access::read);
+      const Status opened = open(MultifileMode::read);
       return opened.ok() ? sizes() : opened;
     }));
     TW_RETURN_IF_ERROR(read());
@@ -64,7 +64,7 @@ class Run {
   }
   static Status wrong(const std::string& what) { return Status::error(Code::internal, "simulation: " + what); }
 
-  Status open(Access access) {
+  Status open(MultifileMode access) {
     std::vector<Op<Result<std::unique_ptr<Multifile>>>> ops;
     ops.reserve(files_.size());
     for (std::int64_t rank = 0; rank < s_.tasks; ++rank) {
@@ -155,7 +155,7 @@ class Run {
 }  // namespace
 
 Status simulate_multifile(const Simulation& simulation, SimulationReport& report) {
-  Run run(simulation);
+  SimulatedRun run(simulation);
   return run.all(report);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
+#include "base/size_units.hpp"
 #include "file/physical_writer.hpp"
 #include "file/stretches.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 
 using format::align_up;
 
-constexpr std::uint64_t kKi = 1024, kMi = kKi * kKi, kGi = kMi * kKi;
 constexpr std::uint64_t kUsualSlab = 256 * kMi;   // at most, unless one chunk is larger
 constexpr std::uint64_t kSmallestSlab = 4 * kMi;  // holes cost nothing; less when there are very many processes
 constexpr std::uint64_t kRoundBytes = 256 * kGi;  // what all slabs of one round may take when sizes are ours to choose
@@ -73,7 +73,7 @@ class DemandRows {
 
 // Calls fn(demand) for each stretch of each task.
 template <class F>
-void for_each_demand(const PlanInput& input, const WritePlan& plan, F&& fn) {
+void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
   input.requests.for_each([&](const Requests::Asked& asked) {
     const std::uint64_t extent = PhysicalWriter::extent_for(
         asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes, plan.parts[0].header);
@@ -88,7 +88,7 @@ void for_each_demand(const PlanInput& input, const WritePlan& plan, F&& fn) {
 
 // The same by physical file, then process.
 template <class F>
-void for_each_demand_in_order(const PlanInput& input, const WritePlan& plan, F&& fn) {
+void for_each_demand_in_order(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
   bool sorted = true;
   std::size_t n = 0;
   Demand last;
@@ -165,7 +165,7 @@ Status place_part(PlannedPart& part, std::vector<Demand> list, std::int64_t root
 
 }  // namespace
 
-Status place_domains(const PlanInput& input, WritePlan& plan) {
+Status place_domains(const WritePlanInput& input, WritePlan& plan) {
   DemandRows rows;
   Status status;
   std::size_t k = 0;

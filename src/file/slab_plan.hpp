@@ -6,6 +6,6 @@
 namespace thalweg {
 
 // Fills plan.domains, and of each part its domains and the numbers of its session that follow from them.
-Status place_domains(const PlanInput& input, WritePlan& plan);
+Status place_domains(const WritePlanInput& input, WritePlan& plan);
 
 }  // namespace thalweg

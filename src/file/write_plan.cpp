@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/endian.hpp"
+#include "base/size_units.hpp"
 #include "file/slab_plan.hpp"
 
 namespace thalweg {
@@ -16,7 +17,6 @@ using format::align_up;
 using format::kPageBytes;
 using format::Mapping;
 
-constexpr std::uint64_t kKi = 1024, kMi = kKi * kKi, kGi = kMi * kKi;
 constexpr std::uint64_t kUsualChunk = 8 * kMi;
 constexpr std::uint32_t kWritersPerCore = 2;
 
@@ -29,7 +29,7 @@ struct Count {
 
 // Linux serialises buffered writers of one inode, so as many files as tasks that write at once (measured:
 // docs/design/multifile.md).
-Count physical_count(const PlanInput& input) {
+Count physical_count(const WritePlanInput& input) {
   const Requests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
   const std::string where = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
@@ -73,7 +73,7 @@ std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_ph
   return bounds;
 }
 
-Status fill_table(const PlanInput& input, WritePlan& plan) {
+Status fill_table(const WritePlanInput& input, WritePlan& plan) {
   const std::uint64_t n = input.requests.n_logical();
   plan.table.resize(n);
   for (std::uint64_t rank = 0; rank < n; ++rank) {
@@ -99,7 +99,7 @@ void place_session(PlannedPart& part, std::uint64_t offset) {
   part.state.end = offset;
 }
 
-std::string describe(const WritePlan& plan, const Count& count, const PlanInput& input) {
+std::string describe(const WritePlan& plan, const Count& count, const WritePlanInput& input) {
   const format::FileHeader& h = plan.parts[0].header;
   const char* codecs[] = {"none", "lz4", "zstd"};
   return std::to_string(count.n) + (count.n == 1 ? " physical file (" : " physical files (") + count.why +
@@ -110,7 +110,7 @@ std::string describe(const WritePlan& plan, const Count& count, const PlanInput&
          codecs[static_cast<int>(input.options.codec)];
 }
 
-std::uint64_t usual_chunk(const PlanInput& input) {
+std::uint64_t usual_chunk(const WritePlanInput& input) {
   return std::clamp(64 * kGi / std::max<std::uint64_t>(input.requests.tasks(), 1), std::uint64_t{64 * kKi},
                     kUsualChunk);
 }
@@ -125,7 +125,7 @@ format::FileIdentity new_identity() {
   return id;
 }
 
-format::FileHeader new_header(const PlanInput& input, std::uint32_t n_physical) {
+format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physical) {
   format::FileHeader header;
   header.id = new_identity();
   header.n_logical = input.requests.n_logical();
@@ -168,7 +168,7 @@ DomainShare usual_domain(const WritePlan& plan) {
 }
 
 // A number that was mistyped must not fill the storage at close.
-Status check_index_fits(const PlanInput& input) {
+Status check_index_fits(const WritePlanInput& input) {
   const std::uint64_t n = input.requests.n_logical();  // at most 2^40
   const std::uint64_t least = n * format::kFileEntryBytes;
   if (least <= input.storage.capacity_bytes) return {};
@@ -179,7 +179,7 @@ Status check_index_fits(const PlanInput& input) {
 
 }  // namespace
 
-Result<WritePlan> plan_create(const PlanInput& input) {
+Result<WritePlan> plan_create(const WritePlanInput& input) {
   TW_RETURN_IF_ERROR(check_index_fits(input));
   const Count count = physical_count(input);
   if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
@@ -242,7 +242,7 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
 
 }  // namespace
 
-Result<WritePlan> plan_append(const PlanInput& input, ReadSet& old) {
+Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   WritePlan plan;
   const format::FileHeader& first = old.header();
   plan.mapping = first.mapping;

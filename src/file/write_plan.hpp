@@ -145,7 +145,7 @@ struct WritePlan {
   std::vector<Domains> domains;  // by physical file, then process
 };
 
-struct PlanInput {
+struct WritePlanInput {
   const Requests& requests;
   Options options;
   MappingFunction mapping;
@@ -154,9 +154,9 @@ struct PlanInput {
 };
 
 // For a new multifile.
-Result<WritePlan> plan_create(const PlanInput& input);
+Result<WritePlan> plan_create(const WritePlanInput& input);
 // For a further session of an existing one, which is open in `old` with all its parts closed and sound.
-Result<WritePlan> plan_append(const PlanInput& input, ReadSet& old);
+Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old);
 
 // The share of a process in a physical file; none when it writes nothing there.
 std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t physical, std::int64_t process);

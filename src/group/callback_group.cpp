@@ -33,15 +33,6 @@ struct User {
   }
 };
 
-// What is told ahead of the data of a gather, a scatter or a broadcast: its length, or that it will not come.
-constexpr std::int64_t kNoMemory = -1;
-constexpr std::int64_t kBadArguments = -2;
-
-Status to_status(std::int64_t told, const char* collective) {
-  if (told >= 0) return {};
-  return told == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
-}
-
 class CallbackGroup final : public BasicGroup, public Relaying {
  public:
   CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
@@ -101,10 +92,10 @@ Status CallbackGroup::scatter_numbers(const FrameVector<std::int64_t>& all, std:
 // Whether each task got its memory, told to all.
 Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
   FrameVector<std::int64_t> all;
-  TW_RETURN_IF_ERROR(gather_numbers(memory ? 0 : kNoMemory, &all, 0));
+  TW_RETURN_IF_ERROR(gather_numbers(memory ? 0 : kToldNoMemory, &all, 0));
   std::int64_t worst = all.empty() ? 0 : *std::min_element(all.begin(), all.end());
   TW_RETURN_IF_ERROR(send_number(&worst, 0));
-  return to_status(worst, collective);
+  return status_told(worst, collective);
 }
 
 Op<Status> CallbackGroup::barrier() {
@@ -147,10 +138,10 @@ Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
   Gathered all;
   const FrameVector<std::size_t> lengths(numbers.begin(), numbers.end());
   std::int64_t total = 0;
-  if (is(root) && !lay_out(numbers, all)) total = kNoMemory;
+  if (is(root) && !lay_out(numbers, all)) total = kToldNoMemory;
   if (total == 0) total = static_cast<std::int64_t>(all.data.size());
   if (Status broken = send_number(&total, root); !broken.ok()) co_return broken;
-  if (Status bad = to_status(total, "gather"); !bad.ok()) co_return bad;
+  if (Status bad = status_told(total, "gather"); !bad.ok()) co_return bad;
   if (total == 0) co_return all;
   const int code = calls().gather(calls().user, data.data(), data.size(), is(root) ? all.data.data() : nullptr,
                                   is(root) ? lengths.data() : nullptr, root);
@@ -162,14 +153,14 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   FrameVector<std::int64_t> numbers;
   if (is(root)) {
-    numbers.assign(static_cast<std::size_t>(size()), kBadArguments);
+    numbers.assign(static_cast<std::size_t>(size()), kToldBadArguments);
     if (check_parts(parts, size()).ok()) {
       for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(parts.part(i).size());
     }
   }
   std::int64_t length = 0;
   if (Status broken = scatter_numbers(numbers, &length, root); !broken.ok()) co_return broken;
-  if (Status bad = to_status(length, "scatter"); !bad.ok()) co_return bad;
+  if (Status bad = status_told(length, "scatter"); !bad.ok()) co_return bad;
   Bytes mine;
   const bool good = try_resize(mine, static_cast<std::uint64_t>(length));
   if (Status bad = everybody_has(good, "scatter"); !bad.ok()) co_return bad;

@@ -88,6 +88,15 @@ inline Status bad_arguments_in(const char* collective) {
   return Status::error(Code::invalid_argument, std::string(kWrongArguments) + collective);
 }
 
+// What is told in place of a length, ahead of the data of a gather, a scatter or a broadcast: that it will not come.
+inline constexpr std::int64_t kToldNoMemory = -1;
+inline constexpr std::int64_t kToldBadArguments = -2;
+
+inline Status status_told(std::int64_t told, const char* collective) {
+  if (told >= 0) return {};
+  return told == kToldNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
+}
+
 // After a scatter by the library itself: a root that had no memory for the parts has given none, which all take for
 // wrong arguments.
 inline Status none_for_lack_of_memory(const Status& scattered, const char* collective) {

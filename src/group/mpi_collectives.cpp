@@ -26,15 +26,6 @@ namespace {
 enum Tag : int { kLengthTag = 1, kDataTag = 2 };
 constexpr std::size_t kWindow = 256;  // messages at a time where one task talks to all
 
-// Told instead of a length.
-constexpr std::int64_t kNoMemory = -1;
-constexpr std::int64_t kBadArguments = -2;
-
-Status to_status(std::int64_t told, const char* collective) {
-  if (told >= 0) return {};
-  return told == kNoMemory ? no_memory_for(collective) : bad_arguments_in(collective);
-}
-
 // What opens a collective. `more`: some task's data is longer than a packet.
 template <std::size_t N>
 struct Packet {
@@ -84,7 +75,7 @@ bool list_parts(const FrameVector<SmallPacket>& packets, TaskRank root, Gathered
 FrameVector<SmallPacket> packets_of(const Gathered& parts, TaskRank size) {
   FrameVector<SmallPacket> packets(static_cast<std::size_t>(size));
   if (!check_parts(parts, size).ok()) {
-    for (SmallPacket& packet : packets) packet.bytes = kBadArguments;
+    for (SmallPacket& packet : packets) packet.bytes = kToldBadArguments;
     return packets;
   }
   std::int64_t more = 0;
@@ -161,7 +152,7 @@ Op<Status> MpiCollectives::everybody_has(std::int64_t mine, const char* collecti
   };
   const Status status = co_await mpi_finish(reduce, collective);
   if (!status.ok()) co_return status;
-  co_return to_status(worst, collective);
+  co_return status_told(worst, collective);
 }
 
 Op<Status> MpiCollectives::barrier() {
@@ -201,7 +192,7 @@ Op<Result<Bytes>> MpiCollectives::broadcast(ByteView data, TaskRank root) {
     co_return copy;
   }
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(packet.bytes));
-  status = co_await everybody_has(good ? 0 : kNoMemory, "broadcast");
+  status = co_await everybody_has(good ? 0 : kToldNoMemory, "broadcast");
   if (!status.ok()) co_return status;
   status = co_await send_to_all(copy, root);
   if (!status.ok()) co_return status;
@@ -224,12 +215,12 @@ Op<Result<Gathered>> MpiCollectives::gather(ByteView data, TaskRank root) {
   Gathered all;
   MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
   const bool good = !is(root) || (lay_out(packets, all) && list_parts(packets, root, all, transfers));
-  std::int64_t told = good ? 0 : kNoMemory;
+  std::int64_t told = good ? 0 : kToldNoMemory;
   auto tell = [&](MPI_Request* request) {
     return MPI_Ibcast(&told, 1, MPI_INT64_T, static_cast<int>(root), comm(), request);
   };
   status = co_await mpi_finish(tell, "gather");
-  if (status.ok()) status = to_status(told, "gather");
+  if (status.ok()) status = status_told(told, "gather");
   if (!status.ok()) co_return status;
 
   if (!is(root) && !mine.holds()) transfers.send(data, root);
@@ -255,7 +246,7 @@ Op<Result<Bytes>> MpiCollectives::scatter(const Gathered& parts, TaskRank root) 
                         comm(), request);
   };
   Status status = co_await mpi_finish(open, "scatter");
-  if (status.ok()) status = to_status(mine.bytes, "scatter");
+  if (status.ok()) status = status_told(mine.bytes, "scatter");
   if (!status.ok()) co_return status;
 
   Bytes part;
@@ -263,7 +254,7 @@ Op<Result<Bytes>> MpiCollectives::scatter(const Gathered& parts, TaskRank root) 
   if (mine.more != 0) {
     const bool good =
         try_resize(part, static_cast<std::uint64_t>(mine.bytes)) && list_parts(packets, root, parts, transfers);
-    status = co_await everybody_has(good ? 0 : kNoMemory, "scatter");
+    status = co_await everybody_has(good ? 0 : kToldNoMemory, "scatter");
     if (!status.ok()) co_return status;
   }
   if (mine.holds()) {
@@ -312,7 +303,7 @@ Op<Result<std::vector<Message>>> MpiCollectives::exchange(std::vector<Message> o
   std::vector<Message> received;
   MpiTransfers transfers(comm(), kDataTag, options_.message_limit);
   memory = memory && make_room(lengths.value(), received) && list_transfers(received, outgoing, transfers);
-  Status status = co_await everybody_has(good ? (memory ? 0 : kNoMemory) : kBadArguments, "exchange");
+  Status status = co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange");
   if (!status.ok()) co_return status;
 
   status = co_await transfers.finish("exchange");

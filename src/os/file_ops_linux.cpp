@@ -7,11 +7,11 @@
 
 #include <cerrno>
 
+#include "base/size_units.hpp"
+
 namespace thalweg {
 
 namespace {
-
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 
 static_assert(sizeof(off_t) == 8);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <climits>
 
+#include "base/size_units.hpp"
 #include "os/file_ops.hpp"
 #include "os/remaining_parts.hpp"
 #include "os/wait.hpp"
@@ -13,7 +14,6 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kMostOffset = (std::uint64_t{1} << 63) - 1;
 constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 30;  // the kernel takes 2 GiB less a page
 constexpr int kMostBusyTries = 1000;
 

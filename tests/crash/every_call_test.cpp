@@ -41,9 +41,9 @@ class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session
     run.program = std::make_unique<CrashProgram>(shape(), run.backend, kPath, 1);
     const int sessions = std::get<1>(GetParam()).sessions;
     for (int i = 0; i + 1 < sessions; ++i)
-      EXPECT_TRUE(run.program->run_session(i == 0 ? Access::create : Access::append));
+      EXPECT_TRUE(run.program->run_session(i == 0 ? MultifileMode::create : MultifileMode::append));
     run.backend->restart(script);
-    EXPECT_TRUE(run.program->run_session(sessions == 1 ? Access::create : Access::append));
+    EXPECT_TRUE(run.program->run_session(sessions == 1 ? MultifileMode::create : MultifileMode::append));
     return run;
   }
 

@@ -34,12 +34,12 @@ class FaultProgram {
   FaultProgram(std::int64_t tasks, std::shared_ptr<Backend> backend)
       : histories(static_cast<std::size_t>(tasks)), backend_(std::move(backend)) {}
 
-  Op<Status> session(Group& group, Access access) {
+  Op<Status> session(Group& group, MultifileMode access) {
     auto file = co_await open_multifile(group, request(access));
     note(group, file.status());
     if (!file.has_value()) co_return Status{};
     const auto rank = static_cast<std::uint64_t>(group.rank());
-    if (access == Access::read) {
+    if (access == MultifileMode::read) {
       read(*(*file)->reading, rank);
     } else {
       write(*(*file)->writing, rank);
@@ -47,7 +47,7 @@ class FaultProgram {
     const Status closed = co_await close_multifile(group, std::move(file).value());
     note(group, closed);
     History& history = histories[rank];
-    if (closed.ok() && access != Access::read) history.flushed = history.writes.size();
+    if (closed.ok() && access != MultifileMode::read) history.flushed = history.writes.size();
     co_return Status{};
   }
 
@@ -63,7 +63,7 @@ class FaultProgram {
   std::string wrong;               // read by a task while calls fail
 
  private:
-  OpenRequest request(Access access) const {
+  OpenRequest request(MultifileMode access) const {
     OpenRequest request;
     request.backend = backend_;
     request.path = kPath;
@@ -115,7 +115,7 @@ class EveryFault : public testing::TestWithParam<Setting> {
   void SetUp() override { alarm(kMostSeconds); }
   void TearDown() override { alarm(0); }
 
-  void run_session(FaultProgram& program, Access access) {
+  void run_session(FaultProgram& program, MultifileMode access) {
     const std::int64_t tasks = GetParam().tasks;
     const auto blocking = [&](Group& group) { EXPECT_TRUE(run(program.session(group, access)).ok()); };
     if (GetParam().kind == Kind::threads) return run_on_team(tasks, blocking);
@@ -129,10 +129,10 @@ class EveryFault : public testing::TestWithParam<Setting> {
     std::shared_ptr<FaultBackend> backend;
     std::unique_ptr<FaultProgram> program;
   };
-  Run run_with(Access hit, const FaultScript& script) {
+  Run run_with(MultifileMode hit, const FaultScript& script) {
     Run run{make_fault_backend(make_memory_backend()), nullptr};
     run.program = std::make_unique<FaultProgram>(GetParam().tasks, run.backend);
-    if (hit != Access::create) run_session(*run.program, Access::create);
+    if (hit != MultifileMode::create) run_session(*run.program, MultifileMode::create);
     run.backend->restart(script);
     run_session(*run.program, hit);
     return run;
@@ -171,7 +171,7 @@ class EveryFault : public testing::TestWithParam<Setting> {
     }
   }
 
-  void fail_everywhere(Access hit) {
+  void fail_everywhere(MultifileMode hit) {
     const std::uint64_t calls = run_with(hit, {}).backend->calls();
     for (std::uint64_t call = 1; call <= calls && !HasFailure(); call += GetParam().step) {
       for (const int error : {EIO, ENOSPC}) {
@@ -190,9 +190,9 @@ class EveryFault : public testing::TestWithParam<Setting> {
   std::uint64_t seed_ = 1;
 };
 
-TEST_P(EveryFault, InACreation) { fail_everywhere(Access::create); }
-TEST_P(EveryFault, InAnAppend) { fail_everywhere(Access::append); }
-TEST_P(EveryFault, InAReading) { fail_everywhere(Access::read); }
+TEST_P(EveryFault, InACreation) { fail_everywhere(MultifileMode::create); }
+TEST_P(EveryFault, InAnAppend) { fail_everywhere(MultifileMode::append); }
+TEST_P(EveryFault, InAReading) { fail_everywhere(MultifileMode::read); }
 
 INSTANTIATE_TEST_SUITE_P(Groups, EveryFault,
                          testing::Values(Setting{"Sim", Kind::sim, 20, 1}, Setting{"Threads", Kind::threads, 3, 1},

@@ -22,7 +22,7 @@ class Program {
     OpenRequest request;
     request.backend = backend_;
     request.path = kPath;
-    request.access = Access::create;
+    request.access = MultifileMode::create;
     request.config.options = small_options();
     request.config.options.checksum = checksum;
     request.config.serving = {Serving::Kind::range, 2, 0, 2, {}};

@@ -18,7 +18,7 @@ std::vector<TaskRank> spoilers(int ranks) {
 class MpiOneBadTask : public testing::Test {
  protected:
   // What is to be read or appended to, and nothing else.
-  void begin(Access access) {
+  void begin(MultifileMode access) {
     if (world_.rank() == 0) {
       std::filesystem::remove(path_);
       prepare(posix_backend(), path_, access, world_.size());

@@ -7,7 +7,8 @@
 namespace thalweg::test {
 namespace {
 
-std::unique_ptr<Multifile> opened(const std::shared_ptr<Backend>& backend, Access access, std::int64_t n_logical) {
+std::unique_ptr<Multifile> opened(const std::shared_ptr<Backend>& backend, MultifileMode access,
+                                  std::int64_t n_logical) {
   OpenRequest request;
   request.backend = backend;
   request.path = "append.tw";
@@ -29,7 +30,7 @@ void closed(std::unique_ptr<Multifile> file) {
 TEST(Append, BeginsAtTheEndOfEachLogicalFileOfSeveralPhysicalFiles) {
   constexpr std::int64_t kLogical = 6;
   const auto backend = make_memory_backend();
-  auto file = opened(backend, Access::create, kLogical);
+  auto file = opened(backend, MultifileMode::create, kLogical);
   for (std::uint64_t rank = 0; rank < kLogical; ++rank) {
     ASSERT_TRUE(file->writing->seek_to(rank, 0).ok());
     const std::vector<std::byte> data(100 + rank, std::byte{1});
@@ -37,7 +38,7 @@ TEST(Append, BeginsAtTheEndOfEachLogicalFileOfSeveralPhysicalFiles) {
   }
   closed(std::move(file));
 
-  file = opened(backend, Access::append, kLogical);
+  file = opened(backend, MultifileMode::append, kLogical);
 
   for (std::uint64_t rank = 0; rank < kLogical; ++rank) {
     ASSERT_TRUE(file->writing->seek_to(rank, -1).ok());

@@ -8,6 +8,7 @@
 #include "file/health.hpp"
 #include "support/multifile_model.hpp"
 #include "support/run_on.hpp"
+#include "support/sanitized.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -26,14 +27,14 @@ std::vector<std::uint64_t> share_of(std::int64_t n, std::int64_t task, std::int6
   return ranks;
 }
 
-OpenRequest request_for(const std::shared_ptr<Backend>& backend, const std::string& path, Access access,
+OpenRequest request_for(const std::shared_ptr<Backend>& backend, const std::string& path, MultifileMode access,
                         const Shape& shape, std::int64_t task, std::int64_t tasks) {
   OpenRequest request;
   request.backend = backend;
   request.path = path;
   request.access = access;
   request.config.options = shape.options;
-  if (access == Access::create) request.config.mapping = shape.mapping;
+  if (access == MultifileMode::create) request.config.mapping = shape.mapping;
   const auto ranks = share_of(shape.n_logical, task, tasks);
   Serving& serving = request.config.serving;
   serving.n_logical = shape.n_logical;
@@ -83,7 +84,7 @@ void on_some_group(std::int64_t tasks, std::uint64_t seed, const TeamBody& body)
 class MultifileModel : public ::testing::TestWithParam<int> {
  protected:
   // One session of writing by `tasks` threads.
-  void write(Access access, const Shape& shape, std::int64_t tasks, std::uint64_t seed) {
+  void write(MultifileMode access, const Shape& shape, std::int64_t tasks, std::uint64_t seed) {
     std::mutex mutex;
     on_some_group(tasks, seed, [&](Group& group) {
       auto file = run(open_multifile(group, request_for(backend_, path_, access, shape, group.rank(), tasks)));
@@ -105,7 +106,8 @@ class MultifileModel : public ::testing::TestWithParam<int> {
 
   void check(const Shape& shape, std::int64_t tasks, std::uint64_t seed) {
     on_some_group(tasks, seed, [&](Group& group) {
-      auto file = run(open_multifile(group, request_for(backend_, path_, Access::read, shape, group.rank(), tasks)));
+      auto file =
+          run(open_multifile(group, request_for(backend_, path_, MultifileMode::read, shape, group.rank(), tasks)));
       ASSERT_TRUE(file.has_value()) << file.error().message();
       std::mt19937_64 random(seed * 17 + static_cast<std::uint64_t>(group.rank()));
       expect_equal(*(*file)->reading, share_of(shape.n_logical, group.rank(), tasks), model_, random);
@@ -123,11 +125,11 @@ TEST_P(MultifileModel, ReadsWhatWasWrittenWhoeverReads) {
   std::mt19937_64 random(seed);
   const Shape shape = random_shape(random);
 
-  write(Access::create, shape, shape.writers, seed);
+  write(MultifileMode::create, shape, shape.writers, seed);
   check(shape, 1, seed);
   check(shape, 1 + static_cast<std::int64_t>(random() % 6), seed + 1);
   for (auto n = random() % 3; n > 0; --n) {
-    write(Access::append, shape, 1 + static_cast<std::int64_t>(random() % 5), random());
+    write(MultifileMode::append, shape, 1 + static_cast<std::int64_t>(random() % 5), random());
     check(shape, 1 + static_cast<std::int64_t>(random() % 4), random());
   }
 
@@ -141,7 +143,7 @@ TEST_P(MultifileModel, ReadsWhatWasWrittenWhoeverReads) {
   check(shape, 2, seed + 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, MultifileModel, ::testing::Range(0, 60));
+INSTANTIATE_TEST_SUITE_P(Seeds, MultifileModel, ::testing::Range(0, kWatchesThreads ? 10 : 60));
 
 }  // namespace
 }  // namespace thalweg::test

@@ -19,8 +19,8 @@ namespace thalweg::test {
 
 struct BadRequest {
   const char* name;
-  Access good;        // what the others want
-  bool needs_others;  // wrong only because the others ask for something else
+  MultifileMode good;  // what the others want
+  bool needs_others;   // wrong only because the others ask for something else
   std::function<void(OpenRequest&)> spoil;
 };
 inline void PrintTo(const BadRequest& bad, std::ostream* out) { *out << bad.name; }
@@ -28,16 +28,16 @@ inline void PrintTo(const BadRequest& bad, std::ostream* out) { *out << bad.name
 // What goes wrong for whoever asks, and what only beside others; for each way to open.
 inline std::vector<BadRequest> bad_requests() {
   std::vector<BadRequest> all;
-  const auto add = [&](const char* name, std::vector<Access> ways, bool needs_others,
+  const auto add = [&](const char* name, std::vector<MultifileMode> ways, bool needs_others,
                        std::function<void(OpenRequest&)> spoil) {
-    for (const Access good : ways) all.push_back({name, good, needs_others, spoil});
+    for (const MultifileMode good : ways) all.push_back({name, good, needs_others, spoil});
   };
-  const auto create = Access::create, read = Access::read, append = Access::append;
-  const std::vector<Access> any = {create, read, append}, writing = {create, append};
+  const auto create = MultifileMode::create, read = MultifileMode::read, append = MultifileMode::append;
+  const std::vector<MultifileMode> any = {create, read, append}, writing = {create, append};
   add("RefusedByTheCaller", any, false,
       [](OpenRequest& r) { r.arguments = Status::error(Code::invalid_argument, "a bad argument"); });
   add("RefusedWithTheModeUnknown", any, false, [](OpenRequest& r) {
-    r.access = Access::read;
+    r.access = MultifileMode::read;
     r.arguments = Status::error(Code::invalid_argument, "a bad mode");
   });
   add("OtherPath", any, true, [](OpenRequest& r) { r.path += "_other"; });
@@ -63,14 +63,14 @@ inline std::vector<BadRequest> bad_requests() {
   add("OtherCompression", writing, true, [](OpenRequest& r) { r.config.options.codec = format::Codec::lz4; });
   add("OtherSync", writing, true, [](OpenRequest& r) { r.config.options.sync_on_close = true; });
   add("ExclusiveAlone", {create}, true, [](OpenRequest& r) { r.exclusive = true; });
-  add("CreatesAlone", {read, append}, true, [](OpenRequest& r) { r.access = Access::create; });
-  add("ReadsAlone", {create, append}, true, [](OpenRequest& r) { r.access = Access::read; });
-  add("AppendsAlone", {create, read}, true, [](OpenRequest& r) { r.access = Access::append; });
+  add("CreatesAlone", {read, append}, true, [](OpenRequest& r) { r.access = MultifileMode::create; });
+  add("ReadsAlone", {create, append}, true, [](OpenRequest& r) { r.access = MultifileMode::read; });
+  add("AppendsAlone", {create, read}, true, [](OpenRequest& r) { r.access = MultifileMode::append; });
   return all;
 }
 
 inline OpenRequest good_request(const Group& group, std::shared_ptr<Backend> backend, const std::string& path,
-                                Access access) {
+                                MultifileMode access) {
   OpenRequest request;
   request.backend = std::move(backend);
   request.path = path;
@@ -83,11 +83,11 @@ inline OpenRequest good_request(const Group& group, std::shared_ptr<Backend> bac
 inline std::byte byte_of(std::uint64_t rank) { return static_cast<std::byte>(rank + 1); }
 
 // To be called by one thread before the group comes: the multifile that is read or appended to.
-inline void prepare(const std::shared_ptr<Backend>& backend, const std::string& path, Access access,
+inline void prepare(const std::shared_ptr<Backend>& backend, const std::string& path, MultifileMode access,
                     std::int64_t tasks) {
-  if (access == Access::create) return;
+  if (access == MultifileMode::create) return;
   const auto group = make_self_group();
-  OpenRequest request = good_request(*group, backend, path, Access::create);
+  OpenRequest request = good_request(*group, backend, path, MultifileMode::create);
   request.config.serving = {Serving::Kind::range, 2 * tasks, 0, 2 * tasks, {}};
   auto file = run(open_multifile(*group, std::move(request))).value();
   for (std::uint64_t rank = 0; rank < 2 * static_cast<std::uint64_t>(tasks); ++rank) {
@@ -113,12 +113,12 @@ inline Op<Status> expect_same_failure(Group& group, Status mine) {
 
 // After the failure all do as they should: what was there before is still there.
 inline Op<Status> expect_usable(Group& group, OpenRequest request) {
-  const Access access = request.access;
+  const MultifileMode access = request.access;
   auto file = co_await open_multifile(group, std::move(request));
   EXPECT_TRUE(file.has_value()) << file.status().message();
   if (!file.has_value()) co_return Status{};
   const auto rank = 2 * static_cast<std::uint64_t>(group.rank()) + 1;
-  if (access == Access::read) {
+  if (access == MultifileMode::read) {
     std::vector<std::byte> data(2);
     std::size_t got = 0;
     EXPECT_TRUE((*file)->reading->seek_to(rank, 0).ok());
@@ -128,7 +128,7 @@ inline Op<Status> expect_usable(Group& group, OpenRequest request) {
     EXPECT_EQ(data[0], byte_of(rank));
   } else {
     EXPECT_TRUE((*file)->writing->seek_to(rank, -1).ok());
-    EXPECT_EQ((*file)->writing->current()->position(), access == Access::append ? 1U : 0U);
+    EXPECT_EQ((*file)->writing->current()->position(), access == MultifileMode::append ? 1U : 0U);
     EXPECT_TRUE((*file)->writing->write(*(*file)->writing->current(), std::vector{byte_of(rank)}).ok());
   }
   const Status closed = co_await close_multifile(group, std::move(file).value());
@@ -147,7 +147,7 @@ inline Op<Status> one_bad_request(Group& group, std::shared_ptr<Backend> backend
     status = file.status();
   }
   (void)(co_await expect_same_failure(group, status)).ok();
-  if (group.rank() == 0 && bad.good == Access::create) {
+  if (group.rank() == 0 && bad.good == MultifileMode::create) {
     EXPECT_EQ(backend->open(path, OpenMode::read).status().code(), Code::not_found) << "a failed creation left a file";
   }
   (void)(co_await group.barrier()).ok();
@@ -204,9 +204,9 @@ inline void one_bad_call(Group& group, const std::string& path, int mode, const 
   tw_group_free(handle);
 }
 
-inline const std::vector<std::pair<int, Access>>& modes() {
-  static const std::vector<std::pair<int, Access>> all = {
-      {TW_CREATE, Access::create}, {TW_READ, Access::read}, {TW_APPEND, Access::append}};
+inline const std::vector<std::pair<int, MultifileMode>>& modes() {
+  static const std::vector<std::pair<int, MultifileMode>> all = {
+      {TW_CREATE, MultifileMode::create}, {TW_READ, MultifileMode::read}, {TW_APPEND, MultifileMode::append}};
   return all;
 }
 

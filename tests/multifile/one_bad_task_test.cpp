@@ -107,7 +107,7 @@ TEST(BadMapping, MakesAllTasksFailTheSameWay) {
   for (const std::int32_t answer : {-1, 3, INT32_MAX}) {
     const auto backend = make_memory_backend();
     run_on_team(4, [&](Group& group) {
-      OpenRequest request = good_request(group, backend, "run.tw", Access::create);
+      OpenRequest request = good_request(group, backend, "run.tw", MultifileMode::create);
       request.config.options.physical_files = 3;
       request.config.mapping = [answer](std::int64_t rank, std::int64_t, std::int32_t) {
         return rank == 5 ? answer : 0;

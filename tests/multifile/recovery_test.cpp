@@ -20,7 +20,7 @@ class Recovered : public testing::Test {
     OpenRequest request;
     request.backend = storage_;
     request.path = kImagePath;
-    request.access = Access::create;
+    request.access = MultifileMode::create;
     options.buffer_bytes = 500;
     request.config.options = options;
     request.config.serving = {Serving::Kind::range, n_logical, 0, n_logical, {}};
@@ -54,7 +54,7 @@ class Recovered : public testing::Test {
     OpenRequest request;
     request.backend = storage_;
     request.path = kImagePath;
-    request.access = Access::read;
+    request.access = MultifileMode::read;
     request.recover = recover;
     TW_ASSIGN_OR_RETURN(auto file, run(open_multifile(*group_, std::move(request))));
     TW_ASSIGN_OR_RETURN(auto reader, file->reading->reader(rank));

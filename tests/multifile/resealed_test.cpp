@@ -101,7 +101,7 @@ using Contents = std::vector<std::optional<FileBytes>>;  // nothing for what is 
 
 class Resealed : public testing::TestWithParam<std::string> {
  protected:
-  Result<std::unique_ptr<Multifile>> open(Access access, bool recover) {
+  Result<std::unique_ptr<Multifile>> open(MultifileMode access, bool recover) {
     OpenRequest request;
     request.backend = storage_;
     request.path = kImagePath;
@@ -113,7 +113,7 @@ class Resealed : public testing::TestWithParam<std::string> {
 
   // The begins of the first logical files; nothing when the opening is refused.
   std::optional<Contents> read(bool recover, Code& refused) {
-    auto file = open(Access::read, recover);
+    auto file = open(MultifileMode::read, recover);
     refused = file.status().code();
     why_ = file.status().message();
     if (!file.has_value()) return std::nullopt;
@@ -139,7 +139,7 @@ class Resealed : public testing::TestWithParam<std::string> {
 
   // One more session; it may be refused, but what it closed must be readable.
   void append() {
-    auto file = open(Access::append, false);
+    auto file = open(MultifileMode::append, false);
     if (!file.has_value()) return;
     WriteHandle& handle = *(*file)->writing;
     const FileBytes data(700, std::byte{42});
@@ -148,7 +148,7 @@ class Resealed : public testing::TestWithParam<std::string> {
     written = written && handle.write(*handle.current(), data).ok();
     const Status closed = run(close_multifile(*group_, std::move(file).value()));
     if (!closed.ok() || !written) return;
-    auto again = open(Access::read, false);
+    auto again = open(MultifileMode::read, false);
     ASSERT_TRUE(again.has_value()) << again.error().message();
     auto reader = (*again)->reading->reader(0);
     if (!reader.has_value()) return;  // the old lie is still told

@@ -21,7 +21,7 @@ const char* const kCopyPath = "copy.tw";
 
 class Sparse : public testing::Test {
  protected:
-  std::unique_ptr<Multifile> open(Access access, bool recover = false, const std::string& path = kImagePath) {
+  std::unique_ptr<Multifile> open(MultifileMode access, bool recover = false, const std::string& path = kImagePath) {
     OpenRequest request;
     request.backend = storage_;
     request.path = path;
@@ -31,7 +31,7 @@ class Sparse : public testing::Test {
     options.physical_files = 1;
     options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
     options.buffer_bytes = 500;
-    if (access == Access::create) request.config.serving = {Serving::Kind::range, 3, 0, 3, {}};
+    if (access == MultifileMode::create) request.config.serving = {Serving::Kind::range, 3, 0, 3, {}};
     auto file = run(open_multifile(*group_, std::move(request)));
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return std::move(file).value();
@@ -43,7 +43,7 @@ class Sparse : public testing::Test {
   }
 
   FileBytes read(std::uint64_t rank, std::uint64_t at, bool recover, const std::string& path = kImagePath) {
-    auto file = open(Access::read, recover, path);
+    auto file = open(MultifileMode::read, recover, path);
     LogicalReader* reader = file->reading->reader(rank).value();
     FileBytes data(std::min<std::uint64_t>(kBytes, reader->size() - at));
     std::size_t got = 0;
@@ -54,7 +54,7 @@ class Sparse : public testing::Test {
 
   // What a program leaves that dies after a sync; logical file 2 is empty.
   void make_unclosed() {
-    auto file = open(Access::create);
+    auto file = open(MultifileMode::create);
     for (const std::uint64_t rank : {0, 1}) write(*file, rank, 0, FileBytes(kBytes, std::byte{7}));
     ASSERT_TRUE(file->writing->sync().ok());
   }
@@ -161,7 +161,7 @@ TEST_F(Sparse, TheNextFrameBehindDamageIsLookedForInDataOnly) {
 TEST_F(Sparse, DefragLeavesGapsAsTheyAre) {
   constexpr std::uint64_t kFar = std::uint64_t{1} << 60;
   {
-    auto file = open(Access::create);
+    auto file = open(MultifileMode::create);
     write(*file, 0, 0, FileBytes(kBytes, std::byte{1}));
     write(*file, 0, kBytes + 1000, FileBytes(kBytes, std::byte{2}));
     write(*file, 0, kFar, FileBytes(kBytes, std::byte{3}));
@@ -183,7 +183,7 @@ TEST_F(Sparse, DefragLeavesGapsAsTheyAre) {
     EXPECT_EQ(read(0, at, false, kCopyPath), read(0, at, false)) << at;
   EXPECT_EQ(read(1, 0, false, kCopyPath), read(1, 0, false));
   EXPECT_EQ(read(1, kFar - 5, false, kCopyPath), FileBytes(5)) << "its last byte";
-  EXPECT_EQ(open(Access::read, false, kCopyPath)->reading->entry(1).value().bytes, kFar);
+  EXPECT_EQ(open(MultifileMode::read, false, kCopyPath)->reading->entry(1).value().bytes, kFar);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class Strided : public testing::TestWithParam<Stride> {
   }
   static std::uint64_t offset_of(std::uint64_t record) { return record * (record_bytes() + kGap); }
 
-  std::unique_ptr<Multifile> open(Access access) {
+  std::unique_ptr<Multifile> open(MultifileMode access) {
     OpenRequest request;
     request.backend = storage_;
     request.path = kPath;
@@ -79,7 +79,7 @@ class Strided : public testing::TestWithParam<Stride> {
 };
 
 TEST_P(Strided, RecordsTakeAboutWhatTheyHold) {
-  auto file = open(Access::create);
+  auto file = open(MultifileMode::create);
   for (std::uint64_t i = 0; i < kRecords; ++i)
     write_record(*file->writing, GetParam().backwards ? kRecords - 1 - i : i);
   close(std::move(file));
@@ -89,7 +89,7 @@ TEST_P(Strided, RecordsTakeAboutWhatTheyHold) {
   const std::uint64_t data = kRecords * record_bytes();
   EXPECT_LE(stored_bytes(), data + kRecords * 16 * 1024 + 64 * 1024);
   EXPECT_LE(apparent_bytes(), data + kRecords * 64 * 1024 + (std::uint64_t{20} << 20));
-  file = open(Access::read);
+  file = open(MultifileMode::read);
   LogicalReader* reader = file->reading->reader(0).value();
   EXPECT_EQ(reader->size(), offset_of(kRecords - 1) + record_bytes());
   for (const std::uint64_t record : {std::uint64_t{0}, kRecords / 2, kRecords - 1}) {

@@ -12,7 +12,7 @@ std::size_t durable_writes(const History& history, Death death) {
   return death == Death::process ? history.flushed : history.synced;
 }
 
-Result<std::unique_ptr<Multifile>> open_serially(const Aftermath& at, Access access, bool recover) {
+Result<std::unique_ptr<Multifile>> open_serially(const Aftermath& at, MultifileMode access, bool recover) {
   OpenRequest request;
   request.backend = at.storage;
   request.path = at.path;
@@ -24,7 +24,7 @@ Result<std::unique_ptr<Multifile>> open_serially(const Aftermath& at, Access acc
 }
 
 std::string check_refusal(const Aftermath& at) {
-  auto file = open_serially(at, Access::read, false);
+  auto file = open_serially(at, MultifileMode::read, false);
   if (file.has_value()) return check_content(at, false, Demand::nothing_wrong);
   const Status& why = file.error();
   if (at.death == Death::process && at.was_closed) return "was closed and is refused: " + why.message();
@@ -56,7 +56,7 @@ std::string check_repair(const Aftermath& at) {
 
 // One more session, serially; then everything is durable.
 std::string check_append(Aftermath at) {
-  auto file = open_serially(at, Access::append, false);
+  auto file = open_serially(at, MultifileMode::append, false);
   if (!file.has_value()) return "cannot be appended to: " + file.error().message();
   WriteHandle& handle = *(*file)->writing;
   for (std::uint64_t rank = 0; rank < at.histories.size(); rank += 1 + at.histories.size() / 5) {
@@ -98,7 +98,7 @@ bool anything_durable(const Aftermath& at) {
 }
 
 std::string check_content(const Aftermath& at, bool recover, Demand demand) {
-  auto file = open_serially(at, Access::read, recover);
+  auto file = open_serially(at, MultifileMode::read, recover);
   if (!file.has_value())
     return demand == Demand::nothing_wrong ? "" : std::string("cannot be opened: ") + file.error().message();
   for (std::uint64_t rank = 0; rank < at.histories.size(); ++rank) {

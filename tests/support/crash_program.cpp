@@ -61,19 +61,19 @@ CrashProgram::CrashProgram(ProgramShape shape, std::shared_ptr<Backend> backend,
       seed_(seed),
       histories_(static_cast<std::size_t>(shape_.n_logical)) {}
 
-OpenRequest CrashProgram::request(Access access, std::int64_t task) const {
+OpenRequest CrashProgram::request(MultifileMode access, std::int64_t task) const {
   OpenRequest request;
   request.backend = backend_;
   request.path = path_;
   request.access = access;
   request.config.options = shape_.options;
-  if (access == Access::create) request.config.mapping = shape_.mapping;
+  if (access == MultifileMode::create) request.config.mapping = shape_.mapping;
   const std::int64_t first = first_of(shape_, task);
   request.config.serving = {Serving::Kind::range, shape_.n_logical, first, first_of(shape_, task + 1) - first, {}};
   return request;
 }
 
-bool CrashProgram::run_session(Access access) {
+bool CrashProgram::run_session(MultifileMode access) {
   SimWorld world({.tasks = shape_.tasks, .seed = seed_, .tasks_per_process = shape_.tasks_per_process});
   opened_.assign(static_cast<std::size_t>(shape_.tasks), {});
   closed_ = opened_;
@@ -88,7 +88,7 @@ bool CrashProgram::run_session(Access access) {
   return end.ok();
 }
 
-Op<Status> CrashProgram::session(Group& group, Access access) {
+Op<Status> CrashProgram::session(Group& group, MultifileMode access) {
   const auto task = static_cast<std::size_t>(group.rank());
   auto file = co_await open_multifile(group, request(access, group.rank()));
   opened_[task] = closed_[task] = file.status();

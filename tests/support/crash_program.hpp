@@ -33,9 +33,9 @@ class CrashProgram {
   CrashProgram(ProgramShape shape, std::shared_ptr<Backend> backend, std::string path, std::uint64_t seed);
 
   // All tasks of one session, simulated. False when the collectives came to no end.
-  bool run_session(Access access);
+  bool run_session(MultifileMode access);
   // One task's part, on any group of shape.tasks tasks. What its calls return is kept, not given back.
-  Op<Status> session(Group& group, Access access);
+  Op<Status> session(Group& group, MultifileMode access);
 
   const std::vector<History>& histories() const { return histories_; }
   // Of the last session, by task.
@@ -47,7 +47,7 @@ class CrashProgram {
 
  private:
   using Random = std::uint64_t;
-  OpenRequest request(Access access, std::int64_t task) const;
+  OpenRequest request(MultifileMode access, std::int64_t task) const;
   void step(WriteHandle& handle, std::int64_t task, Random& random);
   void write(WriteHandle& handle, std::uint64_t rank, std::uint64_t offset, std::uint64_t bytes);
   void all_is_durable();

@@ -60,7 +60,7 @@ class Cook {
     OpenRequest request;
     request.backend = storage_;
     request.path = kImagePath;
-    request.access = number == 0 ? Access::create : Access::append;
+    request.access = number == 0 ? MultifileMode::create : MultifileMode::append;
     request.config.options = recipe_.options;
     if (number == 0) request.config.mapping = recipe_.mapping;
     request.config.serving = {Serving::Kind::range, recipe_.n_logical, 0, recipe_.n_logical, {}};

@@ -79,7 +79,7 @@ void lengths_only(const Case& what, TaskRank task, Random& random, std::vector<E
   }
 }
 
-std::uint64_t length_of(const Case& what, TaskRank task) {
+std::uint64_t bytes_of_task(const Case& what, TaskRank task) {
   Case anywhere_else = what;
   anywhere_else.placement = Placement::at_offset;  // of the same lengths
   std::uint64_t sum = 0;
@@ -145,7 +145,7 @@ std::uint64_t offset_of(const Case& what, TaskRank task) {
 
 std::uint64_t bytes_of_all(const Case& what) {
   std::uint64_t sum = 0;
-  for (TaskRank task = 0; task < (what.common ? 1 : what.tasks); ++task) sum += length_of(what, task);
+  for (TaskRank task = 0; task < (what.common ? 1 : what.tasks); ++task) sum += bytes_of_task(what, task);
   return sum;
 }
 
@@ -157,7 +157,7 @@ std::vector<Extent> places_of(const Case& what, TaskRank task, std::uint64_t bas
     lengths_only(what, whose, random, places);
     if (what.placement == Placement::at_offset) base = offset_of(what, task);
     if (what.placement == Placement::in_order)
-      for (TaskRank t = 0; t < whose; ++t) base += length_of(what, t);
+      for (TaskRank t = 0; t < whose; ++t) base += bytes_of_task(what, t);
     put_behind_each_other(places, base);
     return places;
   }

@@ -111,7 +111,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-Status open_and_read(const std::shared_ptr<Backend>& storage, Access access, bool recover) {
+Status open_and_read(const std::shared_ptr<Backend>& storage, MultifileMode access, bool recover) {
   const auto group = make_self_group();
   OpenRequest request;
   request.backend = storage;
@@ -121,7 +121,7 @@ Status open_and_read(const std::shared_ptr<Backend>& storage, Access access, boo
   request.config.options.buffer_bytes = 2000;
   auto file = run(open_multifile(*group, std::move(request)));
   if (!file.has_value()) return file.error();
-  for (std::uint64_t rank = 0; access == Access::read && rank < 4; ++rank) {
+  for (std::uint64_t rank = 0; access == MultifileMode::read && rank < 4; ++rank) {
     auto reader = (*file)->reading->reader(rank);
     std::byte some[1000];
     std::size_t got = 0;
@@ -173,11 +173,11 @@ class LyingHeader : public testing::TestWithParam<Lie> {
 
 TEST_P(LyingHeader, IsCheap) {
   Status read;
-  expect_cheap("read", [&] { return read = open_and_read(storage_, Access::read, false); });
+  expect_cheap("read", [&] { return read = open_and_read(storage_, MultifileMode::read, false); });
   if (GetParam().must_be_refused()) {
     EXPECT_FALSE(read.ok());
   }
-  expect_cheap("recover", [&] { return open_and_read(storage_, Access::read, true); });
+  expect_cheap("recover", [&] { return open_and_read(storage_, MultifileMode::read, true); });
   if (!GetParam().may_be_true) {
     expect_cheap("verify", [&] {
       Health health;
@@ -189,7 +189,7 @@ TEST_P(LyingHeader, IsCheap) {
     };
     if (!GetParam().many_parts_in_table()) expect_cheap("repair", repair, 2);  // else each one is told
   }
-  expect_cheap("append", [&] { return open_and_read(storage_, Access::append, false); });
+  expect_cheap("append", [&] { return open_and_read(storage_, MultifileMode::append, false); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Lies, LyingHeader, testing::ValuesIn(lies()),

@@ -79,7 +79,7 @@ Op<Status> create_and_close(Group& group, std::shared_ptr<Backend> backend) {
   OpenRequest request;
   request.backend = std::move(backend);
   request.path = "multi.tw";
-  request.access = Access::create;
+  request.access = MultifileMode::create;
   auto file = co_await open_multifile(group, std::move(request));
   if (!file.has_value()) co_return file.error();
   co_return co_await close_multifile(group, std::move(file).value());

@@ -26,7 +26,7 @@ Gathered gathered(const std::vector<WriteRequest>& requests) {
   return all;
 }
 
-PlanInput input_of(const Requests& requests, std::uint64_t capacity_bytes = std::uint64_t{1} << 50) {
+WritePlanInput input_of(const Requests& requests, std::uint64_t capacity_bytes = std::uint64_t{1} << 50) {
   StorageInfo storage;
   storage.capacity_bytes = capacity_bytes;
   return {requests, {}, {}, storage, 1};
@@ -190,7 +190,7 @@ void expect_domains(const WritePlan& plan, const Owned& owned) {
   }
 }
 
-void expect_right_shares(const std::vector<WriteRequest>& told, const PlanInput& input) {
+void expect_right_shares(const std::vector<WriteRequest>& told, const WritePlanInput& input) {
   const WritePlan plan = plan_create(input).value();
   const Gathered shares = encode_shares(plan, input.requests);
   ASSERT_EQ(shares.parts(), told.size());
@@ -209,7 +209,7 @@ TEST(WritePlan, EachTaskHearsOfItsOwnPlaces) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<WriteRequest> told = seed < 40 ? alike(seed + 1) : unlike(seed);
     const Requests requests = Requests::decode(gathered(told)).value();
-    PlanInput input = input_of(requests);
+    WritePlanInput input = input_of(requests);
     if (seed % 2 == 0) input.options.physical_files = static_cast<std::uint32_t>(1 + seed % 9);
     if (seed % 8 == 0) {
       input.mapping = [](std::int64_t rank, std::int64_t, std::int32_t n) {
