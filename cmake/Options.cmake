@@ -27,6 +27,8 @@ set(TW_BENCHES "" CACHE STRING "The folders of bench/ to build; empty: all")
 option(TW_WITH_EXAMPLES "Build the examples" OFF)
 option(TW_WITH_FUZZ "Build the fuzz targets with libFuzzer (needs Clang); otherwise they replay their corpus" OFF)
 option(TW_WITH_COVERAGE "Instrument for coverage and add the target 'coverage'" OFF)
+option(TW_PRECOMPILE_HEADERS "Precompile the standard headers: quicker builds, but a forgotten #include goes unnoticed" OFF)
+option(TW_WHOLE_ROOMS "Compile ten files of a room of src/ at a time: much quicker where all are compiled" OFF)
 option(TW_WARNINGS_AS_ERRORS "A compiler warning fails the build" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 
@@ -34,3 +36,4 @@ set(TW_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: 'address,
 set(TW_TEST_PREFIX "" CACHE STRING "Put before every test name, to tell presets apart when several run together")
 set(TW_TEST_SETS "unit;conformance;multifile;file;omp_file;crash;regress;mpi;cli;interop;fuzz;compile;repository;examples;install" CACHE STRING
     "The folders of tests/ to build and run")
+set(TW_UNIT_ROOMS "base;os;extent;plan;view;format;group;backend;engine;file;capi" CACHE STRING "The folders of tests/unit/ to build")

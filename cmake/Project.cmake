@@ -29,8 +29,9 @@ add_compile_definitions(_FILE_OFFSET_BITS=64 _GNU_SOURCE)
 find_program(TW_CCACHE ccache)
 mark_as_advanced(TW_CCACHE)
 if(TW_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TW_WITH_COVERAGE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${TW_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TW_CCACHE})
+  # So that it takes what uses precompiled headers.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TW_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 # include/thalweg/*.h.in -> <build>/include/thalweg/*.h
@@ -50,4 +51,24 @@ function(tw_targets_below result)
     list(APPEND all ${targets} ${below})
   endforeach()
   set(${result} ${all} PARENT_SCOPE)
+endfunction()
+
+# With TW_PRECOMPILE_HEADERS, the files of `target` find the standard headers (and HEADERS) compiled. FROM names a target
+# whose precompiled headers are taken.
+function(tw_precompile target)
+  cmake_parse_arguments(arg "" "FROM" "HEADERS" ${ARGN})
+  if(NOT TW_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # for ccache
+  endif()
+  if(arg_FROM)
+    target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
+    return()
+  endif()
+  foreach(header ${arg_HEADERS} algorithm array atomic chrono condition_variable cstdint cstring functional map memory mutex
+          new numeric optional span string string_view utility vector)
+    target_precompile_headers(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>")
+  endforeach()
 endfunction()

@@ -38,6 +38,11 @@ function(tw_test_program name)
   if(TW_HAVE_OPENMP)
     target_link_libraries(${name} PRIVATE OpenMP::OpenMP_CXX)
   endif()
+  if(name STREQUAL "test_precompiled")
+    tw_precompile(${name} HEADERS gtest/gtest.h)
+  else()
+    tw_precompile(${name} FROM test_precompiled)
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 endfunction()
 
@@ -45,7 +50,7 @@ function(tw_add_gtest name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES" ${ARGN})
   tw_test_program(${name} SOURCES ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
-  gtest_discover_tests(${name} TEST_PREFIX "${TW_TEST_PREFIX}${name}/" DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} TEST_FILTER "${TW_TEST_FILTER}" TEST_PREFIX "${TW_TEST_PREFIX}${name}/" DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${TW_TEST_TIMEOUT})
   # Not among the properties above: of a list, these pass on the first element only. ctest reads this after the tests.
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)

@@ -19,6 +19,10 @@ for ((job = 0; job < jobs; ++job)); do
 done
 for run in "${runs[@]}"; do wait "$run"; done
 
+# --- the benchmarks in their smallest form -----------------------------------------------------------------------------
+cmake --build --preset release -j "$jobs"
+ctest --preset release -R bench
+
 # --- fuzzing: new inputs are kept under build/fuzz/found; one that fails is left beside it -----------------------------
 cmake --preset fuzz > /dev/null
 cmake --build --preset fuzz -j "$jobs"
@@ -34,6 +38,11 @@ done
 # --- what the quick run does not build with Clang: benchmarks, examples, all tests ---------------------------------------
 cmake --preset clang-all > /dev/null
 cmake --build --preset clang-all -j "$jobs"
+
+# --- the commands, and the addresses they touch ------------------------------------------------------------------------
+cmake --preset asan-ubsan -B build/asan-tools -DTW_WITH_TOOLS=ON "-DTW_TEST_SETS=cli;interop" > /dev/null
+cmake --build build/asan-tools -j "$jobs"
+ctest --test-dir build/asan-tools --output-on-failure -j "$jobs"
 
 # --- valgrind over the unit tests --------------------------------------------------------------------------------------
 cmake --preset dev > /dev/null

@@ -28,8 +28,12 @@ stage_lint() {
   scripts/check_changes.py . || failed=1
   return $failed
 }
-stage_release() { build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON; }
-stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON; }
+# Of the benchmarks those between ranks: they take long to build. The nightly builds and tries all of them.
+stage_release() {
+  build_preset release -DTW_WHOLE_ROOMS=ON -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON \
+    "-DTW_BENCHES=collective;scale"
+}
+stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_BENCH=OFF; }
 stage_asan-ubsan() { build_preset asan-ubsan; }
 stage_tsan() { build_preset tsan; }
 stage_archer() { cmake --preset archer && cmake --build --preset archer --target omp_file -j "$jobs"; }

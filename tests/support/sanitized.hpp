@@ -16,4 +16,6 @@ inline constexpr bool kWatchesMemory = true;
 inline constexpr bool kWatchesMemory = false;
 #endif
 
+inline constexpr bool kIsSanitized = kWatchesThreads || kWatchesMemory;
+
 }  // namespace thalweg::test
