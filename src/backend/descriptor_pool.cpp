@@ -72,12 +72,12 @@ bool PooledDescriptor::try_use() {
   return false;
 }
 
-Result<PooledDescriptor::Use> PooledDescriptor::use() {
+Result<PooledDescriptor::Use> PooledDescriptor::use_to(bool write) {
   if (!recent_.load(std::memory_order_relaxed)) recent_.store(true, std::memory_order_relaxed);
-  if (try_use()) return Use(*this);
+  if (try_use()) return Use(*this, write);
   const std::lock_guard lock(reopen_mutex_);
   TW_RETURN_IF_ERROR(reopen());
-  return Use(*this);
+  return Use(*this, write);
 }
 
 // An error of the write-back stays with the inode, and a sync after reopening reports it, as long as the inode stays in

@@ -52,31 +52,34 @@ class PooledDescriptor {
 
   Status open_beside(PooledDescriptor& other, Parking parking);  // once, instead: the file that `other` has open
 
-  // Holds the descriptor open while it lives.
+  // Holds the descriptor open while it lives. One to write: bytes are on their way that no sync covers, not even one
+  // that began meanwhile.
   class Use {
    public:
-    explicit Use(PooledDescriptor& of) : of_(&of) {}
-    Use(Use&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+    explicit Use(PooledDescriptor& of, bool writes) : of_(&of), writes_(writes) {
+      if (writes_) of_->note_written();
+    }
+    Use(Use&& other) noexcept : of_(std::exchange(other.of_, nullptr)), writes_(other.writes_) {}
     Use& operator=(Use&&) = delete;
     ~Use() {
-      if (of_ != nullptr) of_->uses_.fetch_sub(1, std::memory_order_release);
+      if (of_ == nullptr) return;
+      if (writes_) of_->note_written();
+      of_->uses_.fetch_sub(1, std::memory_order_release);
     }
     const FileDescriptor& file() const { return of_->file_; }
     void for_ever() { of_ = nullptr; }  // it is never parked: what else hangs on the descriptor would be lost
 
    private:
     PooledDescriptor* of_;
+    bool writes_;
   };
   // Reopens a parked one. Fails when the file cannot be opened again, or when another one has its name now.
-  Result<Use> use();
+  Result<Use> use() { return use_to(false); }
+  Result<Use> use_to_write() { return use_to(true); }
   bool is_closed() const { return uses_.load(std::memory_order_acquire) == kClosed; }
   // The error of close(), or what a parking met. No use may be alive but those for ever.
   Status close();
 
-  // Bytes are on their way that no sync covers.
-  void note_written() {
-    if (!unsynced_.load(std::memory_order_relaxed)) unsynced_.store(true, std::memory_order_relaxed);
-  }
   // A sync begins. From the first one on, parking syncs what was written since the last.
   void note_sync() {
     syncs_.store(true, std::memory_order_relaxed);
@@ -90,6 +93,10 @@ class PooledDescriptor {
   static constexpr int kParked = -1;
   static constexpr int kClosed = -2;
 
+  Result<Use> use_to(bool write);
+  void note_written() {
+    if (!unsynced_.load(std::memory_order_relaxed)) unsynced_.store(true, std::memory_order_relaxed);
+  }
   bool try_use();
   bool park();  // pool_.mutex_ held; false: it is in use, or could not be found again
   void put(FileDescriptor file, int uses);

@@ -143,9 +143,7 @@ class PosixFile final : public StoredFile {
   }
   Result<PooledDescriptor::Use> use_to_write(const char* verb) {
     TW_RETURN_IF_ERROR(check_writable(verb));
-    auto use = descriptor_.use();
-    if (use.has_value()) descriptor_.note_written();  // now that it is not parked
-    return use;
+    return descriptor_.use_to_write();
   }
 
   Result<PooledDescriptor::Use> use_to_read() {

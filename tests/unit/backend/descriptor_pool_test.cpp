@@ -39,9 +39,8 @@ class Descriptors : public testing::Test {
   }
   void open_another() { (void)open(FileCreation::truncate); }
   static void put(PooledDescriptor& file, char c, std::uint64_t at) {
-    auto use = file.use();
+    auto use = file.use_to_write();
     ASSERT_TRUE(use.has_value()) << use.error().message();
-    file.note_written();
     const ByteView part = std::as_bytes(std::span(&c, 1));
     ASSERT_TRUE(write_at(use->file(), "file", at, std::span(&part, 1)).ok());
   }
@@ -180,6 +179,23 @@ TEST_F(Descriptors, TellOfBytesThatWereLostWhenTheyWereTaken) {
   put(file, 'a', 0);
   file.note_sync();
   put(file, 'b', 1);
+  transfer_calls().sync = failing_sync;
+  for (int i = 0; i < 3; ++i) open_another();
+
+  EXPECT_EQ(file.lost().os_errno(), EIO);
+  EXPECT_EQ(file.close().os_errno(), EIO);
+}
+
+TEST_F(Descriptors, TellOfBytesThatWereWrittenWhileASyncBegan) {
+  PooledDescriptor& file = open();
+  {
+    auto use = file.use_to_write();
+    ASSERT_TRUE(use.has_value());
+    file.note_sync();
+    const std::byte c{'a'};
+    const ByteView part(&c, 1);
+    ASSERT_TRUE(write_at(use->file(), "file", 0, std::span(&part, 1)).ok());
+  }
   transfer_calls().sync = failing_sync;
   for (int i = 0; i < 3; ++i) open_another();
 
