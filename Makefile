@@ -45,7 +45,7 @@ format: ## format the C and C++ sources
 	@scripts/setup.sh lint
 	@git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' | xargs -0 clang-format-16 -i
 
-tidy: ## run clang-tidy over src/, frontends/ and tools/
+tidy: ## run clang-tidy over src/ and frontends/ (scripts/run_tidy.sh takes others)
 	@scripts/setup.sh build mpi test lint
 	@scripts/run_tidy.sh
 

@@ -19,9 +19,16 @@ for ((job = 0; job < jobs; ++job)); do
 done
 for run in "${runs[@]}"; do wait "$run"; done
 
+# --- damage: every bit and every length --------------------------------------------------------------------------------
+cmake --build --preset release -j "$jobs" --target multifile
+THALWEG_DAMAGE_STRIDE=1 build/release/tests/multifile --gtest_filter='*Damage*'
+
 # --- the benchmarks in their smallest form -----------------------------------------------------------------------------
-cmake --build --preset release -j "$jobs"
-ctest --preset release -R bench
+for preset in release openmpi; do
+  cmake --preset $preset > /dev/null
+  cmake --build --preset $preset -j "$jobs"
+  ctest --preset $preset -R bench
+done
 
 # --- fuzzing: new inputs are kept under build/fuzz/found; one that fails is left beside it -----------------------------
 cmake --preset fuzz > /dev/null
@@ -36,6 +43,7 @@ for target in build/fuzz/bin/*_fuzz; do
 done
 
 # --- what the quick run does not build with Clang: benchmarks, examples, all tests ---------------------------------------
+scripts/run_tidy.sh '/(src|frontends|tools)/'
 cmake --preset clang-all > /dev/null
 cmake --build --preset clang-all -j "$jobs"
 

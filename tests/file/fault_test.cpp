@@ -145,7 +145,7 @@ class FaultsOf : public Faults, public testing::WithParamInterface<std::tuple<Ta
 };
 
 TEST_P(FaultsOf, WhicheverCallFailsAllTasksHearTheSame) {
-  constexpr std::uint64_t kStride = kIsSanitized ? 3 : 1;
+  constexpr std::uint64_t kStride = kWatchesThreads ? 11 : kWatchesMemory ? 3 : 1;
   for (const Setting& what : settings()) {
     std::uint64_t all = 0;
     for (const Status& status : try_once(what, {}, &all)) ASSERT_TRUE(status.ok()) << what << status.message();

@@ -57,7 +57,7 @@ class NthTransfer : public SharedFiles {
     void run() {
       const int n = try_with(0, 0);
       EXPECT_GT(n, 0);
-      for (int wrong = 1; wrong <= n; wrong += kIsSanitized ? 3 : 1) {
+      for (int wrong = 1; wrong <= n; wrong += kIsSanitized ? 5 : 1) {
         for (const int err : kErrors) try_with(wrong, err);
         if (testing::Test::HasFailure()) return;
       }
