@@ -11,7 +11,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kTornAt = 4096;
+constexpr std::uint64_t kTornAt = 4096;  // a write that goes on past a multiple of this can end there
 
 Status dead_status(const std::string& path) {
   return Status::error(Code::io_error, "fault script: dead; no call on '" + path + "' has an effect", EIO);

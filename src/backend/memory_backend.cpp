@@ -12,10 +12,9 @@
 #include <mutex>
 #include <utility>
 
-#include "base/size_units.hpp"
-
 #include "backend/backend.hpp"
 #include "backend/pieces.hpp"
+#include "base/size_units.hpp"
 
 namespace thalweg {
 

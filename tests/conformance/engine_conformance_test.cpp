@@ -7,7 +7,6 @@
 #include <string>
 
 #include "support/engine_bodies.hpp"
-#include "support/sanitized.hpp"
 #include "support/worlds.hpp"
 
 namespace thalweg::test {
@@ -44,7 +43,6 @@ INSTANTIATE_TEST_SUITE_P(AllKinds, EngineConformance, testing::ValuesIn(all_worl
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(EngineConformancePlans, EveryKindIsCarriedOut) {
-  if (kIsSanitized) GTEST_SKIP() << "too few accesses are drawn here";
   ::alarm(kMostSeconds);
   const Storage storage{make_memory_backend(), "shared.dat"};
   for (const EngineBody& body : engine_bodies()) {
