@@ -22,25 +22,18 @@
 #include <vector>
 
 #include "base/size_units.hpp"
-#include "engine/naive_engine.hpp"
-#include "engine/one_call.hpp"
 #include "engine/placing.hpp"
 #include "engine/plan_log.hpp"
 #include "engine/planning.hpp"
-#include "engine/queues.hpp"
 #include "engine/request.hpp"
 #include "engine/shown.hpp"
-#include "engine/transfer.hpp"
-#include "engine/two_phase.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
-#include "plan/file_domains.hpp"
 
 namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kStepUnit = std::uint64_t{1} << 20;
 constexpr std::uint64_t kWorthReserving = std::uint64_t{4} << 20;
 
 Status no_memory(const char* what) {
@@ -124,77 +117,6 @@ std::uint64_t bytes_below(std::span<const Extent> extents, std::uint64_t end) {
   return sum;
 }
 
-// What carrying out a plan needs to know.
-struct Execution {
-  SharedFile* file;
-  Direction direction;
-  const Plan* plan;
-  IoContext io;
-};
-
-std::uint64_t bytes_in(std::span<const ExtentList* const> lists, FileDomain domain) {
-  std::uint64_t sum = 0;
-  for (const ExtentList* list : lists) sum += list->bytes_before(domain.end) - list->bytes_before(domain.begin);
-  return sum;
-}
-
-// Steps so large that the share of this worker fits into its part of the ring.
-void put_in_flight(TransferTask& task, std::size_t workers) {
-  const std::uint64_t depth = std::max<std::uint64_t>(kRingDepth / std::max<std::size_t>(workers, 4), 2);
-  const std::uint64_t least = task.file->strategy.transfer_bytes;
-  const std::uint64_t even = bytes_in(task.lists, task.domain) / (depth - 1) + 1;
-  task.depth = static_cast<unsigned>(depth);
-  task.step_bytes = std::clamp<std::uint64_t>(std::max(least, (even + kStepUnit - 1) / kStepUnit * kStepUnit), least,
-                                              std::uint64_t{1} << 30);
-}
-
-// Whether callers sleep while the storage works, rather than copy.
-bool sleeps(const Execution& what) { return what.plan->past_cache || what.file->strategy.costs.call_ns >= kSleepsNs; }
-
-bool only_copies(const Execution& what) {
-  return what.io.copy_queue != nullptr && what.direction == Direction::write && !sleeps(what);
-}
-
-IoQueue* background_queue_of(const Execution& what) {
-  return what.io.background_queue != nullptr ? what.io.background_queue : blocking_background_queue();
-}
-
-IoQueue* queue_of(const Execution& what) {
-  if (only_copies(what)) return what.io.copy_queue;
-  return what.plan->past_cache ? background_queue_of(what) : what.io.queue;
-}
-
-unsigned depth_of(const Execution& what) {
-  if (only_copies(what)) return 2;  // so that steps have a limit
-  return what.plan->past_cache ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
-}
-
-TransferTask task_of(const Execution& what, std::span<const ExtentList* const> lists, FileDomain domain) {
-  TransferTask task;
-  task.file = what.file;
-  task.queue = queue_of(what);
-  task.direct = what.plan->past_cache;
-  task.direction = what.direction;
-  task.lists = lists;
-  task.domain = domain;
-  task.pack = what.plan->pack;
-  task.sieve = what.plan->sieve;
-  task.depth = depth_of(what);
-  if (what.io.unattended && !only_copies(what)) put_in_flight(task, what.plan->workers);
-  return task;
-}
-
-// Which stretch of the file this task moves.
-FileDomain my_domain(std::span<const ExtentList* const> lists, const Plan& plan, const SharedFile& file,
-                     std::size_t rank) {
-  if (rank >= plan.workers) return {};
-  if (plan.workers == 1) return {0, kEverything};
-  DomainRules rules;
-  rules.workers = plan.workers;
-  rules.block = std::max<std::uint64_t>(file.storage.block_bytes, 1);
-  return cut_domains(lists, rules)[rank];
-}
-
 }  // namespace
 
 Status check_mode(const SharedFile& file, Direction direction) {
@@ -209,33 +131,6 @@ Status check_mode(const SharedFile& file, Direction direction) {
 
 namespace {
 
-// What this task has to do under `plan`.
-struct Share {
-  std::span<const ExtentList* const> lists;
-  FileDomain domain{0, kEverything};
-};
-
-// Of a common access one of all writes, and of each process one reads.
-bool moves_own(const Part& part, const Group& group) {
-  if (!part.facts.common()) return true;
-  return group.rank() == (part.access.direction == Direction::read ? group.place().process_leader : 0);
-}
-
-Share share_of(Part& part, const ExtentList* const& own, const Group& group, const Execution& what) {
-  const auto rank = static_cast<std::size_t>(group.rank());
-  const auto tasks = static_cast<std::size_t>(group.size());
-  Share share;
-  if (what.plan->method == Method::direct) {
-    if (moves_own(part, group)) share.lists = {&own, 1};
-  } else if (what.plan->method == Method::shared) {
-    share.lists = part.whole->lists(0, tasks);
-    share.domain = my_domain(share.lists, *what.plan, *what.file, rank);
-  } else if (rank == 0) {
-    share.lists = part.whole->lists(0, tasks);
-  }
-  return share;
-}
-
 // Storage is reserved where that is worth a meeting and nothing but what is written; holes stay holes.
 bool pays_to_reserve(const Pattern& pattern) {
   return pattern.bytes >= kWorthReserving && pattern.bytes >= pattern.end - pattern.begin;
@@ -246,60 +141,6 @@ Status reserve(SharedFile& file, const Pattern& pattern) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stored->size());
   const std::uint64_t from = std::max(size, pattern.begin);
   return pattern.end > from ? file.stored->preallocate(from, pattern.end - from) : Status{};
-}
-
-// Common lists were compared by their sums; those that others do not move are looked at here.
-Status check_common(const Part& part, const Group& group) {
-  if (!part.facts.common() || !part.facts.has_lists() || !one_process(group)) return {};
-  const auto first = static_cast<const ExtentList*>(part.whole->shown(0).list)->extents();
-  const auto mine = part.list.extents();
-  if (std::equal(first.begin(), first.end(), mine.begin(), mine.end())) return {};
-  return Status::error(Code::invalid_argument,
-                       "the list of this task differs from that of task 0, and lists of a common access must not");
-}
-
-Op<TransferResult> aggregate(const Execution& what, Group& group, const Part& part) {
-  const Pattern pattern = part.facts.pattern(part.base);
-  TwoPhase phases;
-  phases.group = &group;
-  phases.file = what.file;
-  phases.direction = what.direction;
-  if (moves_own(part, group)) phases.list = &part.list;
-  phases.range = {pattern.begin, pattern.end};
-  phases.overlapping = pattern.shape == Shape::overlapping;
-  phases.n_aggregators = what.plan->workers;
-  if (!one_process(group)) phases.known = what.file->aggregators;
-  phases.queue = sleeps(what) ? background_queue_of(what) : queue_of(what);
-  phases.past_cache = what.plan->past_cache;
-  phases.depth = depth_of(what);
-  phases.sieve = what.plan->sieve && !phases.past_cache;
-  co_return co_await two_phase(phases);
-}
-
-// Step 5. A failure is kept for step 6.
-Op<TransferResult> carry_out(Execution what, Group& group, Part& part) {
-  Share share;
-  TransferResult result;
-  const ExtentList* own = &part.list;
-  result.status = or_out_of_memory([&] { return check_common(part, group); });
-  const auto call = part.whole.has_value() ? OneCall::of(*part.whole, *what.plan) : std::nullopt;
-  if (call.has_value()) {
-    if (group.rank() != 0 || !result.status.ok()) co_return result;
-    co_return co_await transfer_at_once(*what.file, *queue_of(what), what.direction, call->range(), call->pieces());
-  }
-  if (what.plan->method == Method::aggregate) {
-    TransferResult moved = co_await aggregate(what, group, part);
-    if (!result.status.ok()) moved.status = std::move(result.status);
-    co_return moved;
-  }
-  try {
-    share = share_of(part, own, group, what);
-  } catch (const std::bad_alloc&) {
-    result.status = no_memory("the plan of a collective access");
-  }
-  if (!result.status.ok() || share.lists.empty() || share.domain.empty()) co_return result;
-  if (what.plan->method == Method::naive) co_return naive_transfer(*what.file, what.direction, share.lists);
-  co_return co_await transfer(task_of(what, share.lists, share.domain));
 }
 
 // Steps 4 to 6.
@@ -332,8 +173,10 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
     outcome.status = co_await agree(group, std::move(reserved));
     if (!outcome.status.ok()) co_return outcome;
   }
-  Execution what{&file, direction, &outcome.plan, io};
-  TransferResult mine = co_await carry_out(what, group, part);
+  const Execution what{&file,        &part.list, part.whole.has_value() ? &*part.whole : nullptr,
+                       part.facts,   part.base,  direction,
+                       outcome.plan, io};
+  TransferResult mine = co_await execute(what, group);
   if (!part.status.ok()) mine.status = std::move(part.status);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
   Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);
