@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/size_units.hpp"
+#include "engine/execute.hpp"
 #include "engine/placing.hpp"
 #include "engine/plan_log.hpp"
 #include "engine/planning.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "engine/access.hpp"
-#include "engine/execute.hpp"
+#include "engine/io_context.hpp"
 #include "engine/shared_file.hpp"
 #include "group/group.hpp"
 #include "plan/plan.hpp"

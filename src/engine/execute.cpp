@@ -1,6 +1,7 @@
 #include "engine/execute.hpp"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -152,10 +153,12 @@ Op<TransferResult> execute(Execution what, Group& group) {
   }
   if (!result.status.ok()) co_return result;
   Share share;
-  result.status = or_out_of_memory([&] {
+  try {
     share = share_of(what, group);
-    return Status{};
-  });
+  } catch (const std::bad_alloc&) {
+    result.status = or_out_of_memory(
+        [] { return Status::error(Code::no_memory, "no memory for the plan of a collective access"); });
+  }
   if (!result.status.ok() || share.lists.empty() || share.domain.empty()) co_return result;
   if (what.plan.method == Method::naive) co_return naive_transfer(*what.file, what.direction, share.lists);
   co_return co_await transfer(task_of(what, share.lists, share.domain));

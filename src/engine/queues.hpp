@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backend/rationed_queue.hpp"
-#include "engine/collective.hpp"
+#include "engine/io_context.hpp"
 
 namespace thalweg {
 

@@ -5,9 +5,9 @@
 
 #include <span>
 
-#include "engine/collective.hpp"
 #include "engine/transfer.hpp"
 #include "extent/extent_list.hpp"
+#include "group/group.hpp"
 #include "plan/aggregators.hpp"
 
 namespace thalweg {
