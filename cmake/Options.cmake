@@ -34,6 +34,6 @@ option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 
 set(TW_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: 'address,undefined' or 'thread'")
 set(TW_TEST_PREFIX "" CACHE STRING "Put before every test name, to tell presets apart when several run together")
-set(TW_TEST_SETS "unit;conformance;multifile;file;omp_file;crash;regress;mpi;cli;interop;fuzz;compile;repository;examples;install" CACHE STRING
+set(TW_TEST_SETS "unit;conformance;multifile;file;vpfile;omp_file;crash;regress;mpi;cli;interop;fuzz;compile;repository;examples;install" CACHE STRING
     "The folders of tests/ to build and run")
 set(TW_UNIT_ROOMS "base;os;extent;plan;view;format;group;backend;engine;file;capi" CACHE STRING "The folders of tests/unit/ to build")

@@ -22,7 +22,8 @@ MAY_INCLUDE = {
     "backend": {"base", "os", "extent"},
     "engine": {"base", "os", "extent", "plan", "group", "backend"},
     "file": {"base", "os", "extent", "plan", "view", "format", "group", "backend", "engine"},
-    "capi": {"base", "view", "group", "engine", "file"},
+    "vpfile": {"base", "os", "extent", "plan", "format", "group", "backend", "engine", "file"},
+    "capi": {"base", "view", "group", "engine", "file", "vpfile"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
 INSIDERS = ("tests/", "fuzz/", "bench/plan/", "bench/scale/")

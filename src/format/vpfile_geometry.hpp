@@ -1,0 +1,61 @@
+// Where the bytes of the streams of a vpfile are in its data file: section 1 of docs/format/vpfile.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace thalweg::format {
+
+using VpIdentity = std::array<std::byte, 16>;  // the same in all files of a vpfile
+
+inline constexpr std::uint64_t kMostVps = std::uint64_t{1} << 40;
+inline constexpr std::size_t kMostDimensions = 64;
+inline constexpr std::uint64_t kLeastBlock = 16;
+inline constexpr std::uint64_t kMostBlock = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kLeastSuperblock = 4096;
+inline constexpr std::uint64_t kMostSuperblock = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t kBlocksPerSuperblock = 8;  // at least
+inline constexpr std::uint32_t kMostPointers = 64;
+inline constexpr std::uint64_t kCbAlignment = 4096;
+inline constexpr std::uint64_t kSuperblockHeader = 256;
+
+struct VpGeometry {
+  std::uint64_t n = 1;             // VPs
+  std::uint64_t record_bytes = 0;  // of the NB segment; 0: none
+  std::uint64_t nb_bytes = 0;      // of each stream
+  std::uint64_t buffer_bytes = 0;  // of the CB segment; 0: none
+  std::uint64_t cb_bytes = 0;      // of each stream
+  std::uint32_t block_bytes = 0;   // of the IB segment; 0: none
+  std::uint32_t superblock_bytes = 0;
+  std::uint32_t pointers = 0;  // of a directory entry
+  std::uint64_t first_superblock = 0;
+  bool operator==(const VpGeometry&) const = default;
+
+  bool has_ib() const { return block_bytes != 0; }
+  std::uint64_t lattice_bytes() const { return nb_bytes + cb_bytes; }  // of each stream
+  // In the data file. The CB segment may begin there before it has a byte.
+  std::uint64_t cb_begin() const;
+  std::uint64_t lattice_end() const;
+  // Blocks that the header of a superblock takes.
+  std::uint64_t header_blocks() const { return (kSuperblockHeader + block_bytes - 1) / block_bytes; }
+};
+
+// Every field by its rule, and that nothing ends above 2^63-1: corrupt_file, with the field named.
+Status check_geometry(const VpGeometry& geometry);
+
+// A row: what all VPs have in one record of the NB segment or in one round of the CB segment, VP after VP.
+struct LatticeRow {
+  std::uint64_t begin = 0;        // of the stream
+  std::uint64_t bytes = 0;        // of each stream
+  std::uint64_t file_offset = 0;  // of VP 0
+  std::uint64_t offset_of(std::uint64_t vp) const { return file_offset + vp * bytes; }
+  std::uint64_t end() const { return begin + bytes; }
+};
+// The row of byte `at` of a stream: of the NB segment where it is below nb_bytes or there is no CB segment, else of the
+// CB segment; also beyond its present end.
+LatticeRow row_at(const VpGeometry& geometry, std::uint64_t at);
+
+}  // namespace thalweg::format

@@ -1,0 +1,263 @@
+#include "vpfile/superblock_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "base/size_units.hpp"
+
+namespace thalweg {
+
+using format::BlockRun;
+using format::SuperblockRow;
+
+namespace {
+
+constexpr std::size_t kLeastSlots = 4;
+constexpr std::uint64_t kOneWrite = 4096;  // a gap that is written rather than spend another call
+
+}  // namespace
+
+SuperblockStore::SuperblockStore(const Setup& setup)
+    : setup_(setup),
+      end_(0),
+      most_slots_(std::max<std::size_t>(kLeastSlots, setup.cache_bytes / setup.geometry.superblock_bytes)) {}
+
+Status SuperblockStore::write(const Slot& slot, std::uint64_t from, std::uint64_t to) {
+  return setup_.file->write(offset_of(slot) + from, std::span(slot.image).subspan(from, to - from));
+}
+
+Status SuperblockStore::store_changed(Slot& slot) {
+  format::Seal seal = slot.seal;
+  ++seal.turn;
+  seal.updating = true;
+  const auto bytes = encode_seal(seal, header_of(slot));
+  TW_RETURN_IF_ERROR(setup_.file->write(offset_of(slot) + seal.offset(), bytes));
+  slot.seal = seal;
+  if (durable_) TW_RETURN_IF_ERROR(setup_.file->sync());
+  return write(slot, block_offset(setup_.geometry, slot.changed_begin),
+               block_offset(setup_.geometry, slot.changed_end));
+}
+
+Status SuperblockStore::store_added(Slot& slot) {
+  const format::VpGeometry& geometry = setup_.geometry;
+  const std::uint64_t begin = block_offset(geometry, slot.seal.blocks);
+  const std::uint64_t end = block_offset(geometry, slot.blocks);
+  const std::uint64_t rows_begin = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{slot.rows};
+  const std::uint64_t rows_end = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{slot.seal.rows};
+  if (slot.seal.turn == 0 && rows_begin - end <= kOneWrite) return write(slot, begin, rows_end);
+  if (end > begin) TW_RETURN_IF_ERROR(write(slot, begin, end));
+  return rows_end > rows_begin ? write(slot, rows_begin, rows_end) : Status{};
+}
+
+Status SuperblockStore::store(Slot& slot) {
+  if (!slot.dirty()) return {};
+  const bool fresh = slot.seal.turn == 0;
+  const bool changed = slot.changed_end > slot.changed_begin;
+  if (changed) TW_RETURN_IF_ERROR(store_changed(slot));
+  TW_RETURN_IF_ERROR(store_added(slot));
+  format::Seal seal = slot.seal;
+  ++seal.turn;
+  seal.updating = false;
+  seal.rows = slot.rows;
+  seal.blocks = slot.blocks;
+  seal.table_crc = table_crc(slot.image, setup_.geometry, slot.rows);
+  seal.block_crc = block_crc(slot.image, setup_.geometry, slot.blocks);
+  const auto bytes = encode_seal(seal, header_of(slot));
+  if (fresh) {
+    const auto header = encode_superblock_header(header_of(slot));
+    std::ranges::copy(header, slot.image.begin());
+    std::ranges::copy(bytes, slot.image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
+    TW_RETURN_IF_ERROR(write(slot, 0, format::kSuperblockHeader));
+  } else {
+    TW_RETURN_IF_ERROR(setup_.file->write(offset_of(slot) + seal.offset(), bytes));
+  }
+  slot.seal = seal;
+  slot.changed_begin = slot.changed_end = 0;
+  return {};
+}
+
+Status SuperblockStore::flush() {
+  Status first;
+  for (Slot& slot : slots_) {
+    Status status = store(slot);
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
+}
+
+// A place for a superblock: a new one, or that of one that was not asked for lately. The current one stays.
+Result<std::size_t> SuperblockStore::free_slot() {
+  if (slots_.size() < most_slots_) {
+    slots_.emplace_back();
+    return slots_.size() - 1;
+  }
+  for (;; ++hand_) {
+    const std::size_t i = hand_ % slots_.size();
+    Slot& slot = slots_[i];
+    if (i == current_) continue;
+    if (slot.used) {
+      slot.used = false;
+      continue;
+    }
+    TW_RETURN_IF_ERROR(store(slot));
+    ++hand_;
+    slot_of_.erase(slot.number);
+    if (last_found_ == i) last_found_ = kNone;
+    slot.number = std::numeric_limits<std::uint64_t>::max();
+    return i;
+  }
+}
+
+Status SuperblockStore::load(Slot& slot, std::uint64_t number) {
+  slot.image.resize(setup_.geometry.superblock_bytes);
+  const std::uint64_t offset = number * setup_.geometry.superblock_bytes;
+  TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.file->read(offset, slot.image));
+  std::fill(slot.image.begin() + static_cast<std::ptrdiff_t>(got), slot.image.end(), std::byte{0});
+  TW_ASSIGN_OR_RETURN(const auto parsed, parse_superblock(slot.image, setup_.id, number, setup_.geometry));
+  if (parsed.blocks == format::Wholeness::damaged)
+    return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': superblock " + std::to_string(number) +
+                                                 ": the checksum of its blocks does not match");
+  slot.number = number;
+  slot.seal = parsed.seal;
+  slot.rows = parsed.seal.rows;
+  slot.blocks = parsed.seal.blocks;
+  slot.changed_begin = slot.changed_end = 0;
+  return {};
+}
+
+Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
+  if (last_found_ != kNone && slots_[last_found_].number == number) return &slots_[last_found_];
+  const auto known = slot_of_.find(number);
+  if (known != slot_of_.end()) {
+    last_found_ = known->second;
+  } else {
+    TW_ASSIGN_OR_RETURN(const std::size_t place, free_slot());
+    slots_[place].number = std::numeric_limits<std::uint64_t>::max();
+    slots_[place].rows = slots_[place].blocks = 0;
+    slots_[place].seal = {};
+    TW_RETURN_IF_ERROR(load(slots_[place], number));
+    slot_of_.emplace(number, place);
+    last_found_ = place;
+  }
+  slots_[last_found_].used = true;
+  return &slots_[last_found_];
+}
+
+Status SuperblockStore::make_new() {
+  const std::uint64_t number = setup_.next;
+  if (number >= kMostOffset / setup_.geometry.superblock_bytes)
+    return Status::error(Code::out_of_range, "'" + setup_.file->path() + "' would end above 2^63-1");
+  current_ = kNone;
+  TW_ASSIGN_OR_RETURN(const std::size_t place, free_slot());
+  Slot& slot = slots_[place];
+  slot.number = std::numeric_limits<std::uint64_t>::max();
+  slot.image.assign(setup_.geometry.superblock_bytes, std::byte{0});
+  slot.seal = {};
+  slot.rows = slot.blocks = slot.changed_begin = slot.changed_end = 0;
+  slot_of_.emplace(number, place);
+  slot.number = number;
+  setup_.next += setup_.step;
+  end_ = number + 1;
+  current_ = place;
+  return {};
+}
+
+Result<SuperblockStore::Slot*> SuperblockStore::current_with_room(std::uint64_t blocks, std::uint64_t rows) {
+  if (current_ != kNone) {
+    Slot& slot = slots_[current_];
+    if (has_room(setup_.geometry, slot.blocks + blocks, slot.rows + rows)) return &slot;
+  }
+  TW_RETURN_IF_ERROR(make_new());
+  return &slots_[current_];
+}
+
+void SuperblockStore::add_row(Slot& slot, const SuperblockRow& row) {
+  last_row_ = row;
+  encode_row(row, std::span(slot.image).subspan(row_offset(setup_.geometry, slot.rows), format::kRowBytes));
+  ++slot.rows;
+}
+
+bool SuperblockStore::extends_last_row(const Slot& slot, std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
+                                       std::uint64_t bytes, SuperblockRow& row) const {
+  if (slot.rows == slot.seal.rows) return false;  // what is sealed does not change
+  row = last_row_;
+  const std::uint64_t full = std::uint64_t{row.blocks} * setup_.geometry.block_bytes;
+  if (vp == row.vp + row.n && index == row.index && blocks == row.blocks && bytes == row.bytes) {
+    ++row.n;
+    return true;
+  }
+  if (blocks == 0 || row.blocks == 0 || row.n != 1 || vp != row.vp || index != row.index + row.blocks ||
+      row.bytes != full)
+    return false;
+  row.blocks += static_cast<std::uint32_t>(blocks);
+  row.bytes += static_cast<std::uint32_t>(bytes);
+  return true;
+}
+
+Result<SuperblockStore::Room> SuperblockStore::take(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
+                                                    std::uint64_t bytes) {
+  const format::VpGeometry& geometry = setup_.geometry;
+  TW_ASSIGN_OR_RETURN(Slot * found, current_with_room(1, 1));
+  Slot& slot = *found;
+  const std::uint64_t used = block_offset(geometry, slot.blocks) + format::kRowBytes * (std::uint64_t{slot.rows} + 1);
+  const std::uint64_t room = (geometry.superblock_bytes - used) / geometry.block_bytes;
+  const std::uint64_t n = std::min({blocks, room, format::kMostRun});
+  const std::uint64_t told = std::min(bytes, n * geometry.block_bytes);
+  SuperblockRow row;
+  if (extends_last_row(slot, vp, index, n, told, row)) {
+    --slot.rows;
+  } else {
+    row = {vp, index, 1, static_cast<std::uint32_t>(n), slot.blocks, static_cast<std::uint32_t>(told)};
+  }
+  add_row(slot, row);
+  const Room taken{
+      {slot.number * (geometry.superblock_bytes / geometry.block_bytes) + geometry.header_blocks() + slot.blocks, n},
+      slot.image.data() + block_offset(geometry, slot.blocks)};
+  slot.blocks += static_cast<std::uint32_t>(n);
+  slot.used = true;
+  return taken;
+}
+
+Status SuperblockStore::tell(std::uint64_t vp, std::uint64_t bytes) {
+  const std::uint64_t index = bytes / setup_.geometry.block_bytes;
+  const std::uint64_t rest = bytes % setup_.geometry.block_bytes;
+  TW_ASSIGN_OR_RETURN(Slot * slot, current_with_room(0, 1));
+  SuperblockRow row;
+  if (extends_last_row(*slot, vp, index, 0, rest, row)) {
+    --slot->rows;
+  } else {
+    row = {vp, index, 1, 0, 0, static_cast<std::uint32_t>(rest)};
+  }
+  add_row(*slot, row);
+  return {};
+}
+
+bool SuperblockStore::may_change(BlockRun run) const {
+  const std::uint64_t per_superblock = setup_.geometry.superblock_bytes / setup_.geometry.block_bytes;
+  return run.address / per_superblock >= setup_.sealed;
+}
+
+Result<std::byte*> SuperblockStore::blocks(BlockRun run, bool change) {
+  const format::VpGeometry& geometry = setup_.geometry;
+  const std::uint64_t per_superblock = geometry.superblock_bytes / geometry.block_bytes;
+  const std::uint64_t number = run.address / per_superblock;
+  const std::uint64_t within = run.address % per_superblock;
+  TW_ASSIGN_OR_RETURN(Slot * slot, find(number));
+  const bool there = within >= geometry.header_blocks() && within - geometry.header_blocks() <= slot->blocks &&
+                     run.blocks <= slot->blocks - (within - geometry.header_blocks());
+  if (!there)
+    return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': a pointer names blocks that superblock " +
+                                                 std::to_string(number) + " does not have");
+  const auto first = static_cast<std::uint32_t>(within - geometry.header_blocks());
+  const auto sealed_end = std::min(first + static_cast<std::uint32_t>(run.blocks), slot->seal.blocks);
+  if (change && first < sealed_end) {
+    const bool none = slot->changed_end == slot->changed_begin;
+    slot->changed_begin = none ? first : std::min(slot->changed_begin, first);
+    slot->changed_end = none ? sealed_end : std::max(slot->changed_end, sealed_end);
+  }
+  return slot->image.data() + within * geometry.block_bytes;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,104 @@
+// SuperblockStore: the superblocks of a vpfile that one task writes, and those that it reads: a cache of them, found by
+// their numbers, that never gets larger than it may.
+//
+// What is added to a superblock, and what is changed in it, stays in memory until its place is needed or flush() is
+// called. Then it is stored in the order that section 3 of docs/format/vpfile.md asks for, so that what was sealed
+// stays true:
+//
+//   1. where sealed blocks were changed: a seal that says "updating" (and reaches the storage, if something was
+//   synced),
+//      then those blocks
+//   2. blocks and rows that were added
+//   3. the seal of all that; of a new superblock the header with it
+//
+// One call at a time.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "format/vpfile_directory.hpp"
+#include "format/vpfile_superblock.hpp"
+
+namespace thalweg {
+
+class SuperblockStore {
+ public:
+  struct Setup {
+    StoredFile* file = nullptr;
+    format::VpIdentity id{};
+    format::VpGeometry geometry;
+    std::uint64_t session = 1;
+    std::uint64_t sealed = 0;  // numbers of earlier sessions are lower: they are not changed
+    std::uint64_t next = 0;    // number of the first one that this task makes, the others follow
+    std::uint64_t step = 1;    //   in these steps
+    std::uint64_t cache_bytes = 0;
+  };
+  explicit SuperblockStore(const Setup& setup);
+
+  // New blocks for `vp` from block `index` of its IB segment on: as many of `blocks` as there is room for, at least
+  // one. They are zero, and the caller fills them; the stream has `bytes` bytes in all `blocks`. Good until the next
+  // call.
+  struct Room {
+    format::BlockRun run;
+    std::byte* memory = nullptr;
+  };
+  Result<Room> take(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks, std::uint64_t bytes);
+  // Whether the blocks of a run may be changed: they are of this session.
+  bool may_change(format::BlockRun run) const;
+  // The blocks of a run. `change`: the caller writes to them. Good until the next call.
+  Result<std::byte*> blocks(format::BlockRun run, bool change);
+  // That the stream of `vp` has `bytes` bytes in the IB segment, in blocks that are there already.
+  Status tell(std::uint64_t vp, std::uint64_t bytes);
+  // All is stored and sealed. What failed may be tried again.
+  Status flush();
+
+  std::uint64_t end() const { return end_; }  // all numbers made here are lower
+  void set_durable() { durable_ = true; }
+
+ private:
+  struct Slot {
+    std::uint64_t number = 0;
+    std::vector<std::byte> image;
+    format::Seal seal;  // as stored; turn 0: nothing is
+    std::uint32_t rows = 0;
+    std::uint32_t blocks = 0;
+    std::uint32_t changed_begin = 0;  // blocks, of those that are sealed
+    std::uint32_t changed_end = 0;
+    bool used = false;  // since the last round of the clock
+    bool dirty() const { return seal.rows != rows || seal.blocks != blocks || changed_end > changed_begin; }
+  };
+
+  format::SuperblockHeader header_of(const Slot& slot) const {
+    return {setup_.id, slot.number, setup_.session, setup_.geometry};
+  }
+  std::uint64_t offset_of(const Slot& slot) const { return slot.number * setup_.geometry.superblock_bytes; }
+  Result<Slot*> find(std::uint64_t number);
+  Result<std::size_t> free_slot();
+  Result<Slot*> current_with_room(std::uint64_t blocks, std::uint64_t rows);
+  Status make_new();
+  Status load(Slot& slot, std::uint64_t number);
+  Status store(Slot& slot);
+  Status store_changed(Slot& slot);
+  Status store_added(Slot& slot);
+  Status write(const Slot& slot, std::uint64_t from, std::uint64_t to);
+  bool extends_last_row(const Slot& slot, std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
+                        std::uint64_t bytes, format::SuperblockRow& row) const;
+  void add_row(Slot& slot, const format::SuperblockRow& row);
+
+  Setup setup_;
+  std::uint64_t end_;
+  bool durable_ = false;
+  std::vector<Slot> slots_;
+  std::size_t most_slots_;
+  std::size_t hand_ = 0;
+  std::unordered_map<std::uint64_t, std::size_t> slot_of_;
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  std::size_t current_ = kNone;     // that is being filled
+  std::size_t last_found_ = kNone;  // most are asked for several times in a row
+  format::SuperblockRow last_row_;  // of the current one
+};
+
+}  // namespace thalweg

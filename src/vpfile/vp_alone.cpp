@@ -1,0 +1,241 @@
+// What one VP does by itself, and what all VPs of a task do without asking other tasks: positions and flags.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "base/size_units.hpp"
+#include "vpfile/vpfile.hpp"
+
+namespace thalweg {
+
+Status VpFile::check_local(std::uint64_t local) const {
+  if (local < vps_.count()) return {};
+  return Status::error(Code::invalid_argument, "'" + path_ + "': this task has " + std::to_string(vps_.count()) +
+                                                   " virtual processors, and none with local number " +
+                                                   std::to_string(local));
+}
+
+Status VpFile::too_long(std::uint64_t local) const {
+  return Status::error(Code::out_of_range, "'" + path_ + "': the stream of virtual processor " +
+                                               std::to_string(vps_.count() > local ? vps_.number(local) : 0) +
+                                               " would be longer than it may");
+}
+
+Status VpFile::go_apart() {
+  if (apart_) return {};
+  states_.resize(vps_.count());
+  for (VpState& state : states_) {
+    state.position = position_;
+    state.clear(VpState::kEof);
+    state.clear(VpState::kError);
+    if (eof_) state.set(VpState::kEof);
+    if (error_) state.set(VpState::kError);
+  }
+  apart_ = true;
+  return {};
+}
+
+void VpFile::come_together() {
+  if (!apart_ || states_.empty()) return;
+  const VpState& first = states_[0];
+  for (const VpState& state : states_)
+    if (state.position != first.position || state.has(VpState::kEof) || state.has(VpState::kError)) return;
+  position_ = first.position;
+  eof_ = error_ = apart_ = false;
+}
+
+Status VpFile::load(std::uint64_t local) {
+  VpState& state = states_[local];
+  if (state.has(VpState::kLoaded)) return {};
+  if (!geometry_.has_ib()) return {};  // there may be one later
+  TW_RETURN_IF_ERROR(make_segment());
+  return segment_->load(state, vps_.number(local));
+}
+
+std::uint64_t VpFile::end_of(std::uint64_t local) const {
+  return geometry_.lattice_bytes() + (states_.empty() ? 0 : states_[local].bytes);
+}
+
+Status VpFile::give_pushed(const VpMemory& layout, std::uint64_t local, std::byte* memory, std::uint64_t bytes,
+                           std::uint64_t* done) {
+  const auto pushed = pushed_.find(local);
+  if (pushed == pushed_.end()) return {};
+  std::string& waiting = pushed->second;
+  for (; *done < bytes && !waiting.empty(); ++*done) {
+    const auto byte = static_cast<std::byte>(waiting.back());
+    copy_in(layout, memory, *done, {&byte, 1});
+    waiting.pop_back();
+    ++states_[local].position;
+  }
+  if (waiting.empty()) pushed_.erase(pushed);
+  return {};
+}
+
+Status VpFile::move_alone(Direction direction, std::uint64_t local, Piece piece) {
+  VpState& state = states_[local];
+  const std::uint64_t lattice = geometry_.lattice_bytes();
+  const std::uint64_t part = state.position < lattice ? std::min(lattice - state.position, piece.bytes) : 0;
+  if (part > 0) {
+    TW_RETURN_IF_ERROR(move_lattice_one(direction, local, state.position, {piece.memory, part}));
+    state.position += part;
+  }
+  const std::span<std::byte> rest{piece.memory + part, piece.bytes - part};
+  if (rest.empty()) return {};
+  const std::uint64_t vp = vps_.number(local);
+  const std::uint64_t from = state.position - lattice;
+  TW_RETURN_IF_ERROR(direction == Direction::write ? segment_->write(state, vp, from, rest)
+                                                   : segment_->read(state, vp, from, rest));
+  state.position += rest.size();
+  return {};
+}
+
+Result<std::uint64_t> VpFile::read_one(std::uint64_t local, std::span<std::byte> to) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  if (!may_read_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for reading");
+  const std::lock_guard lock(mutex_);
+  TW_RETURN_IF_ERROR(go_apart());
+  TW_RETURN_IF_ERROR(load(local));
+  VpState& state = states_[local];
+  std::uint64_t done = 0;
+  if (!pushed_.empty()) TW_RETURN_IF_ERROR(give_pushed(VpMemory{}, local, to.data(), to.size(), &done));
+  const std::uint64_t end = end_of(local);
+  const std::uint64_t there = state.position < end ? end - state.position : 0;
+  const std::uint64_t bytes = std::min<std::uint64_t>(to.size() - done, there);
+  if (to.size() - done > there) state.set(VpState::kEof);
+  const Status status = move_alone(Direction::read, local, {to.data() + done, bytes});
+  if (status.ok()) return done + bytes;
+  state.set(VpState::kError);
+  return status;
+}
+
+Result<std::uint64_t> VpFile::write_one(std::uint64_t local, std::span<const std::byte> data) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  if (!may_write_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for writing");
+  const std::lock_guard lock(mutex_);
+  if (data.empty()) return std::uint64_t{0};
+  TW_RETURN_IF_ERROR(go_apart());
+  TW_RETURN_IF_ERROR(load(local));
+  VpState& state = states_[local];
+  drop_pushed(local);
+  if (appends_) state.position = end_of(local);
+  if (data.size() > kMostStream || state.position > kMostStream - data.size()) return too_long(local);
+  if (state.position + data.size() > geometry_.lattice_bytes()) TW_RETURN_IF_ERROR(make_segment());
+  const Status status = move_alone(Direction::write, local, {const_cast<std::byte*>(data.data()), data.size()});
+  if (status.ok()) return data.size();
+  state.set(VpState::kError);
+  return status;
+}
+
+Status VpFile::push_back(std::uint64_t local, unsigned char byte) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  const std::lock_guard lock(mutex_);
+  TW_RETURN_IF_ERROR(go_apart());
+  VpState& state = states_[local];
+  if (state.position == 0)
+    return Status::error(Code::invalid_argument,
+                         "'" + path_ + "': nothing can be pushed back at the beginning of a stream");
+  pushed_[local].push_back(static_cast<char>(byte));
+  --state.position;
+  state.clear(VpState::kEof);
+  return {};
+}
+
+std::uint64_t VpFile::position(std::uint64_t local) {
+  const std::lock_guard lock(mutex_);
+  return apart_ ? states_[local].position : position_;
+}
+
+bool VpFile::flag(std::uint64_t local, VpState::Flag which) {
+  const std::lock_guard lock(mutex_);
+  if (!apart_) return which == VpState::kEof ? eof_ : error_;
+  return states_[local].has(which);
+}
+
+void VpFile::clear_flags(std::uint64_t local) {
+  const std::lock_guard lock(mutex_);
+  if (!apart_ && !eof_ && !error_) return;
+  if (!go_apart().ok()) return;
+  states_[local].clear(VpState::kEof);
+  states_[local].clear(VpState::kError);
+}
+
+void VpFile::clear_flags(const std::uint8_t* mask) {
+  if (mask == nullptr && !apart_) {
+    eof_ = error_ = false;
+    return;
+  }
+  for (std::uint64_t local = 0; local < vps_.count(); ++local)
+    if (mask == nullptr || mask[local] != 0) clear_flags(local);
+  come_together();
+}
+
+Result<std::uint64_t> VpFile::size_of(std::uint64_t local) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  const std::lock_guard lock(mutex_);
+  if (!geometry_.has_ib()) return geometry_.lattice_bytes();
+  if (states_.empty()) {
+    const bool apart = apart_;
+    TW_RETURN_IF_ERROR(go_apart());
+    if (!apart) come_together();
+  }
+  TW_RETURN_IF_ERROR(load(local));
+  return end_of(local);
+}
+
+// Of a state that is loaded where its end is asked for.
+Result<std::uint64_t> VpFile::target(std::uint64_t local, std::int64_t offset, int whence) {
+  std::uint64_t base = 0;
+  if (whence == SEEK_CUR) {
+    base = apart_ ? states_[local].position : position_;
+  } else if (whence == SEEK_END) {
+    base = end_of(local);
+  } else if (whence != SEEK_SET) {
+    return Status::error(Code::invalid_argument,
+                         "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+  }
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(static_cast<std::int64_t>(base), offset, &sum) && sum >= 0)
+    return static_cast<std::uint64_t>(sum);
+  return Status::error(Code::invalid_argument, "'" + path_ + "': cannot seek by " + std::to_string(offset) + " from " +
+                                                   std::to_string(base) + " in the stream of virtual processor " +
+                                                   std::to_string(vps_.count() > local ? vps_.number(local) : 0));
+}
+
+Status VpFile::seek_one(std::uint64_t local, std::int64_t offset, int whence) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  const std::lock_guard lock(mutex_);
+  TW_RETURN_IF_ERROR(go_apart());
+  if (whence == SEEK_END) TW_RETURN_IF_ERROR(load(local));
+  TW_ASSIGN_OR_RETURN(states_[local].position, target(local, offset, whence));
+  states_[local].clear(VpState::kEof);
+  drop_pushed(local);
+  return {};
+}
+
+Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask) {
+  const bool ends_differ = whence == SEEK_END && geometry_.has_ib();
+  if (offsets == nullptr && mask == nullptr && !ends_differ && !apart_) {
+    TW_ASSIGN_OR_RETURN(position_, target(0, offset, whence));
+    eof_ = false;
+    return {};
+  }
+  TW_RETURN_IF_ERROR(go_apart());
+  std::vector<std::uint64_t> targets(vps_.count());
+  const auto takes_part = [&](std::uint64_t local) { return mask == nullptr || mask[local] != 0; };
+  for (std::uint64_t local = 0; local < vps_.count(); ++local) {
+    if (!takes_part(local)) continue;
+    if (whence == SEEK_END) TW_RETURN_IF_ERROR(load(local));
+    TW_ASSIGN_OR_RETURN(targets[local], target(local, offsets != nullptr ? offsets[local] : offset, whence));
+  }
+  for (std::uint64_t local = 0; local < vps_.count(); ++local) {
+    if (!takes_part(local)) continue;
+    states_[local].position = targets[local];
+    states_[local].clear(VpState::kEof);
+    drop_pushed(local);
+  }
+  come_together();
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,145 @@
+// Rows of the lattice: what all VPs move of one record or round, by one collective access; through a buffer of the row
+// where it is not moved as a whole.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "group/agree.hpp"
+#include "vpfile/vpfile.hpp"
+
+namespace thalweg {
+
+using format::LatticeRow;
+
+void VpFile::extend_lattice(std::uint64_t end) {
+  if (geometry_.buffer_bytes == 0)
+    geometry_.nb_bytes = std::max(geometry_.nb_bytes, end);
+  else if (end > geometry_.nb_bytes)
+    geometry_.cb_bytes = std::max(geometry_.cb_bytes, end - geometry_.nb_bytes);
+}
+
+// Collective. `packed`: what the VPs of this task have, one behind the other.
+Op<Status> VpFile::move_whole_row(Direction direction, const LatticeRow& row, std::byte* packed) {
+  Access access;
+  access.direction = direction;
+  std::vector<Extent> extents;
+  access.status = or_out_of_memory([&] {
+    extents.reserve(vps_.n_runs());
+    for (std::uint64_t run = 0; run < vps_.n_runs(); ++run)
+      extents.push_back({packed + run * vps_.run_length() * row.bytes, vps_.run_length() * row.bytes,
+                         row.offset_of(vps_.run_begin(run))});
+    return Status{};
+  });
+  access.extents = extents;
+  // What a file that ends early does not have is zero (docs/format/vpfile.md, section 1).
+  if (direction == Direction::read) std::memset(packed, 0, vps_.count() * row.bytes);
+  Outcome outcome = co_await file_->access(std::move(access));
+  co_return std::move(outcome.status);
+}
+
+Op<Status> VpFile::store_row() {
+  if (!row_.dirty) co_return Status{};
+  Status status = co_await move_whole_row(Direction::write, row_.place, row_.bytes.data());
+  if (status.ok()) row_.dirty = false;
+  co_return status;
+}
+
+// Makes `row` the one in the buffer. `overwritten`: all of it will be.
+Op<Status> VpFile::take_row(const LatticeRow& row, bool overwritten) {
+  if (row_.valid && row_.place.file_offset == row.file_offset && row_.place.bytes == row.bytes) co_return Status{};
+  Status status = co_await store_row();
+  if (!status.ok()) co_return status;
+  row_.valid = false;
+  row_.place = row;
+  status = or_out_of_memory([&] {
+    row_.bytes.resize(vps_.count() * row.bytes);
+    return Status{};
+  });
+  const bool stored = row.begin < stored_end();
+  if (stored && !overwritten) {
+    if (!status.ok()) {
+      Access none;  // the others wait for this task
+      none.status = std::move(status);
+      Outcome outcome = co_await file_->access(std::move(none));
+      co_return std::move(outcome.status);
+    }
+    status = co_await move_whole_row(Direction::read, row, row_.bytes.data());
+  } else {
+    if (status.ok()) std::fill(row_.bytes.begin(), row_.bytes.end(), std::byte{0});
+    status = co_await agree(group(), std::move(status));
+  }
+  row_.valid = status.ok();
+  co_return status;
+}
+
+// `bytes` bytes of each VP, at `at` of its stream, which lie in `row`; in memory they begin `done` bytes behind the
+// beginning of what the VP moves.
+Op<Status> VpFile::move_through_row(const VpTransfer& what, const LatticeRow& row, std::uint64_t at,
+                                    std::uint64_t bytes, std::uint64_t done) {
+  const bool writes = what.direction == Direction::write;
+  Status status = co_await take_row(row, writes && bytes == row.bytes);
+  if (!status.ok()) co_return status;
+  const std::uint64_t within = at - row.begin;
+  VpWalk walk(what, vps_);
+  for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {
+    const std::span<std::byte> place = std::span(row_.bytes).subspan(local * row.bytes + within, bytes);
+    if (writes)
+      copy_out(what.memory, walk.memory(), done, place);
+    else
+      copy_in(what.memory, walk.memory(), done, place);
+  }
+  if (!writes) co_return Status{};
+  row_.dirty = true;
+  extend_lattice(at + bytes);
+  if (at + bytes < row.end()) co_return Status{};
+  co_return co_await store_row();
+}
+
+// Collective, all VPs alike: `bytes` bytes of each stream from `position` on, which are in the lattice, or extend it.
+Op<Status> VpFile::move_rows(const VpTransfer& what, std::uint64_t position, std::uint64_t bytes) {
+  std::uint64_t done = 0;
+  while (done < bytes) {
+    const std::uint64_t at = position + done;
+    const LatticeRow row = row_at(geometry_, at);
+    const std::uint64_t part = std::min(row.end() - at, bytes - done);
+    Status status;
+    if (last_choice_.mode == VpMode::nb && part == row.bytes && part == what.bytes) {
+      if (row_.valid && row_.place.file_offset == row.file_offset) row_.valid = row_.dirty = false;
+      status = co_await move_whole_row(what.direction, row, what.memory.base);
+      if (status.ok() && what.direction == Direction::write) extend_lattice(at + part);
+    } else {
+      status = co_await move_through_row(what, row, at, part, done);
+    }
+    if (!status.ok()) co_return status;
+    done += part;
+  }
+  co_return Status{};
+}
+
+// One VP, by itself. A row that is in the buffer and not stored yet is there only.
+Status VpFile::move_lattice_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece) {
+  while (piece.bytes > 0) {
+    const LatticeRow row = row_at(geometry_, at);
+    const std::uint64_t part = std::min(row.end() - at, piece.bytes);
+    const std::uint64_t within = at - row.begin;
+    const bool here = row_.valid && row_.place.file_offset == row.file_offset && row_.place.bytes == row.bytes;
+    std::byte* copy = here ? row_.bytes.data() + local * row.bytes + within : nullptr;
+    const std::uint64_t offset = row.offset_of(vps_.number(local)) + within;
+    StoredFile& stored = *file_->shared()->stored;
+    if (direction == Direction::write) {
+      if (copy != nullptr) std::memcpy(copy, piece.memory, part);
+      if (copy == nullptr || !row_.dirty) TW_RETURN_IF_ERROR(stored.write(offset, {piece.memory, part}));
+    } else if (copy != nullptr) {
+      std::memcpy(piece.memory, copy, part);
+    } else {
+      TW_ASSIGN_OR_RETURN(const std::size_t got, stored.read(offset, {piece.memory, part}));
+      std::memset(piece.memory + got, 0, part - got);
+    }
+    at += part;
+    piece.memory += part;
+    piece.bytes -= part;
+  }
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,382 @@
+// The collective opening of a vpfile: task 0 looks what is there, all take the same from it.
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <type_traits>
+#include <utility>
+
+#include "base/size_units.hpp"
+#include "group/agree.hpp"
+#include "vpfile/vpfile.hpp"
+
+namespace thalweg {
+
+VpFile::~VpFile() = default;
+
+// What task 0 finds of a vpfile before anything is changed; told to all.
+struct VpFile::Found {
+  VpHints hints;
+  std::uint64_t data_bytes = 0;
+  std::uint8_t has_meta = 0;
+  std::uint8_t has_superblocks = 0;  // the data file begins with one
+  std::array<std::byte, format::kMetaBytes> meta{};
+};
+
+namespace {
+
+std::string meta_path(const std::string& path) { return path + ".meta"; }
+std::string first_path(const std::string& path) { return path + ".first"; }
+std::string overflow_path(const std::string& path) { return path + ".dir"; }
+
+Status bad(const std::string& path, const std::string& what) {
+  return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + what);
+}
+
+struct Mode {
+  bool read = false;
+  bool write = false;
+  bool truncate = false;
+  bool append = false;
+};
+Result<Mode> parse_mode(const VpOpen& how) {
+  Mode mode;
+  const char kind = how.mode.empty() ? ' ' : how.mode[0];
+  const bool plus = how.mode.find('+') != std::string::npos;
+  std::string rest = how.mode.substr(how.mode.empty() ? 0 : 1);
+  std::erase(rest, '+');
+  std::erase(rest, 'b');
+  if ((kind != 'r' && kind != 'w' && kind != 'a') || !rest.empty())
+    return bad(how.path, "the mode is '" + how.mode + "'; r, w, a, r+, w+ or a+");
+  mode.read = kind == 'r' || plus;
+  mode.write = kind != 'r' || plus;
+  mode.truncate = kind == 'w';
+  mode.append = kind == 'a';
+  return mode;
+}
+
+Status check_hint(const std::string& path, const char* name, std::uint64_t value, bool legal, const char* allowed) {
+  if (legal) return {};
+  return bad(path, std::string("the hint ") + name + " is " + std::to_string(value) + "; " + allowed);
+}
+
+// Those of task 0, as all see them.
+Status check_hints(const std::string& path, const VpHints& hints) {
+  const auto power = [](std::uint64_t x) { return x != 0 && (x & (x - 1)) == 0; };
+  const std::uint64_t block = hints.block_bytes;
+  TW_RETURN_IF_ERROR(check_hint(path, "block_bytes", block,
+                                power(block) && block >= format::kLeastBlock && block <= format::kMostBlock,
+                                "a power of two from 16 to 1MiB"));
+  const std::uint64_t super = hints.superblock_bytes;
+  TW_RETURN_IF_ERROR(
+      check_hint(path, "superblock_bytes", super,
+                 super == 0 || (power(super) && super >= format::kLeastSuperblock && super <= format::kMostSuperblock &&
+                                super >= format::kBlocksPerSuperblock * block),
+                 "a power of two from 4096 to 16MiB, at least 8 blocks"));
+  TW_RETURN_IF_ERROR(check_hint(path, "directory_pointers", hints.pointers,
+                                hints.pointers >= 1 && hints.pointers <= format::kMostPointers, "1 to 64"));
+  return check_hint(path, "buffer_bytes", hints.buffer_bytes, hints.buffer_bytes <= kGi, "at most 1GiB");
+}
+
+Status check_arguments(const VpOpen& how) {
+  TW_RETURN_IF_ERROR(how.status);
+  if (how.path.empty()) return bad(how.path, "the name is empty");
+  TW_ASSIGN_OR_RETURN(const Mode mode, parse_mode(how));
+  if (how.shape.empty()) return mode.truncate ? bad(how.path, "a new file needs a shape") : Status{};
+  const auto n = format::count_vps(how.shape);
+  if (!n.has_value()) return n.error().with_context("cannot open '" + how.path + "'");
+  return how.box.has_value() ? check_box(how.shape, *how.box) : Status{};
+}
+
+std::int64_t hash_of(const VpOpen& how) {
+  std::string text = how.path + '\0' + how.mode;
+  for (const std::uint64_t extent : how.shape) text += ',' + std::to_string(extent);
+  return static_cast<std::int64_t>(std::hash<std::string>{}(text));
+}
+
+Status remove_side_files(Backend& backend, const std::string& path) {
+  for (const std::string& name : {meta_path(path), first_path(path), overflow_path(path)}) {
+    const Status status = backend.remove(name);
+    if (!status.ok() && status.code() != Code::not_found) return status;
+  }
+  return {};
+}
+
+format::VpIdentity new_identity() {
+  format::VpIdentity id;
+  std::random_device random;
+  for (std::byte& byte : id) byte = static_cast<std::byte>(random() & 0xFF);
+  return id;
+}
+
+}  // namespace
+
+Status VpFile::write_meta(bool closed) {
+  if (meta_file_ == nullptr) {
+    TW_ASSIGN_OR_RETURN(meta_file_, backend_->open(meta_path(path_), OpenMode::create_keep));
+    TW_RETURN_IF_ERROR(meta_file_->lock());
+  }
+  meta_.closed = closed;
+  meta_.durable = durable_;
+  meta_.geometry = geometry_;
+  ++meta_.sequence;
+  return meta_file_->write(format::meta_offset(meta_.sequence), encode_meta(meta_));
+}
+
+// Task 0, once the arguments of all are known to be right.
+Status VpFile::begin_session() {
+  const bool plain = meta_.sequence == 0 && geometry_.nb_bytes != 0;
+  return plain ? Status{} : write_meta(false);  // an array stays one until something else is added
+}
+
+// What all tasks make of what task 0 found.
+Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks) {
+  hints_ = found.hints;
+  TW_RETURN_IF_ERROR(check_hints(path_, hints_));
+  if (found.has_meta != 0) {
+    auto parsed = format::parse_meta(found.meta);
+    if (!parsed.has_value()) return parsed.error().with_context("cannot open '" + path_ + "'");
+    meta_ = std::move(parsed).value();
+    if (!meta_.closed)
+      return Status::error(Code::not_closed, "'" + path_ + "' was not closed; `thalweg repair " + path_ +
+                                                 "` brings back what was flushed");
+    geometry_ = meta_.geometry;
+    durable_ = meta_.durable;
+    ib_bytes_before_ = meta_.ib_bytes;
+    if (!how.shape.empty() && how.shape != meta_.shape) return wrong_shape(how.shape);
+  } else {
+    if (found.has_superblocks != 0)
+      return Status::error(Code::corrupt_file, "'" + path_ + "' holds blocks of a vpfile, but '" + meta_path(path_) +
+                                                   "' is missing; `thalweg repair` makes it anew");
+    if (how.shape.empty()) return bad(path_, "there is no '" + meta_path(path_) + "' to tell its shape; give one");
+    TW_ASSIGN_OR_RETURN(geometry_.n, format::count_vps(how.shape));
+    meta_.shape = how.shape;
+    meta_.sequence = 0;
+    if (found.data_bytes % geometry_.n != 0)
+      return bad(path_, "it has " + std::to_string(found.data_bytes) + " bytes, which is no multiple of the " +
+                            std::to_string(geometry_.n) + " virtual processors");
+    geometry_.nb_bytes = found.data_bytes / geometry_.n;
+    if (hints_.record_bytes != 0 && geometry_.nb_bytes != 0) {
+      if (geometry_.nb_bytes % hints_.record_bytes != 0)
+        return bad(path_, "each stream has " + std::to_string(geometry_.nb_bytes) +
+                              " bytes, which is no multiple of record_bytes, " + std::to_string(hints_.record_bytes));
+      geometry_.record_bytes = hints_.record_bytes;
+    }
+  }
+  mode_ = geometry_.has_ib() ? VpMode::ib : geometry_.buffer_bytes != 0 ? VpMode::cb : VpMode::nb;
+  VpBox box = how.box.has_value() ? *how.box : default_box(meta_.shape, task, tasks);
+  TW_RETURN_IF_ERROR(check_box(meta_.shape, box));
+  vps_ = LocalVps(meta_.shape, std::move(box));
+  return {};
+}
+
+Status VpFile::wrong_shape(const VpShape& given) const {
+  const auto text = [](const VpShape& shape) {
+    std::string words;
+    for (const std::uint64_t extent : shape) words += (words.empty() ? "" : ", ") + std::to_string(extent);
+    return "(" + words + ")";
+  };
+  return bad(path_, "its shape is " + text(meta_.shape) + ", asked for is " + text(given));
+}
+
+// Every VP must be one task's.
+Op<Status> VpFile::agree_on_boxes() {
+  const auto tasks = static_cast<std::uint64_t>(group().size());
+  const auto task = static_cast<std::uint64_t>(group().rank());
+  const std::uint64_t each = geometry_.n / tasks;
+  const std::uint64_t more = geometry_.n % tasks;
+  const std::uint64_t begin = task * each + std::min(task, more);
+  const std::uint64_t end = begin + each + (task < more ? 1 : 0);
+  std::vector<std::int64_t> sums(2);
+  sums[0] = static_cast<std::int64_t>(vps_.count());
+  sums[1] = static_cast<std::int64_t>(fingerprint(vps_) - fingerprint(begin, end));
+  auto all = co_await group().allreduce(std::move(sums), Reduction::sum);
+  if (!all.has_value()) co_return all.error();
+  if (all.value()[0] == static_cast<std::int64_t>(geometry_.n) && all.value()[1] == 0) co_return Status{};
+  co_return or_out_of_memory([&] {
+    return bad(path_, "the boxes of the tasks have " + std::to_string(all.value()[0]) +
+                          " virtual processors in all, and each of the " + std::to_string(geometry_.n) +
+                          " must be in exactly one");
+  });
+}
+
+Result<VpFile::Found> VpFile::look(const VpOpen& how) {
+  Found found;
+  found.hints = how.hints;
+  TW_ASSIGN_OR_RETURN(const Mode mode, parse_mode(how));
+  if (mode.truncate) return found;
+  TW_ASSIGN_OR_RETURN(const bool exists, backend_->exists(how.path));
+  if (exists) {
+    TW_ASSIGN_OR_RETURN(const auto data, backend_->open(how.path, OpenMode::read));
+    TW_ASSIGN_OR_RETURN(found.data_bytes, data->size());
+    std::array<std::byte, 8> begin{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
+    found.has_superblocks = format::begins_as_superblock(std::span(begin).first(got)) ? 1 : 0;
+  }
+  TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(meta_path(how.path)));
+  if (has_meta) {
+    TW_ASSIGN_OR_RETURN(const auto meta, backend_->open(meta_path(how.path), OpenMode::read));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, found.meta));
+    static_cast<void>(got);  // what is not there is zero, and no slot
+    found.has_meta = 1;
+  }
+  return found;
+}
+
+Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<Backend> backend, VpOpen how) {
+  static_assert(std::is_trivially_copyable_v<Found>);
+  std::unique_ptr<VpFile> file;
+  Status status = or_out_of_memory([&] {
+    file.reset(new VpFile);
+    file->backend_ = backend;
+    file->path_ = how.path;
+    return check_arguments(how);
+  });
+  const std::int64_t hash = status.ok() ? hash_of(how) : 0;
+  status = co_await same_on_all(group, hash, 0, std::move(status), "the name, mode or shape of an open");
+  if (!status.ok()) co_return status;
+
+  const Mode mode = parse_mode(how).value();
+  Found found;
+  if (group.rank() == 0) {
+    auto seen = or_out_of_memory([&] { return file->look(how); });
+    status = seen.status();
+    if (seen.has_value()) found = seen.value();
+    if (status.ok() && mode.truncate) status = or_out_of_memory([&] { return remove_side_files(*backend, how.path); });
+  }
+  status = co_await agree(group, std::move(status));
+  if (!status.ok()) co_return status;
+  const ByteView mine = std::as_bytes(std::span(&found, 1));
+  const auto told = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
+  if (!told.has_value()) co_return told.error();
+  std::memcpy(static_cast<void*>(&found), told.value().data(), sizeof found);
+
+  const auto task = static_cast<std::uint64_t>(group.rank());
+  const auto tasks = static_cast<std::uint64_t>(group.size());
+  status = or_out_of_memory([&] { return file->adopt(how, found, task, tasks); });
+  status = co_await agree(group, std::move(status));
+  if (!status.ok()) co_return status;
+
+  PlainOpen plain;
+  plain.path = how.path;
+  plain.options.read = true;
+  plain.options.write = mode.write;
+  plain.options.create = mode.truncate || mode.append;
+  plain.options.truncate = mode.truncate;
+  plain.hints = how.storage_hints;
+  auto opened = co_await PlainFile::open(group, backend, std::move(plain));
+  if (!opened.has_value()) co_return opened.error();
+  file->file_ = std::move(opened).value();
+  file->may_read_ = mode.read;
+  file->may_write_ = mode.write;
+  file->appends_ = mode.append;
+  if (mode.write) ++file->meta_.session;
+
+  status = co_await file->agree_on_boxes();
+  if (status.ok()) {
+    std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
+      try {
+        return std::make_shared<VpSideFiles>();
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+    };
+    auto side = co_await group.share_in_process(std::move(make));
+    status = side.status();
+    if (side.has_value()) file->side_ = std::static_pointer_cast<VpSideFiles>(side.value());
+    if (status.ok() && file->side_ == nullptr) status = out_of_memory();
+    if (status.ok() && mode.write && group.rank() == 0) {
+      status = or_out_of_memory([&] {
+        if (found.has_meta == 0) file->meta_.id = new_identity();
+        return file->begin_session();
+      });
+    }
+    status = co_await agree(group, std::move(status));
+  }
+  if (status.ok()) status = co_await file->tell_identity();
+  if (!status.ok()) {
+    const Status closed = co_await file->file_->close();
+    static_cast<void>(closed);
+    co_return status;
+  }
+  co_return file;
+}
+
+// That of a new file is made by task 0.
+Op<Status> VpFile::tell_identity() {
+  const ByteView mine(meta_.id);
+  const auto told = co_await group().broadcast(group().rank() == 0 ? mine : ByteView{}, 0);
+  if (!told.has_value()) co_return told.error();
+  std::ranges::copy(told.value(), meta_.id.begin());
+  co_return Status{};
+}
+
+Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored) {
+  if (file != nullptr) return {};
+  const std::string name = which == format::DirectoryFile::first ? first_path(path_) : overflow_path(path_);
+  auto opened = backend_->open(name, !may_write_ ? OpenMode::read
+                                     : stored    ? OpenMode::read_write
+                                                 : OpenMode::create_keep);
+  if (!opened.has_value()) {
+    if (opened.error().code() != Code::not_found) return opened.error();
+    return Status::error(Code::corrupt_file, "'" + name + "' is missing; `thalweg repair " + path_ + "` makes it anew");
+  }
+  format::DirectoryHeader header{which, meta_.id, geometry_.n, geometry_.pointers, geometry_.block_bytes};
+  std::array<std::byte, format::kDirectoryHeader> bytes{};
+  if (stored) {
+    TW_ASSIGN_OR_RETURN(const std::size_t got, opened.value()->read(0, bytes));
+    const Status whole = check_directory_header(std::span(bytes).first(got), header);
+    if (!whole.ok()) return whole.with_context("'" + path_ + "' (`thalweg repair` makes it anew)");
+  } else {
+    TW_RETURN_IF_ERROR(opened.value()->write(0, encode_directory_header(header)));
+  }
+  file = std::move(opened).value();
+  return {};
+}
+
+// Computed by each task from what all know: the IB segment begins behind the lattice as it is now.
+Status VpFile::make_segment() {
+  if (segment_ != nullptr) return {};
+  const bool stored = geometry_.has_ib();
+  format::VpGeometry geometry = geometry_;
+  if (!stored) {
+    geometry.block_bytes = static_cast<std::uint32_t>(hints_.block_bytes);
+    const std::uint64_t least = std::max(kDefaultSuperblock, 64 * hints_.block_bytes);
+    geometry.superblock_bytes = static_cast<std::uint32_t>(
+        hints_.superblock_bytes != 0 ? hints_.superblock_bytes : std::min(least, format::kMostSuperblock));
+    geometry.pointers = static_cast<std::uint32_t>(hints_.pointers);
+    const std::uint64_t bytes = geometry.superblock_bytes;
+    geometry.first_superblock = (geometry.lattice_end() + bytes - 1) / bytes;
+  }
+  const auto task = static_cast<std::uint64_t>(group().rank());
+  const auto tasks = static_cast<std::uint64_t>(group().size());
+  const format::VpGeometry before = std::exchange(geometry_, geometry);
+  const Status opened = [&]() -> Status {
+    const std::lock_guard lock(side_->mutex);
+    TW_RETURN_IF_ERROR(open_side_file(format::DirectoryFile::first, side_->first, stored));
+    return open_side_file(format::DirectoryFile::overflow, side_->overflow, stored);
+  }();
+  if (!opened.ok()) {
+    geometry_ = before;
+    return opened;
+  }
+  IndependentSegment::Setup setup;
+  setup.stored = stored;
+  const std::uint64_t sealed = std::max(meta_.end_of_superblocks, geometry.first_superblock);
+  setup.superblocks = {file_->shared()->stored.get(),
+                       meta_.id,
+                       geometry,
+                       meta_.session,
+                       sealed,
+                       sealed + task,
+                       tasks,
+                       hints_.cache_bytes};
+  const std::uint64_t pages =
+      meta_.end_of_entries == 0 ? 0 : (meta_.end_of_entries - 1 + EntryPages::kPerPage - 1) / EntryPages::kPerPage;
+  setup.directory = {side_->first.get(),    side_->overflow.get(), meta_.id, geometry, pages + task, tasks,
+                     hints_.cache_bytes / 2};
+  segment_ = std::make_unique<IndependentSegment>(setup);
+  if (durable_) segment_->set_durable();
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,104 @@
+#include "vpfile/vp_shape.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace thalweg {
+
+namespace {
+
+std::string text_of(const VpShape& shape) {
+  std::string text;
+  for (const std::uint64_t extent : shape) text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "(" + text + ")";
+}
+
+// Steele, Lea, Flood 2014: the mixing of SplitMix64.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+VpBox default_box(const VpShape& shape, std::uint64_t task, std::uint64_t tasks) {
+  auto cut = std::ranges::find_if(shape, [&](std::uint64_t extent) { return extent >= tasks; });
+  if (cut == shape.end()) cut = std::ranges::max_element(shape);
+  const auto dimension = static_cast<std::size_t>(cut - shape.begin());
+  const std::uint64_t each = *cut / tasks;
+  const std::uint64_t more = *cut % tasks;  // tasks that have one more
+  VpBox box{VpShape(shape.size(), 0), shape};
+  box.start[dimension] = task * each + std::min(task, more);
+  box.count[dimension] = each + (task < more ? 1 : 0);
+  return box;
+}
+
+Status check_box(const VpShape& shape, const VpBox& box) {
+  if (box.start.size() != shape.size() || box.count.size() != shape.size())
+    return Status::error(Code::invalid_argument, "the box of this task has " + std::to_string(box.count.size()) +
+                                                     " dimensions, the shape " + text_of(shape) + " has " +
+                                                     std::to_string(shape.size()));
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (box.start[i] <= shape[i] && box.count[i] <= shape[i] - box.start[i]) continue;
+    return Status::error(Code::invalid_argument, "the box of this task, start " + text_of(box.start) + ", count " +
+                                                     text_of(box.count) + ", is not inside the shape " +
+                                                     text_of(shape));
+  }
+  return {};
+}
+
+LocalVps::LocalVps(const VpShape& shape, VpBox box) : box_(std::move(box)), strides_(shape.size(), 1) {
+  for (std::size_t i = shape.size(); i-- > 1;) strides_[i - 1] = strides_[i] * shape[i];
+  for (std::size_t i = 0; i < shape.size(); ++i) begin_ += box_.start[i] * strides_[i];
+  outer_ = shape.size();
+  run_length_ = 1;
+  bool whole = true;
+  while (outer_ > 0 && whole) {
+    --outer_;
+    run_length_ *= box_.count[outer_];
+    whole = box_.count[outer_] == shape[outer_];
+  }
+  n_runs_ = 1;
+  for (std::size_t i = 0; i < outer_; ++i) n_runs_ *= box_.count[i];
+  if (n_runs_ == 0 || run_length_ == 0) n_runs_ = run_length_ = 0;
+}
+
+std::uint64_t LocalVps::run_begin(std::uint64_t run) const {
+  std::uint64_t number = begin_;
+  for (std::size_t i = outer_; i-- > 0;) {
+    number += run % box_.count[i] * strides_[i];
+    run /= box_.count[i];
+  }
+  return number;
+}
+
+std::optional<std::uint64_t> LocalVps::local(std::uint64_t number) const {
+  std::uint64_t local = 0;
+  for (std::size_t i = 0; i < strides_.size(); ++i) {
+    const std::uint64_t at = number / strides_[i];
+    number %= strides_[i];
+    if (at < box_.start[i] || at - box_.start[i] >= box_.count[i]) return std::nullopt;
+    local = local * box_.count[i] + (at - box_.start[i]);
+  }
+  return local;
+}
+
+std::uint64_t fingerprint(std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = begin; i < end; ++i) sum += mix(i);
+  return sum;
+}
+
+std::uint64_t fingerprint(const LocalVps& vps) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t run = 0; run < vps.n_runs(); ++run) {
+    const std::uint64_t begin = vps.run_begin(run);
+    sum += fingerprint(begin, begin + vps.run_length());
+  }
+  return sum;
+}
+
+}  // namespace thalweg

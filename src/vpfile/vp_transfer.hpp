@@ -1,0 +1,63 @@
+// VpTransfer: what a task wants moved between the streams of its VPs and memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "extent/extent.hpp"
+#include "vpfile/vp_shape.hpp"
+
+namespace thalweg {
+
+// Where in memory the bytes of the local VPs are: those of a VP are items of `item_bytes` bytes, `item_stride` bytes
+// apart.
+struct VpMemory {
+  std::byte* base = nullptr;  // borrowed; only read by writes
+  std::uint64_t item_bytes = 1;
+  std::int64_t item_stride = 1;
+  // From a VP to the next one of each dimension of the task's box, in bytes. Empty: what VPs ask for lies one behind
+  // the other, without room for those that are left out or ask for less.
+  std::span<const std::int64_t> vp_strides;
+  bool items_touch() const { return item_stride == static_cast<std::int64_t>(item_bytes); }
+};
+
+struct VpTransfer {
+  Direction direction = Direction::read;
+  VpMemory memory;
+  std::uint64_t bytes = 0;              // of each VP
+  const std::uint64_t* each = nullptr;  // or of every local VP
+  const std::uint8_t* mask = nullptr;   // of every local VP: 0, it takes no part. Null: all do
+  std::uint64_t* moved = nullptr;       // of every local VP; 0 for those that take no part. May be null
+  Status status;                        // what the caller found wrong already: told to all
+
+  bool active(std::uint64_t local) const { return mask == nullptr || mask[local] != 0; }
+  std::uint64_t bytes_of(std::uint64_t local) const { return each != nullptr ? each[local] : bytes; }
+};
+
+// Goes through the local VPs in order and says where the memory of each begins.
+class VpWalk {
+ public:
+  VpWalk(const VpTransfer& what, const LocalVps& vps) : what_(what), counts_(vps.box().count), at_(what.memory.base) {
+    if (!what.memory.vp_strides.empty()) index_.resize(counts_.size());
+  }
+  std::uint64_t local() const { return local_; }
+  std::byte* memory() const { return at_; }
+  void next();
+
+ private:
+  const VpTransfer& what_;
+  const VpShape& counts_;
+  VpShape index_;  // in the box; empty: one behind the other
+  std::uint64_t local_ = 0;
+  std::byte* at_;
+};
+
+// Whether all VPs lie one behind the other in memory, in order, each with `bytes` bytes without holes.
+bool lies_packed(const VpTransfer& what, const LocalVps& vps);
+
+// Copies `bytes` bytes of one VP, from byte `from` of its memory on; `memory` is where that begins.
+void copy_out(const VpMemory& layout, const std::byte* memory, std::uint64_t from, std::span<std::byte> to);
+void copy_in(const VpMemory& layout, std::byte* memory, std::uint64_t from, std::span<const std::byte> bytes);
+
+}  // namespace thalweg

@@ -1,0 +1,211 @@
+// VpFile: one task's view of a vpfile that a group has open: a stream for each virtual processor, with the meaning that
+// C stdio gives to a stream.
+//
+// Between two collective calls all tasks know the same of the lattice (docs/format/vpfile.md, section 1): its length
+// changes in collective calls only. What a task does alone goes to the lattice where that is, and to the IB segment.
+//
+//   vp_open, vp_end        opening; flush, sync and close
+//   vp_collective          reading and writing by all
+//   vp_lattice             what all VPs have in common of that: rows
+//   vp_alone               one VP: positions, reading, writing, what flags say
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "file/plain_file.hpp"
+#include "format/vpfile_meta.hpp"
+#include "vpfile/independent_segment.hpp"
+#include "vpfile/vp_modes.hpp"
+#include "vpfile/vp_transfer.hpp"
+
+namespace thalweg {
+
+// The same on all tasks: those of task 0 hold.
+struct VpHints {
+  std::uint64_t record_bytes = 0;  // of an array without NAME.meta; 0: as the first access says
+  std::uint64_t buffer_bytes = 0;  // of the CB segment, of each VP; 0: as the first such write needs
+  std::uint64_t block_bytes = 64;
+  std::uint64_t superblock_bytes = 0;  // 0: 256 KiB, or more for large blocks
+  std::uint64_t pointers = 6;
+  std::uint64_t cache_bytes = std::uint64_t{1} << 24;
+  bool assume_nb = false;  // a promise: every access is as NB needs it, and nobody asks
+};
+
+struct VpOpen {
+  std::string path;
+  std::string mode = "r";    // as fopen(3) has it, without 'b'
+  VpShape shape;             // empty: that of the file
+  std::optional<VpBox> box;  // of this task; none: default_box()
+  VpHints hints;
+  std::string storage_hints;  // of the data file (docs/howto/hints.md)
+  Status status;              // what is wrong with the arguments already: told to all
+};
+
+struct VpTransition {
+  std::uint64_t access = 0;  // number of the collective access, from 0
+  VpMode from = VpMode::nb;
+  VpMode to = VpMode::nb;
+  VpCause cause = VpCause::none;
+};
+
+// The side files as the tasks of a process have them, opened when the first one needs them.
+struct VpSideFiles {
+  std::mutex mutex;
+  std::unique_ptr<StoredFile> first;
+  std::unique_ptr<StoredFile> overflow;
+};
+
+class VpFile {
+ public:
+  static constexpr std::uint64_t kDefaultSuperblock = std::uint64_t{1} << 18;
+  static constexpr std::uint64_t kMostStream = std::uint64_t{1} << 61;  // bytes of one
+
+  // Collective over `group`, which is duplicated.
+  static Op<Result<std::unique_ptr<VpFile>>> open(Group& group, std::shared_ptr<Backend> backend, VpOpen how);
+  ~VpFile();
+
+  // Collective. After a failure of close() the file stays marked as not closed.
+  Op<Status> transfer(VpTransfer what);
+  Op<Status> flush();
+  Op<Status> sync();
+  Op<Status> close();
+
+  // Independent, of VPs of this task. `local` is below vps().count(). May be called by several threads, of different
+  // VPs.
+  Result<std::uint64_t> read_one(std::uint64_t local, std::span<std::byte> to);
+  Result<std::uint64_t> write_one(std::uint64_t local, std::span<const std::byte> data);
+  Status seek_one(std::uint64_t local, std::int64_t offset, int whence);
+  Status push_back(std::uint64_t local, unsigned char byte);  // ungetc
+  std::uint64_t position(std::uint64_t local);
+  bool at_eof(std::uint64_t local) { return flag(local, VpState::kEof); }
+  bool failed(std::uint64_t local) { return flag(local, VpState::kError); }
+  void clear_flags(std::uint64_t local);
+  Status flush_one(std::uint64_t local);
+  Result<std::uint64_t> size_of(std::uint64_t local);  // bytes of the stream
+
+  // Independent, of all VPs of this task at once. On failure nothing changes.
+  Status seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask);
+  void clear_flags(const std::uint8_t* mask);
+
+  const VpShape& shape() const { return meta_.shape; }
+  const LocalVps& vps() const { return vps_; }
+  const std::string& path() const { return path_; }
+  VpMode mode() const { return mode_; }
+  VpChoice last_choice() const { return last_choice_; }
+  const std::vector<VpTransition>& transitions() const { return transitions_; }
+  const format::VpGeometry& geometry() const { return geometry_; }
+  Group& group() { return file_->group(); }
+  bool may_read() const { return may_read_; }
+  bool may_write() const { return may_write_; }
+
+ private:
+  struct Row {
+    format::LatticeRow place;
+    std::vector<std::byte> bytes;  // of the VPs of this task, one behind the other
+    bool valid = false;
+    bool dirty = false;  // the same on all tasks
+  };
+
+  VpFile() = default;
+
+  // vp_open
+  struct Found;
+  Result<Found> look(const VpOpen& how);
+  Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
+  Op<Status> agree_on_boxes();
+  Status begin_session();
+  Status write_meta(bool closed);
+  Status open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored);
+  Status wrong_shape(const VpShape& given) const;
+  Op<Status> tell_identity();
+  Status make_segment();  // where there is none
+
+  // vp_end
+  Op<Status> store_all(bool closing);
+  Op<Status> sync_parts(bool closing);
+  Status store_segment(bool closing);
+  Status write_ends(bool closing);
+
+  // vp_collective
+  VpFacts facts_of(VpTransfer& what, const Status& mine) const;
+  Status check(const VpTransfer& what) const;
+  void note(VpMode mode, VpCause cause);
+  Op<Status> write_all(VpTransfer& what, const VpFacts& facts);
+  Op<Status> read_all(VpTransfer& what, const VpFacts& facts);
+  Op<Status> move_apart(const VpTransfer& what);
+  Op<Status> move_each(const VpTransfer& what);
+  Op<Status> move_extents(Direction direction, std::vector<Extent>& extents);
+  Status begin_apart(const VpTransfer& what, std::uint64_t local, std::byte* memory, std::vector<Extent>& extents,
+                     std::uint64_t* moved);
+  Status move_independent(const VpTransfer& what, std::uint64_t local, std::byte* memory, std::uint64_t done,
+                          std::uint64_t bytes);
+  Status too_long(std::uint64_t local) const;
+  void tell_moved(const VpTransfer& what, std::uint64_t bytes) const;
+  Status choose_record(const VpFacts& facts);
+
+  // vp_lattice
+  Op<Status> move_rows(const VpTransfer& what, std::uint64_t position, std::uint64_t bytes);
+  Op<Status> move_whole_row(Direction direction, const format::LatticeRow& row, std::byte* packed);
+  Op<Status> move_through_row(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at,
+                              std::uint64_t bytes, std::uint64_t done);
+  Op<Status> take_row(const format::LatticeRow& row, bool overwritten);
+  Op<Status> store_row();
+  std::uint64_t stored_end() const { return geometry_.lattice_bytes(); }
+  void extend_lattice(std::uint64_t end);
+  Status move_lattice_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece);
+
+  // vp_alone
+  Status go_apart();     // from now on each VP has a position of its own
+  void come_together();  // unless they all have the same again
+  bool flag(std::uint64_t local, VpState::Flag which);
+  Status load(std::uint64_t local);
+  std::uint64_t end_of(std::uint64_t local) const;  // of a loaded state
+  Status move_alone(Direction direction, std::uint64_t local, Piece piece);
+  Status give_pushed(const VpMemory& layout, std::uint64_t local, std::byte* memory, std::uint64_t bytes,
+                     std::uint64_t* done);
+  void drop_pushed(std::uint64_t local) {
+    if (!pushed_.empty()) pushed_.erase(local);
+  }
+  Result<std::uint64_t> target(std::uint64_t local, std::int64_t offset, int whence);
+  Status check_local(std::uint64_t local) const;
+
+  std::shared_ptr<Backend> backend_;
+  std::string path_;
+  std::unique_ptr<PlainFile> file_;
+  std::shared_ptr<VpSideFiles> side_;
+  std::unique_ptr<StoredFile> meta_file_;  // of task 0, where it writes
+  VpHints hints_;
+  LocalVps vps_;
+  bool may_read_ = false;
+  bool may_write_ = false;
+  bool appends_ = false;
+  bool durable_ = false;
+
+  // The same on all tasks.
+  format::VpMeta meta_;                // its geometry and sequence are kept up to date by task 0, when it writes it
+  std::uint64_t ib_bytes_before_ = 0;  // when the file was opened
+  format::VpGeometry geometry_;        // block_bytes: 0 as long as no task has an IB segment that this one knows of
+  VpMode mode_ = VpMode::nb;
+  std::uint64_t n_accesses_ = 0;
+  VpChoice last_choice_;
+  std::vector<VpTransition> transitions_;
+  Row row_;
+
+  // Of this task.
+  std::mutex mutex_;            // of calls of one VP, which threads may make at once
+  std::uint64_t position_ = 0;  // of all VPs, unless apart_
+  bool eof_ = false;
+  bool error_ = false;
+  bool apart_ = false;
+  std::vector<VpState> states_;  // empty, or one for each VP
+  std::unordered_map<std::uint64_t, std::string> pushed_;
+  std::unique_ptr<IndependentSegment> segment_;
+  std::vector<std::byte> scratch_;  // of one VP
+};
+
+}  // namespace thalweg

@@ -1,0 +1,27 @@
+// Random programs of operations on a vpfile, replayed on as many stdio files as there are virtual processors: byte for
+// byte, result for result.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "group/group.hpp"
+
+namespace thalweg::test {
+
+struct VpProgram {
+  std::uint64_t seed = 0;
+  std::shared_ptr<Backend> backend;
+  std::string path;    // of the vpfile
+  std::string folder;  // where this task may make its stdio files
+};
+
+// Collective. All tasks draw the same program; each replays all streams and compares those of its VPs.
+Op<Status> play_vp_program(Group& group, VpProgram program);
+
+// What modes accesses had, of all programs of this process: "write NB", "read IB", ...
+bool vp_mode_was_seen(const std::string& what);
+
+}  // namespace thalweg::test
