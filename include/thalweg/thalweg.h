@@ -17,5 +17,6 @@
 #include "storage.h"
 #include "version.h"
 #include "view.h"
+#include "vpfile.h"
 
 #endif

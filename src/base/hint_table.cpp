@@ -49,6 +49,22 @@ constexpr HintSpec kTable[] = {
      4 * kKi, kKi* kMi, HintScope::file},
     {"sieve_writes", HintType::boolean, "off", "off|on",
      "small holes may be read and written back; only where nobody else has the file open", 0, 0, HintScope::file},
+
+    {"record_bytes", HintType::bytes, "auto", "auto|1 .. 1TiB",
+     "record of an array that has no NAME.meta; auto: what the first access moves", 1, kTi, HintScope::vpfile},
+    {"round_bytes", HintType::bytes, "auto", "auto|1 .. 1GiB",
+     "buffer of each virtual processor where all move alike, but not as NB needs it; auto: as the first such write", 1,
+     kGi, HintScope::vpfile},
+    {"block_bytes", HintType::bytes, "64", "16 .. 1MiB, a power of two",
+     "in which a stream grows where each goes its own way", 16, kMi, HintScope::vpfile},
+    {"superblock_bytes", HintType::bytes, "auto", "auto|4KiB .. 16MiB, a power of two, at least 8 blocks",
+     "what a task writes blocks in; auto: 256KiB, or 64 blocks", 4 * kKi, 16 * kMi, HintScope::vpfile},
+    {"directory_pointers", HintType::count, "6", "1 .. 64", "runs of blocks that an entry of the directory names", 1,
+     64, HintScope::vpfile},
+    {"cache_bytes", HintType::bytes, "16MiB", "0 .. 1TiB",
+     "superblocks that a task keeps in memory; half as much of the directory", 0, kTi, HintScope::vpfile},
+    {"assume_nb", HintType::boolean, "off", "off|on",
+     "a promise, not checked: every access is as NB needs it, so that nobody asks", 0, 0, HintScope::vpfile},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -11,7 +11,7 @@
 namespace thalweg {
 
 enum class HintType { bytes, count, choice, boolean };
-enum class HintScope { multifile, file };  // what is opened with it
+enum class HintScope { multifile, file, vpfile };  // what is opened with it
 
 struct HintSpec {
   const char* name;

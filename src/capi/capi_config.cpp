@@ -91,15 +91,18 @@ const char* type_name(HintType type) {
   }
 }
 
+const char* scope_name(HintScope scope) {
+  if (scope == HintScope::file) return "file";
+  return scope == HintScope::vpfile ? "vpfile" : "multifile";
+}
+
 constexpr std::size_t kMostHints = 64;
 
 std::array<tw_hint, kMostHints> make_hints() {
   std::array<tw_hint, kMostHints> hints{};
   std::size_t i = 0;
   for (const HintSpec& spec : hint_table())
-    hints[i++] = {spec.name,          type_name(spec.type),
-                  spec.default_value, spec.values,
-                  spec.help,          spec.scope == HintScope::file ? "file" : "multifile"};
+    hints[i++] = {spec.name, type_name(spec.type), spec.default_value, spec.values, spec.help, scope_name(spec.scope)};
   return hints;
 }
 

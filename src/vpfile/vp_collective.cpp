@@ -163,7 +163,7 @@ Op<Status> VpFile::write_all(VpTransfer& what, const VpFacts& facts) {
     note(VpMode::cb, last_choice_.cause);
     if (geometry_.buffer_bytes == 0)
       geometry_.buffer_bytes =
-          hints_.buffer_bytes != 0 ? hints_.buffer_bytes : buffer_for(facts.most_bytes, facts.most_vps);
+          hints_.round_bytes != 0 ? hints_.round_bytes : buffer_for(facts.most_bytes, facts.most_vps);
   }
   what.bytes = facts.most_bytes;  // also of a task without VPs
   status = co_await move_rows(what, position, facts.most_bytes);

@@ -72,9 +72,10 @@ Status check_hints(const std::string& path, const VpHints& hints) {
                  super == 0 || (power(super) && super >= format::kLeastSuperblock && super <= format::kMostSuperblock &&
                                 super >= format::kBlocksPerSuperblock * block),
                  "a power of two from 4096 to 16MiB, at least 8 blocks"));
-  TW_RETURN_IF_ERROR(check_hint(path, "directory_pointers", hints.pointers,
-                                hints.pointers >= 1 && hints.pointers <= format::kMostPointers, "1 to 64"));
-  return check_hint(path, "buffer_bytes", hints.buffer_bytes, hints.buffer_bytes <= kGi, "at most 1GiB");
+  TW_RETURN_IF_ERROR(check_hint(path, "directory_pointers", hints.directory_pointers,
+                                hints.directory_pointers >= 1 && hints.directory_pointers <= format::kMostPointers,
+                                "1 to 64"));
+  return check_hint(path, "round_bytes", hints.round_bytes, hints.round_bytes <= kGi, "at most 1GiB");
 }
 
 Status check_arguments(const VpOpen& how) {
@@ -343,7 +344,7 @@ Status VpFile::make_segment() {
     const std::uint64_t least = std::max(kDefaultSuperblock, 64 * hints_.block_bytes);
     geometry.superblock_bytes = static_cast<std::uint32_t>(
         hints_.superblock_bytes != 0 ? hints_.superblock_bytes : std::min(least, format::kMostSuperblock));
-    geometry.pointers = static_cast<std::uint32_t>(hints_.pointers);
+    geometry.pointers = static_cast<std::uint32_t>(hints_.directory_pointers);
     const std::uint64_t bytes = geometry.superblock_bytes;
     geometry.first_superblock = (geometry.lattice_end() + bytes - 1) / bytes;
   }

@@ -20,21 +20,11 @@
 #include "file/plain_file.hpp"
 #include "format/vpfile_meta.hpp"
 #include "vpfile/independent_segment.hpp"
+#include "vpfile/vp_hints.hpp"
 #include "vpfile/vp_modes.hpp"
 #include "vpfile/vp_transfer.hpp"
 
 namespace thalweg {
-
-// The same on all tasks: those of task 0 hold.
-struct VpHints {
-  std::uint64_t record_bytes = 0;  // of an array without NAME.meta; 0: as the first access says
-  std::uint64_t buffer_bytes = 0;  // of the CB segment, of each VP; 0: as the first such write needs
-  std::uint64_t block_bytes = 64;
-  std::uint64_t superblock_bytes = 0;  // 0: 256 KiB, or more for large blocks
-  std::uint64_t pointers = 6;
-  std::uint64_t cache_bytes = std::uint64_t{1} << 24;
-  bool assume_nb = false;  // a promise: every access is as NB needs it, and nobody asks
-};
 
 struct VpOpen {
   std::string path;
@@ -81,6 +71,10 @@ class VpFile {
   Result<std::uint64_t> write_one(std::uint64_t local, std::span<const std::byte> data);
   Status seek_one(std::uint64_t local, std::int64_t offset, int whence);
   Status push_back(std::uint64_t local, unsigned char byte);  // ungetc
+  bool has_pushed(std::uint64_t local) {
+    const std::lock_guard lock(mutex_);
+    return pushed_.count(local) != 0;
+  }
   std::uint64_t position(std::uint64_t local);
   bool at_eof(std::uint64_t local) { return flag(local, VpState::kEof); }
   bool failed(std::uint64_t local) { return flag(local, VpState::kError); }

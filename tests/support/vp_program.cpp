@@ -125,9 +125,9 @@ class Player {
     for (const std::uint64_t extent : shape_) n_ *= extent;
     hints_.block_bytes = std::uint64_t{16} << below(random_, 3);
     hints_.superblock_bytes = 4096;
-    hints_.pointers = 1 + below(random_, 3);
+    hints_.directory_pointers = 1 + below(random_, 3);
     hints_.cache_bytes = chance(2) ? 0 : std::uint64_t{1} << 20;
-    hints_.buffer_bytes = chance(2) ? 0 : 8 + below(random_, 100);
+    hints_.round_bytes = chance(2) ? 0 : 8 + below(random_, 100);
     wild_ = below(random_, 6);  // how likely an operation is one that not all VPs make alike; 0: never
     size_ = 1 + below(random_, chance(3) ? 500 : 40);
   }

@@ -1,0 +1,239 @@
+/* The vpfile: a stream for each virtual processor (VP) of a shape, with the meaning that C stdio gives to a stream, in
+ * one file. C11 and C++; includes neither mpi.h nor omp.h.
+ *
+ *     int64_t shape[2] = {256, 128};
+ *     tw_vpfile *f;
+ *     tw_vpfile_open(group, "particles.vp", "w", 2, shape, NULL, &f);        // collective
+ *     tw_vp_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);              // collective: 24 bytes of each VP
+ *     tw_vp_write(f, vp, data, bytes, NULL);                                 // independent: one VP
+ *     tw_vpfile_close(f);                                                    // collective
+ *
+ * Words: a *shape* has any number of dimensions; its VPs are numbered 0 .. N-1 in row-major order. Each task has a
+ * *box* of them, its *local* VPs, numbered 0 .. n-1 in row-major order within the box. Arrays "of every local VP" have
+ * n entries in that order. A *mask* has a byte for every local VP, 0: it takes no part; NULL: all do. Positions and
+ * sizes are bytes.
+ *
+ * Who reads a vpfile need not have the boxes, or the number of tasks, of those who wrote it. A file that was only
+ * written by all VPs at once, always the same number of bytes from packed memory, is the plain array of what was
+ * written; such an array of any origin can be opened, too.
+ *
+ * How bytes are moved is found by the library, access by access (tw_vpfile_mode()): NB, no buffering; CB, collective
+ * buffering; IB, independent buffering. It changes speed, never content. Source: Moore, Hatcher, Quinn, "Stream*: Fast,
+ * Flexible, Data-Parallel I/O". Format: docs/format/vpfile.md.
+ *
+ * Unless a call says otherwise:
+ *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group,
+ * in the same order, and return the same status on all of them. Blocking   it returns when its work is done; a
+ * collective call waits for the other tasks. Threads    calls of one VP (tw_vp_read(), ...) may be made by several
+ * threads of a task at once, of different VPs. All others: one call at a time per handle, and none of one VP beside
+ * them. Ownership  what is passed in stays the caller's and may change when the call returns. Results    an [out]
+ * pointer is set on success only. Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also: `vp`
+ * is not a VP of this task); TW_ERR_MODE: the handle is not open for that. What reads may return TW_ERR_IO,
+ * TW_ERR_CORRUPT, TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE, TW_ERR_NO_MEMORY, and it may
+ * read, too. After a failure of an access the VPs that met it have their error flag set, and how much each moved is in
+ * the counts. tw_last_error() says it in words. Since      0.3.
+ *
+ * Durability: bytes written before a successful flush survive the death of the process, before a successful
+ * tw_vp_sync_all() the death of the machine. */
+#ifndef THALWEG_VPFILE_H
+#define THALWEG_VPFILE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export.h"
+#include "group.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close() */
+
+/* ---- Open and close ---------------------------------------------------------------------------------------- */
+
+/* Zero-initialise, then set struct_size. */
+typedef struct tw_vpfile_options {
+  size_t struct_size;       /* sizeof(tw_vpfile_options) */
+  const char* hints;        /* "name=value,name=value", see `thalweg hints`: those of vpfile and of file. Of task 0. */
+  const int64_t* box_start; /* the box of this task: its first VP in each dimension; NULL: the library cuts the shape */
+  const int64_t* box_count; /* and how many it has there; 0 is allowed */
+} tw_vpfile_options;
+
+/* Opens a vpfile.
+ * Call: collective. Threads: one call at a time per group.
+ * group    [in]  the handle keeps what it needs of it; NULL: this task alone.
+ * path     [in]  name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
+ * mode     [in]  "r" "w" "a" "r+" "w+" "a+", as fopen(3) has them; a 'b' is ignored. With "a" every VP writes at the
+ * end of its stream; its position is 0 at first. n_dims   [in]  number of dimensions; 0: the shape of the file (not
+ * with "w"). shape    [in]  n_dims extents, all at least 1, the same on all tasks; at most 2^40 VPs, 64 dimensions.
+ * options  [in]  may be NULL. Without a box: the first dimension that has a place for every task, else the longest one,
+ * is cut into stretches, one for each task in order of ranks. Boxes must cover the shape, each VP once. vpfile   [out]
+ * the handle. Without NAME.meta the file is taken for an array: one NB segment of this shape, whose records are as long
+ * as what the first access moves, or as the hint record_bytes says. Returns TW_OK, or on all tasks TW_ERR_INVALID
+ * (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY,
+ * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it). */
+TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims,
+                                const int64_t* shape, const tw_vpfile_options* options, tw_vpfile** vpfile);
+
+/* Stores what is in memory and frees the handle (also on failure). Call: collective. After a failure the file stays
+ * marked as not closed. */
+TW_API tw_status tw_vpfile_close(tw_vpfile* vpfile);
+
+/* ---- What is it? ------------------------------------------------------------------------------------------- */
+
+enum { TW_VP_NB = 0, TW_VP_CB = 1, TW_VP_IB = 2 };
+
+/* Set struct_size before the call. */
+typedef struct tw_vpfile_summary {
+  size_t struct_size;
+  int32_t n_dims;
+  int32_t mode;             /* TW_VP_*: that of the file: what was written so far needed it */
+  const int64_t* shape;     /* n_dims; borrowed until the handle is closed, as the box is */
+  const int64_t* box_start; /* the box of this task */
+  const int64_t* box_count;
+  int64_t n_vps;     /* of the shape */
+  int64_t n_local;   /* of this task */
+  int64_t nb_record; /* bytes of a record of the NB segment; 0: there is none */
+  int64_t nb_bytes;  /* of each stream in the NB segment */
+  int64_t cb_round;  /* the same of the CB segment */
+  int64_t cb_bytes;
+  int64_t block_bytes; /* of the IB segment; 0: this task knows of none */
+} tw_vpfile_summary;
+TW_API tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary);
+
+/* How the last collective access was carried out: *mode TW_VP_*, *cause static text that says why it was not NB. Either
+ * pointer may be NULL. */
+TW_API tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause);
+
+/* Change `i` of the mode of the file since it was opened. `access`: the number of the collective access, from 0. */
+typedef struct tw_vp_transition {
+  int64_t access;
+  int32_t from, to;  /* TW_VP_* */
+  const char* cause; /* static text */
+} tw_vp_transition;
+/* Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (there were not so many). */
+TW_API tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition);
+
+/* Number in the shape of local VP `local`, and back: TW_ERR_NOT_FOUND when VP `vp` is another task's. */
+TW_API tw_status tw_vp_number(tw_vpfile* vpfile, int64_t local, int64_t* vp);
+TW_API tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local);
+
+/* ---- All VPs ----------------------------------------------------------------------------------------------- */
+
+/* What every VP reads or writes: `n_items` items of `item_bytes` bytes. */
+typedef struct tw_vp_data {
+  void* base;           /* only read when writing */
+  size_t item_bytes;    /* at least 1 */
+  size_t n_items;       /* of each VP, or ... */
+  const size_t* n_each; /* ... of every local VP; NULL: n_items */
+  int64_t item_stride;  /* bytes from an item to the next one of the same VP; 0: item_bytes */
+  /* Bytes from the first item of a VP to that of the next one in each dimension of the box (as many as the shape has).
+   * NULL: what VPs move lies one behind the other, and VPs that take no part have no room there. */
+  const int64_t* vp_strides;
+} tw_vp_data;
+/* n bytes of each VP, one behind the other. */
+#ifdef __cplusplus
+#define TW_VP_PACKED(address, n) (tw_vp_data{(void*)(address), (n), 1, nullptr, 0, nullptr})
+#else
+#define TW_VP_PACKED(address, n) ((tw_vp_data){(void*)(address), (n), 1, NULL, 0, NULL})
+#endif
+
+/* As fread and fwrite, of every VP that takes part, at its position.
+ * Call: collective; all tasks read, or all write. A task without VPs makes it, too.
+ * data   [in]  where in memory, and how much; the memory must not overlap itself when reading.
+ * mask   [in]  may be NULL.
+ * counts [out] may be NULL: whole items moved, of every local VP; 0 of those that take no part. Set on failure, too.
+ *              Fewer than asked for where a stream ends. */
+TW_API tw_status tw_vp_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+TW_API tw_status tw_vp_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+
+/* As fseek of every VP that takes part: by offsets[i] (of every local VP), or by `offset` where offsets is NULL. Clears
+ * eof and takes back what was pushed back. Uniform: give the same on all tasks, and accesses stay fast. On failure
+ * nothing changes. */
+TW_API tw_status tw_vp_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
+                                const uint8_t* mask);
+/* As ftell, feof, ferror of every local VP. eof and error may be NULL. */
+TW_API tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions);
+TW_API tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error);
+/* As clearerr, and as rewind. */
+TW_API tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
+TW_API tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
+/* As fgetc: of every local VP the byte, or -1 at its end and where it takes no part. Call: collective. */
+TW_API tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
+/* As fputc: bytes[i] of every local VP, or `byte` where bytes is NULL. Call: collective. */
+TW_API tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
+/* As ungetc. Any number may be pushed back, as long as the position does not fall below 0. */
+TW_API tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
+/* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. got[i] (may be NULL): its
+ * length, 0 at the end. Call: collective. */
+TW_API tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask);
+/* As fputs: texts[i] of every local VP, or `text` where texts is NULL. Call: collective. */
+TW_API tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask);
+
+/* An argument of every VP: at `base` that of local VP 0, `stride` bytes further that of the next one; 0: the same for
+ * all. */
+typedef struct tw_vp_argument {
+  void* base;
+  int64_t stride;
+} tw_vp_argument;
+/* As fprintf: one argument for each conversion of `format`, whose type the conversion tells (%d: int, %ld: long, %f:
+ * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused. Call: collective.
+ * counts [out] may be NULL: bytes written, of every local VP. */
+TW_API tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                                  size_t n_arguments, size_t* counts, const uint8_t* mask);
+/* As fscanf: one argument for each conversion that is not suppressed; `base` points to what is set (%d: int, %s and %[:
+ * char, with a width in the format). Call: collective.
+ * counts [out] may be NULL: conversions done, of every local VP; -1 at its end. */
+TW_API tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                                 size_t n_arguments, int* counts, const uint8_t* mask);
+
+/* What was written so far survives the death of the process; of the machine. Call: collective. */
+TW_API tw_status tw_vp_flush_all(tw_vpfile* vpfile);
+TW_API tw_status tw_vp_sync_all(tw_vpfile* vpfile);
+
+/* ---- One VP ------------------------------------------------------------------------------------------------ */
+/* `vp` is a number in the shape, of a VP of this task. */
+
+/* As fread and fwrite of bytes. *moved (may be NULL; set on failure, too): fewer than asked for at the end only. */
+TW_API tw_status tw_vp_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
+TW_API tw_status tw_vp_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
+TW_API tw_status tw_vp_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
+TW_API tw_status tw_vp_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
+TW_API tw_status tw_vp_rewind(tw_vpfile* vpfile, int64_t vp);
+/* Bytes of its stream. */
+TW_API tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
+/* Either pointer may be NULL. */
+TW_API tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
+TW_API tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp);
+/* *byte is -1 at the end. */
+TW_API tw_status tw_vp_getc(tw_vpfile* vpfile, int64_t vp, int* byte);
+TW_API tw_status tw_vp_putc(tw_vpfile* vpfile, int64_t vp, int byte);
+TW_API tw_status tw_vp_ungetc(tw_vpfile* vpfile, int64_t vp, int byte);
+/* *got (may be NULL): bytes of the line without NUL; 0 at the end. */
+TW_API tw_status tw_vp_gets(tw_vpfile* vpfile, int64_t vp, char* line, size_t size, size_t* got);
+TW_API tw_status tw_vp_puts(tw_vpfile* vpfile, int64_t vp, const char* text);
+#if defined(__GNUC__)
+#define TW_VP_FORMAT_(kind, number, first) __attribute__((format(kind, number, first)))
+#else
+#define TW_VP_FORMAT_(kind, number, first)
+#endif
+/* As fprintf and fscanf. *done of scanf (may be NULL): conversions, -1 at the end before the first one. */
+TW_API tw_status tw_vp_printf(tw_vpfile* vpfile, int64_t vp, const char* format, ...) TW_VP_FORMAT_(printf, 3, 4);
+TW_API tw_status tw_vp_vprintf(tw_vpfile* vpfile, int64_t vp, const char* format, va_list arguments)
+    TW_VP_FORMAT_(printf, 3, 0);
+TW_API tw_status tw_vp_scanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, ...)
+    TW_VP_FORMAT_(scanf, 4, 5);
+TW_API tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, va_list arguments)
+    TW_VP_FORMAT_(scanf, 4, 0);
+/* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is not buffered for a
+ * collective (CB): that takes tw_vp_flush_all(). */
+TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

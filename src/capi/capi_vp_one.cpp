@@ -1,0 +1,187 @@
+// vpfile.h: the calls of one VP.
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "capi/guard.hpp"
+#include "capi/vpfile_handle.hpp"
+#include "vpfile/vp_text.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+// `act(file, local)` for a VP of this task.
+template <class Act>
+tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument(function, "vpfile");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(*vpfile, vp));
+    return act(*vpfile->impl, local);
+  });
+}
+
+Status write_text(VpFile& file, std::uint64_t local, std::string_view text) {
+  return file.write_one(local, std::as_bytes(std::span(text))).status();
+}
+
+}  // namespace
+
+extern "C" {
+
+tw_status tw_vp_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved) {
+  if (moved != nullptr) *moved = 0;
+  return on_vp("tw_vp_read", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (data == nullptr && bytes > 0) return null_argument("tw_vp_read", "data");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.read_one(local, {static_cast<std::byte*>(data), bytes}));
+    if (moved != nullptr) *moved = got;
+    return {};
+  });
+}
+
+tw_status tw_vp_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved) {
+  if (moved != nullptr) *moved = 0;
+  return on_vp("tw_vp_write", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (data == nullptr && bytes > 0) return null_argument("tw_vp_write", "data");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t done, file.write_one(local, {static_cast<const std::byte*>(data), bytes}));
+    if (moved != nullptr) *moved = done;
+    return {};
+  });
+}
+
+tw_status tw_vp_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence) {
+  return on_vp("tw_vp_seek", vpfile, vp,
+               [&](VpFile& file, std::uint64_t local) { return file.seek_one(local, offset, whence); });
+}
+
+tw_status tw_vp_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position) {
+  return on_vp("tw_vp_tell", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (position == nullptr) return null_argument("tw_vp_tell", "position");
+    *position = static_cast<int64_t>(file.position(local));
+    return {};
+  });
+}
+
+tw_status tw_vp_rewind(tw_vpfile* vpfile, int64_t vp) {
+  return on_vp("tw_vp_rewind", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
+    file.clear_flags(local);
+    return file.seek_one(local, 0, SEEK_SET);
+  });
+}
+
+tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes) {
+  return on_vp("tw_vp_size", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (bytes == nullptr) return null_argument("tw_vp_size", "bytes");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size_of(local));
+    *bytes = static_cast<int64_t>(size);
+    return {};
+  });
+}
+
+tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error) {
+  return on_vp("tw_vp_flags", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (eof != nullptr) *eof = file.at_eof(local) ? 1 : 0;
+    if (error != nullptr) *error = file.failed(local) ? 1 : 0;
+    return {};
+  });
+}
+
+tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp) {
+  return on_vp("tw_vp_clearerr", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    file.clear_flags(local);
+    return {};
+  });
+}
+
+tw_status tw_vp_getc(tw_vpfile* vpfile, int64_t vp, int* byte) {
+  return on_vp("tw_vp_getc", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (byte == nullptr) return null_argument("tw_vp_getc", "byte");
+    std::byte one{};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.read_one(local, {&one, 1}));
+    *byte = got == 1 ? std::to_integer<int>(one) : -1;
+    return {};
+  });
+}
+
+tw_status tw_vp_putc(tw_vpfile* vpfile, int64_t vp, int byte) {
+  return on_vp("tw_vp_putc", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
+    const auto one = static_cast<std::byte>(byte);
+    return file.write_one(local, {&one, 1}).status();
+  });
+}
+
+tw_status tw_vp_ungetc(tw_vpfile* vpfile, int64_t vp, int byte) {
+  return on_vp("tw_vp_ungetc", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
+    return file.push_back(local, static_cast<unsigned char>(byte));
+  });
+}
+
+tw_status tw_vp_gets(tw_vpfile* vpfile, int64_t vp, char* line, size_t size, size_t* got) {
+  if (got != nullptr) *got = 0;
+  return on_vp("tw_vp_gets", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (line == nullptr) return null_argument("tw_vp_gets", "line");
+    if (size == 0) return Status::error(Code::invalid_argument, "tw_vp_gets: size is 0; at least 1");
+    std::string text;
+    const Status status = read_line(file, local, size - 1, text);
+    std::memcpy(line, text.c_str(), text.size() + 1);
+    if (got != nullptr) *got = text.size();
+    return status;
+  });
+}
+
+tw_status tw_vp_puts(tw_vpfile* vpfile, int64_t vp, const char* text) {
+  return on_vp("tw_vp_puts", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
+    return text == nullptr ? null_argument("tw_vp_puts", "text") : write_text(file, local, text);
+  });
+}
+
+tw_status tw_vp_vprintf(tw_vpfile* vpfile, int64_t vp, const char* format, va_list arguments) {
+  return on_vp("tw_vp_vprintf", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (format == nullptr) return null_argument("tw_vp_vprintf", "format");
+    va_list again;
+    va_copy(again, arguments);
+    const int length = std::vsnprintf(nullptr, 0, format, again);
+    va_end(again);
+    if (length < 0)
+      return Status::error(Code::invalid_argument, std::string("format '") + format + "' cannot be printed");
+    std::string text(static_cast<std::size_t>(length) + 1, '\0');
+    std::vsnprintf(text.data(), text.size(), format, arguments);
+    text.pop_back();
+    return write_text(file, local, text);
+  });
+}
+
+tw_status tw_vp_printf(tw_vpfile* vpfile, int64_t vp, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const tw_status status = tw_vp_vprintf(vpfile, vp, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, va_list arguments) {
+  return on_vp("tw_vp_vscanf", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (format == nullptr) return null_argument("tw_vp_vscanf", "format");
+    TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local));
+    const int n = std::vfscanf(stream.get(), format, arguments);
+    if (done != nullptr) *done = n;
+    if (std::ferror(stream.get()) == 0) return {};
+    return Status::error(Code::io_error, "'" + file.path() + "': reading a stream failed");
+  });
+}
+
+tw_status tw_vp_scanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const tw_status status = tw_vp_vscanf(vpfile, vp, done, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp) {
+  return on_vp("tw_vp_flush", vpfile, vp, [](VpFile& file, std::uint64_t local) { return file.flush_one(local); });
+}
+
+}  // extern "C"

@@ -1,0 +1,223 @@
+// vpfile.h: characters, lines and formatted text of all VPs.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "capi/guard.hpp"
+#include "capi/vpfile_handle.hpp"
+#include "group/agree.hpp"
+#include "vpfile/vp_text.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+bool takes_part(const std::uint8_t* mask, std::uint64_t local) { return mask == nullptr || mask[local] != 0; }
+
+// Collective: text of every local VP, which `make(local, out)` appends to `out`; it is made before anybody is waited
+// for.
+template <class Make>
+Status write_texts(VpFile& file, const std::uint8_t* mask, std::size_t* counts, Make make) {
+  const std::uint64_t n = file.vps().count();
+  std::string text;
+  std::vector<std::uint64_t> each;
+  VpTransfer what;
+  what.direction = Direction::write;
+  what.mask = mask;
+  what.moved = reinterpret_cast<std::uint64_t*>(counts);
+  what.status = or_out_of_memory([&]() -> Status {
+    each.resize(n);
+    for (std::uint64_t local = 0; local < n; ++local) {
+      if (!takes_part(mask, local)) continue;
+      const std::size_t before = text.size();
+      TW_RETURN_IF_ERROR(make(local, text));
+      each[local] = text.size() - before;
+    }
+    return {};
+  });
+  what.each = each.data();
+  what.memory.base = reinterpret_cast<std::byte*>(text.data());
+  return run(file.transfer(what));
+}
+
+// Collective: `act(local)` for the VPs that take part, one after the other; all agree on the worst status.
+template <class Act>
+Status each_alone(VpFile& file, const std::uint8_t* mask, Status mine, Act act) {
+  for (std::uint64_t local = 0; mine.ok() && local < file.vps().count(); ++local)
+    if (takes_part(mask, local)) mine = or_out_of_memory([&] { return act(local); });
+  return run(agree(file.group(), std::move(mine)));
+}
+
+std::byte* address_of(const tw_vp_argument& argument, std::uint64_t local) {
+  return static_cast<std::byte*>(argument.base) + argument.stride * static_cast<std::int64_t>(local);
+}
+
+Status check_arguments(const char* function, const Result<std::vector<FormatPart>>& parts,
+                       const tw_vp_argument* arguments, std::size_t n) {
+  if (!parts.has_value()) return parts.error();
+  const std::size_t wanted = count_arguments(parts.value());
+  if (n > 0 && arguments == nullptr) return null_argument(function, "arguments");
+  for (std::size_t i = 0; i < n; ++i)
+    if (arguments[i].base == nullptr)
+      return Status::error(Code::invalid_argument,
+                           std::string(function) + ": base of argument " + std::to_string(i) + " is NULL");
+  if (wanted == n) return {};
+  return Status::error(Code::invalid_argument, std::string(function) + ": the format has " + std::to_string(wanted) +
+                                                   " conversions, and " + std::to_string(n) + " arguments are given");
+}
+
+// The conversions done, as fscanf counts them.
+int scan(std::FILE* stream, const std::vector<FormatPart>& parts, const tw_vp_argument* arguments,
+         std::uint64_t local) {
+  int done = 0;
+  for (const FormatPart& part : parts) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+    const bool has_argument = part.conversion != 0;
+    const int one = has_argument ? std::fscanf(stream, part.text.c_str(), address_of(arguments[done], local))
+                                 : std::fscanf(stream, part.text.c_str());
+#pragma GCC diagnostic pop
+    if (one < 0) return done == 0 ? -1 : done;
+    if (!has_argument) continue;
+    if (one == 0) return done;
+    ++done;
+  }
+  return done;
+}
+
+}  // namespace
+
+extern "C" {
+
+tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_getc_all", "vpfile");
+    VpFile& file = *vpfile->impl;
+    const std::uint64_t n = file.vps().count();
+    std::vector<std::byte> got;
+    std::vector<std::uint64_t> moved;
+    VpTransfer what;
+    what.mask = mask;
+    what.bytes = 1;
+    std::int64_t stride = 1;
+    std::vector<std::int64_t> strides;
+    what.status = or_out_of_memory([&]() -> Status {
+      if (bytes == nullptr && n > 0) return null_argument("tw_vp_getc_all", "bytes");
+      got.resize(n);
+      moved.resize(n);
+      strides.resize(file.shape().size());
+      for (std::size_t i = strides.size(); i-- > 0;) {
+        strides[i] = stride;
+        stride *= static_cast<std::int64_t>(file.vps().box().count[i]);
+      }
+      return {};
+    });
+    what.memory.base = got.data();
+    what.memory.vp_strides = strides;
+    what.moved = moved.data();
+    const Status status = run(file.transfer(what));
+    if (!status.ok()) return status;
+    for (std::uint64_t local = 0; local < n; ++local)
+      bytes[local] = moved[local] == 1 ? std::to_integer<int>(got[local]) : -1;
+    return {};
+  });
+}
+
+tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_putc_all", "vpfile");
+    return write_texts(*vpfile->impl, mask, nullptr, [&](std::uint64_t local, std::string& text) -> Status {
+      text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
+      return {};
+    });
+  });
+}
+
+tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_ungetc_all", "vpfile");
+    VpFile& file = *vpfile->impl;
+    for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
+      if (!takes_part(mask, local)) continue;
+      const int one = bytes != nullptr ? bytes[local] : byte;
+      TW_RETURN_IF_ERROR(file.push_back(local, static_cast<unsigned char>(one)));
+    }
+    return {};
+  });
+}
+
+tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_gets_all", "vpfile");
+    VpFile& file = *vpfile->impl;
+    Status mine;
+    if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vp_gets_all", "lines");
+    if (size == 0) mine = Status::error(Code::invalid_argument, "tw_vp_gets_all: size is 0; at least 1");
+    if (got != nullptr) std::fill_n(got, file.vps().count(), std::size_t{0});
+    std::string line;
+    return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) {
+      line.clear();
+      const Status status = read_line(file, local, size - 1, line);
+      std::memcpy(lines + local * size, line.c_str(), line.size() + 1);
+      if (got != nullptr) got[local] = line.size();
+      return status;
+    });
+  });
+}
+
+tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_puts_all", "vpfile");
+    return write_texts(*vpfile->impl, mask, nullptr, [&](std::uint64_t local, std::string& out) -> Status {
+      const char* one = texts != nullptr ? texts[local] : text;
+      if (one == nullptr) return null_argument("tw_vp_puts_all", texts != nullptr ? "one of texts" : "text");
+      out += one;
+      return {};
+    });
+  });
+}
+
+tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments, size_t n_arguments,
+                           size_t* counts, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_printf_all", "vpfile");
+    const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
+    Status mine = or_out_of_memory([&] {
+      if (format == nullptr) return null_argument("tw_vp_printf_all", "format");
+      return check_arguments("tw_vp_printf_all", parts, arguments, n_arguments);
+    });
+    return write_texts(*vpfile->impl, mask, counts, [&](std::uint64_t local, std::string& out) -> Status {
+      TW_RETURN_IF_ERROR(mine);
+      std::size_t i = 0;
+      for (const FormatPart& part : parts.value())
+        TW_RETURN_IF_ERROR(print_part(part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
+      return {};
+    });
+  });
+}
+
+tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments, size_t n_arguments,
+                          int* counts, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_argument("tw_vp_scanf_all", "vpfile");
+    VpFile& file = *vpfile->impl;
+    const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
+    Status mine = or_out_of_memory([&] {
+      if (format == nullptr) return null_argument("tw_vp_scanf_all", "format");
+      return check_arguments("tw_vp_scanf_all", parts, arguments, n_arguments);
+    });
+    if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
+    return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
+      TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local));
+      const int done = scan(stream.get(), parts.value(), arguments, local);
+      if (counts != nullptr) counts[local] = done;
+      if (std::ferror(stream.get()) == 0) return {};
+      return Status::error(Code::io_error, "'" + file.path() + "': reading a stream failed");
+    });
+  });
+}
+
+}  // extern "C"

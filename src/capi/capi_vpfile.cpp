@@ -1,0 +1,301 @@
+// vpfile.h: opening, closing, what there is, and the calls of all VPs that move bytes or positions.
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/checked_math.hpp"
+#include "capi/guard.hpp"
+#include "capi/handles.hpp"
+#include "capi/vpfile_handle.hpp"
+#include "group/agree.hpp"
+#include "group/groups.hpp"
+
+namespace thalweg {
+
+Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
+  const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
+  const bool in_shape = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.impl->geometry().n;
+  if (in_shape && local.has_value()) return *local;
+  return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
+                                                   vpfile.impl->path() +
+                                                   (in_shape ? "' is another task's" : "' is not in its shape"));
+}
+
+namespace {
+
+Status bad_vp_open(const std::string& what) { return Status::error(Code::invalid_argument, "tw_vpfile_open: " + what); }
+
+Status take_numbers(const char* name, const int64_t* from, std::size_t n, VpShape& to) {
+  for (std::size_t i = 0; i < n; ++i) {
+    if (from[i] < 0)
+      return bad_vp_open(std::string(name) + "[" + std::to_string(i) + "] is " + std::to_string(from[i]));
+    to.push_back(static_cast<std::uint64_t>(from[i]));
+  }
+  return {};
+}
+
+Status fill_vp_open(const char* path, const char* mode, int32_t n_dims, const int64_t* shape,
+                    const tw_vpfile_options* options, VpOpen& how) {
+  if (path == nullptr) return null_argument("tw_vpfile_open", "path");
+  if (mode == nullptr) return null_argument("tw_vpfile_open", "mode");
+  if (n_dims < 0 || n_dims > static_cast<int32_t>(format::kMostDimensions))
+    return bad_vp_open("n_dims is " + std::to_string(n_dims) + "; 0 to 64 are allowed");
+  if (n_dims > 0 && shape == nullptr) return null_argument("tw_vpfile_open", "shape");
+  how.path = path;
+  how.mode = mode;
+  const auto n = static_cast<std::size_t>(n_dims);
+  TW_RETURN_IF_ERROR(take_numbers("shape", shape, n, how.shape));
+  if (options == nullptr) return {};
+  if (options->struct_size < sizeof(tw_vpfile_options))
+    return bad_vp_open("struct_size of the options is " + std::to_string(options->struct_size) + ", needed is " +
+                       std::to_string(sizeof(tw_vpfile_options)));
+  if (options->hints != nullptr) {
+    TW_ASSIGN_OR_RETURN(how.hints, parse_vp_hints(options->hints, how.storage_hints));
+  }
+  if (options->box_start == nullptr && options->box_count == nullptr) return {};
+  if (options->box_start == nullptr || options->box_count == nullptr || n == 0)
+    return bad_vp_open("a box needs a start, a count and a shape");
+  how.box.emplace();
+  TW_RETURN_IF_ERROR(take_numbers("box_start", options->box_start, n, how.box->start));
+  return take_numbers("box_count", options->box_count, n, how.box->count);
+}
+
+void keep_shape(tw_vpfile& vpfile) {
+  const auto take = [](const VpShape& from, std::vector<std::int64_t>& to) { to.assign(from.begin(), from.end()); };
+  take(vpfile.impl->shape(), vpfile.shape);
+  take(vpfile.impl->vps().box().start, vpfile.start);
+  take(vpfile.impl->vps().box().count, vpfile.count);
+}
+
+// The transfer, with sizes in bytes; `each` is where those of every local VP are put.
+Status fill_transfer(const VpFile& file, const tw_vp_data& data, std::vector<std::uint64_t>& each, VpTransfer& what) {
+  if (data.item_bytes == 0)
+    return Status::error(Code::invalid_argument, "'" + file.path() + "': item_bytes is 0; at least 1");
+  const std::uint64_t n = file.vps().count();
+  const auto too_many = [&](std::size_t items) {
+    return Status::error(Code::out_of_range, "'" + file.path() + "': " + std::to_string(items) + " items of " +
+                                                 std::to_string(data.item_bytes) + " bytes are too many");
+  };
+  std::uint64_t most = 0;
+  if (mul_overflow<std::uint64_t>(data.n_items, data.item_bytes, &what.bytes)) return too_many(data.n_items);
+  most = what.bytes;
+  if (data.n_each != nullptr) {
+    each.resize(n);
+    most = 0;
+    for (std::uint64_t local = 0; local < n; ++local) {
+      if (mul_overflow<std::uint64_t>(data.n_each[local], data.item_bytes, &each[local]))
+        return too_many(data.n_each[local]);
+      most = std::max(most, each[local]);
+    }
+    what.each = each.data();
+  }
+  if (data.base == nullptr && most > 0 && n > 0)
+    return Status::error(Code::invalid_argument, "'" + file.path() + "': base is NULL");
+  what.memory.base = static_cast<std::byte*>(data.base);
+  what.memory.item_bytes = data.item_bytes;
+  what.memory.item_stride = data.item_stride != 0 ? data.item_stride : static_cast<std::int64_t>(data.item_bytes);
+  if (data.vp_strides != nullptr) what.memory.vp_strides = {data.vp_strides, file.shape().size()};
+  return {};
+}
+
+Status transfer_all(tw_vpfile* vpfile, Direction direction, const tw_vp_data& data, const std::uint8_t* mask,
+                    std::size_t* counts) {
+  VpFile& file = *vpfile->impl;
+  static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
+  std::vector<std::uint64_t> each;
+  VpTransfer what;
+  what.direction = direction;
+  what.mask = mask;
+  what.moved = reinterpret_cast<std::uint64_t*>(counts);
+  what.status = or_out_of_memory([&] { return fill_transfer(file, data, each, what); });
+  Status status = run(file.transfer(what));
+  if (counts != nullptr && data.item_bytes > 1)
+    for (std::uint64_t local = 0; local < file.vps().count(); ++local) counts[local] /= data.item_bytes;
+  return status;
+}
+
+Status null_file(const char* function) { return null_argument(function, "vpfile"); }
+
+}  // namespace
+}  // namespace thalweg
+
+using namespace thalweg;
+
+extern "C" {
+
+tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims, const int64_t* shape,
+                         const tw_vpfile_options* options, tw_vpfile** vpfile) {
+  return guarded([&]() -> Status {
+    std::unique_ptr<Group> alone;
+    if (group == nullptr) alone = make_self_group();
+    Group& all = group != nullptr ? *group->impl : *alone;
+    VpOpen how;
+    how.status = or_out_of_memory([&] { return fill_vp_open(path, mode, n_dims, shape, options, how); });
+    if (vpfile == nullptr && how.status.ok()) how.status = null_argument("tw_vpfile_open", "vpfile");
+    std::unique_ptr<tw_vpfile> handle(new (std::nothrow) tw_vpfile);  // before the others can believe it to be open
+    if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
+    auto opened = run(VpFile::open(all, posix_backend(), std::move(how)));
+    if (!opened.has_value()) return opened.error();
+    handle->impl = std::move(opened).value();
+    keep_shape(*handle);
+    *vpfile = handle.release();
+    return {};
+  });
+}
+
+tw_status tw_vpfile_close(tw_vpfile* vpfile) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vpfile_close");
+    const std::unique_ptr<tw_vpfile> gone(vpfile);
+    return run(gone->impl->close());
+  });
+}
+
+tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vpfile_summarize");
+    if (summary == nullptr || summary->struct_size < sizeof *summary)
+      return Status::error(Code::invalid_argument, "tw_vpfile_summarize: struct_size is not set");
+    const VpFile& file = *vpfile->impl;
+    const format::VpGeometry& geometry = file.geometry();
+    summary->n_dims = static_cast<int32_t>(vpfile->shape.size());
+    summary->mode = static_cast<int32_t>(file.mode());
+    summary->shape = vpfile->shape.data();
+    summary->box_start = vpfile->start.data();
+    summary->box_count = vpfile->count.data();
+    summary->n_vps = static_cast<int64_t>(geometry.n);
+    summary->n_local = static_cast<int64_t>(file.vps().count());
+    summary->nb_record = static_cast<int64_t>(geometry.record_bytes);
+    summary->nb_bytes = static_cast<int64_t>(geometry.nb_bytes);
+    summary->cb_round = static_cast<int64_t>(geometry.buffer_bytes);
+    summary->cb_bytes = static_cast<int64_t>(geometry.cb_bytes);
+    summary->block_bytes = geometry.block_bytes;
+    return {};
+  });
+}
+
+tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vpfile_mode");
+    const VpChoice choice = vpfile->impl->last_choice();
+    if (mode != nullptr) *mode = static_cast<int32_t>(choice.mode);
+    if (cause != nullptr) *cause = text_of(choice.cause);
+    return {};
+  });
+}
+
+tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vpfile_transition");
+    if (transition == nullptr) return null_argument("tw_vpfile_transition", "transition");
+    const auto& all = vpfile->impl->transitions();
+    if (i >= all.size())
+      return Status::error(Code::not_found, "tw_vpfile_transition: there were " + std::to_string(all.size()));
+    transition->access = static_cast<int64_t>(all[i].access);
+    transition->from = static_cast<int32_t>(all[i].from);
+    transition->to = static_cast<int32_t>(all[i].to);
+    transition->cause = text_of(all[i].cause);
+    return {};
+  });
+}
+
+tw_status tw_vp_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_number");
+    if (vp == nullptr) return null_argument("tw_vp_number", "vp");
+    const LocalVps& vps = vpfile->impl->vps();
+    if (local < 0 || static_cast<std::uint64_t>(local) >= vps.count())
+      return Status::error(Code::invalid_argument, "tw_vp_number: local is " + std::to_string(local) +
+                                                       ", this task has " + std::to_string(vps.count()));
+    *vp = static_cast<int64_t>(vps.number(static_cast<std::uint64_t>(local)));
+    return {};
+  });
+}
+
+tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_local");
+    if (local == nullptr) return null_argument("tw_vp_local", "local");
+    const auto found = local_of(*vpfile, vp);
+    const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile->impl->geometry().n;
+    if (!found.has_value()) return elsewhere ? Status::error(Code::not_found, found.error().message()) : found.error();
+    *local = static_cast<int64_t>(found.value());
+    return {};
+  });
+}
+
+tw_status tw_vp_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_read_all");
+    return transfer_all(vpfile, Direction::read, data, mask, counts);
+  });
+}
+
+tw_status tw_vp_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_write_all");
+    return transfer_all(vpfile, Direction::write, data, mask, counts);
+  });
+}
+
+tw_status tw_vp_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_seek_all");
+    return vpfile->impl->seek(offsets, offset, whence, mask);
+  });
+}
+
+tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_tell_all");
+    if (positions == nullptr) return null_argument("tw_vp_tell_all", "positions");
+    for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local)
+      positions[local] = static_cast<int64_t>(vpfile->impl->position(local));
+    return {};
+  });
+}
+
+tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_flags_all");
+    for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local) {
+      if (eof != nullptr) eof[local] = vpfile->impl->at_eof(local) ? 1 : 0;
+      if (error != nullptr) error[local] = vpfile->impl->failed(local) ? 1 : 0;
+    }
+    return {};
+  });
+}
+
+tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_clearerr_all");
+    vpfile->impl->clear_flags(mask);
+    return {};
+  });
+}
+
+tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_rewind_all");
+    vpfile->impl->clear_flags(mask);
+    return vpfile->impl->seek(nullptr, 0, SEEK_SET, mask);
+  });
+}
+
+tw_status tw_vp_flush_all(tw_vpfile* vpfile) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_flush_all");
+    return run(vpfile->impl->flush());
+  });
+}
+
+tw_status tw_vp_sync_all(tw_vpfile* vpfile) {
+  return guarded([&]() -> Status {
+    if (vpfile == nullptr) return null_file("tw_vp_sync_all");
+    return run(vpfile->impl->sync());
+  });
+}
+
+}  // extern "C"
