@@ -1,12 +1,12 @@
 // The collective opening of a vpfile: task 0 looks what is there, all take the same from it.
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <type_traits>
 #include <utility>
 
 #include "base/size_units.hpp"
 #include "group/agree.hpp"
+#include "vpfile/vp_files.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg {
@@ -23,10 +23,6 @@ struct VpFile::Found {
 };
 
 namespace {
-
-std::string meta_path(const std::string& path) { return path + ".meta"; }
-std::string first_path(const std::string& path) { return path + ".first"; }
-std::string overflow_path(const std::string& path) { return path + ".dir"; }
 
 Status bad(const std::string& path, const std::string& what) {
   return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + what);
@@ -95,25 +91,18 @@ std::int64_t hash_of(const VpOpen& how) {
 }
 
 Status remove_side_files(Backend& backend, const std::string& path) {
-  for (const std::string& name : {meta_path(path), first_path(path), overflow_path(path)}) {
+  for (const std::string& name : {vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)}) {
     const Status status = backend.remove(name);
     if (!status.ok() && status.code() != Code::not_found) return status;
   }
   return {};
 }
 
-format::VpIdentity new_identity() {
-  format::VpIdentity id;
-  std::random_device random;
-  for (std::byte& byte : id) byte = static_cast<std::byte>(random() & 0xFF);
-  return id;
-}
-
 }  // namespace
 
 Status VpFile::write_meta(bool closed) {
   if (meta_file_ == nullptr) {
-    TW_ASSIGN_OR_RETURN(meta_file_, backend_->open(meta_path(path_), OpenMode::create_keep));
+    TW_ASSIGN_OR_RETURN(meta_file_, backend_->open(vp_meta_path(path_), OpenMode::create_keep));
     TW_RETURN_IF_ERROR(meta_file_->lock());
   }
   meta_.closed = closed;
@@ -146,9 +135,9 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
     if (!how.shape.empty() && how.shape != meta_.shape) return wrong_shape(how.shape);
   } else {
     if (found.has_superblocks != 0)
-      return Status::error(Code::corrupt_file, "'" + path_ + "' holds blocks of a vpfile, but '" + meta_path(path_) +
+      return Status::error(Code::corrupt_file, "'" + path_ + "' holds blocks of a vpfile, but '" + vp_meta_path(path_) +
                                                    "' is missing; `thalweg repair` makes it anew");
-    if (how.shape.empty()) return bad(path_, "there is no '" + meta_path(path_) + "' to tell its shape; give one");
+    if (how.shape.empty()) return bad(path_, "there is no '" + vp_meta_path(path_) + "' to tell its shape; give one");
     TW_ASSIGN_OR_RETURN(geometry_.n, format::count_vps(how.shape));
     meta_.shape = how.shape;
     meta_.sequence = 0;
@@ -213,9 +202,9 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
     TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
     found.has_superblocks = format::begins_as_superblock(std::span(begin).first(got)) ? 1 : 0;
   }
-  TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(meta_path(how.path)));
+  TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(vp_meta_path(how.path)));
   if (has_meta) {
-    TW_ASSIGN_OR_RETURN(const auto meta, backend_->open(meta_path(how.path), OpenMode::read));
+    TW_ASSIGN_OR_RETURN(const auto meta, backend_->open(vp_meta_path(how.path), OpenMode::read));
     TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, found.meta));
     static_cast<void>(got);  // what is not there is zero, and no slot
     found.has_meta = 1;
@@ -287,7 +276,7 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
     if (status.ok() && file->side_ == nullptr) status = out_of_memory();
     if (status.ok() && mode.write && group.rank() == 0) {
       status = or_out_of_memory([&] {
-        if (found.has_meta == 0) file->meta_.id = new_identity();
+        if (found.has_meta == 0) file->meta_.id = new_vp_identity();
         return file->begin_session();
       });
     }
@@ -313,7 +302,7 @@ Op<Status> VpFile::tell_identity() {
 
 Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored) {
   if (file != nullptr) return {};
-  const std::string name = which == format::DirectoryFile::first ? first_path(path_) : overflow_path(path_);
+  const std::string name = which == format::DirectoryFile::first ? vp_first_path(path_) : vp_overflow_path(path_);
   auto opened = backend_->open(name, !may_write_ ? OpenMode::read
                                      : stored    ? OpenMode::read_write
                                                  : OpenMode::create_keep);

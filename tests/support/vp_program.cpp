@@ -5,11 +5,14 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <vector>
 
 #include "support/random.hpp"
+#include "vpfile/vp_health.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -75,6 +78,10 @@ class StdioStreams {
     return files_[vp];
   }
   std::FILE* any(std::uint64_t vp) { return files_[vp]; }
+  std::string content(std::uint64_t vp) const {
+    std::ifstream in(folder_ + "/" + std::to_string(vp), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
   std::uint64_t size(std::uint64_t vp) {
     std::fflush(files_[vp]);
     return std::filesystem::file_size(folder_ + "/" + std::to_string(vp));
@@ -105,6 +112,8 @@ class Player {
         if (!status.ok()) co_return status;
       }
       status = co_await file_->close();
+      if (!status.ok()) co_return status;
+      status = co_await check_health();
       if (!status.ok()) co_return status;
       static constexpr const char* kModes[] = {"r", "r+", "a", "a+"};
       status = co_await open(session + 1 == sessions ? "r" : kModes[below(random_, 4)]);
@@ -198,9 +207,77 @@ class Player {
         if (wild_ != 0) alone();
         co_return Status{};
       default:
-        if (chance(2)) co_return co_await file_->flush();
+        if (chance(2)) co_return co_await flush();
         rewind();
         co_return Status{};
+    }
+  }
+
+  std::string side(const std::string& path, const char* which) const { return path + which; }
+
+  // What was flushed is there although the file is not closed: in a copy that is repaired.
+  Op<Status> flush() {
+    Status status = co_await file_->flush();
+    if (!status.ok() || !writes_ || !has_meta()) co_return status;
+    const std::string copy = program_.path + ".copy";
+    if (group_.rank() == 0) {
+      remove_files(copy);
+      for (const char* which : {"", ".meta"}) std::filesystem::copy_file(side(program_.path, which), side(copy, which));
+      repair(copy, chance_of_step(3));
+    }
+    status = co_await group_.barrier();
+    if (!status.ok()) co_return status;
+    VpOpen how;
+    how.path = copy;
+    auto opened = co_await VpFile::open(group_, program_.backend, std::move(how));
+    if (!opened.has_value()) co_return opened.error();
+    expect_whole(*opened.value());
+    co_return co_await opened.value()->close();
+  }
+
+  bool has_meta() const { return std::filesystem::exists(side(program_.path, ".meta")); }
+  bool chance_of_step(std::uint64_t one_in) const { return n_steps_ % one_in == 0; }
+  void remove_files(const std::string& path) const {
+    for (const char* which : {"", ".meta", ".first", ".dir"}) std::filesystem::remove(side(path, which));
+  }
+
+  // `loses`: NAME.meta is lost, too, where superblocks tell what it said.
+  void repair(const std::string& path, bool loses) {
+    VpHealth health;
+    const bool has_ib = file_->geometry().has_ib();
+    if (loses && has_ib) std::filesystem::remove(side(path, ".meta"));
+    const Status repaired = repair_vpfile(*program_.backend, path, shape_, {}, health);
+    EXPECT_TRUE(repaired.ok()) << repaired.message() << ": " << where();
+    EXPECT_EQ(health.damaged_vps, 0u);
+  }
+
+  // Of a file that is closed, and once more without its directory.
+  Op<Status> check_health() {
+    if (group_.rank() == 0 && has_meta()) {
+      VpHealth health;
+      const Status whole = verify_vpfile(*program_.backend, program_.path, {}, health);
+      EXPECT_TRUE(whole.ok()) << whole.message() << ": " << where();
+      if (file_->geometry().has_ib() && chance_of_step(2)) {
+        std::filesystem::remove(side(program_.path, chance_of_step(4) ? ".dir" : ".first"));
+        EXPECT_EQ(verify_vpfile(*program_.backend, program_.path, {}, health).code(), Code::corrupt_file);
+        repair(program_.path, false);
+      }
+    }
+    co_return co_await group_.barrier();
+  }
+
+  // Every byte of every local VP, from the beginning.
+  void expect_whole(VpFile& file) {
+    for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
+      const std::uint64_t vp = file.vps().number(local);
+      std::fflush(streams_->any(vp));
+      const std::string expected = streams_->content(vp);
+      std::string got(expected.size() + 1, ' ');
+      const auto read = file.read_one(local, std::as_writable_bytes(std::span(got)));
+      ASSERT_TRUE(read.has_value()) << read.error().message() << ": " << where() << ", vp " << vp;
+      got.resize(read.value());
+      ASSERT_EQ(got == expected, true) << where() << ", vp " << vp << ": " << got.size() << " bytes, expected "
+                                       << expected.size();
     }
   }
 

@@ -1,0 +1,16 @@
+// The names of the files of a vpfile, and what marks those that belong together.
+#pragma once
+
+#include <string>
+
+#include "format/vpfile_geometry.hpp"
+
+namespace thalweg {
+
+inline std::string vp_meta_path(const std::string& path) { return path + ".meta"; }
+inline std::string vp_first_path(const std::string& path) { return path + ".first"; }
+inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
+
+format::VpIdentity new_vp_identity();  // never the same again
+
+}  // namespace thalweg

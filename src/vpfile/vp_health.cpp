@@ -1,0 +1,346 @@
+#include "vpfile/vp_health.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "format/vpfile_meta.hpp"
+#include "vpfile/block_directory.hpp"
+#include "vpfile/superblock_scan.hpp"
+#include "vpfile/vp_files.hpp"
+
+namespace thalweg {
+
+using format::BlockRun;
+using format::DirectoryFile;
+
+namespace {
+
+constexpr std::uint64_t kRepairCache = std::uint64_t{1} << 26;
+
+// What verify and repair look at.
+class Patient {
+ public:
+  Patient(Backend& backend, std::string path, const VpHealthCalls& calls, VpHealth& health)
+      : backend_(backend), path_(std::move(path)), calls_(calls), health_(health) {
+    health_ = {};
+  }
+
+  Status open(bool writes);
+  Status verify();
+  Status repair(const VpShape& shape);
+
+ private:
+  void find(const std::string& text) {
+    ++health_.findings;
+    if (calls_.finding) calls_.finding(text);
+  }
+  Status step(std::uint64_t done, std::uint64_t total) const {
+    if (!calls_.progress || calls_.progress(done, total)) return {};
+    return Status::error(Code::stopped, "'" + path_ + "': stopped");
+  }
+  Status read_meta();
+  Status check_length();
+  Status check_directory(const SuperblockScan& scan);
+  Status check_chains(const SuperblockScan& scan, BlockDirectory& directory);
+  Status check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected);
+  Status count(const SuperblockScan& scan);
+  Status adopt(const SuperblockScan& scan, const VpShape& shape);
+  Status write_directory(const SuperblockScan& scan);
+  Status write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file);
+  Status write_meta(const SuperblockScan& scan);
+  BlockDirectory directory_of(StoredFile& first, StoredFile& overflow) const;
+
+  Backend& backend_;
+  std::string path_;
+  const VpHealthCalls& calls_;
+  VpHealth& health_;
+  std::unique_ptr<StoredFile> data_;
+  std::optional<format::VpMeta> meta_;
+  Status meta_status_;  // why there is none
+  std::uint64_t end_of_entries_ = 1;
+};
+
+bool same_chain(const std::vector<BlockRun>& a, const std::vector<BlockRun>& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  BlockRun left = a.empty() ? BlockRun{} : a[0];
+  BlockRun right = b.empty() ? BlockRun{} : b[0];
+  const auto skip = [](BlockRun& run, std::uint64_t blocks) {
+    if (!run.is_hole()) run.address += blocks;
+    run.blocks -= blocks;
+  };
+  while (i < a.size() && j < b.size()) {
+    if (left.address != right.address) return false;
+    const std::uint64_t part = std::min(left.blocks, right.blocks);
+    skip(left, part);
+    skip(right, part);
+    if (left.blocks == 0 && ++i < a.size()) left = a[i];
+    if (right.blocks == 0 && ++j < b.size()) right = b[j];
+  }
+  return i == a.size() && j == b.size();
+}
+
+}  // namespace
+
+Status Patient::read_meta() {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend_.exists(vp_meta_path(path_)));
+  if (!exists) {
+    meta_status_ = Status::error(Code::corrupt_file, "'" + vp_meta_path(path_) + "' is missing");
+    return {};
+  }
+  TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::read));
+  std::array<std::byte, format::kMetaBytes> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
+  auto parsed = format::parse_meta(std::span(bytes).first(got));
+  meta_status_ = parsed.status().with_context("'" + path_ + "'");
+  if (parsed.has_value()) meta_ = std::move(parsed).value();
+  return {};
+}
+
+Status Patient::open(bool writes) {
+  TW_ASSIGN_OR_RETURN(data_, backend_.open(path_, writes ? OpenMode::read_write : OpenMode::read));
+  if (writes) TW_RETURN_IF_ERROR(data_->lock());
+  TW_RETURN_IF_ERROR(read_meta());
+  if (meta_.has_value()) {
+    health_.n_vps = meta_->geometry.n;
+    health_.closed = meta_->closed;
+  }
+  return {};
+}
+
+Status Patient::check_length() {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
+  const format::VpGeometry& geometry = meta_->geometry;
+  if (geometry.cb_bytes == 0 && !geometry.has_ib() && size < geometry.nb_bytes * geometry.n)
+    find("the data file has " + std::to_string(size) + " bytes, its streams need " +
+         std::to_string(geometry.nb_bytes * geometry.n));
+  return {};
+}
+
+BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow) const {
+  return BlockDirectory({&first, &overflow, meta_->id, meta_->geometry, 0, 1, kRepairCache});
+}
+
+Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
+  const auto wrong = [&](const std::string& what) {
+    find("virtual processor " + std::to_string(vp) + ": " + what);
+    ++health_.damaged_vps;
+    return Status{};
+  };
+  const auto bytes = directory.bytes(vp);
+  if (!bytes.has_value()) return wrong(bytes.error().message());
+  if (bytes.value() != expected.bytes)
+    return wrong("NAME.first says " + std::to_string(bytes.value()) + " bytes, the superblocks " +
+                 std::to_string(expected.bytes));
+  std::vector<BlockRun> runs;
+  BlockDirectory::Cursor cursor = 0;
+  const std::uint64_t blocks = (expected.bytes + meta_->geometry.block_bytes - 1) / meta_->geometry.block_bytes;
+  for (std::uint64_t index = 0; index < blocks;) {
+    auto run = directory.find(vp, index, cursor);
+    if (!run.has_value()) return wrong(run.error().message());
+    run.value().blocks = std::min(run.value().blocks, blocks - index);
+    runs.push_back(run.value());
+    index += run.value().blocks;
+  }
+  if (!same_chain(runs, expected.runs)) return wrong("its chain names other blocks than the superblocks tell");
+  if (expected.damaged) return wrong("some of its blocks are damaged");
+  return {};
+}
+
+Status Patient::check_chains(const SuperblockScan& scan, BlockDirectory& directory) {
+  const std::uint64_t n = meta_->geometry.n;
+  for (std::uint64_t begin = 0; begin < n; begin += scan.chunk()) {
+    TW_RETURN_IF_ERROR(step(begin, n));
+    const std::uint64_t end = std::min(n, begin + scan.chunk());
+    TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
+    for (std::uint64_t vp = begin; vp < end; ++vp) {
+      health_.bytes += chains[vp - begin].bytes;
+      TW_RETURN_IF_ERROR(check_chain(directory, vp, chains[vp - begin]));
+    }
+  }
+  return {};
+}
+
+Status Patient::check_directory(const SuperblockScan& scan) {
+  std::unique_ptr<StoredFile> files[2];
+  for (const DirectoryFile which : {DirectoryFile::first, DirectoryFile::overflow}) {
+    const std::string name = which == DirectoryFile::first ? vp_first_path(path_) : vp_overflow_path(path_);
+    auto opened = backend_.open(name, OpenMode::read);
+    if (!opened.has_value()) {
+      if (opened.error().code() != Code::not_found) return opened.error();
+      find("'" + name + "' is missing");
+      return {};
+    }
+    auto& file = files[which == DirectoryFile::first ? 0 : 1];
+    file = std::move(opened).value();
+    std::array<std::byte, format::kDirectoryHeader> bytes{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
+    const Status header = format::check_directory_header(
+        std::span(bytes).first(got),
+        {which, meta_->id, meta_->geometry.n, meta_->geometry.pointers, meta_->geometry.block_bytes});
+    if (!header.ok()) {
+      find(header.message());
+      return {};
+    }
+  }
+  BlockDirectory directory = directory_of(*files[0], *files[1]);
+  return check_chains(scan, directory);
+}
+
+Status Patient::verify() {
+  if (!meta_.has_value()) {
+    find(meta_status_.message());
+    return meta_status_;
+  }
+  TW_RETURN_IF_ERROR(check_length());
+  health_.bytes = meta_->geometry.lattice_bytes() * meta_->geometry.n;
+  if (!meta_->closed)
+    return Status::error(Code::not_closed,
+                         "'" + path_ + "' was not closed; `thalweg repair " + path_ + "` brings back what was flushed");
+  if (meta_->geometry.has_ib()) {
+    TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, meta_->id, meta_->geometry));
+    for (const std::string& text : scan.findings()) find(text);
+    TW_RETURN_IF_ERROR(check_directory(scan));
+  }
+  if (health_.findings == 0) return {};
+  return Status::error(Code::corrupt_file, "'" + path_ + "' is damaged");
+}
+
+// Where NAME.meta tells nothing, or less than the superblocks.
+Status Patient::adopt(const SuperblockScan& scan, const VpShape& shape) {
+  if (!meta_.has_value()) {
+    if (scan.found().empty())
+      return Status::error(Code::corrupt_file, meta_status_.message() +
+                                                   ", and no superblock tells what it said; `thalweg vp-import` makes "
+                                                   "one for an array");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
+    if (n != scan.geometry().n)
+      return Status::error(Code::invalid_argument, "'" + path_ + "' has " + std::to_string(scan.geometry().n) +
+                                                       " virtual processors, the given shape " + std::to_string(n));
+    meta_.emplace();
+    meta_->shape = shape;
+    meta_->sequence = 0;
+    meta_->id = scan.id();
+    meta_->geometry = scan.geometry();
+    health_.n_vps = n;
+  }
+  if (!meta_->geometry.has_ib() && scan.geometry().has_ib()) meta_->geometry = scan.geometry();
+  meta_->session = std::max(meta_->session, scan.last_session());
+  return {};
+}
+
+Status Patient::write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file) {
+  const std::string name = which == DirectoryFile::first ? vp_first_path(path_) : vp_overflow_path(path_);
+  TW_ASSIGN_OR_RETURN(file, backend_.open(name, OpenMode::create));
+  return file->write(0, format::encode_directory_header({which, meta_->id, meta_->geometry.n, meta_->geometry.pointers,
+                                                         meta_->geometry.block_bytes}));
+}
+
+Status Patient::write_directory(const SuperblockScan& scan) {
+  std::unique_ptr<StoredFile> first;
+  std::unique_ptr<StoredFile> overflow;
+  TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::first, first));
+  TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::overflow, overflow));
+  BlockDirectory directory = directory_of(*first, *overflow);
+  const std::uint64_t n = meta_->geometry.n;
+  meta_->ib_bytes = 0;
+  for (std::uint64_t begin = 0; begin < n; begin += scan.chunk()) {
+    TW_RETURN_IF_ERROR(step(begin, n));
+    const std::uint64_t end = std::min(n, begin + scan.chunk());
+    TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
+    for (std::uint64_t vp = begin; vp < end; ++vp) {
+      const VpChain& chain = chains[vp - begin];
+      if (chain.bytes == 0) continue;
+      meta_->ib_bytes += chain.bytes;
+      BlockDirectory::Cursor last = 0;
+      for (const BlockRun& run : chain.runs) TW_RETURN_IF_ERROR(directory.append(vp, run, last));
+      TW_RETURN_IF_ERROR(directory.set_bytes(vp, chain.bytes));
+    }
+  }
+  end_of_entries_ = std::max<std::uint64_t>(directory.end(), 1);
+  TW_RETURN_IF_ERROR(directory.flush());
+  TW_RETURN_IF_ERROR(first->sync());
+  return overflow->sync();
+}
+
+Status Patient::write_meta(const SuperblockScan& scan) {
+  if (meta_->geometry.has_ib()) {
+    meta_->end_of_superblocks = std::max({meta_->end_of_superblocks, scan.end(), meta_->geometry.first_superblock});
+    meta_->end_of_entries = end_of_entries_;
+  } else {
+    TW_RETURN_IF_ERROR(data_->truncate(meta_->geometry.lattice_end()));  // what was not flushed goes
+  }
+  TW_RETURN_IF_ERROR(data_->sync());
+  meta_->closed = true;
+  ++meta_->sequence;
+  TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::create_keep));
+  TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta_->sequence), format::encode_meta(*meta_)));
+  TW_RETURN_IF_ERROR(file->sync());
+  return file->close();
+}
+
+Status Patient::repair(const VpShape& shape) {
+  const Status before = verify();
+  const bool can_help = before.code() == Code::not_closed || before.code() == Code::corrupt_file;
+  if (before.ok() || !can_help) return before;
+  const format::VpGeometry known = meta_.has_value() ? meta_->geometry : format::VpGeometry{};
+  std::optional<format::VpIdentity> id;
+  if (meta_.has_value()) id = meta_->id;
+  TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, id, known));
+  TW_RETURN_IF_ERROR(adopt(scan, shape));
+  if (meta_->geometry.has_ib()) TW_RETURN_IF_ERROR(write_directory(scan));
+  TW_RETURN_IF_ERROR(write_meta(scan));
+  const bool closed = health_.closed;
+  health_ = {};
+  health_.n_vps = meta_->geometry.n;
+  health_.closed = closed;
+  health_.repaired = true;
+  return verify();
+}
+
+Status verify_vpfile(Backend& backend, const std::string& path, const VpHealthCalls& calls, VpHealth& health) {
+  Patient patient(backend, path, calls, health);
+  TW_RETURN_IF_ERROR(patient.open(false));
+  return patient.verify();
+}
+
+Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const VpHealthCalls& calls,
+                     VpHealth& health) {
+  Patient patient(backend, path, calls, health);
+  TW_RETURN_IF_ERROR(patient.open(true));
+  return patient.repair(shape);
+}
+
+Result<bool> is_vpfile(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(path)));
+  if (has_meta) return true;
+  TW_ASSIGN_OR_RETURN(const auto data, backend.open(path, OpenMode::read));
+  std::array<std::byte, 8> begin{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
+  return format::begins_as_superblock(std::span(begin).first(got));
+}
+
+Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
+  TW_ASSIGN_OR_RETURN(const auto data, backend.open(path, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
+  const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
+  if (all == 0 || size % all != 0)
+    return Status::error(Code::invalid_argument,
+                         "'" + path + "' has " + std::to_string(size) + " bytes, which is no multiple of records of " +
+                             std::to_string(record_bytes) + " bytes of " + std::to_string(n) + " virtual processors");
+  format::VpMeta meta;
+  meta.shape = shape;
+  meta.id = new_vp_identity();
+  meta.closed = true;
+  meta.geometry.n = n;
+  meta.geometry.record_bytes = record_bytes;
+  meta.geometry.nb_bytes = size / n;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::create_exclusive));
+  TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta.sequence), format::encode_meta(meta)));
+  return file->close();
+}
+
+}  // namespace thalweg
