@@ -45,6 +45,7 @@
 
 #include "export.h"
 #include "group.h"
+#include "health.h"
 #include "status.h"
 
 #ifdef __cplusplus
@@ -348,25 +349,6 @@ typedef int (*tw_region_fn)(const tw_region* region, void* user);
 TW_API tw_status tw_multifile_regions(tw_multifile* multifile, tw_region_fn fn, void* user);
 
 /* ---- Health ------------------------------------------------------------------------------------------------ */
-
-/* Called now and then during long work: `done` of `total` bytes of the step at hand. Within a step `done` never falls;
- * it need not come to `total`, as holes are passed by. Verify and defrag are one step, over the bytes of all logical
- * files. A repair has a step for each physical file that it mends, over the bytes of that file, and then verifies.
- * Not 0 asks to stop: the call returns TW_ERR_STOPPED, and what becomes of the files is said there. */
-typedef int (*tw_progress_fn)(int64_t done, int64_t total, void* user);
-/* Called once per finding, one line of text without line end, borrowed during the call. */
-typedef void (*tw_finding_fn)(const char* text, void* user);
-
-/* Set struct_size = sizeof before the call; fields may be added at the end. */
-typedef struct tw_health {
-  size_t struct_size;
-  int64_t n_logical;       /* logical files of the multifile */
-  int64_t damaged_logical; /* of these: with bytes that cannot be read or contradict their checksum */
-  int64_t logical_bytes;   /* bytes of all logical files that are whole */
-  int64_t findings;        /* number of calls of the finding function */
-  int32_t closed;          /* 1: it was closed (before a repair) */
-  int32_t repaired;        /* 1: tw_multifile_repair wrote a new index */
-} tw_health;
 
 /* Reads everything and checks every checksum. Changes nothing.
  * path       [in]  the first physical file.

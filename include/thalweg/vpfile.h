@@ -44,6 +44,7 @@
 
 #include "export.h"
 #include "group.h"
+#include "health.h"
 #include "status.h"
 
 #ifdef __cplusplus
@@ -231,6 +232,39 @@ TW_API tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const ch
 /* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is not buffered for a
  * collective (CB): that takes tw_vp_flush_all(). */
 TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);
+
+/* ---- Whole files ------------------------------------------------------------------------------------------- */
+/* By one task; nobody may have the file open for writing. What they return besides: TW_ERR_NOT_FOUND,
+ * TW_ERR_PERMISSION, TW_ERR_VERSION, TW_ERR_STOPPED, and what reading and writing may return. */
+
+/* *yes = 1 when `path` is the data file of a vpfile: it has a NAME.meta, or begins with blocks of one. */
+TW_API tw_status tw_vpfile_is(const char* path, int* yes);
+
+/* Reads all that is not data of the lattice, and checks every checksum. Changes nothing.
+ * fn, progress     may be NULL; `user` is handed to both.
+ * health     [out] may be NULL; set on failure, too.
+ * Returns TW_OK when the file is whole and closed; TW_ERR_NOT_CLOSED, TW_ERR_CORRUPT (the findings say what). */
+TW_API tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user,
+                                  tw_health* health);
+
+/* Makes an unclosed vpfile readable again, and side files that are missing or damaged, from what the data file tells;
+ * then verifies it. What is closed and sound is left alone. What was flushed is there afterwards; of what was not
+ * flushed there may be more.
+ * shape      [in]  needed where NAME.meta is missing or damaged (n_dims 0: none is given).
+ * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file. */
+TW_API tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
+                                  tw_progress_fn progress, void* user, tw_health* health);
+
+/* Writes the streams of `from` as a plain array: a vpfile `to` of one NB segment with one record of each VP.
+ * record_bytes     of each VP; 0: as long as the longest stream. Longer streams are cut off.
+ * fill             what stands behind the end of shorter ones.
+ * Returns TW_ERR_EXISTS when `to` is there already, and TW_OK. */
+TW_API tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t record_bytes, unsigned char fill,
+                                   tw_progress_fn progress, void* user);
+
+/* Makes NAME.meta for an array of this shape, each of whose records has record_bytes bytes of every VP; the file itself
+ * stays as it is. Returns TW_ERR_EXISTS when there is one, TW_ERR_INVALID when the sizes do not fit. */
+TW_API tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
 
 #ifdef __cplusplus
 }

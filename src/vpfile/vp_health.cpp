@@ -22,8 +22,8 @@ constexpr std::uint64_t kRepairCache = std::uint64_t{1} << 26;
 // What verify and repair look at.
 class Patient {
  public:
-  Patient(Backend& backend, std::string path, const VpHealthCalls& calls, VpHealth& health)
-      : backend_(backend), path_(std::move(path)), calls_(calls), health_(health) {
+  Patient(Backend& backend, std::string path, const Watch& watch, Health& health)
+      : backend_(backend), path_(std::move(path)), watch_(watch), health_(health) {
     health_ = {};
   }
 
@@ -34,10 +34,10 @@ class Patient {
  private:
   void find(const std::string& text) {
     ++health_.findings;
-    if (calls_.finding) calls_.finding(text);
+    if (watch_.finding) watch_.finding(text);
   }
   Status step(std::uint64_t done, std::uint64_t total) const {
-    if (!calls_.progress || calls_.progress(done, total)) return {};
+    if (!watch_.progress || watch_.progress(done, total)) return {};
     return Status::error(Code::stopped, "'" + path_ + "': stopped");
   }
   Status read_meta();
@@ -54,8 +54,8 @@ class Patient {
 
   Backend& backend_;
   std::string path_;
-  const VpHealthCalls& calls_;
-  VpHealth& health_;
+  const Watch& watch_;
+  Health& health_;
   std::unique_ptr<StoredFile> data_;
   std::optional<format::VpMeta> meta_;
   Status meta_status_;  // why there is none
@@ -104,7 +104,7 @@ Status Patient::open(bool writes) {
   if (writes) TW_RETURN_IF_ERROR(data_->lock());
   TW_RETURN_IF_ERROR(read_meta());
   if (meta_.has_value()) {
-    health_.n_vps = meta_->geometry.n;
+    health_.n_logical = meta_->geometry.n;
     health_.closed = meta_->closed;
   }
   return {};
@@ -126,7 +126,7 @@ BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow) co
 Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
   const auto wrong = [&](const std::string& what) {
     find("virtual processor " + std::to_string(vp) + ": " + what);
-    ++health_.damaged_vps;
+    ++health_.damaged_logical;
     return Status{};
   };
   const auto bytes = directory.bytes(vp);
@@ -156,7 +156,7 @@ Status Patient::check_chains(const SuperblockScan& scan, BlockDirectory& directo
     const std::uint64_t end = std::min(n, begin + scan.chunk());
     TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
     for (std::uint64_t vp = begin; vp < end; ++vp) {
-      health_.bytes += chains[vp - begin].bytes;
+      health_.logical_bytes += chains[vp - begin].bytes;
       TW_RETURN_IF_ERROR(check_chain(directory, vp, chains[vp - begin]));
     }
   }
@@ -195,7 +195,7 @@ Status Patient::verify() {
     return meta_status_;
   }
   TW_RETURN_IF_ERROR(check_length());
-  health_.bytes = meta_->geometry.lattice_bytes() * meta_->geometry.n;
+  health_.logical_bytes = meta_->geometry.lattice_bytes() * meta_->geometry.n;
   if (!meta_->closed)
     return Status::error(Code::not_closed,
                          "'" + path_ + "' was not closed; `thalweg repair " + path_ + "` brings back what was flushed");
@@ -224,7 +224,7 @@ Status Patient::adopt(const SuperblockScan& scan, const VpShape& shape) {
     meta_->sequence = 0;
     meta_->id = scan.id();
     meta_->geometry = scan.geometry();
-    health_.n_vps = n;
+    health_.n_logical = n;
   }
   if (!meta_->geometry.has_ib() && scan.geometry().has_ib()) meta_->geometry = scan.geometry();
   meta_->session = std::max(meta_->session, scan.last_session());
@@ -294,21 +294,21 @@ Status Patient::repair(const VpShape& shape) {
   TW_RETURN_IF_ERROR(write_meta(scan));
   const bool closed = health_.closed;
   health_ = {};
-  health_.n_vps = meta_->geometry.n;
+  health_.n_logical = meta_->geometry.n;
   health_.closed = closed;
   health_.repaired = true;
   return verify();
 }
 
-Status verify_vpfile(Backend& backend, const std::string& path, const VpHealthCalls& calls, VpHealth& health) {
-  Patient patient(backend, path, calls, health);
+Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, Health& health) {
+  Patient patient(backend, path, watch, health);
   TW_RETURN_IF_ERROR(patient.open(false));
   return patient.verify();
 }
 
-Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const VpHealthCalls& calls,
-                     VpHealth& health) {
-  Patient patient(backend, path, calls, health);
+Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
+                     Health& health) {
+  Patient patient(backend, path, watch, health);
   TW_RETURN_IF_ERROR(patient.open(true));
   return patient.repair(shape);
 }

@@ -243,18 +243,18 @@ class Player {
 
   // `loses`: NAME.meta is lost, too, where superblocks tell what it said.
   void repair(const std::string& path, bool loses) {
-    VpHealth health;
+    Health health;
     const bool has_ib = file_->geometry().has_ib();
     if (loses && has_ib) std::filesystem::remove(side(path, ".meta"));
     const Status repaired = repair_vpfile(*program_.backend, path, shape_, {}, health);
     EXPECT_TRUE(repaired.ok()) << repaired.message() << ": " << where();
-    EXPECT_EQ(health.damaged_vps, 0u);
+    EXPECT_EQ(health.damaged_logical, 0u);
   }
 
   // Of a file that is closed, and once more without its directory.
   Op<Status> check_health() {
     if (group_.rank() == 0 && has_meta()) {
-      VpHealth health;
+      Health health;
       const Status whole = verify_vpfile(*program_.backend, program_.path, {}, health);
       EXPECT_TRUE(whole.ok()) << whole.message() << ": " << where();
       if (file_->geometry().has_ib() && chance_of_step(2)) {

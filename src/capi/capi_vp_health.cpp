@@ -1,0 +1,86 @@
+// vpfile.h: whole files.
+#include <string>
+
+#include "capi/guard.hpp"
+#include "capi/watch.hpp"
+#include "thalweg/vpfile.h"
+#include "vpfile/vp_flatten.hpp"
+#include "vpfile/vp_health.hpp"
+
+using namespace thalweg;
+
+namespace {
+
+Result<VpShape> shape_of(const char* function, int32_t n_dims, const int64_t* shape) {
+  const auto bad = [&](const std::string& what) {
+    return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
+  };
+  if (n_dims < 0) return bad("n_dims is " + std::to_string(n_dims));
+  if (n_dims > 0 && shape == nullptr) return bad("shape is NULL");
+  VpShape made;
+  for (int32_t i = 0; i < n_dims; ++i) {
+    if (shape[i] < 1) return bad("shape[" + std::to_string(i) + "] is " + std::to_string(shape[i]));
+    made.push_back(static_cast<std::uint64_t>(shape[i]));
+  }
+  return made;
+}
+
+}  // namespace
+
+extern "C" {
+
+tw_status tw_vpfile_is(const char* path, int* yes) {
+  return guarded([&]() -> Status {
+    if (path == nullptr || yes == nullptr) return null_argument("tw_vpfile_is", path == nullptr ? "path" : "yes");
+    TW_ASSIGN_OR_RETURN(const bool found, is_vpfile(*posix_backend(), path));
+    *yes = found ? 1 : 0;
+    return {};
+  });
+}
+
+tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user, tw_health* health) {
+  return guarded([&]() -> Status {
+    if (path == nullptr) return null_argument("tw_vpfile_verify", "path");
+    Health found;
+    const Status status = verify_vpfile(*posix_backend(), path, make_watch(fn, progress, user), found);
+    tell_health(found, health);
+    return status;
+  });
+}
+
+tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
+                           tw_progress_fn progress, void* user, tw_health* health) {
+  return guarded([&]() -> Status {
+    if (path == nullptr) return null_argument("tw_vpfile_repair", "path");
+    TW_ASSIGN_OR_RETURN(const VpShape given, shape_of("tw_vpfile_repair", n_dims, shape));
+    Health found;
+    const Status status = repair_vpfile(*posix_backend(), path, given, make_watch(fn, progress, user), found);
+    tell_health(found, health);
+    return status;
+  });
+}
+
+tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t record_bytes, unsigned char fill,
+                            tw_progress_fn progress, void* user) {
+  return guarded([&]() -> Status {
+    if (from == nullptr || to == nullptr) return null_argument("tw_vpfile_flatten", from == nullptr ? "from" : "to");
+    if (record_bytes < 0)
+      return Status::error(Code::invalid_argument,
+                           "tw_vpfile_flatten: record_bytes is " + std::to_string(record_bytes) + "; 0 or more");
+    return flatten_vpfile(posix_backend(), from, to, static_cast<std::uint64_t>(record_bytes),
+                          static_cast<std::byte>(fill), make_watch(nullptr, progress, user));
+  });
+}
+
+tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes) {
+  return guarded([&]() -> Status {
+    if (path == nullptr) return null_argument("tw_vpfile_import", "path");
+    TW_ASSIGN_OR_RETURN(const VpShape given, shape_of("tw_vpfile_import", n_dims, shape));
+    if (record_bytes < 1)
+      return Status::error(Code::invalid_argument,
+                           "tw_vpfile_import: record_bytes is " + std::to_string(record_bytes) + "; 1 or more");
+    return import_array(*posix_backend(), path, given, static_cast<std::uint64_t>(record_bytes));
+  });
+}
+
+}  // extern "C"
