@@ -64,7 +64,11 @@ python3|has_command python3|Python 3.9 or newer
 libpng-dev|has_module libpng|libpng
 NEEDS
       ;;
-    bench) echo 'fio|has_command fio|fio' ;;
+    bench) cat <<'NEEDS'
+fio|has_command fio|fio
+libhdf5-dev|has_module hdf5|HDF5, a peer of the vpfile
+NEEDS
+      ;;
     coverage) echo 'gcovr|has_command gcovr|gcovr' ;;
     nightly) echo 'valgrind|has_command valgrind|valgrind' ;;
     *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, bench, coverage, nightly)" >&2; return 2 ;;

@@ -1,0 +1,66 @@
+// A shape of virtual processors with some doubles each, and the ways in which all of them are written and read.
+#ifndef BENCH_VPFILE_GRID_HPP
+#define BENCH_VPFILE_GRID_HPP
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thalweg/thalweg.hpp>
+#include <vector>
+
+#include "support/tasks.hpp"
+#include "vpfile/parts.hpp"
+
+namespace bench {
+
+// How memory and numbers of bytes make the library choose its mode.
+enum class Kind {
+  plain,    // no vpfile: one collective access of the same bytes
+  packed,   // NB
+  strided,  // CB: every other double of memory
+  ragged    // IB: a double more or less, the same number in all
+};
+
+struct Way {
+  std::string name;
+  Kind kind;
+  std::string hints;  // of a vpfile
+};
+
+// All VPs, each with `doubles` doubles on average in each of `steps` steps.
+struct Grid {
+  std::int64_t vps;
+  std::int64_t doubles;
+  int steps = 1;
+  double bytes() const { return static_cast<double>(vps) * static_cast<double>(doubles) * 8 * steps; }
+};
+
+// What one task has of it in memory, and the checks of what is read.
+class Cells {
+ public:
+  Cells(const Grid& grid, Kind kind, int rank, int size);
+  std::int64_t first() const { return share_.first; }
+  std::int64_t count() const { return share_.count; }
+  tw_vp_data data();
+  double* values() { return values_.data(); }
+  std::size_t bytes() const { return total_ * sizeof(double); }
+  void fill(int step);
+  void forget();
+  void check(int step) const;  // ends the program when a double is not the one that was written
+
+ private:
+  std::size_t place(std::size_t i) const { return kind_ == Kind::strided ? 2 * i : i; }
+  Share share_;
+  Kind kind_;
+  std::int64_t doubles_;
+  std::size_t total_ = 0;
+  std::vector<std::size_t> each_;
+  std::vector<double> values_;
+};
+
+// Seconds of writing and of reading all of the grid in a new file, opening and closing included.
+std::vector<double> write_and_read(Bench& bench, const Grid& grid, const Way& way, int repetition);
+
+}  // namespace bench
+
+#endif

@@ -1,0 +1,84 @@
+// thalweg-bench-vpfile: streams of virtual processors in every mode against plain collective writes and what programs
+// do without it, on the file system of a folder and in memory, with a table of targets at the end.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "support/clock.hpp"
+#include "vpfile/parts.hpp"
+
+namespace bench {
+
+namespace {
+
+struct Options {
+  bool quick = false, tiny = false, only_dir = false;
+  std::string dir = ".", json;
+  std::vector<std::string> parts;
+  int tasks = 2;
+  Effort effort() const { return effort_of(tiny, quick); }
+};
+
+struct Part {
+  const char* name;
+  void (*run)(Bench&);
+};
+constexpr Part kParts[] = {{"modes", bench_modes},
+                           {"blocks", bench_blocks},
+                           {"appends", bench_appends},
+                           {"files", bench_files},
+                           {"many", bench_many}};
+
+void run(const Options& options) {
+  const double started = now();
+  Report report("vpfile");
+  nlohmann::json kinds = nlohmann::json::array();
+  std::vector<std::string> folders = {options.dir};
+  if (!options.only_dir && file_system_kind("/dev/shm") == "tmpfs" && file_system_kind(options.dir) != "tmpfs")
+    folders.emplace_back("/dev/shm");
+  for (const std::string& folder : folders) {
+    Scratch scratch(folder);
+    if (options.effort() == Effort::tiny) scratch.never_settle();
+    kinds.push_back(scratch.kind());
+    Bench bench{options.effort(), scratch, report, options.tasks};
+    for (const Part& part : kParts) {
+      const auto& wanted = options.parts;
+      if (wanted.empty() || std::find(wanted.begin(), wanted.end(), part.name) != wanted.end()) part.run(bench);
+    }
+  }
+  report.print_targets();
+  const nlohmann::json settings = {
+      {"effort", name_of(options.effort())}, {"file_systems", kinds}, {"seconds", now() - started}};
+  if (!options.json.empty()) report.write_json(options.json, settings);
+  fmt::print("{:.0f} s in all\n", now() - started);
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  bench::Options options;
+  CLI::App app("Measures streams of virtual processors. A whole run takes about half an hour on 2 cores.",
+               "thalweg-bench-vpfile");
+  app.add_flag("--quick", options.quick, "fewer sizes and repetitions: about 2 minutes");
+  app.add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
+  app.add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
+      ->capture_default_str()
+      ->check(CLI::ExistingDirectory);
+  app.add_flag("--only-dir", options.only_dir, "leave out /dev/shm");
+  app.add_option("--json", options.json, "write all results to this file");
+  app.add_option("--tasks", options.tasks, "threads that write and read")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  std::vector<std::string> names;
+  for (const bench::Part& part : bench::kParts) names.emplace_back(part.name);
+  app.add_option("--part", options.parts, "only these parts")->check(CLI::IsMember(names));
+  CLI11_PARSE(app, argc, argv);
+  try {
+    bench::clean_up_when_interrupted();
+    bench::run(options);
+    return 0;
+  } catch (const std::exception& error) {
+    bench::give_up(error.what());
+  }
+}
