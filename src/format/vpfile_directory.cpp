@@ -20,13 +20,16 @@ std::string_view magic_of(DirectoryFile which) { return which == DirectoryFile::
 const char* name_of(DirectoryFile which) { return which == DirectoryFile::first ? "NAME.first" : "NAME.dir"; }
 
 std::uint32_t entry_crc(ByteView covered, DirectoryFile which, std::uint64_t number, const VpIdentity& id) {
-  std::array<std::byte, 12> place;
-  FieldWriter(place).put(static_cast<std::uint32_t>(which)).put(number);
-  return crc32c(covered, crc32c(place, crc32c(id)));
+  std::array<std::byte, 28> place;
+  FieldWriter(place).put_bytes(id).put(static_cast<std::uint32_t>(which)).put(number);
+  return crc32c(covered, crc32c(place));
 }
 
+// Entries are whole words.
 bool is_zero(ByteView bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  std::uint64_t any = 0;
+  for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) any |= load_le<std::uint64_t>(bytes.subspan(at));
+  return any == 0;
 }
 
 }  // namespace

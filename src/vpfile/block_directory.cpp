@@ -37,9 +37,9 @@ Result<EntryView> BlockDirectory::entry(std::uint64_t vp, Cursor which, bool cha
   return which == 0 ? first_.entry(vp, change) : overflow_.entry(which, change);
 }
 
-Result<std::uint64_t> BlockDirectory::bytes(std::uint64_t vp) {
+Result<BlockDirectory::Stored> BlockDirectory::stored(std::uint64_t vp) {
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, 0, false));
-  return found.amount();
+  return Stored{found.amount(), found.link()};
 }
 
 Status BlockDirectory::set_bytes(std::uint64_t vp, std::uint64_t bytes) {
@@ -48,14 +48,10 @@ Status BlockDirectory::set_bytes(std::uint64_t vp, std::uint64_t bytes) {
   return {};
 }
 
-Result<BlockDirectory::Cursor> BlockDirectory::last(std::uint64_t vp) {
-  TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, 0, false));
-  return found.link();
-}
-
 // 0: there is none.
 Result<BlockDirectory::Cursor> BlockDirectory::next_of(std::uint64_t vp, Cursor which) {
-  TW_ASSIGN_OR_RETURN(const Cursor tail, last(vp));
+  TW_ASSIGN_OR_RETURN(const EntryView first, entry(vp, 0, false));
+  const Cursor tail = first.link();
   if (tail == 0 || which == tail) return Cursor{0};
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, which == 0 ? tail : which, false));
   return found.link();

@@ -26,9 +26,12 @@ class BlockDirectory {
   // Where to go on in a chain: an entry of NAME.dir, 0: that in NAME.first. It may be any, and is moved on.
   using Cursor = std::uint64_t;
 
-  Result<std::uint64_t> bytes(std::uint64_t vp);  // as stored
+  struct Stored {
+    std::uint64_t bytes = 0;  // in the IB segment
+    Cursor last = 0;
+  };
+  Result<Stored> stored(std::uint64_t vp);
   Status set_bytes(std::uint64_t vp, std::uint64_t bytes);
-  Result<Cursor> last(std::uint64_t vp);
   // The rest of the run, or hole, that has block `index` of `vp`, from that block on.
   Result<format::BlockRun> find(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
   // Puts a run behind the others. `last` is that of the VP.

@@ -16,8 +16,9 @@ IndependentSegment::IndependentSegment(const Setup& setup)
 Status IndependentSegment::load(VpState& state, std::uint64_t vp) {
   if (state.has(VpState::kLoaded)) return {};
   if (stored_) {
-    TW_ASSIGN_OR_RETURN(state.bytes, directory_.bytes(vp));
-    TW_ASSIGN_OR_RETURN(state.last, directory_.last(vp));
+    TW_ASSIGN_OR_RETURN(const auto stored, directory_.stored(vp));
+    state.bytes = stored.bytes;
+    state.last = stored.last;
   }
   state.set(VpState::kLoaded);
   return {};
@@ -104,7 +105,9 @@ Status IndependentSegment::append(VpState& state, std::uint64_t vp, std::uint64_
     const std::uint64_t bytes_wanted = within + data.size();
     TW_ASSIGN_OR_RETURN(const auto room, superblocks_.take(vp, index, blocks_for(bytes_wanted), bytes_wanted));
     const std::uint64_t bytes = std::min<std::uint64_t>(room.run.blocks * block_ - within, data.size());
+    std::memset(room.memory, 0, within);
     std::memcpy(room.memory + within, data.data(), bytes);
+    std::memset(room.memory + within + bytes, 0, room.run.blocks * block_ - within - bytes);
     TW_RETURN_IF_ERROR(directory_.append(vp, room.run, state.last));
     state.bytes = index * block_ + within + bytes;
     state.set(VpState::kChanged);

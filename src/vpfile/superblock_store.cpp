@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/size_units.hpp"
 
@@ -15,6 +16,7 @@ using format::SuperblockRow;
 namespace {
 
 constexpr std::size_t kLeastSlots = 4;
+constexpr std::uint32_t kFewPartial = 4;   // a fourth of the blocks
 constexpr std::uint64_t kOneWrite = 4096;  // a gap that is written rather than spend another call
 
 }  // namespace
@@ -46,7 +48,10 @@ Status SuperblockStore::store_added(Slot& slot) {
   const std::uint64_t end = block_offset(geometry, slot.blocks);
   const std::uint64_t rows_begin = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{slot.rows};
   const std::uint64_t rows_end = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{slot.seal.rows};
-  if (slot.seal.turn == 0 && rows_begin - end <= kOneWrite) return write(slot, begin, rows_end);
+  if (slot.seal.turn == 0 && rows_begin - end <= kOneWrite) {
+    std::memset(slot.image.data() + end, 0, rows_begin - end);
+    return write(slot, begin, rows_end);
+  }
   if (end > begin) TW_RETURN_IF_ERROR(write(slot, begin, end));
   return rows_end > rows_begin ? write(slot, rows_begin, rows_end) : Status{};
 }
@@ -145,17 +150,28 @@ Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
   return &slots_[last_found_];
 }
 
+// Where the next one to be filled goes. One whose blocks are nearly all full will hardly be asked for soon: it is
+// stored while it is in the core's cache, and its memory used again.
+Result<std::size_t> SuperblockStore::slot_behind_current() {
+  const std::size_t before = std::exchange(current_, kNone);
+  if (before == kNone || slots_[before].partial > slots_[before].blocks / kFewPartial) return free_slot();
+  Slot& slot = slots_[before];
+  TW_RETURN_IF_ERROR(store(slot));
+  slot_of_.erase(slot.number);
+  if (last_found_ == before) last_found_ = kNone;
+  return before;
+}
+
 Status SuperblockStore::make_new() {
   const std::uint64_t number = setup_.next;
   if (number >= kMostOffset / setup_.geometry.superblock_bytes)
     return Status::error(Code::out_of_range, "'" + setup_.file->path() + "' would end above 2^63-1");
-  current_ = kNone;
-  TW_ASSIGN_OR_RETURN(const std::size_t place, free_slot());
+  TW_ASSIGN_OR_RETURN(const std::size_t place, slot_behind_current());
   Slot& slot = slots_[place];
   slot.number = std::numeric_limits<std::uint64_t>::max();
-  slot.image.assign(setup_.geometry.superblock_bytes, std::byte{0});
+  slot.image.resize(setup_.geometry.superblock_bytes);
   slot.seal = {};
-  slot.rows = slot.blocks = slot.changed_begin = slot.changed_end = 0;
+  slot.rows = slot.blocks = slot.changed_begin = slot.changed_end = slot.partial = 0;
   slot_of_.emplace(number, place);
   slot.number = number;
   setup_.next += setup_.step;
@@ -216,6 +232,7 @@ Result<SuperblockStore::Room> SuperblockStore::take(std::uint64_t vp, std::uint6
       {slot.number * (geometry.superblock_bytes / geometry.block_bytes) + geometry.header_blocks() + slot.blocks, n},
       slot.image.data() + block_offset(geometry, slot.blocks)};
   slot.blocks += static_cast<std::uint32_t>(n);
+  slot.partial += told % geometry.block_bytes != 0 ? 1 : 0;
   slot.used = true;
   return taken;
 }

@@ -39,7 +39,7 @@ class SuperblockStore {
   explicit SuperblockStore(const Setup& setup);
 
   // New blocks for `vp` from block `index` of its IB segment on: as many of `blocks` as there is room for, at least
-  // one. They are zero, and the caller fills them; the stream has `bytes` bytes in all `blocks`. Good until the next
+  // one. The caller writes all of their memory; the stream has `bytes` bytes in all `blocks`. Good until the next
   // call.
   struct Room {
     format::BlockRun run;
@@ -67,7 +67,8 @@ class SuperblockStore {
     std::uint32_t blocks = 0;
     std::uint32_t changed_begin = 0;  // blocks, of those that are sealed
     std::uint32_t changed_end = 0;
-    bool used = false;  // since the last round of the clock
+    std::uint32_t partial = 0;  // blocks that were not full when they were taken
+    bool used = false;          // since the last round of the clock
     bool dirty() const { return seal.rows != rows || seal.blocks != blocks || changed_end > changed_begin; }
   };
 
@@ -77,6 +78,7 @@ class SuperblockStore {
   std::uint64_t offset_of(const Slot& slot) const { return slot.number * setup_.geometry.superblock_bytes; }
   Result<Slot*> find(std::uint64_t number);
   Result<std::size_t> free_slot();
+  Result<std::size_t> slot_behind_current();
   Result<Slot*> current_with_room(std::uint64_t blocks, std::uint64_t rows);
   Status make_new();
   Status load(Slot& slot, std::uint64_t number);

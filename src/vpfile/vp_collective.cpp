@@ -79,6 +79,7 @@ VpFacts VpFile::facts_of(VpTransfer& what, const Status& mine) const {
   facts.least_bytes = amounts.least;
   facts.most_bytes = amounts.most;
   if (vps_.count() == 0) return facts;
+  facts.least_run = vps_.run_length();
   facts.masked = amounts.masked ? 1 : 0;
   const bool ends_differ = appends_ && what.direction == Direction::write && geometry_.has_ib();
   facts.scattered = apart_ || ends_differ || !pushed_.empty() ? 1 : 0;
@@ -166,7 +167,7 @@ Op<Status> VpFile::write_all(VpTransfer& what, const VpFacts& facts) {
           hints_.round_bytes != 0 ? hints_.round_bytes : buffer_for(facts.most_bytes, facts.most_vps);
   }
   what.bytes = facts.most_bytes;  // also of a task without VPs
-  status = co_await move_rows(what, position, facts.most_bytes);
+  status = co_await move_rows(what, facts, facts.most_bytes);
   if (!status.ok()) {
     error_ = true;
     co_return status;
@@ -193,7 +194,7 @@ Op<Status> VpFile::read_all(VpTransfer& what, const VpFacts& facts) {
     co_return co_await move_apart(what);
   }
   what.bytes = facts.most_bytes;
-  Status status = co_await move_rows(what, position, there);
+  Status status = co_await move_rows(what, facts, there);
   if (!status.ok()) {
     error_ = true;
     co_return status;

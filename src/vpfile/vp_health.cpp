@@ -129,10 +129,10 @@ Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const V
     ++health_.damaged_logical;
     return Status{};
   };
-  const auto bytes = directory.bytes(vp);
-  if (!bytes.has_value()) return wrong(bytes.error().message());
-  if (bytes.value() != expected.bytes)
-    return wrong("NAME.first says " + std::to_string(bytes.value()) + " bytes, the superblocks " +
+  const auto stored = directory.stored(vp);
+  if (!stored.has_value()) return wrong(stored.error().message());
+  if (stored.value().bytes != expected.bytes)
+    return wrong("NAME.first says " + std::to_string(stored.value().bytes) + " bytes, the superblocks " +
                  std::to_string(expected.bytes));
   std::vector<BlockRun> runs;
   BlockDirectory::Cursor cursor = 0;

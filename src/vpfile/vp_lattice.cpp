@@ -11,6 +11,12 @@ namespace thalweg {
 
 using format::LatticeRow;
 
+namespace {
+
+constexpr std::uint64_t kPartBytes = std::uint64_t{1} << 18;  // worth a call of its own, and fits a core's cache
+
+}  // namespace
+
 void VpFile::extend_lattice(std::uint64_t end) {
   if (geometry_.buffer_bytes == 0)
     geometry_.nb_bytes = std::max(geometry_.nb_bytes, end);
@@ -95,17 +101,58 @@ Op<Status> VpFile::move_through_row(const VpTransfer& what, const LatticeRow& ro
   co_return co_await store_row();
 }
 
-// Collective, all VPs alike: `bytes` bytes of each stream from `position` on, which are in the lattice, or extend it.
-Op<Status> VpFile::move_rows(const VpTransfer& what, std::uint64_t position, std::uint64_t bytes) {
+void VpFile::forget_row(const LatticeRow& row) {
+  if (row_.valid && row_.place.file_offset == row.file_offset) row_.valid = row_.dirty = false;
+}
+
+// A whole row whose memory is not packed, part after part through memory that stays in the core's cache. Of this task
+// alone.
+Status VpFile::move_row_in_parts(const VpTransfer& what, const LatticeRow& row) {
+  const std::uint64_t most = std::max<std::uint64_t>(kPartBytes / row.bytes, 1);
+  const bool writes = what.direction == Direction::write;
+  StoredFile& stored = *file_->shared()->stored;
+  scratch_.resize(std::max<std::size_t>(scratch_.size(), most * row.bytes));
+  VpWalk walk(what, vps_);
+  for (std::uint64_t local = 0; local < vps_.count();) {
+    const std::uint64_t run_end = (local / vps_.run_length() + 1) * vps_.run_length();
+    const std::uint64_t n = std::min(most, run_end - local);
+    const std::uint64_t offset = row.offset_of(vps_.number(local));
+    const std::span<std::byte> part = std::span(scratch_).first(n * row.bytes);
+    if (!writes) {
+      TW_ASSIGN_OR_RETURN(const std::size_t got, stored.read(offset, part));
+      std::fill(part.begin() + static_cast<std::ptrdiff_t>(got), part.end(), std::byte{0});
+    }
+    for (std::uint64_t i = 0; i < n; ++i, ++local, walk.next()) {
+      const std::span<std::byte> place = part.subspan(i * row.bytes, row.bytes);
+      if (writes)
+        copy_out(what.memory, walk.memory(), 0, place);
+      else
+        copy_in(what.memory, walk.memory(), 0, place);
+    }
+    if (writes) TW_RETURN_IF_ERROR(stored.write(offset, part));
+  }
+  return {};
+}
+
+// Collective, all VPs alike: `bytes` bytes of each stream from their position on, which are in the lattice, or extend
+// it.
+Op<Status> VpFile::move_rows(const VpTransfer& what, const VpFacts& facts, std::uint64_t bytes) {
+  const std::uint64_t position = facts.most_position;
   std::uint64_t done = 0;
   while (done < bytes) {
     const std::uint64_t at = position + done;
     const LatticeRow row = row_at(geometry_, at);
     const std::uint64_t part = std::min(row.end() - at, bytes - done);
     Status status;
-    if (last_choice_.mode == VpMode::nb && part == row.bytes && part == what.bytes) {
-      if (row_.valid && row_.place.file_offset == row.file_offset) row_.valid = row_.dirty = false;
+    const bool whole = part == row.bytes && part == what.bytes;
+    if (whole && last_choice_.mode == VpMode::nb) {
+      forget_row(row);
       status = co_await move_whole_row(what.direction, row, what.memory.base);
+      if (status.ok() && what.direction == Direction::write) extend_lattice(at + part);
+    } else if (whole && !row_.dirty && facts.least_run >= kPartBytes / row.bytes) {
+      forget_row(row);
+      Status mine = or_out_of_memory([&] { return move_row_in_parts(what, row); });
+      status = co_await agree(group(), std::move(mine));
       if (status.ok() && what.direction == Direction::write) extend_lattice(at + part);
     } else {
       status = co_await move_through_row(what, row, at, part, done);

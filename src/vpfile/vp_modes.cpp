@@ -59,6 +59,7 @@ Folding VpFacts::folding() {
             all.least_position = std::min(all.least_position, more.least_position);
             all.most_position = std::max(all.most_position, more.most_position);
             all.most_vps = std::max(all.most_vps, more.most_vps);
+            all.least_run = std::min(all.least_run, more.least_run);
             all.wrong |= more.wrong;
             all.reads |= more.reads;
             all.writes |= more.writes;

@@ -36,8 +36,9 @@ struct VpFacts {
   std::uint64_t most_bytes = 0;
   std::uint64_t least_position = kMost;
   std::uint64_t most_position = 0;
-  std::uint64_t most_vps = 0;  // of a task
-  std::uint8_t wrong = 0;      // something failed already
+  std::uint64_t most_vps = 0;       // of a task
+  std::uint64_t least_run = kMost;  // consecutive VPs of a task
+  std::uint8_t wrong = 0;           // something failed already
   std::uint8_t reads = 0;
   std::uint8_t writes = 0;
   std::uint8_t masked = 0;

@@ -36,18 +36,28 @@ bool lies_packed(const VpTransfer& what, const LocalVps& vps) {
 
 namespace {
 
-// The stretches of [from, from + bytes) that lie in one piece, in order: act(memory, done, length).
+// The items of [from, from + bytes), which may begin and end within one: act(memory, done, length). `Whole`: bytes of a
+// whole item where that is known when this is compiled, else 0.
+template <std::uint64_t Whole, class Act>
+void each_item(const VpMemory& layout, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
+  const std::uint64_t item = Whole != 0 ? Whole : layout.item_bytes;
+  std::byte* at = memory + static_cast<std::int64_t>(from / item) * layout.item_stride;
+  std::uint64_t done = 0;
+  if (const std::uint64_t within = from % item; within != 0) {
+    done = std::min(item - within, bytes);
+    act(at + within, std::uint64_t{0}, done);
+    at += layout.item_stride;
+  }
+  for (; done + item <= bytes; done += item, at += layout.item_stride) act(at, done, Whole != 0 ? Whole : item);
+  if (done < bytes) act(at, done, bytes - done);
+}
+
 template <class Act>
 void each_stretch(const VpMemory& layout, std::byte* memory, std::uint64_t from, std::uint64_t bytes, Act act) {
   if (layout.items_touch()) return act(memory + from, std::uint64_t{0}, bytes);
-  std::uint64_t done = 0;
-  while (done < bytes) {
-    const std::uint64_t item = (from + done) / layout.item_bytes;
-    const std::uint64_t within = (from + done) % layout.item_bytes;
-    const std::uint64_t length = std::min(layout.item_bytes - within, bytes - done);
-    act(memory + static_cast<std::int64_t>(item) * layout.item_stride + within, done, length);
-    done += length;
-  }
+  if (layout.item_bytes == 8) return each_item<8>(layout, memory, from, bytes, act);
+  if (layout.item_bytes == 4) return each_item<4>(layout, memory, from, bytes, act);
+  return each_item<0>(layout, memory, from, bytes, act);
 }
 
 }  // namespace

@@ -143,7 +143,9 @@ class VpFile {
   Status choose_record(const VpFacts& facts);
 
   // vp_lattice
-  Op<Status> move_rows(const VpTransfer& what, std::uint64_t position, std::uint64_t bytes);
+  Op<Status> move_rows(const VpTransfer& what, const VpFacts& facts, std::uint64_t bytes);
+  Status move_row_in_parts(const VpTransfer& what, const format::LatticeRow& row);
+  void forget_row(const format::LatticeRow& row);
   Op<Status> move_whole_row(Direction direction, const format::LatticeRow& row, std::byte* packed);
   Op<Status> move_through_row(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at,
                               std::uint64_t bytes, std::uint64_t done);
