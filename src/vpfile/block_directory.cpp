@@ -27,9 +27,10 @@ std::uint64_t blocks_of(const EntryView& entry) {
 
 BlockDirectory::BlockDirectory(const Setup& setup)
     : setup_(setup),
-      first_({setup.first, format::DirectoryFile::first, setup.id, setup.geometry.pointers, setup.cache_bytes / 2}),
-      overflow_(
-          {setup.overflow, format::DirectoryFile::overflow, setup.id, setup.geometry.pointers, setup.cache_bytes / 2}),
+      first_({setup.first, format::DirectoryFile::first, setup.id, setup.geometry.pointers, setup.stored,
+              setup.cache_bytes / 2}),
+      overflow_({setup.overflow, format::DirectoryFile::overflow, setup.id, setup.geometry.pointers, setup.stored,
+                 setup.cache_bytes / 2}),
       next_(first_of_page(setup.next_page)),
       end_(0) {}
 

@@ -20,6 +20,7 @@ class BlockDirectory {
     std::uint64_t next_page = 0;  // of entries of NAME.dir: that this task fills first, the others follow
     std::uint64_t step = 1;       //   in these steps
     std::uint64_t cache_bytes = 0;
+    bool stored = false;  // there may be entries already: those of other sessions
   };
   explicit BlockDirectory(const Setup& setup);
 

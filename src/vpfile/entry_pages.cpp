@@ -66,6 +66,7 @@ Result<std::size_t> EntryPages::free_page() {
     TW_RETURN_IF_ERROR(store(page));
     ++hand_;
     place_of_.erase(page.number);
+    if (!setup_.stored) gone_.insert(page.number);
     if (last_found_ == i) last_found_ = kNone;
     return i;
   }
@@ -76,7 +77,10 @@ Status EntryPages::load(Page& page, std::uint64_t number) {
   page.changed = page.verified = 0;
   page.bytes.resize(kPerPage * entry_bytes_);
   const std::uint64_t offset = format::kFirstEntry + number * kPerPage * entry_bytes_;
-  TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.file->read(offset, page.bytes));
+  std::size_t got = 0;
+  if (setup_.stored || gone_.erase(number) != 0) {
+    TW_ASSIGN_OR_RETURN(got, setup_.file->read(offset, page.bytes));
+  }
   std::fill(page.bytes.begin() + static_cast<std::ptrdiff_t>(got), page.bytes.end(), std::byte{0});
   page.number = number;
   return {};

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -22,6 +23,7 @@ class EntryPages {
     format::DirectoryFile which = format::DirectoryFile::first;
     format::VpIdentity id{};
     std::uint32_t pointers = 0;
+    bool stored = false;  // there may be entries already: those of other sessions
     std::uint64_t cache_bytes = 0;
   };
   explicit EntryPages(const Setup& setup);
@@ -52,6 +54,7 @@ class EntryPages {
   std::size_t most_pages_;
   std::size_t hand_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> place_of_;
+  std::unordered_set<std::uint64_t> gone_;  // pages that were stored by this task and are not here; else there are none
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t last_found_ = kNone;
 };

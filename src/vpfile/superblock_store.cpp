@@ -16,6 +16,7 @@ using format::SuperblockRow;
 namespace {
 
 constexpr std::size_t kLeastSlots = 4;
+constexpr std::size_t kMostGone = 4096;
 constexpr std::uint32_t kFewPartial = 4;   // a fourth of the blocks
 constexpr std::uint64_t kOneWrite = 4096;  // a gap that is written rather than spend another call
 
@@ -24,10 +25,23 @@ constexpr std::uint64_t kOneWrite = 4096;  // a gap that is written rather than 
 SuperblockStore::SuperblockStore(const Setup& setup)
     : setup_(setup),
       end_(0),
-      most_slots_(std::max<std::size_t>(kLeastSlots, setup.cache_bytes / setup.geometry.superblock_bytes)) {}
+      most_slots_(std::max<std::size_t>(kLeastSlots, setup.cache_bytes / setup.geometry.superblock_bytes)),
+      slots_now_(kLeastSlots) {}
+
+void SuperblockStore::give_memory(Slot& slot) const {
+  if (slot.memory != nullptr) return;
+  const std::size_t bytes = setup_.geometry.superblock_bytes;
+  slot.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  slot.image = {slot.memory.get(), bytes};
+}
+
+void SuperblockStore::remember_gone(std::uint64_t number) {
+  if (gone_.size() >= kMostGone) gone_.clear();
+  gone_.insert(number);
+}
 
 Status SuperblockStore::write(const Slot& slot, std::uint64_t from, std::uint64_t to) {
-  return setup_.file->write(offset_of(slot) + from, std::span(slot.image).subspan(from, to - from));
+  return setup_.file->write(offset_of(slot) + from, slot.image.subspan(from, to - from));
 }
 
 Status SuperblockStore::store_changed(Slot& slot) {
@@ -94,7 +108,7 @@ Status SuperblockStore::flush() {
 
 // A place for a superblock: a new one, or that of one that was not asked for lately. The current one stays.
 Result<std::size_t> SuperblockStore::free_slot() {
-  if (slots_.size() < most_slots_) {
+  if (slots_.size() < slots_now_) {
     slots_.emplace_back();
     return slots_.size() - 1;
   }
@@ -109,6 +123,7 @@ Result<std::size_t> SuperblockStore::free_slot() {
     TW_RETURN_IF_ERROR(store(slot));
     ++hand_;
     slot_of_.erase(slot.number);
+    remember_gone(slot.number);
     if (last_found_ == i) last_found_ = kNone;
     slot.number = std::numeric_limits<std::uint64_t>::max();
     return i;
@@ -116,7 +131,7 @@ Result<std::size_t> SuperblockStore::free_slot() {
 }
 
 Status SuperblockStore::load(Slot& slot, std::uint64_t number) {
-  slot.image.resize(setup_.geometry.superblock_bytes);
+  give_memory(slot);
   const std::uint64_t offset = number * setup_.geometry.superblock_bytes;
   TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.file->read(offset, slot.image));
   std::fill(slot.image.begin() + static_cast<std::ptrdiff_t>(got), slot.image.end(), std::byte{0});
@@ -138,6 +153,7 @@ Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
   if (known != slot_of_.end()) {
     last_found_ = known->second;
   } else {
+    if (gone_.erase(number) != 0) slots_now_ = std::min(most_slots_, slots_now_ + 1);
     TW_ASSIGN_OR_RETURN(const std::size_t place, free_slot());
     slots_[place].number = std::numeric_limits<std::uint64_t>::max();
     slots_[place].rows = slots_[place].blocks = 0;
@@ -158,6 +174,7 @@ Result<std::size_t> SuperblockStore::slot_behind_current() {
   Slot& slot = slots_[before];
   TW_RETURN_IF_ERROR(store(slot));
   slot_of_.erase(slot.number);
+  remember_gone(slot.number);
   if (last_found_ == before) last_found_ = kNone;
   return before;
 }
@@ -169,7 +186,7 @@ Status SuperblockStore::make_new() {
   TW_ASSIGN_OR_RETURN(const std::size_t place, slot_behind_current());
   Slot& slot = slots_[place];
   slot.number = std::numeric_limits<std::uint64_t>::max();
-  slot.image.resize(setup_.geometry.superblock_bytes);
+  give_memory(slot);
   slot.seal = {};
   slot.rows = slot.blocks = slot.changed_begin = slot.changed_end = slot.partial = 0;
   slot_of_.emplace(number, place);
@@ -191,7 +208,7 @@ Result<SuperblockStore::Slot*> SuperblockStore::current_with_room(std::uint64_t 
 
 void SuperblockStore::add_row(Slot& slot, const SuperblockRow& row) {
   last_row_ = row;
-  encode_row(row, std::span(slot.image).subspan(row_offset(setup_.geometry, slot.rows), format::kRowBytes));
+  encode_row(row, slot.image.subspan(row_offset(setup_.geometry, slot.rows), format::kRowBytes));
   ++slot.rows;
 }
 

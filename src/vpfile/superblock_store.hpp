@@ -1,5 +1,6 @@
 // SuperblockStore: the superblocks of a vpfile that one task writes, and those that it reads: a cache of them, found by
-// their numbers, that never gets larger than it may.
+// their numbers, that never gets larger than it may, and grows only where what had to go is asked for again: who goes
+// through a file once needs few, which stay in the core's cache.
 //
 // What is added to a superblock, and what is changed in it, stays in memory until its place is needed or flush() is
 // called. Then it is stored in the order that section 3 of docs/format/vpfile.md asks for, so that what was sealed
@@ -15,7 +16,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -61,7 +65,8 @@ class SuperblockStore {
  private:
   struct Slot {
     std::uint64_t number = 0;
-    std::vector<std::byte> image;
+    std::unique_ptr<std::byte[]> memory;  // of a superblock; not touched before it is needed
+    std::span<std::byte> image;
     format::Seal seal;  // as stored; turn 0: nothing is
     std::uint32_t rows = 0;
     std::uint32_t blocks = 0;
@@ -81,6 +86,8 @@ class SuperblockStore {
   Result<std::size_t> slot_behind_current();
   Result<Slot*> current_with_room(std::uint64_t blocks, std::uint64_t rows);
   Status make_new();
+  void give_memory(Slot& slot) const;
+  void remember_gone(std::uint64_t number);
   Status load(Slot& slot, std::uint64_t number);
   Status store(Slot& slot);
   Status store_changed(Slot& slot);
@@ -94,8 +101,10 @@ class SuperblockStore {
   std::uint64_t end_;
   bool durable_ = false;
   std::vector<Slot> slots_;
-  std::size_t most_slots_;
+  std::size_t most_slots_;  // there may be
+  std::size_t slots_now_;   // there may be now
   std::size_t hand_ = 0;
+  std::unordered_set<std::uint64_t> gone_;  // numbers of some that had to make room
   std::unordered_map<std::uint64_t, std::size_t> slot_of_;
   static constexpr std::size_t kNone = ~std::size_t{0};
   std::size_t current_ = kNone;     // that is being filled

@@ -50,7 +50,7 @@ class Patient {
   Status write_directory(const SuperblockScan& scan);
   Status write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file);
   Status write_meta(const SuperblockScan& scan);
-  BlockDirectory directory_of(StoredFile& first, StoredFile& overflow) const;
+  BlockDirectory directory_of(StoredFile& first, StoredFile& overflow, bool stored) const;
 
   Backend& backend_;
   std::string path_;
@@ -119,8 +119,8 @@ Status Patient::check_length() {
   return {};
 }
 
-BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow) const {
-  return BlockDirectory({&first, &overflow, meta_->id, meta_->geometry, 0, 1, kRepairCache});
+BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow, bool stored) const {
+  return BlockDirectory({&first, &overflow, meta_->id, meta_->geometry, 0, 1, kRepairCache, stored});
 }
 
 Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
@@ -185,7 +185,7 @@ Status Patient::check_directory(const SuperblockScan& scan) {
       return {};
     }
   }
-  BlockDirectory directory = directory_of(*files[0], *files[1]);
+  BlockDirectory directory = directory_of(*files[0], *files[1], true);
   return check_chains(scan, directory);
 }
 
@@ -243,7 +243,7 @@ Status Patient::write_directory(const SuperblockScan& scan) {
   std::unique_ptr<StoredFile> overflow;
   TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::first, first));
   TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::overflow, overflow));
-  BlockDirectory directory = directory_of(*first, *overflow);
+  BlockDirectory directory = directory_of(*first, *overflow, false);
   const std::uint64_t n = meta_->geometry.n;
   meta_->ib_bytes = 0;
   for (std::uint64_t begin = 0; begin < n; begin += scan.chunk()) {

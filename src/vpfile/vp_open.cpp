@@ -362,8 +362,14 @@ Status VpFile::make_segment() {
                        hints_.cache_bytes};
   const std::uint64_t pages =
       meta_.end_of_entries == 0 ? 0 : (meta_.end_of_entries - 1 + EntryPages::kPerPage - 1) / EntryPages::kPerPage;
-  setup.directory = {side_->first.get(),    side_->overflow.get(), meta_.id, geometry, pages + task, tasks,
-                     hints_.cache_bytes / 2};
+  setup.directory = {side_->first.get(),
+                     side_->overflow.get(),
+                     meta_.id,
+                     geometry,
+                     pages + task,
+                     tasks,
+                     hints_.cache_bytes / 2,
+                     stored};
   segment_ = std::make_unique<IndependentSegment>(setup);
   if (durable_) segment_->set_durable();
   return {};
