@@ -60,8 +60,11 @@ function(tw_precompile target)
   if(NOT TW_PRECOMPILE_HEADERS)
     return()
   endif()
+  # For ccache: GCC names the file that it takes, Clang does not write into it when that was made.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # for ccache
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
   if(arg_FROM)
     target_precompile_headers(${target} REUSE_FROM ${arg_FROM})
