@@ -29,8 +29,13 @@ add_compile_definitions(_FILE_OFFSET_BITS=64 _GNU_SOURCE)
 find_program(TW_CCACHE ccache)
 mark_as_advanced(TW_CCACHE)
 if(TW_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TW_WITH_COVERAGE)
-  # So that it takes what uses precompiled headers.
-  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${TW_CCACHE})
+  # So that it takes what uses precompiled headers, beside what the user lets it take.
+  execute_process(COMMAND ${TW_CCACHE} --get-config sloppiness OUTPUT_VARIABLE sloppiness ERROR_QUIET)
+  string(REGEX MATCHALL "[a-z_]+" sloppiness "${sloppiness}")
+  list(APPEND sloppiness pch_defines time_macros)
+  list(REMOVE_DUPLICATES sloppiness)
+  list(JOIN sloppiness "," sloppiness)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} ${TW_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
