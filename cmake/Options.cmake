@@ -28,6 +28,7 @@ option(TW_WITH_EXAMPLES "Build the examples" OFF)
 option(TW_WITH_FUZZ "Build the fuzz targets with libFuzzer (needs Clang); otherwise they replay their corpus" OFF)
 option(TW_WITH_COVERAGE "Instrument for coverage and add the target 'coverage'" OFF)
 option(TW_PRECOMPILE_HEADERS "Precompile the standard headers: quicker builds, but a forgotten #include goes unnoticed" OFF)
+# It changes what is inlined, so the preset release sets it: what is tested, measured and installed is one library.
 option(TW_WHOLE_ROOMS "Compile ten files of a room of src/ at a time: much quicker where all are compiled" OFF)
 option(TW_WARNINGS_AS_ERRORS "A compiler warning fails the build" OFF)
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)

@@ -30,7 +30,7 @@ stage_lint() {
 }
 # Benchmarks take long to build: the nightly does, and tries them.
 stage_release() {
-  build_preset release -DTW_WHOLE_ROOMS=ON -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON -DTW_WITH_BENCH=OFF
+  build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON -DTW_WITH_BENCH=OFF
 }
 stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_BENCH=OFF; }
 stage_asan-ubsan() { build_preset asan-ubsan; }
