@@ -37,4 +37,4 @@ set(TW_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them: 'address,
 set(TW_TEST_PREFIX "" CACHE STRING "Put before every test name, to tell presets apart when several run together")
 set(TW_TEST_SETS "unit;conformance;multifile;file;vpfile;omp_file;crash;regress;mpi;cli;interop;fuzz;compile;repository;examples;install" CACHE STRING
     "The folders of tests/ to build and run")
-set(TW_UNIT_ROOMS "base;os;extent;plan;view;format;group;backend;engine;file;capi" CACHE STRING "The folders of tests/unit/ to build")
+set(TW_UNIT_ROOMS "" CACHE STRING "The folders of tests/unit/ to build; empty: all")
