@@ -21,7 +21,10 @@ for run in "${runs[@]}"; do wait "$run"; done
 
 # --- damage: every bit and every length --------------------------------------------------------------------------------
 cmake --build --preset release -j "$jobs" --target multifile
-THALWEG_DAMAGE_STRIDE=1 build/release/tests/multifile --gtest_filter='*Damage*'
+damage=(build/release/tests/multifile --gtest_filter='*Damage*')
+# GoogleTest is content with a filter that fits no test.
+"${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; exit 1; }
+THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
 
 # --- the benchmarks in their smallest form -----------------------------------------------------------------------------
 for preset in release openmpi; do
