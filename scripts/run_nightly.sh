@@ -45,10 +45,11 @@ for target in build/fuzz/bin/*_fuzz; do
   "$target" -max_total_time="$seconds" -artifact_prefix="build/fuzz/found/$name-" "$found" "fuzz/corpus/$name"
 done
 
-# --- what the quick run does not build with Clang: benchmarks, examples, all tests ---------------------------------------
+# --- what the quick run does not build with Clang: benchmarks, examples, all tests; and the unit tests of every room ------
 scripts/run_tidy.sh '/(src|frontends|tools)/'
 cmake --preset clang-all > /dev/null
 cmake --build --preset clang-all -j "$jobs"
+ctest --preset clang-all --no-tests=error -j "$jobs" -L '^unit$'
 
 # --- the commands, and the addresses they touch ------------------------------------------------------------------------
 cmake --preset asan-ubsan -B build/asan-tools -DTW_WITH_TOOLS=ON -DTW_TEST_SETS=cli > /dev/null
