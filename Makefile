@@ -49,7 +49,7 @@ tidy: ## run clang-tidy over src/ and frontends/ (scripts/run_tidy.sh takes othe
 	@scripts/setup.sh build mpi test lint
 	@scripts/run_tidy.sh
 
-nightly: ## the long checks: fuzzing, a million seeds, valgrind, coverage (FUZZ_SECONDS=3600 per target)
+nightly: ## the long checks: a million seeds, all damages, benchmarks, fuzzing (FUZZ_SECONDS=3600 per target), tidy, Clang, sanitizers, valgrind, coverage
 	@scripts/setup.sh build mpich openmpi test lint demo coverage nightly
 	@scripts/run_nightly.sh
 
