@@ -11,10 +11,13 @@ set(TW_TEST_ENVIRONMENT
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp"
   "THALWEG_PROFILE=none")  # tests do not depend on what was measured on a machine
-if(TW_SANITIZE OR TW_WITH_COVERAGE)
+if((TW_SANITIZE AND NOT TW_TEST_ALL) OR TW_WITH_COVERAGE)
   list(APPEND TW_TEST_ENVIRONMENT "THALWEG_KILLS=30")
 endif()
 set(TW_TEST_TIMEOUT 300)
+if(TW_TEST_ALL)
+  set(TW_TEST_TIMEOUT 14400)  # the bits of one damaged multifile take 50 minutes
+endif()
 
 # Files of an optional part say so in their names.
 function(tw_without_absent_parts list)

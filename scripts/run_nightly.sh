@@ -56,6 +56,11 @@ cmake --preset asan-ubsan -B build/asan-tools -DTW_WITH_TOOLS=ON -DTW_TEST_SETS=
 cmake --build build/asan-tools -j "$jobs"
 ctest --test-dir build/asan-tools --output-on-failure --no-tests=error -j "$jobs"
 
+# --- what the quick run leaves out under the address sanitizer ------------------------------------------------------------
+cmake --preset asan-all > /dev/null
+cmake --build --preset asan-all -j "$jobs"
+ctest --preset asan-all --no-tests=error -j "$jobs"
+
 # --- valgrind over the unit tests --------------------------------------------------------------------------------------
 cmake --preset dev > /dev/null
 cmake --build --preset dev -j "$jobs"

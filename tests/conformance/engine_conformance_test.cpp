@@ -7,6 +7,7 @@
 #include <string>
 
 #include "support/engine_bodies.hpp"
+#include "support/sanitized.hpp"
 #include "support/worlds.hpp"
 
 namespace thalweg::test {
@@ -16,7 +17,7 @@ constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and
 
 class EngineConformance : public testing::TestWithParam<World> {
  protected:
-  void SetUp() override { ::alarm(kMostSeconds); }
+  void SetUp() override { ::alarm(patience(kMostSeconds)); }
   void TearDown() override { ::alarm(0); }
 
   void expect_all(const Storage& storage) {
@@ -43,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(AllKinds, EngineConformance, testing::ValuesIn(all_worl
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(EngineConformancePlans, EveryKindIsCarriedOut) {
-  ::alarm(kMostSeconds);
+  ::alarm(patience(kMostSeconds));
   const Storage storage{make_memory_backend(), "shared.dat"};
   for (const EngineBody& body : engine_bodies()) {
     run_on_team(3, [&](Group& group) {

@@ -145,12 +145,12 @@ class FaultsOf : public Faults, public testing::WithParamInterface<std::tuple<Ta
 };
 
 TEST_P(FaultsOf, WhicheverCallFailsAllTasksHearTheSame) {
-  constexpr std::uint64_t kStride = kWatchesThreads ? 11 : kWatchesMemory ? 3 : 1;
+  const std::uint64_t stride = !tries_less() ? 1 : kWatchesThreads ? 11 : 3;
   for (const Setting& what : settings()) {
     std::uint64_t all = 0;
     for (const Status& status : try_once(what, {}, &all)) ASSERT_TRUE(status.ok()) << what << status.message();
     ASSERT_GT(all, 0u);
-    for (std::uint64_t n = 1; n <= all && !HasFailure(); n += kStride) {
+    for (std::uint64_t n = 1; n <= all && !HasFailure(); n += stride) {
       for (const int os_errno : {EIO, ENOSPC, EDQUOT, EINTR, EAGAIN}) {  // the last two: when trying again was in vain
         if (what.apart && os_errno != EIO && os_errno != ENOSPC) continue;  // it is told between tasks all the same
         std::uint64_t calls = 0;

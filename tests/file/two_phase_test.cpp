@@ -285,8 +285,10 @@ TEST_F(TwoPhaseFiles, LeaveHolesAloneWhereOneTaskMayNotRead) {
   }
 }
 
+using TwoPhaseOfThreads = SharedFiles;
+
 // All messages of such a group pass through task 0, which would have to hold what all write.
-TEST_F(TwoPhaseFiles, AreNotForGroupsWithoutAnExchangeOfTheirOwn) {
+TEST_F(TwoPhaseOfThreads, IsNotForGroupsWithoutAnExchangeOfTheirOwn) {
   run_on_callbacks(4, 1, [&](Group& group) {
     PlainOpen how;
     how.path = path();

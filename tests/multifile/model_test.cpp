@@ -143,7 +143,7 @@ TEST_P(MultifileModel, ReadsWhatWasWrittenWhoeverReads) {
   check(shape, 2, seed + 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, MultifileModel, ::testing::Range(0, kWatchesThreads ? 10 : 60));
+INSTANTIATE_TEST_SUITE_P(Seeds, MultifileModel, ::testing::Range(0, tries_less() && kWatchesThreads ? 10 : 60));
 
 }  // namespace
 }  // namespace thalweg::test

@@ -14,6 +14,7 @@
 #include "group/groups.hpp"
 #include "support/damage_check.hpp"
 #include "support/damage_seal.hpp"
+#include "support/sanitized.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -22,13 +23,8 @@ constexpr std::uint64_t kMostRead = 1 << 20;  // of one logical file
 constexpr std::uint64_t kMostRanks = 100;
 
 int rounds() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr int usual = 300;
-#else
-  constexpr int usual = 3000;
-#endif
   const char* text = std::getenv("THALWEG_RESEAL_ROUNDS");
-  return text == nullptr ? usual : std::atoi(text);
+  return text != nullptr ? std::atoi(text) : tries_less() ? 300 : 3000;
 }
 
 // A structure of the file: where it is and how far its fields reach.

@@ -16,6 +16,7 @@
 #include "capi/handles.hpp"
 #include "support/apart_group.hpp"
 #include "support/run_on.hpp"
+#include "support/sanitized.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {
@@ -26,7 +27,7 @@ class SharedFiles : public testing::Test {
   static constexpr int kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
 
   void SetUp() override {
-    ::alarm(kMostSeconds);
+    ::alarm(patience(kMostSeconds));
     std::string name = (std::filesystem::temp_directory_path() / "thalweg_file_XXXXXX").string();
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;

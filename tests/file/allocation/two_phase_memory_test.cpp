@@ -158,17 +158,14 @@ TEST_F(TwoPhaseMemory, OfWhatManyTasksWriteIsThatOfAnAggregator) {
 
 // Of simulated tasks all allocations are on one thread, so whichever is refused, of whichever task.
 TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "one thread, and minutes";
-#endif
-  constexpr std::uint64_t kStride = kWatchesMemory ? 4 : 1;  // of allocations: it takes ten times as long there
-  constexpr std::uint64_t kBookkeeping = 257;                // a few words can always be had (src/group/memory.hpp)
+  const std::uint64_t stride = tries_less() ? 4 : 1;  // of allocations: it takes ten times as long there
+  constexpr std::uint64_t kBookkeeping = 257;         // a few words can always be had (src/group/memory.hpp)
   for (const TaskRank tasks : {2, 5}) {
     for (const std::int64_t on_node : {1, 2, 100}) {
       const SimOptions options{.tasks = tasks, .seed = 7, .processes_per_node = on_node};
       std::uint64_t most = 10;
       std::uint64_t n_failed = 0;
-      for (std::uint64_t k = 1; k <= most && !HasFailure(); k += kStride) {
+      for (std::uint64_t k = 1; k <= most && !HasFailure(); k += stride) {
         SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k));
         std::vector<Share> shares = irregular(tasks, on_node == 2 ? 300 : 1500);
         const std::vector<Share> written = shares;
@@ -209,7 +206,7 @@ TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
         }
         most = std::max(most, Allocations::count());
       }
-      EXPECT_GT(n_failed * kStride, 20u) << "of " << most;
+      EXPECT_GT(n_failed * stride, 20u) << "of " << most;
     }
   }
 }

@@ -14,7 +14,7 @@
 namespace thalweg {
 namespace {
 
-using test::kIsSanitized;
+using test::tries_less;
 constexpr std::uint64_t kBlock = 4096;
 
 struct Setting {
@@ -123,7 +123,7 @@ class Steps : public testing::Test {
 TEST_F(Steps, AreTheBytesOfTheListsEachOnceInFileOrder) {
   std::uint64_t n_direct = 0;
   std::uint64_t n_sieved = 0;
-  for (std::uint64_t seed = 1; seed <= (kIsSanitized ? 15 : 150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (tries_less() ? 15 : 150); ++seed) {
     const Setting what{
         seed % 2 == 0, seed % 3 == 0, seed % 5 < 3, seed % 7 < 3, seed % 11 < 5 ? Direction::read : Direction::write,
         seed};
@@ -144,14 +144,14 @@ TEST_F(Steps, AreTheBytesOfTheListsEachOnceInFileOrder) {
     ASSERT_TRUE(moves == wanted()) << what;
     ASSERT_FALSE(HasFailure()) << what;
   }
-  const std::uint64_t few = kIsSanitized ? 1 : 10;
+  const std::uint64_t few = tries_less() ? 1 : 10;
   EXPECT_GT(n_direct, few);
   EXPECT_GT(n_sieved, few);
 }
 
 // Two workers, whose domains meet anywhere, have all bytes between them.
 TEST_F(Steps, OfTwoDomainsAreAllBytesTogether) {
-  for (std::uint64_t seed = 1; seed <= (kIsSanitized ? 5 : 50); ++seed) {
+  for (std::uint64_t seed = 1; seed <= (tries_less() ? 5 : 50); ++seed) {
     const Setting what{seed % 2 == 0, seed % 3 == 0, seed % 5 < 3, seed % 7 < 3, Direction::write, seed};
     draw_lists(what);
     Moves moves;
@@ -171,7 +171,7 @@ TEST_F(Steps, OfTwoDomainsAreAllBytesTogether) {
 }
 
 TEST_F(Steps, StagingHoldsWhatMemoryHas) {
-  for (std::uint64_t seed = 3; seed <= (kIsSanitized ? 3 : 24); seed += 3) {
+  for (std::uint64_t seed = 3; seed <= (tries_less() ? 3 : 24); seed += 3) {
     const Setting what{false, true, false, false, Direction::write, seed};
     draw_lists(what);
     for (std::size_t i = 0; i < arena_.size(); ++i) arena_[i] = static_cast<std::byte>(i * 31 + i / 256);

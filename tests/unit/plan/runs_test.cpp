@@ -98,7 +98,7 @@ TEST(AllSmallAccesses, OfThreeExtentsOfThreeTasksAreRight) {
 }
 
 TEST(AllSmallAccesses, OfFourExtentsOfOneTaskAreRight) {
-  try_all_lists(all_places(test::kIsSanitized ? 4 : 5), {0, 0, 0, 0}, true);
+  try_all_lists(all_places(test::tries_less() ? 4 : 5), {0, 0, 0, 0}, true);
 }
 
 TEST(AllSmallAccesses, OfFourExtentsOfTwoTasksAreRight) { try_all_lists(all_places(4), {0, 1, 0, 1}, false); }
