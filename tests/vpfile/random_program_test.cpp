@@ -34,7 +34,7 @@ class RandomPrograms : public testing::TestWithParam<World> {
 };
 
 TEST_P(RandomPrograms, AreWhatStdioFilesWouldHold) {
-  const std::uint64_t most = kIsSanitized ? 15 : 60;
+  const std::uint64_t most = tries_less() ? 15 : 60;
   for (std::uint64_t seed = 1; seed <= most && !HasFailure(); ++seed) {
     GetParam().run([&](Group& group) {
       return play_vp_program(group, {seed, posix_backend(), folder_ + "/streams", folder_ + "/model"});
