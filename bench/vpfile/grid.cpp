@@ -1,4 +1,4 @@
-#include "vpfile/grid.hpp"
+#include "grid.hpp"
 
 #include <fmt/format.h>
 

@@ -8,8 +8,8 @@
 #include <thalweg/thalweg.hpp>
 #include <vector>
 
+#include "parts.hpp"
 #include "support/tasks.hpp"
-#include "vpfile/parts.hpp"
 
 namespace bench {
 

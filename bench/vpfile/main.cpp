@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "parts.hpp"
 #include "support/clock.hpp"
-#include "vpfile/parts.hpp"
 
 namespace bench {
 

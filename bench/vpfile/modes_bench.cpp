@@ -1,7 +1,7 @@
 // NB, CB and IB against a plain collective write of the same bytes; sizes of blocks, pointers of an entry.
 #include <fmt/format.h>
 
-#include "vpfile/grid.hpp"
+#include "grid.hpp"
 
 namespace bench {
 

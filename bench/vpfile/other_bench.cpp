@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "grid.hpp"
 #include "support/child.hpp"
 #include "support/clock.hpp"
-#include "vpfile/grid.hpp"
-#include "vpfile/variable_length.hpp"
+#include "variable_length.hpp"
 
 namespace bench {
 

@@ -1,5 +1,5 @@
 // Without HDF5 there is no peer of ragged appends.
-#include "vpfile/variable_length.hpp"
+#include "variable_length.hpp"
 
 namespace bench {
 

@@ -4,7 +4,7 @@
 
 #include "support/clock.hpp"
 #include "support/scratch.hpp"
-#include "vpfile/variable_length.hpp"
+#include "variable_length.hpp"
 
 namespace bench {
 
