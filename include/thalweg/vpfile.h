@@ -137,9 +137,10 @@ typedef struct tw_vp_data {
 } tw_vp_data;
 /* n bytes of each VP, one behind the other. */
 #ifdef __cplusplus
-#define TW_VP_PACKED(address, n) (tw_vp_data{(void*)(address), (n), 1, nullptr, 0, nullptr})
+#define TW_VP_PACKED(address, n) \
+  (tw_vp_data{const_cast<void*>(static_cast<const void*>(address)), (n), 1, nullptr, 0, nullptr})
 #else
-#define TW_VP_PACKED(address, n) ((tw_vp_data){(void*)(address), (n), 1, NULL, 0, NULL})
+#define TW_VP_PACKED(address, n) ((tw_vp_data){(void*)(uintptr_t)(const void*)(address), (n), 1, NULL, 0, NULL})
 #endif
 
 /* As fread and fwrite, of every VP that takes part, at its position.
