@@ -6,9 +6,9 @@
 //     file.write(values);                                                    // independent; std::span, vector, array
 //     file.close();                                                          // collective
 //
-// What each call means is said once, at the C call of the same name in group.h, multifile.h, file.h, view.h and
-// request.h; here stands what C++ adds. A failed call throws thalweg::Error. Collective calls fail alike on all tasks,
-// so all of them throw.
+// What each call means is said once, at the C call of the same name in group.h, multifile.h, file.h, view.h,
+// request.h and vpfile.h; here stands what C++ adds. A failed call throws thalweg::Error. Collective calls fail alike
+// on all tasks, so all of them throw.
 //
 // Threads: as for the C handles, one call at a time per object; objects of different tasks are independent. An
 // exception must be caught inside the thread, or OpenMP region, that threw it.
@@ -20,5 +20,6 @@
 #include "multifile.hpp"
 #include "thalweg.h"
 #include "view.hpp"
+#include "vpfile.hpp"
 
 #endif

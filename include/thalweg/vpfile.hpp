@@ -1,0 +1,633 @@
+// A vpfile as a C++ type: a stream for each virtual processor (VP) of a shape; what its calls mean stands in vpfile.h.
+// Include thalweg.hpp.
+//
+//     thalweg::vp::File file(group, "particles.vp", "w", {256, 128});       // collective
+//     file.write(energies, 3);                                              // collective: 3 values of each VP
+//     file.write(particles, counts);                                        // counts[i] of local VP i, one behind the
+//                                                                           //   other
+//     file.write(fluxes, 1, [&](std::int64_t local) { return is_wall[local]; });       // of some VPs
+//     file.write(thalweg::vp::Strided(&field[1][1], {nx, ny}, {ny + 2, 1}));           // from where they lie
+//     file.for_each([](thalweg::vp::Stream stream) { stream.printf("%d\n", 5); });     // independent: one VP
+//     file.close();                                                         // collective
+//
+// A mask says which VPs of this task take part: `all`, a range with an integer or bool for each local VP, or a function
+// of the local number. What is wrong with the arguments of one task is an Error on all tasks where the call is
+// collective.
+#ifndef THALWEG_VPFILE_HPP
+#define THALWEG_VPFILE_HPP
+
+#include <algorithm>
+#include <concepts>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#include <version>
+
+#ifdef __cpp_lib_format
+#include <format>
+#endif
+
+#include "base.hpp"
+#include "vpfile.h"
+
+namespace thalweg {
+inline namespace v1 {
+namespace vp {
+
+// Extents of a shape: {256, 128}, or a range of integers. {}: the shape that the file has.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> extents) : extents_(extents) {}
+  template <std::ranges::input_range Range>
+    requires std::integral<std::ranges::range_value_t<Range>> && (!std::same_as<std::remove_cvref_t<Range>, Shape>)
+  Shape(const Range& extents) {
+    for (const auto extent : extents) extents_.push_back(static_cast<std::int64_t>(extent));
+  }
+  const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
+
+ private:
+  std::vector<std::int64_t> extents_;
+};
+
+struct Options {
+  std::string hints{};                                   // "name=value,name=value"
+  std::optional<std::vector<std::int64_t>> box_start{};  // the box of this task; without: the library cuts the shape
+  std::optional<std::vector<std::int64_t>> box_count{};
+};
+
+// The mask of all VPs.
+struct All {};
+inline constexpr All all{};
+
+template <class M>
+concept MaskRange = std::ranges::input_range<const M> && std::ranges::sized_range<const M> &&
+                    std::integral<std::ranges::range_value_t<const M>>;
+template <class M>
+concept Mask = std::same_as<M, All> || MaskRange<M> || std::predicate<const M&, std::int64_t>;
+
+// A range with a number of items for every local VP.
+template <class Range>
+concept Lengths = std::ranges::input_range<const Range> && std::ranges::sized_range<const Range> &&
+                  std::integral<std::ranges::range_value_t<const Range>>;
+
+// Where items lie that are not one behind the other: the first item of the first local VP, the extents of the box of
+// this task and the strides of its dimensions, in items. A last extent more: so many items of each VP. Copies the
+// numbers, refers to the items.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+class Strided {
+ public:
+  Strided(T* first, std::initializer_list<std::int64_t> extents, std::initializer_list<std::int64_t> strides)
+      : first_(first), extents_(extents), strides_(strides) {}
+  Strided(T* first, std::span<const std::int64_t> extents, std::span<const std::int64_t> strides)
+      : first_(first), extents_(extents.begin(), extents.end()), strides_(strides.begin(), strides.end()) {}
+  T* first() const noexcept { return first_; }
+  const std::vector<std::int64_t>& extents() const noexcept { return extents_; }
+  const std::vector<std::int64_t>& strides() const noexcept { return strides_; }
+
+ private:
+  T* first_;
+  std::vector<std::int64_t> extents_, strides_;
+};
+
+// An argument of printf() and scanf() of all VPs: a value for every local VP, or the same for all. Refers to them.
+template <std::ranges::contiguous_range Range>
+tw_vp_argument each(Range& values) {
+  using T = std::ranges::range_value_t<Range>;
+  return {const_cast<std::remove_const_t<T>*>(std::ranges::data(values)), static_cast<std::int64_t>(sizeof(T))};
+}
+template <class T>
+tw_vp_argument same(T& value) {
+  return {const_cast<std::remove_const_t<T>*>(&value), 0};
+}
+
+// The stream of one VP: borrows the file. Independent. Threads: as the calls of one VP in vpfile.h, several at once for
+// different VPs.
+class Stream {
+ public:
+  Stream(tw_vpfile* file, std::int64_t vp) noexcept : file_(file), vp_(vp) {}
+
+  std::int64_t vp() const noexcept { return vp_; }  // its number in the shape
+  void write(const PlainRange auto& data) {
+    check(tw_vp_write(file_, vp_, std::ranges::data(data), bytes(data), nullptr));
+  }
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  void write_value(const T& value) {
+    check(tw_vp_write(file_, vp_, &value, sizeof value, nullptr));
+  }
+  // Whole elements that were read.
+  std::size_t read(PlainTarget auto&& data) {
+    std::size_t moved = 0;
+    check(tw_vp_read(file_, vp_, std::ranges::data(data), bytes(data), &moved));
+    return moved / sizeof(*std::ranges::data(data));
+  }
+  // Nothing where the stream ends before it has a whole one.
+  template <class T>
+    requires std::is_trivially_copyable_v<T> && std::default_initializable<T>
+  std::optional<T> read_value() {
+    T value{};
+    std::size_t moved = 0;
+    check(tw_vp_read(file_, vp_, &value, sizeof value, &moved));
+    return moved == sizeof value ? std::optional<T>(value) : std::nullopt;
+  }
+  void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_vp_seek(file_, vp_, offset, whence)); }
+  std::int64_t tell() const { return ask<std::int64_t>(tw_vp_tell); }
+  void rewind() { check(tw_vp_rewind(file_, vp_)); }
+  std::int64_t size() const { return ask<std::int64_t>(tw_vp_size); }  // bytes
+  bool eof() const { return flags().first; }
+  bool error() const { return flags().second; }
+  void clear() { check(tw_vp_clearerr(file_, vp_)); }
+  // The byte, or -1 at the end.
+  int getc() { return ask<int>(tw_vp_getc); }
+  void putc(int byte) { check(tw_vp_putc(file_, vp_, byte)); }
+  void ungetc(int byte) { check(tw_vp_ungetc(file_, vp_, byte)); }
+  // A line without its newline; nothing at the end.
+  std::optional<std::string> getline() {
+    std::string line;
+    char piece[256];
+    for (bool any = false;; any = true) {
+      std::size_t got = 0;
+      check(tw_vp_gets(file_, vp_, piece, sizeof piece, &got));
+      if (got == 0) return any ? std::optional(std::move(line)) : std::nullopt;
+      line.append(piece, got);
+      if (line.back() == '\n') {
+        line.pop_back();
+        return line;
+      }
+      if (got + 1 < sizeof piece) return line;
+    }
+  }
+  void puts(std::string_view text) { write(text); }
+#ifdef __cpp_lib_format
+  // As std::print.
+  template <class... Arguments>
+  void print(std::format_string<Arguments...> format, Arguments&&... arguments) {
+    write(std::format(format, std::forward<Arguments>(arguments)...));
+  }
+#endif
+  // As fprintf and fscanf, and as they are checked by the compiler.
+  void printf(const char* format, ...) TW_VP_FORMAT_(printf, 2, 3) {
+    va_list arguments;
+    va_start(arguments, format);
+    const tw_status status = tw_vp_vprintf(file_, vp_, format, arguments);
+    va_end(arguments);
+    check(status);
+  }
+  int scanf(const char* format, ...) TW_VP_FORMAT_(scanf, 2, 3) {
+    int done = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const tw_status status = tw_vp_vscanf(file_, vp_, &done, format, arguments);
+    va_end(arguments);
+    check(status);
+    return done;
+  }
+  // What this task wrote of all its VPs survives the death of the process (vpfile.h: tw_vp_flush).
+  void flush() { check(tw_vp_flush(file_, vp_)); }
+
+ private:
+  static std::size_t bytes(const PlainRange auto& data) {
+    return std::ranges::size(data) * sizeof(*std::ranges::data(data));
+  }
+  template <class T>
+  T ask(tw_status (*question)(tw_vpfile*, std::int64_t, T*)) const {
+    T answer{};
+    check(question(file_, vp_, &answer));
+    return answer;
+  }
+  std::pair<bool, bool> flags() const {
+    int eof = 0;
+    int error = 0;
+    check(tw_vp_flags(file_, vp_, &eof, &error));
+    return {eof != 0, error != 0};
+  }
+
+  tw_vpfile* file_;
+  std::int64_t vp_;
+};
+
+enum class Mode : std::int32_t { nb = TW_VP_NB, cb = TW_VP_CB, ib = TW_VP_IB };
+
+// A vpfile that is open: owns a tw_vpfile. Moved, not copied. Without close() its end closes it too, but cannot tell
+// failures. Both are collective.
+class File {
+ public:
+  // mode: as fopen has it. Collective.
+  File(const Group& group, const std::string& path, const char* mode, const Shape& shape = {},
+       const Options& options = {}) {
+    open(group.get(), path, mode, shape, options);
+  }
+  // By this task alone.
+  File(const std::string& path, const char* mode, const Shape& shape = {}, const Options& options = {}) {
+    open(nullptr, path, mode, shape, options);
+  }
+  void close() { check(tw_vpfile_close(file_.release())); }
+
+  // ---- Collective: all VPs. Of those that take part, in order of local numbers.
+
+  // `n` items of each, one behind the other in `data`. counts (may be empty): items moved of every local VP, also when
+  // it throws.
+  template <Mask M = All>
+  void write(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::size_t> counts = {}) {
+    move(tw_vp_write_all, packed(data, n), mask, counts);
+  }
+  // lengths[i] items of local VP i; those that take no part have no room in `data`.
+  template <Mask M = All>
+  void write(const PlainRange auto& data, const Lengths auto& lengths, const M& mask = {},
+             std::span<std::size_t> counts = {}) {
+    move_ragged(tw_vp_write_all, packed(data, 0), lengths, mask, counts);
+  }
+  template <class T, Mask M = All>
+  void write(const Strided<T>& data, const M& mask = {}, std::span<std::size_t> counts = {}) {
+    move_strided(tw_vp_write_all, data, mask, counts);
+  }
+
+  // The same. Return the items read of every local VP: fewer where a stream ended.
+  template <Mask M = All>
+  std::vector<std::size_t> read(PlainTarget auto&& data, std::size_t n, const M& mask = {}) {
+    return counted([&](std::span<std::size_t> counts) { read_counted(data, n, mask, counts); });
+  }
+  template <Mask M = All>
+  std::vector<std::size_t> read(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
+    return counted(
+        [&](std::span<std::size_t> counts) { move_ragged(tw_vp_read_all, packed(data, 0), lengths, mask, counts); });
+  }
+  template <class T, Mask M = All>
+    requires(!std::is_const_v<T>)
+  std::vector<std::size_t> read(const Strided<T>& data, const M& mask = {}) {
+    return counted([&](std::span<std::size_t> counts) { move_strided(tw_vp_read_all, data, mask, counts); });
+  }
+  // Without memory of its own; counts as of write().
+  template <Mask M = All>
+  void read_counted(PlainTarget auto&& data, std::size_t n, const M& mask = {}, std::span<std::size_t> counts = {}) {
+    move(tw_vp_read_all, packed(data, n), mask, counts);
+  }
+
+  // The byte of every local VP, -1 at its end and where it takes no part.
+  template <Mask M = All>
+  std::vector<int> getc(const M& mask = {}) {
+    std::vector<int> bytes;
+    collective(
+        mask, [&](const MaskBytes&) { bytes.resize(local_size()); },
+        [&](bool sound, const std::uint8_t* taking_part) {
+          return tw_vp_getc_all(get(), sound ? bytes.data() : nullptr, taking_part);
+        });
+    return bytes;
+  }
+  template <Mask M = All>
+  void putc(int byte, const M& mask = {}) {
+    written(
+        mask, [](const MaskBytes&) {},
+        [&](const std::uint8_t* some) { return tw_vp_putc_all(get(), byte, nullptr, some); });
+  }
+  // A line, with its newline, of at most `most` bytes of each VP; empty at its end and where it takes no part.
+  template <Mask M = All>
+  std::vector<std::string> getlines(std::size_t most, const M& mask = {}) {
+    std::vector<std::string> lines;
+    std::vector<std::size_t> lengths;
+    std::vector<char> text;
+    collective(
+        mask,
+        [&](const MaskBytes&) {
+          lines.resize(local_size());
+          lengths.resize(lines.size());
+          text.resize(lines.size() * (most + 1));
+        },
+        [&](bool sound, const std::uint8_t* some) {
+          return tw_vp_gets_all(get(), text.data(), sound ? most + 1 : 0, lengths.data(), some);
+        });
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i].assign(text.data() + i * (most + 1), lengths[i]);
+    return lines;
+  }
+  template <Mask M = All>
+  void puts(const std::string& text, const M& mask = {}) {
+    written(
+        mask, [](const MaskBytes&) {},
+        [&](const std::uint8_t* some) { return tw_vp_puts_all(get(), text.c_str(), nullptr, some); });
+  }
+  // The text of every local VP.
+  template <Mask M = All>
+  void puts(std::span<const std::string> texts, const M& mask = {}) {
+    std::vector<const char*> each;
+    written(
+        mask,
+        [&](const MaskBytes&) {
+          expect(texts.size(), "texts");
+          for (const std::string& text : texts) each.push_back(text.c_str());
+        },
+        [&](const std::uint8_t* some) { return tw_vp_puts_all(get(), nullptr, each.data(), some); });
+  }
+  // file.printf("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which the
+  // compiler cannot check here.
+  template <Mask M = All>
+  void printf(const char* format, std::initializer_list<tw_vp_argument> arguments, const M& mask = {}) {
+    written(
+        mask, [](const MaskBytes&) {},
+        [&](const std::uint8_t* some) {
+          return tw_vp_printf_all(get(), format, arguments.begin(), arguments.size(), nullptr, some);
+        });
+  }
+  // Conversions done of every local VP; -1 at its end.
+  template <Mask M = All>
+  std::vector<int> scanf(const char* format, std::initializer_list<tw_vp_argument> arguments, const M& mask = {}) {
+    std::vector<int> done;
+    collective(
+        mask, [&](const MaskBytes&) { done.resize(local_size()); },
+        [&](bool sound, const std::uint8_t* some) {
+          return tw_vp_scanf_all(get(), sound ? format : nullptr, arguments.begin(), arguments.size(), done.data(),
+                                 some);
+        });
+    return done;
+  }
+
+  // What was written survives the death of the process; of the machine.
+  void flush() { check(tw_vp_flush_all(get())); }
+  void sync() { check(tw_vp_sync_all(get())); }
+
+  // ---- Independent: all VPs of this task.
+
+  template <Mask M = All>
+  void seek(std::int64_t offset, int whence = SEEK_SET, const M& mask = {}) {
+    const MaskBytes some(*this, mask);
+    check(tw_vp_seek_all(get(), offset, nullptr, whence, some.data()));
+  }
+  // By offsets[i] of local VP i.
+  template <Mask M = All>
+  void seek_each(std::span<const std::int64_t> offsets, int whence = SEEK_SET, const M& mask = {}) {
+    const MaskBytes some(*this, mask);
+    expect(offsets.size(), "offsets");
+    check(tw_vp_seek_all(get(), 0, offsets.data(), whence, some.data()));
+  }
+  // Of every local VP.
+  std::vector<std::int64_t> tell() const {
+    std::vector<std::int64_t> positions(local_size() + 1);
+    check(tw_vp_tell_all(get(), positions.data()));
+    positions.pop_back();
+    return positions;
+  }
+  std::vector<std::uint8_t> eof() const {
+    std::vector<std::uint8_t> flags(local_size());
+    check(tw_vp_flags_all(get(), flags.data(), nullptr));
+    return flags;
+  }
+  std::vector<std::uint8_t> error() const {
+    std::vector<std::uint8_t> flags(local_size());
+    check(tw_vp_flags_all(get(), nullptr, flags.data()));
+    return flags;
+  }
+  template <Mask M = All>
+  void clear(const M& mask = {}) {
+    const MaskBytes some(*this, mask);
+    check(tw_vp_clearerr_all(get(), some.data()));
+  }
+  template <Mask M = All>
+  void rewind(const M& mask = {}) {
+    const MaskBytes some(*this, mask);
+    check(tw_vp_rewind_all(get(), some.data()));
+  }
+  template <Mask M = All>
+  void ungetc(int byte, const M& mask = {}) {
+    const MaskBytes some(*this, mask);
+    check(tw_vp_ungetc_all(get(), byte, nullptr, some.data()));
+  }
+
+  // ---- Independent: one VP.
+
+  // `vp`: a number in the shape, of a VP of this task.
+  Stream stream(std::int64_t vp) const noexcept { return {get(), vp}; }
+  // act(Stream) for each of `vps`, numbers in the shape; for all of this task; one after the other.
+  template <std::ranges::input_range Range, class Act>
+  void for_each(Range&& vps, Act&& act) const {
+    for (const auto vp : vps) act(stream(static_cast<std::int64_t>(vp)));
+  }
+  template <class Act>
+  void for_each(Act&& act) const {
+    const auto n = static_cast<std::int64_t>(local_size());
+    for (std::int64_t i = 0; i < n; ++i) act(stream(number(i)));
+  }
+
+  // ---- What is it? Independent.
+
+  tw_vpfile_summary summary() const {
+    tw_vpfile_summary summary{};
+    summary.struct_size = sizeof summary;
+    check(tw_vpfile_summarize(get(), &summary));
+    return summary;
+  }
+  std::int64_t size() const { return summary().n_vps; }                                        // VPs of the shape
+  std::size_t local_size() const { return static_cast<std::size_t>(summary().n_local); }       // of this task
+  std::span<const std::int64_t> shape() const { return dimensions(summary().shape); }          // borrowed
+  std::span<const std::int64_t> box_start() const { return dimensions(summary().box_start); }  // borrowed
+  std::span<const std::int64_t> box_count() const { return dimensions(summary().box_count); }  // borrowed
+  // The number in the shape of a local VP, and back: nothing where it is another task's.
+  std::int64_t number(std::int64_t local) const {
+    std::int64_t vp = 0;
+    check(tw_vp_number(get(), local, &vp));
+    return vp;
+  }
+  std::optional<std::int64_t> local(std::int64_t vp) const {
+    std::int64_t local = 0;
+    const tw_status status = tw_vp_local(get(), vp, &local);
+    if (status == TW_ERR_NOT_FOUND) return std::nullopt;
+    check(status);
+    return local;
+  }
+  Mode mode() const { return static_cast<Mode>(summary().mode); }  // of what was written so far
+  // How the last collective access was carried out, and why it was not NB.
+  Mode last_mode() const {
+    std::int32_t mode = 0;
+    check(tw_vpfile_mode(get(), &mode, nullptr));
+    return static_cast<Mode>(mode);
+  }
+  std::string_view last_cause() const {
+    const char* cause = "";
+    check(tw_vpfile_mode(get(), nullptr, &cause));
+    return cause;
+  }
+  // Changes of mode() since it was opened.
+  std::vector<tw_vp_transition> transitions() const {
+    std::vector<tw_vp_transition> changes;
+    tw_vp_transition one{};
+    tw_status status = TW_OK;
+    while ((status = tw_vpfile_transition(get(), changes.size(), &one)) == TW_OK) changes.push_back(one);
+    if (status != TW_ERR_NOT_FOUND) check(status);
+    return changes;
+  }
+
+  tw_vpfile* get() const noexcept { return file_.get(); }  // borrowed; null when closed
+
+ private:
+  struct Close {
+    void operator()(tw_vpfile* file) const noexcept { (void)tw_vpfile_close(file); }
+  };
+  using Call = tw_status (*)(tw_vpfile*, tw_vp_data, const std::uint8_t*, std::size_t*);
+
+  // A mask as the C calls take it.
+  class MaskBytes {
+   public:
+    MaskBytes() = default;
+    MaskBytes(const File&, const All&) {}
+    template <MaskRange M>
+    MaskBytes(const File& file, const M& mask) {
+      file.expect(std::ranges::size(mask), "the mask");
+      for (const auto one : mask) bytes_.push_back(one != 0 ? 1 : 0);
+    }
+    template <std::predicate<std::int64_t> M>
+    MaskBytes(const File& file, const M& takes_part) {
+      const auto n = static_cast<std::int64_t>(file.local_size());
+      for (std::int64_t i = 0; i < n; ++i) bytes_.push_back(takes_part(i) ? 1 : 0);
+    }
+    const std::uint8_t* data() const noexcept { return bytes_.empty() ? nullptr : bytes_.data(); }
+    bool has(std::size_t local) const noexcept { return bytes_.empty() || bytes_[local] != 0; }
+    std::size_t count(std::size_t n) const {
+      return bytes_.empty() ? n : static_cast<std::size_t>(std::ranges::count(bytes_, 1));
+    }
+
+   private:
+    std::vector<std::uint8_t> bytes_;  // none: all
+  };
+
+  // Data, and how many items there are.
+  struct Packed {
+    tw_vp_data data;
+    std::size_t there;
+  };
+  static Packed packed(const PlainRange auto& data, std::size_t n) {
+    using T = std::ranges::range_value_t<decltype(data)>;
+    auto* base = const_cast<std::remove_const_t<T>*>(std::ranges::data(data));
+    return {{base, sizeof(T), n, nullptr, 0, nullptr}, std::ranges::size(data)};
+  }
+
+  void open(tw_group* group, const std::string& path, const char* mode, const Shape& shape, const Options& options) {
+    tw_vpfile_options how{};
+    how.struct_size = sizeof how;
+    how.hints = options.hints.c_str();
+    const auto n = shape.extents().size();
+    const bool fits = (!options.box_start || options.box_start->size() == n) &&
+                      (!options.box_count || options.box_count->size() == n);
+    how.box_start = options.box_start ? options.box_start->data() : nullptr;
+    how.box_count = options.box_count ? options.box_count->data() : nullptr;
+    if (!fits) how.struct_size = 0;  // so that all tasks hear of it
+    tw_vpfile* file = nullptr;
+    const tw_status status =
+        tw_vpfile_open(group, path.c_str(), mode, static_cast<std::int32_t>(n), shape.extents().data(), &how, &file);
+    if (!fits) wrong("a box has another number of dimensions than the shape");
+    check(status);
+    file_.reset(file);
+  }
+
+  [[noreturn]] static void wrong(const std::string& what) {
+    throw Error(TW_ERR_INVALID, ("thalweg::vp::File: " + what).c_str(), 0);
+  }
+  void expect(std::size_t given, const char* what) const {
+    if (given == local_size()) return;
+    wrong(std::string(what) + ": " + std::to_string(given) + " were given, this task has " +
+          std::to_string(local_size()) + " virtual processors");
+  }
+
+  // Collective: call(true, mask), or where this task cannot prepare it call(false, ...), which must fail on all tasks.
+  template <class M, class Prepare, class CallIt>
+  void collective(const M& mask, Prepare prepare, CallIt call) {
+    MaskBytes some;
+    try {
+      some = MaskBytes(*this, mask);
+      prepare(some);
+    } catch (...) {
+      (void)call(false, nullptr);
+      throw;
+    }
+    check(call(true, some.data()));
+  }
+  template <class M, class Prepare, class CallIt>
+  void written(const M& mask, Prepare prepare, CallIt call) {
+    collective(mask, prepare, [&](bool sound, const std::uint8_t* some) {
+      return sound ? call(some) : tw_vp_write_all(get(), tw_vp_data{}, nullptr, nullptr);
+    });
+  }
+  template <class M, class Prepare>
+  void moved(Call move_all, const tw_vp_data& data, const M& mask, std::span<std::size_t> counts, Prepare prepare) {
+    collective(mask, prepare, [&](bool sound, const std::uint8_t* some) {
+      return move_all(get(), sound ? data : tw_vp_data{}, some, sound && !counts.empty() ? counts.data() : nullptr);
+    });
+  }
+
+  template <class M>
+  void move(Call move_all, Packed packed, const M& mask, std::span<std::size_t> counts) {
+    moved(move_all, packed.data, mask, counts, [&](const MaskBytes& some) {
+      if (!counts.empty()) expect(counts.size(), "counts");
+      const std::size_t taking_part = some.count(local_size());
+      if (packed.data.n_items > 0 && packed.there / packed.data.n_items < taking_part)
+        wrong(std::to_string(packed.there) + " items were given for " + std::to_string(taking_part) +
+              " virtual processors with " + std::to_string(packed.data.n_items) + " each");
+    });
+  }
+  template <class M>
+  void move_ragged(Call move_all, Packed packed, const Lengths auto& lengths, const M& mask,
+                   std::span<std::size_t> counts) {
+    std::vector<std::size_t> items;
+    moved(move_all, packed.data, mask, counts, [&](const MaskBytes& some) {
+      expect(std::ranges::size(lengths), "lengths");
+      if (!counts.empty()) expect(counts.size(), "counts");
+      for (const auto n : lengths) items.push_back(static_cast<std::size_t>(n));
+      std::size_t left = packed.there;
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (!some.has(i)) continue;
+        if (items[i] > left) wrong("fewer items were given than the lengths add up to");
+        left -= items[i];
+      }
+      items.push_back(0);  // so that it is not null
+      packed.data.n_each = items.data();
+    });
+  }
+  template <class T, class M>
+  void move_strided(Call move_all, const Strided<T>& from, const M& mask, std::span<std::size_t> counts) {
+    constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
+    std::vector<std::int64_t> strides;
+    tw_vp_data data{const_cast<std::remove_const_t<T>*>(from.first()), sizeof(T), 1, nullptr, 0, nullptr};
+    moved(move_all, data, mask, counts, [&](const MaskBytes&) {
+      if (!counts.empty()) expect(counts.size(), "counts");
+      const auto box = box_count();
+      const auto& extents = from.extents();
+      if (from.strides().size() != extents.size() || extents.size() < box.size() || extents.size() > box.size() + 1 ||
+          !std::ranges::equal(box, std::span(extents).first(box.size())))
+        wrong("the extents of a strided view are not those of the box of this task");
+      for (std::size_t i = 0; i < box.size(); ++i) strides.push_back(from.strides()[i] * bytes);
+      data.vp_strides = strides.data();
+      if (extents.size() == box.size()) return;
+      if (extents.back() < 0 || from.strides().back() == 0)
+        wrong("a strided view of items that are one upon the other");
+      data.n_items = static_cast<std::size_t>(extents.back());
+      data.item_stride = from.strides().back() * bytes;
+    });
+  }
+  template <class Read>
+  std::vector<std::size_t> counted(Read read) {
+    std::vector<std::size_t> counts(local_size());
+    read(std::span(counts));
+    return counts;
+  }
+  std::span<const std::int64_t> dimensions(const std::int64_t* first) const {
+    return {first, static_cast<std::size_t>(summary().n_dims)};
+  }
+
+  std::unique_ptr<tw_vpfile, Close> file_;
+};
+
+}  // namespace vp
+}  // namespace v1
+}  // namespace thalweg
+
+#endif
