@@ -164,11 +164,11 @@ tw_status tw_vp_printf(tw_vpfile* vpfile, int64_t vp, const char* format, ...) {
 tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, va_list arguments) {
   return on_vp("tw_vp_vscanf", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (format == nullptr) return null_argument("tw_vp_vscanf", "format");
-    TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local));
+    Status failure;
+    TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local, failure));
     const int n = std::vfscanf(stream.get(), format, arguments);
     if (done != nullptr) *done = n;
-    if (std::ferror(stream.get()) == 0) return {};
-    return Status::error(Code::io_error, "'" + file.path() + "': reading a stream failed");
+    return failure;
   });
 }
 

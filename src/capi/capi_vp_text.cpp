@@ -211,11 +211,11 @@ tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_arg
     });
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
-      TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local));
+      Status failure;
+      TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local, failure));
       const int done = scan(stream.get(), parts.value(), arguments, local);
       if (counts != nullptr) counts[local] = done;
-      if (std::ferror(stream.get()) == 0) return {};
-      return Status::error(Code::io_error, "'" + file.path() + "': reading a stream failed");
+      return failure;
     });
   });
 }

@@ -16,7 +16,7 @@ namespace thalweg {
 
 Result<std::uint64_t> local_of(tw_vpfile& vpfile, std::int64_t vp) {
   const auto local = vp >= 0 ? vpfile.impl->vps().local(static_cast<std::uint64_t>(vp)) : std::nullopt;
-  const bool in_shape = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.impl->geometry().n;
+  const bool in_shape = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile.n_vps;
   if (in_shape && local.has_value()) return *local;
   return Status::error(Code::invalid_argument, "virtual processor " + std::to_string(vp) + " of '" +
                                                    vpfile.impl->path() +
@@ -67,6 +67,7 @@ void keep_shape(tw_vpfile& vpfile) {
   take(vpfile.impl->shape(), vpfile.shape);
   take(vpfile.impl->vps().box().start, vpfile.start);
   take(vpfile.impl->vps().box().count, vpfile.count);
+  vpfile.n_vps = vpfile.impl->geometry().n;
 }
 
 // The transfer, with sizes in bytes; `each` is where those of every local VP are put.
@@ -219,7 +220,7 @@ tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
     if (vpfile == nullptr) return null_file("tw_vp_local");
     if (local == nullptr) return null_argument("tw_vp_local", "local");
     const auto found = local_of(*vpfile, vp);
-    const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile->impl->geometry().n;
+    const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile->n_vps;
     if (!found.has_value()) return elsewhere ? Status::error(Code::not_found, found.error().message()) : found.error();
     *local = static_cast<int64_t>(found.value());
     return {};

@@ -10,6 +10,7 @@
 struct tw_vpfile {
   std::unique_ptr<thalweg::VpFile> impl;  // never null
   std::vector<std::int64_t> shape, start, count;
+  std::uint64_t n_vps = 0;  // of the shape
 };
 
 namespace thalweg {

@@ -16,6 +16,15 @@ Status VpFile::check_local(std::uint64_t local) const {
                                                    std::to_string(local));
 }
 
+// Of an array without NAME.meta: no VP can tell by itself how long its records are.
+Status VpFile::check_record() const {
+  if (geometry_.record_bytes != 0 || geometry_.nb_bytes == 0) return {};
+  return Status::error(Code::invalid_argument,
+                       "'" + path_ +
+                           "' has no NAME.meta, so the first access of all tells the size of its records; "
+                           "make that first, or give the hint record_bytes");
+}
+
 Status VpFile::too_long(std::uint64_t local) const {
   return Status::error(Code::out_of_range, "'" + path_ + "': the stream of virtual processor " +
                                                std::to_string(vps_.count() > local ? vps_.number(local) : 0) +
@@ -37,7 +46,7 @@ Status VpFile::go_apart() {
 }
 
 void VpFile::come_together() {
-  if (!apart_ || states_.empty()) return;
+  if (!apart_ || states_.empty() || !pushed_.empty()) return;
   const VpState& first = states_[0];
   for (const VpState& state : states_)
     if (state.position != first.position || state.has(VpState::kEof) || state.has(VpState::kError)) return;
@@ -93,8 +102,15 @@ Status VpFile::move_alone(Direction direction, std::uint64_t local, Piece piece)
 Result<std::uint64_t> VpFile::read_one(std::uint64_t local, std::span<std::byte> to) {
   TW_RETURN_IF_ERROR(check_local(local));
   if (!may_read_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for reading");
+  TW_RETURN_IF_ERROR(check_record());
   const std::lock_guard lock(mutex_);
   TW_RETURN_IF_ERROR(go_apart());
+  auto read = read_alone(local, to);
+  if (!read.has_value()) states_[local].set(VpState::kError);
+  return read;
+}
+
+Result<std::uint64_t> VpFile::read_alone(std::uint64_t local, std::span<std::byte> to) {
   TW_RETURN_IF_ERROR(load(local));
   VpState& state = states_[local];
   std::uint64_t done = 0;
@@ -103,28 +119,31 @@ Result<std::uint64_t> VpFile::read_one(std::uint64_t local, std::span<std::byte>
   const std::uint64_t there = state.position < end ? end - state.position : 0;
   const std::uint64_t bytes = std::min<std::uint64_t>(to.size() - done, there);
   if (to.size() - done > there) state.set(VpState::kEof);
-  const Status status = move_alone(Direction::read, local, {to.data() + done, bytes});
-  if (status.ok()) return done + bytes;
-  state.set(VpState::kError);
-  return status;
+  TW_RETURN_IF_ERROR(move_alone(Direction::read, local, {to.data() + done, bytes}));
+  return done + bytes;
 }
 
 Result<std::uint64_t> VpFile::write_one(std::uint64_t local, std::span<const std::byte> data) {
   TW_RETURN_IF_ERROR(check_local(local));
   if (!may_write_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for writing");
+  TW_RETURN_IF_ERROR(check_record());
   const std::lock_guard lock(mutex_);
   if (data.empty()) return std::uint64_t{0};
   TW_RETURN_IF_ERROR(go_apart());
+  const Status status = write_alone(local, data);
+  if (status.ok()) return data.size();
+  states_[local].set(VpState::kError);
+  return status;
+}
+
+Status VpFile::write_alone(std::uint64_t local, std::span<const std::byte> data) {
   TW_RETURN_IF_ERROR(load(local));
   VpState& state = states_[local];
   drop_pushed(local);
   if (appends_) state.position = end_of(local);
   if (data.size() > kMostStream || state.position > kMostStream - data.size()) return too_long(local);
   if (state.position + data.size() > geometry_.lattice_bytes()) TW_RETURN_IF_ERROR(make_segment());
-  const Status status = move_alone(Direction::write, local, {const_cast<std::byte*>(data.data()), data.size()});
-  if (status.ok()) return data.size();
-  state.set(VpState::kError);
-  return status;
+  return move_alone(Direction::write, local, {const_cast<std::byte*>(data.data()), data.size()});
 }
 
 Status VpFile::push_back(std::uint64_t local, unsigned char byte) {
@@ -158,6 +177,11 @@ void VpFile::clear_flags(std::uint64_t local) {
   if (!go_apart().ok()) return;
   states_[local].clear(VpState::kEof);
   states_[local].clear(VpState::kError);
+}
+
+void VpFile::clear_eof(std::uint64_t local) {
+  const std::lock_guard lock(mutex_);
+  if (apart_) states_[local].clear(VpState::kEof);
 }
 
 void VpFile::clear_flags(const std::uint8_t* mask) {

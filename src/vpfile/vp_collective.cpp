@@ -76,15 +76,21 @@ VpFacts VpFile::facts_of(VpTransfer& what, const Status& mine) const {
   facts.most_vps = vps_.count();
   if (!mine.ok()) return facts;
   const Amounts amounts = amounts_of(what, vps_.count());
+  const bool appends = appends_ && what.direction == Direction::write;
   facts.least_bytes = amounts.least;
   facts.most_bytes = amounts.most;
-  if (vps_.count() == 0) return facts;
+  if (vps_.count() == 0) {
+    if (hints_.assume_nb) {  // nobody else will tell
+      facts.least_bytes = facts.most_bytes = what.bytes;
+      facts.least_position = facts.most_position = appends ? geometry_.lattice_bytes() : position_;
+    }
+    return facts;
+  }
   facts.least_run = vps_.run_length();
   facts.masked = amounts.masked ? 1 : 0;
-  const bool ends_differ = appends_ && what.direction == Direction::write && geometry_.has_ib();
+  const bool ends_differ = appends && geometry_.has_ib();
   facts.scattered = apart_ || ends_differ || !pushed_.empty() ? 1 : 0;
-  const bool to_end = appends_ && what.direction == Direction::write;
-  facts.least_position = facts.most_position = to_end ? geometry_.lattice_bytes() : position_;
+  facts.least_position = facts.most_position = appends ? geometry_.lattice_bytes() : position_;
   if (facts.masked == 0 && amounts.least == amounts.most) {
     what.bytes = amounts.most;
     what.each = nullptr;
@@ -122,6 +128,7 @@ Status VpFile::choose_record(const VpFacts& facts) {
 
 Op<Status> VpFile::transfer(VpTransfer what) {
   Status mine = or_out_of_memory([&] { return check(what); });
+  come_together();  // calls of one VP may have left all where they are alike
   VpFacts facts = facts_of(what, mine);
   tell_moved(what, 0);
   if (!hints_.assume_nb) {
@@ -294,6 +301,7 @@ Op<Status> VpFile::move_extents(Direction direction, std::vector<Extent>& extent
 Op<Status> VpFile::move_each(const VpTransfer& what) {
   std::vector<Extent> extents;
   VpWalk walk(what, vps_);
+  std::uint64_t first = 0;  // of the VPs whose extents were only put down
   for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {
     if (!what.active(local) || what.bytes_of(local) == 0) continue;
     std::uint64_t moved = 0;
@@ -301,14 +309,27 @@ Op<Status> VpFile::move_each(const VpTransfer& what) {
       const Status loaded = load(local);
       return loaded.ok() ? begin_apart(what, local, walk.memory(), extents, &moved) : loaded;
     });
-    if (status.ok() && extents.size() >= kExtentsAtOnce) status = co_await move_extents(what.direction, extents);
-    if (!status.ok()) {
-      states_[local].set(VpState::kError);
-      co_return status;
-    }
-    if (what.moved != nullptr) what.moved[local] = moved;
+    if (status.ok() && what.moved != nullptr) what.moved[local] = moved;
+    if (status.ok() && extents.size() < kExtentsAtOnce) continue;
+    if (!status.ok()) states_[local].set(VpState::kError);
+    Status put_down = co_await move_extents(what.direction, extents);
+    if (!put_down.ok()) tell_failed(what, first, local + 1);
+    if (status.ok()) status = std::move(put_down);
+    if (!status.ok()) co_return status;
+    first = local + 1;
   }
-  co_return co_await move_extents(what.direction, extents);
+  Status status = co_await move_extents(what.direction, extents);
+  if (!status.ok()) tell_failed(what, first, vps_.count());
+  co_return status;
+}
+
+// That what was put down for the VPs from `first` on did not move.
+void VpFile::tell_failed(const VpTransfer& what, std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t local = first; local < end; ++local) {
+    if (!what.active(local) || what.bytes_of(local) == 0) continue;
+    states_[local].set(VpState::kError);
+    if (what.moved != nullptr) what.moved[local] = 0;
+  }
 }
 
 // Each VP for itself; what of it is in the lattice goes through the engine, many VPs at a time. All agree at the end.

@@ -1,5 +1,6 @@
 // The collective opening of a vpfile: task 0 looks what is there, all take the same from it.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -80,7 +81,7 @@ Status check_arguments(const VpOpen& how) {
   TW_ASSIGN_OR_RETURN(const Mode mode, parse_mode(how));
   if (how.shape.empty()) return mode.truncate ? bad(how.path, "a new file needs a shape") : Status{};
   const auto n = format::count_vps(how.shape);
-  if (!n.has_value()) return n.error().with_context("cannot open '" + how.path + "'");
+  if (!n.has_value()) return bad(how.path, n.error().message());
   return how.box.has_value() ? check_box(how.shape, *how.box) : Status{};
 }
 
@@ -109,7 +110,9 @@ Status VpFile::write_meta(bool closed) {
   meta_.durable = durable_;
   meta_.geometry = geometry_;
   ++meta_.sequence;
-  return meta_file_->write(format::meta_offset(meta_.sequence), encode_meta(meta_));
+  Status status = meta_file_->write(format::meta_offset(meta_.sequence), encode_meta(meta_));
+  if (!status.ok()) --meta_.sequence;  // the next one goes there, too: the other slot holds
+  return status;
 }
 
 // Task 0, once the arguments of all are known to be right.
@@ -201,6 +204,8 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
     std::array<std::byte, 8> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
     found.has_superblocks = format::begins_as_superblock(std::span(begin).first(got)) ? 1 : 0;
+  } else if (!mode.append) {
+    return Status::error(Code::not_found, "cannot open '" + how.path + "': there is no such file", ENOENT);
   }
   TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(vp_meta_path(how.path)));
   if (has_meta) {

@@ -148,6 +148,7 @@ namespace {
 struct VpCookie {
   VpFile* file;
   std::uint64_t local;
+  Status* failure;
   std::string handed;  // only where something was pushed back
   bool pushed = false;
 };
@@ -157,6 +158,7 @@ ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
   const auto got = cookie.file->read_one(cookie.local, std::as_writable_bytes(std::span(data, bytes)));
   if (!got.has_value()) {
     errno = got.error().os_errno() != 0 ? got.error().os_errno() : EIO;
+    *cookie.failure = got.error();
     return -1;
   }
   if (cookie.pushed) cookie.handed.append(data, got.value());
@@ -190,13 +192,20 @@ int close_cookie(void* opaque) {
 
 }  // namespace
 
-Result<VpStream> open_vp_stream(VpFile& file, std::uint64_t local) {
-  auto cookie = std::make_unique<VpCookie>(VpCookie{&file, local, {}, file.has_pushed(local)});
+void StreamCloser::operator()(std::FILE* stream) const {
+  const bool at_end = std::feof(stream) != 0;
+  std::fflush(stream);  // gives back what was read ahead; fclose() alone does not
+  std::fclose(stream);
+  if (!at_end) file->clear_eof(local);  // stdio read ahead up to it
+}
+
+Result<VpStream> open_vp_stream(VpFile& file, std::uint64_t local, Status& failure) {
+  auto cookie = std::make_unique<VpCookie>(VpCookie{&file, local, &failure, {}, file.has_pushed(local)});
   const cookie_io_functions_t functions{read_cookie, nullptr, seek_cookie, close_cookie};
   std::FILE* stream = ::fopencookie(cookie.get(), "r", functions);
   if (stream == nullptr) return out_of_memory();
   static_cast<void>(cookie.release());
-  return VpStream(stream);
+  return VpStream(stream, {&file, local});
 }
 
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line) {
@@ -210,7 +219,9 @@ Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::str
     const std::uint64_t taken = newline != nullptr ? static_cast<std::uint64_t>(newline - bytes.data()) + 1 : got;
     line.append(bytes.data(), taken);
     most -= taken;
-    if (taken < got) return file.seek_one(local, -static_cast<std::int64_t>(got - taken), SEEK_CUR);
+    // A newline is before the end, however much was asked for.
+    if (taken < got || (newline != nullptr && got < wanted))
+      return file.seek_one(local, -static_cast<std::int64_t>(got - taken), SEEK_CUR);
     if (newline != nullptr || got < wanted) return {};
   }
   return {};

@@ -25,12 +25,16 @@ std::size_t count_arguments(const std::vector<FormatPart>& parts);
 // Appends what printf makes of `part`; `argument` points to the value.
 Status print_part(const FormatPart& part, const void* argument, std::string& out);
 
-// The stream of one VP as a FILE*, for reading. When it is closed the VP stands behind what was read of it.
+// The stream of one VP as a FILE*, for reading. When it is closed the VP stands behind what was read of it, and is at
+// its end where the FILE is.
 struct StreamCloser {
-  void operator()(std::FILE* stream) const { std::fclose(stream); }
+  VpFile* file = nullptr;
+  std::uint64_t local = 0;
+  void operator()(std::FILE* stream) const;
 };
 using VpStream = std::unique_ptr<std::FILE, StreamCloser>;
-Result<VpStream> open_vp_stream(VpFile& file, std::uint64_t local);
+// `failure` is set when reading fails; it must outlive the stream.
+Result<VpStream> open_vp_stream(VpFile& file, std::uint64_t local, Status& failure);
 
 // As fgets: up to and with a newline, at most `most` bytes, appended to `line`. Nothing at the end.
 Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line);

@@ -79,6 +79,7 @@ class VpFile {
   bool at_eof(std::uint64_t local) { return flag(local, VpState::kEof); }
   bool failed(std::uint64_t local) { return flag(local, VpState::kError); }
   void clear_flags(std::uint64_t local);
+  void clear_eof(std::uint64_t local);
   Status flush_one(std::uint64_t local);
   Result<std::uint64_t> size_of(std::uint64_t local);  // bytes of the stream
 
@@ -138,6 +139,7 @@ class VpFile {
                      std::uint64_t* moved);
   Status move_independent(const VpTransfer& what, std::uint64_t local, std::byte* memory, std::uint64_t done,
                           std::uint64_t bytes);
+  void tell_failed(const VpTransfer& what, std::uint64_t first, std::uint64_t end);
   Status too_long(std::uint64_t local) const;
   void tell_moved(const VpTransfer& what, std::uint64_t bytes) const;
   Status choose_record(const VpFacts& facts);
@@ -161,6 +163,8 @@ class VpFile {
   bool flag(std::uint64_t local, VpState::Flag which);
   Status load(std::uint64_t local);
   std::uint64_t end_of(std::uint64_t local) const;  // of a loaded state
+  Result<std::uint64_t> read_alone(std::uint64_t local, std::span<std::byte> to);
+  Status write_alone(std::uint64_t local, std::span<const std::byte> data);
   Status move_alone(Direction direction, std::uint64_t local, Piece piece);
   Status give_pushed(const VpMemory& layout, std::uint64_t local, std::byte* memory, std::uint64_t bytes,
                      std::uint64_t* done);
@@ -169,6 +173,7 @@ class VpFile {
   }
   Result<std::uint64_t> target(std::uint64_t local, std::int64_t offset, int whence);
   Status check_local(std::uint64_t local) const;
+  Status check_record() const;
 
   std::shared_ptr<Backend> backend_;
   std::string path_;
@@ -194,7 +199,7 @@ class VpFile {
 
   // Of this task.
   std::mutex mutex_;            // of calls of one VP, which threads may make at once
-  std::uint64_t position_ = 0;  // of all VPs, unless apart_
+  std::uint64_t position_ = 0;  // of all VPs, unless apart_; something is pushed back only where it is
   bool eof_ = false;
   bool error_ = false;
   bool apart_ = false;
