@@ -1,0 +1,259 @@
+// How accesses of all VPs are carried out, why, and how the mode of a file goes on from there.
+#include "support/vp_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+constexpr const char* kNone = "all take part with the same number of bytes, packed in memory";
+constexpr const char* kMasked = "some take no part";
+constexpr const char* kRagged = "numbers of bytes differ";
+constexpr const char* kScattered = "positions differ";
+constexpr const char* kStrided = "memory is not packed";
+constexpr const char* kSize = "another number of bytes than the first write";
+constexpr const char* kBetween = "the position is within a record";
+constexpr const char* kBefore = "an earlier access decided";
+
+class VpModes : public VpFiles {
+ protected:
+  static constexpr int kTasks[] = {1, 2, 3};
+
+  // `bytes` bytes of every VP.
+  static void write(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
+    const std::string data(locals(file) * bytes, 'w');
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
+  }
+  static void read(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
+    std::string data(locals(file) * bytes, 'r');
+    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
+  }
+  static void seek(tw_vpfile* file, std::int64_t offset) {
+    EXPECT_EQ(tw_vp_seek_all(file, offset, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
+  }
+  static void write_apart(tw_vpfile* file, std::size_t gap) {
+    const std::string data(locals(file) * (4 + gap) + 1, 'w');
+    const std::int64_t stride[] = {static_cast<std::int64_t>(4 + gap)};
+    tw_vp_data what = TW_VP_PACKED(data.data(), 4);
+    what.vp_strides = stride;
+    EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK) << tw_last_error();
+  }
+  static void expect_last(tw_vpfile* file, std::int32_t mode, const char* why) {
+    EXPECT_EQ(last_mode(file), mode);
+    EXPECT_EQ(cause(file), why);
+  }
+  static void expect_change(tw_vpfile* file, std::size_t i, std::int64_t access, std::int32_t from, std::int32_t to,
+                            const char* why) {
+    tw_vp_transition change{};
+    ASSERT_EQ(tw_vpfile_transition(file, i, &change), TW_OK) << tw_last_error();
+    EXPECT_EQ(change.access, access);
+    EXPECT_EQ(change.from, from);
+    EXPECT_EQ(change.to, to);
+    EXPECT_STREQ(change.cause, why);
+  }
+  static void expect_no_change(tw_vpfile* file, std::size_t i) {
+    tw_vp_transition change{};
+    EXPECT_EQ(tw_vpfile_transition(file, i, &change), TW_ERR_NOT_FOUND);
+  }
+  void each(const std::function<void(tw_vpfile*)>& body) const {
+    for (const int tasks : kTasks) on_vpfile(tasks, "w+", {.shape = {6}}, [&](tw_vpfile* file, int) { body(file); });
+  }
+};
+
+TEST_F(VpModes, AlikeIsNb) {
+  each([](tw_vpfile* file) {
+    expect_last(file, TW_VP_NB, kNone);
+    write(file, 4);
+    write_apart(file, 0);
+    expect_last(file, TW_VP_NB, kNone);
+    seek(file, 4);
+    read(file, 4);
+    expect_last(file, TW_VP_NB, kNone);
+    seek(file, 80);
+    write(file, 4);
+    expect_last(file, TW_VP_NB, kNone);
+    EXPECT_EQ(summary(file).mode, TW_VP_NB);
+    EXPECT_EQ(summary(file).nb_record, 4);
+    EXPECT_EQ(summary(file).nb_bytes, 84);
+    EXPECT_EQ(summary(file).cb_round, 0);
+    EXPECT_EQ(summary(file).block_bytes, 0);
+    expect_no_change(file, 0);
+  });
+}
+
+TEST_F(VpModes, StridedMemoryIsCbAndStaysCb) {
+  each([](tw_vpfile* file) {
+    write(file, 4);
+    write_apart(file, 1);
+    expect_last(file, TW_VP_CB, kStrided);
+    EXPECT_EQ(summary(file).mode, TW_VP_CB);
+    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kStrided);
+    write(file, 4);
+    expect_last(file, TW_VP_CB, kBefore);
+    seek(file, 0);
+    read(file, 4);
+    expect_last(file, TW_VP_NB, kNone);
+    read(file, 4);
+    expect_last(file, TW_VP_CB, kSize);
+    expect_no_change(file, 1);
+  });
+}
+
+TEST_F(VpModes, AnotherSizeIsCb) {
+  each([](tw_vpfile* file) {
+    write(file, 4);
+    write(file, 8);
+    expect_last(file, TW_VP_CB, kSize);
+    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kSize);
+    EXPECT_EQ(summary(file).nb_bytes, 4);
+    EXPECT_EQ(summary(file).cb_bytes, 8);
+    EXPECT_EQ(summary(file).cb_round, 256);
+    seek(file, 0);
+    read(file, 2);
+    expect_last(file, TW_VP_CB, kSize);
+  });
+}
+
+TEST_F(VpModes, APositionWithinARecordIsCb) {
+  each([](tw_vpfile* file) {
+    write(file, 4);
+    seek(file, 2);
+    write(file, 4);
+    expect_last(file, TW_VP_CB, kBetween);
+    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kBetween);
+  });
+}
+
+TEST_F(VpModes, AMaskIsIbAndStaysIb) {
+  each([](tw_vpfile* file) {
+    write(file, 4);
+    write(file, 8);
+    std::vector<std::uint8_t> mask(6, 1);
+    if (number(file, 0) == 0) mask[0] = 0;
+    write(file, 4, mask.data());
+    expect_last(file, TW_VP_IB, kMasked);
+    seek(file, 100);
+    write(file, 4);
+    expect_last(file, TW_VP_IB, kBefore);
+    expect_change(file, 0, 1, TW_VP_NB, TW_VP_CB, kSize);
+    expect_change(file, 1, 2, TW_VP_CB, TW_VP_IB, kMasked);
+    expect_no_change(file, 2);
+    EXPECT_EQ(summary(file).mode, TW_VP_IB);
+    EXPECT_EQ(summary(file).block_bytes, 64);
+    seek(file, 0);
+    read(file, 4);
+    expect_last(file, TW_VP_NB, kNone);
+    read(file, 4, mask.data());
+    expect_last(file, TW_VP_IB, kMasked);
+    seek(file, 100);
+    read(file, 4);
+    expect_last(file, TW_VP_IB, kBefore);
+  });
+}
+
+TEST_F(VpModes, RaggedIsIb) {
+  each([](tw_vpfile* file) {
+    std::vector<std::size_t> lengths(locals(file), 3);
+    const std::string data(4 * 6, 'w');
+    const tw_vp_data what{const_cast<char*>(data.data()), 1, 0, lengths.data(), 0, nullptr};
+    EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK);
+    expect_last(file, TW_VP_NB, kNone);  // all the same, though each said so
+    if (number(file, 0) == 0) lengths[0] = 4;
+    EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK);
+    expect_last(file, TW_VP_IB, kRagged);
+    expect_change(file, 0, 1, TW_VP_NB, TW_VP_IB, kRagged);
+  });
+}
+
+TEST_F(VpModes, ScatteredIsIbUntilAllMeetAgain) {
+  each([](tw_vpfile* file) {
+    write(file, 4);
+    write(file, 4);
+    if (number(file, 0) == 0) {
+      EXPECT_EQ(tw_vp_seek(file, 0, 4, SEEK_SET), TW_OK);
+    }
+    read(file, 4);
+    expect_last(file, TW_VP_IB, kScattered);
+    seek(file, 0);
+    read(file, 4);
+    expect_last(file, TW_VP_NB, kNone);
+    if (number(file, 0) == 0) {
+      EXPECT_EQ(tw_vp_seek(file, 0, 0, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vp_seek(file, 0, 4, SEEK_CUR), TW_OK);
+    }
+    write(file, 4);
+    expect_last(file, TW_VP_NB, kNone);
+    if (number(file, 0) == 0) {
+      EXPECT_EQ(tw_vp_seek(file, 0, 4, SEEK_SET), TW_OK);
+    }
+    write(file, 4);
+    expect_last(file, TW_VP_IB, kScattered);
+    expect_change(file, 0, 5, TW_VP_NB, TW_VP_IB, kScattered);
+  });
+}
+
+TEST_F(VpModes, OneVpThatWritesBehindTheLatticeMakesTheFileIb) {
+  each([](tw_vpfile* file) {
+    write(file, 4);
+    if (number(file, 0) == 0) {
+      EXPECT_EQ(tw_vp_write(file, 0, "within and behind", 17, nullptr), TW_OK) << tw_last_error();
+    }
+    seek(file, 4);
+    write(file, 4);
+    expect_last(file, TW_VP_IB, kBefore);
+    expect_change(file, 0, 1, TW_VP_NB, TW_VP_IB, kBefore);
+  });
+}
+
+// What is written at the ends of streams that are not equally long.
+TEST_F(VpModes, AppendingGoesOnAsTheFileIs) {
+  for (const int tasks : kTasks) {
+    on_vpfile(tasks, "w", {.shape = {6}}, [](tw_vpfile* file, int) { write(file, 4); });
+    on_vpfile(tasks, "a+", {}, [](tw_vpfile* file, int) {
+      EXPECT_EQ(positions(file), Positions(locals(file), 0));
+      read(file, 4);
+      seek(file, 1);
+      write(file, 4);
+      expect_last(file, TW_VP_NB, kNone);
+      EXPECT_EQ(positions(file), Positions(locals(file), 8));
+      if (number(file, 0) == 0) {
+        EXPECT_EQ(tw_vp_puts(file, 0, "more"), TW_OK);
+        EXPECT_EQ(stream_of(file, 0), "wwwwwwwwmore");
+      }
+    });
+    on_vpfile(tasks, "a", {}, [](tw_vpfile* file, int) {
+      write(file, 2);
+      expect_last(file, TW_VP_IB, kScattered);
+    });
+    const auto all = streams();
+    EXPECT_EQ(all[0], "wwwwwwwwmoreww");
+    EXPECT_EQ(all[5], "wwwwwwwwww");
+  }
+}
+
+TEST_F(VpModes, AssumeNbDoesNotAsk) {
+  for (const int tasks : kTasks) {
+    on_vpfile(tasks, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
+      for (int i = 0; i < 3; ++i) write(file, 4);
+      expect_last(file, TW_VP_NB, kNone);
+      seek(file, 4);
+      read(file, 4);
+      expect_last(file, TW_VP_NB, kNone);
+      seek(file, 12);
+      read(file, 4);
+      EXPECT_EQ(eofs(file), Flags(locals(file), 1));
+    });
+    EXPECT_EQ(content(), std::string(72, 'w'));
+  }
+}
+
+TEST_F(VpModes, TheModeOfAFileIsFoundAgain) {
+  on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) { write(file, 4); });
+  on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_NB); });
+  on_vpfile(3, "a", {}, [](tw_vpfile* file, int) { write(file, 5); });
+  on_vpfile(2, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_CB); });
+  on_vpfile(1, "a", {}, [](tw_vpfile* file, int) { EXPECT_EQ(tw_vp_putc(file, 2, 'x'), TW_OK); });
+  on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_IB); });
+  EXPECT_EQ(streams(), (Texts{"wwwwwwwww", "wwwwwwwww", "wwwwwwwwwx", "wwwwwwwww"}));
+}
+
+}  // namespace
+}  // namespace thalweg::test
