@@ -135,7 +135,9 @@ Status SuperblockStore::load(Slot& slot, std::uint64_t number) {
   const std::uint64_t offset = number * setup_.geometry.superblock_bytes;
   TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.file->read(offset, slot.image));
   std::fill(slot.image.begin() + static_cast<std::ptrdiff_t>(got), slot.image.end(), std::byte{0});
-  TW_ASSIGN_OR_RETURN(const auto parsed, parse_superblock(slot.image, setup_.id, number, setup_.geometry));
+  auto found = parse_superblock(slot.image, setup_.id, number, setup_.geometry);
+  if (!found.has_value()) return found.error().with_context("'" + setup_.file->path() + "'");
+  const format::ParsedSuperblock& parsed = found.value();
   if (parsed.blocks == format::Wholeness::damaged)
     return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': superblock " + std::to_string(number) +
                                                  ": the checksum of its blocks does not match");

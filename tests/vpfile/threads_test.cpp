@@ -1,0 +1,98 @@
+// Threads of one task that call, all at once, what vpfile.h lets them: calls of one VP, each of VPs of its own.
+#include <thread>
+
+#include "support/vp_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+class VpThreads : public VpFiles {
+ protected:
+  static constexpr int kThreads = 4;
+  static constexpr int kVpsEach = 5;
+
+  // act(vp) on a thread for each VP that is its.
+  static void at_once(const std::function<void(std::int64_t)>& act) {
+    on_threads(kThreads, [&](std::int64_t thread) {
+      for (std::int64_t i = 0; i < kVpsEach; ++i) act(thread + kThreads * i);
+    });
+  }
+  static std::string line_of(std::int64_t vp, int i) {
+    return "line " + std::to_string(i) + " of " + std::to_string(vp) + "\n";
+  }
+};
+
+TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
+  tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}, .hints = "superblock_bytes=4KiB,cache_bytes=0"});
+  EXPECT_EQ(tw_vp_puts_all(file, "head\n", nullptr, nullptr), TW_OK);
+
+  at_once([&](std::int64_t vp) {
+    for (int i = 0; i < 60; ++i) {
+      EXPECT_EQ(tw_vp_puts(file, vp, line_of(vp, i).c_str()), TW_OK) << tw_last_error();
+      std::int64_t at = 0;
+      EXPECT_EQ(tw_vp_tell(file, vp, &at), TW_OK);
+      std::int64_t local = 0;
+      EXPECT_EQ(tw_vp_local(file, vp, &local), TW_OK);
+    }
+    EXPECT_EQ(tw_vp_flush(file, vp), TW_OK);
+  });
+
+  at_once([&](std::int64_t vp) {
+    EXPECT_EQ(tw_vp_rewind(file, vp), TW_OK);
+    char line[64];
+    EXPECT_EQ(tw_vp_gets(file, vp, line, sizeof line, nullptr), TW_OK);
+    EXPECT_STREQ(line, "head\n");
+    for (int i = 0; i < 60; ++i) {
+      int number = 0;
+      int whose = 0;
+      int byte = 0;
+      EXPECT_EQ(tw_vp_scanf(file, vp, nullptr, "line %d of %d", &number, &whose), TW_OK) << tw_last_error();
+      EXPECT_EQ(number, i);
+      EXPECT_EQ(whose, vp);
+      EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_OK);
+      EXPECT_EQ(tw_vp_ungetc(file, vp, '\n'), TW_OK);
+      EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_OK);
+      EXPECT_EQ(byte, '\n');
+    }
+    int eof = 0;
+    int byte = 0;
+    EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_OK);
+    EXPECT_EQ(tw_vp_flags(file, vp, &eof, nullptr), TW_OK);
+    EXPECT_EQ(eof, 1);
+  });
+  close(file);
+}
+
+TEST_F(VpThreads, OverwriteAndReadTheLattice) {
+  tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}});
+  EXPECT_EQ(tw_vp_puts_all(file, "0123456789", nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_puts_all(file, "abc", nullptr, nullptr), TW_OK);  // in the buffer of a round
+
+  at_once([&](std::int64_t vp) {
+    EXPECT_EQ(tw_vp_seek(file, vp, vp % 9, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_vp_putc(file, vp, 'x'), TW_OK);
+    EXPECT_EQ(tw_vp_seek(file, vp, -1, SEEK_END), TW_OK);
+    EXPECT_EQ(tw_vp_puts(file, vp, "Cde"), TW_OK);
+  });
+
+  for (std::int64_t vp = 0; vp < kThreads * kVpsEach; ++vp) {
+    std::string expected = "0123456789abCde";
+    expected[static_cast<std::size_t>(vp % 9)] = 'x';
+    EXPECT_EQ(stream_of(file, vp), expected);
+  }
+  close(file);
+}
+
+TEST_F(VpThreads, ReadWhatLiesInTheIbSegment) {
+  Texts texts;
+  for (int vp = 0; vp < kThreads * kVpsEach; ++vp) texts.push_back(text_of(vp, static_cast<std::size_t>(100 * vp)));
+  put_streams(texts);
+  tw_vpfile* file = open_vp("r", {.hints = "cache_bytes=0"});
+
+  at_once([&](std::int64_t vp) { EXPECT_EQ(stream_of(file, vp), texts[static_cast<std::size_t>(vp)]); });
+
+  close(file);
+}
+
+}  // namespace
+}  // namespace thalweg::test
