@@ -1,0 +1,298 @@
+"""The parts of a vpfile, one by one: geometry, NAME.meta, superblocks, NAME.first and NAME.dir."""
+
+import collections
+import dataclasses
+import math
+import os
+import struct
+
+from multifile_base import LIMIT, crc32c, need
+
+SLOT, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 1024, 4096, 4096, 2**59
+META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQ")
+HEADER = struct.Struct("<8s16sQQQQQQQQIII")
+SEAL = struct.Struct("<IIIIII4x")
+ROW = struct.Struct("<QQIIII")
+SIDE = struct.Struct("<8s16sQII20x")
+Row = collections.namedtuple("Row", "vp index n blocks first bytes")
+Seal = collections.namedtuple("Seal", "turn flags rows blocks table_crc block_crc")
+
+
+def u32(data, at):
+    return struct.unpack_from("<I", data, at)[0]
+
+
+def power_of_two(number, least, most):
+    return least <= number <= most and number & (number - 1) == 0
+
+
+class Data:
+    """A file that is zero behind its end."""
+
+    def __init__(self, path):
+        self.there = os.path.exists(path)
+        self.file = open(path, "rb") if self.there else None
+        self.size = os.path.getsize(path) if self.there else 0
+
+    def read(self, at, count):
+        if at >= self.size:
+            return bytes(count)
+        self.file.seek(at)
+        return self.file.read(min(count, self.size - at)).ljust(count, b"\0")
+
+
+@dataclasses.dataclass(frozen=True)
+class Geometry:
+    """Section 1, and what section 2 says about these numbers."""
+    N: int
+    b: int
+    R: int
+    B: int = 0
+    C: int = 0
+    S: int = 0
+    Z: int = 0
+    P: int = 0
+    first: int = 0
+
+    @property
+    def L(self):
+        return self.R + self.C
+
+    @property
+    def plain(self):
+        return self.C == 0 and self.S == 0
+
+    @property
+    def cb(self):
+        return self.R * self.N if self.C == 0 else -(-self.R * self.N // 4096) * 4096
+
+    @property
+    def end(self):
+        return self.cb if self.C == 0 else self.cb + self.N * self.B * -(-self.C // self.B)
+
+    @property
+    def head(self):
+        """h: number of the first block of a superblock."""
+        return -(-256 // self.S)
+
+    def without_blocks(self):
+        return dataclasses.replace(self, S=0, Z=0, P=0, first=0)
+
+    def check(self, whose):
+        need(1 <= self.N <= 2**40, f"{whose}: number of VPs")
+        need(self.R % self.b == 0 if self.b else self.R == 0, f"{whose}: NB segment")
+        need(self.B or self.C == 0, f"{whose}: CB segment")
+        need(self.L <= LIMIT and self.end <= LIMIT, f"{whose}: it is longer than files are")
+        if self.S == 0:
+            need((self.Z, self.P, self.first) == (0, 0, 0), f"{whose}: superblocks of a file without IB segment")
+            return
+        need(power_of_two(self.S, 16, 2**20), f"{whose}: block size")
+        need(power_of_two(self.Z, max(4096, 8 * self.S), 2**24), f"{whose}: superblock size")
+        need(1 <= self.P <= 64, f"{whose}: pointers per directory entry")
+        need(self.first == -(-self.end // self.Z), f"{whose}: first superblock")
+
+    def lattice(self, vp):
+        """(place within the stream, offset in the data file, bytes) of each record and round."""
+        for k in range(self.R // self.b if self.b else 0):
+            yield k * self.b, (k * self.N + vp) * self.b, self.b
+        for m in range(-(-self.C // self.B) if self.B else 0):
+            yield self.R + m * self.B, self.cb + (m * self.N + vp) * self.B, min(self.B, self.C - m * self.B)
+
+
+class Meta:
+    """A slot of NAME.meta whose checksum is right."""
+
+    def __init__(self, slot):
+        (_magic, _major, _minor, n_dims, self.sequence, self.id, required, self.state, self.flags, n, b, r, cb_round, c, s, z, p,
+         _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session) = META.unpack_from(slot)
+        need(required == 0, f"required feature {(required & -required).bit_length() - 1} is unknown", "TW_ERR_VERSION")
+        need(1 <= n_dims <= 64, "NAME.meta: number of dimensions")
+        need(self.state in (1, 2), "NAME.meta: state")
+        dims = struct.unpack_from(f"<{n_dims - 1}Q", slot, 512)
+        need(all(dims) and n % math.prod(dims) == 0, "NAME.meta: dimensions")
+        self.shape = (*dims, n // math.prod(dims))
+        self.geometry = Geometry(n, b, r, cb_round, c, s, z, p, first)
+        self.geometry.check("NAME.meta")
+        if s:
+            need(first <= self.end_superblocks <= LIMIT // z, "NAME.meta: end of superblocks")
+            need(self.end_entries >= 1, "NAME.meta: end of entries")
+        else:
+            need((self.end_superblocks, self.end_entries) == (0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
+
+
+def read_meta(path):
+    """What the slot that holds says; None when there is no such file."""
+    file = Data(path)
+    if not file.there:
+        return None
+    valid = []
+    for place in (0, 1):
+        slot = file.read(place * SLOT, SLOT)
+        if slot[:8] != b"TWVPMETA":
+            continue
+        major = struct.unpack_from("<H", slot, 8)[0]
+        need(major <= 1, f"NAME.meta: version {major}", "TW_ERR_VERSION")
+        sequence = struct.unpack_from("<Q", slot, 16)[0]
+        if major == 1 and u32(slot, 1020) == crc32c(slot[:1020]) and sequence % 2 == 1 - place:
+            valid.append((sequence, slot))
+    need(valid, f"{path}: neither slot is valid")
+    return Meta(max(valid)[1])
+
+
+class Superblock:
+    """A superblock whose header is right. `seal` is the one that holds, None when there is none; `rows` are its rows."""
+
+    def __init__(self, data, at, header):
+        (_magic, self.id, self.number, n, b, r, cb_round, c, first, self.session, s, z, p) = HEADER.unpack_from(header)
+        self.geometry = Geometry(n, b, r, cb_round, c, s, z, p, first)
+        self.geometry.check(f"superblock at {at}")
+        need(s and self.number * z == at and self.number >= first, f"superblock at {at}: its number")
+        self.data, self.at = data, at
+        sealed = [seal for place in (0, 1) if (seal := self.seal(header, place))]
+        sealed.sort(reverse=True)  # the highest turn first
+        whole = [seal for seal in sealed if self.block_crc(seal) == seal.block_crc]
+        updating = bool(sealed) and sealed[0].flags & 1
+        self.damaged = bool(sealed) and not whole and not updating
+        self.sealed = sealed[0] if sealed and (updating or not whole) else whole[0] if whole else None
+        self.rows = self.read_rows(self.sealed) if self.sealed else []
+
+    def seal(self, header, place):
+        raw = header[128 + 32 * place:160 + 32 * place]
+        if u32(raw, 28) != crc32c(self.id + struct.pack("<Q", self.number) + raw[:28]):
+            return None
+        seal, g = Seal(*SEAL.unpack_from(raw)), self.geometry
+        if seal.turn == 0 or seal.turn % 2 == place or (g.head + seal.blocks) * g.S + 32 * seal.rows > g.Z:
+            return None
+        return seal if crc32c(self.table(seal)) == seal.table_crc else None
+
+    def table(self, seal):
+        raw = self.data.read(self.at + self.geometry.Z - 32 * seal.rows, 32 * seal.rows)
+        return b"".join(raw[i:i + 32] for i in range(len(raw) - 32, -1, -32))
+
+    def block_crc(self, seal):
+        g = self.geometry
+        return crc32c(self.data.read(self.at + g.head * g.S, seal.blocks * g.S))
+
+    def read_rows(self, seal):
+        rows, g = [Row(*row) for row in ROW.iter_unpack(self.table(seal))], self.geometry
+        for row in rows:
+            need(row.n >= 1 and row.vp + row.n <= g.N and row.first + row.n * row.blocks <= seal.blocks
+                 and row.bytes <= max(row.blocks, 1) * g.S and g.L + (row.index + max(row.blocks, 1)) * g.S <= LIMIT,
+                 f"superblock {self.number}: row {row}")
+        return rows
+
+    def address(self, block):
+        return self.number * (self.geometry.Z // self.geometry.S) + self.geometry.head + block
+
+    def check(self):
+        need(self.sealed, f"superblock {self.number}: neither seal of its table matches")
+        need(not self.damaged, f"superblock {self.number}: its blocks do not match their checksum")
+
+
+def superblock_at(data, at, own_id=None):
+    """The superblock that begins there; None when none does. `own_id`: it must be one of this file."""
+    header = data.read(at, 256)
+    if header[:8] != b"TWVPSUPR":
+        return None
+    sound = u32(header, 100) == crc32c(header[:100])
+    if own_id is None:
+        return Superblock(data, at, header) if sound else None
+    need(sound and header[8:24] == own_id, f"superblock at {at}: its header")
+    return Superblock(data, at, header)
+
+
+def scan(data, meta):
+    """All superblocks of the file, without NAME.first and NAME.dir. What is not known is taken from the first one."""
+    at, own_id, step = (meta.geometry.end, meta.id, meta.geometry.Z) if meta else (0, None, 0)
+    known, step = bool(step), step or LEAST_Z
+    at = -(-at // step) * step
+    while at < data.size:
+        found = superblock_at(data, at, own_id if known else None)
+        if found and own_id in (None, found.id):
+            own_id, step, known = found.id, found.geometry.Z, True
+            yield found
+        at += step
+
+
+class Directory:
+    def __init__(self, path, meta):
+        self.meta, self.geometry = meta, meta.geometry
+        self.files = [self.open(path + ".first", b"TWVPFRST"), self.open(path + ".dir", b"TWVPDIRE")]
+
+    def open(self, path, magic):
+        file, g = Data(path), self.geometry
+        header = file.read(0, 64)
+        need(u32(header, 60) == crc32c(header[:60]), f"{path}: its checksum does not match")
+        need(SIDE.unpack_from(header) == (magic, self.meta.id, g.N, g.P, g.S), f"{path}: it belongs to another file")
+        return file
+
+    def entry(self, kind, number):
+        """link, bytes or index, pointers in use. kind 0: NAME.first, 1: NAME.dir."""
+        size = 24 + 8 * self.geometry.P
+        raw = self.files[kind].read(FIRST_ENTRY + (number - kind) * size, size)
+        if not any(raw):
+            return 0, 0, []
+        what = f"{('NAME.first', 'NAME.dir')[kind]}: entry {number}"
+        bound = self.meta.id + struct.pack("<IQ", kind + 1, number)
+        need(u32(raw, size - 4) == crc32c(bound + raw[:-4]), f"{what}: its checksum does not match")
+        link, value, *pointers = struct.unpack_from(f"<{2 + self.geometry.P}Q", raw)
+        used = u32(raw, size - 8)
+        need(used <= self.geometry.P and not any(pointers[used:]) and all(pointers[:used]), f"{what}: pointers in use")
+        need(link < max(self.meta.end_entries, 1), f"{what}: its link")
+        return link, value, pointers[:used]
+
+    def bytes_of(self, vp):
+        size = self.entry(0, vp)[1]
+        need(self.geometry.L + size <= LIMIT, f"VP {vp}: it is longer than files are")
+        return size
+
+    def chain(self, vp):
+        """The numbers and pointers of the entries of a VP in NAME.dir."""
+        last = self.entry(0, vp)[0]
+        number = self.entry(1, last)[0] if last else 0
+        need(bool(last) == bool(number), f"VP {vp}: the chain of its entries")
+        steps = 0
+        while number:
+            link, index, pointers = self.entry(1, number)
+            steps += 1
+            need(link and steps < self.meta.end_entries, f"VP {vp}: the chain of its entries does not end")
+            yield number, index, pointers
+            number = 0 if number == last else link
+
+    def runs(self, vp):
+        """(number of the first block, address or None of a hole, number of blocks) in the order of the stream."""
+        at = 0
+        entries = [(0, 0, self.entry(0, vp)[2]), *self.chain(vp)]
+        for _number, index, pointers in entries:
+            need(index == at, f"VP {vp}: an entry goes on at another block")
+            for pointer in pointers:
+                address, count = self.decode(vp, pointer)
+                yield at, address, count
+                at += count
+                need(self.geometry.L + at * self.geometry.S <= LIMIT, f"VP {vp}: it has more blocks than files have")
+        need(at * self.geometry.S >= self.bytes_of(vp), f"VP {vp}: its chain ends before its stream")
+
+    def decode(self, vp, pointer):
+        if pointer >> 63:
+            count = pointer & (2**63 - 1)
+            need(1 <= count <= MOST_HOLE, f"VP {vp}: a hole of {count} blocks")
+            return None, count
+        g, count, address = self.geometry, (pointer & 4095) + 1, pointer >> 12
+        number, block = divmod(address, g.Z // g.S)
+        need(g.first <= number < self.meta.end_superblocks and g.head <= block and block + count <= g.Z // g.S,
+             f"VP {vp}: a pointer leads out of the superblocks")
+        return address, count
+
+    def blocks_of(self, vp):
+        return {at + i: address + i for at, address, count in self.runs(vp) if address is not None for i in range(count)}
+
+    def check(self):
+        """Every entry: also those that no VP has."""
+        seen = set()
+        for vp in range(self.geometry.N):
+            for number, _index, _pointers in self.chain(vp):
+                need(number not in seen, f"VP {vp}: an entry of NAME.dir is that of another VP, too")
+                seen.add(number)
+        stored = (self.files[1].size - FIRST_ENTRY) // (24 + 8 * self.geometry.P) + 1
+        for number in range(1, min(self.meta.end_entries, stored + 1)):
+            self.entry(1, number)
