@@ -1,0 +1,182 @@
+"""Vpfiles that each break one rule of docs/format/vpfile.md, made from the valid golden files by changing bytes and making
+the checksums around them right again."""
+
+import pathlib
+import struct
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "interop"))
+from multifile_base import crc32c  # noqa: E402
+
+SIDES = ("", ".meta", ".first", ".dir")
+
+
+class Files:
+    """The files of a vpfile, as bytes that may be changed; those that are not there are None."""
+
+    def __init__(self, base):
+        paths = [HERE / "valid" / f"{base}.vp{side}" for side in SIDES]
+        self.parts = [bytearray(path.read_bytes()) if path.exists() else None for path in paths]
+        if self.meta is None:
+            return
+        sequences = [struct.unpack_from("<Q", self.meta, at + 16)[0] for at in (0, 1024)]
+        self.slot = 0 if sequences[0] > sequences[1] else 1024
+        self.id = bytes(self.meta[self.slot + 24:self.slot + 40])
+        self.block, self.z, self.pointers = struct.unpack_from("<III", self.meta, self.slot + 96)
+        self.first_superblock = struct.unpack_from("<Q", self.meta, self.slot + 112)[0]
+
+    data, meta, first, overflow = (property(lambda self, i=i: self.parts[i]) for i in range(4))
+
+    # Each changes some bytes, and seals what they are in.
+    def change_meta(self, at, form, *values):
+        struct.pack_into("<" + form, self.meta, self.slot + at, *values)
+        struct.pack_into("<I", self.meta, self.slot + 1020, crc32c(self.meta[self.slot:self.slot + 1020]))
+
+    def change_side(self, which, at, form, value):
+        header = self.parts[which]
+        struct.pack_into("<" + form, header, at, value)
+        struct.pack_into("<I", header, 60, crc32c(header[:60]))
+
+    def entry_at(self, which, number):
+        return 4096 + (number if which == 2 else number - 1) * (24 + 8 * self.pointers)
+
+    def change_entry(self, which, number, at, form, value):
+        begin, size = self.entry_at(which, number), 24 + 8 * self.pointers
+        struct.pack_into("<" + form, self.parts[which], begin + at, value)
+        body = self.id + struct.pack("<IQ", which - 1, number) + self.parts[which][begin:begin + size - 4]
+        struct.pack_into("<I", self.parts[which], begin + size - 4, crc32c(body))
+
+    @property
+    def superblock(self):
+        return self.first_superblock * self.z
+
+    def change_superblock(self, at, form, value):
+        begin = self.superblock
+        struct.pack_into("<" + form, self.data, begin + at, value)
+        struct.pack_into("<I", self.data, begin + 100, crc32c(self.data[begin:begin + 100]))
+
+    def seals(self):
+        return [at for at in (self.superblock + 128, self.superblock + 160) if any(self.data[at:at + 32])]
+
+    def seal(self, at):
+        rows = struct.unpack_from("<I", self.data, at + 8)[0]
+        table = b"".join(self.data[self.superblock + self.z - 32 * (r + 1):][:32] for r in range(rows))
+        struct.pack_into("<I", self.data, at + 16, crc32c(table))
+        bound = self.id + struct.pack("<Q", self.first_superblock) + self.data[at:at + 28]
+        struct.pack_into("<I", self.data, at + 28, crc32c(bound))
+
+    def change_seals(self, at, form, value):
+        for seal in self.seals():
+            struct.pack_into("<" + form, self.data, seal + at, value)
+            self.seal(seal)
+
+    def change_row(self, at, form, value):
+        struct.pack_into("<" + form, self.data, self.superblock + self.z - 32 + at, value)
+        for seal in self.seals():
+            self.seal(seal)
+
+    def flip(self, which, at):
+        self.parts[which][at] ^= 64
+
+
+CORRUPT, VERSION, NOT_CLOSED, INVALID = "TW_ERR_CORRUPT", "TW_ERR_VERSION", "TW_ERR_NOT_CLOSED", "TW_ERR_INVALID"
+
+
+def both_slots(files, at):
+    files.flip(1, at)
+    files.flip(1, 1024 + at)
+
+
+def both_seals(files, at):
+    for seal in files.seals():
+        files.flip(0, seal + at)
+
+
+def drop(which):
+    return lambda files: files.parts.__setitem__(which, None)
+
+
+def cut(which, size):
+    return lambda files: files.parts.__setitem__(which, files.parts[which][:size])
+
+
+def meta(at, form, *values):
+    return lambda files: files.change_meta(at, form, *values)
+
+
+# name, rule, base, code, change
+CASES = [
+    ("meta_magic", "magic of NAME.meta", "three_segments", CORRUPT, lambda f: both_slots(f, 0)),
+    ("meta_crc", "crc of NAME.meta", "three_segments", CORRUPT, lambda f: both_slots(f, 300)),
+    ("meta_torn", "the newest slot is cut off: the one before says open", "three_segments", NOT_CLOSED, lambda f: f.flip(1, f.slot + 700)),
+    ("meta_cut", "NAME.meta is shorter than a slot", "three_segments", CORRUPT, cut(1, 1000)),
+    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 2)),
+    ("meta_feature", "a required feature that is not known", "array", VERSION, meta(40, "Q", 4)),
+    ("meta_place", "odd sequences are at 0", "array", CORRUPT,
+     lambda f: (f.meta.__setitem__(slice(0, 2048), f.meta[1024:] + f.meta[:1024]))),
+    ("meta_open", "state open", "rounds", NOT_CLOSED, meta(48, "I", 1)),
+    ("meta_state", "states are 1 and 2", "rounds", CORRUPT, meta(48, "I", 3)),
+    ("meta_no_dimensions", "at least one dimension", "array", CORRUPT, meta(12, "I", 0)),
+    ("meta_65_dimensions", "at most 64 dimensions", "array", CORRUPT, meta(12, "I", 65)),
+    ("meta_empty_dimension", "dimensions are 1 or more", "array", CORRUPT, meta(512, "Q", 0)),
+    ("meta_product", "N is the product of the dimensions", "array", CORRUPT, meta(512, "Q", 5)),
+    ("meta_no_vps", "N is 1 or more", "rounds", CORRUPT, meta(56, "Q", 0)),
+    ("meta_many_vps", "N is at most 2^40", "rounds", CORRUPT, meta(56, "Q", 2**40 + 1)),
+    ("meta_records", "R is a multiple of b", "array", CORRUPT, meta(72, "Q", 71)),
+    ("meta_no_record", "R is 0 where b is", "array", CORRUPT, meta(64, "Q", 0)),
+    ("meta_no_round", "C is 0 where B is", "rounds", CORRUPT, meta(80, "Q", 0)),
+    ("meta_sums", "no sum exceeds 2^63-1", "rounds", CORRUPT, meta(88, "Q", 2**61)),
+    ("meta_block", "S is a power of two", "sessions", CORRUPT, meta(96, "I", 48)),
+    ("meta_superblock", "Z is 4096 or more", "sessions", CORRUPT, meta(100, "I", 2048)),
+    ("meta_pointers", "P is at most 64", "sessions", CORRUPT, meta(104, "I", 65)),
+    ("meta_superblock_without_blocks", "Z is 0 where S is", "rounds", CORRUPT, meta(100, "I", 4096)),
+    ("meta_first_superblock", "the first superblock follows the lattice", "three_segments", CORRUPT, meta(112, "Q", 9)),
+    ("meta_end_of_superblocks", "it is not before the first one", "three_segments", CORRUPT, meta(120, "Q", 0)),
+    ("meta_end_of_entries", "it is 1 or more with S", "three_segments", CORRUPT, meta(128, "Q", 0)),
+    ("superblock_magic", "magic of a superblock", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock)),
+    ("superblock_crc", "crc of the header", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + 40)),
+    ("superblock_id", "the id is that of NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(8, "Q", 1)),
+    ("superblock_number", "the number tells its place", "three_segments", CORRUPT, lambda f: f.change_superblock(24, "Q", 77)),
+    ("superblock_layout", "it repeats NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(40, "Q", 4)),
+    ("seal_crc", "crc of the seals", "three_segments", CORRUPT, lambda f: both_seals(f, 29)),
+    ("seal_rows", "blocks and rows have room", "three_segments", CORRUPT, lambda f: f.change_seals(12, "I", 64)),
+    ("seal_turn", "turn 0 is no seal", "three_segments", CORRUPT, lambda f: f.change_seals(0, "I", 0)),
+    ("seal_place", "even turns are seal B", "three_segments", CORRUPT, lambda f: f.change_seals(0, "I", 2)),
+    ("table_crc", "crc of the rows", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + f.z - 3)),
+    ("block_crc", "crc of the blocks", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + 256 + 5)),
+    ("row_vp", "VPs of a row are below N", "three_segments", CORRUPT, lambda f: f.change_row(0, "Q", 6)),
+    ("row_vps", "a row has a VP", "three_segments", CORRUPT, lambda f: f.change_row(16, "I", 0)),
+    ("row_blocks", "blocks of a row are in use", "three_segments", CORRUPT, lambda f: f.change_row(24, "I", 50)),
+    ("row_bytes", "bytes of a row fit in its blocks", "three_segments", CORRUPT, lambda f: f.change_row(28, "I", 4000)),
+    ("row_index", "a row ends below 2^63", "three_segments", CORRUPT, lambda f: f.change_row(8, "Q", 2**60)),
+    ("data_cut", "the superblock is cut off", "three_segments", CORRUPT, lambda f: f.parts.__setitem__(0, f.data[:-40])),
+    ("array_cut", "an array has R·N bytes", "array", CORRUPT, cut(0, 800)),
+    ("array_rest", "an array without NAME.meta leaves no rest", "array_alone", INVALID, cut(0, 803)),
+    ("first_missing", "NAME.first is there", "sessions", CORRUPT, drop(2)),
+    ("first_magic", "magic of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 0, "8s", b"TWVPDIRE")),
+    ("first_crc", "crc of NAME.first", "sessions", CORRUPT, lambda f: f.flip(2, 30)),
+    ("first_id", "id of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 8, "Q", 1)),
+    ("first_vps", "N of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 24, "Q", 4)),
+    ("first_pointers", "P of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 32, "I", 5)),
+    ("first_block", "S of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 36, "I", 32)),
+    ("first_cut", "NAME.first is cut off within an entry", "sessions", CORRUPT, cut(2, 4096 + 40)),
+    ("first_empty", "NAME.first is cut off before an entry", "sessions", CORRUPT, cut(2, 4096)),
+    ("first_entry_crc", "crc of an entry", "sessions", CORRUPT, lambda f: f.flip(2, 4096 + 17)),
+    ("first_bytes", "lengths are those that the rows tell", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 8, "Q", 65)),
+    ("first_too_long", "a stream ends below 2^63", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 8, "Q", 2**63)),
+    ("first_none", "0 is no pointer", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", 0)),
+    ("first_used", "at most P pointers are in use", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 64, "I", 7)),
+    ("first_outside", "a pointer leads to a superblock", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", 1 << 40)),
+    ("first_far_outside", "a pointer leads to a superblock", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", (1 << 63) - 1)),
+    ("first_header", "a pointer leads to blocks", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", 1 << 12)),
+    ("first_hole", "a hole has a block", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 16, "Q", 1 << 63)),
+    ("first_link", "a link leads to an entry", "chains", CORRUPT, lambda f: f.change_entry(2, 0, 0, "Q", 10**6)),
+    ("dir_missing", "NAME.dir is there", "chains", CORRUPT, drop(3)),
+    ("dir_magic", "magic of NAME.dir", "chains", CORRUPT, lambda f: f.change_side(3, 0, "8s", b"TWVPFRST")),
+    ("dir_crc", "crc of NAME.dir", "chains", CORRUPT, lambda f: f.flip(3, 30)),
+    ("dir_entry_crc", "crc of an entry", "chains", CORRUPT, lambda f: f.flip(3, f.entry_at(3, 1) + 9)),
+    ("dir_index", "a chain goes on where it was", "chains", CORRUPT, lambda f: f.change_entry(3, 1, 8, "Q", 5)),
+    ("dir_loop", "a chain ends", "chains", CORRUPT, lambda f: f.change_entry(3, 1, 0, "Q", 1)),
+    ("dir_cut", "NAME.dir is cut off within the chains", "chains", CORRUPT, cut(3, 4096 + 40)),
+]
