@@ -82,7 +82,7 @@ class Geometry:
         need(1 <= self.N <= 2**40, f"{whose}: number of VPs")
         need(self.R % self.b == 0 if self.b else self.R == 0, f"{whose}: NB segment")
         need(self.B or self.C == 0, f"{whose}: CB segment")
-        need(self.L <= LIMIT and self.end <= LIMIT, f"{whose}: it is longer than files are")
+        need((self.R + self.C + self.B) * self.N <= LIMIT - 2**24 - 4096, f"{whose}: it is longer than files are")
         if self.S == 0:
             need((self.Z, self.P, self.first) == (0, 0, 0), f"{whose}: superblocks of a file without IB segment")
             return
@@ -114,8 +114,8 @@ class Meta:
         self.geometry = Geometry(n, b, r, cb_round, c, s, z, p, first)
         self.geometry.check("NAME.meta")
         if s:
-            need(first <= self.end_superblocks <= LIMIT // z, "NAME.meta: end of superblocks")
-            need(self.end_entries >= 1, "NAME.meta: end of entries")
+            need(first <= self.end_superblocks < 2**63 // z, "NAME.meta: end of superblocks")
+            need(1 <= self.end_entries <= 2**62 // (24 + 8 * p), "NAME.meta: end of entries")
         else:
             need((self.end_superblocks, self.end_entries) == (0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
 
@@ -177,7 +177,7 @@ class Superblock:
         rows, g = [Row(*row) for row in ROW.iter_unpack(self.table(seal))], self.geometry
         for row in rows:
             need(row.n >= 1 and row.vp + row.n <= g.N and row.first + row.n * row.blocks <= seal.blocks
-                 and row.bytes <= max(row.blocks, 1) * g.S and g.L + (row.index + max(row.blocks, 1)) * g.S <= LIMIT,
+                 and row.bytes <= max(row.blocks, 1) * g.S and (row.index + row.blocks + 1) * g.S <= LIMIT,
                  f"superblock {self.number}: row {row}")
         return rows
 
@@ -263,8 +263,8 @@ class Directory:
         """(number of the first block, address or None of a hole, number of blocks) in the order of the stream."""
         at = 0
         entries = [(0, 0, self.entry(0, vp)[2]), *self.chain(vp)]
-        for _number, index, pointers in entries:
-            need(index == at, f"VP {vp}: an entry goes on at another block")
+        for number, index, pointers in entries:
+            need(index == at and (pointers or number == 0), f"VP {vp}: an entry goes on at another block, or is empty")
             for pointer in pointers:
                 address, count = self.decode(vp, pointer)
                 yield at, address, count

@@ -1,0 +1,85 @@
+// Makes the checksums of the files of a vpfile right again after their bytes were changed, wherever something still
+// begins like a structure: so that damage gets past them to the checks of the fields. For tests and fuzz targets.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/crc32c.hpp"
+#include "base/endian.hpp"
+#include "format/vpfile_directory.hpp"
+#include "format/vpfile_meta.hpp"
+#include "format/vpfile_superblock.hpp"
+
+namespace thalweg::test {
+
+using VpBytes = std::vector<std::byte>;
+
+// NAME, NAME.meta, NAME.first, NAME.dir; empty: there is no such file.
+struct VpImages {
+  VpBytes data, meta, first, overflow;
+};
+
+inline bool has_magic(const VpBytes& file, std::uint64_t at, const char* magic) {
+  return at + 8 <= file.size() && std::memcmp(file.data() + at, magic, 8) == 0;
+}
+
+inline void seal_end(ByteSpan structure) {
+  const std::size_t body = structure.size() - 4;
+  store_le(structure.subspan(body), crc32c(structure.first(body)));
+}
+
+inline void seal_vp_meta(VpBytes& meta) {
+  for (std::size_t at : {std::size_t{0}, format::kMetaSlotBytes})
+    if (has_magic(meta, at, "TWVPMETA") && at + format::kMetaSlotBytes <= meta.size())
+      seal_end(ByteSpan(meta).subspan(at, format::kMetaSlotBytes));
+}
+
+// `image`: from the beginning of the superblock on, to the end of the file or beyond that of the superblock.
+inline void seal_superblock(ByteSpan image) {
+  if (image.size() < format::kSuperblockHeader) return;
+  seal_end(image.first(format::kSuperblockFixed));
+  const auto header = format::parse_superblock_header(image);
+  if (!header.has_value()) return;
+  const format::VpGeometry& geometry = header.value().geometry;
+  if (geometry.superblock_bytes > image.size()) return;
+  for (const std::size_t place : format::kSealOffset) {
+    const ByteSpan seal = image.subspan(place, format::kSealBytes);
+    format::Seal fields;
+    fields.turn = load_le<std::uint32_t>(seal);
+    fields.updating = (load_le<std::uint32_t>(seal.subspan(4)) & 1) != 0;
+    fields.rows = load_le<std::uint32_t>(seal.subspan(8));
+    fields.blocks = load_le<std::uint32_t>(seal.subspan(12));
+    if (fields.turn == 0 || !format::has_room(geometry, fields.blocks, fields.rows)) continue;
+    fields.table_crc = format::table_crc(image, geometry, fields.rows);
+    fields.block_crc = format::block_crc(image, geometry, fields.blocks);
+    std::ranges::copy(format::encode_seal(fields, header.value()), seal.begin());
+  }
+}
+
+inline void seal_vp_entries(VpBytes& file, format::DirectoryFile which, const format::VpIdentity& id,
+                            std::uint32_t pointers) {
+  if (file.size() < format::kDirectoryHeader) return;
+  seal_end(ByteSpan(file).first(format::kDirectoryHeader));
+  const std::uint64_t bytes = format::entry_bytes(pointers);
+  std::uint64_t number = which == format::DirectoryFile::first ? 0 : 1;
+  for (std::uint64_t at = format::kFirstEntry; at + bytes <= file.size(); at += bytes, ++number) {
+    const ByteSpan entry = ByteSpan(file).subspan(at, bytes);
+    if (std::ranges::any_of(entry, [](std::byte byte) { return byte != std::byte{0}; }))
+      format::seal_entry(entry, which, number, id);
+  }
+}
+
+inline void seal_vp_images(VpImages& images) {
+  seal_vp_meta(images.meta);
+  for (std::uint64_t at = 0; at < images.data.size(); at += format::kLeastSuperblock)
+    if (has_magic(images.data, at, "TWVPSUPR")) seal_superblock(ByteSpan(images.data).subspan(at));
+  const auto meta = format::parse_meta(images.meta);
+  if (!meta.has_value() || !meta.value().geometry.has_ib()) return;
+  const std::uint32_t pointers = meta.value().geometry.pointers;
+  seal_vp_entries(images.first, format::DirectoryFile::first, meta.value().id, pointers);
+  seal_vp_entries(images.overflow, format::DirectoryFile::overflow, meta.value().id, pointers);
+}
+
+}  // namespace thalweg::test
