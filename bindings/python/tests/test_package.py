@@ -1,0 +1,52 @@
+"""The package itself: documented, typed, and without MPI inside."""
+
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import thalweg
+from thalweg import _core, vp
+
+PUBLIC = [(thalweg, name) for name in thalweg.__all__] + [(thalweg.errors, name) for name in thalweg.errors.__all__] + [
+    (vp, name) for name in vp.__all__] + [(vp.VpFile, name) for name in dir(vp.VpFile) if not name.startswith("_")] + [
+    (vp.VpFile, name) for name in ("__getitem__", "__enter__", "__exit__")]
+
+
+@pytest.mark.parametrize(("owner", "name"), PUBLIC, ids=lambda value: getattr(value, "__name__", value))
+def test_public_names_have_docstrings(owner, name):
+    thing = getattr(owner, name)
+    assert inspect.getdoc(thing), f"{owner.__name__}.{name} has no docstring"
+    if inspect.isfunction(thing):
+        arguments = [argument for argument in inspect.signature(thing).parameters if argument not in ("self", "exception")]
+        for argument in arguments:
+            assert argument in thing.__doc__, f"{owner.__name__}.{name}: the docstring does not tell of {argument}"
+        if arguments:
+            assert "Raises\n" in thing.__doc__ or name == "tell"
+            assert "ollective" in thing.__doc__, f"{owner.__name__}.{name}: is it collective?"
+
+
+def test_the_stub_has_what_the_extension_has():
+    stub = pathlib.Path(_core.__file__).with_name("_core.pyi").read_text(encoding="utf-8")
+    for name in (name for name in dir(_core) if not name.startswith("_")):
+        assert name in stub
+    for kind in (_core.Group, _core.File):
+        for name in (name for name in dir(kind) if not name.startswith("_")):
+            assert f"def {name}(" in stub
+
+
+def test_every_status_has_a_class():
+    assert set(thalweg.errors._CLASSES) == set(_core.status)
+
+
+def test_mpi_is_neither_linked_nor_imported():
+    libraries = subprocess.run(["ldd", _core.__file__], check=True, capture_output=True, text=True).stdout
+    assert "libmpi" not in libraries and "libgomp" not in libraries and "libthalweg" not in libraries
+    program = "import sys, thalweg; sys.exit('mpi4py' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_package_has_the_version_of_the_library():
+    from importlib.metadata import version
+    assert thalweg.__version__ == version("thalweg")
