@@ -214,6 +214,8 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
     static_cast<void>(got);  // what is not there is zero, and no slot
     found.has_meta = 1;
   }
+  if (!exists && !has_meta && !mode.append)
+    return Status::error(Code::not_found, "cannot open '" + how.path + "': there is no such file");
   return found;
 }
 

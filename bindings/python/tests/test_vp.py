@@ -357,7 +357,7 @@ def test_errors_are_os_errors_with_errno(path, tmp_path):
     for arguments in [("w",), ("w", (0, 3)), ("w", (-1,)), ("q", 3), ("", 3), ("w", (2**40, 2)), ("w", ())]:
         with pytest.raises(ValueError) as raised:
             thalweg.vp.open(path, *arguments)
-        assert isinstance(raised.value, thalweg.InvalidArgument) and raised.value.errno == 22
+        assert isinstance(raised.value, thalweg.InvalidArgument) and raised.value.errno in (22, 75)
     with pytest.raises(thalweg.UnknownHint, match="nonsense"):
         thalweg.vp.open(path, "w", 3, hints={"nonsense": 1})
     with pytest.raises(TypeError):
@@ -406,7 +406,7 @@ def test_wrong_arguments_move_nothing(path):
     with thalweg.vp.open(path, "w+", shape=(2, 3)) as f:
         for act in [lambda: f.write(numbers(3, 2)), lambda: f.write(1.0), lambda: f.write(numbers(2)),
                     lambda: f.write(numbers(2, 3), where=np.ones((2, 3))), lambda: f.write(numbers(2, 3), where=np.ones(2) > 0),
-                    lambda: f.write(np.empty((2, 3), "S0")), lambda: f.write(np.empty((2, 3), "V0")),
+                    lambda: f.write(np.empty((2, 3), "V0")), lambda: f.read("V0"),
                     lambda: f.write_ragged(numbers(5), np.ones((2, 3), int)),
                     lambda: f.write_ragged(numbers(6), np.ones(6, int)),
                     lambda: f.write_ragged(numbers(6), np.ones((2, 3))),
