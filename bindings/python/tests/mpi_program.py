@@ -1,0 +1,141 @@
+"""What test_mpi.py starts on every rank: mpi_program.py FOLDER."""
+
+import pathlib
+import sys
+
+import numpy as np
+from mpi4py import MPI
+
+import thalweg
+from model import Model, contents
+
+comm = MPI.COMM_WORLD
+folder = pathlib.Path(sys.argv[1])
+
+
+def program_of_all(seed):
+    """Random accesses by boxes of all ranks do what they do to one file for each VP."""
+    random = np.random.default_rng(seed)  # the same on all ranks
+    shape = tuple(int(n) for n in random.integers(1, 7, random.integers(1, 4)))
+    model, path = Model(shape), folder / f"{seed}.vp"
+    f = thalweg.vp.open(path, "w+", shape=shape, comm=comm)
+    for _ in range(10):
+        step = random.integers(5)
+        if step == 0:
+            a = random.random((*shape, int(random.integers(0, 5))))
+            if random.random() < 0.5:
+                a = a[..., ::2]
+            where = random.random(shape) < 0.6 if random.random() < 0.4 else None
+            f.write(a[f.local], None if where is None else where[f.local])
+            model.write(a, where)
+        elif step == 1:
+            lengths = random.integers(0, 6, shape)
+            parts = np.empty(shape, object)
+            for index in np.ndindex(*shape):
+                parts[index] = random.random(lengths[index])
+            mine = list(parts[f.local].ravel())
+            f.write_ragged(np.concatenate(mine) if mine else np.empty(0), lengths[f.local])
+            model.write_ragged(np.concatenate(list(parts.ravel())), lengths)
+        elif step == 2:
+            n = int(random.integers(1, 6))
+            a, counts = f.read("u2", n, return_counts=True)
+            expected, expected_counts = model.read("u2", n)
+            np.testing.assert_array_equal(counts, expected_counts[f.local])
+            np.testing.assert_array_equal(a, expected[f.local])
+        elif step == 3:
+            pos = random.integers(0, 30, shape) if random.random() < 0.5 else int(random.integers(0, 30))
+            f.seek(pos[f.local] if isinstance(pos, np.ndarray) else pos)
+            model.seek(pos)
+        else:
+            f.flush()
+        np.testing.assert_array_equal(f.tell(), model.tell()[f.local])
+    found = contents(f)
+    assert found == {index: model.contents()[index] for index in found}
+    f.close()
+    if comm.rank == 0:  # one task reads what several wrote
+        with thalweg.vp.open(path) as alone:
+            assert contents(alone) == model.contents()
+
+
+def failures_are_those_of_all():
+    """What is wrong on one rank is raised on all, and the next access goes on."""
+    shape, last = (4, comm.size), comm.size - 1
+    path = folder / "failures.vp"
+    try:
+        thalweg.vp.open(path, "w", shape=shape if comm.rank < last else (4, -1), comm=comm)
+        raise AssertionError("opened")
+    except thalweg.InvalidArgument:
+        pass
+    try:
+        thalweg.vp.open(path if comm.rank < last else 1.5, "w", shape=shape, comm=comm)
+        raise AssertionError("opened")
+    except (thalweg.InvalidArgument, TypeError) as error:
+        assert isinstance(error, TypeError) == (comm.rank == last)
+    with thalweg.vp.open(path, "w+", shape=shape, comm=comm) as f:
+        a = np.arange(4.0 * comm.size).reshape(shape)
+        try:
+            f.write(a[f.local] if comm.rank < last else np.zeros(99))
+            raise AssertionError("written")
+        except thalweg.InvalidArgument as error:
+            assert "(99,)" in str(error), str(error)
+        f.write(a[f.local])
+        try:
+            f.read(float if comm.rank < last else object)
+            raise AssertionError("read")
+        except (thalweg.InvalidArgument, TypeError) as error:
+            assert "Python objects" in str(error), str(error)
+        f.seek(0)
+        np.testing.assert_array_equal(f.read(float), a[f.local])
+        try:
+            f.write_ragged(np.zeros(0), np.zeros(f.local_shape, int) - (comm.rank == last))
+            raise AssertionError("written")
+        except thalweg.InvalidArgument as error:
+            assert "below 0" in str(error), str(error)
+        # One more item of the VPs of the last rank: the end is met by all.
+        lengths = np.full(f.local_shape, int(comm.rank == last))
+        f.write_ragged(np.ones(int(lengths.sum())), lengths)
+        f.seek(0)
+        try:
+            f.read(float, 2)
+            assert comm.size == 1
+        except EOFError as error:
+            assert comm.size > 1 and (error.counts == 1 + lengths).all()
+        if comm.size > 1:
+            other = (0, 0) if comm.rank > 0 else (3, last)
+            try:
+                f[other]
+                raise AssertionError("indexed")
+            except thalweg.BadIndex as error:
+                assert "another task" in str(error), str(error)
+    try:
+        thalweg.vp.open(folder / "nothing.vp", comm=comm)
+        raise AssertionError("opened")
+    except FileNotFoundError:
+        pass
+
+
+def boxes_may_be_given():
+    path = folder / "boxes.vp"
+    columns = np.s_[:, 2 * comm.rank : 2 * comm.rank + 2]
+    a = np.arange(3 * 2 * comm.size).reshape(3, -1)
+    with thalweg.vp.open(path, "w", shape=a.shape, comm=comm, box=columns) as f:
+        assert f.local_shape == (3, 2)
+        f.write(a[columns])
+        assert f.mode == ("NB" if comm.size == 1 else f.mode)
+    with thalweg.vp.open(path, comm=comm) as f:
+        np.testing.assert_array_equal(f.read(int), a[f.local])
+    # All of it on the last rank: the others have none, and make the calls.
+    whole = np.s_[:, :] if comm.rank == comm.size - 1 else np.s_[:0, :0]
+    with thalweg.vp.open(path, shape=a.shape, comm=comm, box=whole) as f:
+        np.testing.assert_array_equal(f.read(int), a[whole])
+        values, lengths = f.read_ragged()
+        assert values.size == 0 and not lengths.any()
+
+
+for seed in range(25):
+    program_of_all(seed)
+failures_are_those_of_all()
+boxes_may_be_given()
+everything = comm.gather(MPI.Get_library_version().split(",")[0], root=0)
+if comm.rank == 0:
+    print(f"passed on {comm.size} ranks: {everything[0].splitlines()[0]}")
