@@ -76,7 +76,7 @@ class VpDamage : public VpFiles {
   }
 };
 
-constexpr std::size_t kStep = kIsSanitized ? 5 : 1;
+const std::size_t kStep = tries_less() ? 5 : 1;
 
 TEST_F(VpDamage, OfTheMeta) {
   const Texts texts = make();
@@ -122,7 +122,7 @@ TEST_F(VpDamage, RandomBytesAreRefusedOrReadSomehow) {
   const Texts texts = make();
   for (const char* name : {"shared.dat", "shared.dat.meta", "shared.dat.first", "shared.dat.dir"}) {
     const std::string bytes = content(name);
-    for (unsigned seed = 1; seed <= (kIsSanitized ? 20 : 100); ++seed) {
+    for (unsigned seed = 1; seed <= (tries_less() ? 20 : 100); ++seed) {
       std::string damaged = bytes;
       std::srand(seed);
       for (int i = 0; i < 30; ++i)
