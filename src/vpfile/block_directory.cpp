@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/size_units.hpp"
+
 namespace thalweg {
 
 using format::BlockRun;
@@ -40,6 +42,8 @@ Result<EntryView> BlockDirectory::entry(std::uint64_t vp, Cursor which, bool cha
 
 Result<BlockDirectory::Stored> BlockDirectory::stored(std::uint64_t vp) {
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, 0, false));
+  if (found.amount() > kMostOffset - setup_.geometry.lattice_bytes())
+    return broken(setup_.first->path(), vp, "says more bytes than a file has");
   return Stored{found.amount(), found.link()};
 }
 
