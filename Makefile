@@ -1,7 +1,7 @@
 # Commands for people; the build itself is CMake (CMakePresets.json). `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick bench bench-collective format tidy nightly coverage install clean
+.PHONY: help demo test test-quick python bench bench-collective format tidy nightly coverage install clean
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -19,7 +19,7 @@ demo: ## set up, build, and watch a simulation be killed and restarted
 	@examples/grayscott/run_demo.sh build/release
 
 test: ## set up and run everything that must pass (three quarters of an hour on 2 cores, less the second time)
-	@scripts/setup.sh build mpich openmpi test lint demo
+	@scripts/setup.sh build mpich openmpi test lint demo python
 	@scripts/run_tests.sh
 
 test-quick: ## set up, build the release preset and run its tests
@@ -27,6 +27,10 @@ test-quick: ## set up, build the release preset and run its tests
 	@mkdir -p build
 	@$(call BUILD,release)
 	@ctest --preset release -j $(JOBS)
+
+python: ## set up, build the wheel of the Python package (build/python/dist) and test it, without MPI and with mpi4py
+	@scripts/setup.sh build python
+	@scripts/run_python_tests.sh
 
 bench: ## run every benchmark in its quick form
 	@scripts/setup.sh build mpi bench

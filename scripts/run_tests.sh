@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 ci=$root/build/ci
 jobs=$(nproc 2> /dev/null || echo 2)
-all_stages=(lint release openmpi asan-ubsan tsan archer minimal tidy)
+all_stages=(lint release python openmpi asan-ubsan tsan archer minimal tidy)
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
@@ -32,6 +32,7 @@ stage_lint() {
 stage_release() {
   build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON -DTW_WITH_BENCH=OFF
 }
+stage_python() { scripts/run_python_tests.sh; }
 stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_BENCH=OFF; }
 stage_asan-ubsan() { build_preset asan-ubsan; }
 stage_tsan() { build_preset tsan; }
@@ -61,6 +62,7 @@ for stage in "${stages[@]}"; do
   verdict="done"
   [ $status = 0 ] || verdict="FAILED (build/ci/$stage.log)"
   echo "   $verdict in $((SECONDS - started)) s"
+  sed -n 's/^summary: /   /p' "$ci/$stage.log"
   echo "$status" > "$ci/$stage.status"
   echo "add_test(\"stage/$stage\" \"bash\" \"$root/scripts/stage_result.sh\" \"$ci\" \"$stage\")" >> "$tests"
   if [[ $tested == *" $stage "* ]]; then

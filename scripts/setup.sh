@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Sees to it that what a build needs is on this machine.
 #
-# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi test lint demo bench coverage nightly; default: build mpi
+# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi test lint demo bench coverage nightly python; default: build mpi
 #
 # First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
-# installed with apt (through sudo when not root). Elsewhere they are named, and you install them.
+# installed with apt (through sudo when not root). Elsewhere they are named, and you install them. Packages of Python that
+# the group python needs are kept in build/python.
 # Exit status: 0 everything is there, 2 something is missing (it is named).
 # shellcheck disable=SC2317,SC2086  # probes are called by name; package lists are lists of words
 set -uo pipefail
@@ -71,7 +72,12 @@ NEEDS
       ;;
     coverage) echo 'gcovr|has_command gcovr|gcovr' ;;
     nightly) echo 'valgrind|has_command valgrind|valgrind' ;;
-    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, bench, coverage, nightly)" >&2; return 2 ;;
+    python) cat <<'NEEDS'
+python3-venv|has_python_venv|Python 3.10 or newer with venv and ensurepip
+python3-dev|has_python_header|the headers of Python
+NEEDS
+      ;;
+    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, bench, coverage, nightly, python)" >&2; return 2 ;;
   esac
 }
 
@@ -92,6 +98,27 @@ has_clang_runtime() {
   has_command clang++-16 && find "$(clang++-16 -print-resource-dir)/lib" -name 'libclang_rt.fuzzer*' 2> /dev/null | grep -q .
 }
 has_clang_openmp() { echo '#include <omp.h>' | clang++-16 -fopenmp -x c++ -E - > /dev/null 2>&1; }
+has_python_venv() { python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2> /dev/null; }
+has_python_header() {
+  python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2> /dev/null
+}
+
+# What builds the wheel, and what its tests are installed from, come from the package index that pip is set to.
+get_python_packages() {
+  local here=build/python
+  local tools="build scikit-build-core nanobind" packages="numpy pytest mpi4py"
+  [ "$(cat "$here/packages/ready" 2> /dev/null)" = "$tools $packages" ] && "$here/tools/bin/python" -m nanobind --version > /dev/null 2>&1 &&
+    return 0
+  rm -rf "$here/packages"
+  mkdir -p "$here/packages"
+  python3 -m venv --clear "$here/tools" &&
+    "$here/tools/bin/python" -m pip install -q --disable-pip-version-check $tools &&
+    "$here/tools/bin/python" -m pip download -q --disable-pip-version-check -d "$here/packages" $packages || {
+    echo "setup.sh: pip could not get these from the package index: $tools $packages" >&2
+    return 1
+  }
+  echo "$tools $packages" > "$here/packages/ready"
+}
 
 # --- look, install, look again ---------------------------------------------------------------------------------------
 
@@ -124,19 +151,26 @@ install_with_apt() {
 
 [ $# -gt 0 ] || set -- build mpi
 needs=
+python=false
 for group in "$@"; do
+  [ "$group" = python ] && python=true
   lines=$(needs_of "$group") || exit 2
   needs+=$lines$'\n'
 done
 needs=$(grep -v '^$' <<< "$needs" | awk '!seen[$0]++')
 
+finish() {
+  ! $python || (cd "$(dirname "$0")/.." && get_python_packages) || exit 2
+  exit 0
+}
+
 lacking=$(missing)
-[ -n "$lacking" ] || exit 0
+[ -n "$lacking" ] || finish
 
 if has_command apt-get; then
   install_with_apt "$(cut -d'|' -f1 <<< "$lacking" | tr '\n' ' ')"
   lacking=$(missing)
-  [ -n "$lacking" ] || exit 0
+  [ -n "$lacking" ] || finish
 fi
 
 {

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package, installs it into a fresh environment that knows no MPI, and tests it there; then with
+# mpi4py, on the ranks of every MPI that is here. Before: scripts/setup.sh build python.
+#
+# Usage: scripts/run_python_tests.sh
+#
+# Lines that begin with 'summary:' say how the tests went. Exit status: 0 when all passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=$PWD
+here=$root/build/python
+export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2> /dev/null || echo 2)}
+export THALWEG_PROFILE=none PYTHONDONTWRITEBYTECODE=1
+
+# fresh NAME PACKAGE...: an environment with these and the wheel, and nothing else.
+fresh() {
+  local name=$1
+  shift
+  python3 -m venv --clear "$here/$name"
+  "$here/$name/bin/python" -m pip install -q --disable-pip-version-check --no-index --find-links "$here/packages" \
+    --find-links "$here/dist" thalweg "$@"
+}
+
+failed=0
+# tests TITLE COMMAND...: runs pytest and repeats its last line.
+tests() {
+  local title=$1 status=0
+  shift
+  "$@" > "$here/tests.log" 2>&1 || status=$?
+  cat "$here/tests.log"
+  echo "summary: $title: $(tail -n 1 "$here/tests.log")"
+  [ $status = 0 ] || failed=1
+}
+
+rm -rf "$here/dist"
+"$here/tools/bin/python" -m build --wheel --no-isolation --skip-dependency-check -C "build-dir=$here/wheel" -o "$here/dist" .
+
+fresh plain numpy pytest
+tests "without MPI" "$here/plain/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests
+
+mkdir -p "$here/example"
+cd "$here/example"
+"$here/plain/bin/python" "$root/examples/python/cells.py" | tee output.txt
+diff output.txt - <<'OUTPUT' || { echo "FAILED: examples/python/cells.py"; failed=1; }
+(256, 128) NB True
+cells.vp[255, 9] 320.0
+215232 bytes, 20 at most
+OUTPUT
+cd "$root"
+
+fresh mpi numpy pytest mpi4py
+mpi_tests() {
+  tests "$1" env "${@:2}" "$here/mpi/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests/test_mpi.py
+}
+if command -v mpiexec.openmpi > /dev/null; then
+  mpi_tests "ranks of Open MPI" MPIEXEC=mpiexec.openmpi
+fi
+# mpi4py takes MPICH by the name of its ABI, which Debian's does not have.
+mpich=$(ldconfig -p 2> /dev/null | sed -n 's/.*libmpich\.so\.12 .*=> //p' | head -n 1)
+if command -v mpiexec.mpich > /dev/null && [ -n "$mpich" ]; then
+  mkdir -p "$here/mpich"
+  ln -sf "$mpich" "$here/mpich/libmpi.so.12"
+  mpi_tests "ranks of MPICH" MPIEXEC=mpiexec.mpich MPI4PY_MPIABI=mpich "LD_LIBRARY_PATH=$here/mpich"
+fi
+exit $failed
