@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 ci=$root/build/ci
 jobs=$(nproc 2> /dev/null || echo 2)
-all_stages=(lint release python openmpi asan-ubsan tsan archer minimal tidy)
+all_stages=(lint release openmpi asan-ubsan tsan archer minimal tidy)
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
@@ -45,7 +45,8 @@ stage_fuzz() { build_preset fuzz; }
 # --- run them, then all tests ----------------------------------------------------------------------------------------
 
 # Build trees whose tests belong to the final run. 'minimal' is built by Clang, so that its warnings count, too. Not among all
-# stages: 'clang' (make nightly builds all with it), and 'fuzz' (libFuzzer; release and asan-ubsan replay the corpus).
+# stages: 'python' (make python, and the nightly), 'clang' (make nightly builds all with it), and 'fuzz' (libFuzzer;
+# release and asan-ubsan replay the corpus).
 tested=" release openmpi asan-ubsan tsan archer minimal fuzz "
 
 stages=("$@")
