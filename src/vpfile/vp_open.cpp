@@ -214,13 +214,76 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
     static_cast<void>(got);  // what is not there is zero, and no slot
     found.has_meta = 1;
   }
-  if (!exists && !has_meta && !mode.append)
-    return Status::error(Code::not_found, "cannot open '" + how.path + "': there is no such file");
   return found;
 }
 
-Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<Backend> backend, VpOpen how) {
+// Collective: what task 0 finds is what all know.
+Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
   static_assert(std::is_trivially_copyable_v<Found>);
+  Status status;
+  if (group.rank() == 0) {
+    auto seen = or_out_of_memory([&] { return look(how); });
+    status = seen.status();
+    if (seen.has_value()) found = seen.value();
+    const bool truncates = how.mode[0] == 'w';
+    if (status.ok() && truncates) status = or_out_of_memory([&] { return remove_side_files(*backend_, how.path); });
+  }
+  status = co_await agree(group, std::move(status));
+  if (!status.ok()) co_return status;
+  const ByteView mine = std::as_bytes(std::span(&found, 1));
+  const auto told = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
+  if (!told.has_value()) co_return told.error();
+  std::memcpy(static_cast<void*>(&found), told.value().data(), sizeof found);
+  co_return Status{};
+}
+
+// Collective: the data file.
+Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
+  const Mode mode = parse_mode(how).value();
+  PlainOpen plain;
+  plain.path = how.path;
+  plain.options.read = true;
+  plain.options.write = mode.write;
+  plain.options.create = mode.truncate || mode.append;
+  plain.options.truncate = mode.truncate;
+  plain.hints = how.storage_hints;
+  auto opened = co_await PlainFile::open(group, backend_, std::move(plain));
+  if (!opened.has_value()) co_return opened.error();
+  file_ = std::move(opened).value();
+  may_read_ = mode.read;
+  may_write_ = mode.write;
+  appends_ = mode.append;
+  if (mode.write) ++meta_.session;
+  co_return Status{};
+}
+
+// Collective: what tasks of a process share, and the mark that somebody writes.
+Op<Status> VpFile::begin(bool is_new) {
+  Status status = co_await agree_on_boxes();
+  if (!status.ok()) co_return status;
+  std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
+    try {
+      return std::make_shared<VpSideFiles>();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  };
+  auto side = co_await group().share_in_process(std::move(make));
+  status = side.status();
+  if (side.has_value()) side_ = std::static_pointer_cast<VpSideFiles>(side.value());
+  if (status.ok() && side_ == nullptr) status = out_of_memory();
+  if (status.ok() && may_write_ && group().rank() == 0) {
+    status = or_out_of_memory([&] {
+      if (is_new) meta_.id = new_vp_identity();
+      return begin_session();
+    });
+  }
+  status = co_await agree(group(), std::move(status));
+  if (!status.ok()) co_return status;
+  co_return co_await tell_identity();
+}
+
+Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<Backend> backend, VpOpen how) {
   std::unique_ptr<VpFile> file;
   Status status = or_out_of_memory([&] {
     file.reset(new VpFile);
@@ -231,65 +294,17 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
   const std::int64_t hash = status.ok() ? hash_of(how) : 0;
   status = co_await same_on_all(group, hash, 0, std::move(status), "the name, mode or shape of an open");
   if (!status.ok()) co_return status;
-
-  const Mode mode = parse_mode(how).value();
   Found found;
-  if (group.rank() == 0) {
-    auto seen = or_out_of_memory([&] { return file->look(how); });
-    status = seen.status();
-    if (seen.has_value()) found = seen.value();
-    if (status.ok() && mode.truncate) status = or_out_of_memory([&] { return remove_side_files(*backend, how.path); });
-  }
-  status = co_await agree(group, std::move(status));
+  status = co_await file->look_for_all(group, how, found);
   if (!status.ok()) co_return status;
-  const ByteView mine = std::as_bytes(std::span(&found, 1));
-  const auto told = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
-  if (!told.has_value()) co_return told.error();
-  std::memcpy(static_cast<void*>(&found), told.value().data(), sizeof found);
-
   const auto task = static_cast<std::uint64_t>(group.rank());
   const auto tasks = static_cast<std::uint64_t>(group.size());
   status = or_out_of_memory([&] { return file->adopt(how, found, task, tasks); });
   status = co_await agree(group, std::move(status));
   if (!status.ok()) co_return status;
-
-  PlainOpen plain;
-  plain.path = how.path;
-  plain.options.read = true;
-  plain.options.write = mode.write;
-  plain.options.create = mode.truncate || mode.append;
-  plain.options.truncate = mode.truncate;
-  plain.hints = how.storage_hints;
-  auto opened = co_await PlainFile::open(group, backend, std::move(plain));
-  if (!opened.has_value()) co_return opened.error();
-  file->file_ = std::move(opened).value();
-  file->may_read_ = mode.read;
-  file->may_write_ = mode.write;
-  file->appends_ = mode.append;
-  if (mode.write) ++file->meta_.session;
-
-  status = co_await file->agree_on_boxes();
-  if (status.ok()) {
-    std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
-      try {
-        return std::make_shared<VpSideFiles>();
-      } catch (const std::bad_alloc&) {
-        return nullptr;
-      }
-    };
-    auto side = co_await group.share_in_process(std::move(make));
-    status = side.status();
-    if (side.has_value()) file->side_ = std::static_pointer_cast<VpSideFiles>(side.value());
-    if (status.ok() && file->side_ == nullptr) status = out_of_memory();
-    if (status.ok() && mode.write && group.rank() == 0) {
-      status = or_out_of_memory([&] {
-        if (found.has_meta == 0) file->meta_.id = new_vp_identity();
-        return file->begin_session();
-      });
-    }
-    status = co_await agree(group, std::move(status));
-  }
-  if (status.ok()) status = co_await file->tell_identity();
+  status = co_await file->open_data(group, how);
+  if (!status.ok()) co_return status;
+  status = co_await file->begin(found.has_meta == 0);
   if (!status.ok()) {
     const Status closed = co_await file->file_->close();
     static_cast<void>(closed);

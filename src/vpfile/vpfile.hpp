@@ -111,6 +111,9 @@ class VpFile {
   // vp_open
   struct Found;
   Result<Found> look(const VpOpen& how);
+  Op<Status> look_for_all(Group& group, const VpOpen& how, Found& found);
+  Op<Status> open_data(Group& group, const VpOpen& how);
+  Op<Status> begin(bool is_new);
   Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
   Op<Status> agree_on_boxes();
   Status begin_session();
