@@ -65,6 +65,16 @@ thread 1 wrote 1000 events
 thread 2 wrote 1000 events
 thread 3 wrote 1000 events" "$bin/example_cxx_threads" trace.tw
 
+for language in c cxx; do
+  expect "cell 0: 0 particles, sum 0.0
+cell 1: 1 particles, sum 1.0
+cell 2: 2 particles, sum 4.5
+cell 3: 3 particles, sum 10.5
+cell 4: 0 particles, sum 0.0
+cell 5: 1 particles, sum 5.0
+the last of 6 cells" "$bin/example_${language}_particles" particles.vp
+done
+
 if [ -x "$bin/example_c_threads" ]; then
   OMP_NUM_THREADS=5 OMP_WAIT_POLICY=passive "$bin/example_c_threads" omp.tw
   [ "$("$bin/thalweg" cat omp.tw --task 4 | wc -c)" = 800000 ] || { echo "FAILED: example_c_threads"; exit 1; }

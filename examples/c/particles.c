@@ -1,0 +1,62 @@
+/* Particles of six cells, as many in each as it likes, written with one call and read again; and a line of text that
+ * one cell writes by itself.
+ *     example_c_particles particles.vp */
+#include <stdint.h>
+#include <stdio.h>
+#include <thalweg/thalweg.h>
+
+#include "check.h"
+
+enum { kCells = 6, kMost = 3 };
+
+typedef struct particle {
+  double x, y;
+} particle;
+
+static void write_particles(const char* path) {
+  const int64_t shape[] = {2, 3};
+  uint64_t numbers[kCells];
+  size_t each[kCells];
+  particle particles[kCells * kMost]; /* of cell 0, then of cell 1, ... */
+  size_t n = 0;
+  for (int cell = 0; cell < kCells; ++cell) {
+    numbers[cell] = each[cell] = (size_t)cell % 4;
+    for (size_t i = 0; i < each[cell]; ++i) particles[n++] = (particle){cell, 0.5 * (double)i};
+  }
+  tw_vpfile* file;
+  check(tw_vpfile_open(NULL, path, "w", 2, shape, NULL, &file));
+  check(tw_vp_write_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
+  const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
+  check(tw_vp_write_all(file, ragged, NULL, NULL));
+  check(tw_vp_printf(file, 5, "the last of %d cells\n", kCells));
+  check(tw_vpfile_close(file));
+}
+
+static void read_particles(const char* path) {
+  tw_vpfile* file;
+  check(tw_vpfile_open(NULL, path, "r", 0, NULL, NULL, &file)); /* the shape is that of the file */
+  uint64_t numbers[kCells];
+  check(tw_vp_read_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
+  size_t each[kCells];
+  for (int cell = 0; cell < kCells; ++cell) each[cell] = numbers[cell];
+  particle particles[kCells * kMost];
+  const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
+  check(tw_vp_read_all(file, ragged, NULL, NULL));
+  const particle* next = particles;
+  for (int cell = 0; cell < kCells; ++cell) {
+    double sum = 0;
+    for (size_t i = 0; i < each[cell]; ++i, ++next) sum += next->x + next->y;
+    printf("cell %d: %d particles, sum %.1f\n", cell, (int)each[cell], sum);
+  }
+  char line[100];
+  check(tw_vp_gets(file, 5, line, sizeof line, NULL));
+  fputs(line, stdout);
+  check(tw_vpfile_close(file));
+}
+
+int main(int argc, char** argv) {
+  const char* path = argc > 1 ? argv[1] : "particles.vp";
+  write_particles(path);
+  read_particles(path);
+  return 0;
+}
