@@ -1,8 +1,9 @@
 """thalweg.vp, call by call."""
 
 import io
+import subprocess
+import sys
 import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -83,6 +84,14 @@ def test_appending_goes_to_the_end_of_each_stream(path):
         f[1].write(b"!")
     with thalweg.vp.open(path) as f:
         assert (f[0].read(), f[1].read()) == (b"aa+", b"bbb-!")
+
+
+def test_a_file_that_is_open_at_the_end_of_the_program_is_closed_quietly(path):
+    program = "import sys, thalweg; f = thalweg.vp.open(sys.argv[1], 'w', shape=3); f.write([1, 2, 3]); f[0].write(b'x')"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True)
+    assert done.stdout + done.stderr == ""
+    with thalweg.vp.open(path) as f:
+        assert (f.sizes() == 8).all()
 
 
 # ---- Arrays
@@ -332,7 +341,6 @@ def test_threads_have_streams_of_their_own(path):
     with thalweg.vp.open(path, "w+", shape=8) as f:
         def work(i):
             for n in range(200):
-                f[i].seek(n) and None
                 with f[i] as stream:
                     stream.seek(n * 4)
                     stream.write(i.to_bytes(2, "little") + n.to_bytes(2, "little"))
@@ -374,8 +382,6 @@ def test_another_shape_is_refused(path):
 
 
 def test_a_file_that_was_not_closed_is_refused(path):
-    import subprocess
-    import sys
     program = ("import os, sys, thalweg; f = thalweg.vp.open(sys.argv[1], 'w', shape=3); f.write([1, 2, 3]); f.flush(); "
                "os._exit(0)")
     subprocess.run([sys.executable, "-c", program, str(path)], check=True)
@@ -434,4 +440,3 @@ def test_every_class_can_be_raised_and_caught():
     for name in thalweg.errors.__all__:
         error = getattr(thalweg.errors, name)("in words")
         assert isinstance(error, OSError) and str(error) == "in words" and error.errno
-    assert not warnings.filters[:0]
