@@ -2,7 +2,7 @@
 """Writes the seeds of the fuzz targets: structures of sound files, cut to the layouts that the targets read, and accesses
 of some shapes.
 
-Usage: make_corpus.py        (writes corpus/{multifile_*,plan,view}/seed_*; other files there are findings and stay)
+Usage: make_corpus.py        (writes corpus/{multifile_*,vpfile_*,plan,view}/seed_*; other files there are findings and stay)
 """
 
 import pathlib
@@ -12,6 +12,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests" / "golden"))
+GOLDEN_VPFILES = HERE.parent / "tests" / "golden" / "vpfile" / "valid"
 sys.dont_write_bytecode = True
 import valid_cases  # noqa: E402
 
@@ -105,7 +106,60 @@ def view_seeds():
         yield f"nested_{seed}", struct.pack("<HH", 1 + seed % 6, seed % 4) + draw.randbytes(120)
 
 
+def vpfile_parts(name):
+    """The bytes of NAME, NAME.meta, NAME.first and NAME.dir of a golden vpfile; empty where there is none."""
+    paths = [GOLDEN_VPFILES / f"{name}.vp{side}" for side in ("", ".meta", ".first", ".dir")]
+    return [path.read_bytes() if path.exists() else b"" for path in paths]
+
+
+def vpfile_read_seed(parts, n):
+    """As vpfile_read_fuzz.cpp reads it."""
+    out = bytes([0, n])
+    for which, data in enumerate(parts):
+        at = 0
+        while at < len(data):
+            if not any(data[at:at + 32]):
+                at += 32
+                continue
+            end = at
+            while end < len(data) and end - at < 60000 and any(data[end:end + 32]):
+                end += 32
+            out += struct.pack("<IH", which << 30 | at, min(end, len(data)) - at) + data[at:end]
+            at = end
+        if data:
+            out += struct.pack("<IHB", which << 30 | (len(data) - 1), 1, data[-1])
+    return out
+
+
+def vpfile_seeds():
+    """Target, name and bytes."""
+    for path in sorted(GOLDEN_VPFILES.glob("*.vp")):
+        name, parts = path.stem, vpfile_parts(path.stem)
+        for n in (0, 6):
+            seed = vpfile_read_seed(parts, n)
+            if len(seed) < 12000:
+                yield "vpfile_read", f"{name}_{n}", seed
+        if parts[1]:
+            yield "vpfile_meta", name, parts[1]
+        for at in range(0, len(parts[0]), 4096):
+            block = parts[0][at:at + 4096]
+            if block[:8] == b"TWVPSUPR":
+                rows = 32 * max(struct.unpack_from("<I", block, seal + 8)[0] for seal in (128, 160))
+                head = b"\0" + block[:256] + struct.pack("<H", rows) + block[4096 - rows:]
+                yield "vpfile_superblock", f"{name}_{at // 4096}", head + block[256:1024]
+        for which in (2, 3):
+            if parts[which]:
+                pointers = struct.unpack_from("<I", parts[which], 32)[0]
+                size = 24 + 8 * pointers
+                for number in range(2):
+                    entry = parts[which][4096 + number * size:][:size]
+                    yield ("vpfile_directory", f"{name}_{which}_{number}", bytes([(which - 2) * 2 | (pointers - 1) << 2])
+                           + struct.pack("<Q", number + which - 2) + parts[which][:64] + entry)
+
+
 def main():
+    for target, name, data in vpfile_seeds():
+        store(target, name, data)
     for name, data in plan_seeds():
         store("plan", name, data)
     for name, data in view_seeds():
