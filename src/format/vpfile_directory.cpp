@@ -34,6 +34,11 @@ bool is_zero(ByteView bytes) {
 
 }  // namespace
 
+bool begins_as_directory(ByteView file) {
+  const std::string_view magic = magic_of(DirectoryFile::first);
+  return file.size() >= magic.size() && FieldReader(file).get_magic(magic);
+}
+
 std::uint64_t encode_pointer(BlockRun run) {
   assert(run.blocks >= 1 && run.blocks <= (run.is_hole() ? kMostHole : kMostRun));
   return run.is_hole() ? kHole | run.blocks : run.address << kRunBits | (run.blocks - 1);

@@ -110,6 +110,10 @@ Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape) {
   return n;
 }
 
+bool begins_as_meta(ByteView slot) {
+  return slot.size() >= kMetaMagic.size() && FieldReader(slot).get_magic(kMetaMagic);
+}
+
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   std::array<std::byte, kMetaSlotBytes> slot{};
   const VpGeometry& geometry = meta.geometry;

@@ -31,6 +31,7 @@ struct VpMeta {
 // N of a shape: out_of_range when it has no dimension, more than 64, an empty one, or more than 2^40 VPs.
 Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta);
+bool begins_as_meta(ByteView slot);
 // Where the slot of this sequence belongs.
 inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotBytes; }
 // The slot that holds, of the whole file.

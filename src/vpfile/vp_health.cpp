@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/shell_word.hpp"
+#include "format/multifile_header.hpp"
 #include "format/vpfile_meta.hpp"
 #include "vpfile/block_directory.hpp"
 #include "vpfile/superblock_scan.hpp"
@@ -85,18 +87,14 @@ bool same_chain(const std::vector<BlockRun>& a, const std::vector<BlockRun>& b) 
 }  // namespace
 
 Status Patient::read_meta() {
-  TW_ASSIGN_OR_RETURN(const bool exists, backend_.exists(vp_meta_path(path_)));
-  if (!exists) {
-    meta_status_ = Status::error(Code::corrupt_file, "'" + vp_meta_path(path_) + "' is missing");
+  auto found = read_vp_meta(backend_, path_);
+  if (found.has_value()) {
+    meta_ = std::move(found).value();
     return {};
   }
-  TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::read));
-  std::array<std::byte, format::kMetaBytes> bytes{};
-  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
-  auto parsed = format::parse_meta(std::span(bytes).first(got));
-  meta_status_ = parsed.status().with_context("'" + path_ + "'");
-  if (parsed.has_value()) meta_ = std::move(parsed).value();
-  return {};
+  meta_status_ = found.status();
+  const Code code = meta_status_.code();
+  return code == Code::corrupt_file || code == Code::unsupported_version ? Status{} : meta_status_;
 }
 
 Status Patient::open(bool writes) {
@@ -198,7 +196,7 @@ Status Patient::verify() {
   health_.logical_bytes = meta_->geometry.lattice_bytes() * meta_->geometry.n;
   if (!meta_->closed)
     return Status::error(Code::not_closed,
-                         "'" + path_ + "' was not closed; `thalweg repair " + path_ + "` brings back what was flushed");
+                         "'" + path_ + "' was not closed; " + repair_command(path_) + " brings back what was flushed");
   if (meta_->geometry.has_ib()) {
     TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, meta_->id, meta_->geometry));
     for (const std::string& text : scan.findings()) find(text);
@@ -215,6 +213,10 @@ Status Patient::adopt(const SuperblockScan& scan, const VpShape& shape) {
       return Status::error(Code::corrupt_file, meta_status_.message() +
                                                    ", and no superblock tells what it said; `thalweg vp-import` makes "
                                                    "one for an array");
+    if (shape.empty())
+      return Status::error(Code::invalid_argument,
+                           meta_status_.message() + "; the shape of its " + std::to_string(scan.geometry().n) +
+                               " virtual processors is needed to make it anew (`thalweg repair --shape`)");
     TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
     if (n != scan.geometry().n)
       return Status::error(Code::invalid_argument, "'" + path_ + "' has " + std::to_string(scan.geometry().n) +
@@ -313,13 +315,46 @@ Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& s
   return patient.repair(shape);
 }
 
+Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path) {
+  const std::string name = vp_meta_path(path);
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
+  if (!exists) return Status::error(Code::corrupt_file, "'" + name + "' is missing");
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
+  std::array<std::byte, format::kMetaBytes> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
+  auto parsed = format::parse_meta(std::span(bytes).first(got));
+  if (!parsed.has_value()) return parsed.error().with_context("'" + path + "'");
+  return parsed;
+}
+
+// What stands at `offset`: a magic, where there is one.
+static Result<std::array<std::byte, 8>> magic_at(StoredFile& file, std::uint64_t offset) {
+  std::array<std::byte, 8> magic{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(offset, magic));
+  static_cast<void>(got);  // what is not there is zero
+  return magic;
+}
+
+// A NAME.meta that is not one beside a multifile is somebody else's; beside anything else it is a damaged one.
+static Result<bool> has_meta(Backend& backend, const std::string& path, bool multifile) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
+  if (!exists || !multifile) return exists;
+  TW_ASSIGN_OR_RETURN(const auto meta, backend.open(vp_meta_path(path), OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const auto first, magic_at(*meta, 0));
+  TW_ASSIGN_OR_RETURN(const auto second, magic_at(*meta, format::kMetaSlotBytes));
+  return format::begins_as_meta(first) || format::begins_as_meta(second);
+}
+
 Result<bool> is_vpfile(Backend& backend, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(path)));
-  if (has_meta) return true;
   TW_ASSIGN_OR_RETURN(const auto data, backend.open(path, OpenMode::read));
-  std::array<std::byte, 8> begin{};
-  TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
-  return format::begins_as_superblock(std::span(begin).first(got));
+  TW_ASSIGN_OR_RETURN(const auto begin, magic_at(*data, 0));
+  TW_ASSIGN_OR_RETURN(const bool meta, has_meta(backend, path, format::begins_as_multifile(begin)));
+  if (meta || format::begins_as_superblock(begin)) return true;
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_first_path(path)));
+  if (!exists) return false;
+  TW_ASSIGN_OR_RETURN(const auto first, backend.open(vp_first_path(path), OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const auto magic, magic_at(*first, 0));
+  return format::begins_as_directory(magic);
 }
 
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
@@ -339,8 +374,10 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   meta.geometry.record_bytes = record_bytes;
   meta.geometry.nb_bytes = size / n;
   TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::create_exclusive));
-  TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta.sequence), format::encode_meta(meta)));
-  return file->close();
+  Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
+  if (status.ok()) status = file->close();
+  if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());
+  return status;
 }
 
 }  // namespace thalweg

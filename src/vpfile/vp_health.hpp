@@ -6,6 +6,7 @@
 
 #include "backend/backend.hpp"
 #include "file/health.hpp"
+#include "format/vpfile_meta.hpp"
 #include "vpfile/vp_shape.hpp"
 
 namespace thalweg {
@@ -19,7 +20,10 @@ Status verify_vpfile(Backend& backend, const std::string& path, const Watch& wat
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
                      Health& health);
 
-// Whether `path` is the data file of a vpfile: NAME.meta is there, or it begins with a superblock.
+// What NAME.meta says, whether the file was closed or not. corrupt_file where it is missing, too.
+Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path);
+
+// Whether `path` is the data file of a vpfile: NAME.meta or NAME.first is there, or it begins with a superblock.
 Result<bool> is_vpfile(Backend& backend, const std::string& path);
 
 // Makes NAME.meta for an array of this shape with records of `record_bytes` bytes. already_exists when there is one.

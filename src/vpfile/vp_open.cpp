@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/shell_word.hpp"
 #include "base/size_units.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vp_files.hpp"
@@ -130,8 +131,8 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
     if (!parsed.has_value()) return parsed.error().with_context("cannot open '" + path_ + "'");
     meta_ = std::move(parsed).value();
     if (!meta_.closed)
-      return Status::error(Code::not_closed, "'" + path_ + "' was not closed; `thalweg repair " + path_ +
-                                                 "` brings back what was flushed");
+      return Status::error(Code::not_closed, "'" + path_ + "' was not closed; " + repair_command(path_) +
+                                                 " brings back what was flushed");
     geometry_ = meta_.geometry;
     durable_ = meta_.durable;
     ib_bytes_before_ = meta_.ib_bytes;
@@ -330,7 +331,7 @@ Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<Store
                                                  : OpenMode::create_keep);
   if (!opened.has_value()) {
     if (opened.error().code() != Code::not_found) return opened.error();
-    return Status::error(Code::corrupt_file, "'" + name + "' is missing; `thalweg repair " + path_ + "` makes it anew");
+    return Status::error(Code::corrupt_file, "'" + name + "' is missing; " + repair_command(path_) + " makes it anew");
   }
   format::DirectoryHeader header{which, meta_.id, geometry_.n, geometry_.pointers, geometry_.block_bytes};
   std::array<std::byte, format::kDirectoryHeader> bytes{};
