@@ -238,8 +238,54 @@ TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);
 /* By one task; nobody may have the file open for writing. What they return besides: TW_ERR_NOT_FOUND,
  * TW_ERR_PERMISSION, TW_ERR_VERSION, TW_ERR_STOPPED, and what reading and writing may return. */
 
-/* *yes = 1 when `path` is the data file of a vpfile: it has a NAME.meta, or begins with blocks of one. */
+/* *yes = 1 when `path` is the data file of a vpfile: it has a NAME.meta or NAME.first, or begins with blocks of
+ * one. */
 TW_API tw_status tw_vpfile_is(const char* path, int* yes);
+
+enum { TW_VP_MOST_DIMS = 64 };
+
+/* What NAME.meta says; of a file that was not closed, as of its last flush. Set struct_size before the call. */
+typedef struct tw_vpfile_stored {
+  size_t struct_size;
+  int32_t n_dims;
+  int32_t mode;   /* TW_VP_*: that of its last segment */
+  int32_t closed; /* 0: it was not closed; sizes are those of the last flush */
+  int32_t version_major, version_minor;
+  int32_t reserved;
+  int64_t n_vps;
+  int64_t nb_record, nb_bytes; /* as in tw_vpfile_summary */
+  int64_t cb_round, cb_bytes;
+  int64_t block_bytes, superblock_bytes; /* of the IB segment; 0: there is none */
+  int64_t ib_bytes;                      /* of all streams in the IB segment, when it was last closed */
+  int64_t sessions;                      /* how often it was opened for writing */
+  int64_t shape[TW_VP_MOST_DIMS];        /* n_dims extents, then 0 */
+} tw_vpfile_stored;
+/* Returns TW_OK, and TW_ERR_CORRUPT where NAME.meta is missing or damaged. */
+TW_API tw_status tw_vpfile_look(const char* path, tw_vpfile_stored* stored);
+
+enum {
+  TW_VP_REGION_NB = 1,     /* the NB segment, of all VPs */
+  TW_VP_REGION_CB = 2,     /* the CB segment, of all VPs */
+  TW_VP_REGION_HEADER = 3, /* of a superblock */
+  TW_VP_REGION_BLOCKS = 4, /* blocks of the VPs first_vp .. last_vp, as many of each, one VP behind the other */
+  TW_VP_REGION_UNUSED = 5, /* room in a superblock that nobody took */
+  TW_VP_REGION_TABLE = 6,  /* of a superblock: whose its blocks are */
+  TW_VP_REGION_HOLE = 7    /* belongs to nobody */
+};
+typedef struct tw_vp_region {
+  int32_t kind; /* TW_VP_REGION_* */
+  int32_t reserved;
+  int64_t offset, bytes;     /* in the data file */
+  int64_t superblock;        /* its number; -1: in none */
+  int64_t first_vp, last_vp; /* -1: nobody's */
+} tw_vp_region;
+/* Called for each byte range, which is borrowed during the call; not 0 ends the walk. */
+typedef int (*tw_vp_region_fn)(const tw_vp_region* region, void* user);
+/* Walks the byte ranges of the data file, by offset, without gap or overlap; also of a file that was not closed. Reads
+ * the superblocks, not the lattice.
+ * Returns TW_OK, also when `fn` ended the walk; TW_ERR_CORRUPT: NAME.meta is missing or damaged, or a superblock is not
+ * whole. */
+TW_API tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user);
 
 /* Reads all that is not data of the lattice, and checks every checksum. Changes nothing.
  * fn, progress     may be NULL; `user` is handed to both.

@@ -1,4 +1,6 @@
 // vpfile.h: whole files.
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "capi/guard.hpp"
@@ -6,6 +8,7 @@
 #include "thalweg/vpfile.h"
 #include "vpfile/vp_flatten.hpp"
 #include "vpfile/vp_health.hpp"
+#include "vpfile/vp_regions.hpp"
 
 using namespace thalweg;
 
@@ -25,6 +28,31 @@ Result<VpShape> shape_of(const char* function, int32_t n_dims, const int64_t* sh
   return made;
 }
 
+static_assert(TW_VP_MOST_DIMS == format::kMostDimensions);
+static_assert(TW_VP_REGION_NB == static_cast<int>(VpRegionKind::nb));
+static_assert(TW_VP_REGION_HOLE == static_cast<int>(VpRegionKind::hole));
+
+tw_vpfile_stored told(const format::VpMeta& meta) {
+  const format::VpGeometry& geometry = meta.geometry;
+  tw_vpfile_stored all{};
+  all.n_dims = static_cast<int32_t>(meta.shape.size());
+  all.mode = geometry.has_ib() ? TW_VP_IB : geometry.buffer_bytes != 0 ? TW_VP_CB : TW_VP_NB;
+  all.closed = meta.closed;
+  all.version_major = meta.major;
+  all.version_minor = meta.minor;
+  all.n_vps = static_cast<int64_t>(geometry.n);
+  all.nb_record = static_cast<int64_t>(geometry.record_bytes);
+  all.nb_bytes = static_cast<int64_t>(geometry.nb_bytes);
+  all.cb_round = static_cast<int64_t>(geometry.buffer_bytes);
+  all.cb_bytes = static_cast<int64_t>(geometry.cb_bytes);
+  all.block_bytes = geometry.block_bytes;
+  all.superblock_bytes = geometry.superblock_bytes;
+  all.ib_bytes = static_cast<int64_t>(meta.ib_bytes);
+  all.sessions = static_cast<int64_t>(meta.session);
+  std::ranges::copy(meta.shape, all.shape);
+  return all;
+}
+
 }  // namespace
 
 extern "C" {
@@ -35,6 +63,36 @@ tw_status tw_vpfile_is(const char* path, int* yes) {
     TW_ASSIGN_OR_RETURN(const bool found, is_vpfile(*posix_backend(), path));
     *yes = found ? 1 : 0;
     return {};
+  });
+}
+
+tw_status tw_vpfile_look(const char* path, tw_vpfile_stored* stored) {
+  return guarded([&]() -> Status {
+    if (path == nullptr || stored == nullptr)
+      return null_argument("tw_vpfile_look", path == nullptr ? "path" : "stored");
+    if (stored->struct_size < sizeof stored->struct_size)
+      return Status::error(Code::invalid_argument, "tw_vpfile_look: struct_size is not set");
+    TW_ASSIGN_OR_RETURN(const format::VpMeta meta, read_vp_meta(*posix_backend(), path));
+    tw_vpfile_stored all = told(meta);
+    all.struct_size = stored->struct_size;
+    std::memcpy(stored, &all, std::min(all.struct_size, sizeof all));
+    return {};
+  });
+}
+
+tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user) {
+  return guarded([&]() -> Status {
+    if (path == nullptr || fn == nullptr) return null_argument("tw_vpfile_regions", path == nullptr ? "path" : "fn");
+    return walk_vp_regions(*posix_backend(), path, [&](const VpRegion& r) {
+      const tw_vp_region region{static_cast<int32_t>(r.kind),
+                                0,
+                                static_cast<int64_t>(r.offset),
+                                static_cast<int64_t>(r.bytes),
+                                r.superblock,
+                                r.first_vp,
+                                r.last_vp};
+      return fn(&region, user) == 0;
+    });
   });
 }
 
