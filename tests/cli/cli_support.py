@@ -16,7 +16,9 @@ THALWEG = os.environ.get("THALWEG") or shutil.which("thalweg")
 if THALWEG is None:
     sys.exit("set THALWEG to the thalweg command of a build, as build/release/bin/thalweg")
 THALWEG = os.path.abspath(THALWEG)
-CRAFT = pathlib.Path(os.environ.get("TW_BIN") or os.path.dirname(THALWEG)).resolve().parent / "tests/cli_craft_multifile"
+PROGRAMS = pathlib.Path(os.environ.get("TW_BIN") or os.path.dirname(THALWEG)).resolve().parent / "tests"
+CRAFT = PROGRAMS / "cli_craft_multifile"
+CRAFT_VPFILE = PROGRAMS / "cli_craft_vpfile"
 
 FINE, DAMAGED, USAGE, IO_ERROR, UNSAFE = range(5)
 
@@ -61,6 +63,11 @@ class CliTest(unittest.TestCase):
         subprocess.run([CRAFT, out, *words], input="".join(lines).encode(), check=True, cwd=self.folder, timeout=120)
         return out
 
+    def craft_vpfile(self, shape, *steps, out="crafted.vp", options=()):
+        """Makes a vpfile through the library; the steps are those of craft_vpfile.c.  What they write: stream()."""
+        subprocess.run([CRAFT_VPFILE, out, shape, *options], input="\n".join(steps).encode(), check=True, cwd=self.folder, timeout=120)
+        return out
+
     def write(self, name, content=b"", mode=0o644):
         path = os.path.join(os.fsencode(self.folder), os.fsencode(name))
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -96,6 +103,11 @@ def data(n, seed=1):
     import random
 
     return random.Random(seed).randbytes(n)
+
+
+def stream(vp, n):
+    """The first n bytes that craft_vpfile() writes to the stream of a virtual processor."""
+    return bytes((vp * 31 + p * 7 + p // 256) % 256 for p in range(n))
 
 
 main = unittest.main

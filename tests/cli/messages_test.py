@@ -131,7 +131,7 @@ class Wording(CliTest):
         out, message = self.thalweg("repair", "text", expect=DAMAGED)
 
         self.assertEqual(out, b"")
-        self.assertIn("not a multifile", message)
+        self.assertIn("neither a multifile nor a vpfile", message)
 
     def test_only_what_is_alike_is_proposed(self):
         self.write("a")

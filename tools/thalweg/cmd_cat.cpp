@@ -1,4 +1,4 @@
-// thalweg cat: the bytes of one logical file to standard output.
+// thalweg cat: the bytes of one logical file, or of one virtual processor, to standard output.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "common.hpp"
 #include "text.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -19,7 +20,7 @@ constexpr size_t kBufferBytes = size_t{1} << 20;
 struct Options {
   std::string file;
   std::optional<int64_t> task;
-  std::optional<std::string> name;
+  std::optional<std::string> name, vp;
   bool recover = false;
 };
 
@@ -69,9 +70,40 @@ void print_summary(const Multifile& multifile, const Options& options, int64_t r
   std::cerr << json_text(object);
 }
 
-int run(const Options& options, const Common& common) {
+int run_vpfile(const Options& options, const Common& common) {
+  const char* instead = "; give --vp N";
+  refuse_option_of_multifiles(options.task.has_value(), "--task", options.file, instead);
+  refuse_option_of_multifiles(options.name.has_value(), "--name", options.file, instead);
+  refuse_option_of_multifiles(options.recover, "--recover", options.file, "; 'thalweg repair' closes it");
+  if (!options.vp)
+    throw Failure(kUsage, fmt::format("'{}' is a vpfile: give --vp N, or an index as --vp 3,5", options.file));
+  const tw_vpfile_stored stored = look_at_vpfile(options.file);
+  const int64_t vp = parse_vp(*options.vp, shape_of(stored), options.file);
+  const Vpfile file(options.file);
+  std::vector<char> buffer(kBufferBytes);
+  int64_t bytes = 0;
+  for (;;) {
+    stop_if_interrupted();
+    size_t got = 0;
+    const tw_status status = file.read(vp, buffer.data(), buffer.size(), got);
+    write_out(buffer.data(), got);
+    bytes += static_cast<int64_t>(got);
+    check(status);
+    if (got == 0) break;
+  }
+  if (common.json) {
+    Json object = json_head("cat", options.file);
+    object["vp"] = vp;
+    object["bytes"] = bytes;
+    object["exit_code"] = 0;
+    std::cerr << json_text(object);
+  }
+  return kFine;
+}
+
+int run_multifile(const Options& options, const Common& common) {
   if (options.task.has_value() == options.name.has_value()) {
-    throw Failure(kUsage, "give one of --task N and --name NAME; 'thalweg ls' lists all");
+    throw Failure(kUsage, "give one of --task N and --name NAME ('thalweg ls' lists all), or --vp N for a vpfile");
   }
   if (options.task && *options.task < 0)
     throw Failure(kUsage, fmt::format("no task {}: tasks are numbered from 0", *options.task));
@@ -94,12 +126,20 @@ int run(const Options& options, const Common& common) {
   return kFine;
 }
 
+int run(const Options& options, const Common& common) {
+  if (is_vpfile(options.file)) return run_vpfile(options, common);
+  refuse_option_of_vpfiles(options.vp.has_value(), "--vp", options.file, "; give --task N");
+  return run_multifile(options, common);
+}
+
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  plain_word(app.add_option("FILE", options->file, "The multifile")->required());
+  plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
   auto* task = app.add_option("-t,--task", options->task, "Rank of the logical file");
   auto* name = plain_word(app.add_option("-n,--name", options->name, "Name of the logical file"));
   task->excludes(name);
+  plain_word(app.add_option("--vp", options->vp, "Number of the virtual processor, or its index in the shape: I,J,..."))
+      ->type_name("N");
   app.add_flag("--recover", options->recover, "Read what is whole of a file that was not closed");
   return [options](const Common& common) { return run(*options, common); };
 }
@@ -108,13 +148,15 @@ Run add(CLI::App& app) {
 
 const Command kCat = {
     "cat",
-    "Write the bytes of one logical file to standard output",
+    "Write the bytes of one logical file, or virtual processor, to standard output",
     "Bytes whose checksum fails are not written: the command ends with 1, and what stood before them has been "
     "written. A reader that goes away early (as 'head' does) ends it quietly with 0.",
     "  command, file, rank, name, mode, bytes, exit_code: printed to standard error, as standard output carries the "
-    "bytes\n",
+    "bytes\n"
+    "  vp: of a vpfile, instead of rank, name and mode\n",
     "  thalweg cat dump.tw --task 3 > task3.bin\n"
-    "  thalweg cat docs.tw --name bash/README | less\n",
+    "  thalweg cat docs.tw --name bash/README | less\n"
+    "  thalweg cat particles.vp --vp 3,5 | od -t f8\n",
     add};
 
 }  // namespace tool

@@ -19,6 +19,7 @@
 #include "progress.hpp"
 #include "safe_path.hpp"
 #include "text.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -43,10 +44,50 @@ uint32_t creation_mask() {
   return mask;
 }
 
+// Where bytes come from: one logical file, or stream, after the other.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual void begin(const ExtractJob& job) = 0;
+  virtual size_t read(char* data, size_t bytes) = 0;  // 0 at the end
+};
+
+class MultifileSource : public Source {
+ public:
+  explicit MultifileSource(const Multifile& multifile) : multifile_(multifile) {}
+  void begin(const ExtractJob& job) override { check(tw_seek_to(multifile_.get(), job.rank, 0)); }
+  size_t read(char* data, size_t bytes) override {
+    size_t got = 0;
+    check(tw_read(multifile_.get(), data, bytes, &got));
+    return got;
+  }
+
+ private:
+  const Multifile& multifile_;
+};
+
+class VpfileSource : public Source {
+ public:
+  explicit VpfileSource(const Vpfile& file) : file_(file) {}
+  void begin(const ExtractJob& job) override {
+    vp_ = job.rank;
+    file_.begin(vp_);
+  }
+  size_t read(char* data, size_t bytes) override {
+    size_t got = 0;
+    check(file_.read(vp_, data, bytes, got));
+    return got;
+  }
+
+ private:
+  const Vpfile& file_;
+  int64_t vp_ = 0;
+};
+
 class Extractor {
  public:
-  Extractor(const Multifile& multifile, const Options& options, Progress& progress)
-      : multifile_(multifile), root_(options.directory, options.force), progress_(progress), buffer_(kBufferBytes) {}
+  Extractor(Source& source, const Options& options, Progress& progress)
+      : source_(source), root_(options.directory, options.force), progress_(progress), buffer_(kBufferBytes) {}
 
   Result extract(const std::vector<ExtractJob>& jobs) {
     for (const ExtractJob& job : jobs) total_ += job.bytes;
@@ -84,8 +125,7 @@ class Extractor {
   }
 
   size_t read_some() {
-    size_t got = 0;
-    check(tw_read(multifile_.get(), buffer_.data(), buffer_.size(), &got));
+    const size_t got = source_.read(buffer_.data(), buffer_.size());
     result_.bytes += static_cast<int64_t>(got);
     progress_.update(result_.bytes, total_);
     return got;
@@ -109,7 +149,7 @@ class Extractor {
   }
 
   void copy_file(const ExtractJob& job) {
-    check(tw_seek_to(multifile_.get(), job.rank, 0));
+    source_.begin(job);
     SafeRoot::NewFile file = root_.new_file(job.name);
     for (size_t got = read_some(); got > 0; got = read_some()) {
       if (write_sparse(file.fd(), std::string_view(buffer_.data(), got))) continue;
@@ -125,13 +165,13 @@ class Extractor {
       return Failure(kDamaged, fmt::format("symbolic link '{}' (task {}) has {}", job.name, job.rank, what));
     };
     if (job.bytes == 0 || job.bytes >= PATH_MAX) throw wrong("no target of 1 to 4095 bytes");
-    check(tw_seek_to(multifile_.get(), job.rank, 0));
+    source_.begin(job);
     const std::string target(buffer_.data(), read_some());
     if (target.find('\0') != std::string::npos) throw wrong("a zero byte in its target");
     root_.symlink(job.name, target);
   }
 
-  const Multifile& multifile_;
+  Source& source_;
   SafeRoot root_;
   Progress& progress_;
   std::vector<char> buffer_;
@@ -140,8 +180,9 @@ class Extractor {
   Result result_;
 };
 
-void print_json(const Options& options, const Result& result, bool closed, int code) {
+void print_json(const Options& options, const Result& result, bool vpfile, bool closed, int code) {
   Json object = json_head("extract", options.choice.file);
+  object["kind"] = vpfile ? "vpfile" : "multifile";
   object["directory"] = options.directory;
   object["closed"] = closed;
   object["files"] = result.files;
@@ -150,7 +191,7 @@ void print_json(const Options& options, const Result& result, bool closed, int c
   object["bytes"] = result.bytes;
   object["failed"] = Json::array();
   for (const auto& [job, message] : result.failed) {
-    Json entry{{"rank", job->rank}};
+    Json entry{{vpfile ? "vp" : "rank", job->rank}};
     add_name(entry, job->name, job->mode);
     entry["message"] = message;
     object["failed"].push_back(entry);
@@ -159,15 +200,10 @@ void print_json(const Options& options, const Result& result, bool closed, int c
   put_json(object);
 }
 
-int run(const Options& options, const Common& common) {
-  const Multifile multifile = open_for_reading(options.choice.file, options.recover);
-  const std::vector<ExtractJob> jobs = plan_extract(multifile, options.choice);
-  Progress progress("extract", common.quiet);
-  const Result result = Extractor(multifile, options, progress).extract(jobs);
-  const bool closed = multifile.summary().closed != 0;
+int report(const Options& options, const Common& common, const Result& result, bool vpfile, bool closed) {
   const int code = result.failed.empty() && closed ? kFine : kDamaged;
   if (common.json) {
-    print_json(options, result, closed, code);
+    print_json(options, result, vpfile, closed, code);
   } else if (!common.quiet) {
     put(fmt::format(
         "{}: {}, {} and {} with {} in '{}'\n", printable(options.choice.file), count_text(result.files, "file"),
@@ -177,9 +213,35 @@ int run(const Options& options, const Common& common) {
   return code;
 }
 
+int run_vpfile(const Options& options, const Common& common) {
+  const ExtractChoice& choice = options.choice;
+  refuse_option_of_multifiles(!choice.tasks.empty(), "--task", choice.file, "; give --vp N");
+  refuse_option_of_multifiles(!choice.names.empty(), "--name", choice.file, "; give --vp N");
+  refuse_option_of_multifiles(choice.relative, "--relative", choice.file);
+  refuse_option_of_multifiles(options.recover, "--recover", choice.file, "; 'thalweg repair' closes it");
+  const tw_vpfile_stored stored = look_at_vpfile(choice.file);
+  const Vpfile file(choice.file);
+  const std::vector<ExtractJob> jobs = plan_extract(file, shape_of(stored), choice);
+  Progress progress("extract", common.quiet);
+  VpfileSource source(file);
+  const Result result = Extractor(source, options, progress).extract(jobs);
+  return report(options, common, result, true, true);
+}
+
+int run(const Options& options, const Common& common) {
+  if (is_vpfile(options.choice.file)) return run_vpfile(options, common);
+  refuse_option_of_vpfiles(!options.choice.vps.empty(), "--vp", options.choice.file, "; give --task N");
+  const Multifile multifile = open_for_reading(options.choice.file, options.recover);
+  const std::vector<ExtractJob> jobs = plan_extract(multifile, options.choice);
+  Progress progress("extract", common.quiet);
+  MultifileSource source(multifile);
+  const Result result = Extractor(source, options, progress).extract(jobs);
+  return report(options, common, result, false, multifile.summary().closed != 0);
+}
+
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  plain_word(app.add_option("FILE", options->choice.file, "The multifile")->required());
+  plain_word(app.add_option("FILE", options->choice.file, "The multifile or vpfile")->required());
   plain_word(
       app.add_option("-C,--directory", options->directory, "Where to; made when it is missing")->type_name("DIR"));
   plain_word(app.add_option("-t,--task", options->choice.tasks, "Only these ranks: N or FIRST-LAST, several allowed"))
@@ -188,8 +250,13 @@ Run add(CLI::App& app) {
   plain_word(app.add_option("-n,--name", options->choice.names, "Only the logical file of this name; may be repeated"))
       ->type_name("NAME")
       ->allow_extra_args(false);
+  plain_word(app.add_option("--vp", options->choice.vps,
+                            "Only these virtual processors: N, FIRST-LAST, or an index in the shape I,J,...; several "
+                            "allowed"))
+      ->type_name("N")
+      ->allow_extra_args(false);
   plain_word(app.add_option("-p,--pattern", options->choice.pattern,
-                            "Name files by their rank, as in 'task-%06d', instead of by "
+                            "Name files by their rank or number, as in 'task-%06d', instead of by "
                             "their stored name"));
   app.add_flag("--relative", options->choice.relative, "Take absolute names as relative: without their leading '/'");
   app.add_flag("-f,--force", options->force, "Replace files that exist");
@@ -201,7 +268,7 @@ Run add(CLI::App& app) {
 
 const Command kExtract = {
     "extract",
-    "Turn logical files back into files",
+    "Turn logical files, or the streams of virtual processors, back into files",
     "Files get their stored name; one without a name is called task-%06d by its rank. Modes are restored, without "
     "set-user-ID, set-group-ID and sticky bits.\n\n"
     "Nothing is ever written outside the target directory: absolute names, '..', special files, and symbolic links "
@@ -210,12 +277,14 @@ const Command kExtract = {
     "before anything is written, also for two logical files that want one place: --pattern gives each its own. "
     "Symbolic links are made last; where they point to is not restricted.\n\n"
     "A file appears under its name when it is complete, so that an interrupted or failed extract leaves no short ones. "
-    "One whose content is damaged is left out; the others are extracted, and the command ends with 1.",
-    "  command, file, directory, closed, exit_code\n"
+    "One whose content is damaged is left out; the others are extracted, and the command ends with 1.\n\n"
+    "Of a vpfile each stream becomes a file called vp-%06d by the number of its virtual processor, or by --pattern.",
+    "  command, file, directory, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"
     "  files, directories, symlinks: numbers extracted; bytes: their content\n"
-    "  failed: for each damaged one: rank, name, name_hex, mode, message\n",
+    "  failed: for each damaged one: rank (of a vpfile: vp), name, name_hex, mode, message\n",
     "  thalweg extract docs.tw -C restored\n"
-    "  thalweg extract dump.tw --task 0 8-15 --pattern 'task-%06d.bin'\n",
+    "  thalweg extract dump.tw --task 0 8-15 --pattern 'task-%06d.bin'\n"
+    "  thalweg extract particles.vp --vp 0-15 -C streams\n",
     add};
 
 }  // namespace tool

@@ -1,13 +1,16 @@
-// thalweg info: what a multifile is, how large its logical files are, where its bytes go, and whether it is healthy.
+// thalweg info: what a multifile or vpfile (info_vpfile.cpp) is, how large its logical files are, where its bytes go,
+// and whether it is healthy.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "command.hpp"
 #include "common.hpp"
+#include "info_vpfile.hpp"
 #include "progress.hpp"
+#include "stream_sizes.hpp"
 #include "text.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -17,9 +20,8 @@ struct Options {
   bool tasks = false;
 };
 
-struct Sizes {
-  int64_t n = 0, empty = 0, named = 0, min = 0, max = 0, total = 0;
-  std::array<int64_t, 31> classes = {};  // [0]: 0 bytes; [i]: below 4^i bytes, from 4^(i-1); the last has no end
+struct Sizes : StreamSizes {
+  int64_t named = 0;
 };
 
 struct Space {  // bytes of the physical files by what they hold; indexed by TW_REGION_*
@@ -29,23 +31,10 @@ struct Space {  // bytes of the physical files by what they hold; indexed by TW_
 
 constexpr const char* kRegionNames[] = {"", "headers", "frames", "data", "tails", "holes", "index"};
 
-size_t size_class(int64_t bytes) {
-  size_t i = 0;
-  for (; bytes > 0; bytes /= 4) ++i;
-  return std::min<size_t>(i, 30);
-}
-
 Sizes measure(const Multifile& multifile, int64_t n) {
   Sizes sizes;
-  sizes.n = n;
-  sizes.min = n > 0 ? INT64_MAX : 0;
   for (int64_t rank = 0; rank < n; ++rank) {
-    const int64_t bytes = multifile.bytes(rank);
-    sizes.total += bytes;
-    sizes.min = std::min(sizes.min, bytes);
-    sizes.max = std::max(sizes.max, bytes);
-    sizes.empty += bytes == 0 ? 1 : 0;
-    ++sizes.classes[size_class(bytes)];
+    sizes.add(multifile.bytes(rank));
     size_t length = 0;
     check(tw_multifile_name(multifile.get(), rank, nullptr, 0, &length, nullptr));
     sizes.named += length > 0 ? 1 : 0;
@@ -90,19 +79,6 @@ Json attributes(const Multifile& multifile, Json& others) {
   }
 }
 
-Json histogram(const Sizes& sizes) {
-  Json rows = Json::array();
-  for (size_t i = 0; i < sizes.classes.size(); ++i) {
-    if (sizes.classes[i] == 0) continue;
-    const int64_t from = i == 0 ? 0 : int64_t{1} << (2 * (i - 1));
-    const int64_t below = int64_t{1} << (2 * i);
-    const bool open_ended = i + 1 == sizes.classes.size();
-    rows.push_back(
-        {{"from_bytes", from}, {"below_bytes", open_ended ? Json() : Json(below)}, {"files", sizes.classes[i]}});
-  }
-  return rows;
-}
-
 Json task_list(const Multifile& multifile, int64_t n) {
   Json list = Json::array();
   for (int64_t rank = 0; rank < n; ++rank) list.push_back(multifile.bytes(rank));
@@ -120,6 +96,7 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   stop_if_interrupted();
   if (walked != TW_OK && walked != TW_ERR_CORRUPT) fail_with_status(walked);
   Json info = json_head("info", options.file);
+  info["kind"] = "multifile";
   info["health"] = walked != TW_OK ? "damaged" : closed ? "closed" : "not closed";
   if (walked != TW_OK) info["error"] = {{"status", tw_status_name(walked)}, {"message", tw_last_error()}};
   info["closed"] = closed;
@@ -145,10 +122,6 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   return info;
 }
 
-std::string bar(int64_t part, int64_t whole) {
-  return std::string(static_cast<size_t>(whole > 0 ? (part * 40 + whole - 1) / whole : 0), '#');
-}
-
 void print_sizes(const Json& info) {
   const Json& sizes = info["sizes"];
   const int64_t n = info["logical_files"];
@@ -158,17 +131,7 @@ void print_sizes(const Json& info) {
   put(fmt::format("per task        min {}, mean {}, max {}; {} empty, {} named\n", short_size(sizes["min"]),
                   short_size(mean), short_size(sizes["max"]), sizes["empty"].get<int64_t>(),
                   sizes["named"].get<int64_t>()));
-  int64_t most = 0;
-  for (const Json& row : sizes["histogram"]) most = std::max(most, row["files"].get<int64_t>());
-  for (const Json& row : sizes["histogram"]) {
-    const int64_t files = row["files"];
-    const Json& below = row["below_bytes"];
-    const std::string from = short_size(row["from_bytes"]);
-    const std::string range = below == 1        ? "empty"
-                              : below.is_null() ? from + " and more"
-                                                : fmt::format("{} to {}", from, short_size(below));
-    put(fmt::format("  {:>22}  {:>9}  {}\n", range, files, bar(files, most)));
-  }
+  print_histogram(sizes["histogram"]);
 }
 
 void print_space(const Json& info) {
@@ -210,6 +173,7 @@ void print_text(const Json& info) {
 }
 
 int run(const Options& options, const Common& common) {
+  if (is_vpfile(options.file)) return info_of_vpfile(options.file, options.tasks, common);
   const auto [multifile, closed] = open_in_any_state(options.file);
   const Json info = describe(multifile, options, closed);
   if (common.json) {
@@ -225,8 +189,8 @@ int run(const Options& options, const Common& common) {
 
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  plain_word(app.add_option("FILE", options->file, "The multifile")->required());
-  app.add_flag("--tasks", options->tasks, "Also the size of each logical file");
+  plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
+  app.add_flag("--tasks", options->tasks, "Also the size of each logical file, or of each stream");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -239,8 +203,14 @@ const Command kInfo = {
     "and the command ends with 1.\n\n"
     "Space: data are bytes of logical files as stored; frames describe chunks; tails are reserved in a chunk but "
     "unused; "
-    "holes belong to nobody (a file system that knows sparse files stores nothing there).",
+    "holes belong to nobody (a file system that knows sparse files stores nothing there).\n\n"
+    "Of a vpfile: its shape, its segments (NB: records of all virtual processors; CB: rounds of collective buffers; "
+    "IB: "
+    "blocks of single ones), how long the streams are. Of one that was not closed, the sizes of its segments are those "
+    "of "
+    "the last flush.",
     "  command, file, format, uuid, checksum, alignment_bytes, granule_bytes, exit_code\n"
+    "  kind: \"multifile\" or \"vpfile\"\n"
     "  health: \"closed\", \"not closed\" or \"damaged\"; closed: true or false\n"
     "  logical_files, physical_files, sessions: numbers; sessions: 1 and one more for each append\n"
     "  sizes: total, min, max: bytes; empty, named: numbers of logical files; histogram: from_bytes, below_bytes "
@@ -249,7 +219,14 @@ const Command kInfo = {
     "  strategy: how it was written, as text; null where the file does not tell\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
     "  other_attributes: those with a key that is no UTF-8: key as {\"hex\": ...}, value\n"
-    "  task_bytes: with --tasks, bytes of each logical file by rank\n",
+    "  task_bytes: with --tasks, bytes of each logical file by rank\n"
+    "Keys for a vpfile: command, file, kind, health, closed, format, sessions, exit_code, and\n"
+    "  shape: list of numbers; vps: number of virtual processors; mode: \"NB\", \"CB\" or \"IB\"\n"
+    "  segments: nb (record_bytes, bytes_per_vp, bytes), cb (round_bytes, bytes_per_vp, bytes), ib (block_bytes, "
+    "superblock_bytes, bytes); null: not there\n"
+    "  sizes: of the streams, as above; null when it was not closed\n"
+    "  files: name and bytes of each file that belongs to it\n"
+    "  vp_bytes: with --tasks, bytes of each stream\n",
     "  thalweg info dump.tw\n"
     "  thalweg info --json dump.tw | jq .sizes.total\n",
     add};

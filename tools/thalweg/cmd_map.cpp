@@ -13,6 +13,7 @@
 #include "move_file.hpp"
 #include "new_multifile.hpp"
 #include "text.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -42,16 +43,25 @@ bool is_own_picture(const std::string& path) {
   return std::string_view(begin, got > 0 ? static_cast<size_t>(got) : 0).find(kMapMark) != std::string_view::npos;
 }
 
-// Whether OUT may be replaced; refuses what is there and must stay. Never a physical file of the multifile, under
+std::vector<std::string> files_of(const Options& options, const Multifile& multifile) {
+  std::vector<std::string> files;
+  for (int32_t k = 0; k < multifile.summary().n_physical; ++k) files.push_back(physical_name(options.file, k));
+  return files;
+}
+
+std::vector<std::string> files_of_vpfile(const Options& options) {
+  return {options.file, options.file + ".meta", options.file + ".first", options.file + ".dir"};
+}
+
+// Whether OUT may be replaced; refuses what is there and must stay. Never one of the `files` that are drawn, under
 // whatever name; an own picture always; another file with --force.
-bool may_replace(const Options& options, int32_t n_physical) {
+bool may_replace(const Options& options, const std::vector<std::string>& files, const char* of_what) {
   struct stat status = {};
   if (lstat(options.out.c_str(), &status) != 0) return options.force;
   if (!S_ISREG(status.st_mode))
     throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no regular file", options.out));
-  for (int32_t k = 0; k < n_physical; ++k) {
-    if (same_file(status, physical_name(options.file, k)))
-      throw Failure(kUnsafe, fmt::format("refused: '{}' is a physical file of the multifile", options.out));
+  for (const std::string& file : files) {
+    if (same_file(status, file)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a {}", options.out, of_what));
   }
   if (options.force || is_own_picture(options.out)) return true;
   throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no picture of this command; choose another "
@@ -74,23 +84,45 @@ void write_file(const std::string& path, const std::string& text, bool replace) 
 
 void print_json(const Options& options, const Map& map, int code) {
   Json object = json_head("map", options.file);
+  object["kind"] = map.vpfile ? "vpfile" : "multifile";
   object["out"] = options.out;
   object["closed"] = map.closed;
-  object["logical_files"] = map.n_logical;
-  object["physical_files"] = map.n_physical;
+  if (map.vpfile) {
+    object["vps"] = map.n_logical;
+  } else {
+    object["logical_files"] = map.n_logical;
+    object["physical_files"] = map.n_physical;
+  }
   object["ranges"] = map.regions;
   object["bytes"] = map.bytes;
   object["exit_code"] = code;
   put_json(object);
 }
 
+struct Drawn {
+  Map map;
+  bool replace;
+};
+
+Drawn draw_multifile(const Options& options) {
+  const auto [multifile, closed] = open_in_any_state(options.file);
+  if (options.out != "-") check_folder_of(options.out);
+  const bool replace =
+      options.out != "-" && may_replace(options, files_of(options, multifile), "physical file of the multifile");
+  return {make_map(multifile, options.file, closed), replace};
+}
+
+Drawn draw_vpfile(const Options& options) {
+  if (options.out != "-") check_folder_of(options.out);
+  const bool replace = options.out != "-" && may_replace(options, files_of_vpfile(options), "file of the vpfile");
+  return {make_vp_map(options.file), replace};
+}
+
 int run(const Options& options, const Common& common) {
   const bool html = wants_html(options);
   if (options.out == "-" && common.json) throw Failure(kUsage, "standard output takes the picture or --json, not both");
-  const auto [multifile, closed] = open_in_any_state(options.file);
-  if (options.out != "-") check_folder_of(options.out);
-  const bool replace = options.out != "-" && may_replace(options, multifile.summary().n_physical);
-  const Map map = make_map(multifile, options.file, closed);
+  const auto [map, replace] = is_vpfile(options.file) ? draw_vpfile(options) : draw_multifile(options);
+  const bool closed = map.closed;
   const std::string picture = html ? html_page(map) : svg_picture(map);
   const int code = closed ? kFine : kDamaged;
   if (options.out == "-") {
@@ -109,7 +141,7 @@ int run(const Options& options, const Common& common) {
 
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  plain_word(app.add_option("FILE", options->file, "The multifile")->required());
+  plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
   plain_word(app.add_option("OUT", options->out, "The picture to be written, .svg or .html; '-' is standard output")
                  ->required());
   app.add_option("--format", options->format, "Kind of picture, where the name of OUT does not tell")
@@ -129,11 +161,12 @@ const Command kMap = {
     "most "
     "of its bytes are. Of a file that was not closed, what is whole is drawn, and the "
     "command ends with 1.\n\n"
-    "A picture that this command made is replaced, another file only with --force, and a physical file of the "
-    "multifile "
-    "never.",
-    "  command, file, out, closed, exit_code\n"
-    "  logical_files, physical_files, ranges: numbers; bytes: of the physical files\n",
+    "Of a vpfile the data file is drawn: NB and CB segment, and in each superblock of the IB segment blocks by virtual "
+    "processor, unused room, header and table. All superblocks are read for that.\n\n"
+    "A picture that this command made is replaced, another file only with --force, and a file of the multifile or "
+    "vpfile never.",
+    "  command, file, out, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"
+    "  logical_files, physical_files (of a vpfile: vps), ranges: numbers; bytes: of the physical files\n",
     "  thalweg map dump.tw dump.html\n"
     "  thalweg map dump.tw - > dump.svg\n",
     add};

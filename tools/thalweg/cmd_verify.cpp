@@ -5,8 +5,10 @@
 
 #include "command.hpp"
 #include "common.hpp"
+#include "new_multifile.hpp"
 #include "progress.hpp"
 #include "text.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -27,17 +29,37 @@ int advance(int64_t done, int64_t total, void* user) {
 }
 
 struct Outcome {
+  bool vpfile = false;
   tw_status status = TW_OK;
   std::string message;
   std::vector<std::string> findings;
   tw_health health = {};
 };
 
-Outcome examine(decltype(&tw_multifile_verify) call, const char* label, const std::string& path, bool quiet) {
+struct Options {
+  std::string file;
+  std::string shape;  // of a vpfile without NAME.meta; empty: none is given
+};
+
+tw_status verify(const Options& options, bool vpfile, Work& work, tw_health& health) {
+  const auto call = vpfile ? tw_vpfile_verify : tw_multifile_verify;
+  return call(options.file.c_str(), add_finding, advance, &work, &health);
+}
+
+tw_status repair(const Options& options, bool vpfile, Work& work, tw_health& health) {
+  if (!vpfile) return tw_multifile_repair(options.file.c_str(), add_finding, advance, &work, &health);
+  const std::vector<int64_t> shape = options.shape.empty() ? std::vector<int64_t>() : parse_shape(options.shape);
+  return tw_vpfile_repair(options.file.c_str(), static_cast<int32_t>(shape.size()), shape.data(), add_finding, advance,
+                          &work, &health);
+}
+
+Outcome examine(decltype(&verify) call, const char* label, const Options& options, bool quiet) {
   Outcome outcome;
+  outcome.vpfile = !options.shape.empty() || is_vpfile(options.file);
+  if (!outcome.vpfile) refuse_other_kinds(options.file);
   outcome.health.struct_size = sizeof outcome.health;
-  Work work{Progress(label, quiet), {}};
-  outcome.status = call(path.c_str(), add_finding, advance, &work, &outcome.health);
+  Work work{Progress(label, quiet, outcome.vpfile ? "virtual processors" : nullptr), {}};
+  outcome.status = call(options, outcome.vpfile, work, outcome.health);
   stop_if_interrupted();
   if (outcome.status != TW_OK) outcome.message = tw_last_error();
   outcome.findings = std::move(work.findings);
@@ -48,6 +70,7 @@ Outcome examine(decltype(&tw_multifile_verify) call, const char* label, const st
 
 void print_json(const char* command, const std::string& path, const Outcome& outcome) {
   Json object = json_head(command, path);
+  object["kind"] = outcome.vpfile ? "vpfile" : "multifile";
   object["status"] = tw_status_name(outcome.status);
   object["closed"] = outcome.health.closed != 0;
   object["repaired"] = outcome.health.repaired != 0;
@@ -68,18 +91,22 @@ void print_findings(const Outcome& outcome) {
   }
 }
 
-std::string contents(const tw_health& health) {
-  return fmt::format("{} with {}", count_text(health.n_logical, "logical file"), size_text(health.logical_bytes));
+const char* thing(const Outcome& outcome) { return outcome.vpfile ? "virtual processor" : "logical file"; }
+
+std::string contents(const Outcome& outcome) {
+  const tw_health& health = outcome.health;
+  return fmt::format("{} with {}", count_text(health.n_logical, thing(outcome)), size_text(health.logical_bytes));
 }
 
-int run_verify(const std::string& path, const Common& common) {
-  const Outcome outcome = examine(tw_multifile_verify, "verify", path, common.quiet);
+int run_verify(const Options& options, const Common& common) {
+  const std::string& path = options.file;
+  const Outcome outcome = examine(verify, "verify", options, common.quiet);
   if (common.json) {
     print_json("verify", path, outcome);
   } else {
     print_findings(outcome);
     if (outcome.status == TW_OK && !common.quiet) {
-      put(fmt::format("{}: whole: {}\n", printable(path), contents(outcome.health)));
+      put(fmt::format("{}: whole: {}\n", printable(path), contents(outcome)));
     }
   }
   flush_output();
@@ -87,8 +114,10 @@ int run_verify(const std::string& path, const Common& common) {
   return exit_code(outcome.status);
 }
 
-int run_repair(const std::string& path, const Common& common) {
-  const Outcome outcome = examine(tw_multifile_repair, "repair", path, common.quiet);
+int run_repair(const Options& options, const Common& common) {
+  const std::string& path = options.file;
+  refuse_option_of_vpfiles(!options.shape.empty() && begins_as_multifile(path), "--shape", path);
+  const Outcome outcome = examine(repair, "repair", options, common.quiet);
   const tw_health& health = outcome.health;
   if (common.json) {
     print_json("repair", path, outcome);
@@ -99,9 +128,9 @@ int run_repair(const std::string& path, const Common& common) {
       const char* what = health.repaired != 0      ? "repaired"
                          : outcome.status == TW_OK ? "sound, left alone"
                                                    : "not repaired";
-      put(fmt::format("{}: {}: {}\n", printable(path), what, contents(health)));
+      put(fmt::format("{}: {}: {}\n", printable(path), what, contents(outcome)));
       if (health.damaged_logical > 0)
-        put(fmt::format("damaged: {}\n", count_text(health.damaged_logical, "logical file")));
+        put(fmt::format("damaged: {}\n", count_text(health.damaged_logical, thing(outcome))));
     }
   }
   flush_output();
@@ -109,18 +138,26 @@ int run_repair(const std::string& path, const Common& common) {
   return exit_code(outcome.status);
 }
 
-template <auto call>
-Run add(CLI::App& app) {
-  auto file = std::make_shared<std::string>();
-  plain_word(app.add_option("FILE", *file, "The multifile")->required());
-  return [file](const Common& common) { return call(*file, common); };
+Run add_verify(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
+  return [options](const Common& common) { return run_verify(*options, common); };
+}
+
+Run add_repair(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
+  plain_word(app.add_option("--shape", options->shape, "Shape of a vpfile whose NAME.meta is missing or damaged")
+                 ->type_name("A,B,..."));
+  return [options](const Common& common) { return run_repair(*options, common); };
 }
 
 constexpr const char* kKeys =
     "  command, file, status (name of a tw_status), exit_code\n"
+    "  kind: \"multifile\" or \"vpfile\"\n"
     "  closed: whether it had been closed\n"
-    "  repaired: whether a new index was written\n"
-    "  logical_files, damaged_logical_files: their numbers\n"
+    "  repaired: whether something was written anew\n"
+    "  logical_files, damaged_logical_files: their numbers; of a vpfile of virtual processors\n"
     "  logical_bytes: bytes of the logical files that are whole\n"
     "  findings: lines of text\n";
 
@@ -132,17 +169,21 @@ const Command kVerify = {"verify",
                          "output; the one that decides comes last, on standard error. Nothing is changed.",
                          kKeys,
                          "  thalweg verify dump.tw && rm -r dump.old\n",
-                         add<run_verify>};
+                         add_verify};
 
 const Command kRepair = {
     "repair",
     "Make a file readable that was not closed",
-    "Finds all that was flushed by the frames of the chunks, checks it, writes the index and closes the file. A file "
-    "that is "
-    "closed and sound is left alone. Can be interrupted and repeated. Nobody may have the file open for writing. Ends "
+    "Of a multifile: finds all that was flushed by the frames of the chunks, checks it, writes the index and closes "
+    "the file. Of a vpfile: "
+    "writes NAME.first and NAME.dir anew from the superblocks, and NAME.meta where it is missing or damaged, which "
+    "takes "
+    "--shape.\n\nA file that is closed and sound is left alone. Can be interrupted and repeated. Nobody may have the "
+    "file open for writing. Ends "
     "with 1 when flushed bytes are damaged: then what is whole has been brought back, and the findings name the rest.",
     kKeys,
-    "  thalweg repair dump.tw\n",
-    add<run_repair>};
+    "  thalweg repair dump.tw\n"
+    "  thalweg repair particles.vp --shape 256,128\n",
+    add_repair};
 
 }  // namespace tool

@@ -39,8 +39,8 @@ struct Chosen {
 };
 std::unique_ptr<CLI::App> make_parser(Chosen& chosen, Common& common);
 
-// The words for the parser: --task 1 2 of extract as --task 1 --task 2 (so that it does not swallow FILE), and what
-// CLI11 would take for a list marked as a plain word. plain_word() takes the mark away again.
+// The words for the parser: --task 1 2 of extract as --task 1 --task 2 (and so --vp) (so that it does not swallow
+// FILE), and what CLI11 would take for a list marked as a plain word. plain_word() takes the mark away again.
 std::vector<std::string> prepared_arguments(int argc, char** argv);
 CLI::Option* plain_word(CLI::Option* option);
 
@@ -52,7 +52,7 @@ void add_ranks(const std::string& text, std::vector<std::pair<int64_t, int64_t>>
 
 extern const char* const kExitCodes;  // lines "code  meaning"
 
-extern const Command kInfo, kLs, kCat, kPack, kExtract, kDefrag, kVerify, kRepair, kMap, kHints, kTune, kCompletion,
-    kMan;
+extern const Command kInfo, kLs, kCat, kPack, kExtract, kDefrag, kVerify, kRepair, kMap, kVpFlatten, kVpImport, kHints,
+    kTune, kCompletion, kMan;
 
 }  // namespace tool

@@ -12,6 +12,7 @@
 
 #include "progress.hpp"
 #include "text.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -106,7 +107,11 @@ void Config::serve(int64_t n_logical, int64_t first, int64_t count) {
 }
 
 Multifile::Multifile(const std::string& path, int mode, const tw_multifile_config* config) {
-  check(tw_multifile_open(nullptr, path.c_str(), mode, config, &handle_));
+  const tw_status status = tw_multifile_open(nullptr, path.c_str(), mode, config, &handle_);
+  if (status == TW_OK) return;
+  const std::string text = tw_last_error();
+  if (status == TW_ERR_CORRUPT) explain_no_multifile(path);
+  throw Failure(exit_code(status), text.empty() ? tw_status_name(status) : text, status);
 }
 
 Multifile::~Multifile() {

@@ -14,6 +14,12 @@ namespace tool {
 namespace {
 
 constexpr const char* kDefaultPattern = "task-%06d";
+constexpr const char* kVpPattern = "vp-%06d";
+
+void sort_out(std::vector<int64_t>& ranks) {
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
 
 std::vector<int64_t> chosen_ranks(const Multifile& multifile, const ExtractChoice& choice) {
   const int64_t n = multifile.summary().n_logical;
@@ -35,9 +41,20 @@ std::vector<int64_t> chosen_ranks(const Multifile& multifile, const ExtractChoic
   if (choice.tasks.empty() && choice.names.empty()) {
     for (int64_t rank = 0; rank < n; ++rank) ranks.push_back(rank);
   }
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  sort_out(ranks);
   return ranks;
+}
+
+std::vector<int64_t> chosen_vps(const std::vector<int64_t>& shape, const ExtractChoice& choice) {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (const std::string& text : choice.vps) ranges.push_back(parse_vps(text, shape, choice.file));
+  if (choice.vps.empty()) ranges.emplace_back(0, count_of(shape) - 1);
+  std::vector<int64_t> vps;
+  for (const auto& [first, last] : ranges) {
+    for (int64_t vp = first; vp <= last; ++vp) vps.push_back(vp);
+  }
+  sort_out(vps);
+  return vps;
 }
 
 void check_type(const ExtractJob& job) {
@@ -140,6 +157,30 @@ std::vector<ExtractJob> plan_extract(const Multifile& multifile, const ExtractCh
     jobs.push_back(std::move(job));
   }
   check_conflicts(jobs);
+  return jobs;
+}
+
+std::vector<ExtractJob> plan_extract(const Vpfile& file, const std::vector<int64_t>& shape,
+                                     const ExtractChoice& choice) {
+  const NamePattern pattern(choice.pattern.empty() ? kVpPattern : choice.pattern);
+  std::vector<ExtractJob> jobs;
+  for (const int64_t vp : chosen_vps(shape, choice)) {
+    stop_if_interrupted();
+    ExtractJob job{vp, pattern.name(vp), 0, 0, {}};
+    const std::string reason = unsafe_name(job.name);
+    if (!reason.empty()) {
+      throw Failure(kUnsafe, fmt::format("refused: by the pattern '{}' the name '{}' of virtual processor {} {}; a "
+                                         "pattern stays below the target directory, as '{}' does",
+                                         choice.pattern, job.name, vp, reason, kVpPattern));
+    }
+    try {
+      job.bytes = file.bytes(vp);
+    } catch (const Failure& failure) {
+      if (failure.status != TW_ERR_CORRUPT) throw;
+      job.lost = failure.what();
+    }
+    jobs.push_back(std::move(job));
+  }
   return jobs;
 }
 

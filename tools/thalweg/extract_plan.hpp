@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 
@@ -13,12 +14,13 @@ struct ExtractChoice {
   std::string file;
   std::vector<std::string> tasks;  // "3" or "3-7"
   std::vector<std::string> names;
-  std::string pattern;  // empty: stored names
+  std::vector<std::string> vps;  // as parse_vps() has them
+  std::string pattern;           // empty: stored names
   bool relative = false;
 };
 
 struct ExtractJob {
-  int64_t rank;
+  int64_t rank;      // or number of the virtual processor
   std::string name;  // below the target directory
   uint32_t mode;
   int64_t bytes;
@@ -28,5 +30,9 @@ struct ExtractJob {
 // In order of ranks. Throws Failure: exit 2 when a task or name is not there, 4 for a name that leads out of the target
 // directory, something that is no file, directory or symbolic link, and two of them that want one place.
 std::vector<ExtractJob> plan_extract(const Multifile& multifile, const ExtractChoice& choice);
+
+// The same of a vpfile of that shape: in order of numbers, all by the pattern.
+std::vector<ExtractJob> plan_extract(const Vpfile& file, const std::vector<int64_t>& shape,
+                                     const ExtractChoice& choice);
 
 }  // namespace tool

@@ -13,28 +13,43 @@ constexpr const char* kStyle =
     "svg{max-width:100%;height:auto}caption{text-align:left;font-weight:bold;padding:.4em "
     "0}.warn{color:#a33;font-weight:bold}";
 
-constexpr int32_t kKinds[] = {TW_REGION_DATA, TW_REGION_FRAME, TW_REGION_TAIL,
-                              TW_REGION_HOLE, TW_REGION_INDEX, TW_REGION_HEADER};
+std::vector<int32_t> kinds_of(const Map& map) {
+  if (map.vpfile)
+    return {kRegionNb, kRegionCb, TW_REGION_DATA, TW_REGION_TAIL, TW_REGION_FRAME, TW_REGION_HEADER, TW_REGION_HOLE};
+  return {TW_REGION_DATA, TW_REGION_FRAME, TW_REGION_TAIL, TW_REGION_HOLE, TW_REGION_INDEX, TW_REGION_HEADER};
+}
 
-void physical_row(std::string& page, const std::string& name, int64_t bytes, const KindBytes& by_kind,
+void physical_row(std::string& page, const Map& map, const std::string& name, int64_t bytes, const KindBytes& by_kind,
                   int64_t regions) {
   page += fmt::format("<tr><td>{}</td><td>{}</td>", name, short_size(bytes));
-  for (const int32_t kind : kKinds) page += fmt::format("<td>{}</td>", short_size(by_kind[static_cast<size_t>(kind)]));
+  for (const int32_t kind : kinds_of(map))
+    page += fmt::format("<td>{}</td>", short_size(by_kind[static_cast<size_t>(kind)]));
   page += fmt::format("<td>{}</td></tr>\n", regions);
 }
 
 void physical_table(std::string& page, const Map& map) {
-  page += "<table><caption>Physical files</caption>\n<tr><th>file</th><th>bytes</th>";
-  for (const int32_t kind : kKinds) page += fmt::format("<th>{}</th>", region_name(kind));
+  page += fmt::format("<table><caption>{}</caption>\n<tr><th>file</th><th>bytes</th>",
+                      map.vpfile ? "Data file" : "Physical files");
+  for (const int32_t kind : kinds_of(map)) page += fmt::format("<th>{}</th>", region_name(map, kind));
   page += "<th>ranges</th></tr>\n";
   for (const Strip& strip : map.strips) {
-    physical_row(page, std::to_string(strip.physical), strip.bytes, strip.by_kind, strip.regions);
+    physical_row(page, map, std::to_string(strip.physical), strip.bytes, strip.by_kind, strip.regions);
   }
-  physical_row(page, fmt::format("all {}", map.n_physical), map.bytes, map.by_kind, map.regions);
+  if (!map.vpfile) physical_row(page, map, fmt::format("all {}", map.n_physical), map.bytes, map.by_kind, map.regions);
   page += "</table>\n";
 }
 
+void vp_table(std::string& page, const Map& map) {
+  if (map.tasks.empty()) return;
+  page += "<table><caption>Streams</caption>\n<tr><th>VP</th><th>bytes</th></tr>\n";
+  for (const TaskRow& task : map.tasks) page += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", task.rank, task.bytes);
+  page += "</table>\n";
+  const int64_t more = map.n_logical - static_cast<int64_t>(map.tasks.size());
+  if (more > 0) page += fmt::format("<p>… and {} more; <code>thalweg info --tasks</code> lists all.</p>\n", more);
+}
+
 void task_table(std::string& page, const Map& map) {
+  if (map.vpfile) return vp_table(page, map);
   page +=
       "<table><caption>Logical files</caption>\n<tr><th>task</th><th>bytes</th><th>ranges</th><th "
       "class=\"name\">name</th></tr>\n";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "vpfile.hpp"
+
 namespace tool {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr int64_t kRegionsPerRow = 40;
 constexpr int64_t kMostRunsOfOneColour = 3;  // a cell with more has the colour of many tasks
 constexpr int64_t kMostRows = 32;            // of all strips together, but at least one each
 
-int32_t known_kind(int32_t kind) { return kind >= TW_REGION_HEADER && kind <= TW_REGION_INDEX ? kind : TW_REGION_HOLE; }
+int32_t known_kind(int32_t kind) { return kind >= TW_REGION_HEADER && kind <= kRegionCb ? kind : TW_REGION_HOLE; }
 
 // The cells of a strip that has too many regions.
 struct Cell {
@@ -28,8 +30,8 @@ struct Builder {
   int32_t cells_of = -1;
 };
 
-int count_region(const tw_region* region, void* user) {
-  Map& map = static_cast<Builder*>(user)->map;
+int count_region(const MapRegion* region, Builder& builder) {
+  Map& map = builder.map;
   const auto kind = static_cast<size_t>(known_kind(region->kind));
   map.by_kind[kind] += region->bytes;
   map.bytes += region->bytes;
@@ -59,16 +61,16 @@ int64_t cell_bytes(const Strip& strip) {
   return std::max<int64_t>(1, (strip.bytes + n - 1) / n);
 }
 
-void add_rank(Cell& cell, int64_t rank, int64_t bytes) {
-  ++cell.data_regions;
+void add_rank(Cell& cell, int64_t rank, int64_t last_rank, int64_t bytes) {
+  cell.data_regions += last_rank - rank + 1;
   cell.first_rank = std::min(cell.first_rank, rank);
-  cell.last_rank = std::max(cell.last_rank, rank);
+  cell.last_rank = std::max(cell.last_rank, last_rank);
   if (bytes <= cell.rank_bytes) return;
   cell.rank = rank;
   cell.rank_bytes = bytes;
 }
 
-void add_to_cells(std::vector<Cell>& cells, const Strip& strip, const tw_region& region) {
+void add_to_cells(std::vector<Cell>& cells, const Strip& strip, const MapRegion& region) {
   const int64_t size = cell_bytes(strip);
   const auto kind = static_cast<size_t>(known_kind(region.kind));
   for (int64_t at = region.offset; at < region.offset + region.bytes;) {
@@ -77,7 +79,7 @@ void add_to_cells(std::vector<Cell>& cells, const Strip& strip, const tw_region&
     Cell& cell = cells[static_cast<size_t>(index)];
     cell.by_kind[kind] += part;
     ++cell.regions;
-    if (region.kind == TW_REGION_DATA) add_rank(cell, region.rank, part);
+    if (region.kind == TW_REGION_DATA) add_rank(cell, region.rank, region.last_rank, part);
     at += part;
   }
 }
@@ -117,13 +119,13 @@ void cells_to_spans(Builder& builder) {
   builder.cells_of = -1;
 }
 
-int keep_region(const tw_region* region, void* user) {
-  Builder& builder = *static_cast<Builder*>(user);
+int keep_region(const MapRegion* region, Builder& builder) {
   if (region->physical < 0 || region->physical >= static_cast<int32_t>(builder.map.strips.size()))
     return caught_signal();
   Strip& strip = builder.map.strips[static_cast<size_t>(region->physical)];
   if (strip.exact) {
-    strip.spans.push_back({region->offset, region->bytes, known_kind(region->kind), region->rank, region->rank, 1});
+    strip.spans.push_back(
+        {region->offset, region->bytes, known_kind(region->kind), region->rank, region->last_rank, 1});
     return caught_signal();
   }
   if (builder.cells_of != region->physical) {
@@ -135,18 +137,68 @@ int keep_region(const tw_region* region, void* user) {
   return caught_signal();
 }
 
+template <auto take>
+int of_multifile(const tw_region* region, void* user) {
+  const MapRegion same{region->kind, region->physical, region->offset, region->bytes, region->rank, region->rank};
+  return take(&same, *static_cast<Builder*>(user));
+}
+
+int32_t kind_of(const tw_vp_region& region) {
+  switch (region.kind) {
+    case TW_VP_REGION_NB:
+      return kRegionNb;
+    case TW_VP_REGION_CB:
+      return kRegionCb;
+    case TW_VP_REGION_HEADER:
+      return TW_REGION_HEADER;
+    case TW_VP_REGION_BLOCKS:
+      return TW_REGION_DATA;
+    case TW_VP_REGION_UNUSED:
+      return TW_REGION_TAIL;
+    case TW_VP_REGION_TABLE:
+      return TW_REGION_FRAME;
+    default:
+      return TW_REGION_HOLE;
+  }
+}
+
+template <auto take>
+int of_vpfile(const tw_vp_region* region, void* user) {
+  const int32_t kind = kind_of(*region);
+  const bool data = kind == TW_REGION_DATA;
+  const MapRegion same{
+      kind, 0, region->offset, region->bytes, data ? region->first_vp : -1, data ? region->last_vp : -1};
+  return take(&same, *static_cast<Builder*>(user));
+}
+
+// `walk(take)` once to count, and once to keep.
+template <class Walk>
+Map build(Builder& builder, Walk walk) {
+  walk(true);
+  stop_if_interrupted();
+  choose_rows(builder.map);
+  walk(false);
+  stop_if_interrupted();
+  cells_to_spans(builder);
+  return std::move(builder.map);
+}
+
 }  // namespace
 
-std::string region_name(int32_t kind) {
+std::string region_name(const Map& map, int32_t kind) {
   switch (kind) {
+    case kRegionNb:
+      return "NB segment";
+    case kRegionCb:
+      return "CB segment";
     case TW_REGION_HEADER:
       return "header";
     case TW_REGION_FRAME:
-      return "frame";
+      return map.vpfile ? "table" : "frame";
     case TW_REGION_DATA:
-      return "data";
+      return map.vpfile ? "blocks" : "data";
     case TW_REGION_TAIL:
-      return "unused tail";
+      return map.vpfile ? "unused room" : "unused tail";
     case TW_REGION_INDEX:
       return "index";
     default:
@@ -167,13 +219,30 @@ Map make_map(const Multifile& multifile, const std::string& path, bool closed) {
   for (int64_t rank = 0; rank < std::min(summary.n_logical, kMostTaskRows); ++rank) {
     map.tasks.push_back({rank, multifile.name(rank), multifile.bytes(rank), 0});
   }
-  check(tw_multifile_regions(multifile.get(), count_region, &builder));
-  stop_if_interrupted();
-  choose_rows(map);
-  check(tw_multifile_regions(multifile.get(), keep_region, &builder));
-  stop_if_interrupted();
-  cells_to_spans(builder);
-  return std::move(builder.map);
+  return build(builder, [&](bool first) {
+    check(tw_multifile_regions(multifile.get(), first ? of_multifile<count_region> : of_multifile<keep_region>,
+                               &builder));
+  });
+}
+
+Map make_vp_map(const std::string& path) {
+  const tw_vpfile_stored stored = look_at_vpfile(path);
+  Builder builder;
+  Map& map = builder.map;
+  map.vpfile = true;
+  map.file = path;
+  map.closed = stored.closed != 0;
+  map.n_logical = stored.n_vps;
+  map.n_physical = 1;
+  map.strips.resize(1);
+  const auto walk = [&](bool first) {
+    check(tw_vpfile_regions(path.c_str(), first ? of_vpfile<count_region> : of_vpfile<keep_region>, &builder));
+  };
+  if (!map.closed) return build(builder, walk);
+  const Vpfile file(path);
+  for (int64_t vp = 0; vp < std::min(stored.n_vps, kMostTaskRows); ++vp)
+    map.tasks.push_back({vp, {}, file.bytes(vp), 0});
+  return build(builder, walk);
 }
 
 }  // namespace tool

@@ -10,7 +10,19 @@
 
 namespace tool {
 
-using KindBytes = std::array<int64_t, TW_REGION_INDEX + 1>;  // by TW_REGION_*
+// Kinds of byte ranges: TW_REGION_*, and of vpfiles two more. There a table of a superblock is a frame, what is unused
+// in it a tail.
+constexpr int32_t kRegionNb = TW_REGION_INDEX + 1;
+constexpr int32_t kRegionCb = TW_REGION_INDEX + 2;
+using KindBytes = std::array<int64_t, kRegionCb + 1>;
+
+// A byte range of either kind of file.
+struct MapRegion {
+  int32_t kind;
+  int32_t physical;
+  int64_t offset, bytes;
+  int64_t rank, last_rank;  // whose it is; -1: nobody's
+};
 
 // A byte range drawn as one piece.
 struct Span {
@@ -44,9 +56,10 @@ struct TaskRow {
 };
 
 struct Map {
+  bool vpfile = false;
   std::string file;
   bool closed = true;
-  int64_t n_logical = 0;
+  int64_t n_logical = 0;  // or virtual processors
   int32_t n_physical = 0;
   KindBytes by_kind = {};
   int64_t bytes = 0;
@@ -60,8 +73,10 @@ constexpr int64_t kMostTaskRows = 1000;
 constexpr int64_t kCellsPerRow = 500;
 
 Map make_map(const Multifile& multifile, const std::string& path, bool closed);
+Map make_vp_map(const std::string& path);
 
-std::string region_name(int32_t kind);  // "data", "hole", ...
+std::string region_name(const Map& map, int32_t kind);  // "data", "hole", ...
+inline const char* owner_name(const Map& map) { return map.vpfile ? "VP" : "task"; }
 
 // map_svg.cpp, map_html.cpp
 constexpr const char* kMapMark = "<!-- made by thalweg map -->";  // near the begin of each picture: it may be replaced

@@ -36,6 +36,10 @@ std::string fill_of(int32_t kind, int64_t rank) {
       return "url(#hole)";
     case TW_REGION_FRAME:
       return "#222222";
+    case kRegionNb:
+      return "#b8d8c0";
+    case kRegionCb:
+      return "#d9cfe8";
     default:
       return "#7a5195";  // headers and index
   }
@@ -43,8 +47,8 @@ std::string fill_of(int32_t kind, int64_t rank) {
 
 std::string owner(const Map& map, const Span& span) {
   if (span.rank < 0) return {};
-  if (span.many_tasks()) return fmt::format(" of tasks {} to {}", span.rank, span.last_rank);
-  std::string text = fmt::format(" of task {}", span.rank);
+  if (span.many_tasks()) return fmt::format(" of {}s {} to {}", owner_name(map), span.rank, span.last_rank);
+  std::string text = fmt::format(" of {} {}", owner_name(map), span.rank);
   if (span.rank < static_cast<int64_t>(map.tasks.size())) {
     const std::string& name = map.tasks[static_cast<size_t>(span.rank)].name;
     if (!name.empty()) text += fmt::format(" '{}'", name);
@@ -52,10 +56,14 @@ std::string owner(const Map& map, const Span& span) {
   return text;
 }
 
+std::string file_name(const Map& map, const Strip& strip) {
+  return map.vpfile ? "the data file" : fmt::format("physical file {}", strip.physical);
+}
+
 std::string tooltip(const Map& map, const Strip& strip, const Span& span) {
-  const std::string what = region_name(span.kind) + owner(map, span);
-  const std::string where = fmt::format("bytes {} to {} of physical file {}, {}", span.offset,
-                                        span.offset + span.bytes - 1, strip.physical, short_size(span.bytes));
+  const std::string what = region_name(map, span.kind) + owner(map, span);
+  const std::string where = fmt::format("bytes {} to {} of {}, {}", span.offset, span.offset + span.bytes - 1,
+                                        file_name(map, strip), short_size(span.bytes));
   if (strip.exact) return fmt::format("{}: {}", what, where);
   return fmt::format("mostly {}: {}, {}", what, where, count_text(span.regions, "range"));
 }
@@ -86,8 +94,8 @@ bool is_small_metadata(int32_t kind) {
 // Returns where the next strip begins.
 double draw_strip(std::string& svg, const Map& map, const Strip& strip, double top) {
   const double height = row_height(map);
-  svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"head\">physical file {}: {}, {}</text>\n", kLeft, top + 15,
-                     strip.physical, short_size(strip.bytes), count_text(strip.regions, "range"));
+  svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"head\">{}: {}, {}</text>\n", kLeft, top + 15,
+                     file_name(map, strip), short_size(strip.bytes), count_text(strip.regions, "range"));
   top += kTitle;
   for (int64_t row = 0; row < strip.rows && strip.bytes > 0; ++row) {
     const double y = top + static_cast<double>(row) * (height + kRowGap);
@@ -112,29 +120,47 @@ void legend_item(std::string& svg, double x, double y, const std::string& fill, 
 }
 
 double draw_legend(std::string& svg, const Map& map, double y) {
-  const int64_t shown = std::min(map.n_logical, kColours);
+  const bool coloured = !map.vpfile || map.by_kind[TW_REGION_DATA] > 0;
+  const int64_t shown = coloured ? std::min(map.n_logical, kColours) : 0;
   const double step = kWidth / static_cast<double>(kColours);
   for (int64_t i = 0; i < shown; ++i) {
     const bool many = map.n_logical > kColours;
     const std::string more = i + kColours < map.n_logical ? fmt::format(", {}, …", i + kColours) : "";
     legend_item(svg, kLeft + static_cast<double>(i) * step, y, kPalette[i],
-                fmt::format("task{} {}{}", many && !more.empty() ? "s" : "", i, more));
+                fmt::format("{}{} {}{}", owner_name(map), many && !more.empty() ? "s" : "", i, more));
   }
-  y += kLegendLine;
+  if (shown > 0) y += kLegendLine;
   int place = 0;
-  const bool many = std::ranges::any_of(map.strips, [](const Strip& strip) { return !strip.exact; });
-  if (many) legend_item(svg, kLeft, y, kManyTasks, "several tasks in one spot");
+  const bool many = std::ranges::any_of(map.strips, [](const Strip& strip) {
+    return !strip.exact || std::ranges::any_of(strip.spans, &Span::many_tasks);
+  });
+  if (many) legend_item(svg, kLeft, y, kManyTasks, fmt::format("several {}s in one spot", owner_name(map)));
   if (many) y += kLegendLine;
+  for (const int32_t kind : {kRegionNb, kRegionCb}) {
+    if (!map.vpfile) continue;
+    legend_item(svg, kLeft + 250.0 * place++, y, fill_of(kind, -1),
+                fmt::format("{}: {}", region_name(map, kind), short_size(map.by_kind[static_cast<size_t>(kind)])));
+  }
+  if (map.vpfile) {
+    y += kLegendLine;
+    place = 0;
+  }
   for (const int32_t kind : {TW_REGION_FRAME, TW_REGION_TAIL, TW_REGION_HOLE, TW_REGION_INDEX}) {
     int64_t bytes = map.by_kind[static_cast<size_t>(kind)];
     if (kind == TW_REGION_INDEX) bytes += map.by_kind[TW_REGION_HEADER];
-    const std::string name = kind == TW_REGION_INDEX ? "headers and index" : region_name(kind) + "s";
+    const std::string name = kind == TW_REGION_INDEX                ? (map.vpfile ? "headers" : "headers and index")
+                             : map.vpfile && kind == TW_REGION_TAIL ? "unused room"
+                                                                    : region_name(map, kind) + "s";
     legend_item(svg, kLeft + 250.0 * place++, y, fill_of(kind, -1), fmt::format("{}: {}", name, short_size(bytes)));
   }
   return y + kLegendLine + 8;
 }
 
 std::string headline(const Map& map) {
+  if (map.vpfile) {
+    return fmt::format("{}: {} in {}{}", printable(map.file), count_text(map.n_logical, "virtual processor"),
+                       short_size(map.bytes), map.closed ? "" : "; NOT CLOSED");
+  }
   return fmt::format("{}: {} in {}, {} of data in {}{}", printable(map.file), count_text(map.n_logical, "logical file"),
                      count_text(map.n_physical, "physical file"), short_size(map.by_kind[TW_REGION_DATA]),
                      short_size(map.bytes), map.closed ? "" : "; NOT CLOSED");

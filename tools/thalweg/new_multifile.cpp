@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "move_file.hpp"
 
@@ -24,15 +26,24 @@ bool exists(const std::string& path) {
 
 bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-// Physical files but the first: NAME.000001 may also be something that has nothing to do with multifiles.
-bool is_foreign(const std::string& path) {
+constexpr std::string_view kMagic = "\x89THALW\r\n";
+
+// The first bytes, as many as the magic has; nothing where it cannot be read as a regular file.
+std::optional<std::string> begin_of(const std::string& path) {
   const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status = {};
-  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return true;
-  constexpr char magic[] = "\x89THALW\r\n";
-  char begin[sizeof magic - 1];
-  const ssize_t got = pread(fd.get(), begin, sizeof begin, 0);
-  return got != 0 && (got != sizeof begin || std::memcmp(begin, magic, sizeof begin) != 0);
+  if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  std::string begin(kMagic.size(), '\0');
+  const ssize_t got = pread(fd.get(), begin.data(), begin.size(), 0);
+  if (got < 0) return std::nullopt;
+  begin.resize(static_cast<size_t>(got));
+  return begin;
+}
+
+// Physical files but the first: NAME.000001 may also be something that has nothing to do with multifiles.
+bool is_foreign(const std::string& path) {
+  const auto begin = begin_of(path);
+  return !begin || (!begin->empty() && *begin != kMagic);
 }
 
 [[noreturn]] void refuse_existing(const std::string& path) {
@@ -65,6 +76,8 @@ bool exchange(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
+
+bool begins_as_multifile(const std::string& path) { return begin_of(path) == kMagic; }
 
 std::string physical_name(const std::string& path, int32_t number) {
   return number == 0 ? path : fmt::format("{}.{:06d}", path, number);

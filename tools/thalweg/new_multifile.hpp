@@ -48,6 +48,8 @@ class NewMultifile {
   std::vector<Swap> swaps_;
 };
 
+bool begins_as_multifile(const std::string& path);  // false also where it cannot be read
+
 // Name of a physical file: PATH for the first, PATH.000001, ...
 std::string physical_name(const std::string& path, int32_t number);
 

@@ -14,8 +14,9 @@ namespace {
 
 constexpr char kMark = '\x01';
 
-constexpr const Command* kTable[] = {&kInfo,   &kLs,  &kCat,   &kPack, &kExtract,    &kDefrag, &kVerify,
-                                     &kRepair, &kMap, &kHints, &kTune, &kCompletion, &kMan};
+constexpr const Command* kTable[] = {&kInfo,     &kLs,     &kCat,    &kPack,       &kExtract,
+                                     &kDefrag,   &kVerify, &kRepair, &kMap,        &kVpFlatten,
+                                     &kVpImport, &kHints,  &kTune,   &kCompletion, &kMan};
 
 // Lines of at most 90 characters; line ends of `text` stay.
 std::string wrapped(std::string_view text) {
@@ -53,7 +54,7 @@ std::string marked(std::string word) {
 
 bool looks_like_ranks(std::string_view word) {
   return !word.empty() && word.front() >= '0' && word.front() <= '9' &&
-         word.find_first_not_of("0123456789-") == std::string_view::npos;
+         word.find_first_not_of("0123456789-,") == std::string_view::npos;
 }
 
 std::string footer(const Command& command) {
@@ -82,8 +83,8 @@ std::span<const Command> commands() {
 }
 
 std::unique_ptr<CLI::App> make_parser(Chosen& chosen, Common& common) {
-  auto app =
-      std::make_unique<CLI::App>("Looks into, makes, takes apart, checks and repairs Thalweg multifiles", "thalweg");
+  auto app = std::make_unique<CLI::App>(
+      "Looks into, makes, takes apart, checks and repairs Thalweg multifiles and vpfiles", "thalweg");
   app->set_version_flag("--version", fmt::format("thalweg {}", tw_version_string()), "Print the version and end");
   app->require_subcommand(1);
   app->footer(fmt::format("\nExit codes:\n{}\n'thalweg COMMAND --help' tells more about a command.", kExitCodes));
@@ -107,15 +108,20 @@ std::unique_ptr<CLI::App> make_parser(Chosen& chosen, Common& common) {
 std::vector<std::string> prepared_arguments(int argc, char** argv) {
   std::vector<std::string> words;
   const bool many_ranks = argc > 1 && std::string_view(argv[1]) == "extract";
-  bool after_option = false;  // the word is the value of --task
+  std::string option;         // --task or --vp
+  bool after_option = false;  // the word is the value of it
   bool after_rank = false;    // the word follows such a value
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const bool another_rank = many_ranks && after_rank && !after_option && looks_like_ranks(word);
-    if (another_rank) words.emplace_back("--task");
+    if (another_rank) words.push_back(option);
     words.push_back(marked(std::string(word)));
-    after_rank = after_option || another_rank || word.starts_with("--task=");
-    after_option = word == "--task" || word == "-t";
+    const bool value = word.find('=') != std::string_view::npos;
+    const bool task = word == "--task" || word == "-t" || word.starts_with("--task=");
+    const bool vp = word == "--vp" || word.starts_with("--vp=");
+    after_rank = after_option || another_rank || ((task || vp) && value);
+    if (task || vp) option = task ? "--task" : "--vp";
+    after_option = (task || vp) && !value;
   }
   std::ranges::reverse(words);  // CLI11 wants the last first
   return words;

@@ -1,4 +1,4 @@
-// The bar: label, blocks, per cent, bytes, bytes per second. Redrawn in place, erased at the end.
+// The bar: label, blocks, per cent, amount, amount per second. Redrawn in place, erased at the end.
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -42,8 +42,12 @@ void say(std::string_view text) {
   to_terminal(fmt::format("thalweg: {}\n", printable(text, false)));
 }
 
-Progress::Progress(std::string label, bool quiet)
-    : label_(std::move(label)), shown_(!quiet && capable_terminal()), started_(steady_clock::now()), drawn_(started_) {}
+Progress::Progress(std::string label, bool quiet, const char* thing)
+    : label_(std::move(label)),
+      thing_(thing),
+      shown_(!quiet && capable_terminal()),
+      started_(steady_clock::now()),
+      drawn_(started_) {}
 
 Progress::~Progress() { erase_bar(); }
 
@@ -66,12 +70,15 @@ int Progress::callback(int64_t done, int64_t total, void* user) {
   return 0;
 }
 
+std::string Progress::amount(int64_t done) const { return thing_ == nullptr ? short_size(done) : std::to_string(done); }
+
 void Progress::draw(int64_t done, int64_t total) {
   const double share = total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0.0;
   const double seconds = std::chrono::duration<double>(drawn_ - started_).count();
   const auto speed = static_cast<int64_t>(seconds > 0.2 ? static_cast<double>(done) / seconds : 0);
   const std::string numbers =
-      fmt::format(" {:3.0f} %  {} of {}  {}/s", share * 100, short_size(done), short_size(total), short_size(speed));
+      fmt::format(" {:3.0f} %  {} of {}{}  {}/s", share * 100, amount(done), amount(total),
+                  thing_ == nullptr ? std::string() : fmt::format(" {}", thing_), amount(speed));
   const int room = terminal_columns() - static_cast<int>(label_.size() + numbers.size()) - 4;
   const auto width = static_cast<size_t>(std::clamp(room, 0, 40));
   const auto full = static_cast<size_t>(share * static_cast<double>(width));

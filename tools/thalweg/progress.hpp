@@ -15,14 +15,15 @@ void say(std::string_view text);
 
 class Progress {
  public:
-  // Shown when standard error is a terminal that can move its cursor, and not `quiet`.
-  Progress(std::string label, bool quiet);
+  // Shown when standard error is a terminal that can move its cursor, and not `quiet`. Counts bytes; of `thing`, where
+  // one is given.
+  Progress(std::string label, bool quiet, const char* thing = nullptr);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
   // Draws at most ten times a second. Throws Interrupted when a signal came.
-  void update(int64_t done_bytes, int64_t total_bytes);
+  void update(int64_t done, int64_t total);
 
   // A tw_progress_fn; `user` is the Progress. Ends the work when a signal came.
   static int callback(int64_t done, int64_t total, void* user);
@@ -31,7 +32,10 @@ class Progress {
   void show(int64_t done, int64_t total);
   void draw(int64_t done, int64_t total);
 
+  std::string amount(int64_t done) const;
+
   std::string label_;
+  const char* thing_;
   bool shown_;
   std::chrono::steady_clock::time_point started_, drawn_;
 };

@@ -1,0 +1,146 @@
+// What a vpfile is: shape, segments, sizes of streams.
+#include "info_vpfile.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "stream_sizes.hpp"
+#include "vpfile.hpp"
+
+namespace tool {
+namespace {
+
+constexpr const char* kModes[] = {"NB", "CB", "IB"};  // by TW_VP_*
+
+// Only the IB segment makes streams differ.
+Json sizes_of(const std::string& path, const tw_vpfile_stored& stored, Json* each) {
+  StreamSizes sizes;
+  const int64_t lattice = stored.nb_bytes + stored.cb_bytes;
+  const bool equal = stored.block_bytes == 0;
+  if (equal) sizes.add(lattice, stored.n_vps);
+  if (!equal || each != nullptr) {
+    const Vpfile file(path);
+    for (int64_t vp = 0; vp < stored.n_vps; ++vp) {
+      if (vp % 1024 == 0) stop_if_interrupted();
+      const int64_t bytes = equal ? lattice : file.bytes(vp);
+      if (!equal) sizes.add(bytes);
+      if (each != nullptr) each->push_back(bytes);
+    }
+  }
+  return {{"total", sizes.total},
+          {"min", sizes.min},
+          {"max", sizes.max},
+          {"empty", sizes.empty},
+          {"histogram", histogram(sizes)}};
+}
+
+Json segments_of(const tw_vpfile_stored& stored) {
+  Json nb;
+  Json cb;
+  Json ib;
+  if (stored.nb_record != 0) {
+    nb = {{"record_bytes", stored.nb_record},
+          {"bytes_per_vp", stored.nb_bytes},
+          {"bytes", stored.nb_bytes * stored.n_vps}};
+  }
+  if (stored.cb_round != 0) {
+    cb = {
+        {"round_bytes", stored.cb_round}, {"bytes_per_vp", stored.cb_bytes}, {"bytes", stored.cb_bytes * stored.n_vps}};
+  }
+  if (stored.block_bytes != 0) {
+    ib = {
+        {"block_bytes", stored.block_bytes}, {"superblock_bytes", stored.superblock_bytes}, {"bytes", stored.ib_bytes}};
+  }
+  return {{"nb", nb}, {"cb", cb}, {"ib", ib}};
+}
+
+Json files_of(const std::string& path) {
+  Json files = Json::array();
+  for (const char* ending : {"", ".meta", ".first", ".dir"}) {
+    struct stat status = {};
+    const std::string name = path + ending;
+    if (stat(name.c_str(), &status) == 0) files.push_back({{"name", name}, {"bytes", status.st_size}});
+  }
+  return files;
+}
+
+Json describe(const std::string& path, bool each) {
+  const tw_vpfile_stored stored = look_at_vpfile(path);
+  const bool closed = stored.closed != 0;
+  Json info = json_head("info", path);
+  info["kind"] = "vpfile";
+  info["health"] = closed ? "closed" : "not closed";
+  info["closed"] = closed;
+  info["format"] = fmt::format("{}.{}", stored.version_major, stored.version_minor);
+  info["sessions"] = stored.sessions;
+  info["shape"] = shape_of(stored);
+  info["vps"] = stored.n_vps;
+  info["mode"] = kModes[stored.mode];
+  info["segments"] = segments_of(stored);
+  Json list = Json::array();
+  info["sizes"] = closed ? sizes_of(path, stored, each ? &list : nullptr) : Json();
+  info["files"] = files_of(path);
+  if (each && closed) info["vp_bytes"] = list;
+  info["exit_code"] = static_cast<int>(closed ? kFine : kDamaged);
+  return info;
+}
+
+void print_segments(const Json& segments) {
+  const auto line = [](const char* name, const Json& segment, const std::string& made_of) {
+    if (segment.is_null()) return;
+    put(fmt::format("  {}  {}, {}\n", name, size_text(segment["bytes"]), made_of));
+  };
+  const auto lattice = [](const Json& segment, const char* key, const char* thing) {
+    if (segment.is_null()) return std::string();
+    return fmt::format("{} of each virtual processor, {} of {}", short_size(segment["bytes_per_vp"]), thing,
+                       short_size(segment[key]));
+  };
+  const Json& ib = segments["ib"];
+  line("NB", segments["nb"], lattice(segments["nb"], "record_bytes", "records"));
+  line("CB", segments["cb"], lattice(segments["cb"], "round_bytes", "rounds"));
+  line("IB", ib,
+       ib.is_null() ? std::string()
+                    : fmt::format("blocks of {} in superblocks of {}", short_size(ib["block_bytes"]),
+                                  short_size(ib["superblock_bytes"])));
+}
+
+void print_text(const Json& info) {
+  const auto text = [&](const char* key) { return info[key].get<std::string>(); };
+  put(fmt::format("file            {}\n", printable(text("file"))));
+  put(fmt::format("kind            vpfile, mode {}\n", text("mode")));
+  put(fmt::format("health          {}\n", text("health")));
+  put(fmt::format("format          {}, {} written\n", text("format"), count_text(info["sessions"], "session")));
+  put(fmt::format("shape           {}: {}\n", shape_text(info["shape"].get<std::vector<int64_t>>()),
+                  count_text(info["vps"], "virtual processor")));
+  put("segments\n");
+  print_segments(info["segments"]);
+  const Json& sizes = info["sizes"];
+  if (!sizes.is_null()) {
+    put(fmt::format("streams         {}\n", size_text(sizes["total"])));
+    put(fmt::format("per processor   min {}, mean {}, max {}; {} empty\n", short_size(sizes["min"]),
+                    short_size(sizes["total"].get<int64_t>() / info["vps"].get<int64_t>()), short_size(sizes["max"]),
+                    sizes["empty"].get<int64_t>()));
+    print_histogram(sizes["histogram"]);
+  }
+  for (const Json& file : info["files"])
+    put(fmt::format("stored          {}: {}\n", printable(file["name"].get<std::string>()), size_text(file["bytes"])));
+  if (!info.contains("vp_bytes")) return;
+  int64_t vp = 0;
+  for (const Json& bytes : info["vp_bytes"]) put(fmt::format("vp {:>12} {:>15}\n", vp++, bytes.get<int64_t>()));
+}
+
+}  // namespace
+
+int info_of_vpfile(const std::string& path, bool each, const Common& common) {
+  const Json info = describe(path, each);
+  if (common.json) {
+    put_json(info);
+  } else {
+    print_text(info);
+  }
+  flush_output();
+  if (!info["closed"].get<bool>()) report_not_closed(path);
+  return info["exit_code"].get<int>();
+}
+
+}  // namespace tool

@@ -1,0 +1,66 @@
+// Passing name, then rename.
+#include "new_vpfile.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "common.hpp"
+#include "move_file.hpp"
+
+namespace tool {
+namespace {
+
+constexpr const char* kMeta = ".meta";
+
+bool exists(const std::string& path) {
+  struct stat status = {};
+  return lstat(path.c_str(), &status) == 0;
+}
+
+[[noreturn]] void refuse(const std::string& path) {
+  throw Failure(kUnsafe, fmt::format("refused: '{}' exists already; remove it, or choose another name", path));
+}
+
+void move_in(const std::string& from, const std::string& to) {
+  if (move_file(AT_FDCWD, from, to, false)) return;
+  if (errno == EEXIST) refuse(to);
+  fail_with_errno("rename to", to);
+}
+
+}  // namespace
+
+NewVpfile::NewVpfile(std::string path) : path_(std::move(path)), passing_(fmt::format("{}.part-{}", path_, getpid())) {
+  check_folder_of(path_);
+  for (const std::string& name : {path_, path_ + kMeta}) {
+    if (exists(name)) refuse(name);
+  }
+}
+
+NewVpfile::~NewVpfile() {
+  unlink(passing_.c_str());
+  unlink((passing_ + kMeta).c_str());
+}
+
+std::string NewVpfile::in_final_words(std::string message) const {
+  for (size_t at = message.find(passing_); at != std::string::npos; at = message.find(passing_, at + path_.size()))
+    message.replace(at, passing_.size(), path_);
+  return message;
+}
+
+void NewVpfile::publish() {
+  stop_if_interrupted();
+  move_in(passing_ + kMeta, path_ + kMeta);
+  try {
+    move_in(passing_, path_);
+  } catch (const Failure&) {
+    unlink((path_ + kMeta).c_str());
+    throw;
+  }
+}
+
+}  // namespace tool

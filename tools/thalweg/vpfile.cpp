@@ -1,0 +1,160 @@
+// Kinds of files, shapes, numbers of virtual processors.
+#include "vpfile.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "command.hpp"
+#include "new_multifile.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+bool is_regular_file(const std::string& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), R_OK) == 0;
+}
+
+// Numbers with commas between; empty when it is something else.
+std::vector<int64_t> numbers(std::string_view text) {
+  std::vector<int64_t> all;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (;;) {
+    int64_t number = 0;
+    const auto [rest, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number < 0) return {};
+    all.push_back(number);
+    if (rest == end) return all;
+    if (*rest != ',') return {};
+    at = rest + 1;
+  }
+}
+
+}  // namespace
+
+bool is_vpfile(const std::string& path) {
+  int yes = 0;
+  return tw_vpfile_is(path.c_str(), &yes) == TW_OK && yes != 0;
+}
+
+void refuse_other_kinds(const std::string& path) {
+  if (!is_regular_file(path) || begins_as_multifile(path) || is_vpfile(path)) return;
+  throw Failure(kDamaged,
+                fmt::format("'{}' is neither a multifile nor a vpfile: it does not begin as one, and no NAME.meta lies "
+                            "beside it; 'thalweg vp-import' makes one for an array",
+                            path),
+                TW_ERR_CORRUPT);
+}
+
+void check_vpfile_or_multifile(const std::string& path) {
+  refuse_other_kinds(path);
+  int yes = 0;
+  check(tw_vpfile_is(path.c_str(), &yes));
+}
+
+void explain_no_multifile(const std::string& path) {
+  refuse_other_kinds(path);
+  if (begins_as_multifile(path) || !is_vpfile(path)) return;
+  throw Failure(kUsage, fmt::format("'{}' is a vpfile; this command takes multifiles only", path));
+}
+
+void refuse_option_of_multifiles(bool given, const char* option, const std::string& path, const char* instead) {
+  if (given) throw Failure(kUsage, fmt::format("{} is for multifiles, and '{}' is a vpfile{}", option, path, instead));
+}
+
+void refuse_option_of_vpfiles(bool given, const char* option, const std::string& path, const char* instead) {
+  if (!given) return;
+  check_vpfile_or_multifile(path);
+  throw Failure(kUsage, fmt::format("{} is for vpfiles, and '{}' is a multifile{}", option, path, instead));
+}
+
+tw_vpfile_stored look_at_vpfile(const std::string& path) {
+  tw_vpfile_stored stored = {};
+  stored.struct_size = sizeof stored;
+  const tw_status status = tw_vpfile_look(path.c_str(), &stored);
+  if (status == TW_ERR_CORRUPT) {
+    throw Failure(kDamaged,
+                  fmt::format("{}; with the shape it can be made anew: thalweg repair {} --shape A,B,...",
+                              tw_last_error(), shell_word(path)),
+                  status);
+  }
+  check(status);
+  return stored;
+}
+
+std::vector<int64_t> parse_shape(const std::string& text) {
+  std::vector<int64_t> shape = numbers(text);
+  bool legal = !shape.empty() && shape.size() <= TW_VP_MOST_DIMS;
+  for (const int64_t extent : shape) legal = legal && extent > 0;
+  if (legal) return shape;
+  throw Failure(kUsage, fmt::format("'{}' is no shape: up to {} numbers from 1 on with commas between, as in 256,128",
+                                    text, static_cast<int>(TW_VP_MOST_DIMS)));
+}
+
+int64_t count_of(const std::vector<int64_t>& shape) {
+  int64_t n = 1;
+  for (const int64_t extent : shape) n *= extent;
+  return n;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) { return fmt::format("{}", fmt::join(shape, ",")); }
+
+std::vector<int64_t> shape_of(const tw_vpfile_stored& stored) { return {stored.shape, stored.shape + stored.n_dims}; }
+
+int64_t parse_vp(const std::string& text, const std::vector<int64_t>& shape, const std::string& path) {
+  const std::vector<int64_t> index = numbers(text);
+  const int64_t n = count_of(shape);
+  if (index.empty()) {
+    throw Failure(kUsage, fmt::format("'{}' is neither the number of a virtual processor nor its index in the shape, "
+                                      "as in 17 or 3,5",
+                                      text));
+  }
+  if (index.size() == 1) {
+    if (index[0] < n) return index[0];
+    throw Failure(kUsage, fmt::format("no virtual processor {}: '{}' has the numbers 0 to {}", text, path, n - 1));
+  }
+  bool inside = index.size() == shape.size();
+  int64_t vp = 0;
+  for (size_t i = 0; inside && i < shape.size(); ++i) {
+    inside = index[i] < shape[i];
+    vp = vp * shape[i] + index[i];
+  }
+  if (inside) return vp;
+  throw Failure(kUsage, fmt::format("no virtual processor {}: '{}' has the shape {}", text, path, shape_text(shape)));
+}
+
+std::pair<int64_t, int64_t> parse_vps(const std::string& text, const std::vector<int64_t>& shape,
+                                      const std::string& path) {
+  const size_t dash = text.find('-');
+  if (dash == std::string::npos || text.find(',') != std::string::npos) {
+    const int64_t vp = parse_vp(text, shape, path);
+    return {vp, vp};
+  }
+  const int64_t first = parse_vp(text.substr(0, dash), shape, path);
+  const int64_t last = parse_vp(text.substr(dash + 1), shape, path);
+  if (first <= last) return {first, last};
+  throw Failure(kUsage, fmt::format("'{}' is no range of virtual processors, as in 0-7", text));
+}
+
+Vpfile::Vpfile(const std::string& path) {
+  check(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &handle_));
+}
+
+Vpfile::~Vpfile() { tw_vpfile_close(handle_); }
+
+int64_t Vpfile::bytes(int64_t vp) const {
+  int64_t bytes = 0;
+  check(tw_vp_size(handle_, vp, &bytes));
+  return bytes;
+}
+
+void Vpfile::begin(int64_t vp) const { check(tw_vp_rewind(handle_, vp)); }
+
+}  // namespace tool
