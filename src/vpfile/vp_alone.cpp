@@ -102,8 +102,8 @@ Status VpFile::move_alone(Direction direction, std::uint64_t local, Piece piece)
 Result<std::uint64_t> VpFile::read_one(std::uint64_t local, std::span<std::byte> to) {
   TW_RETURN_IF_ERROR(check_local(local));
   if (!may_read_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for reading");
-  TW_RETURN_IF_ERROR(check_record());
   const std::lock_guard lock(mutex_);
+  TW_RETURN_IF_ERROR(check_record());
   TW_RETURN_IF_ERROR(go_apart());
   auto read = read_alone(local, to);
   if (!read.has_value()) states_[local].set(VpState::kError);
@@ -126,8 +126,8 @@ Result<std::uint64_t> VpFile::read_alone(std::uint64_t local, std::span<std::byt
 Result<std::uint64_t> VpFile::write_one(std::uint64_t local, std::span<const std::byte> data) {
   TW_RETURN_IF_ERROR(check_local(local));
   if (!may_write_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for writing");
-  TW_RETURN_IF_ERROR(check_record());
   const std::lock_guard lock(mutex_);
+  TW_RETURN_IF_ERROR(check_record());
   if (data.empty()) return std::uint64_t{0};
   TW_RETURN_IF_ERROR(go_apart());
   const Status status = write_alone(local, data);
