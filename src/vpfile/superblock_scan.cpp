@@ -11,6 +11,7 @@ using format::BlockRun;
 namespace {
 
 constexpr std::uint64_t kRunsAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
 
 // Puts a run over what is there: the later one holds.
 void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& all, std::uint64_t index,
@@ -113,7 +114,7 @@ std::uint64_t SuperblockScan::chunk() const {
 }
 
 // Later ones of `placed` hide earlier ones. What no table tells is a hole; or, where a table was lost, blocks of that
-// superblock, so that who reads them hears of the damage.
+// superblock, so that who reads them hears of the damage, unless there are so many that most must be a hole.
 void SuperblockScan::join(std::vector<Placed>& placed, VpChain& chain) const {
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> all;
   for (const Placed& one : placed) put_over(all, one.index, one.blocks, one.address);
@@ -122,8 +123,10 @@ void SuperblockScan::join(std::vector<Placed>& placed, VpChain& chain) const {
   std::uint64_t next = 0;
   const auto add_gap = [&](std::uint64_t blocks) {
     chain.damaged = chain.damaged || !lost_.empty();
-    const std::uint64_t most = lost_.empty() ? format::kMostHole : std::uint64_t{1};
-    const std::uint64_t address = lost_.empty() ? 0 : lost_[0] * per_superblock + geometry_.header_blocks();
+    const std::uint64_t most_lost = std::min(format::kMostRun, per_superblock - geometry_.header_blocks());
+    const bool hole = lost_.empty() || blocks / most_lost > kMostLostRuns;
+    const std::uint64_t most = hole ? format::kMostHole : most_lost;
+    const std::uint64_t address = hole ? 0 : lost_[0] * per_superblock + geometry_.header_blocks();
     for (; blocks > 0; blocks -= std::min(blocks, most)) chain.runs.push_back({address, std::min(blocks, most)});
   };
   for (const auto& [index, run] : all) {
