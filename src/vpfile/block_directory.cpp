@@ -44,6 +44,7 @@ Result<BlockDirectory::Stored> BlockDirectory::stored(std::uint64_t vp) {
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, 0, false));
   if (found.amount() > kMostOffset - setup_.geometry.lattice_bytes())
     return broken(setup_.first->path(), vp, "says more bytes than a file has");
+  TW_RETURN_IF_ERROR(check_link(vp, found.link()));
   return Stored{found.amount(), found.link()};
 }
 
@@ -53,12 +54,20 @@ Status BlockDirectory::set_bytes(std::uint64_t vp, std::uint64_t bytes) {
   return {};
 }
 
+// What leads elsewhere would be overwritten by entries that are made.
+Status BlockDirectory::check_link(std::uint64_t vp, Cursor link) const {
+  if (link == 0 || link < std::max(setup_.stored_end, end_)) return {};
+  return broken(setup_.overflow->path(), vp, "goes on behind the last entry");
+}
+
 // 0: there is none.
 Result<BlockDirectory::Cursor> BlockDirectory::next_of(std::uint64_t vp, Cursor which) {
   TW_ASSIGN_OR_RETURN(const EntryView first, entry(vp, 0, false));
   const Cursor tail = first.link();
   if (tail == 0 || which == tail) return Cursor{0};
+  TW_RETURN_IF_ERROR(check_link(vp, tail));
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, which == 0 ? tail : which, false));
+  TW_RETURN_IF_ERROR(check_link(vp, found.link()));
   return found.link();
 }
 

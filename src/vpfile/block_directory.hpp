@@ -20,7 +20,8 @@ class BlockDirectory {
     std::uint64_t next_page = 0;  // of entries of NAME.dir: that this task fills first, the others follow
     std::uint64_t step = 1;       //   in these steps
     std::uint64_t cache_bytes = 0;
-    bool stored = false;  // there may be entries already: those of other sessions
+    bool stored = false;           // there may be entries already: those of other sessions
+    std::uint64_t stored_end = 0;  // whose numbers are lower
   };
   explicit BlockDirectory(const Setup& setup);
 
@@ -53,6 +54,7 @@ class BlockDirectory {
   Result<format::EntryView> entry(std::uint64_t vp, Cursor which, bool change);
   Result<Place> locate(std::uint64_t vp, std::uint64_t index, Cursor from);
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
+  Status check_link(std::uint64_t vp, Cursor link) const;
   Result<Cursor> add_behind(std::uint64_t vp, Cursor which, std::uint64_t index, Cursor& last);
   bool joins(const format::BlockRun& before, const format::BlockRun& run) const;
   Status put(std::uint64_t vp, Cursor which, std::span<const format::BlockRun> runs);

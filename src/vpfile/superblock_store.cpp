@@ -280,6 +280,10 @@ Result<std::byte*> SuperblockStore::blocks(BlockRun run, bool change) {
   const std::uint64_t per_superblock = geometry.superblock_bytes / geometry.block_bytes;
   const std::uint64_t number = run.address / per_superblock;
   const std::uint64_t within = run.address % per_superblock;
+  const bool in_use = number < std::max(setup_.sealed, end_);  // what is not would be overwritten by new ones
+  if (!in_use)
+    return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': a pointer names superblock " +
+                                                 std::to_string(number) + ", which is behind the last one");
   TW_ASSIGN_OR_RETURN(Slot * slot, find(number));
   const bool there = within >= geometry.header_blocks() && within - geometry.header_blocks() <= slot->blocks &&
                      run.blocks <= slot->blocks - (within - geometry.header_blocks());

@@ -118,7 +118,8 @@ Status Patient::check_length() {
 }
 
 BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow, bool stored) const {
-  return BlockDirectory({&first, &overflow, meta_->id, meta_->geometry, 0, 1, kRepairCache, stored});
+  return BlockDirectory(
+      {&first, &overflow, meta_->id, meta_->geometry, 0, 1, kRepairCache, stored, stored ? meta_->end_of_entries : 0});
 }
 
 Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
@@ -200,6 +201,9 @@ Status Patient::verify() {
   if (meta_->geometry.has_ib()) {
     TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, meta_->id, meta_->geometry));
     for (const std::string& text : scan.findings()) find(text);
+    if (scan.end() > meta_->end_of_superblocks)
+      find("there is a superblock " + std::to_string(scan.end() - 1) + ", NAME.meta says that all are below " +
+           std::to_string(meta_->end_of_superblocks));
     TW_RETURN_IF_ERROR(check_directory(scan));
   }
   if (health_.findings == 0) return {};

@@ -392,7 +392,8 @@ Status VpFile::make_segment() {
                      pages + task,
                      tasks,
                      hints_.cache_bytes / 2,
-                     stored};
+                     stored,
+                     meta_.end_of_entries};
   segment_ = std::make_unique<IndependentSegment>(setup);
   if (durable_) segment_->set_durable();
   return {};

@@ -134,6 +134,8 @@ CASES = [
     ("meta_first_superblock", "the first superblock follows the lattice", "three_segments", CORRUPT, meta(112, "Q", 9)),
     ("meta_end_of_superblocks", "it is not before the first one", "three_segments", CORRUPT, meta(120, "Q", 0)),
     ("meta_end_of_entries", "it is 1 or more with S", "three_segments", CORRUPT, meta(128, "Q", 0)),
+    ("meta_superblocks_in_use", "all superblocks in use are lower", "sessions", CORRUPT, meta(120, "Q", 1)),
+    ("meta_entries_in_use", "all entries in use are lower", "chains", CORRUPT, meta(128, "Q", 1)),
     ("superblock_magic", "magic of a superblock", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock)),
     ("superblock_crc", "crc of the header", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + 40)),
     ("superblock_id", "the id is that of NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(8, "Q", 1)),
