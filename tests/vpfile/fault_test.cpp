@@ -188,7 +188,7 @@ class VpFaults : public SharedFiles {
 
 TEST_F(VpFaults, WhicheverCallFailsAllTasksHearTheSame) {
   for (const Setting& what : settings()) {
-    const std::uint64_t stride = kIsSanitized ? 11 : what.tasks == 2 ? 2 : 7;
+    const std::uint64_t stride = tries_less() ? 11 : what.tasks == 2 ? 2 : 7;
     std::uint64_t calls = 0;
     bool closed = false;
     const auto whole = make_memory_backend();
