@@ -280,8 +280,9 @@ Status Patient::write_meta(const SuperblockScan& scan) {
   }
   TW_RETURN_IF_ERROR(data_->sync());
   meta_->closed = true;
+  const OpenMode mode = meta_->sequence == 0 ? OpenMode::create : OpenMode::create_keep;  // an old slot must not hold
   ++meta_->sequence;
-  TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), OpenMode::create_keep));
+  TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), mode));
   TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta_->sequence), format::encode_meta(*meta_)));
   TW_RETURN_IF_ERROR(file->sync());
   return file->close();

@@ -141,6 +141,20 @@ TEST(VpGolden, RepairMakesTheSideFilesAnew) {
   }
 }
 
+// The slot that was refused must not hold any more.
+TEST(VpGolden, RepairOfAMetaThatIsRefusedIsRead) {
+  for (const json& entry : vp_manifest()["invalid"]) {
+    if (entry["name"] != "meta_block" && entry["name"] != "meta_end_of_superblocks") continue;
+    const Copy copy(entry);
+    const std::vector<std::int64_t> shape = entry["shape"];
+    EXPECT_EQ(tw_vpfile_repair(copy.path.c_str(), static_cast<std::int32_t>(shape.size()), shape.data(), nullptr,
+                               nullptr, nullptr, nullptr),
+              TW_OK)
+        << tw_last_error();
+    EXPECT_EQ(tw_vpfile_verify(copy.path.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  }
+}
+
 TEST(VpGolden, InvalidFilesAreRefusedWithTheCodeOfTheManifest) {
   for (const json& entry : vp_manifest()["invalid"]) {
     const std::string path = (kGolden / std::string(entry["files"][0]["file"])).string();
