@@ -38,7 +38,7 @@ Op<Status> VpFile::move_whole_row(Direction direction, const LatticeRow& row, st
   });
   access.extents = extents;
   // What a file that ends early does not have is zero (docs/format/vpfile.md, section 1).
-  if (direction == Direction::read) std::memset(packed, 0, vps_.count() * row.bytes);
+  if (direction == Direction::read && vps_.count() > 0) std::memset(packed, 0, vps_.count() * row.bytes);
   Outcome outcome = co_await file_->access(std::move(access));
   co_return std::move(outcome.status);
 }
