@@ -131,6 +131,21 @@ Result<const HintSpec*> find_hint(std::string_view name, HintScope scope) {
                        "unknown hint '" + std::string(name) + "'; " + proposal + "`thalweg hints` lists all");
 }
 
+Status for_each_hint(std::string_view text,
+                     const std::function<Status(std::string_view name, std::string_view value)>& set) {
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string_view entry = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    if (entry.empty()) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos)
+      return Status::error(Code::unknown_hint, "hint '" + std::string(entry) + "' has no value; write NAME=VALUE");
+    TW_RETURN_IF_ERROR(set(entry.substr(0, equals), entry.substr(equals + 1)));
+  }
+  return {};
+}
+
 Result<std::uint64_t> parse_hint(const HintSpec& spec, std::string_view text) {
   if (spec.type == HintType::boolean) {
     if (text == "1" || text == "true" || text == "yes") text = "on";

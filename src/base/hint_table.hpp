@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ std::span<const HintSpec> hint_table();  // of all scopes
 
 // unknown_hint when no hint of the scope has that name; the message proposes the nearest one, if any is near.
 Result<const HintSpec*> find_hint(std::string_view name, HintScope scope);
+
+// "name=value,name=value": `set` for each, in order, until it fails. unknown_hint where one has no value.
+Status for_each_hint(std::string_view text,
+                     const std::function<Status(std::string_view name, std::string_view value)>& set);
 
 // A value in the unit of the hint: bytes, count, position of the choice, 0 or 1. For bytes and count a word among
 // `values` gives kHintWord + its position.

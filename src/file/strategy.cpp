@@ -45,16 +45,8 @@ Status set_hint(FileHints& hints, std::string_view name, std::string_view value)
 
 Result<FileHints> parse_file_hints(std::string_view text) {
   FileHints hints;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const std::string_view entry = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    if (entry.empty()) continue;
-    const std::size_t equals = entry.find('=');
-    if (equals == std::string_view::npos)
-      return Status::error(Code::unknown_hint, "hint '" + std::string(entry) + "' has no value; write NAME=VALUE");
-    TW_RETURN_IF_ERROR(set_hint(hints, entry.substr(0, equals), entry.substr(equals + 1)));
-  }
+  TW_RETURN_IF_ERROR(
+      for_each_hint(text, [&](std::string_view name, std::string_view value) { return set_hint(hints, name, value); }));
   return hints;
 }
 

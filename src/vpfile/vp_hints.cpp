@@ -25,20 +25,11 @@ Status set_vp_hint(VpHints& hints, std::string_view name, std::string_view value
 
 Result<VpHints> parse_vp_hints(std::string_view text, std::string& of_file) {
   VpHints hints;
-  while (!text.empty()) {
-    const std::size_t comma = text.find(',');
-    const std::string_view entry = text.substr(0, comma);
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
-    if (entry.empty()) continue;
-    const std::size_t equals = entry.find('=');
-    if (equals == std::string_view::npos)
-      return Status::error(Code::unknown_hint, "hint '" + std::string(entry) + "' has no value; write NAME=VALUE");
-    if (find_hint(entry.substr(0, equals), HintScope::file).has_value()) {
-      of_file.append(of_file.empty() ? "" : ",").append(entry);
-      continue;
-    }
-    TW_RETURN_IF_ERROR(set_vp_hint(hints, entry.substr(0, equals), entry.substr(equals + 1)));
-  }
+  TW_RETURN_IF_ERROR(for_each_hint(text, [&](std::string_view name, std::string_view value) -> Status {
+    if (!find_hint(name, HintScope::file).has_value()) return set_vp_hint(hints, name, value);
+    of_file.append(of_file.empty() ? "" : ",").append(name).append("=").append(value);
+    return {};
+  }));
   return hints;
 }
 
