@@ -116,8 +116,8 @@ Op<Status> VpFile::close() {
       if (status.ok()) status = std::move(closed);
     }
   }
-  if (meta_file_ != nullptr) {
-    Status closed = meta_file_->close();
+  for (StoredFile* own : {meta_file_.get(), locked_.get()}) {
+    Status closed = own != nullptr ? own->close() : Status{};
     if (status.ok()) status = std::move(closed);
   }
   co_return co_await agree(group(), std::move(status));

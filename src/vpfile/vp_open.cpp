@@ -102,10 +102,16 @@ Status remove_side_files(Backend& backend, const std::string& path) {
 
 }  // namespace
 
+// Task 0, before it changes anything: other writers, and repair, stay away until the file is closed.
+Status VpFile::keep_others_away() {
+  if (locked_ != nullptr) return {};
+  TW_ASSIGN_OR_RETURN(locked_, backend_->open(path_, OpenMode::read_write));
+  return locked_->lock();
+}
+
 Status VpFile::write_meta(bool closed) {
   if (meta_file_ == nullptr) {
     TW_ASSIGN_OR_RETURN(meta_file_, backend_->open(vp_meta_path(path_), OpenMode::create_keep));
-    TW_RETURN_IF_ERROR(meta_file_->lock());
   }
   meta_.closed = closed;
   meta_.durable = durable_;
@@ -197,8 +203,9 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   Found found;
   found.hints = how.hints;
   TW_ASSIGN_OR_RETURN(const Mode mode, parse_mode(how));
-  if (mode.truncate) return found;
   TW_ASSIGN_OR_RETURN(const bool exists, backend_->exists(how.path));
+  if (exists && mode.write) TW_RETURN_IF_ERROR(keep_others_away());
+  if (mode.truncate) return found;
   if (exists) {
     TW_ASSIGN_OR_RETURN(const auto data, backend_->open(how.path, OpenMode::read));
     TW_ASSIGN_OR_RETURN(found.data_bytes, data->size());
@@ -274,7 +281,8 @@ Op<Status> VpFile::begin(bool is_new) {
   if (side.has_value()) side_ = std::static_pointer_cast<VpSideFiles>(side.value());
   if (status.ok() && side_ == nullptr) status = out_of_memory();
   if (status.ok() && may_write_ && group().rank() == 0) {
-    status = or_out_of_memory([&] {
+    status = or_out_of_memory([&]() -> Status {
+      TW_RETURN_IF_ERROR(keep_others_away());
       if (is_new) meta_.id = new_vp_identity();
       return begin_session();
     });

@@ -117,6 +117,7 @@ class VpFile {
   Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
   Op<Status> agree_on_boxes();
   Status begin_session();
+  Status keep_others_away();
   Status write_meta(bool closed);
   Status open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored);
   Status wrong_shape(const VpShape& given) const;
@@ -183,6 +184,7 @@ class VpFile {
   std::unique_ptr<PlainFile> file_;
   std::shared_ptr<VpSideFiles> side_;
   std::unique_ptr<StoredFile> meta_file_;  // of task 0, where it writes
+  std::unique_ptr<StoredFile> locked_;     // the same: the data file, kept from other writers
   VpHints hints_;
   LocalVps vps_;
   bool may_read_ = false;
