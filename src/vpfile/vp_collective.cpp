@@ -138,11 +138,13 @@ Op<Status> VpFile::transfer(VpTransfer what) {
   }
   if (facts.wrong != 0 || (facts.reads != 0 && facts.writes != 0)) {
     if (mine.ok() && facts.wrong == 0)
-      mine = Status::error(Code::invalid_argument, "some tasks read '" + path_ + "' and others write it in one call");
+      mine = or_out_of_memory([&] {
+        return Status::error(Code::invalid_argument, "some tasks read '" + path_ + "' and others write it in one call");
+      });
     co_return co_await agree(group(), std::move(mine));
   }
   if (facts.most_bytes == 0) co_return Status{};
-  Status status = choose_record(facts);  // the same on all tasks
+  Status status = or_out_of_memory([&] { return choose_record(facts); });  // the same on all tasks
   if (!status.ok()) co_return status;
   if (what.direction == Direction::write)
     status = co_await write_all(what, facts);
@@ -164,7 +166,8 @@ Op<Status> VpFile::write_all(VpTransfer& what, const VpFacts& facts) {
   }
   const std::uint64_t position = facts.most_position;
   const std::uint64_t most = kMostStream / geometry_.n;  // the same for all tasks
-  if (facts.most_bytes > most || position > most - facts.most_bytes) co_return too_long(0);
+  if (facts.most_bytes > most || position > most - facts.most_bytes)
+    co_return or_out_of_memory([&] { return too_long(0); });
   if (last_choice_.mode == VpMode::nb) {
     if (geometry_.record_bytes == 0) geometry_.record_bytes = facts.most_bytes;
   } else {
@@ -188,12 +191,16 @@ Op<Status> VpFile::read_all(VpTransfer& what, const VpFacts& facts) {
   const std::uint64_t position = facts.most_position;
   const std::uint64_t end = geometry_.lattice_bytes();
   const std::uint64_t there = position < end ? std::min(end - position, facts.most_bytes) : 0;
-  const bool in_lattice = facts.has_ib == 0 || there == facts.most_bytes;
+  // A row that a task cannot keep is not read as a whole for a part of it.
+  const std::uint64_t largest = std::max(geometry_.record_bytes, geometry_.buffer_bytes);
+  const bool fits = largest <= kMostRow / std::max<std::uint64_t>(facts.most_vps, 1);
+  bool in_lattice = facts.has_ib == 0 || there == facts.most_bytes;
   bool whole_row = false;
   if (facts.uniform() && there == facts.most_bytes) {
     const format::LatticeRow row = row_at(geometry_, position);
     whole_row = row.begin == position && row.bytes == facts.most_bytes;
   }
+  if (!whole_row && !fits) in_lattice = false;
   last_choice_ = choose_read(facts, in_lattice, whole_row);
   if (last_choice_.mode == VpMode::ib) {
     Status status = co_await store_row();

@@ -6,14 +6,14 @@
 namespace thalweg {
 
 void VpWalk::next() {
-  if (index_.empty()) {
+  if (what_.memory.vp_strides.empty()) {
     if (what_.active(local_)) at_ += what_.bytes_of(local_);
     ++local_;
     return;
   }
   ++local_;
   const auto strides = what_.memory.vp_strides;
-  for (std::size_t i = index_.size(); i-- > 0;) {
+  for (std::size_t i = counts_.size(); i-- > 0;) {
     at_ += strides[i];
     if (++index_[i] < counts_[i]) return;
     at_ -= strides[i] * static_cast<std::int64_t>(counts_[i]);

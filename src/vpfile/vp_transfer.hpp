@@ -1,11 +1,13 @@
 // VpTransfer: what a task wants moved between the streams of its VPs and memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "extent/extent.hpp"
+#include "format/vpfile_geometry.hpp"
 #include "vpfile/vp_shape.hpp"
 
 namespace thalweg {
@@ -38,9 +40,7 @@ struct VpTransfer {
 // Goes through the local VPs in order and says where the memory of each begins.
 class VpWalk {
  public:
-  VpWalk(const VpTransfer& what, const LocalVps& vps) : what_(what), counts_(vps.box().count), at_(what.memory.base) {
-    if (!what.memory.vp_strides.empty()) index_.resize(counts_.size());
-  }
+  VpWalk(const VpTransfer& what, const LocalVps& vps) : what_(what), counts_(vps.box().count), at_(what.memory.base) {}
   std::uint64_t local() const { return local_; }
   std::byte* memory() const { return at_; }
   void next();
@@ -48,7 +48,7 @@ class VpWalk {
  private:
   const VpTransfer& what_;
   const VpShape& counts_;
-  VpShape index_;  // in the box; empty: one behind the other
+  std::array<std::uint64_t, format::kMostDimensions> index_{};  // in the box
   std::uint64_t local_ = 0;
   std::byte* at_;
 };

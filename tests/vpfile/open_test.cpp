@@ -51,6 +51,36 @@ TEST_F(VpOpening, NewOnesTakeTheOldOnesAway) {
   EXPECT_EQ(streams(), (Texts{"", ""}));
 }
 
+TEST_F(VpOpening, AWriterKeepsOtherWritersAndRepairAway) {
+  on_vpfile(2, "w", {.shape = {2}}, [&](tw_vpfile* file, int task) {
+    EXPECT_EQ(tw_vp_write(file, task, "abc", 3, nullptr), TW_OK);
+    EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
+    if (task != 0) return;
+    for (const char* mode : {"w", "r+", "a"}) {
+      tw_vpfile* other = nullptr;
+      EXPECT_EQ(try_open(nullptr, mode, {.shape = {2}}, &other), TW_ERR_UNSAFE) << mode;
+    }
+    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
+  });
+
+  EXPECT_EQ(streams(), (Texts{"abc", "abc"}));
+}
+
+TEST_F(VpOpening, ARowThatNoTaskCanKeepIsReadInParts) {
+  constexpr std::size_t kRecord = std::size_t{80} << 20;
+  put("");
+  std::filesystem::resize_file(path(), 2 * kRecord);
+
+  on_vpfile(1, "r", {.shape = {2}, .hints = "record_bytes=80MiB"}, [&](tw_vpfile* file, int) {
+    char bytes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(std::string(bytes, 8), std::string(8, '\0'));
+    std::int32_t mode = 0;
+    EXPECT_EQ(tw_vpfile_mode(file, &mode, nullptr), TW_OK);
+    EXPECT_EQ(mode, TW_VP_IB);
+  });
+}
+
 TEST_F(VpOpening, ShapesAreLegalOrRefused) {
   EXPECT_EQ(told("w", {.shape = {0}}), TW_ERR_INVALID);
   EXPECT_EQ(told("w", {.shape = {3, -1}}), TW_ERR_INVALID);
