@@ -1,7 +1,6 @@
 #include "format/vpfile_directory.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 
 #include "base/crc32c.hpp"
@@ -11,19 +10,11 @@ namespace thalweg::format {
 
 namespace {
 
-constexpr std::uint64_t kHole = std::uint64_t{1} << 63;
-constexpr unsigned kRunBits = 12;
 constexpr std::size_t kDirectoryCrcOffset = kDirectoryHeader - 4;
 
 std::string_view magic_of(DirectoryFile which) { return which == DirectoryFile::first ? "TWVPFRST" : "TWVPDIRE"; }
 
 const char* name_of(DirectoryFile which) { return which == DirectoryFile::first ? "NAME.first" : "NAME.dir"; }
-
-std::uint32_t entry_crc(ByteView covered, DirectoryFile which, std::uint64_t number, const VpIdentity& id) {
-  std::array<std::byte, 28> place;
-  FieldWriter(place).put_bytes(id).put(static_cast<std::uint32_t>(which)).put(number);
-  return crc32c(covered, crc32c(place));
-}
 
 // Entries are whole words.
 bool is_zero(ByteView bytes) {
@@ -37,17 +28,6 @@ bool is_zero(ByteView bytes) {
 bool begins_as_directory(ByteView file) {
   const std::string_view magic = magic_of(DirectoryFile::first);
   return file.size() >= magic.size() && FieldReader(file).get_magic(magic);
-}
-
-std::uint64_t encode_pointer(BlockRun run) {
-  assert(run.blocks >= 1 && run.blocks <= (run.is_hole() ? kMostHole : kMostRun));
-  return run.is_hole() ? kHole | run.blocks : run.address << kRunBits | (run.blocks - 1);
-}
-
-BlockRun decode_pointer(std::uint64_t pointer) {
-  if (pointer == 0) return {};
-  if ((pointer & kHole) != 0) return {0, pointer & ~kHole};
-  return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
 }
 
 std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header) {
@@ -70,24 +50,36 @@ Status check_directory_header(ByteView bytes, const DirectoryHeader& expected) {
   return {};
 }
 
-void seal_entry(ByteSpan entry, DirectoryFile which, std::uint64_t number, const VpIdentity& id) {
-  const std::size_t covered = entry.size() - 4;
-  store_le<std::uint32_t>(entry.subspan(covered), entry_crc(entry.first(covered), which, number, id));
+EntrySealer::EntrySealer(DirectoryFile which, const VpIdentity& id) : which_(which) {
+  std::array<std::byte, 20> bytes;
+  FieldWriter(bytes).put_bytes(id).put(static_cast<std::uint32_t>(which));
+  before_ = crc32c(bytes);
 }
 
-Status check_entry(ByteView entry, DirectoryFile which, std::uint64_t number, const VpIdentity& id) {
+std::uint32_t EntrySealer::crc_of(ByteView covered, std::uint64_t number) const {
+  std::array<std::byte, 8> place;
+  store_le<std::uint64_t>(place, number);
+  return crc32c(covered, crc32c(place, before_));
+}
+
+void EntrySealer::seal(ByteSpan entry, std::uint64_t number) const {
+  const std::size_t covered = entry.size() - 4;
+  store_le<std::uint32_t>(entry.subspan(covered), crc_of(entry.first(covered), number));
+}
+
+Status EntrySealer::check(ByteView entry, std::uint64_t number) const {
   if (is_zero(entry)) return {};
   const std::size_t covered = entry.size() - 4;
   const std::size_t pointers = (entry.size() - 24) / 8;
-  const auto where = [&] { return std::string(name_of(which)) + ", entry " + std::to_string(number); };
-  if (load_le<std::uint32_t>(entry.subspan(covered)) != entry_crc(entry.first(covered), which, number, id))
+  const auto where = [&] { return std::string(name_of(which_)) + ", entry " + std::to_string(number); };
+  if (load_le<std::uint32_t>(entry.subspan(covered)) != crc_of(entry.first(covered), number))
     return corrupt(where() + ": its checksum does not match");
   const auto used = load_le<std::uint32_t>(entry.subspan(covered - 4));
   if (used > pointers) return corrupt(where() + ": it has more pointers in use than there are");
   for (std::uint32_t i = 0; i < used; ++i) {
     const auto pointer = load_le<std::uint64_t>(entry.subspan(16 + 8 * std::size_t{i}));
     const BlockRun run = decode_pointer(pointer);
-    const bool hole = (pointer & kHole) != 0;
+    const bool hole = (pointer & kHolePointer) != 0;
     if (run.blocks == 0 || (hole ? run.blocks > kMostHole : run.address == 0))
       return corrupt(where() + ": pointer " + std::to_string(i) + " is none");
   }

@@ -2,6 +2,8 @@
 // hold them. Sections 4 and 5 of docs/format/vpfile.md.
 #pragma once
 
+#include <cassert>
+
 #include "base/endian.hpp"
 #include "format/vpfile_geometry.hpp"
 
@@ -19,8 +21,17 @@ struct BlockRun {
   bool is_hole() const { return address == 0; }
   bool operator==(const BlockRun&) const = default;
 };
-std::uint64_t encode_pointer(BlockRun run);
-BlockRun decode_pointer(std::uint64_t pointer);
+inline constexpr std::uint64_t kHolePointer = std::uint64_t{1} << 63;
+inline constexpr unsigned kRunBits = 12;
+inline std::uint64_t encode_pointer(BlockRun run) {
+  assert(run.blocks >= 1 && run.blocks <= (run.is_hole() ? kMostHole : kMostRun));
+  return run.is_hole() ? kHolePointer | run.blocks : run.address << kRunBits | (run.blocks - 1);
+}
+inline BlockRun decode_pointer(std::uint64_t pointer) {
+  if (pointer == 0) return {};
+  if ((pointer & kHolePointer) != 0) return {0, pointer & ~kHolePointer};
+  return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
+}
 
 enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
 
@@ -60,9 +71,19 @@ inline std::uint64_t entry_bytes(std::uint32_t pointers) { return 24 + 8 * std::
 inline std::uint64_t entry_offset(DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
   return kFirstEntry + (which == DirectoryFile::first ? number : number - 1) * entry_bytes(pointers);
 }
-// Puts the checksum into its place.
-void seal_entry(ByteSpan entry, DirectoryFile which, std::uint64_t number, const VpIdentity& id);
-// corrupt_file where the checksum does not match or a pointer is none. Zeros are an empty entry.
-Status check_entry(ByteView entry, DirectoryFile which, std::uint64_t number, const VpIdentity& id);
+// The checksums of the entries of a file. They cover whose entry it is.
+class EntrySealer {
+ public:
+  EntrySealer(DirectoryFile which, const VpIdentity& id);
+  // Puts the checksum of entry `number` into its place.
+  void seal(ByteSpan entry, std::uint64_t number) const;
+  // corrupt_file where it does not match or a pointer is none. Zeros are an empty entry.
+  Status check(ByteView entry, std::uint64_t number) const;
+
+ private:
+  std::uint32_t crc_of(ByteView covered, std::uint64_t number) const;
+  DirectoryFile which_;
+  std::uint32_t before_;  // of what is the same for all entries
+};
 
 }  // namespace thalweg::format

@@ -102,10 +102,6 @@ std::array<std::byte, kSealBytes> encode_seal(const Seal& seal, const Superblock
   return bytes;
 }
 
-void encode_row(const SuperblockRow& row, ByteSpan out) {
-  FieldWriter(out).put(row.vp).put(row.index).put(row.n).put(row.blocks).put(row.first_block).put(row.bytes);
-}
-
 Result<ParsedSuperblock> parse_superblock(ByteView image, const VpIdentity& id, std::uint64_t number,
                                           const VpGeometry& geometry) {
   ParsedSuperblock parsed;

@@ -49,7 +49,14 @@ struct SuperblockRow {
   std::uint32_t bytes = 0;
   bool operator==(const SuperblockRow&) const = default;
 };
-void encode_row(const SuperblockRow& row, ByteSpan out);
+inline void encode_row(const SuperblockRow& row, ByteSpan out) {
+  store_le(out, row.vp);
+  store_le(out.subspan(8), row.index);
+  store_le(out.subspan(16), row.n);
+  store_le(out.subspan(20), row.blocks);
+  store_le(out.subspan(24), row.first_block);
+  store_le(out.subspan(28), row.bytes);
+}
 
 // Where things are in a superblock of `geometry`.
 inline std::uint64_t block_offset(const VpGeometry& geometry, std::uint64_t block) {

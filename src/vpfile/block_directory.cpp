@@ -1,6 +1,7 @@
 #include "vpfile/block_directory.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "base/size_units.hpp"
@@ -29,6 +30,9 @@ std::uint64_t blocks_of(const EntryView& entry) {
 
 BlockDirectory::BlockDirectory(const Setup& setup)
     : setup_(setup),
+      entry_bytes_(format::entry_bytes(setup.geometry.pointers)),
+      superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) -
+                        std::countr_zero(setup.geometry.block_bytes)),
       first_({setup.first, format::DirectoryFile::first, setup.id, setup.geometry.pointers, setup.stored,
               setup.cache_bytes / 2}),
       overflow_({setup.overflow, format::DirectoryFile::overflow, setup.id, setup.geometry.pointers, setup.stored,
@@ -127,28 +131,10 @@ Result<BlockDirectory::Cursor> BlockDirectory::add_behind(std::uint64_t vp, Curs
   return made;
 }
 
-bool BlockDirectory::joins(const BlockRun& before, const BlockRun& run) const {
-  const std::uint64_t sum = before.blocks + run.blocks;
-  if (before.is_hole() || run.is_hole()) return before.is_hole() && run.is_hole() && sum <= format::kMostHole;
-  const std::uint64_t per_superblock = setup_.geometry.superblock_bytes / setup_.geometry.block_bytes;
-  return before.address + before.blocks == run.address && sum <= format::kMostRun &&
-         before.address / per_superblock == run.address / per_superblock;
-}
-
-Status BlockDirectory::append(std::uint64_t vp, BlockRun run, Cursor& last) {
+Status BlockDirectory::append(std::uint64_t vp, BlockRun run, std::uint64_t bytes, Cursor& last) {
   TW_ASSIGN_OR_RETURN(EntryView tail, entry(vp, last, true));
-  const std::uint32_t used = tail.used();
-  if (used > 0 && joins(tail.run(used - 1), run)) {
-    BlockRun joined = tail.run(used - 1);
-    joined.blocks += run.blocks;
-    tail.set_run(used - 1, joined);
-    return {};
-  }
-  if (used < setup_.geometry.pointers) {
-    tail.set_run(used, run);
-    tail.set_used(used + 1);
-    return {};
-  }
+  if (last == 0) tail.set_amount(bytes);
+  if (append_to(tail, run)) return {};
   const std::uint64_t index = (last == 0 ? 0 : tail.amount()) + blocks_of(tail);
   TW_ASSIGN_OR_RETURN(const Cursor made, add_behind(vp, last, index, last));
   return put(vp, made, {&run, 1});

@@ -36,8 +36,17 @@ class BlockDirectory {
   Status set_bytes(std::uint64_t vp, std::uint64_t bytes);
   // The rest of the run, or hole, that has block `index` of `vp`, from that block on.
   Result<format::BlockRun> find(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
-  // Puts a run behind the others. `last` is that of the VP.
-  Status append(std::uint64_t vp, format::BlockRun run, Cursor& last);
+  // Puts a run behind the others. `last` is that of the VP. Its stream now has `bytes` bytes, which set_bytes() must
+  // tell unless the VP has no entry in NAME.dir.
+  Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t bytes, Cursor& last);
+  // The entry in which `which` ends or goes on, where it is at hand; else an empty span.
+  std::span<std::byte> at_hand(std::uint64_t vp, Cursor which, bool change) {
+    std::byte* entry = which == 0 ? first_.at_hand(vp, change) : overflow_.at_hand(which, change);
+    return {entry, entry != nullptr ? entry_bytes_ : 0};
+  }
+  bool has_room(const format::EntryView& tail) const { return tail.used() < setup_.geometry.pointers; }
+  // Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.
+  bool append_to(format::EntryView& tail, format::BlockRun run) const;
   // Puts a run in place of blocks of another one, or of a hole, from block `index` on. `last` is that of the VP.
   Status replace(std::uint64_t vp, std::uint64_t index, format::BlockRun run, Cursor& last);
   Status flush();
@@ -56,14 +65,37 @@ class BlockDirectory {
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
   Status check_link(std::uint64_t vp, Cursor link) const;
   Result<Cursor> add_behind(std::uint64_t vp, Cursor which, std::uint64_t index, Cursor& last);
-  bool joins(const format::BlockRun& before, const format::BlockRun& run) const;
+  bool joins(const format::BlockRun& before, const format::BlockRun& run) const {
+    const std::uint64_t sum = before.blocks + run.blocks;
+    if (before.is_hole() || run.is_hole()) return before.is_hole() && run.is_hole() && sum <= format::kMostHole;
+    return before.address + before.blocks == run.address && sum <= format::kMostRun &&
+           before.address >> superblock_shift_ == run.address >> superblock_shift_;
+  }
   Status put(std::uint64_t vp, Cursor which, std::span<const format::BlockRun> runs);
 
   Setup setup_;
+  std::size_t entry_bytes_;
+  int superblock_shift_;  // of numbers of blocks
   EntryPages first_;
   EntryPages overflow_;
   std::uint64_t next_;  // entry to be made
   std::uint64_t end_;
 };
+
+inline bool BlockDirectory::append_to(format::EntryView& tail, format::BlockRun run) const {
+  const std::uint32_t used = tail.used();
+  if (used > 0) {
+    format::BlockRun joined = tail.run(used - 1);
+    if (joins(joined, run)) {
+      joined.blocks += run.blocks;
+      tail.set_run(used - 1, joined);
+      return true;
+    }
+  }
+  if (used >= setup_.geometry.pointers) return false;
+  tail.set_run(used, run);
+  tail.set_used(used + 1);
+  return true;
+}
 
 }  // namespace thalweg

@@ -13,31 +13,37 @@ constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
+std::uint64_t EntryPages::Marks::next(std::uint64_t slot, bool set) const {
+  while (slot < kPerPage) {
+    const std::uint64_t word = set ? words_[slot / 64] : ~words_[slot / 64];
+    const std::uint64_t left = word >> (slot % 64);
+    if (left != 0) return slot + static_cast<std::uint64_t>(std::countr_zero(left));
+    slot = (slot / 64 + 1) * 64;
+  }
+  return kPerPage;
+}
+
+void EntryPages::Marks::clear(std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t slot = begin; slot < end; ++slot) words_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+}
+
 EntryPages::EntryPages(const Setup& setup)
     : setup_(setup),
+      sealer_(setup.which, setup.id),
+      base_(setup.which == format::DirectoryFile::overflow ? 1 : 0),
       entry_bytes_(format::entry_bytes(setup.pointers)),
-      most_pages_(std::max<std::size_t>(kLeastPages, setup.cache_bytes / (kPerPage * entry_bytes_))) {}
-
-std::uint64_t EntryPages::first_of(const Page& page) const {
-  return page.number * kPerPage + (setup_.which == format::DirectoryFile::overflow ? 1 : 0);
-}
-
-std::span<std::byte> EntryPages::bytes_of(Page& page, std::uint64_t slot) const {
-  return std::span(page.bytes).subspan(slot * entry_bytes_, entry_bytes_);
-}
+      most_pages_(std::max<std::size_t>(kLeastPages, setup.cache_bytes / (kPerPage * entry_bytes_))),
+      pages_now_(kLeastPages) {}
 
 Status EntryPages::store(Page& page) {
   const std::uint64_t first = first_of(page);
-  while (page.changed != 0) {
-    const auto begin = static_cast<std::uint64_t>(std::countr_zero(page.changed));
-    const std::uint64_t n = static_cast<std::uint64_t>(std::countr_one(page.changed >> begin));
-    for (std::uint64_t slot = begin; slot < begin + n; ++slot)
-      seal_entry(bytes_of(page, slot), setup_.which, first + slot, setup_.id);
+  for (std::uint64_t begin = page.changed.next(0, true); begin < kPerPage; begin = page.changed.next(begin, true)) {
+    const std::uint64_t end = page.changed.next(begin, false);
+    for (std::uint64_t slot = begin; slot < end; ++slot) sealer_.seal(bytes_of(page, slot), first + slot);
     const std::uint64_t offset = format::entry_offset(setup_.which, setup_.pointers, first + begin);
-    TW_RETURN_IF_ERROR(
-        setup_.file->write(offset, std::span(page.bytes).subspan(begin * entry_bytes_, n * entry_bytes_)));
-    const std::uint64_t stored = n == kPerPage ? ~std::uint64_t{0} : ((std::uint64_t{1} << n) - 1) << begin;
-    page.changed &= ~stored;
+    const auto run = std::span(page.bytes).subspan(begin * entry_bytes_, (end - begin) * entry_bytes_);
+    TW_RETURN_IF_ERROR(setup_.file->write(offset, run));
+    page.changed.clear(begin, end);
   }
   return {};
 }
@@ -52,7 +58,7 @@ Status EntryPages::flush() {
 }
 
 Result<std::size_t> EntryPages::free_page() {
-  if (pages_.size() < most_pages_) {
+  if (pages_.size() < pages_now_) {
     pages_.emplace_back();
     return pages_.size() - 1;
   }
@@ -65,8 +71,8 @@ Result<std::size_t> EntryPages::free_page() {
     }
     TW_RETURN_IF_ERROR(store(page));
     ++hand_;
+    gone_.insert(page.number);
     place_of_.erase(page.number);
-    if (!setup_.stored) gone_.insert(page.number);
     if (last_found_ == i) last_found_ = kNone;
     return i;
   }
@@ -74,46 +80,47 @@ Result<std::size_t> EntryPages::free_page() {
 
 Status EntryPages::load(Page& page, std::uint64_t number) {
   page.number = kNoPage;
-  page.changed = page.verified = 0;
-  page.bytes.resize(kPerPage * entry_bytes_);
-  const std::uint64_t offset = format::kFirstEntry + number * kPerPage * entry_bytes_;
+  page.changed.set_all(false);
+  const bool is_stored = setup_.stored || gone_.count(number) != 0;
+  page.verified.set_all(!is_stored);
   std::size_t got = 0;
-  if (setup_.stored || gone_.erase(number) != 0) {
-    TW_ASSIGN_OR_RETURN(got, setup_.file->read(offset, page.bytes));
+  if (is_stored) {
+    page.bytes.resize(kPerPage * entry_bytes_);
+    TW_ASSIGN_OR_RETURN(got, setup_.file->read(format::kFirstEntry + number * kPerPage * entry_bytes_, page.bytes));
+    std::fill(page.bytes.begin() + static_cast<std::ptrdiff_t>(got), page.bytes.end(), std::byte{0});
+  } else {
+    page.bytes.assign(kPerPage * entry_bytes_, std::byte{0});
   }
-  std::fill(page.bytes.begin() + static_cast<std::ptrdiff_t>(got), page.bytes.end(), std::byte{0});
+  place_of_.emplace(number, static_cast<std::size_t>(&page - pages_.data()));
+  gone_.erase(number);
   page.number = number;
   return {};
 }
 
 Result<std::size_t> EntryPages::find(std::uint64_t number) {
-  if (last_found_ != kNone && pages_[last_found_].number == number) return last_found_;
   const auto known = place_of_.find(number);
+  std::size_t place = 0;
   if (known != place_of_.end()) {
-    last_found_ = known->second;
+    place = known->second;
   } else {
-    TW_ASSIGN_OR_RETURN(const std::size_t place, free_page());
+    if (gone_.count(number) != 0) pages_now_ = std::min(most_pages_, pages_now_ + 1);
+    TW_ASSIGN_OR_RETURN(place, free_page());
     TW_RETURN_IF_ERROR(load(pages_[place], number));
-    place_of_.emplace(number, place);
-    last_found_ = place;
   }
-  pages_[last_found_].used = true;
-  return last_found_;
+  pages_[place].used = true;
+  return place;
 }
 
-Result<format::EntryView> EntryPages::entry(std::uint64_t number, bool change) {
-  const std::uint64_t at = setup_.which == format::DirectoryFile::overflow ? number - 1 : number;
-  TW_ASSIGN_OR_RETURN(const std::size_t place, find(at / kPerPage));
-  Page& page = pages_[place];
-  const std::uint64_t bit = std::uint64_t{1} << (at % kPerPage);
-  const std::span<std::byte> bytes = bytes_of(page, at % kPerPage);
-  if ((page.verified & bit) == 0) {
-    const Status whole = check_entry(bytes, setup_.which, number, setup_.id);
-    if (!whole.ok()) return whole.with_context("'" + setup_.file->path() + "'");
-    page.verified |= bit;
-  }
-  if (change) page.changed |= bit;
-  return format::EntryView(bytes);
+Status EntryPages::verify(Page& page, std::uint64_t slot) const {
+  const Status whole = sealer_.check(bytes_of(page, slot), first_of(page) + slot);
+  if (!whole.ok()) return whole.with_context("'" + setup_.file->path() + "'");
+  page.verified.set(slot);
+  return {};
+}
+
+Result<format::EntryView> EntryPages::entry_elsewhere(std::uint64_t number, bool change) {
+  TW_ASSIGN_OR_RETURN(last_found_, find((number - base_) / kPerPage));
+  return entry(number, change);
 }
 
 }  // namespace thalweg

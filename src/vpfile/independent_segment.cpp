@@ -1,6 +1,7 @@
 #include "vpfile/independent_segment.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace thalweg {
@@ -9,6 +10,7 @@ using format::BlockRun;
 
 IndependentSegment::IndependentSegment(const Setup& setup)
     : block_(setup.superblocks.geometry.block_bytes),
+      block_shift_(std::countr_zero(block_)),
       stored_(setup.stored),
       superblocks_(setup.superblocks),
       directory_(setup.directory) {}
@@ -24,6 +26,53 @@ Status IndependentSegment::load(VpState& state, std::uint64_t vp) {
   return {};
 }
 
+bool IndependentSegment::load_at_hand(VpState& state, std::uint64_t vp) {
+  if (stored_ && directory_.at_hand(vp, 0, false).empty()) return false;
+  return load(state, vp).ok();
+}
+
+bool IndependentSegment::read_at_hand(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {
+  const auto entry = directory_.at_hand(vp, state.cursor(), false);
+  if (entry.empty()) return false;
+  const format::EntryView view(entry);
+  std::uint64_t index = state.cursor() == 0 ? 0 : view.amount();
+  const std::uint64_t wanted = index_of(from);
+  if (wanted < index) return false;
+  for (std::uint32_t slot = 0; slot < view.used(); ++slot) {
+    BlockRun run = view.run(slot);
+    const std::uint64_t skipped = wanted - index;
+    index += run.blocks;
+    if (wanted >= index) continue;
+    if (run.is_hole() || blocks_for(within(from) + to.size()) > run.blocks - skipped) return false;
+    const std::byte* memory = superblocks_.blocks_at_hand({run.address + skipped, run.blocks - skipped});
+    if (memory == nullptr) return false;
+    std::memcpy(to.data(), memory + within(from), to.size());
+    return true;
+  }
+  return false;
+}
+
+// Behind a stream that ends with a block.
+bool IndependentSegment::append_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data) {
+  if (within(state.bytes) != 0) return false;
+  const auto entry = directory_.at_hand(vp, state.last, true);
+  if (entry.empty()) return false;
+  format::EntryView tail(entry);
+  if (!directory_.has_room(tail)) return false;
+  const std::uint64_t blocks = blocks_for(data.size());
+  BlockRun run;
+  std::byte* memory = superblocks_.take_at_hand(vp, index_of(state.bytes), blocks, data.size(), run);
+  if (memory == nullptr) return false;
+  std::memcpy(memory, data.data(), data.size());
+  std::memset(memory + data.size(), 0, blocks * block_ - data.size());
+  const std::uint64_t bytes = state.bytes + data.size();
+  directory_.append_to(tail, run);
+  if (state.last == 0) tail.set_amount(bytes);
+  grew(state, bytes);
+  added_ += data.size();
+  return true;
+}
+
 Result<BlockRun> IndependentSegment::find(VpState& state, std::uint64_t vp, std::uint64_t index) {
   std::uint64_t cursor = state.cursor();
   TW_ASSIGN_OR_RETURN(const BlockRun run, directory_.find(vp, index, cursor));
@@ -33,15 +82,15 @@ Result<BlockRun> IndependentSegment::find(VpState& state, std::uint64_t vp, std:
 
 Status IndependentSegment::read(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {
   while (!to.empty()) {
-    const std::uint64_t within = from % block_;
-    TW_ASSIGN_OR_RETURN(BlockRun run, find(state, vp, from / block_));
-    run.blocks = std::min(run.blocks, blocks_for(within + to.size()));
-    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - within, to.size());
+    const std::uint64_t skipped = within(from);
+    TW_ASSIGN_OR_RETURN(BlockRun run, find(state, vp, index_of(from)));
+    run.blocks = std::min(run.blocks, blocks_for(skipped + to.size()));
+    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - skipped, to.size());
     if (run.is_hole()) {
       std::memset(to.data(), 0, bytes);
     } else {
       TW_ASSIGN_OR_RETURN(const std::byte* memory, superblocks_.blocks(run, false));
-      std::memcpy(to.data(), memory + within, bytes);
+      std::memcpy(to.data(), memory + skipped, bytes);
     }
     from += bytes;
     to = to.subspan(bytes);
@@ -52,12 +101,17 @@ Status IndependentSegment::read(VpState& state, std::uint64_t vp, std::uint64_t 
 // Blocks that nobody wrote, between the last one and that of `from`.
 Status IndependentSegment::skip_to(VpState& state, std::uint64_t vp, std::uint64_t from) {
   const std::uint64_t there = blocks_for(state.bytes);
-  const std::uint64_t wanted = from / block_;
+  const std::uint64_t wanted = index_of(from);
   if (wanted <= there) return {};
-  TW_RETURN_IF_ERROR(directory_.append(vp, {0, wanted - there}, state.last));
-  state.bytes = wanted * block_;
-  state.set(VpState::kChanged);
+  TW_RETURN_IF_ERROR(directory_.append(vp, {0, wanted - there}, wanted * block_, state.last));
+  grew(state, wanted * block_);
   return {};
+}
+
+// What was appended; the directory may know already how much there is now.
+void IndependentSegment::grew(VpState& state, std::uint64_t bytes) {
+  state.bytes = bytes;
+  if (state.last != 0) state.set(VpState::kChanged);
 }
 
 // Makes new blocks of those of `run`, or of as many of them as there is room for, with the same content.
@@ -79,18 +133,18 @@ Result<std::byte*> IndependentSegment::renew(VpState& state, std::uint64_t vp, s
 Status IndependentSegment::overwrite(VpState& state, std::uint64_t vp, std::uint64_t from,
                                      std::span<const std::byte> data) {
   while (!data.empty()) {
-    const std::uint64_t within = from % block_;
-    const std::uint64_t index = from / block_;
+    const std::uint64_t skipped = within(from);
+    const std::uint64_t index = index_of(from);
     TW_ASSIGN_OR_RETURN(BlockRun run, find(state, vp, index));
-    run.blocks = std::min(run.blocks, blocks_for(within + data.size()));
+    run.blocks = std::min(run.blocks, blocks_for(skipped + data.size()));
     std::byte* memory = nullptr;
     if (!run.is_hole() && superblocks_.may_change(run)) {
       TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, true));
     } else {
       TW_ASSIGN_OR_RETURN(memory, renew(state, vp, index, run));
     }
-    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - within, data.size());
-    std::memcpy(memory + within, data.data(), bytes);
+    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - skipped, data.size());
+    std::memcpy(memory + skipped, data.data(), bytes);
     from += bytes;
     data = data.subspan(bytes);
   }
@@ -99,21 +153,19 @@ Status IndependentSegment::overwrite(VpState& state, std::uint64_t vp, std::uint
 
 Status IndependentSegment::append(VpState& state, std::uint64_t vp, std::uint64_t from,
                                   std::span<const std::byte> data) {
-  std::uint64_t within = from % block_;
-  std::uint64_t index = from / block_;
   while (!data.empty()) {
-    const std::uint64_t bytes_wanted = within + data.size();
-    TW_ASSIGN_OR_RETURN(const auto room, superblocks_.take(vp, index, blocks_for(bytes_wanted), bytes_wanted));
-    const std::uint64_t bytes = std::min<std::uint64_t>(room.run.blocks * block_ - within, data.size());
-    std::memset(room.memory, 0, within);
-    std::memcpy(room.memory + within, data.data(), bytes);
-    std::memset(room.memory + within + bytes, 0, room.run.blocks * block_ - within - bytes);
-    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, state.last));
-    state.bytes = index * block_ + within + bytes;
-    state.set(VpState::kChanged);
-    index += room.run.blocks;
+    const std::uint64_t skipped = within(from);
+    const std::uint64_t wanted = skipped + data.size();
+    TW_ASSIGN_OR_RETURN(const auto room, superblocks_.take(vp, index_of(from), blocks_for(wanted), wanted));
+    const std::uint64_t taken = room.run.blocks * block_;
+    const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
+    if (skipped > 0) std::memset(room.memory, 0, skipped);
+    std::memcpy(room.memory + skipped, data.data(), bytes);
+    std::memset(room.memory + skipped + bytes, 0, taken - skipped - bytes);
+    from += bytes;
     data = data.subspan(bytes);
-    within = 0;
+    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, from, state.last));
+    grew(state, from);
   }
   return {};
 }

@@ -52,6 +52,11 @@ class IndependentSegment {
   // Overwrites what is there and appends the rest; a gap reads as zeros.
   Status write(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
 
+  // The same where what is needed is at hand: most VPs, when all move at once. False: nothing was done.
+  bool load_at_hand(VpState& state, std::uint64_t vp);
+  bool read_at_hand(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
+  bool append_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data);
+
   // What was written so far survives the death of the process.
   Status flush(std::vector<VpState>& states, const LocalVps& vps);
   // That, and the directory as it is on storage.
@@ -69,9 +74,13 @@ class IndependentSegment {
   Result<std::byte*> renew(VpState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
   Status append(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
   Result<format::BlockRun> find(VpState& state, std::uint64_t vp, std::uint64_t index);
-  std::uint64_t blocks_for(std::uint64_t bytes) const { return (bytes + block_ - 1) / block_; }
+  static void grew(VpState& state, std::uint64_t bytes);
+  std::uint64_t index_of(std::uint64_t at) const { return at >> block_shift_; }  // the block
+  std::uint64_t within(std::uint64_t at) const { return at & (block_ - 1); }     // and the byte of it
+  std::uint64_t blocks_for(std::uint64_t bytes) const { return (bytes + block_ - 1) >> block_shift_; }
 
   std::uint64_t block_;
+  int block_shift_;
   bool stored_;
   std::uint64_t added_ = 0;
   std::vector<std::byte> old_;

@@ -1,6 +1,7 @@
 #include "vpfile/superblock_store.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -24,6 +25,9 @@ constexpr std::uint64_t kOneWrite = 4096;  // a gap that is written rather than 
 
 SuperblockStore::SuperblockStore(const Setup& setup)
     : setup_(setup),
+      block_shift_(std::countr_zero(setup.geometry.block_bytes)),
+      header_blocks_(setup.geometry.header_blocks()),
+      superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) - block_shift_),
       end_(0),
       most_slots_(std::max<std::size_t>(kLeastSlots, setup.cache_bytes / setup.geometry.superblock_bytes)),
       slots_now_(kLeastSlots) {}
@@ -218,7 +222,7 @@ bool SuperblockStore::extends_last_row(const Slot& slot, std::uint64_t vp, std::
                                        std::uint64_t bytes, SuperblockRow& row) const {
   if (slot.rows == slot.seal.rows) return false;  // what is sealed does not change
   row = last_row_;
-  const std::uint64_t full = std::uint64_t{row.blocks} * setup_.geometry.block_bytes;
+  const std::uint64_t full = std::uint64_t{row.blocks} << block_shift_;
   if (vp == row.vp + row.n && index == row.index && blocks == row.blocks && bytes == row.bytes) {
     ++row.n;
     return true;
@@ -233,32 +237,14 @@ bool SuperblockStore::extends_last_row(const Slot& slot, std::uint64_t vp, std::
 
 Result<SuperblockStore::Room> SuperblockStore::take(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
                                                     std::uint64_t bytes) {
-  const format::VpGeometry& geometry = setup_.geometry;
   TW_ASSIGN_OR_RETURN(Slot * found, current_with_room(1, 1));
-  Slot& slot = *found;
-  const std::uint64_t used = block_offset(geometry, slot.blocks) + format::kRowBytes * (std::uint64_t{slot.rows} + 1);
-  const std::uint64_t room = (geometry.superblock_bytes - used) / geometry.block_bytes;
-  const std::uint64_t n = std::min({blocks, room, format::kMostRun});
-  const std::uint64_t told = std::min(bytes, n * geometry.block_bytes);
-  SuperblockRow row;
-  if (extends_last_row(slot, vp, index, n, told, row)) {
-    --slot.rows;
-  } else {
-    row = {vp, index, 1, static_cast<std::uint32_t>(n), slot.blocks, static_cast<std::uint32_t>(told)};
-  }
-  add_row(slot, row);
-  const Room taken{
-      {slot.number * (geometry.superblock_bytes / geometry.block_bytes) + geometry.header_blocks() + slot.blocks, n},
-      slot.image.data() + block_offset(geometry, slot.blocks)};
-  slot.blocks += static_cast<std::uint32_t>(n);
-  slot.partial += told % geometry.block_bytes != 0 ? 1 : 0;
-  slot.used = true;
-  return taken;
+  const std::uint64_t n = std::min({blocks, room_of(*found), format::kMostRun});
+  return take_from(*found, vp, index, n, std::min(bytes, n << block_shift_));
 }
 
 Status SuperblockStore::tell(std::uint64_t vp, std::uint64_t bytes) {
-  const std::uint64_t index = bytes / setup_.geometry.block_bytes;
-  const std::uint64_t rest = bytes % setup_.geometry.block_bytes;
+  const std::uint64_t index = bytes >> block_shift_;
+  const std::uint64_t rest = bytes - (index << block_shift_);
   TW_ASSIGN_OR_RETURN(Slot * slot, current_with_room(0, 1));
   SuperblockRow row;
   if (extends_last_row(*slot, vp, index, 0, rest, row)) {
@@ -270,34 +256,27 @@ Status SuperblockStore::tell(std::uint64_t vp, std::uint64_t bytes) {
   return {};
 }
 
-bool SuperblockStore::may_change(BlockRun run) const {
-  const std::uint64_t per_superblock = setup_.geometry.superblock_bytes / setup_.geometry.block_bytes;
-  return run.address / per_superblock >= setup_.sealed;
-}
-
 Result<std::byte*> SuperblockStore::blocks(BlockRun run, bool change) {
-  const format::VpGeometry& geometry = setup_.geometry;
-  const std::uint64_t per_superblock = geometry.superblock_bytes / geometry.block_bytes;
-  const std::uint64_t number = run.address / per_superblock;
-  const std::uint64_t within = run.address % per_superblock;
+  const std::uint64_t number = run.address >> superblock_shift_;
+  const std::uint64_t within = run.address - (number << superblock_shift_);
   const bool in_use = number < std::max(setup_.sealed, end_);  // what is not would be overwritten by new ones
   if (!in_use)
     return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': a pointer names superblock " +
                                                  std::to_string(number) + ", which is behind the last one");
   TW_ASSIGN_OR_RETURN(Slot * slot, find(number));
-  const bool there = within >= geometry.header_blocks() && within - geometry.header_blocks() <= slot->blocks &&
-                     run.blocks <= slot->blocks - (within - geometry.header_blocks());
+  const bool there = within >= header_blocks_ && within - header_blocks_ <= slot->blocks &&
+                     run.blocks <= slot->blocks - (within - header_blocks_);
   if (!there)
     return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': a pointer names blocks that superblock " +
                                                  std::to_string(number) + " does not have");
-  const auto first = static_cast<std::uint32_t>(within - geometry.header_blocks());
+  const auto first = static_cast<std::uint32_t>(within - header_blocks_);
   const auto sealed_end = std::min(first + static_cast<std::uint32_t>(run.blocks), slot->seal.blocks);
   if (change && first < sealed_end) {
     const bool none = slot->changed_end == slot->changed_begin;
     slot->changed_begin = none ? first : std::min(slot->changed_begin, first);
     slot->changed_end = none ? sealed_end : std::max(slot->changed_end, sealed_end);
   }
-  return slot->image.data() + within * geometry.block_bytes;
+  return slot->image.data() + (within << block_shift_);
 }
 
 }  // namespace thalweg

@@ -50,10 +50,22 @@ class SuperblockStore {
     std::byte* memory = nullptr;
   };
   Result<Room> take(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks, std::uint64_t bytes);
+  // The same for all `blocks`, where the superblock that is being filled has room for them; else null and nothing done.
+  std::byte* take_at_hand(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks, std::uint64_t bytes,
+                          format::BlockRun& run);
   // Whether the blocks of a run may be changed: they are of this session.
-  bool may_change(format::BlockRun run) const;
+  bool may_change(format::BlockRun run) const { return run.address >> superblock_shift_ >= setup_.sealed; }
   // The blocks of a run. `change`: the caller writes to them. Good until the next call.
   Result<std::byte*> blocks(format::BlockRun run, bool change);
+  // The same, only to read, where they are in the superblock of the last call; else null.
+  const std::byte* blocks_at_hand(format::BlockRun run) const {
+    const std::uint64_t number = run.address >> superblock_shift_;
+    if (last_found_ == kNone || slots_[last_found_].number != number) return nullptr;
+    const Slot& slot = slots_[last_found_];
+    const std::uint64_t first = run.address - (number << superblock_shift_) - header_blocks_;
+    const bool there = first <= slot.blocks && run.blocks <= slot.blocks - first;
+    return there ? slot.image.data() + ((header_blocks_ + first) << block_shift_) : nullptr;
+  }
   // That the stream of `vp` has `bytes` bytes in the IB segment, in blocks that are there already.
   Status tell(std::uint64_t vp, std::uint64_t bytes);
   // All is stored and sealed. What failed may be tried again.
@@ -96,8 +108,18 @@ class SuperblockStore {
   bool extends_last_row(const Slot& slot, std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
                         std::uint64_t bytes, format::SuperblockRow& row) const;
   void add_row(Slot& slot, const format::SuperblockRow& row);
+  Room take_from(Slot& slot, std::uint64_t vp, std::uint64_t index, std::uint64_t blocks, std::uint64_t bytes);
+  std::uint64_t room_of(const Slot& slot) const {  // blocks, beside a row of the table
+    const std::uint64_t end = setup_.geometry.superblock_bytes - format::kRowBytes * (slot.rows + std::uint64_t{1});
+    const std::uint64_t blocks = end >> block_shift_;
+    const std::uint64_t used = header_blocks_ + slot.blocks;
+    return blocks > used ? blocks - used : 0;
+  }
 
   Setup setup_;
+  int block_shift_;
+  std::uint64_t header_blocks_;
+  int superblock_shift_;  // of numbers of blocks
   std::uint64_t end_;
   bool durable_ = false;
   std::vector<Slot> slots_;
@@ -111,5 +133,29 @@ class SuperblockStore {
   std::size_t last_found_ = kNone;  // most are asked for several times in a row
   format::SuperblockRow last_row_;  // of the current one
 };
+
+inline std::byte* SuperblockStore::take_at_hand(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
+                                                std::uint64_t bytes, format::BlockRun& run) {
+  if (current_ == kNone || blocks > format::kMostRun || room_of(slots_[current_]) < blocks) return nullptr;
+  const Room room = take_from(slots_[current_], vp, index, blocks, bytes);
+  run = room.run;
+  return room.memory;
+}
+
+inline SuperblockStore::Room SuperblockStore::take_from(Slot& slot, std::uint64_t vp, std::uint64_t index,
+                                                        std::uint64_t blocks, std::uint64_t bytes) {
+  const std::uint64_t begin = header_blocks_ + slot.blocks;
+  format::SuperblockRow row;
+  if (extends_last_row(slot, vp, index, blocks, bytes, row)) {
+    --slot.rows;
+  } else {
+    row = {vp, index, 1, static_cast<std::uint32_t>(blocks), slot.blocks, static_cast<std::uint32_t>(bytes)};
+  }
+  add_row(slot, row);
+  slot.blocks += static_cast<std::uint32_t>(blocks);
+  slot.partial += (blocks << block_shift_) != bytes ? 1 : 0;
+  slot.used = true;
+  return {{(slot.number << superblock_shift_) + begin, blocks}, slot.image.data() + (begin << block_shift_)};
+}
 
 }  // namespace thalweg

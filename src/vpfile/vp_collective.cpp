@@ -292,25 +292,64 @@ Status VpFile::move_independent(const VpTransfer& what, std::uint64_t local, std
   return {};
 }
 
+namespace {
+
+// What a file that ends early does not have is zero.
+Status clear_behind_end(StoredFile& file, std::span<const Extent> extents) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t end, file.size());
+  for (const Extent& extent : extents) {
+    const std::uint64_t there = end > extent.offset ? std::min(end - extent.offset, extent.bytes) : 0;
+    std::memset(extent.memory + there, 0, extent.bytes - there);
+  }
+  return {};
+}
+
+}  // namespace
+
 // What was put down: this task's alone.
 Op<Status> VpFile::move_extents(Direction direction, std::vector<Extent>& extents) {
   if (extents.empty()) co_return Status{};
-  if (direction == Direction::read)  // what a file that ends early does not have is zero
-    for (const Extent& extent : extents) std::memset(extent.memory, 0, extent.bytes);
+  std::uint64_t asked = 0;
+  for (const Extent& extent : extents) asked += extent.bytes;
   Access access;
   access.direction = direction;
   access.extents = extents;
   Outcome outcome = co_await access_one(*file_->shared(), std::move(access), blocking_io());
+  Status status = std::move(outcome.status);
+  if (direction == Direction::read && status.ok() && outcome.moved < asked)
+    status = or_out_of_memory([&] { return clear_behind_end(*file_->shared()->stored, extents); });
   extents.clear();
-  co_return std::move(outcome.status);
+  co_return status;
+}
+
+// Of most VPs, when all move at once: what lies behind the lattice in one piece, and needs nothing but what is at hand.
+bool VpFile::move_at_hand(const VpTransfer& what, std::uint64_t local, std::byte* memory) {
+  VpState& state = states_[local];
+  const std::uint64_t lattice = geometry_.lattice_bytes();
+  const std::uint64_t bytes = what.bytes_of(local);
+  if (state.position < lattice) return false;
+  if (!state.has(VpState::kLoaded) && !segment_->load_at_hand(state, vps_.number(local))) return false;
+  const std::uint64_t from = state.position - lattice;
+  if (what.direction == Direction::write) {
+    if (from != state.bytes || bytes > kMostStream || state.position > kMostStream - bytes) return false;
+    if (!segment_->append_at_hand(state, vps_.number(local), {memory, bytes})) return false;
+  } else {
+    if (from > state.bytes || bytes > state.bytes - from) return false;
+    if (!segment_->read_at_hand(state, vps_.number(local), from, {memory, bytes})) return false;
+  }
+  state.position += bytes;
+  if (what.moved != nullptr) what.moved[local] = bytes;
+  return true;
 }
 
 Op<Status> VpFile::move_each(const VpTransfer& what) {
   std::vector<Extent> extents;
   VpWalk walk(what, vps_);
+  const bool plain = segment_ != nullptr && what.memory.items_touch() && pushed_.empty() && !appends_;
   std::uint64_t first = 0;  // of the VPs whose extents were only put down
   for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {
     if (!what.active(local) || what.bytes_of(local) == 0) continue;
+    if (plain && move_at_hand(what, local, walk.memory())) continue;
     std::uint64_t moved = 0;
     Status status = or_out_of_memory([&] {
       const Status loaded = load(local);
@@ -343,7 +382,7 @@ void VpFile::tell_failed(const VpTransfer& what, std::uint64_t first, std::uint6
 Op<Status> VpFile::move_apart(const VpTransfer& what) {
   const bool writes = what.direction == Direction::write;
   Status status = or_out_of_memory([&] {
-    const Status ready = writes ? make_segment() : Status{};
+    const Status ready = writes || geometry_.has_ib() ? make_segment() : Status{};
     return ready.ok() ? go_apart() : ready;
   });
   if (writes) row_.valid = false;

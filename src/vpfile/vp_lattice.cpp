@@ -37,9 +37,12 @@ Op<Status> VpFile::move_whole_row(Direction direction, const LatticeRow& row, st
     return Status{};
   });
   access.extents = extents;
-  // What a file that ends early does not have is zero (docs/format/vpfile.md, section 1).
-  if (direction == Direction::read && vps_.count() > 0) std::memset(packed, 0, vps_.count() * row.bytes);
   Outcome outcome = co_await file_->access(std::move(access));
+  // What a file that ends early does not have is zero (docs/format/vpfile.md, section 1). Memory and file have the same
+  // order.
+  const std::uint64_t asked = vps_.count() * row.bytes;
+  if (direction == Direction::read && outcome.status.ok() && outcome.moved < asked)
+    std::memset(packed + outcome.moved, 0, asked - outcome.moved);
   co_return std::move(outcome.status);
 }
 

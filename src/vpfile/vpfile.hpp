@@ -137,6 +137,7 @@ class VpFile {
   Op<Status> write_all(VpTransfer& what, const VpFacts& facts);
   Op<Status> read_all(VpTransfer& what, const VpFacts& facts);
   Op<Status> move_apart(const VpTransfer& what);
+  bool move_at_hand(const VpTransfer& what, std::uint64_t local, std::byte* memory);
   Op<Status> move_each(const VpTransfer& what);
   Op<Status> move_extents(Direction direction, std::vector<Extent>& extents);
   Status begin_apart(const VpTransfer& what, std::uint64_t local, std::byte* memory, std::vector<Extent>& extents,

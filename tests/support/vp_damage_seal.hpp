@@ -67,7 +67,7 @@ inline void seal_vp_entries(VpBytes& file, format::DirectoryFile which, const fo
   for (std::uint64_t at = format::kFirstEntry; at + bytes <= file.size(); at += bytes, ++number) {
     const ByteSpan entry = ByteSpan(file).subspan(at, bytes);
     if (std::ranges::any_of(entry, [](std::byte byte) { return byte != std::byte{0}; }))
-      format::seal_entry(entry, which, number, id);
+      format::EntrySealer(which, id).seal(entry, number);
   }
 }
 

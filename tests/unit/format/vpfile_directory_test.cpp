@@ -17,7 +17,7 @@ Bytes sound_entry(DirectoryFile which = DirectoryFile::first, std::uint64_t numb
   entry.set_run(0, {5, 12});
   entry.set_run(1, {0, 77});
   entry.set_used(2);
-  seal_entry(bytes, which, number, kId);
+  EntrySealer(which, kId).seal(bytes, number);
   return bytes;
 }
 
@@ -57,7 +57,7 @@ TEST(DirectoryHeaders, AreThoseOfTheirFile) {
 TEST(Entries, GiveBackEveryField) {
   Bytes bytes = sound_entry();
   const EntryView entry(bytes);
-  ASSERT_TRUE(check_entry(bytes, DirectoryFile::first, 4, kId).ok());
+  ASSERT_TRUE(EntrySealer(DirectoryFile::first, kId).check(bytes, 4).ok());
   EXPECT_EQ(entry.link(), 9u);
   EXPECT_EQ(entry.amount(), 1000u);
   EXPECT_EQ(entry.used(), 2u);
@@ -68,17 +68,17 @@ TEST(Entries, GiveBackEveryField) {
 
 TEST(Entries, EveryBitMattersAndZerosAreAnEmptyOne) {
   expect_every_bit_matters(sound_entry(),
-                           [](ByteView bytes) { return check_entry(bytes, DirectoryFile::first, 4, kId).ok(); });
-  EXPECT_TRUE(check_entry(Bytes(entry_bytes(kPointers)), DirectoryFile::first, 4, kId).ok());
+                           [](ByteView bytes) { return EntrySealer(DirectoryFile::first, kId).check(bytes, 4).ok(); });
+  EXPECT_TRUE(EntrySealer(DirectoryFile::first, kId).check(Bytes(entry_bytes(kPointers)), 4).ok());
 }
 
 TEST(Entries, AreBoundToTheirPlaceAndFile) {
   const Bytes bytes = sound_entry();
   VpIdentity other = kId;
   other[5] = std::byte{1};
-  EXPECT_EQ(check_entry(bytes, DirectoryFile::overflow, 4, kId).code(), Code::corrupt_file);
-  EXPECT_EQ(check_entry(bytes, DirectoryFile::first, 5, kId).code(), Code::corrupt_file);
-  EXPECT_EQ(check_entry(bytes, DirectoryFile::first, 4, other).code(), Code::corrupt_file);
+  EXPECT_EQ(EntrySealer(DirectoryFile::overflow, kId).check(bytes, 4).code(), Code::corrupt_file);
+  EXPECT_EQ(EntrySealer(DirectoryFile::first, kId).check(bytes, 5).code(), Code::corrupt_file);
+  EXPECT_EQ(EntrySealer(DirectoryFile::first, other).check(bytes, 4).code(), Code::corrupt_file);
   EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 0), 4096u);
   EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 2), 4096u + 2 * 48);
   EXPECT_EQ(entry_offset(DirectoryFile::overflow, kPointers, 1), 4096u);
@@ -88,8 +88,8 @@ TEST(Entries, PointersInUseAreLegalOrRefused) {
   const auto code = [](const std::function<void(Bytes&)>& change) {
     Bytes bytes = sound_entry();
     change(bytes);
-    seal_entry(bytes, DirectoryFile::first, 4, kId);
-    return check_entry(bytes, DirectoryFile::first, 4, kId).code();
+    EntrySealer(DirectoryFile::first, kId).seal(bytes, 4);
+    return EntrySealer(DirectoryFile::first, kId).check(bytes, 4).code();
   };
   EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(3); }), Code::corrupt_file);  // the third is none
   EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(4); }), Code::corrupt_file);
