@@ -66,9 +66,10 @@ Status SuperblockStore::store_added(Slot& slot) {
   const std::uint64_t end = block_offset(geometry, slot.blocks);
   const std::uint64_t rows_begin = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{slot.rows};
   const std::uint64_t rows_end = geometry.superblock_bytes - format::kRowBytes * std::uint64_t{slot.seal.rows};
-  if (slot.seal.turn == 0 && rows_begin - end <= kOneWrite) {
+  if (slot.seal.turn == 0 && rows_begin - end <= kOneWrite && begin <= kOneWrite) {
+    std::memset(slot.image.data(), 0, begin);  // the header comes when the rest is there
     std::memset(slot.image.data() + end, 0, rows_begin - end);
-    return write(slot, begin, rows_end);
+    return write(slot, 0, rows_end);
   }
   if (end > begin) TW_RETURN_IF_ERROR(write(slot, begin, end));
   return rows_end > rows_begin ? write(slot, rows_begin, rows_end) : Status{};
