@@ -89,6 +89,7 @@ Result<VpMeta> parse_slot(ByteView slot) {
   meta.end_of_entries = in.get<std::uint64_t>();
   meta.ib_bytes = in.get<std::uint64_t>();
   meta.session = in.get<std::uint64_t>();
+  meta.first_bytes = in.get<std::uint64_t>();
   TW_RETURN_IF_ERROR(check_geometry(geometry));
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));
@@ -125,7 +126,7 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
   out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
   out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
-  out.put(meta.session);
+  out.put(meta.session).put(meta.first_bytes);
   FieldWriter dimensions(ByteSpan(slot).subspan(kShapeOffset));
   for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
   store_le<std::uint32_t>(ByteSpan(slot).subspan(kMetaCrcOffset), crc32c(ByteView(slot).first(kMetaCrcOffset)));

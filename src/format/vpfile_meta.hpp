@@ -25,6 +25,7 @@ struct VpMeta {
   std::uint64_t end_of_entries = 0;  // of NAME.dir
   std::uint64_t ib_bytes = 0;        // of all streams; informational
   std::uint64_t session = 0;         // openings for writing so far
+  std::uint64_t first_bytes = 0;     // of NAME.first: it has so many, or was cut off
   std::vector<std::uint64_t> shape;
 };
 

@@ -381,10 +381,11 @@ void VpFile::tell_failed(const VpTransfer& what, std::uint64_t first, std::uint6
 // Each VP for itself; what of it is in the lattice goes through the engine, many VPs at a time. All agree at the end.
 Op<Status> VpFile::move_apart(const VpTransfer& what) {
   const bool writes = what.direction == Direction::write;
-  Status status = or_out_of_memory([&] {
-    const Status ready = writes || geometry_.has_ib() ? make_segment() : Status{};
-    return ready.ok() ? go_apart() : ready;
-  });
+  Status status = or_out_of_memory([&] { return go_apart(); });
+  if (status.ok()) {
+    status = or_out_of_memory([&] { return writes || geometry_.has_ib() ? make_segment() : Status{}; });
+    if (!status.ok()) tell_failed(what, 0, vps_.count());
+  }
   if (writes) row_.valid = false;
   if (status.ok()) status = co_await move_each(what);
   come_together();

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "format/vpfile_geometry.hpp"
+#include "backend/backend.hpp"
+#include "format/vpfile_meta.hpp"
 
 namespace thalweg {
 
@@ -12,5 +13,8 @@ inline std::string vp_first_path(const std::string& path) { return path + ".firs
 inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
 
 format::VpIdentity new_vp_identity();  // never the same again
+
+// corrupt_file where NAME.first was cut off.
+Status check_first_bytes(StoredFile& first, const format::VpMeta& meta);
 
 }  // namespace thalweg

@@ -184,6 +184,7 @@ Status Patient::check_directory(const SuperblockScan& scan) {
       return {};
     }
   }
+  if (const Status whole = check_first_bytes(*files[0], *meta_); !whole.ok()) find(whole.message());
   BlockDirectory directory = directory_of(*files[0], *files[1], true);
   return check_chains(scan, directory);
 }
@@ -267,6 +268,7 @@ Status Patient::write_directory(const SuperblockScan& scan) {
   }
   end_of_entries_ = std::max<std::uint64_t>(directory.end(), 1);
   TW_RETURN_IF_ERROR(directory.flush());
+  TW_ASSIGN_OR_RETURN(meta_->first_bytes, first->size());
   TW_RETURN_IF_ERROR(first->sync());
   return overflow->sync();
 }

@@ -347,6 +347,7 @@ Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<Store
     TW_ASSIGN_OR_RETURN(const std::size_t got, opened.value()->read(0, bytes));
     const Status whole = check_directory_header(std::span(bytes).first(got), header);
     if (!whole.ok()) return whole.with_context("'" + path_ + "' (`thalweg repair` makes it anew)");
+    if (which == format::DirectoryFile::first) TW_RETURN_IF_ERROR(check_first_bytes(*opened.value(), meta_));
   } else {
     TW_RETURN_IF_ERROR(opened.value()->write(0, encode_directory_header(header)));
   }

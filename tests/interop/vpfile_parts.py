@@ -9,7 +9,7 @@ import struct
 from multifile_base import LIMIT, crc32c, need
 
 SLOT, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 1024, 4096, 4096, 2**59
-META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQ")
+META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQQ")
 HEADER = struct.Struct("<8s16sQQQQQQQQIII")
 SEAL = struct.Struct("<IIIIII4x")
 ROW = struct.Struct("<QQIIII")
@@ -104,7 +104,7 @@ class Meta:
 
     def __init__(self, slot):
         (_magic, _major, _minor, n_dims, self.sequence, self.id, required, self.state, self.flags, n, b, r, cb_round, c, s, z, p,
-         _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session) = META.unpack_from(slot)
+         _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session, self.first_bytes) = META.unpack_from(slot)
         need(required == 0, f"required feature {(required & -required).bit_length() - 1} is unknown", "TW_ERR_VERSION")
         need(1 <= n_dims <= 64, "NAME.meta: number of dimensions")
         need(self.state in (1, 2), "NAME.meta: state")
@@ -218,6 +218,7 @@ class Directory:
     def __init__(self, path, meta):
         self.meta, self.geometry = meta, meta.geometry
         self.files = [self.open(path + ".first", b"TWVPFRST"), self.open(path + ".dir", b"TWVPDIRE")]
+        need(self.files[0].size >= meta.first_bytes, f"{path}.first: it is cut off, it had {meta.first_bytes} bytes")
 
     def open(self, path, magic):
         file, g = Data(path), self.geometry

@@ -159,6 +159,18 @@ TEST_F(VpDamage, MissingFilesAreNamed) {
   }
 }
 
+// Where a directory ends early its last streams are not empty.
+TEST_F(VpDamage, ADirectoryThatWasCutOffIsNotOpened) {
+  const Texts texts = make();
+  const std::string bytes = content("shared.dat.first");
+  for (std::size_t size = 4096; size < bytes.size(); size += 8) {
+    put(bytes.substr(0, size), "shared.dat.first");
+    EXPECT_FALSE(is_right_or_refused(texts, false)) << size;
+  }
+  put(bytes, "shared.dat.first");
+  EXPECT_TRUE(is_right_or_refused(texts));
+}
+
 // What lost tables told is not known: gaps are not given out as zeros, and a hole of a terabyte takes no memory.
 TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
   on_vpfile(1, "w", {.shape = {2}, .hints = "superblock_bytes=4096"}, [](tw_vpfile* file, int) {

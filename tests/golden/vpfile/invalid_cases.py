@@ -164,6 +164,7 @@ CASES = [
     ("first_block", "S of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 36, "I", 32)),
     ("first_cut", "NAME.first is cut off within an entry", "sessions", CORRUPT, cut(2, 4096 + 40)),
     ("first_empty", "NAME.first is cut off before an entry", "sessions", CORRUPT, cut(2, 4096)),
+    ("first_shorter", "NAME.first is as long as NAME.meta says", "sessions", CORRUPT, lambda f: f.change_meta(152, "Q", len(f.parts[2]) + 1)),
     ("first_entry_crc", "crc of an entry", "sessions", CORRUPT, lambda f: f.flip(2, 4096 + 17)),
     ("first_bytes", "lengths are those that the rows tell", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 8, "Q", 65)),
     ("first_too_long", "a stream ends below 2^63", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 8, "Q", 2**63)),

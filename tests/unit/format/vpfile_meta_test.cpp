@@ -25,6 +25,7 @@ VpMeta full_meta(std::uint64_t sequence = 1) {
   meta.end_of_entries = 5;
   meta.ib_bytes = 1000;
   meta.session = 2;
+  meta.first_bytes = 4242;
   return meta;
 }
 
@@ -72,6 +73,7 @@ TEST(VpMeta, GivesBackEveryField) {
     EXPECT_EQ(back.value().end_of_entries, meta.end_of_entries);
     EXPECT_EQ(back.value().ib_bytes, meta.ib_bytes);
     EXPECT_EQ(back.value().session, meta.session);
+    EXPECT_EQ(back.value().first_bytes, meta.first_bytes);
     EXPECT_EQ(back.value().shape, meta.shape);
   }
 }
