@@ -10,6 +10,8 @@
 
 namespace thalweg {
 
+using format::LatticeRow;
+
 namespace {
 
 constexpr std::uint64_t kLeastBuffer = 256;
@@ -79,13 +81,7 @@ VpFacts VpFile::facts_of(VpTransfer& what, const Status& mine) const {
   const bool appends = appends_ && what.direction == Direction::write;
   facts.least_bytes = amounts.least;
   facts.most_bytes = amounts.most;
-  if (vps_.count() == 0) {
-    if (hints_.assume_nb) {  // nobody else will tell
-      facts.least_bytes = facts.most_bytes = what.bytes;
-      facts.least_position = facts.most_position = appends ? geometry_.lattice_bytes() : position_;
-    }
-    return facts;
-  }
+  if (vps_.count() == 0) return facts;
   facts.least_run = vps_.run_length();
   facts.masked = amounts.masked ? 1 : 0;
   const bool ends_differ = appends && geometry_.has_ib();
@@ -131,11 +127,10 @@ Op<Status> VpFile::transfer(VpTransfer what) {
   come_together();  // calls of one VP may have left all where they are alike
   VpFacts facts = facts_of(what, mine);
   tell_moved(what, 0);
-  if (!hints_.assume_nb) {
-    VpFacts before;
-    Status status = co_await group().fold(&facts, &before, VpFacts::folding());
-    if (!status.ok()) co_return status;
-  }
+  if (hints_.assume_nb) co_return co_await access_as_promised(what, facts, std::move(mine));
+  VpFacts before;
+  Status status = co_await group().fold(&facts, &before, VpFacts::folding());
+  if (!status.ok()) co_return status;
   if (facts.wrong != 0 || (facts.reads != 0 && facts.writes != 0)) {
     if (mine.ok() && facts.wrong == 0)
       mine = or_out_of_memory([&] {
@@ -144,7 +139,7 @@ Op<Status> VpFile::transfer(VpTransfer what) {
     co_return co_await agree(group(), std::move(mine));
   }
   if (facts.most_bytes == 0) co_return Status{};
-  Status status = or_out_of_memory([&] { return choose_record(facts); });  // the same on all tasks
+  status = or_out_of_memory([&] { return choose_record(facts); });  // the same on all tasks
   if (!status.ok()) co_return status;
   if (what.direction == Direction::write)
     status = co_await write_all(what, facts);
@@ -152,6 +147,82 @@ Op<Status> VpFile::transfer(VpTransfer what) {
     status = co_await read_all(what, facts);
   ++n_accesses_;
   co_return status;
+}
+
+namespace {
+
+Status broken_promise(const std::string& path, VpCause cause) {
+  return Status::error(Code::invalid_argument, "'" + path +
+                                                   "' was opened with assume_nb=on, and this access is not as " +
+                                                   "NB needs it: " + text_of(cause) + "; leave out the hint");
+}
+
+}  // namespace
+
+// The row of an access that keeps the promise; of 0 bytes at the end of the streams.
+Result<LatticeRow> VpFile::promised_row(const VpTransfer& what, const VpFacts& facts) {
+  TW_RETURN_IF_ERROR(choose_record(facts));
+  const bool reads = what.direction == Direction::read;
+  const std::uint64_t end = geometry_.lattice_bytes();
+  if (facts.uniform() && (facts.most_bytes == 0 || (reads && facts.most_position >= end))) return LatticeRow{};
+  VpChoice choice = choose_write(facts, {mode_, geometry_.record_bytes});
+  if (reads) {
+    const LatticeRow row = row_at(geometry_, facts.most_position);
+    const bool whole = row.begin == facts.most_position && row.bytes == facts.most_bytes && row.end() <= end;
+    choice = choose_read(facts, true, whole);
+    if (facts.has_ib != 0) choice = {VpMode::ib, VpCause::before};
+  }
+  if (choice.mode != VpMode::nb) return broken_promise(path_, choice.cause);
+  TW_RETURN_IF_ERROR(check_end(facts));
+  if (geometry_.record_bytes == 0) geometry_.record_bytes = facts.most_bytes;
+  return row_at(geometry_, facts.most_position);
+}
+
+// Collective, where all promised that every access is as NB needs it, and every task has VPs: each access is one of the
+// data file, by which a task that does not keep the promise tells all others.
+Op<Status> VpFile::access_as_promised(VpTransfer& what, const VpFacts& facts, Status mine) {
+  LatticeRow row;
+  if (mine.ok()) {
+    auto promised = or_out_of_memory([&] { return promised_row(what, facts); });
+    mine = promised.status();
+    if (promised.has_value()) row = promised.value();
+  }
+  last_choice_ = {};
+  ++n_accesses_;
+  Status status = co_await move_whole_row(what.direction, row, what.memory.base, std::move(mine));
+  if (!status.ok()) {
+    error_ = true;
+    co_return status;
+  }
+  position_ = facts.most_position + row.bytes;
+  if (row.bytes < facts.most_bytes) eof_ = true;
+  if (what.direction == Direction::write && row.bytes > 0) extend_lattice(position_);
+  tell_moved(what, row.bytes);
+  co_return status;
+}
+
+// That what is written keeps within the bounds of a file; the same on all tasks.
+Status VpFile::check_end(const VpFacts& facts) const {
+  const std::uint64_t most = kMostStream / geometry_.n;
+  if (facts.most_bytes > most || facts.most_position > most - facts.most_bytes) return too_long(0);
+  return {};
+}
+
+// Collective. What an access that failed has put behind the end of the lattice would be read as other streams' when
+// these grow by a record of another size.
+Op<Status> VpFile::forget_failed(Status failed) {
+  error_ = true;
+  const std::uint64_t end = geometry_.lattice_end();
+  Status status;
+  if (group().rank() == 0) {
+    status = or_out_of_memory([&]() -> Status {
+      StoredFile& stored = *file_->shared()->stored;
+      TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, stored.size());
+      return bytes > end ? stored.truncate(end) : Status{};
+    });
+  }
+  status = co_await agree(group(), std::move(status));
+  co_return failed;  // of which all know
 }
 
 Op<Status> VpFile::write_all(VpTransfer& what, const VpFacts& facts) {
@@ -165,9 +236,8 @@ Op<Status> VpFile::write_all(VpTransfer& what, const VpFacts& facts) {
     co_return co_await move_apart(what);
   }
   const std::uint64_t position = facts.most_position;
-  const std::uint64_t most = kMostStream / geometry_.n;  // the same for all tasks
-  if (facts.most_bytes > most || position > most - facts.most_bytes)
-    co_return or_out_of_memory([&] { return too_long(0); });
+  status = or_out_of_memory([&] { return check_end(facts); });
+  if (!status.ok()) co_return status;
   if (last_choice_.mode == VpMode::nb) {
     if (geometry_.record_bytes == 0) geometry_.record_bytes = facts.most_bytes;
   } else {
@@ -178,10 +248,7 @@ Op<Status> VpFile::write_all(VpTransfer& what, const VpFacts& facts) {
   }
   what.bytes = facts.most_bytes;  // also of a task without VPs
   status = co_await move_rows(what, facts, facts.most_bytes);
-  if (!status.ok()) {
-    error_ = true;
-    co_return status;
-  }
+  if (!status.ok()) co_return co_await forget_failed(std::move(status));
   position_ = position + facts.most_bytes;
   tell_moved(what, facts.most_bytes);
   co_return status;
@@ -197,7 +264,7 @@ Op<Status> VpFile::read_all(VpTransfer& what, const VpFacts& facts) {
   bool in_lattice = facts.has_ib == 0 || there == facts.most_bytes;
   bool whole_row = false;
   if (facts.uniform() && there == facts.most_bytes) {
-    const format::LatticeRow row = row_at(geometry_, position);
+    const LatticeRow row = row_at(geometry_, position);
     whole_row = row.begin == position && row.bytes == facts.most_bytes;
   }
   if (!whole_row && !fits) in_lattice = false;
@@ -259,7 +326,7 @@ Status VpFile::begin_apart(const VpTransfer& what, std::uint64_t local, std::byt
   }
   const std::uint64_t lattice = geometry_.lattice_bytes();
   while (done < bytes && state.position < lattice) {
-    const format::LatticeRow row = row_at(geometry_, state.position);
+    const LatticeRow row = row_at(geometry_, state.position);
     const std::uint64_t part = std::min({row.end() - state.position, lattice - state.position, bytes - done});
     const std::uint64_t offset = row.offset_of(vps_.number(local)) + (state.position - row.begin);
     add_extents(what.memory, memory, done, part, offset, extents);

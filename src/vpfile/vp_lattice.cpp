@@ -24,12 +24,13 @@ void VpFile::extend_lattice(std::uint64_t end) {
     geometry_.cb_bytes = std::max(geometry_.cb_bytes, end - geometry_.nb_bytes);
 }
 
-// Collective. `packed`: what the VPs of this task have, one behind the other.
-Op<Status> VpFile::move_whole_row(Direction direction, const LatticeRow& row, std::byte* packed) {
+// Collective. `packed`: what the VPs of this task have, one behind the other. `mine`: what this task found wrong.
+Op<Status> VpFile::move_whole_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
   Access access;
   access.direction = direction;
   std::vector<Extent> extents;
   access.status = or_out_of_memory([&] {
+    if (!mine.ok()) return mine;
     extents.reserve(vps_.n_runs());
     for (std::uint64_t run = 0; run < vps_.n_runs(); ++run)
       extents.push_back({packed + run * vps_.run_length() * row.bytes, vps_.run_length() * row.bytes,
@@ -149,6 +150,8 @@ Op<Status> VpFile::move_rows(const VpTransfer& what, const VpFacts& facts, std::
     Status status;
     const bool whole = part == row.bytes && part == what.bytes;
     if (whole && last_choice_.mode == VpMode::nb) {
+      if (what.direction == Direction::read) status = co_await store_row();
+      if (!status.ok()) co_return status;
       forget_row(row);
       status = co_await move_whole_row(what.direction, row, what.memory.base);
       if (status.ok() && what.direction == Direction::write) extend_lattice(at + part);

@@ -186,11 +186,13 @@ Op<Status> VpFile::agree_on_boxes() {
   const std::uint64_t more = geometry_.n % tasks;
   const std::uint64_t begin = task * each + std::min(task, more);
   const std::uint64_t end = begin + each + (task < more ? 1 : 0);
-  std::vector<std::int64_t> sums(2);
+  std::vector<std::int64_t> sums(3);
   sums[0] = static_cast<std::int64_t>(vps_.count());
   sums[1] = static_cast<std::int64_t>(fingerprint(vps_) - fingerprint(begin, end));
+  sums[2] = vps_.count() == 0 ? 1 : 0;
   auto all = co_await group().allreduce(std::move(sums), Reduction::sum);
   if (!all.has_value()) co_return all.error();
+  if (all.value()[2] != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
   if (all.value()[0] == static_cast<std::int64_t>(geometry_.n) && all.value()[1] == 0) co_return Status{};
   co_return or_out_of_memory([&] {
     return bad(path_, "the boxes of the tasks have " + std::to_string(all.value()[0]) +

@@ -134,6 +134,10 @@ class VpFile {
   VpFacts facts_of(VpTransfer& what, const Status& mine) const;
   Status check(const VpTransfer& what) const;
   void note(VpMode mode, VpCause cause);
+  Op<Status> access_as_promised(VpTransfer& what, const VpFacts& facts, Status mine);
+  Result<format::LatticeRow> promised_row(const VpTransfer& what, const VpFacts& facts);
+  Status check_end(const VpFacts& facts) const;
+  Op<Status> forget_failed(Status failed);
   Op<Status> write_all(VpTransfer& what, const VpFacts& facts);
   Op<Status> read_all(VpTransfer& what, const VpFacts& facts);
   Op<Status> move_apart(const VpTransfer& what);
@@ -153,7 +157,7 @@ class VpFile {
   Op<Status> move_rows(const VpTransfer& what, const VpFacts& facts, std::uint64_t bytes);
   Status move_row_in_parts(const VpTransfer& what, const format::LatticeRow& row);
   void forget_row(const format::LatticeRow& row);
-  Op<Status> move_whole_row(Direction direction, const format::LatticeRow& row, std::byte* packed);
+  Op<Status> move_whole_row(Direction direction, const format::LatticeRow& row, std::byte* packed, Status mine = {});
   Op<Status> move_through_row(const VpTransfer& what, const format::LatticeRow& row, std::uint64_t at,
                               std::uint64_t bytes, std::uint64_t done);
   Op<Status> take_row(const format::LatticeRow& row, bool overwritten);

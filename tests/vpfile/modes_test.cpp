@@ -245,6 +245,49 @@ TEST_F(VpModes, AssumeNbDoesNotAsk) {
   }
 }
 
+// Who sees it tells all: nobody waits for others that do something else.
+TEST_F(VpModes, APromiseThatIsNotKeptFailsOnAllTasks) {
+  for (const int tasks : kTasks) {
+    on_vpfile(tasks, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [tasks](tw_vpfile* file, int task) {
+      for (int i = 0; i < 3; ++i) write(file, 4);
+      const std::string text(locals(file) * 8, 'x');
+      std::string back(text.size(), '.');
+      const std::vector<std::uint8_t> some(locals(file), 0);
+      const std::int64_t stride = 8;
+      tw_vp_data strided = TW_VP_PACKED(text.data(), 4);
+      strided.vp_strides = &stride;
+      const auto fails = [&](tw_status status) { EXPECT_EQ(status, TW_ERR_INVALID) << tw_last_error(); };
+      const std::uint8_t* mask = task == tasks - 1 ? some.data() : nullptr;
+      fails(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), mask, nullptr));
+      fails(tw_vp_write_all(file, task == 0 ? strided : TW_VP_PACKED(text.data(), 4), nullptr, nullptr));
+      fails(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 5), nullptr, nullptr));
+      fails(tw_vp_write_all(file, TW_VP_PACKED(task == 0 ? nullptr : text.data(), 4), nullptr, nullptr));
+      seek(file, 2);
+      fails(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 4), nullptr, nullptr));
+      seek(file, 0);
+      fails(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr));
+      read(file, 4);
+    });
+    EXPECT_EQ(content(), std::string(72, 'w'));
+  }
+}
+
+TEST_F(VpModes, AReadOfARecordSeesAPartThatWasWritten) {
+  for (const int tasks : kTasks) {
+    on_vpfile(tasks, "w+", {.shape = {6}}, [](tw_vpfile* file, int) {
+      for (int i = 0; i < 3; ++i) write(file, 8);
+      seek(file, 8);
+      const std::string part(locals(file) * 3, 'p');
+      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(part.data(), 3), nullptr, nullptr), TW_OK);
+      seek(file, 8);
+      std::string back(locals(file) * 8, '.');
+      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr), TW_OK);
+      for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(back.substr(i * 8, 8), "pppwwwww");
+    });
+    EXPECT_EQ(streams()[5], "wwwwwwwwpppwwwwwwwwwwwww");
+  }
+}
+
 TEST_F(VpModes, TheModeOfAFileIsFoundAgain) {
   on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) { write(file, 4); });
   on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_NB); });
