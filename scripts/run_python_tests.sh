@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package, installs it into a fresh environment that knows no MPI, and tests it there; then with
-# mpi4py, on the ranks of every MPI that is here. Before: scripts/setup.sh build python.
+# mpi4py and matplotlib, on the ranks of every MPI that is here. Before: scripts/setup.sh build python.
 #
 # Usage: scripts/run_python_tests.sh
 #
@@ -10,14 +10,14 @@ cd "$(dirname "$0")/.."
 root=$PWD
 here=$root/build/python
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2> /dev/null || echo 2)}
-export THALWEG_PROFILE=none PYTHONDONTWRITEBYTECODE=1
+export THALWEG_PROFILE=none PYTHONPYCACHEPREFIX=$here/bytecode
 
 # fresh NAME PACKAGE...: an environment with these and the wheel, and nothing else.
 fresh() {
   local name=$1
   shift
   python3 -m venv --clear "$here/$name"
-  "$here/$name/bin/python" -m pip install -q --disable-pip-version-check --no-index --find-links "$here/packages" \
+  "$here/$name/bin/python" -m pip install -q --disable-pip-version-check --no-compile --no-index --find-links "$here/packages" \
     --find-links "$here/dist" thalweg "$@"
 }
 
@@ -32,7 +32,7 @@ tests() {
   [ $status = 0 ] || failed=1
 }
 
-rm -rf "$here/dist"
+rm -rf "$here/dist" "$here/bytecode"
 "$here/tools/bin/python" -m build --wheel --no-isolation --skip-dependency-check -C "build-dir=$here/wheel" -o "$here/dist" .
 
 fresh plain numpy pytest
@@ -48,10 +48,14 @@ cells.vp[255, 9] 320.0
 OUTPUT
 cd "$root"
 
-fresh mpi numpy pytest mpi4py
+fresh mpi numpy pytest mpi4py matplotlib
 mpi_tests() {
-  tests "$1" env "${@:2}" "$here/mpi/bin/python" -m pytest -p no:cacheprovider -q bindings/python/tests/test_mpi.py
+  tests "$1" env "${@:2}" "$here/mpi/bin/python" -m pytest -p no:cacheprovider -q \
+    bindings/python/tests/test_mpi.py bindings/python/tests/test_transport.py
 }
+if ! command -v mpiexec.openmpi mpiexec.mpich > /dev/null; then
+  mpi_tests "a picture" MPIEXEC=none
+fi
 if command -v mpiexec.openmpi > /dev/null; then
   mpi_tests "ranks of Open MPI" MPIEXEC=mpiexec.openmpi
 fi

@@ -106,7 +106,7 @@ has_python_header() {
 # What builds the wheel, and what its tests are installed from, come from the package index that pip is set to.
 get_python_packages() {
   local here=build/python
-  local tools="build scikit-build-core nanobind" packages="numpy pytest mpi4py"
+  local tools="build scikit-build-core nanobind" packages="numpy pytest mpi4py matplotlib"
   [ "$(cat "$here/packages/ready" 2> /dev/null)" = "$tools $packages" ] && "$here/tools/bin/python" -m nanobind --version > /dev/null 2>&1 &&
     return 0
   rm -rf "$here/packages"
