@@ -277,6 +277,33 @@ def test_a_stream_is_a_binary_file(path):
             f[1, 2].write(b"")
 
 
+def test_a_stream_is_a_text_file(path):
+    with thalweg.vp.open(path, "w+", shape=(2, 2)) as f:
+        with io.TextIOWrapper(f[0, 1], encoding="utf-8", newline="") as text:
+            for n in range(1000):
+                print(f"{n:5d} {n / 7:.6f} größer", file=text)
+        with io.TextIOWrapper(f[0, 1], encoding="utf-8") as text:
+            lines = text.readlines()
+            assert len(lines) == 1000 and lines[999].split() == ["999", f"{999 / 7:.6f}", "größer"]
+            text.seek(0)
+            assert text.readline() == lines[0]
+            place = text.tell()
+            text.seek(place)
+            assert text.readline() == lines[1]
+        text = io.TextIOWrapper(f[1, 1], encoding="latin-1")
+        text.write("ä" * 3)
+        text.flush()
+        assert f.sizes().tolist() == [[0, len("".join(lines).encode())], [0, 3]]
+        text.close()
+    with thalweg.vp.open(path, "a") as f, io.TextIOWrapper(f[1, 1], encoding="latin-1") as text:
+        text.write("ö\n")
+    with thalweg.vp.open(path) as f, io.TextIOWrapper(f[1, 1], encoding="latin-1") as text:
+        assert list(text) == ["äääö\n"]
+        with f[1, 1] as stream:  # what getc and ungetc do in C
+            assert stream.peek()[:1] == stream.read(1) == b"\xe4"
+            assert stream.seek(-1, io.SEEK_CUR) == 0
+
+
 def test_a_stream_that_is_only_written_is_a_writer(path):
     with thalweg.vp.open(path, "w", shape=2) as f:
         stream = f[1]
@@ -421,6 +448,10 @@ def test_wrong_arguments_move_nothing(path):
                     lambda: f.read(float, -1), lambda: f.readinto(numbers(3)),
                     lambda: f.readinto(np.broadcast_to(0.0, (2, 3))), lambda: f.seek(-1), lambda: f.seek(numbers(2, 3)),
                     lambda: f.seek([1, 2, 3]), lambda: f.seek(0, 7)]:
+            with pytest.raises(thalweg.InvalidArgument):
+                act()
+        for act in [lambda: thalweg.vp.open("a\0b"), lambda: thalweg.vp.open(path, shape=2**70),
+                    lambda: thalweg.vp.open(path, "r\0"), lambda: thalweg.vp.open(path, hints="\udc80")]:
             with pytest.raises(thalweg.InvalidArgument):
                 act()
         for act in [lambda: f.write(np.full((2, 3), None)), lambda: f.read(object), lambda: f.read("nonsense"),

@@ -20,12 +20,14 @@
 #include <utility>
 #include <vector>
 
+#include "_core.hpp"
 #include "thalweg/group.h"
 #include "thalweg/status.h"
 #include "thalweg/version.h"
 #include "thalweg/vpfile.h"
 
 namespace nb = nanobind;
+using thalweg_python::text;
 
 namespace {
 
@@ -35,8 +37,6 @@ template <class T>
 T* at(std::uintptr_t address) {
   return reinterpret_cast<T*>(address);
 }
-
-nb::object text(const char* bytes) { return nb::steal(PyUnicode_DecodeFSDefault(bytes)); }
 
 // ---- Groups ------------------------------------------------------------------------------------------------------
 
@@ -117,8 +117,7 @@ void release(void* user) {
   if (collectives != nullptr && collectives->failure.is_valid()) cause = std::exchange(collectives->failure, {});
   const nb::object error =
       nb::module_::import_("thalweg.errors").attr("from_status")(status, tw_last_errno(), text(tw_last_error()), cause);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  throw nb::python_error();
+  thalweg_python::raise_again(error);
 }
 
 class Group {
@@ -488,4 +487,6 @@ NB_MODULE(_core, m) {
       .def("size", &File::size, nb::arg("vp"))
       .def("read_at", &File::read_at, nb::arg("vp"), nb::arg("position"), nb::arg("to"))
       .def("write_at", &File::write_at, nb::arg("vp"), nb::arg("position"), nb::arg("from_"));
+
+  thalweg_python::define_whole_files(m);
 }

@@ -22,9 +22,12 @@ class Error(OSError):
         Of the system call that failed, else the one that fits best.
     status : str
         Name of the status code of the library, such as ``"TW_ERR_NOT_CLOSED"``; ``""`` for what Python found.
+    health : thalweg.vp.Health or None
+        What `thalweg.vp.verify` and `thalweg.vp.repair` found.
     """
 
     status = ""
+    health = None
     _errno = _errno.EIO
 
     def __init__(self, *args):

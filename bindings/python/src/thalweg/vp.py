@@ -13,6 +13,8 @@ that cut them out of an array of the whole shape, ``f.local_shape`` is the shape
 Calls marked *collective* are made by all tasks, in the same order, and fail on all of them when they fail on one; also
 when an argument of one is wrong. What the library does for an access is in ``f.mode`` and ``f.cause``.
 
+`info`, `verify`, `repair` and `flatten` work on a whole file that nobody has open.
+
 Source: Moore, Hatcher, Quinn, "Stream*: Fast, Flexible, Data-Parallel I/O".
 """
 
@@ -25,11 +27,14 @@ import weakref as _weakref
 import numpy as _np
 
 from . import _core
+from ._arguments import box_of, extents, hints_text, path_bytes, text
+from ._whole import MODES as _MODES
+from ._whole import Health, Info, Region, flatten, import_array, info, is_vpfile, regions, repair, verify
 from .errors import BadIndex, EndOfStream, InvalidArgument, NoMemory, WrongMode
 
-__all__ = ["open", "VpFile"]
+__all__ = ["open", "VpFile", "info", "verify", "repair", "flatten", "import_array", "is_vpfile", "regions", "Health",
+           "Info", "Region"]
 
-_MODES = ("NB", "CB", "IB")
 _NOTHING = (0, 0, 0, 0, 0, None)  # items of 0 bytes: the library refuses them, on all tasks
 
 
@@ -113,8 +118,8 @@ class VpFile:
 
     def _open(self, path, mode, shape, box, hints):
         def prepare():
-            extents = _extents(shape)
-            return _os.fsencode(path), str(mode), extents, _box(box, extents), _hints(hints)
+            numbers = extents(shape)
+            return path_bytes(path), text(str(mode)), numbers, box_of(box, numbers), text(hints_text(hints))
 
         made, mine = _attempt(prepare)
         core = self._together(mine, lambda: _core.File(self._group, *(made or (None, "r", [], None, ""))))
@@ -566,7 +571,8 @@ class VpFile:
         io.BufferedReader, io.BufferedWriter or io.BufferedRandom
             As the file is open for reading, for writing, or for both. It has a position of its own, which is 0 at
             first; the positions of `tell` do not move. What it has in its buffer is written when it is flushed or
-            closed, and before every collective call of this task.
+            closed, and before every collective call of this task. ``io.TextIOWrapper(f[i, j])`` reads and writes text;
+            what that one has in its own buffer is yours to flush.
 
         Raises
         ------
@@ -735,37 +741,6 @@ def _attempt(prepare):
         return None, error if isinstance(error, OSError) else NoMemory(f"no memory: {error}")
     except Exception as error:
         return None, error
-
-
-def _extents(shape):
-    if shape is None:
-        return []
-    try:
-        return [_operator.index(shape)]
-    except TypeError:
-        return [_operator.index(extent) for extent in shape]
-
-
-def _box(box, extents):
-    if box is None:
-        return None
-    start, count = [], []
-    slices = (box,) if isinstance(box, slice) else tuple(box)
-    if len(slices) != len(extents):
-        raise InvalidArgument(f"box has {len(slices)} slices, the shape {len(extents)} dimensions; a box needs a shape")
-    for part, extent in zip(slices, extents):
-        first, end, step = part.indices(extent)
-        if step != 1:
-            raise InvalidArgument(f"box: {part} has a step; boxes have none")
-        start.append(first)
-        count.append(max(end - first, 0))
-    return start, count
-
-
-def _hints(hints):
-    if hints is None:
-        return ""
-    return hints if isinstance(hints, str) else ",".join(f"{name}={value}" for name, value in dict(hints).items())
 
 
 def _dtype(dtype, call):

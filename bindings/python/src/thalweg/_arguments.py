@@ -1,0 +1,67 @@
+"""Arguments made what the library takes."""
+
+import operator
+import os
+
+from .errors import InvalidArgument
+
+
+def path_bytes(path):
+    """A path as bytes."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise InvalidArgument(f"path {path!r} has a null byte inside")
+    return name
+
+
+def text(words):
+    """Words that the library can be given."""
+    try:
+        if b"\0" not in words.encode():
+            return words
+    except UnicodeEncodeError:
+        pass
+    raise InvalidArgument(f"{words!r} is no text")
+
+
+def number(value, what):
+    """An integer of 64 bits."""
+    value = operator.index(value)
+    if not -(2**63) <= value < 2**63:
+        raise InvalidArgument(f"{what} is {value}, which has more than 64 bits")
+    return value
+
+
+def extents(shape):
+    """The extents of a shape, [] of None."""
+    if shape is None:
+        return []
+    try:
+        numbers = [operator.index(shape)]
+    except TypeError:
+        numbers = [operator.index(extent) for extent in shape]
+    return [number(extent, "an extent of the shape") for extent in numbers]
+
+
+def box_of(box, shape):
+    """Where the slices `box` begin in a shape with these extents, and how long they are."""
+    if box is None:
+        return None
+    start, count = [], []
+    slices = (box,) if isinstance(box, slice) else tuple(box)
+    if len(slices) != len(shape):
+        raise InvalidArgument(f"box has {len(slices)} slices, the shape {len(shape)} dimensions; a box needs a shape")
+    for part, extent in zip(slices, shape):
+        first, end, step = part.indices(extent)
+        if step != 1:
+            raise InvalidArgument(f"box: {part} has a step; boxes have none")
+        start.append(first)
+        count.append(max(end - first, 0))
+    return start, count
+
+
+def hints_text(hints):
+    """Hints as the library reads them."""
+    if hints is None:
+        return ""
+    return hints if isinstance(hints, str) else ",".join(f"{name}={value}" for name, value in dict(hints).items())
