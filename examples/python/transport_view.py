@@ -13,9 +13,10 @@ def steps_of(f):
     while True:
         try:
             counts = f.read(np.int32)
-        except EOFError:  # all streams have the same number of steps, so all tasks meet the end
+            particles, _ = f.read_ragged(PARTICLE, counts)
+        except EOFError:  # of any stream: raised on all tasks
             return
-        yield f.read_ragged(PARTICLE, counts)
+        yield particles, counts
 
 
 def weights(particles, counts):

@@ -52,3 +52,17 @@ def test_the_picture_shows_something(run):
     assert pixels.shape[0] > 300 and pixels.shape[1] > 500
     inside = pixels[100:300, 100:500, :3]
     assert inside.std() > 0.05 and len({tuple(pixel) for row in inside for pixel in row}) > 50
+
+
+def test_a_killed_run_is_repaired_and_read_as_far_as_it_was_flushed(tmp_path):
+    path = tmp_path / "killed.vp"
+    run = subprocess.Popen([sys.executable, EXAMPLES / "transport.py", path, *SMALL[:3], "--steps", "100000"], text=True,
+                           stdout=subprocess.PIPE)
+    told = [run.stdout.readline() for _ in range(5)]
+    run.kill()
+    run.communicate()
+    with pytest.raises(thalweg.NotClosed):
+        thalweg.vp.open(path)
+    assert thalweg.vp.repair(path).repaired
+    read = subprocess.run([sys.executable, EXAMPLES / "transport_view.py", path], check=True, capture_output=True, text=True)
+    assert told == read.stdout.splitlines(keepends=True)[:5]
