@@ -66,6 +66,12 @@ def failures_are_those_of_all():
         raise AssertionError("opened")
     except thalweg.InvalidArgument:
         pass
+    for wrong in ({"shape": (4, 2**70)}, {"mode": "w\0"}, {"path": "a\0b"}, {"hints": "\udc80"}):
+        try:
+            thalweg.vp.open(**{"path": path, "mode": "w", "shape": shape, "comm": comm, **(wrong if comm.rank == last else {})})
+            raise AssertionError("opened")
+        except thalweg.InvalidArgument:
+            pass
     try:
         thalweg.vp.open(path if comm.rank < last else 1.5, "w", shape=shape, comm=comm)
         raise AssertionError("opened")
@@ -84,6 +90,13 @@ def failures_are_those_of_all():
             raise AssertionError("read")
         except (thalweg.InvalidArgument, TypeError) as error:
             assert "Python objects" in str(error), str(error)
+        f.seek(0)
+        np.testing.assert_array_equal(f.read(float), a[f.local])
+        try:
+            f.read(float, 1 if comm.rank < last else 2**62)
+            raise AssertionError("read")
+        except thalweg.InvalidArgument:
+            pass
         f.seek(0)
         np.testing.assert_array_equal(f.read(float), a[f.local])
         try:

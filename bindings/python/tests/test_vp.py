@@ -447,7 +447,8 @@ def test_wrong_arguments_move_nothing(path):
                     lambda: f.write_ragged(numbers(2), [[-1, 0, 0], [1, 1, 1]]),
                     lambda: f.read(float, -1), lambda: f.readinto(numbers(3)),
                     lambda: f.readinto(np.broadcast_to(0.0, (2, 3))), lambda: f.seek(-1), lambda: f.seek(numbers(2, 3)),
-                    lambda: f.seek([1, 2, 3]), lambda: f.seek(0, 7)]:
+                    lambda: f.seek([1, 2, 3]), lambda: f.seek(0, 7), lambda: f.seek(2**70), lambda: f[0, 0].raw.seek(2**70),
+                    lambda: f.read(float, 2**62)]:
             with pytest.raises(thalweg.InvalidArgument):
                 act()
         for act in [lambda: thalweg.vp.open("a\0b"), lambda: thalweg.vp.open(path, shape=2**70),

@@ -3,7 +3,19 @@
 import operator
 import os
 
-from .errors import InvalidArgument
+from .errors import InvalidArgument, NoMemory, OutOfRange
+
+
+def attempt(prepare):
+    """What `prepare` returns and None, or None and what it raised."""
+    try:
+        return prepare(), None
+    except MemoryError as error:
+        return None, error if isinstance(error, OSError) else NoMemory(f"no memory: {error}")
+    except ValueError as error:  # such as an array of more elements than NumPy can have
+        return None, error if isinstance(error, OSError) else InvalidArgument(str(error))
+    except Exception as error:
+        return None, error
 
 
 def path_bytes(path):
@@ -28,7 +40,7 @@ def number(value, what):
     """An integer of 64 bits."""
     value = operator.index(value)
     if not -(2**63) <= value < 2**63:
-        raise InvalidArgument(f"{what} is {value}, which has more than 64 bits")
+        raise OutOfRange(f"{what} is {value}, which has more than 64 bits")
     return value
 
 
@@ -64,4 +76,4 @@ def hints_text(hints):
     """Hints as the library reads them."""
     if hints is None:
         return ""
-    return hints if isinstance(hints, str) else ",".join(f"{name}={value}" for name, value in dict(hints).items())
+    return text(hints if isinstance(hints, str) else ",".join(f"{name}={value}" for name, value in dict(hints).items()))

@@ -26,16 +26,14 @@ import weakref as _weakref
 
 import numpy as _np
 
-from . import _core
-from ._arguments import box_of, extents, hints_text, path_bytes, text
+from . import _arguments, _core, _memory
+from ._stream import Stream as _Stream
 from ._whole import MODES as _MODES
 from ._whole import Health, Info, Region, flatten, import_array, info, is_vpfile, regions, repair, verify
-from .errors import BadIndex, EndOfStream, InvalidArgument, NoMemory, WrongMode
+from .errors import BadIndex, EndOfStream, InvalidArgument
 
 __all__ = ["open", "VpFile", "info", "verify", "repair", "flatten", "import_array", "is_vpfile", "regions", "Health",
            "Info", "Region"]
-
-_NOTHING = (0, 0, 0, 0, 0, None)  # items of 0 bytes: the library refuses them, on all tasks
 
 
 def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
@@ -118,10 +116,11 @@ class VpFile:
 
     def _open(self, path, mode, shape, box, hints):
         def prepare():
-            numbers = extents(shape)
-            return path_bytes(path), text(str(mode)), numbers, box_of(box, numbers), text(hints_text(hints))
+            numbers = _arguments.extents(shape)
+            return (_arguments.path_bytes(path), _arguments.text(str(mode)), numbers, _arguments.box_of(box, numbers),
+                    _arguments.hints_text(hints))
 
-        made, mine = _attempt(prepare)
+        made, mine = _arguments.attempt(prepare)
         core = self._together(mine, lambda: _core.File(self._group, *(made or (None, "r", [], None, ""))))
         self.name = _os.fspath(path)
         self.open_mode = str(mode).replace("b", "")
@@ -172,7 +171,7 @@ class VpFile:
     def eof(self):
         """numpy.ndarray of bool, shape `local_shape`: VPs that tried to read behind the end. Cleared by `seek`."""
         eof = _np.zeros(self.local_shape, _np.uint8)
-        self._file.eof_all(_address(eof))
+        self._file.eof_all(_memory.address(eof))
         return eof.view(_np.bool_)
 
     def tell(self):
@@ -184,7 +183,7 @@ class VpFile:
             Bytes from the beginning of each stream.
         """
         positions = _np.zeros(self.local_shape, _np.int64)
-        self._file.tell_all(_address(positions))
+        self._file.tell_all(_memory.address(positions))
         return positions
 
     def sizes(self):
@@ -202,7 +201,7 @@ class VpFile:
         """
         self._flush_streams()
         sizes = _np.zeros(self.local_shape, _np.int64)
-        self._file.size_all(_address(sizes), sizes.size)
+        self._file.size_all(_memory.address(sizes), sizes.size)
         return sizes
 
     def readable(self):
@@ -253,15 +252,15 @@ class VpFile:
         """
         def prepare():
             array = self._array(_np.asarray(a), "write")
-            memory = _memory(array, len(self.shape))
+            memory = _memory.of(array, len(self.shape))
             if memory is None:
                 array = _np.ascontiguousarray(array)
-                memory = _memory(array, len(self.shape))
+                memory = _memory.of(array, len(self.shape))
             return array, memory, self._mask(where)
 
         made, mine = self._prepare(prepare)
-        array, memory, mask = made or (None, _NOTHING, None)
-        self._together(mine, lambda: self._file.write_all(memory, _address(mask)))
+        array, memory, mask = made or (None, _memory.NOTHING, None)
+        self._together(mine, lambda: self._file.write_all(memory, _memory.address(mask)))
         return array.nbytes if mask is None else int(mask.sum(dtype=_np.int64)) * (array.nbytes // max(mask.size, 1))
 
     def write_ragged(self, values, lengths):
@@ -288,7 +287,7 @@ class VpFile:
             As `write`.
         """
         def prepare():
-            flat = _plain(_np.ascontiguousarray(values), "write_ragged")
+            flat = _memory.plain(_np.ascontiguousarray(values), "write_ragged")
             each = self._lengths(lengths)
             if flat.ndim != 1 or flat.size != each.sum():
                 raise InvalidArgument(f"write_ragged: values have the shape {flat.shape}, the sum of lengths is "
@@ -297,7 +296,7 @@ class VpFile:
 
         made, mine = self._prepare(prepare)
         flat, each = made or (None, None)
-        memory = (_address(flat), flat.itemsize, 0, _address(each), 0, None) if made else _NOTHING
+        memory = (_memory.address(flat), flat.itemsize, 0, _memory.address(each), 0, None) if made else _memory.NOTHING
         self._together(mine, lambda: self._file.write_all(memory, 0))
         return flat.nbytes
 
@@ -340,18 +339,19 @@ class VpFile:
             Not open for reading; the file cannot be read.
         """
         def prepare():
-            kind = _dtype(dtype, "read")
+            kind = _memory.dtype_of(dtype, "read")
             items = 1 if n is None else _operator.index(n)
             if items < 0:
                 raise InvalidArgument(f"read: n is {items}")
             array = _np.zeros(self.local_shape + (() if n is None else (items,)), kind)
-            memory = (_address(array), kind.itemsize, items, 0, 0, _vp_strides(self.local_shape, items * kind.itemsize))
+            strides = _memory.vp_strides(self.local_shape, items * kind.itemsize)
+            memory = (_memory.address(array), kind.itemsize, items, 0, 0, strides)
             return array, memory, self._mask(where), items
 
         made, mine = self._prepare(prepare)
-        array, memory, mask, items = made or (None, _NOTHING, None, 0)
+        array, memory, mask, items = made or (None, _memory.NOTHING, None, 0)
         counts = _np.zeros(self.local_shape, _np.int64)
-        self._together(mine, lambda: self._file.read_all(memory, _address(mask), _address(counts)))
+        self._together(mine, lambda: self._file.read_all(memory, _memory.address(mask), _memory.address(counts)))
         if fill is not None or (counts < items).any():
             missing = counts < items if n is None else _np.arange(items) >= counts[..., None]
             array[missing] = _np.zeros((), array.dtype) if fill is None else fill
@@ -394,15 +394,15 @@ class VpFile:
             shared = array.size > 0 and any(n > 1 and stride == 0 for n, stride in zip(array.shape, array.strides))
             if not array.flags.writeable or shared:
                 raise InvalidArgument("readinto: a is not writable, or elements of it share memory")
-            memory = _memory(array, len(self.shape))
+            memory = _memory.of(array, len(self.shape))
             if memory is None:
                 array = _np.array(array, order="C")
-                memory = _memory(array, len(self.shape))
+                memory = _memory.of(array, len(self.shape))
             return array, memory, self._mask(where), self.tell()
 
         made, mine = self._prepare(prepare)
-        array, memory, mask, before = made or (None, _NOTHING, None, None)
-        self._together(mine, lambda: self._file.read_all(memory, _address(mask), 0))
+        array, memory, mask, before = made or (None, _memory.NOTHING, None, None)
+        self._together(mine, lambda: self._file.read_all(memory, _memory.address(mask), 0))
         counts = (self.tell() - before) // array.itemsize
         if array is not a:
             a[...] = array
@@ -438,18 +438,18 @@ class VpFile:
             As `read`.
         """
         def prepare():
-            kind = _dtype(dtype, "read_ragged")
+            kind = _memory.dtype_of(dtype, "read_ragged")
             if lengths is None:
                 each = _np.maximum(self.sizes() - self.tell(), 0) // kind.itemsize
             else:
                 each = self._lengths(lengths)
             values = _np.zeros(int(each.sum()), kind)
-            return values, each, (_address(values), kind.itemsize, 0, _address(each), 0, None)
+            return values, each, (_memory.address(values), kind.itemsize, 0, _memory.address(each), 0, None)
 
         made, mine = self._prepare(prepare)
-        values, each, memory = made or (None, None, _NOTHING)
+        values, each, memory = made or (None, None, _memory.NOTHING)
         counts = _np.zeros(self.local_shape, _np.int64)
-        self._together(mine, lambda: self._file.read_all(memory, 0, _address(counts)))
+        self._together(mine, lambda: self._file.read_all(memory, 0, _memory.address(counts)))
         if lengths is not None:
             self._complete("read_ragged", values, counts, each, None)
         return values, each
@@ -477,13 +477,13 @@ class VpFile:
         mask = self._mask(where)
         each = _np.asarray(pos)
         if each.ndim == 0:
-            self._file.seek_all(_operator.index(each[()]), 0, whence, _address(mask))
+            self._file.seek_all(_arguments.number(each[()], "seek: pos"), 0, whence, _memory.address(mask))
             return
         if each.dtype.kind not in "iu" or each.shape != self.local_shape:
             raise InvalidArgument(f"seek: pos has dtype {each.dtype} and shape {each.shape}; an int, or integers of shape "
                                   f"{self.local_shape}")
         each = _np.ascontiguousarray(each, _np.int64)
-        self._file.seek_all(0, _address(each), whence, _address(mask))
+        self._file.seek_all(0, _memory.address(each), whence, _memory.address(mask))
 
     def flush(self):
         """What was written so far survives the death of the process. Collective.
@@ -622,7 +622,7 @@ class VpFile:
     def _prepare(self, prepare):
         """What `prepare` returns and None, or None and what it raised."""
         _ = self._file
-        return _attempt(lambda: (self._flush_streams(), prepare())[1])
+        return _arguments.attempt(lambda: (self._flush_streams(), prepare())[1])
 
     def _together(self, mine, act):
         """What the collective `act` returns. `mine`: what is wrong with the arguments of this task, which `act` then gives
@@ -659,7 +659,7 @@ class VpFile:
         if array.shape[:n_dims] != self.local_shape:
             raise InvalidArgument(f"{call}: a has the shape {array.shape}; it must begin with {self.local_shape}, the "
                                   "virtual processors of this task")
-        return _plain(array, call)
+        return _memory.plain(array, call)
 
     def _mask(self, where):
         if where is None:
@@ -682,106 +682,3 @@ class VpFile:
         if (each < 0).any():
             raise InvalidArgument(f"lengths: {each.min()} is below 0")
         return each
-
-
-class _Stream(_io.RawIOBase):
-    """The stream of one VP, unbuffered, with a position of its own."""
-
-    def __init__(self, file, vp, index):
-        self._owner = file
-        self._vp = vp
-        self._at = 0
-        self.name = f"{_os.fsdecode(file.name)}[{', '.join(map(str, index))}]"
-        self.mode = "rb+" if file.readable() and file.writable() else "rb" if file.readable() else "wb"
-
-    def readable(self):
-        return self._owner.readable()
-
-    def writable(self):
-        return self._owner.writable()
-
-    def seekable(self):
-        return True
-
-    def readinto(self, buffer):
-        if not self.readable():
-            raise WrongMode(f"{self.name} is not open for reading")
-        n = self._owner._file.read_at(self._vp, self._at, buffer)
-        self._at += n
-        return n
-
-    def write(self, data):
-        if not self.writable():
-            raise WrongMode(f"{self.name} is not open for writing")
-        with memoryview(data) as view:
-            n = view.nbytes
-            self._at = self._owner._file.write_at(self._vp, self._at, view)
-        return n
-
-    def tell(self):
-        return self._at
-
-    def seek(self, offset, whence=0):
-        base = 0 if whence == 0 else self._at if whence == 1 else None
-        if whence == 2:
-            base = self._owner._file.size(self._vp)
-        if base is None or base + offset < 0:
-            raise InvalidArgument(f"{self.name}: cannot seek by {offset} with whence {whence}")
-        self._at = base + offset
-        return self._at
-
-
-# ---- Arguments and memory -----------------------------------------------------------------------------------------------
-
-
-def _attempt(prepare):
-    try:
-        return prepare(), None
-    except MemoryError as error:
-        return None, error if isinstance(error, OSError) else NoMemory(f"no memory: {error}")
-    except Exception as error:
-        return None, error
-
-
-def _dtype(dtype, call):
-    kind = _np.dtype(dtype)
-    if kind.hasobject:
-        raise TypeError(f"{call}: {kind} holds Python objects, whose bytes mean nothing in a file")
-    if kind.itemsize == 0:
-        raise InvalidArgument(f"{call}: items of {kind} have no bytes")
-    return kind
-
-
-def _plain(array, call):
-    _dtype(array.dtype, call)
-    return array
-
-
-def _address(array):
-    return 0 if array is None else array.__array_interface__["data"][0]
-
-
-def _vp_strides(shape, nbytes):
-    strides = []
-    for extent in reversed(shape):
-        strides.append(nbytes)
-        nbytes *= max(extent, 1)
-    return strides[::-1]
-
-
-def _memory(array, n_dims):
-    """Where what VPs move lies, for `_core`; None if that has no single stride."""
-    shape, strides = array.shape[n_dims:], array.strides[n_dims:]
-    item_bytes, n_items, item_stride = array.itemsize, 1, 0
-    if 0 in shape:
-        n_items = 0
-    dims = [(n, stride) for n, stride in zip(shape, strides) if n != 1] if n_items else []
-    while dims and dims[-1][1] == item_bytes:
-        item_bytes *= dims.pop()[0]
-    for n, stride in reversed(dims):
-        if item_stride == 0:
-            item_stride = stride
-        if stride == 0 or stride != item_stride * n_items:
-            return None
-        n_items *= n
-    return _address(array), item_bytes, n_items, 0, item_stride, list(array.strides[:n_dims])

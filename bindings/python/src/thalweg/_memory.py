@@ -1,0 +1,55 @@
+"""Where the bytes of NumPy arrays lie: what `_core` takes as memory, which is tw_vp_data of thalweg/vpfile.h."""
+
+import numpy as np
+
+from .errors import InvalidArgument
+
+NOTHING = (0, 0, 0, 0, 0, None)  # items of 0 bytes: the library refuses them, on all tasks
+
+
+def dtype_of(dtype, call):
+    """The dtype, which must be one whose bytes can be stored."""
+    kind = np.dtype(dtype)
+    if kind.hasobject:
+        raise TypeError(f"{call}: {kind} holds Python objects, whose bytes mean nothing in a file")
+    if kind.itemsize == 0:
+        raise InvalidArgument(f"{call}: items of {kind} have no bytes")
+    return kind
+
+
+def plain(array, call):
+    """The array, whose bytes must be such that they can be stored."""
+    dtype_of(array.dtype, call)
+    return array
+
+
+def address(array):
+    """Where an array begins; 0 of None."""
+    return 0 if array is None else array.__array_interface__["data"][0]
+
+
+def vp_strides(shape, nbytes):
+    """The strides of VPs that have nbytes each, one behind the other."""
+    strides = []
+    for extent in reversed(shape):
+        strides.append(nbytes)
+        nbytes *= max(extent, 1)
+    return strides[::-1]
+
+
+def of(array, n_dims):
+    """Where what VPs move lies, for `_core`; None if that has no single stride."""
+    shape, strides = array.shape[n_dims:], array.strides[n_dims:]
+    item_bytes, n_items, item_stride = array.itemsize, 1, 0
+    if 0 in shape:
+        n_items = 0
+    dims = [(n, stride) for n, stride in zip(shape, strides) if n != 1] if n_items else []
+    while dims and dims[-1][1] == item_bytes:
+        item_bytes *= dims.pop()[0]
+    for n, stride in reversed(dims):
+        if item_stride == 0:
+            item_stride = stride
+        if stride == 0 or stride != item_stride * n_items:
+            return None
+        n_items *= n
+    return address(array), item_bytes, n_items, 0, item_stride, list(array.strides[:n_dims])
