@@ -26,10 +26,6 @@ damage=(build/release/tests/multifile --gtest_filter='*Damage*')
 "${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; exit 1; }
 THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
 
-# --- the Python package: its wheel, without MPI and with mpi4py ---------------------------------------------------------
-scripts/setup.sh build python
-scripts/run_python_tests.sh
-
 # --- the benchmarks in their smallest form -----------------------------------------------------------------------------
 for preset in release openmpi; do
   cmake --preset $preset > /dev/null

@@ -6,7 +6,8 @@
 # First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
 # installed with apt (through sudo when not root). Elsewhere they are named, and you install them. Packages of Python that
 # the group python needs are kept in build/python.
-# Exit status: 0 everything is there, 2 something is missing (it is named).
+# Exit status: 0 everything is there, 2 something is missing (it is named), 3 only the packages of Python: the index of pip
+# cannot be reached, or does not have them.
 # shellcheck disable=SC2317,SC2086  # probes are called by name; package lists are lists of words
 set -uo pipefail
 export DEBIAN_FRONTEND=noninteractive
@@ -112,8 +113,8 @@ get_python_packages() {
   rm -rf "$here/packages"
   mkdir -p "$here/packages"
   python3 -m venv --clear "$here/tools" &&
-    "$here/tools/bin/python" -m pip install -q --disable-pip-version-check $tools &&
-    "$here/tools/bin/python" -m pip download -q --disable-pip-version-check -d "$here/packages" $packages || {
+    "$here/tools/bin/python" -m pip install -q --disable-pip-version-check --retries 2 $tools &&
+    "$here/tools/bin/python" -m pip download -q --disable-pip-version-check --retries 2 -d "$here/packages" $packages || {
     echo "setup.sh: pip could not get these from the package index: $tools $packages" >&2
     return 1
   }
@@ -160,7 +161,7 @@ done
 needs=$(grep -v '^$' <<< "$needs" | awk '!seen[$0]++')
 
 finish() {
-  ! $python || (cd "$(dirname "$0")/.." && get_python_packages) || exit 2
+  ! $python || (cd "$(dirname "$0")/.." && get_python_packages) || exit 3
   exit 0
 }
 
