@@ -75,7 +75,20 @@ Status SuperblockStore::store_added(Slot& slot) {
   return rows_end > rows_begin ? write(slot, rows_begin, rows_end) : Status{};
 }
 
+// What goes before it in streams first: where the process dies in between, no stream has a gap that nobody made.
 Status SuperblockStore::store(Slot& slot) {
+  if (!slot.dirty()) return {};
+  while (!waiting_.empty() && *waiting_.begin() < slot.number) {
+    const auto place = slot_of_.find(*waiting_.begin());
+    if (place != slot_of_.end()) TW_RETURN_IF_ERROR(store_one(slots_[place->second]));
+    waiting_.erase(waiting_.begin());
+  }
+  TW_RETURN_IF_ERROR(store_one(slot));
+  waiting_.erase(slot.number);
+  return {};
+}
+
+Status SuperblockStore::store_one(Slot& slot) {
   if (!slot.dirty()) return {};
   const bool fresh = slot.seal.turn == 0;
   const bool changed = slot.changed_end > slot.changed_begin;
@@ -103,12 +116,8 @@ Status SuperblockStore::store(Slot& slot) {
 }
 
 Status SuperblockStore::flush() {
-  Status first;
-  for (Slot& slot : slots_) {
-    Status status = store(slot);
-    if (first.ok()) first = std::move(status);
-  }
-  return first;
+  for (Slot& slot : slots_) TW_RETURN_IF_ERROR(store(slot));
+  return {};
 }
 
 // A place for a superblock: a new one, or that of one that was not asked for lately. The current one stays.
@@ -176,6 +185,7 @@ Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
 // Where the next one to be filled goes. One whose blocks are nearly all full will hardly be asked for soon: it is
 // stored while it is in the core's cache, and its memory used again.
 Result<std::size_t> SuperblockStore::slot_behind_current() {
+  if (current_ != kNone && slots_[current_].dirty()) waiting_.insert(slots_[current_].number);
   const std::size_t before = std::exchange(current_, kNone);
   if (before == kNone || slots_[before].partial > slots_[before].blocks / kFewPartial) return free_slot();
   Slot& slot = slots_[before];
@@ -274,6 +284,7 @@ Result<std::byte*> SuperblockStore::blocks(BlockRun run, bool change) {
   const auto sealed_end = std::min(first + static_cast<std::uint32_t>(run.blocks), slot->seal.blocks);
   if (change && first < sealed_end) {
     const bool none = slot->changed_end == slot->changed_begin;
+    if (none) waiting_.insert(number);
     slot->changed_begin = none ? first : std::min(slot->changed_begin, first);
     slot->changed_end = none ? sealed_end : std::max(slot->changed_end, sealed_end);
   }

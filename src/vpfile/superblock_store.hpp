@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -102,6 +103,7 @@ class SuperblockStore {
   void remember_gone(std::uint64_t number);
   Status load(Slot& slot, std::uint64_t number);
   Status store(Slot& slot);
+  Status store_one(Slot& slot);
   Status store_changed(Slot& slot);
   Status store_added(Slot& slot);
   Status write(const Slot& slot, std::uint64_t from, std::uint64_t to);
@@ -126,6 +128,7 @@ class SuperblockStore {
   std::size_t most_slots_;  // there may be
   std::size_t slots_now_;   // there may be now
   std::size_t hand_ = 0;
+  std::set<std::uint64_t> waiting_;         // numbers below the current one of what is to be stored, and maybe others
   std::unordered_set<std::uint64_t> gone_;  // numbers of some that had to make room
   std::unordered_map<std::uint64_t, std::size_t> slot_of_;
   static constexpr std::size_t kNone = ~std::size_t{0};

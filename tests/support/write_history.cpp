@@ -25,8 +25,8 @@ bool gap_stood_at(std::span<const WriteRecord> writes, std::uint64_t at) {
 
 class Judge {
  public:
-  Judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable)
-      : rank_(rank), writes_(writes), durable_(durable) {
+  Judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, std::uint64_t zeros_below)
+      : rank_(rank), writes_(writes), durable_(durable), zeros_below_(zeros_below) {
     for (std::size_t i = 0; i < writes.size(); ++i) {
       most_ = std::max(most_, end_of(writes[i]));
       if (i < durable && !writes[i].failed) least_ = std::max(least_, end_of(writes[i]));
@@ -62,7 +62,8 @@ class Judge {
   bool is_right(std::uint64_t at, std::byte value) const {
     const std::uint32_t last = last_durable_[at];
     if (last > 0 && value == pattern(rank_, at, last)) return true;
-    if (last == 0 && value == std::byte{0} && (at < least_ || gap_stood_at(writes_, at))) return true;
+    if (last == 0 && value == std::byte{0} && (at < least_ || at < zeros_below_ || gap_stood_at(writes_, at)))
+      return true;
     for (std::size_t i = last; i < writes_.size(); ++i) {
       const bool later = i >= durable_ || writes_[i].failed;
       if (later && covers(writes_[i], at) && value == pattern(rank_, at, i + 1)) return true;
@@ -73,6 +74,7 @@ class Judge {
   const std::uint64_t rank_;
   const std::span<const WriteRecord> writes_;
   const std::size_t durable_;
+  const std::uint64_t zeros_below_;
   std::uint64_t least_ = 0, most_ = 0;       // bytes of the logical file
   std::vector<std::uint32_t> last_durable_;  // number of the last durable write of each byte; 0: none
 };
@@ -110,8 +112,9 @@ Found read_found(ReadHandle& handle, std::uint64_t rank) {
   return found;
 }
 
-std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found) {
-  const std::string wrong = Judge(rank, writes, durable).run(found);
+std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found,
+                  std::uint64_t zeros_below) {
+  const std::string wrong = Judge(rank, writes, durable, zeros_below).run(found);
   return wrong.empty() ? "" : "logical file " + std::to_string(rank) + " " + wrong;
 }
 

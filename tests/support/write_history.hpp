@@ -47,7 +47,9 @@ struct Found {
 // Reads around what is refused.
 Found read_found(ReadHandle& handle, std::uint64_t rank);
 
-// Nothing when `found` is right, else what is wrong with it. The first `durable` writes must be there.
-std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found);
+// Nothing when `found` is right, else what is wrong with it. The first `durable` writes must be there. Bytes below
+// `zeros_below` that no durable write covers may be zero, too.
+std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found,
+                  std::uint64_t zeros_below = 0);
 
 }  // namespace thalweg::test

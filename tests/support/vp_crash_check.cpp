@@ -1,0 +1,165 @@
+#include "support/vp_crash_check.hpp"
+
+#include "group/groups.hpp"
+#include "vpfile/vp_files.hpp"
+#include "vpfile/vp_health.hpp"
+#include "vpfile/vpfile.hpp"
+
+namespace thalweg::test {
+
+namespace {
+
+constexpr std::uint64_t kStep = 16;  // bytes that are refused together
+
+std::size_t durable_writes(const History& history, Death death) {
+  return death == Death::process ? history.flushed : history.synced;
+}
+
+Result<std::unique_ptr<VpFile>> open_serially(const VpAftermath& at, Group& group, const char* mode) {
+  VpOpen how;
+  how.path = at.path;
+  how.mode = mode;
+  return run(VpFile::open(group, at.storage, std::move(how)));
+}
+
+bool read_at(VpFile& file, std::uint64_t vp, std::uint64_t at, std::span<std::byte> to) {
+  if (!file.seek_one(vp, static_cast<std::int64_t>(at), SEEK_SET).ok()) return false;
+  const auto got = file.read_one(vp, to);
+  return got.has_value() && got.value() == to.size();
+}
+
+// Reads around what is refused.
+Found read_found(VpFile& file, std::uint64_t vp) {
+  Found found;
+  const auto size = file.size_of(vp);
+  found.unreadable = size.status();
+  if (!size.has_value()) return found;
+  found.bytes.resize(size.value());
+  if (read_at(file, vp, 0, found.bytes)) return found;
+  found.refused.resize(found.bytes.size());
+  for (std::uint64_t at = 0; at < found.bytes.size(); at += kStep) {
+    const auto part = std::span(found.bytes).subspan(at, std::min<std::uint64_t>(kStep, found.bytes.size() - at));
+    if (read_at(file, vp, at, part)) continue;
+    for (std::uint64_t i = 0; i < part.size(); ++i)
+      found.refused[at + i] = !read_at(file, vp, at + i, part.subspan(i, 1));
+  }
+  return found;
+}
+
+std::string told(std::span<const WriteRecord> writes) {
+  std::string text = "\n    writes:";
+  for (const WriteRecord& write : writes)
+    text += " [" + std::to_string(write.offset) + "," + std::to_string(write.offset + write.bytes) + ")" +
+            (write.failed ? "!" : "");
+  return text;
+}
+
+std::string check_streams(const VpAftermath& at, VpFile& file) {
+  if (file.vps().count() != at.histories.size()) return "has " + std::to_string(file.vps().count()) + " VPs";
+  const std::uint64_t zeros = at.death == Death::process ? at.zeros_below : ~std::uint64_t{0};
+  for (std::uint64_t vp = 0; vp < at.histories.size(); ++vp) {
+    const History& history = at.histories[vp];
+    const Found found = read_found(file, vp);
+    if (at.death == Death::process && !found.whole()) return "VP " + std::to_string(vp) + " is not all readable";
+    const std::string wrong = judge(vp, history.writes, durable_writes(history, at.death), found, zeros);
+    if (!wrong.empty()) return wrong + told(history.writes);
+  }
+  return "";
+}
+
+std::string check_content(const VpAftermath& at) {
+  const auto group = make_self_group();
+  auto file = open_serially(at, *group, "r");
+  if (!file.has_value()) return "cannot be opened: " + file.error().message();
+  const std::string wrong = check_streams(at, **file);
+  return !wrong.empty() || run((*file)->close()).ok() ? wrong : "cannot be closed";
+}
+
+bool has_meta(const VpAftermath& at) { return read_vp_meta(*at.storage, at.path).has_value(); }
+
+// As the crash left it: content that is right, or a refusal that says what to do.
+std::string check_as_it_is(const VpAftermath& at) {
+  const auto group = make_self_group();
+  auto file = open_serially(at, *group, "r");
+  if (file.has_value()) {
+    const bool synced = at.death == Death::machine && !at.was_closed;
+    return synced ? "" : check_streams(at, **file);
+  }
+  const Status& why = file.error();
+  if (at.death == Death::process && at.was_closed) return "was closed and is refused: " + why.message();
+  const bool names_repair = why.message().find("thalweg repair") != std::string::npos;
+  if (why.code() == Code::not_closed && names_repair) return "";
+  if (at.death == Death::machine && why.code() == Code::corrupt_file) return "";
+  const bool known = why.code() == Code::corrupt_file || why.code() == Code::not_found ||
+                     why.code() == Code::invalid_argument;  // there is no NAME.meta yet
+  if (known && !anything_durable(at) && !has_meta(at)) return "";
+  return "is refused with code " + std::to_string(static_cast<int>(why.code())) + ": " + why.message();
+}
+
+// `there`: what is left must be a vpfile. False where it is none and nothing is missed.
+std::string check_repair(const VpAftermath& at, bool& there) {
+  Health health;
+  std::string findings;
+  const Watch watch{[&](const std::string& text) { findings += "\n    " + text; }, {}};
+  const bool had_meta = has_meta(at);
+  const Status repaired = repair_vpfile(*at.storage, at.path, {}, watch, health);
+  there = anything_durable(at) || (had_meta && at.death == Death::process);
+  if (!repaired.ok() && !there) return "";
+  // The death of a process damages nothing; that of a machine may have left traces of what was not synced.
+  const bool as_it_should = repaired.ok() || (at.death == Death::machine && repaired.code() == Code::corrupt_file);
+  if (!as_it_should) return "is not repaired: " + repaired.message() + findings;
+  there = true;
+  const std::string content = check_content(at);
+  if (!content.empty()) return "after the repair: " + content + findings;
+  const Status whole = verify_vpfile(*at.storage, at.path, {}, health);
+  if (whole.code() != repaired.code()) return "is not whole after the repair: " + whole.message();
+  const Status again = repair_vpfile(*at.storage, at.path, {}, {}, health);
+  if (again.code() != repaired.code()) return "a second repair says: " + again.message() + findings;
+  if (repaired.ok() && health.repaired) return "a second repair repairs again" + findings;
+  return "";
+}
+
+// One more session, serially; then everything is durable.
+std::string check_append(VpAftermath at) {
+  const auto group = make_self_group();
+  auto file = open_serially(at, *group, "a");
+  if (!file.has_value()) return "cannot be appended to: " + file.error().message();
+  for (std::uint64_t vp = 0; vp < at.histories.size(); vp += 2) {
+    History& history = at.histories[vp];
+    const auto size = (*file)->size_of(vp);
+    if (!size.has_value()) return "tells no size: " + size.error().message();
+    const std::uint64_t version = history.begin(size.value(), 700);
+    const auto written = (*file)->write_one(vp, written_bytes(vp, history.writes.back(), version));
+    if (!written.has_value()) return "is not appended to: " + written.error().message();
+  }
+  const Status closed = run((*file)->close());
+  if (!closed.ok()) return "is not closed after an append: " + closed.message();
+  Health health;
+  const Status whole = verify_vpfile(*at.storage, at.path, {}, health);
+  if (!whole.ok()) return "is not whole after an append: " + whole.message();
+  const std::string content = check_content(at);
+  return content.empty() ? "" : "after an append: " + content;
+}
+
+}  // namespace
+
+bool anything_durable(const VpAftermath& at) {
+  for (const History& history : at.histories)
+    if (durable_writes(history, at.death) > 0) return true;
+  return at.was_closed && at.death == Death::process;
+}
+
+std::string check_vp_aftermath(VpAftermath at) {
+  const std::string as_it_is = check_as_it_is(at);
+  if (!as_it_is.empty()) return "opened as it is: " + as_it_is;
+  bool there = false;
+  const std::string repaired = check_repair(at, there);
+  if (!repaired.empty()) return repaired;
+  return there && at.death == Death::process ? check_append(std::move(at)) : "";
+}
+
+std::vector<std::string> vp_paths(const std::string& path) {
+  return {path, vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)};
+}
+
+}  // namespace thalweg::test
