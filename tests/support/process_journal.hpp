@@ -31,6 +31,7 @@ struct Journal {
   std::atomic<std::uint64_t> progress;  // steps of all threads
   std::atomic<Doing> doing;             // what a thread began last
   std::atomic<std::uint32_t> closed;    // the last session was closed with success
+  std::atomic<std::uint64_t> lattice;   // of a vpfile: bytes of each stream that are no independent blocks
   JournalFile files[kMostLogical];
 };
 
