@@ -165,8 +165,9 @@ tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* for
   return on_vp("tw_vp_vscanf", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (format == nullptr) return null_argument("tw_vp_vscanf", "format");
     Status failure;
-    TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local, failure));
+    TW_ASSIGN_OR_RETURN(VpStream stream, open_vp_stream(file, local, failure));
     const int n = std::vfscanf(stream.get(), format, arguments);
+    stream.reset();  // gives back what was read ahead, which may fail
     if (done != nullptr) *done = n;
     return failure;
   });

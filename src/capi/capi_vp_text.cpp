@@ -212,8 +212,9 @@ tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_arg
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
       Status failure;
-      TW_ASSIGN_OR_RETURN(const VpStream stream, open_vp_stream(file, local, failure));
+      TW_ASSIGN_OR_RETURN(VpStream stream, open_vp_stream(file, local, failure));
       const int done = scan(stream.get(), parts.value(), arguments, local);
+      stream.reset();  // gives back what was read ahead, which may fail
       if (counts != nullptr) counts[local] = done;
       return failure;
     });

@@ -62,6 +62,13 @@ Status fill_vp_open(const char* path, const char* mode, int32_t n_dims, const in
   return take_numbers("box_count", options->box_count, n, how.box->count);
 }
 
+Status reserve_shape(tw_vpfile& vpfile) {
+  for (std::vector<std::int64_t>* extents : {&vpfile.shape, &vpfile.start, &vpfile.count})
+    extents->reserve(format::kMostDimensions);
+  return {};
+}
+
+// Needs no more memory than was reserved.
 void keep_shape(tw_vpfile& vpfile) {
   const auto take = [](const VpShape& from, std::vector<std::int64_t>& to) { to.assign(from.begin(), from.end()); };
   take(vpfile.impl->shape(), vpfile.shape);
@@ -137,6 +144,7 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, in
     if (vpfile == nullptr && how.status.ok()) how.status = null_argument("tw_vpfile_open", "vpfile");
     std::unique_ptr<tw_vpfile> handle(new (std::nothrow) tw_vpfile);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
+    if (how.status.ok()) how.status = or_out_of_memory([&] { return reserve_shape(*handle); });
     auto opened = run(VpFile::open(all, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();

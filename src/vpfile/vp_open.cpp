@@ -92,6 +92,23 @@ std::int64_t hash_of(const VpOpen& how) {
   return static_cast<std::int64_t>(std::hash<std::string>{}(text));
 }
 
+constexpr std::size_t kMostTransitions = 2;  // modes only go up
+
+// Which VPs the boxes have; joined, those of all tasks.
+struct Covered {
+  std::uint64_t vps = 0;
+  std::uint64_t difference = 0;  // of fingerprints, from what it should be
+  std::uint64_t without = 0;     // tasks that have none
+  static Folding folding() {
+    static_assert(std::is_trivially_copyable_v<Covered>);
+    return {sizeof(Covered), [](void* left, const void* right) {
+              static_cast<Covered*>(left)->vps += static_cast<const Covered*>(right)->vps;
+              static_cast<Covered*>(left)->difference += static_cast<const Covered*>(right)->difference;
+              static_cast<Covered*>(left)->without += static_cast<const Covered*>(right)->without;
+            }};
+  }
+};
+
 Status remove_side_files(Backend& backend, const std::string& path) {
   for (const std::string& name : {vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)}) {
     const Status status = backend.remove(name);
@@ -186,16 +203,14 @@ Op<Status> VpFile::agree_on_boxes() {
   const std::uint64_t more = geometry_.n % tasks;
   const std::uint64_t begin = task * each + std::min(task, more);
   const std::uint64_t end = begin + each + (task < more ? 1 : 0);
-  std::vector<std::int64_t> sums(3);
-  sums[0] = static_cast<std::int64_t>(vps_.count());
-  sums[1] = static_cast<std::int64_t>(fingerprint(vps_) - fingerprint(begin, end));
-  sums[2] = vps_.count() == 0 ? 1 : 0;
-  auto all = co_await group().allreduce(std::move(sums), Reduction::sum);
-  if (!all.has_value()) co_return all.error();
-  if (all.value()[2] != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
-  if (all.value()[0] == static_cast<std::int64_t>(geometry_.n) && all.value()[1] == 0) co_return Status{};
+  Covered all{vps_.count(), fingerprint(vps_) - fingerprint(begin, end), vps_.count() == 0 ? 1u : 0u};
+  Covered before;
+  Status status = co_await group().fold(&all, &before, Covered::folding());
+  if (!status.ok()) co_return status;
+  if (all.without != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
+  if (all.vps == geometry_.n && all.difference == 0) co_return Status{};
   co_return or_out_of_memory([&] {
-    return bad(path_, "the boxes of the tasks have " + std::to_string(all.value()[0]) +
+    return bad(path_, "the boxes of the tasks have " + std::to_string(all.vps) +
                           " virtual processors in all, and each of the " + std::to_string(geometry_.n) +
                           " must be in exactly one");
   });
@@ -249,14 +264,18 @@ Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
 
 // Collective: the data file.
 Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
-  const Mode mode = parse_mode(how).value();
+  Mode mode;
   PlainOpen plain;
-  plain.path = how.path;
-  plain.options.read = true;
-  plain.options.write = mode.write;
-  plain.options.create = mode.truncate || mode.append;
-  plain.options.truncate = mode.truncate;
-  plain.hints = how.storage_hints;
+  plain.status = or_out_of_memory([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(mode, parse_mode(how));
+    plain.path = how.path;
+    plain.options.read = true;
+    plain.options.write = mode.write;
+    plain.options.create = mode.truncate || mode.append;
+    plain.options.truncate = mode.truncate;
+    plain.hints = how.storage_hints;
+    return {};
+  });
   auto opened = co_await PlainFile::open(group, backend_, std::move(plain));
   if (!opened.has_value()) co_return opened.error();
   file_ = std::move(opened).value();
@@ -296,13 +315,15 @@ Op<Status> VpFile::begin(bool is_new) {
 
 Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<Backend> backend, VpOpen how) {
   std::unique_ptr<VpFile> file;
+  std::int64_t hash = 0;
   Status status = or_out_of_memory([&] {
     file.reset(new VpFile);
     file->backend_ = backend;
     file->path_ = how.path;
+    file->transitions_.reserve(kMostTransitions);
+    hash = hash_of(how);
     return check_arguments(how);
   });
-  const std::int64_t hash = status.ok() ? hash_of(how) : 0;
   status = co_await same_on_all(group, hash, 0, std::move(status), "the name, mode or shape of an open");
   if (!status.ok()) co_return status;
   Found found;
@@ -357,38 +378,46 @@ Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<Store
   return {};
 }
 
-// Computed by each task from what all know: the IB segment begins behind the lattice as it is now.
+// The layout of a file that has no IB segment yet, with one: it begins behind the lattice as it is now.
+format::VpGeometry VpFile::geometry_with_segment() const {
+  format::VpGeometry geometry = geometry_;
+  geometry.block_bytes = static_cast<std::uint32_t>(hints_.block_bytes);
+  const std::uint64_t least = std::max(kDefaultSuperblock, 64 * hints_.block_bytes);
+  geometry.superblock_bytes = static_cast<std::uint32_t>(
+      hints_.superblock_bytes != 0 ? hints_.superblock_bytes : std::min(least, format::kMostSuperblock));
+  geometry.pointers = static_cast<std::uint32_t>(hints_.directory_pointers);
+  const std::uint64_t bytes = geometry.superblock_bytes;
+  geometry.first_superblock = (geometry.lattice_end() + bytes - 1) / bytes;
+  return geometry;
+}
+
+// Computed by each task from what all know. On failure nothing changes.
 Status VpFile::make_segment() {
   if (segment_ != nullptr) return {};
   const bool stored = geometry_.has_ib();
-  format::VpGeometry geometry = geometry_;
-  if (!stored) {
-    geometry.block_bytes = static_cast<std::uint32_t>(hints_.block_bytes);
-    const std::uint64_t least = std::max(kDefaultSuperblock, 64 * hints_.block_bytes);
-    geometry.superblock_bytes = static_cast<std::uint32_t>(
-        hints_.superblock_bytes != 0 ? hints_.superblock_bytes : std::min(least, format::kMostSuperblock));
-    geometry.pointers = static_cast<std::uint32_t>(hints_.directory_pointers);
-    const std::uint64_t bytes = geometry.superblock_bytes;
-    geometry.first_superblock = (geometry.lattice_end() + bytes - 1) / bytes;
-  }
-  const auto task = static_cast<std::uint64_t>(group().rank());
-  const auto tasks = static_cast<std::uint64_t>(group().size());
-  const format::VpGeometry before = std::exchange(geometry_, geometry);
-  const Status opened = [&]() -> Status {
+  const format::VpGeometry before = geometry_;
+  if (!stored) geometry_ = geometry_with_segment();
+  Status made = or_out_of_memory([&]() -> Status {
     const std::lock_guard lock(side_->mutex);
     TW_RETURN_IF_ERROR(open_side_file(format::DirectoryFile::first, side_->first, stored));
-    return open_side_file(format::DirectoryFile::overflow, side_->overflow, stored);
-  }();
-  if (!opened.ok()) {
-    geometry_ = before;
-    return opened;
-  }
+    TW_RETURN_IF_ERROR(open_side_file(format::DirectoryFile::overflow, side_->overflow, stored));
+    segment_ = std::make_unique<IndependentSegment>(segment_setup(stored));
+    return {};
+  });
+  if (!made.ok()) geometry_ = before;
+  if (made.ok() && durable_) segment_->set_durable();
+  return made;
+}
+
+IndependentSegment::Setup VpFile::segment_setup(bool stored) {
+  const auto task = static_cast<std::uint64_t>(group().rank());
+  const auto tasks = static_cast<std::uint64_t>(group().size());
   IndependentSegment::Setup setup;
   setup.stored = stored;
-  const std::uint64_t sealed = std::max(meta_.end_of_superblocks, geometry.first_superblock);
+  const std::uint64_t sealed = std::max(meta_.end_of_superblocks, geometry_.first_superblock);
   setup.superblocks = {file_->shared()->stored.get(),
                        meta_.id,
-                       geometry,
+                       geometry_,
                        meta_.session,
                        sealed,
                        sealed + task,
@@ -399,15 +428,13 @@ Status VpFile::make_segment() {
   setup.directory = {side_->first.get(),
                      side_->overflow.get(),
                      meta_.id,
-                     geometry,
+                     geometry_,
                      pages + task,
                      tasks,
                      hints_.cache_bytes / 2,
                      stored,
                      meta_.end_of_entries};
-  segment_ = std::make_unique<IndependentSegment>(setup);
-  if (durable_) segment_->set_durable();
-  return {};
+  return setup;
 }
 
 }  // namespace thalweg

@@ -153,9 +153,13 @@ struct VpCookie {
   bool pushed = false;
 };
 
+// No exception goes through stdio.
 ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
   auto& cookie = *static_cast<VpCookie*>(opaque);
-  const auto got = cookie.file->read_one(cookie.local, std::as_writable_bytes(std::span(data, bytes)));
+  const auto got = or_out_of_memory([&]() -> Result<std::uint64_t> {
+    if (cookie.pushed) cookie.handed.reserve(cookie.handed.size() + bytes);
+    return cookie.file->read_one(cookie.local, std::as_writable_bytes(std::span(data, bytes)));
+  });
   if (!got.has_value()) {
     errno = got.error().os_errno() != 0 ? got.error().os_errno() : EIO;
     *cookie.failure = got.error();
@@ -163,6 +167,14 @@ ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
   }
   if (cookie.pushed) cookie.handed.append(data, got.value());
   return static_cast<ssize_t>(got.value());
+}
+
+Status give_back(VpCookie& cookie, std::int64_t bytes) {
+  if (bytes == 0) return {};
+  if (!cookie.pushed) return cookie.file->seek_one(cookie.local, -bytes, SEEK_CUR);
+  for (; bytes > 0 && !cookie.handed.empty(); --bytes, cookie.handed.pop_back())
+    TW_RETURN_IF_ERROR(cookie.file->push_back(cookie.local, static_cast<unsigned char>(cookie.handed.back())));
+  return {};
 }
 
 // Only backward from where it is: stdio gives back what it read too much.
@@ -174,12 +186,10 @@ int seek_cookie(void* opaque, off64_t* offset, int whence) {
     errno = EINVAL;
     return -1;
   }
-  std::int64_t back = here - target;
-  if (cookie.pushed) {
-    for (; back > 0 && !cookie.handed.empty(); --back, cookie.handed.pop_back())
-      if (!cookie.file->push_back(cookie.local, static_cast<unsigned char>(cookie.handed.back())).ok()) return -1;
-  } else if (back > 0) {
-    if (!cookie.file->seek_one(cookie.local, -back, SEEK_CUR).ok()) return -1;
+  const Status given = or_out_of_memory([&] { return give_back(cookie, here - target); });
+  if (!given.ok()) {
+    *cookie.failure = given;
+    return -1;
   }
   *offset = target;
   return 0;

@@ -123,6 +123,8 @@ class VpFile {
   Status wrong_shape(const VpShape& given) const;
   Op<Status> tell_identity();
   Status make_segment();  // where there is none
+  format::VpGeometry geometry_with_segment() const;
+  IndependentSegment::Setup segment_setup(bool stored);
 
   // vp_end
   Op<Status> store_all(bool closing);

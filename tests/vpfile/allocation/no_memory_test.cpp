@@ -1,0 +1,360 @@
+// One allocation after the other fails once, in the calls of vpfile.h. Each call says so or succeeds, all tasks hear
+// the same from each collective, nobody waits for ever; with memory again the next access works, the file can be closed
+// and is whole, and what was written with success is there.
+#include <algorithm>
+#include <cstring>
+
+#include "support/counting_new.hpp"
+#include "support/vp_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+constexpr std::uint64_t kBookkeeping = 257;
+constexpr std::int64_t kVps = 4;
+constexpr std::size_t kMost = 4096;  // bytes of a stream
+constexpr const char* kHints = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1,round_bytes=32,cache_bytes=0";
+constexpr int kCalls = 40;
+
+// What a task knows of one of its streams. Fixed memory: nothing here may allocate while allocations fail.
+struct Stream {
+  char bytes[kMost];
+  bool known[kMost];
+  void write(std::int64_t at, const char* data, std::size_t n, bool done) {
+    for (std::size_t i = static_cast<std::size_t>(at); i < static_cast<std::size_t>(at) + n && i < kMost; ++i) {
+      bytes[i] = *data++;
+      known[i] = done;
+    }
+  }
+};
+
+// One task: its streams and what its calls said.
+struct Task {
+  tw_vpfile* file = nullptr;
+  std::size_t n = 0;  // its VPs
+  std::int64_t vps[kVps];
+  Stream streams[kVps];  // of its local VPs
+  tw_status told[kCalls];
+  bool collective[kCalls];
+  int calls = 0;
+  char data[kMost];
+  std::int64_t at[kVps];
+  std::size_t counts[kVps];
+
+  void all(tw_status status) { note(status, true); }
+  void one(tw_status status) { note(status, false); }
+  void note(tw_status status, bool by_all) {
+    told[calls] = status;
+    collective[calls++] = by_all;
+  }
+
+  void find_vps() {
+    for (; n < kVps && tw_vp_number(file, static_cast<std::int64_t>(n), &vps[n]) == TW_OK;) ++n;
+  }
+
+  // Where the VPs will write: it is known also of what fails.
+  void tell() { EXPECT_EQ(tw_vp_tell_all(file, at), TW_OK); }
+
+  // The first each(local) bytes of what each VP has to write are `data`, one behind the other.
+  template <class Each>
+  void wrote_all(tw_status status, Each each) {
+    const char* from = data;
+    for (std::size_t local = 0; local < n; from += each(local), ++local)
+      streams[local].write(at[local], from, each(local), status == TW_OK);
+    all(status);
+  }
+  void wrote_text(tw_status status, const char* text) {
+    for (std::size_t local = 0; local < n; ++local)
+      streams[local].write(at[local], text, std::strlen(text), status == TW_OK);
+    all(status);
+  }
+  void wrote_one(std::size_t local, tw_status status, const char* text, std::size_t bytes) {
+    streams[local].write(at[local], text, bytes, status == TW_OK);
+    one(status);
+  }
+
+  void write_alike(std::size_t bytes) {
+    tell();
+    wrote_all(tw_vp_write_all(file, TW_VP_PACKED(data, bytes), nullptr, counts), [&](std::size_t) { return bytes; });
+  }
+  void write_ragged() {
+    tell();
+    std::size_t each[kVps + 1] = {};
+    for (std::size_t local = 0; local < n; ++local) each[local] = 7 + 30 * static_cast<std::size_t>(vps[local]);
+    tw_vp_data what = TW_VP_PACKED(data, 0);
+    what.item_bytes = 1;
+    what.n_each = each;
+    wrote_all(tw_vp_write_all(file, what, nullptr, counts), [&](std::size_t local) { return each[local]; });
+  }
+
+  void write_by_all() {
+    write_alike(24);
+    write_alike(24);
+    write_alike(10);
+    all(tw_vp_flush_all(file));
+    write_ragged();
+    tell();
+    wrote_text(tw_vp_puts_all(file, "one line\n42 words\n", nullptr, nullptr), "one line\n42 words\n");
+    int number = 4711;
+    const tw_vp_argument argument{&number, 0};
+    tell();
+    wrote_text(tw_vp_printf_all(file, "%d;", &argument, 1, nullptr, nullptr), "4711;");
+    tell();
+    wrote_text(tw_vp_putc_all(file, 'x', nullptr, nullptr), "x");
+    all(tw_vp_sync_all(file));
+  }
+
+  void write_alone() {
+    for (std::size_t local = 0; local < n; ++local) {
+      tell();
+      wrote_one(local, tw_vp_write(file, vps[local], data, 300, nullptr), data, 300);
+      tell();
+      wrote_one(local, tw_vp_printf(file, vps[local], "%s", "printed\n"), "printed\n", 8);
+    }
+    one(n > 0 ? tw_vp_flush(file, vps[0]) : TW_OK);
+    for (std::size_t local = 0; local < n; ++local) {
+      one(tw_vp_seek(file, vps[local], 90, SEEK_SET));
+      tell();
+      wrote_one(local, tw_vp_write(file, vps[local], data + 5, 50, nullptr), data + 5, 50);
+    }
+  }
+
+  void read_alone() {
+    char line[40];
+    int done = 0;
+    int byte = 0;
+    std::int64_t size = 0;
+    const std::int64_t vp = vps[0];
+    if (n == 0) return;
+    one(tw_vp_size(file, vp, &size));
+    one(tw_vp_seek(file, vp, 60, SEEK_SET));
+    one(tw_vp_ungetc(file, vp, 'u'));
+    one(tw_vp_getc(file, vp, &byte));
+    one(tw_vp_gets(file, vp, line, sizeof line, nullptr));
+    one(tw_vp_scanf(file, vp, &done, "%39s", line));
+  }
+
+  void read_by_all() {
+    char lines[kVps * 40];
+    int bytes[kVps];
+    const tw_vp_argument argument{lines, 40};
+    one(tw_vp_seek_all(file, 0, nullptr, SEEK_SET, nullptr));
+    all(tw_vp_read_all(file, TW_VP_PACKED(data, 200), nullptr, counts));
+    all(tw_vp_getc_all(file, bytes, nullptr));
+    one(tw_vp_ungetc_all(file, 'u', nullptr, nullptr));
+    all(tw_vp_gets_all(file, lines, 40, nullptr, nullptr));
+    all(tw_vp_scanf_all(file, "%39s", &argument, 1, bytes, nullptr));
+  }
+
+  void fill(int task) {
+    for (std::size_t i = 0; i < kMost; ++i)
+      data[i] = static_cast<char>('a' + (i * 7 + static_cast<std::size_t>(task)) % 26);
+  }
+};
+
+class VpNoMemory : public VpFiles {
+ protected:
+  using Tasks = std::vector<std::unique_ptr<Task>>;
+  struct Refusal {
+    std::uint64_t k = 0;  // which allocation of at least `least` bytes
+    std::uint64_t least = 0;
+    bool closing = false;  // that of the close may be it, too
+  };
+
+  // Every test allocates the same: the names are made before.
+  tw_status open_file(tw_group* group, const char* mode, tw_vpfile** file) const {
+    static constexpr std::int64_t kShape[1] = {kVps};
+    tw_vpfile_options options{};
+    options.struct_size = sizeof options;
+    options.hints = kHints;
+    return tw_vpfile_open(group, name_.c_str(), mode, 1, kShape, &options, file);
+  }
+
+  // All tasks meet, and from then on the refusal counts.
+  static void begin(tw_group* group, int task, const Refusal& refusal) {
+    if (task == 0) {
+      Allocations::start(refusal.k, refusal.least);
+      Allocations::stop();
+    }
+    if (group != nullptr) {
+      EXPECT_EQ(tw_group_barrier(group), TW_OK);
+    }
+    Allocations::join();
+  }
+
+  void write_and_read(tw_group* group, int number, Task& task, const Refusal& refusal) {
+    task.fill(number);
+    ASSERT_EQ(open_file(group, "w+", &task.file), TW_OK) << tw_last_error();
+    task.find_vps();
+    begin(group, number, refusal);
+    task.write_by_all();
+    task.write_alone();
+    task.read_alone();
+    task.read_by_all();
+    if (!refusal.closing) Allocations::stop();
+    if (!refusal.closing) {
+      EXPECT_EQ(tw_vp_clearerr_all(task.file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vp_seek_all(task.file, 0, nullptr, SEEK_END, nullptr), TW_OK) << tw_last_error();
+      task.fill(number);
+      task.write_alike(20);
+      EXPECT_EQ(task.told[task.calls - 1], TW_OK) << "with memory again: " << tw_last_error();
+    }
+    task.all(tw_vpfile_close(task.file));
+    Allocations::stop();
+    EXPECT_TRUE(refusal.closing || task.told[task.calls - 1] == TW_OK) << tw_last_error();
+  }
+
+  static void expect_same(const Tasks& tasks) {
+    const Task& first = *tasks[0];
+    std::vector<tw_status> of_first;
+    for (int i = 0; i < first.calls; ++i)
+      if (first.collective[i]) of_first.push_back(first.told[i]);
+    for (const auto& task : tasks) {
+      std::size_t next = 0;
+      for (int i = 0; i < task->calls; ++i) {
+        EXPECT_TRUE(task->told[i] == TW_OK || task->told[i] == TW_ERR_NO_MEMORY)
+            << "call " << i << ": " << task->told[i];
+        if (task->collective[i]) {
+          EXPECT_EQ(task->told[i], of_first[next++]) << "call " << i;
+        }
+      }
+      EXPECT_EQ(next, of_first.size());
+    }
+  }
+
+  // With memory again: the file is whole, and what was written with success is in it.
+  void expect_content(const Tasks& tasks) const {
+    const bool closed = tasks[0]->told[tasks[0]->calls - 1] == TW_OK;
+    std::string findings;
+    const auto find = [](const char* text, void* all) { *static_cast<std::string*>(all) += std::string("\n") + text; };
+    if (closed) {
+      EXPECT_EQ(tw_vpfile_verify(name_.c_str(), find, nullptr, &findings, nullptr), TW_OK) << findings;
+    } else {
+      EXPECT_EQ(tw_vpfile_repair(name_.c_str(), 0, nullptr, find, nullptr, &findings, nullptr), TW_OK) << findings;
+    }
+    if (HasFailure()) return;
+    const std::vector<std::string> all = streams();
+    for (const auto& task : tasks) {
+      for (std::size_t local = 0; closed && local < task->n; ++local)
+        expect_stream(task->vps[local], task->streams[local], all[static_cast<std::size_t>(task->vps[local])]);
+    }
+  }
+
+  static void expect_stream(std::int64_t vp, const Stream& written, const std::string& found) {
+    for (std::size_t i = 0; i < kMost; ++i) {
+      if (!written.known[i]) continue;
+      ASSERT_LT(i, found.size()) << "VP " << vp;
+      ASSERT_EQ(found[i], written.bytes[i]) << "VP " << vp << ", byte " << i << " of " << found.size();
+    }
+  }
+
+  void run_once(int tasks, int processes, const Refusal& refusal) {
+    Tasks all;
+    for (int i = 0; i < tasks; ++i) all.push_back(std::make_unique<Task>());
+    const auto body = [&](tw_group* group, int task) {
+      write_and_read(group, task, *all[static_cast<std::size_t>(task)], refusal);
+    };
+    if (tasks == 1) {
+      body(nullptr, 0);
+    } else if (processes == 1) {
+      on_team(tasks, body);
+    } else {
+      on_processes(processes, tasks / processes, body);
+    }
+    expect_same(all);
+    expect_content(all);
+  }
+
+  void run_all(int tasks, std::uint64_t least, int processes = 1) {
+    for (const bool closing : {false, true}) {
+      std::uint64_t most = 20;
+      for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+        SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k) +
+                     (closing ? ", until it is closed" : ""));
+        run_once(tasks, processes, {k, least, closing});
+        most = std::max(most, Allocations::count());
+      }
+      EXPECT_GT(most, 20u);
+    }
+  }
+
+  void SetUp() override {
+    VpFiles::SetUp();
+    name_ = path();
+  }
+  std::string name_;
+};
+
+TEST_F(VpNoMemory, OfOneTask) { run_all(1, 0); }
+TEST_F(VpNoMemory, OfOneOfTwoThreads) { run_all(2, kBookkeeping); }
+TEST_F(VpNoMemory, OfOneOfThreeThreads) { run_all(3, kBookkeeping); }
+TEST_F(VpNoMemory, OfOneOfTwoProcesses) { run_all(2, kBookkeeping, 2); }
+
+// Opening says so on all tasks, leaves nothing behind, and works with memory again.
+class VpNoMemoryToOpen : public VpNoMemory {
+ protected:
+  void open_once(tw_group* group, int number, const char* mode, const Refusal& refusal, tw_status* said) const {
+    tw_vpfile* file = nullptr;
+    begin(group, number, refusal);
+    *said = open_file(group, mode, &file);
+    Allocations::stop();
+    EXPECT_EQ(file != nullptr, *said == TW_OK);
+    if (file != nullptr) {
+      EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+    }
+  }
+
+  void open_all(int tasks, std::uint64_t least, const char* mode) {
+    std::uint64_t most = 20;
+    for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+      SCOPED_TRACE(std::to_string(tasks) + " tasks, allocation " + std::to_string(k) + ", mode " + mode);
+      put_streams({"first", "second one", "third", ""});
+      std::vector<tw_status> said(static_cast<std::size_t>(tasks));
+      const auto body = [&](tw_group* group, int task) {
+        open_once(group, task, mode, {k, least}, &said[static_cast<std::size_t>(task)]);
+      };
+      if (tasks == 1) {
+        body(nullptr, 0);
+      } else {
+        on_team(tasks, body);
+      }
+      for (const tw_status status : said) {
+        EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << status;
+        EXPECT_EQ(status, said[0]);
+      }
+      expect_usable(mode);
+      most = std::max(most, Allocations::count());
+    }
+    EXPECT_GT(most, 20u);
+    EXPECT_EQ(open_descriptors(), before_);
+  }
+
+  void expect_usable(const char* mode) const {
+    if (mode[0] == 'w') return;
+    tw_vpfile* file = nullptr;
+    const tw_status opened = try_open(nullptr, "r", {}, &file);
+    if (opened == TW_ERR_NOT_CLOSED) {
+      EXPECT_EQ(tw_vpfile_repair(name_.c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK);
+    } else {
+      EXPECT_EQ(opened, TW_OK) << tw_last_error();
+      close(file);
+    }
+    EXPECT_EQ(streams(), (Texts{"first", "second one", "third", ""}));
+  }
+
+  static std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  }
+  const std::ptrdiff_t before_ = open_descriptors();
+};
+
+TEST_F(VpNoMemoryToOpen, OfOneTask) {
+  for (const char* mode : {"w", "r", "a+"}) open_all(1, 0, mode);
+}
+TEST_F(VpNoMemoryToOpen, OfOneOfTwoThreads) {
+  for (const char* mode : {"w", "r", "a+"}) open_all(2, kBookkeeping, mode);
+}
+
+}  // namespace
+}  // namespace thalweg::test
