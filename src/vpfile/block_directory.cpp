@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 
 #include "base/size_units.hpp"
 
@@ -107,41 +108,12 @@ Result<BlockRun> BlockDirectory::find(std::uint64_t vp, std::uint64_t index, Cur
   return BlockRun{place.run.is_hole() ? 0 : place.run.address + skipped, place.run.blocks - skipped};
 }
 
-// A new entry behind `which`, empty, whose first block will be `index`.
-Result<BlockDirectory::Cursor> BlockDirectory::add_behind(std::uint64_t vp, Cursor which, std::uint64_t index,
-                                                          Cursor& last) {
-  const Cursor made = next_;
-  next_ = made % EntryPages::kPerPage != 0 ? made + 1 : first_of_page((made - 1) / EntryPages::kPerPage + setup_.step);
-  end_ = std::max(end_, made + 1);
-  Cursor link = made;  // a ring of one
-  if (last != 0) {
-    const Cursor before = which == 0 ? last : which;  // the first entry of the ring comes behind the last
-    TW_ASSIGN_OR_RETURN(EntryView left, entry(vp, before, true));
-    link = left.link();
-    left.set_link(made);
-  }
-  TW_ASSIGN_OR_RETURN(EntryView entered, entry(vp, made, true));
-  entered.set_link(link);
-  entered.set_amount(index);
-  entered.set_used(0);
-  if (which != last) return made;
-  last = made;
-  TW_ASSIGN_OR_RETURN(EntryView first, entry(vp, 0, true));
-  first.set_link(made);
-  return made;
+BlockDirectory::Cursor BlockDirectory::behind(Cursor made) const {
+  const bool within = made % EntryPages::kPerPage != 0;
+  return within ? made + 1 : first_of_page((made - 1) / EntryPages::kPerPage + setup_.step);
 }
 
-Status BlockDirectory::append(std::uint64_t vp, BlockRun run, std::uint64_t bytes, Cursor& last) {
-  TW_ASSIGN_OR_RETURN(EntryView tail, entry(vp, last, true));
-  if (last == 0) tail.set_amount(bytes);
-  if (append_to(tail, run)) return {};
-  const std::uint64_t index = (last == 0 ? 0 : tail.amount()) + blocks_of(tail);
-  TW_ASSIGN_OR_RETURN(const Cursor made, add_behind(vp, last, index, last));
-  return put(vp, made, {&run, 1});
-}
-
-Status BlockDirectory::put(std::uint64_t vp, Cursor which, std::span<const BlockRun> runs) {
-  TW_ASSIGN_OR_RETURN(EntryView to, entry(vp, which, true));
+void BlockDirectory::put(EntryView to, std::span<const BlockRun> runs) const {
   for (std::uint32_t i = 0; i < setup_.geometry.pointers; ++i) {
     if (i < runs.size())
       to.set_run(i, runs[i]);
@@ -149,13 +121,65 @@ Status BlockDirectory::put(std::uint64_t vp, Cursor which, std::span<const Block
       to.clear_run(i);
   }
   to.set_used(static_cast<std::uint32_t>(runs.size()));
+}
+
+// What an entry that comes behind `before` leads to; 0 as `before`: the ring begins with it.
+Result<BlockDirectory::Cursor> BlockDirectory::link_behind(std::uint64_t vp, Cursor before) {
+  if (before == 0) return next_;
+  TW_ASSIGN_OR_RETURN(const EntryView left, entry(vp, before, false));
+  return left.link();
+}
+
+// Whole entries that nothing leads to yet. `link`: what the last of them leads to.
+Result<BlockDirectory::Made> BlockDirectory::make_entries(std::uint64_t vp, const Change& change, Cursor link) {
+  Made made{0, next_};
+  std::uint64_t index = change.index;
+  for (auto rest = change.runs; !rest.empty();) {
+    const auto part = rest.first(std::min<std::size_t>(rest.size(), setup_.geometry.pointers));
+    rest = rest.subspan(part.size());
+    made.last = std::exchange(made.next, behind(made.next));
+    TW_ASSIGN_OR_RETURN(EntryView entered, entry(vp, made.last, true));
+    entered.set_link(rest.empty() ? link : made.next);
+    entered.set_amount(index);
+    put(entered, part);
+    for (const BlockRun& run : part) index += run.blocks;
+  }
+  return made;
+}
+
+// What fails leaves the chain as it was.
+Status BlockDirectory::change(std::uint64_t vp, Cursor which, const Change& change, Cursor& last) {
+  const Cursor before = which == 0 ? last : which;  // the first entry of the ring comes behind the last
+  TW_ASSIGN_OR_RETURN(const Cursor link, link_behind(vp, before));
+  TW_ASSIGN_OR_RETURN(const Made made, make_entries(vp, change, link));
+  // In two files: the second does not take the place of the first.
+  TW_ASSIGN_OR_RETURN(EntryView first, entry(vp, 0, true));
+  EntryView left = first;
+  if (before != 0) {
+    TW_ASSIGN_OR_RETURN(left, entry(vp, before, true));
+  }
+  if (!change.kept.empty()) put(which == 0 ? first : left, change.kept);
+  if (made.last == 0) return {};
+  if (before != 0) left.set_link(next_);
+  if (which == last) first.set_link(last = made.last);
+  next_ = made.next;
+  end_ = std::max(end_, made.last + 1);
   return {};
+}
+
+Status BlockDirectory::append(std::uint64_t vp, BlockRun run, std::uint64_t bytes, Cursor& last) {
+  TW_ASSIGN_OR_RETURN(EntryView tail, entry(vp, last, true));
+  if (append_to(tail, run)) {
+    if (last == 0) tail.set_amount(bytes);
+    return {};
+  }
+  const std::uint64_t index = (last == 0 ? 0 : tail.amount()) + blocks_of(tail);
+  return change(vp, last, {{&run, 1}, index, {}}, last);
 }
 
 Status BlockDirectory::replace(std::uint64_t vp, std::uint64_t index, BlockRun run, Cursor& last) {
   TW_ASSIGN_OR_RETURN(const Place place, locate(vp, index, 0));
   TW_ASSIGN_OR_RETURN(const EntryView old, entry(vp, place.entry, false));
-  std::uint64_t begin = place.entry == 0 ? 0 : old.amount();
   std::vector<BlockRun> runs;
   for (std::uint32_t i = 0; i < old.used(); ++i) {
     if (i != place.slot) {
@@ -170,15 +194,11 @@ Status BlockDirectory::replace(std::uint64_t vp, std::uint64_t index, BlockRun r
     if (behind > 0) runs.push_back({skipped, behind});
   }
   // They were one entry's, and may be too many for it now.
-  Cursor which = place.entry;
-  for (std::span<const BlockRun> rest(runs);;) {
-    const auto part = rest.first(std::min<std::size_t>(rest.size(), setup_.geometry.pointers));
-    TW_RETURN_IF_ERROR(put(vp, which, part));
-    for (const BlockRun& placed : part) begin += placed.blocks;
-    rest = rest.subspan(part.size());
-    if (rest.empty()) return {};
-    TW_ASSIGN_OR_RETURN(which, add_behind(vp, which, begin, last));
-  }
+  const auto all = std::span<const BlockRun>(runs);
+  const auto kept = all.first(std::min<std::size_t>(all.size(), setup_.geometry.pointers));
+  std::uint64_t begin = place.entry == 0 ? 0 : old.amount();
+  for (const BlockRun& one : kept) begin += one.blocks;
+  return change(vp, place.entry, {all.subspan(kept.size()), begin, kept}, last);
 }
 
 Status BlockDirectory::flush() {

@@ -36,8 +36,8 @@ class BlockDirectory {
   Status set_bytes(std::uint64_t vp, std::uint64_t bytes);
   // The rest of the run, or hole, that has block `index` of `vp`, from that block on.
   Result<format::BlockRun> find(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
-  // Puts a run behind the others. `last` is that of the VP. Its stream now has `bytes` bytes, which set_bytes() must
-  // tell unless the VP has no entry in NAME.dir.
+  // Puts a run behind the others. On failure nothing changes, nor in replace(). `last` is that of the VP. Its stream
+  // now has `bytes` bytes, which set_bytes() must tell unless the VP has no entry in NAME.dir.
   Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t bytes, Cursor& last);
   // The entry in which `which` ends or goes on, where it is at hand; else an empty span.
   std::span<std::byte> at_hand(std::uint64_t vp, Cursor which, bool change) {
@@ -60,18 +60,31 @@ class BlockDirectory {
     std::uint64_t index = 0;  // of the run's first block
     format::BlockRun run;
   };
+  // New entries behind one, and what it holds itself from then on.
+  struct Change {
+    std::span<const format::BlockRun> runs;  // of the new ones; none: there are none
+    std::uint64_t index = 0;                 // of the first block of these
+    std::span<const format::BlockRun> kept;  // none: it stays as it is
+  };
   Result<format::EntryView> entry(std::uint64_t vp, Cursor which, bool change);
   Result<Place> locate(std::uint64_t vp, std::uint64_t index, Cursor from);
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
   Status check_link(std::uint64_t vp, Cursor link) const;
-  Result<Cursor> add_behind(std::uint64_t vp, Cursor which, std::uint64_t index, Cursor& last);
+  struct Made {
+    Cursor last = 0;  // 0: none
+    Cursor next = 0;  // to be made
+  };
+  Result<Made> make_entries(std::uint64_t vp, const Change& change, Cursor link);
+  Status change(std::uint64_t vp, Cursor which, const Change& change, Cursor& last);
+  Result<Cursor> link_behind(std::uint64_t vp, Cursor before);
+  Cursor behind(Cursor made) const;
   bool joins(const format::BlockRun& before, const format::BlockRun& run) const {
     const std::uint64_t sum = before.blocks + run.blocks;
     if (before.is_hole() || run.is_hole()) return before.is_hole() && run.is_hole() && sum <= format::kMostHole;
     return before.address + before.blocks == run.address && sum <= format::kMostRun &&
            before.address >> superblock_shift_ == run.address >> superblock_shift_;
   }
-  Status put(std::uint64_t vp, Cursor which, std::span<const format::BlockRun> runs);
+  void put(format::EntryView to, std::span<const format::BlockRun> runs) const;
 
   Setup setup_;
   std::size_t entry_bytes_;

@@ -122,11 +122,12 @@ Result<std::byte*> IndependentSegment::renew(VpState& state, std::uint64_t vp, s
     std::memcpy(old_.data(), memory, old_.size());
   }
   const std::uint64_t bytes = std::min<std::uint64_t>(old_.size(), state.bytes - index * block_);
-  TW_ASSIGN_OR_RETURN(const auto room, superblocks_.take(vp, index, run.blocks, bytes));
+  TW_ASSIGN_OR_RETURN(const auto room, superblocks_.find_room(run.blocks));
   run = room.run;
   std::memcpy(room.memory, old_.data(), run.blocks * block_);
+  state.set_cursor(0);  // entries move
   TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
-  state.set_cursor(0);  // entries may have moved
+  superblocks_.take(room, vp, index, bytes);
   return room.memory;
 }
 
@@ -156,15 +157,16 @@ Status IndependentSegment::append(VpState& state, std::uint64_t vp, std::uint64_
   while (!data.empty()) {
     const std::uint64_t skipped = within(from);
     const std::uint64_t wanted = skipped + data.size();
-    TW_ASSIGN_OR_RETURN(const auto room, superblocks_.take(vp, index_of(from), blocks_for(wanted), wanted));
+    TW_ASSIGN_OR_RETURN(const auto room, superblocks_.find_room(blocks_for(wanted)));
     const std::uint64_t taken = room.run.blocks * block_;
     const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
     if (skipped > 0) std::memset(room.memory, 0, skipped);
     std::memcpy(room.memory + skipped, data.data(), bytes);
     std::memset(room.memory + skipped + bytes, 0, taken - skipped - bytes);
+    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, from + bytes, state.last));
+    superblocks_.take(room, vp, index_of(from), wanted);
     from += bytes;
     data = data.subspan(bytes);
-    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, from, state.last));
     grew(state, from);
   }
   return {};
@@ -174,7 +176,8 @@ Status IndependentSegment::write(VpState& state, std::uint64_t vp, std::uint64_t
                                  std::span<const std::byte> data) {
   if (data.empty()) return {};
   const std::uint64_t before = state.bytes;
-  const Status status = write_parts(state, vp, from, data);
+  const Status status = or_out_of_memory([&] { return write_parts(state, vp, from, data); });
+  if (!status.ok() && state.bytes != before) state.set(VpState::kGrown);  // what is left of it may be a gap
   added_ += state.bytes - before;
   return status;
 }

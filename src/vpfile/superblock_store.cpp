@@ -136,8 +136,8 @@ Result<std::size_t> SuperblockStore::free_slot() {
     }
     TW_RETURN_IF_ERROR(store(slot));
     ++hand_;
-    slot_of_.erase(slot.number);
     remember_gone(slot.number);
+    slot_of_.erase(slot.number);
     if (last_found_ == i) last_found_ = kNone;
     slot.number = std::numeric_limits<std::uint64_t>::max();
     return i;
@@ -155,7 +155,6 @@ Status SuperblockStore::load(Slot& slot, std::uint64_t number) {
   if (parsed.blocks == format::Wholeness::damaged)
     return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': superblock " + std::to_string(number) +
                                                  ": the checksum of its blocks does not match");
-  slot.number = number;
   slot.seal = parsed.seal;
   slot.rows = parsed.seal.rows;
   slot.blocks = parsed.seal.blocks;
@@ -176,6 +175,7 @@ Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
     slots_[place].seal = {};
     TW_RETURN_IF_ERROR(load(slots_[place], number));
     slot_of_.emplace(number, place);
+    slots_[place].number = number;  // now that nothing can fail
     last_found_ = place;
   }
   slots_[last_found_].used = true;
@@ -190,8 +190,8 @@ Result<std::size_t> SuperblockStore::slot_behind_current() {
   if (before == kNone || slots_[before].partial > slots_[before].blocks / kFewPartial) return free_slot();
   Slot& slot = slots_[before];
   TW_RETURN_IF_ERROR(store(slot));
-  slot_of_.erase(slot.number);
   remember_gone(slot.number);
+  slot_of_.erase(slot.number);
   if (last_found_ == before) last_found_ = kNone;
   return before;
 }
@@ -246,11 +246,11 @@ bool SuperblockStore::extends_last_row(const Slot& slot, std::uint64_t vp, std::
   return true;
 }
 
-Result<SuperblockStore::Room> SuperblockStore::take(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,
-                                                    std::uint64_t bytes) {
-  TW_ASSIGN_OR_RETURN(Slot * found, current_with_room(1, 1));
-  const std::uint64_t n = std::min({blocks, room_of(*found), format::kMostRun});
-  return take_from(*found, vp, index, n, std::min(bytes, n << block_shift_));
+Result<SuperblockStore::Room> SuperblockStore::find_room(std::uint64_t blocks) {
+  TW_ASSIGN_OR_RETURN(Slot * slot, current_with_room(1, 1));
+  const std::uint64_t n = std::min({blocks, room_of(*slot), format::kMostRun});
+  const std::uint64_t begin = header_blocks_ + slot->blocks;
+  return Room{{(slot->number << superblock_shift_) + begin, n}, slot->image.data() + (begin << block_shift_)};
 }
 
 Status SuperblockStore::tell(std::uint64_t vp, std::uint64_t bytes) {

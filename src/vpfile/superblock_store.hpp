@@ -43,14 +43,17 @@ class SuperblockStore {
   };
   explicit SuperblockStore(const Setup& setup);
 
-  // New blocks for `vp` from block `index` of its IB segment on: as many of `blocks` as there is room for, at least
-  // one. The caller writes all of their memory; the stream has `bytes` bytes in all `blocks`. Good until the next
-  // call.
+  // Where new blocks go: as many of `blocks` as there is room for, at least one. Good until the next call.
   struct Room {
     format::BlockRun run;
     std::byte* memory = nullptr;
   };
-  Result<Room> take(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks, std::uint64_t bytes);
+  Result<Room> find_room(std::uint64_t blocks);
+  // Takes what find_room() gave last, for `vp` from block `index` of its IB segment on. The caller writes all of the
+  // memory, before or after; the stream has `bytes` bytes there, or more, which do not count.
+  void take(const Room& room, std::uint64_t vp, std::uint64_t index, std::uint64_t bytes) {
+    take_from(slots_[current_], vp, index, room.run.blocks, std::min(bytes, room.run.blocks << block_shift_));
+  }
   // The same for all `blocks`, where the superblock that is being filled has room for them; else null and nothing done.
   std::byte* take_at_hand(std::uint64_t vp, std::uint64_t index, std::uint64_t blocks, std::uint64_t bytes,
                           format::BlockRun& run);

@@ -356,5 +356,79 @@ TEST_F(VpNoMemoryToOpen, OfOneOfTwoThreads) {
   for (const char* mode : {"w", "r", "a+"}) open_all(2, kBookkeeping, mode);
 }
 
+// A write of one VP that fails anywhere, and is not made again or is: the rest of the stream, and the others, are as
+// they were, and the file is whole.
+class VpNoMemoryToWrite : public VpFiles {
+ protected:
+  static constexpr const char* kFewPointers = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1,cache_bytes=0";
+  static constexpr std::size_t kRun = 200;  // bytes
+
+  // Three streams of three runs each, in turns.
+  void make() const {
+    tw_vpfile* file = open_vp("w", {.shape = {3}, .hints = kFewPointers});
+    for (int round = 0; round < 3; ++round)
+      for (std::int64_t vp = 0; vp < 3; ++vp)
+        EXPECT_EQ(tw_vp_write(file, vp, run_of(vp, round).data(), kRun, nullptr), TW_OK);
+    close(file);
+  }
+  static std::string run_of(std::int64_t vp, int round) { return text_of(static_cast<int>(vp), kRun, round); }
+  static std::string stream_of(std::int64_t vp) { return run_of(vp, 0) + run_of(vp, 1) + run_of(vp, 2); }
+
+  static void expect_stream(const std::string& found, std::int64_t at, const std::string& written, bool done) {
+    std::string expected = stream_of(1);
+    const auto begin = static_cast<std::size_t>(at);
+    const std::size_t end = begin + written.size();
+    ASSERT_GE(found.size(), done ? std::max(end, expected.size()) : expected.size());
+    if (expected.size() < found.size()) expected.resize(found.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const bool touched = i >= begin && i < end;
+      const bool is_new = touched && found[i] == written[i - begin];
+      ASSERT_TRUE(is_new || (!(touched && done) && found[i] == expected[i])) << "byte " << i << ", " << found[i];
+    }
+  }
+
+  // False: there are fewer allocations than `k`.
+  bool fail_at(std::uint64_t k, std::int64_t at, std::size_t bytes, bool again) const {
+    const std::string data = text_of(9, bytes, 5);
+    tw_vpfile* file = open_vp("r+", {.hints = kFewPointers});
+    EXPECT_EQ(tw_vp_seek(file, 1, at, SEEK_SET), TW_OK);
+    Allocations::start(k);
+    tw_status status = tw_vp_write(file, 1, data.data(), bytes, nullptr);
+    Allocations::stop();
+    EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << status;
+    if (again && status != TW_OK) {
+      EXPECT_EQ(tw_vp_seek(file, 1, at, SEEK_SET), TW_OK);
+      status = tw_vp_write(file, 1, data.data(), bytes, nullptr);
+      EXPECT_EQ(status, TW_OK) << tw_last_error();
+    }
+    close(file);
+    std::string findings;
+    const auto find = [](const char* text, void* all) { *static_cast<std::string*>(all) += std::string("\n") + text; };
+    EXPECT_EQ(tw_vpfile_verify(path().c_str(), find, nullptr, &findings, nullptr), TW_OK) << findings;
+    const std::vector<std::string> all = streams();
+    EXPECT_EQ(all[0], stream_of(0));
+    EXPECT_EQ(all[2], stream_of(2));
+    expect_stream(all[1], at, data, status == TW_OK);
+    return Allocations::count() >= k;
+  }
+};
+
+TEST_F(VpNoMemoryToWrite, LeavesTheRestRight) {
+  struct Place {
+    std::int64_t at;
+    std::size_t bytes;
+  };
+  for (const Place place : {Place{600, 300}, Place{590, 20}, Place{700, 5}, Place{250, 40}, Place{150, 300},
+                            Place{0, 9000}, Place{100, 25000}}) {
+    for (const bool again : {false, true}) {
+      for (std::uint64_t k = 1; !HasFailure(); ++k) {
+        SCOPED_TRACE("at " + std::to_string(place.at) + ", allocation " + std::to_string(k) + (again ? ", again" : ""));
+        make();
+        if (!fail_at(k, place.at, place.bytes, again)) break;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test
