@@ -448,13 +448,17 @@ void VpFile::tell_failed(const VpTransfer& what, std::uint64_t first, std::uint6
 // Each VP for itself; what of it is in the lattice goes through the engine, many VPs at a time. All agree at the end.
 Op<Status> VpFile::move_apart(const VpTransfer& what) {
   const bool writes = what.direction == Direction::write;
-  Status status = or_out_of_memory([&] { return go_apart(); });
-  if (status.ok()) {
-    status = or_out_of_memory([&] { return writes || geometry_.has_ib() ? make_segment() : Status{}; });
-    if (!status.ok()) tell_failed(what, 0, vps_.count());
-  }
+  Status status = or_out_of_memory([&] {
+    const Status apart = go_apart();
+    return apart.ok() && (writes || geometry_.has_ib()) ? make_segment() : apart;
+  });
   if (writes) row_.valid = false;
-  if (status.ok()) status = co_await move_each(what);
+  if (status.ok())
+    status = co_await move_each(what);
+  else if (apart_)
+    tell_failed(what, 0, vps_.count());
+  else
+    error_ = true;
   come_together();
   co_return co_await agree(group(), std::move(status));
 }
