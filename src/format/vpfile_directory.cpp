@@ -26,8 +26,10 @@ bool is_zero(ByteView bytes) {
 }  // namespace
 
 bool begins_as_directory(ByteView file) {
-  const std::string_view magic = magic_of(DirectoryFile::first);
-  return file.size() >= magic.size() && FieldReader(file).get_magic(magic);
+  const auto begins_with = [&](std::string_view magic) {
+    return file.size() >= magic.size() && FieldReader(file).get_magic(magic);
+  };
+  return begins_with(magic_of(DirectoryFile::first)) || begins_with(magic_of(DirectoryFile::overflow));
 }
 
 std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header) {

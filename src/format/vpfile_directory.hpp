@@ -43,7 +43,7 @@ struct DirectoryHeader {
   std::uint32_t block_bytes = 0;
 };
 std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header);
-bool begins_as_directory(ByteView file);  // as NAME.first
+bool begins_as_directory(ByteView file);  // as NAME.first or NAME.dir
 // corrupt_file unless it is the header that this vpfile must have.
 Status check_directory_header(ByteView bytes, const DirectoryHeader& expected);
 

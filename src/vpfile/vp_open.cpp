@@ -117,6 +117,19 @@ Status remove_side_files(Backend& backend, const std::string& path) {
   return {};
 }
 
+// Entries that a writer left who died before the file had an IB segment. Another file of this name is not touched.
+Status remove_left_entries(Backend& backend, const std::string& path) {
+  for (const std::string& name : {vp_first_path(path), vp_overflow_path(path)}) {
+    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
+    if (!exists) continue;
+    TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
+    std::array<std::byte, 8> begin{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, begin));
+    if (format::begins_as_directory(std::span(begin).first(got))) TW_RETURN_IF_ERROR(backend.remove(name));
+  }
+  return {};
+}
+
 }  // namespace
 
 // Task 0, before it changes anything: other writers, and repair, stay away until the file is closed.
@@ -142,6 +155,7 @@ Status VpFile::write_meta(bool closed) {
 // Task 0, once the arguments of all are known to be right.
 Status VpFile::begin_session() {
   const bool plain = meta_.sequence == 0 && geometry_.nb_bytes != 0;
+  if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_left_entries(*backend_, path_));
   return plain ? Status{} : write_meta(false);  // an array stays one until something else is added
 }
 
