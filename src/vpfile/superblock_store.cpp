@@ -48,16 +48,19 @@ Status SuperblockStore::write(const Slot& slot, std::uint64_t from, std::uint64_
   return setup_.file->write(offset_of(slot) + from, slot.image.subspan(from, to - from));
 }
 
-Status SuperblockStore::store_changed(Slot& slot) {
-  format::Seal seal = slot.seal;
-  ++seal.turn;
-  seal.updating = true;
+Status SuperblockStore::write_seal(Slot& slot, const format::Seal& seal) {
   const auto bytes = encode_seal(seal, header_of(slot));
   TW_RETURN_IF_ERROR(setup_.file->write(offset_of(slot) + seal.offset(), bytes));
   slot.seal = seal;
-  if (durable_) TW_RETURN_IF_ERROR(setup_.file->sync());
-  return write(slot, block_offset(setup_.geometry, slot.changed_begin),
-               block_offset(setup_.geometry, slot.changed_end));
+  return {};
+}
+
+// That what is sealed will be overwritten.
+Status SuperblockStore::announce_change(Slot& slot) {
+  format::Seal seal = slot.seal;
+  ++seal.turn;
+  seal.updating = true;
+  return write_seal(slot, seal);
 }
 
 Status SuperblockStore::store_added(Slot& slot) {
@@ -75,49 +78,79 @@ Status SuperblockStore::store_added(Slot& slot) {
   return rows_end > rows_begin ? write(slot, rows_begin, rows_end) : Status{};
 }
 
-// What goes before it in streams first: where the process dies in between, no stream has a gap that nobody made.
-Status SuperblockStore::store(Slot& slot) {
-  if (!slot.dirty()) return {};
-  while (!waiting_.empty() && *waiting_.begin() < slot.number) {
-    const auto place = slot_of_.find(*waiting_.begin());
-    if (place != slot_of_.end()) TW_RETURN_IF_ERROR(store_one(slots_[place->second]));
-    waiting_.erase(waiting_.begin());
-  }
-  TW_RETURN_IF_ERROR(store_one(slot));
-  waiting_.erase(slot.number);
-  return {};
+Status SuperblockStore::store_content(Slot& slot) {
+  const format::VpGeometry& geometry = setup_.geometry;
+  if (slot.is_changed())
+    TW_RETURN_IF_ERROR(
+        write(slot, block_offset(geometry, slot.changed_begin), block_offset(geometry, slot.changed_end)));
+  return store_added(slot);
 }
 
-Status SuperblockStore::store_one(Slot& slot) {
-  if (!slot.dirty()) return {};
-  const bool fresh = slot.seal.turn == 0;
-  const bool changed = slot.changed_end > slot.changed_begin;
-  if (changed) TW_RETURN_IF_ERROR(store_changed(slot));
-  TW_RETURN_IF_ERROR(store_added(slot));
+// Of content that is stored.
+Status SuperblockStore::seal(Slot& slot) {
   format::Seal seal = slot.seal;
+  const bool fresh = seal.turn == 0;
   ++seal.turn;
   seal.updating = false;
   seal.rows = slot.rows;
   seal.blocks = slot.blocks;
   seal.table_crc = table_crc(slot.image, setup_.geometry, slot.rows);
   seal.block_crc = block_crc(slot.image, setup_.geometry, slot.blocks);
-  const auto bytes = encode_seal(seal, header_of(slot));
   if (fresh) {
     const auto header = encode_superblock_header(header_of(slot));
+    const auto bytes = encode_seal(seal, header_of(slot));
     std::ranges::copy(header, slot.image.begin());
     std::ranges::copy(bytes, slot.image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
     TW_RETURN_IF_ERROR(write(slot, 0, format::kSuperblockHeader));
+    slot.seal = seal;
   } else {
-    TW_RETURN_IF_ERROR(setup_.file->write(offset_of(slot) + seal.offset(), bytes));
+    TW_RETURN_IF_ERROR(write_seal(slot, seal));
   }
-  slot.seal = seal;
   slot.changed_begin = slot.changed_end = 0;
   return {};
 }
 
-Status SuperblockStore::flush() {
-  for (Slot& slot : slots_) TW_RETURN_IF_ERROR(store(slot));
+// Where something was synced, a seal must not reach the storage before what it seals, nor content before the seal that
+// announces it.
+Status SuperblockStore::order_on_storage() { return durable_ ? setup_.file->sync() : Status{}; }
+
+// Those that are dirty, in the order of their numbers.
+Status SuperblockStore::store(std::span<Slot* const> slots) {
+  bool changed = false;
+  for (Slot* slot : slots) {
+    if (!slot->is_changed()) continue;
+    TW_RETURN_IF_ERROR(announce_change(*slot));
+    changed = true;
+  }
+  if (changed) TW_RETURN_IF_ERROR(order_on_storage());
+  for (Slot* slot : slots) TW_RETURN_IF_ERROR(store_content(*slot));
+  if (!slots.empty()) TW_RETURN_IF_ERROR(order_on_storage());
+  for (Slot* slot : slots) {
+    TW_RETURN_IF_ERROR(seal(*slot));
+    waiting_.erase(slot->number);
+  }
   return {};
+}
+
+// What goes before it in streams first: where the process dies in between, no stream has a gap that nobody made.
+Status SuperblockStore::store(Slot& slot) {
+  if (!slot.dirty()) return {};
+  std::vector<Slot*> all;
+  for (const std::uint64_t number : waiting_) {
+    if (number >= slot.number) break;
+    const auto place = slot_of_.find(number);
+    if (place != slot_of_.end() && slots_[place->second].dirty()) all.push_back(&slots_[place->second]);
+  }
+  all.push_back(&slot);
+  return store(all);
+}
+
+Status SuperblockStore::flush() {
+  std::vector<Slot*> all;
+  for (Slot& slot : slots_)
+    if (slot.dirty()) all.push_back(&slot);
+  std::ranges::sort(all, {}, [](const Slot* slot) { return slot->number; });
+  return store(all);
 }
 
 // A place for a superblock: a new one, or that of one that was not asked for lately. The current one stays.
@@ -134,7 +167,7 @@ Result<std::size_t> SuperblockStore::free_slot() {
       slot.used = false;
       continue;
     }
-    TW_RETURN_IF_ERROR(store(slot));
+    TW_RETURN_IF_ERROR(durable_ ? flush() : store(slot));
     ++hand_;
     remember_gone(slot.number);
     slot_of_.erase(slot.number);
@@ -182,12 +215,18 @@ Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
   return &slots_[last_found_];
 }
 
+// Where something was synced all are stored together, with few syncs.
+void SuperblockStore::set_durable() {
+  durable_ = true;
+  slots_now_ = most_slots_;
+}
+
 // Where the next one to be filled goes. One whose blocks are nearly all full will hardly be asked for soon: it is
 // stored while it is in the core's cache, and its memory used again.
 Result<std::size_t> SuperblockStore::slot_behind_current() {
   if (current_ != kNone && slots_[current_].dirty()) waiting_.insert(slots_[current_].number);
   const std::size_t before = std::exchange(current_, kNone);
-  if (before == kNone || slots_[before].partial > slots_[before].blocks / kFewPartial) return free_slot();
+  if (durable_ || before == kNone || slots_[before].partial > slots_[before].blocks / kFewPartial) return free_slot();
   Slot& slot = slots_[before];
   TW_RETURN_IF_ERROR(store(slot));
   remember_gone(slot.number);

@@ -76,7 +76,7 @@ class SuperblockStore {
   Status flush();
 
   std::uint64_t end() const { return end_; }  // all numbers made here are lower
-  void set_durable() { durable_ = true; }
+  void set_durable();
 
  private:
   struct Slot {
@@ -90,7 +90,8 @@ class SuperblockStore {
     std::uint32_t changed_end = 0;
     std::uint32_t partial = 0;  // blocks that were not full when they were taken
     bool used = false;          // since the last round of the clock
-    bool dirty() const { return seal.rows != rows || seal.blocks != blocks || changed_end > changed_begin; }
+    bool is_changed() const { return changed_end > changed_begin; }
+    bool dirty() const { return seal.rows != rows || seal.blocks != blocks || is_changed(); }
   };
 
   format::SuperblockHeader header_of(const Slot& slot) const {
@@ -106,8 +107,12 @@ class SuperblockStore {
   void remember_gone(std::uint64_t number);
   Status load(Slot& slot, std::uint64_t number);
   Status store(Slot& slot);
-  Status store_one(Slot& slot);
-  Status store_changed(Slot& slot);
+  Status store(std::span<Slot* const> slots);
+  Status announce_change(Slot& slot);
+  Status store_content(Slot& slot);
+  Status seal(Slot& slot);
+  Status write_seal(Slot& slot, const format::Seal& seal);
+  Status order_on_storage();
   Status store_added(Slot& slot);
   Status write(const Slot& slot, std::uint64_t from, std::uint64_t to);
   bool extends_last_row(const Slot& slot, std::uint64_t vp, std::uint64_t index, std::uint64_t blocks,

@@ -58,9 +58,7 @@ Status VpFile::write_ends(bool closing) {
     TW_ASSIGN_OR_RETURN(meta_.first_bytes, side_->first->size());
   }
   TW_RETURN_IF_ERROR(write_meta(closing));
-  if (!durable_) return {};
-  TW_RETURN_IF_ERROR(meta_file_->sync());
-  return backend_->sync_directory_of(path_);
+  return durable_ ? backend_->sync_directory_of(path_) : Status{};
 }
 
 // What every task has in memory reaches the file, and NAME.meta tells of it. Where the file is closed, the side files

@@ -149,7 +149,8 @@ Status VpFile::write_meta(bool closed) {
   ++meta_.sequence;
   Status status = meta_file_->write(format::meta_offset(meta_.sequence), encode_meta(meta_));
   if (!status.ok()) --meta_.sequence;  // the next one goes there, too: the other slot holds
-  return status;
+  // The next one overwrites the slot before: this one must have reached the storage by then.
+  return status.ok() && durable_ ? meta_file_->sync() : status;
 }
 
 // Task 0, once the arguments of all are known to be right.
