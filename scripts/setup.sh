@@ -69,6 +69,7 @@ NEEDS
     bench) cat <<'NEEDS'
 fio|has_command fio|fio
 libhdf5-dev|has_module hdf5|HDF5, a peer of the vpfile
+python3-numpy|has_numpy|NumPy, another one
 NEEDS
       ;;
     coverage) echo 'gcovr|has_command gcovr|gcovr' ;;
@@ -86,6 +87,7 @@ has_command() { command -v "$1" > /dev/null 2>&1; }
 has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; done; return 1; }
 has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
+has_numpy() { python3 -c 'import numpy' 2> /dev/null || /usr/bin/python3 -c 'import numpy' 2> /dev/null; }
 has_compiler() {
   echo '#include <coroutine>
 #include <source_location>' | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1

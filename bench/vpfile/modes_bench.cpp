@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "grid.hpp"
+#include "numpy_peer.hpp"
 
 namespace bench {
 
@@ -12,6 +13,7 @@ constexpr const char* kNb = "NB";
 constexpr const char* kAssumed = "NB, nobody asks";
 constexpr const char* kCb = "CB";
 constexpr const char* kIb = "IB";
+constexpr const char* kNumpy = "NumPy, one process";
 
 void add(Comparison& comparison, Bench& bench, const Grid& grid, Way way) {
   const std::string name = way.name;
@@ -20,9 +22,22 @@ void add(Comparison& comparison, Bench& bench, const Grid& grid, Way way) {
   });
 }
 
+void add_numpy(Comparison& comparison, Bench& bench, const Grid& grid) {
+  const std::string python = python_with_numpy();
+  if (python.empty()) return;
+  comparison.add(kNumpy, [&bench, grid, python](int) {
+    const auto folder = bench.scratch.fresh();
+    bench.scratch.settle();
+    const auto seconds = write_and_read_by_numpy(python, folder / "array", grid.vps * grid.doubles * grid.steps);
+    bench.scratch.drop_bytes(folder);
+    return seconds;
+  });
+}
+
 Comparison compare(Bench& bench, const Grid& grid, const std::string& name, const std::vector<Way>& ways) {
   Comparison comparison(name, {grid.bytes(), "byte"}, {"write", "read"});
   for (const Way& way : ways) add(comparison, bench, grid, way);
+  if (ways.front().kind == Kind::plain) add_numpy(comparison, bench, grid);
   comparison.run(bench.plan());
   bench.report.add(comparison, bench.scratch.kind());
   return comparison;
@@ -37,7 +52,7 @@ void add_ratio(Bench& bench, const Comparison& comparison, const std::string& of
 std::vector<Grid> grids(Effort effort) {
   if (effort == Effort::tiny) return {{256, 8, 1}};
   if (effort == Effort::quick) return {{65536, 64, 1}};
-  return {{65536, 64, 1}, {1 << 20, 64, 1}, {65536, 8, 16}};
+  return {{65536, 64, 1}, {1 << 20, 64, 1}, {1 << 24, 8, 1}, {65536, 8, 16}};
 }
 
 std::string name_of_grid(const Grid& grid) {

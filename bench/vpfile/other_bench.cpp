@@ -22,11 +22,14 @@ std::size_t appended(std::int64_t vp, int step) {
   return (mixed >> 7) % 16;
 }
 
-double append_vpfile(Bench& bench, const Grid& grid, const std::string& path) {
+double append_vpfile(Bench& bench, const Grid& grid, const std::string& path, const char* hints) {
   return time_tasks(bench.tasks, [&](const Task& task) {
     const Share share = share_of(grid.vps, task.rank, task.size);
     tw_vpfile* file = nullptr;
-    must_tw(tw_vpfile_open(task.group.get(), path.c_str(), "w", 1, &grid.vps, nullptr, &file), "tw_vpfile_open");
+    tw_vpfile_options options{};
+    options.struct_size = sizeof options;
+    options.hints = hints;
+    must_tw(tw_vpfile_open(task.group.get(), path.c_str(), "w", 1, &grid.vps, &options, &file), "tw_vpfile_open");
     std::vector<double> values;
     std::vector<std::size_t> each(static_cast<std::size_t>(share.count));
     for (int step = 0; step < grid.steps; ++step) {
@@ -85,13 +88,19 @@ void bench_appends(Bench& bench) {
     for (int step = 0; step < grid.steps; ++step) doubles += static_cast<double>(appended(vp, step));
   Comparison comparison(fmt::format("ragged appends of {} VPs in {} steps", grid.vps, grid.steps),
                         {doubles * 8, "byte"}, {"write"});
-  comparison.add("vpfile", [&](int repetition) {
-    const auto folder = bench.scratch.fresh();
-    const double seconds = append_vpfile(bench, grid, folder / "ragged");
-    if (repetition <= 0) check_appended(grid, folder / "ragged");
-    bench.scratch.drop_bytes(folder);
-    return std::vector<double>{seconds};
-  });
+  const auto add = [&](const char* name, const char* hints) {
+    comparison.add(name, [&bench, &grid, hints](int repetition) {
+      const auto folder = bench.scratch.fresh();
+      const double seconds = append_vpfile(bench, grid, folder / "ragged", hints);
+      if (repetition <= 0) check_appended(grid, folder / "ragged");
+      bench.scratch.drop_bytes(folder);
+      return std::vector<double>{seconds};
+    });
+  };
+  add("vpfile", "");
+  add("vpfile, 2 pointers", "directory_pointers=2");
+  add("vpfile, 14 pointers", "directory_pointers=14");
+  add("vpfile, blocks of 16", "block_bytes=16");
   const bool has_peer = variable_length_is_there();
   if (has_peer) {
     comparison.add("HDF5, variable length", [&](int) {
