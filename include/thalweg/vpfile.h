@@ -30,8 +30,8 @@
  * pointer is set on success only. Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also: `vp`
  * is not a VP of this task); TW_ERR_MODE: the handle is not open for that. What reads may return TW_ERR_IO,
  * TW_ERR_CORRUPT, TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE, TW_ERR_NO_MEMORY, and it may
- * read, too. After a failure of an access the VPs that met it have their error flag set, and how much each moved is in
- * the counts. tw_last_error() says it in words. Since      0.3.
+ * read, too. After a failure of an access the VPs that met it have their error flag set and did not move: their
+ * position stays, their count is 0. The others moved as their counts say. tw_last_error() says it in words. Since 0.3.
  *
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
  * tw_vp_sync_all() the death of the machine. */

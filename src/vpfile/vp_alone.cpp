@@ -105,8 +105,9 @@ Result<std::uint64_t> VpFile::read_one(std::uint64_t local, std::span<std::byte>
   const std::lock_guard lock(mutex_);
   TW_RETURN_IF_ERROR(check_record());
   TW_RETURN_IF_ERROR(go_apart());
+  const std::uint64_t before = states_[local].position;
   auto read = read_alone(local, to);
-  if (!read.has_value()) states_[local].set(VpState::kError);
+  if (!read.has_value()) fail_alone(local, before);
   return read;
 }
 
@@ -130,10 +131,17 @@ Result<std::uint64_t> VpFile::write_one(std::uint64_t local, std::span<const std
   TW_RETURN_IF_ERROR(check_record());
   if (data.empty()) return std::uint64_t{0};
   TW_RETURN_IF_ERROR(go_apart());
+  const std::uint64_t before = states_[local].position;
   const Status status = write_alone(local, data);
   if (status.ok()) return data.size();
-  states_[local].set(VpState::kError);
+  fail_alone(local, before);
   return status;
+}
+
+// Nothing has moved.
+void VpFile::fail_alone(std::uint64_t local, std::uint64_t position) {
+  states_[local].position = position;
+  states_[local].set(VpState::kError);
 }
 
 Status VpFile::write_alone(std::uint64_t local, std::span<const std::byte> data) {

@@ -411,38 +411,50 @@ bool VpFile::move_at_hand(const VpTransfer& what, std::uint64_t local, std::byte
 
 Op<Status> VpFile::move_each(const VpTransfer& what) {
   std::vector<Extent> extents;
+  std::vector<Begun> begun;  // whose extents were only put down
   VpWalk walk(what, vps_);
   const bool plain = segment_ != nullptr && what.memory.items_touch() && pushed_.empty() && !appends_;
-  std::uint64_t first = 0;  // of the VPs whose extents were only put down
   for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {
     if (!what.active(local) || what.bytes_of(local) == 0) continue;
     if (plain && move_at_hand(what, local, walk.memory())) continue;
-    std::uint64_t moved = 0;
+    const Begun here{local, states_[local].position};
     Status status = or_out_of_memory([&] {
-      const Status loaded = load(local);
-      return loaded.ok() ? begin_apart(what, local, walk.memory(), extents, &moved) : loaded;
+      begun.push_back(here);
+      std::uint64_t moved = 0;
+      TW_RETURN_IF_ERROR(load(local));
+      TW_RETURN_IF_ERROR(begin_apart(what, local, walk.memory(), extents, &moved));
+      if (what.moved != nullptr) what.moved[local] = moved;
+      return Status{};
     });
-    if (status.ok() && what.moved != nullptr) what.moved[local] = moved;
+    if (!status.ok()) take_back(what, here);
+    if (extents.empty()) begun.clear();
     if (status.ok() && extents.size() < kExtentsAtOnce) continue;
-    if (!status.ok()) states_[local].set(VpState::kError);
-    Status put_down = co_await move_extents(what.direction, extents);
-    if (!put_down.ok()) tell_failed(what, first, local + 1);
+    Status put_down = co_await move_begun(what, extents, begun);
     if (status.ok()) status = std::move(put_down);
     if (!status.ok()) co_return status;
-    first = local + 1;
   }
+  co_return co_await move_begun(what, extents, begun);
+}
+
+// What was put down; where that fails, none of these VPs has moved.
+Op<Status> VpFile::move_begun(const VpTransfer& what, std::vector<Extent>& extents, std::vector<Begun>& begun) {
   Status status = co_await move_extents(what.direction, extents);
-  if (!status.ok()) tell_failed(what, first, vps_.count());
+  if (!status.ok())
+    for (const Begun& one : begun) take_back(what, one);
+  begun.clear();
   co_return status;
 }
 
-// That what was put down for the VPs from `first` on did not move.
-void VpFile::tell_failed(const VpTransfer& what, std::uint64_t first, std::uint64_t end) {
-  for (std::uint64_t local = first; local < end; ++local) {
-    if (!what.active(local) || what.bytes_of(local) == 0) continue;
-    states_[local].set(VpState::kError);
-    if (what.moved != nullptr) what.moved[local] = 0;
-  }
+void VpFile::take_back(const VpTransfer& what, const Begun& begun) {
+  states_[begun.local].position = begun.position;
+  states_[begun.local].set(VpState::kError);
+  if (what.moved != nullptr) what.moved[begun.local] = 0;
+}
+
+// Where no VP could begin.
+void VpFile::flag_all(const VpTransfer& what) {
+  for (std::uint64_t local = 0; local < vps_.count(); ++local)
+    if (what.active(local) && what.bytes_of(local) > 0) states_[local].set(VpState::kError);
 }
 
 // Each VP for itself; what of it is in the lattice goes through the engine, many VPs at a time. All agree at the end.
@@ -456,7 +468,7 @@ Op<Status> VpFile::move_apart(const VpTransfer& what) {
   if (status.ok())
     status = co_await move_each(what);
   else if (apart_)
-    tell_failed(what, 0, vps_.count());
+    flag_all(what);
   else
     error_ = true;
   come_together();

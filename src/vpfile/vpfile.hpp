@@ -105,6 +105,10 @@ class VpFile {
     bool valid = false;
     bool dirty = false;  // the same on all tasks
   };
+  struct Begun {  // a VP of a collective access that goes apart
+    std::uint64_t local = 0;
+    std::uint64_t position = 0;  // before
+  };
 
   VpFile() = default;
 
@@ -150,7 +154,9 @@ class VpFile {
                      std::uint64_t* moved);
   Status move_independent(const VpTransfer& what, std::uint64_t local, std::byte* memory, std::uint64_t done,
                           std::uint64_t bytes);
-  void tell_failed(const VpTransfer& what, std::uint64_t first, std::uint64_t end);
+  Op<Status> move_begun(const VpTransfer& what, std::vector<Extent>& extents, std::vector<Begun>& begun);
+  void take_back(const VpTransfer& what, const Begun& begun);
+  void flag_all(const VpTransfer& what);
   Status too_long(std::uint64_t local) const;
   void tell_moved(const VpTransfer& what, std::uint64_t bytes) const;
   Status choose_record(const VpFacts& facts);
@@ -176,6 +182,7 @@ class VpFile {
   std::uint64_t end_of(std::uint64_t local) const;  // of a loaded state
   Result<std::uint64_t> read_alone(std::uint64_t local, std::span<std::byte> to);
   Status write_alone(std::uint64_t local, std::span<const std::byte> data);
+  void fail_alone(std::uint64_t local, std::uint64_t position);
   Status move_alone(Direction direction, std::uint64_t local, Piece piece);
   Status give_pushed(const VpMemory& layout, std::uint64_t local, std::byte* memory, std::uint64_t bytes,
                      std::uint64_t* done);

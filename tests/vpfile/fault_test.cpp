@@ -38,7 +38,8 @@ std::string part_of(const Setting& what, std::uint64_t vp, std::uint64_t round) 
 struct Heard {
   std::vector<Status> collective;
   std::vector<Status> own;
-  bool flags_tell = true;  // an access that failed here, or moved less than asked for, left a flag
+  bool positions_tell = true;  // each VP stands behind what it moved
+  bool flags_tell = true;      // an access that failed here, or moved less than asked for, left a flag
 };
 
 class VpFaults : public SharedFiles {
@@ -60,7 +61,10 @@ class VpFaults : public SharedFiles {
     if (what.kind == Kind::alone) {
       for (std::uint64_t local = 0; local < n; ++local) {
         const std::string text = part_of(what, file.vps().number(local), round);
-        heard.own.push_back(file.write_one(local, std::as_bytes(std::span(text))).status());
+        const std::uint64_t before = file.position(local);
+        const auto wrote = file.write_one(local, std::as_bytes(std::span(text)));
+        heard.own.push_back(wrote.status());
+        heard.positions_tell &= file.position(local) == before + (wrote.has_value() ? text.size() : 0);
         if (!heard.own.back().ok() && !file.failed(local)) heard.flags_tell = false;
       }
       return;
@@ -83,7 +87,11 @@ class VpFaults : public SharedFiles {
     transfer.each = each.data();
     transfer.mask = mask.data();
     transfer.moved = moved.data();
+    std::vector<std::uint64_t> before(n);
+    for (std::uint64_t local = 0; local < n; ++local) before[local] = file.position(local);
     heard.collective.push_back(run(file.transfer(transfer)));
+    for (std::uint64_t local = 0; local < n; ++local)
+      heard.positions_tell &= file.position(local) == before[local] + moved[local];
     for (std::uint64_t local = 0; local < n; ++local)
       if (mask[local] != 0 && moved[local] != each[local] && heard.collective.back().ok()) heard.flags_tell = false;
   }
@@ -164,6 +172,7 @@ class VpFaults : public SharedFiles {
 
   static void expect_alike(const Setting& what, const std::vector<Heard>& all, Code code) {
     for (const Heard& heard : all) {
+      EXPECT_TRUE(heard.positions_tell) << what;
       EXPECT_TRUE(heard.flags_tell) << what;
       ASSERT_EQ(heard.collective.size(), all[0].collective.size()) << what;
       for (std::size_t i = 0; i < heard.collective.size(); ++i)
