@@ -18,7 +18,7 @@ void expect_mode(tw_vpfile* file, Kind kind) {
   std::int32_t mode = 0;
   const char* cause = nullptr;
   must_tw(tw_vpfile_mode(file, &mode, &cause), "tw_vpfile_mode");
-  const std::int32_t wanted = kind == Kind::packed ? TW_VP_NB : kind == Kind::strided ? TW_VP_CB : TW_VP_IB;
+  const std::int32_t wanted = kind == Kind::packed ? TW_VP_NB : kind == Kind::ragged ? TW_VP_IB : TW_VP_CB;
   if (mode != wanted) give_up(fmt::format("mode {} was chosen, not {}: {}", mode, wanted, cause));
 }
 
@@ -39,10 +39,12 @@ double pass_vpfile(const Grid& grid, const Way& way, CellsOfTasks& cells, const 
     Cells& mine = *cells[static_cast<std::size_t>(task.rank)];
     tw_vpfile* file = open_grid(task, path, writes ? "w" : "r", grid, way);
     for (int step = 0; step < grid.steps; ++step) {
-      if (writes)
-        must_tw(tw_vp_write_all(file, mine.data(), nullptr, nullptr), "tw_vp_write_all");
-      else
-        must_tw(tw_vp_read_all(file, mine.data(), nullptr, nullptr), "tw_vp_read_all");
+      for (int call = 0; call < mine.n_calls(); ++call) {
+        if (writes)
+          must_tw(tw_vp_write_all(file, mine.data(call), nullptr, nullptr), "tw_vp_write_all");
+        else
+          must_tw(tw_vp_read_all(file, mine.data(call), nullptr, nullptr), "tw_vp_read_all");
+      }
     }
     if (writes) expect_mode(file, way.kind);
     must_tw(tw_vpfile_close(file), "tw_vpfile_close");
@@ -84,11 +86,24 @@ Cells::Cells(const Grid& grid, Kind kind, int rank, int size)
   values_.resize(kind == Kind::strided ? 2 * total_ : total_);
 }
 
-tw_vp_data Cells::data() {
+// Where double `i` of all is in memory, VP after VP.
+std::size_t Cells::place(std::size_t i) const {
+  if (kind_ == Kind::strided) return 2 * i;
+  if (kind_ != Kind::uneven) return i;
+  const auto each = static_cast<std::size_t>(doubles_);
+  const std::size_t vp = i / each;
+  return i % each == 0 ? vp : each_.size() + vp * (each - 1) + i % each - 1;
+}
+
+tw_vp_data Cells::data(int call) {
   tw_vp_data data{};
   data.base = values_.data();
   data.item_bytes = sizeof(double);
   data.n_items = static_cast<std::size_t>(doubles_);
+  if (kind_ == Kind::uneven) {
+    data.n_items = call == 0 ? 1 : static_cast<std::size_t>(doubles_ - 1);
+    data.base = values_.data() + (call == 0 ? 0 : each_.size());
+  }
   if (kind_ == Kind::ragged) data.n_each = each_.data();
   if (kind_ == Kind::strided) {
     static thread_local std::int64_t stride;

@@ -18,6 +18,7 @@ enum class Kind {
   plain,    // no vpfile: one collective access of the same bytes
   packed,   // NB
   strided,  // CB: every other double of memory
+  uneven,   // CB: one double, then the others, packed
   ragged    // IB: a double more or less, the same number in all
 };
 
@@ -41,7 +42,9 @@ class Cells {
   Cells(const Grid& grid, Kind kind, int rank, int size);
   std::int64_t first() const { return share_.first; }
   std::int64_t count() const { return share_.count; }
-  tw_vp_data data();
+  // What one call of a step moves; a step has n_calls().
+  int n_calls() const { return kind_ == Kind::uneven ? 2 : 1; }
+  tw_vp_data data(int call = 0);
   double* values() { return values_.data(); }
   std::size_t bytes() const { return total_ * sizeof(double); }
   void fill(int step);
@@ -49,7 +52,7 @@ class Cells {
   void check(int step) const;  // ends the program when a double is not the one that was written
 
  private:
-  std::size_t place(std::size_t i) const { return kind_ == Kind::strided ? 2 * i : i; }
+  std::size_t place(std::size_t i) const;
   Share share_;
   Kind kind_;
   std::int64_t doubles_;

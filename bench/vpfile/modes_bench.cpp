@@ -12,6 +12,7 @@ constexpr const char* kPlain = "plain collective";
 constexpr const char* kNb = "NB";
 constexpr const char* kAssumed = "NB, nobody asks";
 constexpr const char* kCb = "CB";
+constexpr const char* kStrided = "CB, every other double";
 constexpr const char* kIb = "IB";
 constexpr const char* kNumpy = "NumPy, one process";
 
@@ -68,12 +69,14 @@ void bench_modes(Bench& bench) {
                                           {{kPlain, Kind::plain, ""},
                                            {kNb, Kind::packed, ""},
                                            {kAssumed, Kind::packed, "assume_nb=on"},
-                                           {kCb, Kind::strided, ""},
+                                           {kCb, Kind::uneven, ""},
+                                           {kStrided, Kind::strided, ""},
                                            {kIb, Kind::ragged, ""}});
     add_ratio(bench, comparison, kNb, kPlain, "write", 0.98);
     add_ratio(bench, comparison, kNb, kPlain, "read", 0.98);
     add_ratio(bench, comparison, kNb, kAssumed, "write", 0.99);
     add_ratio(bench, comparison, kCb, kNb, "write", 0.95);
+    add_ratio(bench, comparison, kStrided, kNb, "write", 0.95);
     add_ratio(bench, comparison, kIb, kNb, "write", 0.75);
     add_ratio(bench, comparison, kIb, kNb, "read", 0.85);
   }
