@@ -230,8 +230,8 @@ TW_API tw_status tw_vp_scanf(tw_vpfile* vpfile, int64_t vp, int* done, const cha
     TW_VP_FORMAT_(scanf, 4, 5);
 TW_API tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, va_list arguments)
     TW_VP_FORMAT_(scanf, 4, 0);
-/* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is not buffered for a
- * collective (CB): that takes tw_vp_flush_all(). */
+/* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is in independent blocks
+ * (IB): what NB and CB accesses added takes tw_vp_flush_all(). */
 TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);
 
 /* ---- Whole files ------------------------------------------------------------------------------------------- */
@@ -310,7 +310,8 @@ TW_API tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t rec
                                    tw_progress_fn progress, void* user);
 
 /* Makes NAME.meta for an array of this shape, each of whose records has record_bytes bytes of every VP; the file itself
- * stays as it is. Returns TW_ERR_EXISTS when there is one, TW_ERR_INVALID when the sizes do not fit. */
+ * stays as it is. Returns TW_ERR_EXISTS when there is one that is not empty, TW_ERR_INVALID when the sizes do not fit.
+ */
 TW_API tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
 
 #ifdef __cplusplus

@@ -140,6 +140,7 @@ Op<Status> VpFile::transfer(VpTransfer what) {
   }
   if (facts.most_bytes == 0) co_return Status{};
   status = or_out_of_memory([&] { return choose_record(facts); });  // the same on all tasks
+  if (status.ok() && unmarked_) status = co_await mark();
   if (!status.ok()) co_return status;
   if (what.direction == Direction::write)
     status = co_await write_all(what, facts);

@@ -52,8 +52,7 @@ Op<Status> VpFile::sync_parts(bool closing) {
 }
 
 Status VpFile::write_ends(bool closing) {
-  const bool an_array = meta_.sequence == 0 && geometry_.record_bytes == 0 && geometry_.nb_bytes != 0;
-  if (an_array) return {};  // nobody said how long its records are
+  if (unmarked_) return {};  // nobody said how long the records of the array are
   if (closing && side_->first != nullptr) {
     TW_ASSIGN_OR_RETURN(meta_.first_bytes, side_->first->size());
   }

@@ -364,6 +364,15 @@ Result<bool> is_vpfile(Backend& backend, const std::string& path) {
   return format::begins_as_directory(magic);
 }
 
+// Made, and nothing in it: a writer of an array died there.
+static Result<bool> is_begun_meta(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
+  if (!exists) return false;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file->size());
+  return bytes == 0;
+}
+
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
   TW_ASSIGN_OR_RETURN(const auto data, backend.open(path, OpenMode::read));
@@ -380,7 +389,9 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   meta.geometry.n = n;
   meta.geometry.record_bytes = record_bytes;
   meta.geometry.nb_bytes = size / n;
-  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::create_exclusive));
+  TW_ASSIGN_OR_RETURN(const bool begun, is_begun_meta(backend, path));
+  TW_ASSIGN_OR_RETURN(const auto file,
+                      backend.open(vp_meta_path(path), begun ? OpenMode::create_keep : OpenMode::create_exclusive));
   Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
   if (status.ok()) status = file->close();
   if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());

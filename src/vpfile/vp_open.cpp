@@ -155,9 +155,18 @@ Status VpFile::write_meta(bool closed) {
 
 // Task 0, once the arguments of all are known to be right.
 Status VpFile::begin_session() {
-  const bool plain = meta_.sequence == 0 && geometry_.nb_bytes != 0;
   if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_left_entries(*backend_, path_));
-  return plain ? Status{} : write_meta(false);  // an array stays one until something else is added
+  return unmarked_ ? Status{} : write_meta(false);
+}
+
+// Collective. An array is marked as being written once its records are known: what a writer who dies then leaves behind
+// its end is not taken for records of it.
+Op<Status> VpFile::mark() {
+  Status status;
+  if (group().rank() == 0) status = or_out_of_memory([&] { return write_meta(false); });
+  status = co_await agree(group(), std::move(status));
+  if (status.ok()) unmarked_ = false;
+  co_return status;
 }
 
 // What all tasks make of what task 0 found.
@@ -250,9 +259,10 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(vp_meta_path(how.path)));
   if (has_meta) {
     TW_ASSIGN_OR_RETURN(const auto meta, backend_->open(vp_meta_path(how.path), OpenMode::read));
-    TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, found.meta));
-    static_cast<void>(got);  // what is not there is zero, and no slot
-    found.has_meta = 1;
+    TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, found.meta));  // what is not there is zero, and no slot
+    // One that a writer of an array had only just made is none.
+    TW_ASSIGN_OR_RETURN(const bool has_first, backend_->exists(vp_first_path(how.path)));
+    found.has_meta = got > 0 || has_first ? 1 : 0;
   }
   return found;
 }
@@ -316,6 +326,7 @@ Op<Status> VpFile::begin(bool is_new) {
   status = side.status();
   if (side.has_value()) side_ = std::static_pointer_cast<VpSideFiles>(side.value());
   if (status.ok() && side_ == nullptr) status = out_of_memory();
+  unmarked_ = may_write_ && is_new && geometry_.nb_bytes != 0 && geometry_.record_bytes == 0;
   if (status.ok() && may_write_ && group().rank() == 0) {
     status = or_out_of_memory([&]() -> Status {
       TW_RETURN_IF_ERROR(keep_others_away());

@@ -121,6 +121,7 @@ class VpFile {
   Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
   Op<Status> agree_on_boxes();
   Status begin_session();
+  Op<Status> mark();
   Status keep_others_away();
   Status write_meta(bool closed);
   Status open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored);
@@ -210,6 +211,7 @@ class VpFile {
   format::VpMeta meta_;                // its geometry and sequence are kept up to date by task 0, when it writes it
   std::uint64_t ib_bytes_before_ = 0;  // when the file was opened
   format::VpGeometry geometry_;        // block_bytes: 0 as long as no task has an IB segment that this one knows of
+  bool unmarked_ = false;              // written by this session, and NAME.meta does not say so
   VpMode mode_ = VpMode::nb;
   std::uint64_t n_accesses_ = 0;
   VpChoice last_choice_;

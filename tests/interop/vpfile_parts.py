@@ -121,9 +121,9 @@ class Meta:
 
 
 def read_meta(path):
-    """What the slot that holds says; None when there is no such file."""
+    """What the slot that holds says; None when there is no such file, or only an empty one and no NAME.first."""
     file = Data(path)
-    if not file.there:
+    if not file.there or (file.size == 0 and not Data(path.removesuffix(".meta") + ".first").there):
         return None
     valid = []
     for place in (0, 1):

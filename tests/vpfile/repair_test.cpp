@@ -1,4 +1,5 @@
 // What a death of the process leaves beside the data file, once it is repaired.
+#include "backend/fault_backend.hpp"
 #include "support/crash_program.hpp"
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
@@ -63,6 +64,90 @@ TEST_F(VpRepaired, EntriesOfASegmentThatNeverWasAreGone) {
   file = open(*group, left, "r");
   EXPECT_EQ(file->size_of(0).value(), 8u);
   EXPECT_EQ(file->size_of(kVps - 1).value(), 24u);
+}
+
+// A plain array to which records were to be added: at whatever call the writer dies, between two pages of a write or
+// not, the array is what it was, or has what was added.
+class VpArray : public SharedFiles {
+ protected:
+  static constexpr std::uint64_t kRecord = 3000;
+
+  static std::unique_ptr<VpFile> open(Group& group, const std::shared_ptr<Backend>& storage, const char* mode,
+                                      std::uint64_t record, Code* code = nullptr) {
+    VpOpen how;
+    how.path = "f";
+    how.mode = mode;
+    how.shape = {4};
+    how.hints.record_bytes = record;
+    auto opened = run(VpFile::open(group, storage, std::move(how)));
+    if (code != nullptr) *code = opened.status().code();
+    return opened.has_value() ? std::move(opened).value() : nullptr;
+  }
+
+  static std::shared_ptr<Backend> make() {
+    auto storage = make_memory_backend();
+    const auto file = storage->open("f", OpenMode::create).value();
+    const std::string old(2 * 4 * kRecord, 'o');
+    EXPECT_TRUE(file->write(0, std::as_bytes(std::span(old))).ok());
+    return storage;
+  }
+
+  static void add_records(Group& group, const std::shared_ptr<Backend>& storage, std::uint64_t record) {
+    const auto file = open(group, storage, "r+", record);
+    if (file == nullptr) return;
+    EXPECT_TRUE(file->seek(nullptr, 0, SEEK_END, nullptr).ok());
+    std::string packed(4 * kRecord, 'n');
+    VpTransfer what;
+    what.direction = Direction::write;
+    what.memory.base = reinterpret_cast<std::byte*>(packed.data());
+    what.bytes = kRecord;
+    for (int i = 0; i < 2; ++i) (void)run(file->transfer(what)).ok();
+    (void)run(file->close()).ok();
+  }
+
+  static void expect_array(const std::shared_ptr<Backend>& storage) {
+    const auto group = make_self_group();
+    Code code = Code::ok;
+    auto file = open(*group, storage, "r", kRecord, &code);
+    if (code == Code::not_closed) {
+      Health health;
+      EXPECT_TRUE(repair_vpfile(*storage, "f", {}, {}, health).ok());
+      file = open(*group, storage, "r", kRecord, &code);
+    }
+    ASSERT_EQ(code, Code::ok);
+    for (std::uint64_t vp = 0; vp < 4; ++vp) {
+      const std::uint64_t bytes = file->size_of(vp).value();
+      std::string text(bytes, '?');
+      EXPECT_EQ(file->read_one(vp, std::as_writable_bytes(std::span(text))).value(), bytes);
+      EXPECT_EQ(text, std::string(2 * kRecord, 'o') + std::string(bytes - 2 * kRecord, 'n'));
+    }
+  }
+};
+
+TEST_F(VpArray, IsOneAtWhateverCallAWriterDies) {
+  const auto group = make_self_group();
+  for (const std::uint64_t record : {std::uint64_t{0}, kRecord}) {
+    std::uint64_t calls = 1;
+    for (std::uint64_t at = 1; at <= calls && !HasFailure(); ++at) {
+      SCOPED_TRACE("call " + std::to_string(at));
+      FaultScript script;
+      script.death = {.at = at, .kind = {}, .death = Death::process, .tear = Tear::pages, .seed = at};
+      const auto dying = make_fault_backend(make(), script);
+      add_records(*group, dying, record);
+      if (dying->dead()) calls = at + 1;
+      expect_array(dying->wrapped());
+    }
+    EXPECT_TRUE(calls > 5 || HasFailure());
+  }
+}
+
+TEST_F(VpArray, WhoseMetaWasBegunCanBeImported) {
+  const auto storage = make();
+  EXPECT_TRUE(storage->open("f.meta", OpenMode::create).has_value());
+
+  EXPECT_TRUE(import_array(*storage, "f", {4}, kRecord).ok());
+
+  expect_array(storage);
 }
 
 }  // namespace
