@@ -1,7 +1,11 @@
 // A small program on a vpfile dies at every call that reaches storage: the process, with writes torn between pages, and
 // the machine, with any of the unsynced sectors lost; and the repair of what is left dies at every call. Nothing
 // durable may be lost and nothing wrong may be read.
+//
+// THALWEG_CRASH_SEEDS: states that a death of the machine leaves at each call (default 3).
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "group/sim_group.hpp"
 #include "support/crash_program.hpp"
@@ -14,6 +18,11 @@ namespace thalweg::test {
 namespace {
 
 constexpr const char* kPath = "crash.vp";
+
+std::uint64_t machine_seeds() {
+  const char* text = std::getenv("THALWEG_CRASH_SEEDS");
+  return text == nullptr ? 3 : std::strtoull(text, nullptr, 10);
+}
 
 struct Sessions {
   const char* name;
@@ -108,6 +117,14 @@ TEST_P(VpEveryCall, TheProcessDies) {
       die_at(call, Death::process, Tear::pages, call);
     }
   }
+}
+
+TEST_P(VpEveryCall, TheMachineDies) {
+  const std::uint64_t calls = run({}).backend->calls();
+
+  for (std::uint64_t call = 1; call <= calls + 1 && !HasFailure(); ++call)
+    for (std::uint64_t seed = 0; seed < machine_seeds(); ++seed)
+      die_at(call, Death::machine, Tear::pages, call * 7 + seed);
 }
 
 TEST_P(VpEveryCall, TheRepairDies) {

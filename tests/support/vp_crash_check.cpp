@@ -46,6 +46,18 @@ Found read_found(VpFile& file, std::uint64_t vp) {
   return found;
 }
 
+// Where a table was lost, with blocks that were not synced, gaps of the streams may be its blocks, and are refused.
+void allow_refused_gaps(Found& found, const History& history) {
+  for (std::uint64_t at = 0; at < found.refused.size(); ++at) {
+    bool covered = false;
+    for (std::size_t i = 0; i < history.synced; ++i)
+      covered |= at >= history.writes[i].offset && at - history.writes[i].offset < history.writes[i].bytes;
+    if (covered || !found.refused[at]) continue;
+    found.refused[at] = false;
+    found.bytes[at] = std::byte{0};
+  }
+}
+
 std::string told(std::span<const WriteRecord> writes) {
   std::string text = "\n    writes:";
   for (const WriteRecord& write : writes)
@@ -59,7 +71,8 @@ std::string check_streams(const VpAftermath& at, VpFile& file) {
   const std::uint64_t zeros = at.death == Death::process ? at.zeros_below : ~std::uint64_t{0};
   for (std::uint64_t vp = 0; vp < at.histories.size(); ++vp) {
     const History& history = at.histories[vp];
-    const Found found = read_found(file, vp);
+    Found found = read_found(file, vp);
+    if (at.death == Death::machine) allow_refused_gaps(found, history);
     if (at.death == Death::process && !found.whole()) return "VP " + std::to_string(vp) + " is not all readable";
     const std::string wrong = judge(vp, history.writes, durable_writes(history, at.death), found, zeros);
     if (!wrong.empty()) return wrong + told(history.writes);
@@ -89,7 +102,7 @@ std::string check_as_it_is(const VpAftermath& at) {
   if (at.death == Death::process && at.was_closed) return "was closed and is refused: " + why.message();
   const bool names_repair = why.message().find("thalweg repair") != std::string::npos;
   if (why.code() == Code::not_closed && names_repair) return "";
-  if (at.death == Death::machine && why.code() == Code::corrupt_file) return "";
+  if (at.death == Death::machine && (why.code() == Code::corrupt_file || !anything_durable(at))) return "";
   const bool known = why.code() == Code::corrupt_file || why.code() == Code::not_found ||
                      why.code() == Code::invalid_argument;  // there is no NAME.meta yet
   if (known && !anything_durable(at) && !has_meta(at)) return "";
