@@ -1,9 +1,36 @@
 #include "vpfile/vp_files.hpp"
 
+#include <array>
 #include <random>
 #include <string>
 
+#include "format/vpfile_directory.hpp"
+
 namespace thalweg {
+
+static Status remove_if_there(Backend& backend, const std::string& name) {
+  Status status = backend.remove(name);
+  return status.code() == Code::not_found ? Status{} : status;
+}
+
+// A file of another kind that has this name is not touched.
+Status remove_directory(Backend& backend, const std::string& path) {
+  for (const std::string& name : {vp_first_path(path), vp_overflow_path(path)}) {
+    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
+    if (!exists) continue;
+    TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
+    std::array<std::byte, 8> begin{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, begin));
+    if (format::begins_as_directory(std::span(begin).first(got))) TW_RETURN_IF_ERROR(backend.remove(name));
+  }
+  return {};
+}
+
+Status remove_all_beside(Backend& backend, const std::string& path) {
+  for (const std::string& name : {vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)})
+    TW_RETURN_IF_ERROR(remove_if_there(backend, name));
+  return {};
+}
 
 format::VpIdentity new_vp_identity() {
   format::VpIdentity id;

@@ -12,6 +12,10 @@ inline std::string vp_meta_path(const std::string& path) { return path + ".meta"
 inline std::string vp_first_path(const std::string& path) { return path + ".first"; }
 inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
 
+// Remove what is there of them.
+Status remove_directory(Backend& backend, const std::string& path);   // NAME.first and NAME.dir
+Status remove_all_beside(Backend& backend, const std::string& path);  // and NAME.meta
+
 format::VpIdentity new_vp_identity();  // never the same again
 
 // corrupt_file where NAME.first was cut off.

@@ -299,7 +299,8 @@ Status Patient::repair(const VpShape& shape) {
   if (meta_.has_value()) id = meta_->id;
   TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, id, known));
   TW_RETURN_IF_ERROR(adopt(scan, shape));
-  if (meta_->geometry.has_ib()) TW_RETURN_IF_ERROR(write_directory(scan));
+  // Entries of before would become those of a later IB segment.
+  TW_RETURN_IF_ERROR(meta_->geometry.has_ib() ? write_directory(scan) : remove_directory(backend_, path_));
   TW_RETURN_IF_ERROR(write_meta(scan));
   const bool closed = health_.closed;
   health_ = {};

@@ -109,27 +109,6 @@ struct Covered {
   }
 };
 
-Status remove_side_files(Backend& backend, const std::string& path) {
-  for (const std::string& name : {vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)}) {
-    const Status status = backend.remove(name);
-    if (!status.ok() && status.code() != Code::not_found) return status;
-  }
-  return {};
-}
-
-// Entries that a writer left who died before the file had an IB segment. Another file of this name is not touched.
-Status remove_left_entries(Backend& backend, const std::string& path) {
-  for (const std::string& name : {vp_first_path(path), vp_overflow_path(path)}) {
-    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
-    if (!exists) continue;
-    TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
-    std::array<std::byte, 8> begin{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, begin));
-    if (format::begins_as_directory(std::span(begin).first(got))) TW_RETURN_IF_ERROR(backend.remove(name));
-  }
-  return {};
-}
-
 }  // namespace
 
 // Task 0, before it changes anything: other writers, and repair, stay away until the file is closed.
@@ -155,7 +134,7 @@ Status VpFile::write_meta(bool closed) {
 
 // Task 0, once the arguments of all are known to be right.
 Status VpFile::begin_session() {
-  if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_left_entries(*backend_, path_));
+  if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_directory(*backend_, path_));  // nobody makes a new one yet
   return unmarked_ ? Status{} : write_meta(false);
 }
 
@@ -276,7 +255,7 @@ Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
     status = seen.status();
     if (seen.has_value()) found = seen.value();
     const bool truncates = how.mode[0] == 'w';
-    if (status.ok() && truncates) status = or_out_of_memory([&] { return remove_side_files(*backend_, how.path); });
+    if (status.ok() && truncates) status = or_out_of_memory([&] { return remove_all_beside(*backend_, how.path); });
   }
   status = co_await agree(group, std::move(status));
   if (!status.ok()) co_return status;

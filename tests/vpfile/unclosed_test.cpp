@@ -92,5 +92,56 @@ TEST_F(VpUnclosed, AnArrayWhoseRecordNobodyToldIsLeftAsItIs) {
   EXPECT_EQ(streams({.shape = {3}, .hints = "record_bytes=6"}), (Texts{"aaabbb", "cccAAA", "BBBCCC"}));
 }
 
+// ---- Side files of before
+
+// Entries of streams that no superblock ever held.
+TEST_F(VpUnclosed, EntriesOfASessionThatStoredNoBlockAreForgotten) {
+  constexpr std::int64_t kVps = 2000;
+  const std::string records(kVps * 16, 'a');
+  on_vpfile(1, "w", {.shape = {kVps}}, [&](tw_vpfile* file, int) {
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 16), nullptr, nullptr), TW_OK);
+  });
+  dies("r+", {.hints = "cache_bytes=0"}, [](tw_vpfile* file) {
+    for (std::int64_t vp = 0; vp < kVps; ++vp) append(file, vp, "lost");
+  });
+  EXPECT_TRUE(there("shared.dat.first"));
+
+  EXPECT_EQ(repair(), TW_OK) << tw_last_error();
+
+  EXPECT_FALSE(there("shared.dat.first"));
+  EXPECT_FALSE(there("shared.dat.dir"));
+  on_vpfile(2, "r+", {}, [](tw_vpfile* file, int task) { append(file, task == 0 ? 5 : kVps - 1, "new"); });
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  const Texts all = streams();
+  for (std::size_t vp = 0; vp < kVps; ++vp)
+    ASSERT_EQ(all[vp], std::string(16, 'a') + (vp == 5 || vp == kVps - 1 ? "new" : "")) << vp;
+}
+
+// As after a session whose only superblocks were not stored, and one more that was closed.
+TEST_F(VpUnclosed, SideFilesBesideAFileWithoutBlocksAreForgotten) {
+  for (const bool has_meta : {false, true}) {
+    put_streams({"a", "bb", "ccc", ""});
+    const std::string first = content("shared.dat.first");
+    const std::string overflow = content("shared.dat.dir");
+    std::filesystem::remove(path("shared.dat.meta"));
+    std::filesystem::remove(path("shared.dat.first"));
+    std::filesystem::remove(path("shared.dat.dir"));
+    put("aabbccdd");
+    const VpHow how{.shape = {4}, .hints = "record_bytes=2"};
+    if (has_meta) on_vpfile(1, "r+", how, [](tw_vpfile*, int) {});
+    EXPECT_EQ(there("shared.dat.meta"), has_meta);
+    put(first, "shared.dat.first");
+    put(overflow, "shared.dat.dir");
+
+    for (const int tasks : {1, 3})
+      on_vpfile(tasks, "r+", how, [](tw_vpfile* file, int task) {
+        if (task == 0) append(file, 0, "new");
+      });
+
+    EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+    EXPECT_EQ(streams(), (Texts{"aanewnew", "bb", "cc", "dd"}));
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test
