@@ -132,6 +132,12 @@ Status VpFile::write_meta(bool closed) {
   return status.ok() && durable_ ? meta_file_->sync() : status;
 }
 
+// Task 0: what a new file takes the place of.
+Status VpFile::remove_old() {
+  TW_RETURN_IF_ERROR(remove_all_beside(*backend_, path_));
+  return file_->shared()->stored->truncate(0);
+}
+
 // Task 0, once the arguments of all are known to be right.
 Status VpFile::begin_session() {
   if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_directory(*backend_, path_));  // nobody makes a new one yet
@@ -254,8 +260,6 @@ Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
     auto seen = or_out_of_memory([&] { return look(how); });
     status = seen.status();
     if (seen.has_value()) found = seen.value();
-    const bool truncates = how.mode[0] == 'w';
-    if (status.ok() && truncates) status = or_out_of_memory([&] { return remove_all_beside(*backend_, how.path); });
   }
   status = co_await agree(group, std::move(status));
   if (!status.ok()) co_return status;
@@ -276,7 +280,6 @@ Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
     plain.options.read = true;
     plain.options.write = mode.write;
     plain.options.create = mode.truncate || mode.append;
-    plain.options.truncate = mode.truncate;
     plain.hints = how.storage_hints;
     return {};
   });
@@ -291,7 +294,7 @@ Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
 }
 
 // Collective: what tasks of a process share, and the mark that somebody writes.
-Op<Status> VpFile::begin(bool is_new) {
+Op<Status> VpFile::begin(bool truncates, bool is_new) {
   Status status = co_await agree_on_boxes();
   if (!status.ok()) co_return status;
   std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
@@ -309,6 +312,7 @@ Op<Status> VpFile::begin(bool is_new) {
   if (status.ok() && may_write_ && group().rank() == 0) {
     status = or_out_of_memory([&]() -> Status {
       TW_RETURN_IF_ERROR(keep_others_away());
+      if (truncates) TW_RETURN_IF_ERROR(remove_old());
       if (is_new) meta_.id = new_vp_identity();
       return begin_session();
     });
@@ -341,7 +345,7 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
   if (!status.ok()) co_return status;
   status = co_await file->open_data(group, how);
   if (!status.ok()) co_return status;
-  status = co_await file->begin(found.has_meta == 0);
+  status = co_await file->begin(how.mode[0] == 'w', found.has_meta == 0);
   if (!status.ok()) {
     const Status closed = co_await file->file_->close();
     static_cast<void>(closed);

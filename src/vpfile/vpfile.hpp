@@ -117,7 +117,8 @@ class VpFile {
   Result<Found> look(const VpOpen& how);
   Op<Status> look_for_all(Group& group, const VpOpen& how, Found& found);
   Op<Status> open_data(Group& group, const VpOpen& how);
-  Op<Status> begin(bool is_new);
+  Op<Status> begin(bool truncates, bool is_new);
+  Status remove_old();
   Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
   Op<Status> agree_on_boxes();
   Status begin_session();

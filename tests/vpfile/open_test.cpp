@@ -51,6 +51,18 @@ TEST_F(VpOpening, NewOnesTakeTheOldOnesAway) {
   EXPECT_EQ(streams(), (Texts{"", ""}));
 }
 
+// What is wrong is seen before anything is taken away.
+TEST_F(VpOpening, AnOpenThatFailsLeavesTheOldOne) {
+  put_streams({"a", "bb", "ccc"});
+  const auto heard = [&](const VpHow& how) { return told("w", how); };
+  EXPECT_EQ(heard({.shape = {3}, .hints = "block_bytes=1MiB,superblock_bytes=4096"}), TW_ERR_INVALID);
+  EXPECT_EQ(heard({.shape = {3}, .hints = "block_bytes=24"}), TW_ERR_INVALID);
+  EXPECT_EQ(heard({.shape = {3}, .hints = "aggregators=banana"}), TW_ERR_UNKNOWN_HINT);
+  EXPECT_EQ(heard({.shape = {3}, .start = {0}, .count = {2}}), TW_ERR_INVALID);
+  EXPECT_EQ(heard({.shape = {3}, .start = {2}, .count = {2}}), TW_ERR_INVALID);
+  EXPECT_EQ(streams(), (Texts{"a", "bb", "ccc"}));
+}
+
 TEST_F(VpOpening, AWriterKeepsOtherWritersAndRepairAway) {
   on_vpfile(2, "w", {.shape = {2}}, [&](tw_vpfile* file, int task) {
     EXPECT_EQ(tw_vp_write(file, task, "abc", 3, nullptr), TW_OK);
