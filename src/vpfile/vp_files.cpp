@@ -39,6 +39,13 @@ format::VpIdentity new_vp_identity() {
   return id;
 }
 
+Status check_data_bytes(const std::string& path, const format::VpGeometry& geometry, std::uint64_t bytes) {
+  const std::uint64_t all = geometry.nb_bytes * geometry.n;
+  if (geometry.cb_bytes != 0 || geometry.has_ib() || bytes >= all) return {};
+  return Status::error(Code::corrupt_file, "'" + path + "' was cut off: it has " + std::to_string(bytes) +
+                                               " bytes, its streams need " + std::to_string(all));
+}
+
 Status check_first_bytes(StoredFile& first, const format::VpMeta& meta) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, first.size());
   if (bytes >= meta.first_bytes) return {};

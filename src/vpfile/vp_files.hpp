@@ -18,6 +18,8 @@ Status remove_all_beside(Backend& backend, const std::string& path);  // and NAM
 
 format::VpIdentity new_vp_identity();  // never the same again
 
+// corrupt_file where a data file of so many bytes, with an NB segment only, was cut off.
+Status check_data_bytes(const std::string& path, const format::VpGeometry& geometry, std::uint64_t bytes);
 // corrupt_file where NAME.first was cut off.
 Status check_first_bytes(StoredFile& first, const format::VpMeta& meta);
 

@@ -49,9 +49,11 @@ class Patient {
   Status check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected);
   Status count(const SuperblockScan& scan);
   Status adopt(const SuperblockScan& scan, const VpShape& shape);
+  Status drop_lost_records();
   Status write_directory(const SuperblockScan& scan);
   Status write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file);
   Status write_meta(const SuperblockScan& scan);
+  Status judge_repaired();
   BlockDirectory directory_of(StoredFile& first, StoredFile& overflow, bool stored) const;
 
   Backend& backend_;
@@ -62,6 +64,7 @@ class Patient {
   std::optional<format::VpMeta> meta_;
   Status meta_status_;  // why there is none
   std::uint64_t end_of_entries_ = 1;
+  std::uint64_t shortened_ = 0;  // streams that have fewer bytes than they had, and are whole otherwise
 };
 
 bool same_chain(const std::vector<BlockRun>& a, const std::vector<BlockRun>& b) {
@@ -110,10 +113,7 @@ Status Patient::open(bool writes) {
 
 Status Patient::check_length() {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
-  const format::VpGeometry& geometry = meta_->geometry;
-  if (geometry.cb_bytes == 0 && !geometry.has_ib() && size < geometry.nb_bytes * geometry.n)
-    find("the data file has " + std::to_string(size) + " bytes, its streams need " +
-         std::to_string(geometry.nb_bytes * geometry.n));
+  if (const Status whole = check_data_bytes(path_, meta_->geometry, size); !whole.ok()) find(whole.message());
   return {};
 }
 
@@ -238,6 +238,16 @@ Status Patient::adopt(const SuperblockScan& scan, const VpShape& shape) {
   return {};
 }
 
+// Records that are not there whole are lost to all streams: they do not become zeros.
+Status Patient::drop_lost_records() {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
+  format::VpGeometry& geometry = meta_->geometry;
+  if (check_data_bytes(path_, geometry, size).ok()) return {};
+  geometry.nb_bytes = size / (geometry.record_bytes * geometry.n) * geometry.record_bytes;
+  shortened_ = geometry.n;
+  return {};
+}
+
 Status Patient::write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file) {
   const std::string name = which == DirectoryFile::first ? vp_first_path(path_) : vp_overflow_path(path_);
   TW_ASSIGN_OR_RETURN(file, backend_.open(name, OpenMode::create));
@@ -299,15 +309,26 @@ Status Patient::repair(const VpShape& shape) {
   if (meta_.has_value()) id = meta_->id;
   TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, id, known));
   TW_RETURN_IF_ERROR(adopt(scan, shape));
+  TW_RETURN_IF_ERROR(drop_lost_records());
   // Entries of before would become those of a later IB segment.
   TW_RETURN_IF_ERROR(meta_->geometry.has_ib() ? write_directory(scan) : remove_directory(backend_, path_));
   TW_RETURN_IF_ERROR(write_meta(scan));
-  const bool closed = health_.closed;
-  health_ = {};
+  return judge_repaired();
+}
+
+// What stands there now is judged as any other file; what could not be brought back is told besides.
+Status Patient::judge_repaired() {
+  const Health before = std::exchange(health_, Health{});
   health_.n_logical = meta_->geometry.n;
-  health_.closed = closed;
+  Status status = verify();
+  health_.closed = before.closed;
   health_.repaired = true;
-  return verify();
+  health_.findings += before.findings;
+  health_.damaged_logical += shortened_;
+  if (!status.ok() || shortened_ == 0) return status;
+  return Status::error(Code::corrupt_file, "'" + path_ + "' can be read again, but " + std::to_string(shortened_) +
+                                               " of its " + std::to_string(meta_->geometry.n) +
+                                               " streams are shorter than they were");
 }
 
 Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, Health& health) {

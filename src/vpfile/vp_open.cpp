@@ -169,6 +169,7 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
     durable_ = meta_.durable;
     ib_bytes_before_ = meta_.ib_bytes;
     if (!how.shape.empty() && how.shape != meta_.shape) return wrong_shape(how.shape);
+    TW_RETURN_IF_ERROR(check_data_bytes(path_, geometry_, found.data_bytes));
   } else {
     if (found.has_superblocks != 0)
       return Status::error(Code::corrupt_file, "'" + path_ + "' holds blocks of a vpfile, but '" + vp_meta_path(path_) +

@@ -171,6 +171,27 @@ TEST_F(VpDamage, ADirectoryThatWasCutOffIsNotOpened) {
   EXPECT_TRUE(is_right_or_refused(texts));
 }
 
+// Records that are not there are not zeros.
+TEST_F(VpDamage, AnArrayThatWasCutOffIsNotOpened) {
+  on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) {
+    const std::string all(locals(file) * 6, 'n');
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(all.data(), 6), nullptr, nullptr), TW_OK);
+  });
+  const std::string bytes = content();
+  ASSERT_EQ(bytes.size(), 24u);
+  for (const std::size_t size : {0, 6, 18, 23}) {
+    put(bytes.substr(0, size));
+    for (const char* mode : {"r", "r+", "a"}) {
+      tw_vpfile* file = nullptr;
+      EXPECT_EQ(try_open(nullptr, mode, {}, &file), TW_ERR_CORRUPT) << size;
+      EXPECT_NE(std::string(tw_last_error()).find("shared.dat"), std::string::npos) << tw_last_error();
+    }
+    EXPECT_EQ(content().size(), size);
+  }
+  put(bytes + "more");
+  EXPECT_EQ(streams(), Texts(4, "nnnnnn"));
+}
+
 // What lost tables told is not known: gaps are not given out as zeros, and a hole of a terabyte takes no memory.
 TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
   on_vpfile(1, "w", {.shape = {2}, .hints = "superblock_bytes=4096"}, [](tw_vpfile* file, int) {

@@ -143,5 +143,29 @@ TEST_F(VpUnclosed, SideFilesBesideAFileWithoutBlocksAreForgotten) {
   }
 }
 
+// ---- Streams that are shorter than they were
+
+TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
+  for (const bool closed : {true, false}) {
+    const std::string records = "aabbccAABBCC";
+    on_vpfile(1, "w", {.shape = {3}}, [&](tw_vpfile* file, int) {
+      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 2), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data() + 6, 2), nullptr, nullptr), TW_OK);
+    });
+    if (!closed) dies("r+", {}, [](tw_vpfile*) {});
+    put(records.substr(0, 11));
+    Findings found;
+
+    EXPECT_EQ(repair(found), TW_ERR_CORRUPT);
+
+    EXPECT_EQ(found.health.damaged_logical, 3);
+    EXPECT_EQ(found.health.repaired, 1);
+    EXPECT_NE(found.text.find("has 11 bytes"), std::string::npos) << found.text;
+    EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+    EXPECT_EQ(streams(), (Texts{"aa", "bb", "cc"}));
+    EXPECT_EQ(content(), "aabbcc");
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test
