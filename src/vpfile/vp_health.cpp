@@ -130,6 +130,7 @@ Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const V
   };
   const auto stored = directory.stored(vp);
   if (!stored.has_value()) return wrong(stored.error().message());
+  if (stored.value().bytes > expected.bytes && !expected.damaged) ++shortened_;
   if (stored.value().bytes != expected.bytes)
     return wrong("NAME.first says " + std::to_string(stored.value().bytes) + " bytes, the superblocks " +
                  std::to_string(expected.bytes));

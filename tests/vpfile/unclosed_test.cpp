@@ -167,5 +167,36 @@ TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
   }
 }
 
+// The directory, which is whole, says how long they were.
+TEST_F(VpUnclosed, StreamsWhoseSuperblocksAreGoneAreToldByRepair) {
+  Texts texts{"a few", text_of(1, 9000), text_of(2, 9000), "some", ""};
+  tw_vpfile* file = open_vp("w", {.shape = {5}, .hints = "superblock_bytes=4096"});
+  for (const std::int64_t vp : {0, 1, 3, 2}) append(file, vp, texts[static_cast<std::size_t>(vp)]);
+  close(file);
+  const std::string bytes = content();
+  put(bytes.substr(0, bytes.size() - 8192));  // all of it was VP 2's
+  Findings found;
+
+  EXPECT_EQ(repair(found), TW_ERR_CORRUPT);
+
+  EXPECT_EQ(found.health.damaged_logical, 1);
+  EXPECT_EQ(found.health.closed, 1);
+  EXPECT_EQ(found.health.repaired, 1);
+  EXPECT_NE(found.text.find("virtual processor 2"), std::string::npos) << found.text;
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+  const Texts left = streams();
+  EXPECT_LT(left[2].size(), texts[2].size());
+  texts[2].resize(left[2].size());
+  EXPECT_EQ(left, texts);
+}
+
+// A directory that is gone tells nothing, and what is made anew is right.
+TEST_F(VpUnclosed, ADirectoryThatIsGoneIsNoLossOfStreams) {
+  put_streams({"a", "bb", "ccc"});
+  std::filesystem::remove(path("shared.dat.dir"));
+  EXPECT_EQ(repair(), TW_OK) << tw_last_error();
+  EXPECT_EQ(streams(), (Texts{"a", "bb", "ccc"}));
+}
+
 }  // namespace
 }  // namespace thalweg::test
