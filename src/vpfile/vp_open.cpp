@@ -189,6 +189,9 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
       geometry_.record_bytes = hints_.record_bytes;
     }
   }
+  const std::uint64_t most_round = kMostStream / geometry_.n;  // so that the rows of all fit into a file
+  TW_RETURN_IF_ERROR(check_hint(path_, "round_bytes", hints_.round_bytes, hints_.round_bytes <= most_round,
+                                "2^61 by the number of virtual processors at most"));
   mode_ = geometry_.has_ib() ? VpMode::ib : geometry_.buffer_bytes != 0 ? VpMode::cb : VpMode::nb;
   VpBox box = how.box.has_value() ? *how.box : default_box(meta_.shape, task, tasks);
   TW_RETURN_IF_ERROR(check_box(meta_.shape, box));

@@ -166,6 +166,12 @@ TEST_F(VpOpening, HintsAreGoodOrRefused) {
     EXPECT_EQ(told("w", {.shape = {3}, .hints = hints}), TW_ERR_UNKNOWN_HINT) << hints;
 }
 
+TEST_F(VpOpening, RoundsOfAllStreamsFitIntoAFile) {
+  EXPECT_EQ(told("w", {.shape = {std::int64_t{1} << 32}, .hints = "round_bytes=1GiB"}), TW_ERR_INVALID);
+  EXPECT_NE(std::string(tw_last_error()).find("round_bytes"), std::string::npos) << tw_last_error();
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
 TEST_F(VpOpening, ArgumentsOfOneTaskAreHeardByAll) {
   on_team(3, [&](tw_group* group, int task) {
     const std::int64_t shape[] = {3};
