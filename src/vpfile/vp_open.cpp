@@ -21,6 +21,7 @@ struct VpFile::Found {
   std::uint64_t data_bytes = 0;
   std::uint8_t has_meta = 0;
   std::uint8_t has_superblocks = 0;  // the data file begins with one
+  format::VpIdentity new_id{};       // of a file without NAME.meta
   std::array<std::byte, format::kMetaBytes> meta{};
 };
 
@@ -178,6 +179,7 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
     TW_ASSIGN_OR_RETURN(geometry_.n, format::count_vps(how.shape));
     meta_.shape = how.shape;
     meta_.sequence = 0;
+    meta_.id = found.new_id;
     if (found.data_bytes % geometry_.n != 0)
       return bad(path_, "it has " + std::to_string(found.data_bytes) + " bytes, which is no multiple of the " +
                             std::to_string(geometry_.n) + " virtual processors");
@@ -235,6 +237,7 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   TW_ASSIGN_OR_RETURN(const Mode mode, parse_mode(how));
   TW_ASSIGN_OR_RETURN(const bool exists, backend_->exists(how.path));
   if (exists && mode.write) TW_RETURN_IF_ERROR(keep_others_away());
+  if (mode.write) found.new_id = new_vp_identity();
   if (mode.truncate) return found;
   if (exists) {
     TW_ASSIGN_OR_RETURN(const auto data, backend_->open(how.path, OpenMode::read));
@@ -312,18 +315,18 @@ Op<Status> VpFile::begin(bool truncates, bool is_new) {
   status = side.status();
   if (side.has_value()) side_ = std::static_pointer_cast<VpSideFiles>(side.value());
   if (status.ok() && side_ == nullptr) status = out_of_memory();
-  unmarked_ = may_write_ && is_new && geometry_.nb_bytes != 0 && geometry_.record_bytes == 0;
-  if (status.ok() && may_write_ && group().rank() == 0) {
+  status = co_await agree(group(), std::move(status));
+  if (!status.ok() || !may_write_) co_return status;
+  unmarked_ = is_new && geometry_.nb_bytes != 0 && geometry_.record_bytes == 0;
+  if (unmarked_) hints_.assume_nb = false;  // the first access marks the file
+  if (group().rank() == 0) {                // the last step: what failed before has changed nothing
     status = or_out_of_memory([&]() -> Status {
       TW_RETURN_IF_ERROR(keep_others_away());
       if (truncates) TW_RETURN_IF_ERROR(remove_old());
-      if (is_new) meta_.id = new_vp_identity();
       return begin_session();
     });
   }
-  status = co_await agree(group(), std::move(status));
-  if (!status.ok()) co_return status;
-  co_return co_await tell_identity();
+  co_return co_await agree(group(), std::move(status));
 }
 
 Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<Backend> backend, VpOpen how) {
@@ -356,15 +359,6 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
     co_return status;
   }
   co_return file;
-}
-
-// That of a new file is made by task 0.
-Op<Status> VpFile::tell_identity() {
-  const ByteView mine(meta_.id);
-  const auto told = co_await group().broadcast(group().rank() == 0 ? mine : ByteView{}, 0);
-  if (!told.has_value()) co_return told.error();
-  std::ranges::copy(told.value(), meta_.id.begin());
-  co_return Status{};
 }
 
 Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored) {

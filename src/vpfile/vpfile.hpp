@@ -127,7 +127,6 @@ class VpFile {
   Status write_meta(bool closed);
   Status open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored);
   Status wrong_shape(const VpShape& given) const;
-  Op<Status> tell_identity();
   Status make_segment();  // where there is none
   format::VpGeometry geometry_with_segment() const;
   IndependentSegment::Setup segment_setup(bool stored);
