@@ -167,7 +167,7 @@ TW_API tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
 TW_API tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
 /* As fputc: bytes[i] of every local VP, or `byte` where bytes is NULL. Call: collective. */
 TW_API tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
-/* As ungetc. Any number may be pushed back, as long as the position does not fall below 0. */
+/* As ungetc. Any number may be pushed back, as long as the position does not fall below 0; -1 has no effect. */
 TW_API tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. got[i] (may be NULL): its
  * length, 0 at the end. Call: collective. */
@@ -213,6 +213,7 @@ TW_API tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp);
 /* *byte is -1 at the end. */
 TW_API tw_status tw_vp_getc(tw_vpfile* vpfile, int64_t vp, int* byte);
 TW_API tw_status tw_vp_putc(tw_vpfile* vpfile, int64_t vp, int byte);
+/* -1 has no effect. */
 TW_API tw_status tw_vp_ungetc(tw_vpfile* vpfile, int64_t vp, int byte);
 /* *got (may be NULL): bytes of the line without NUL; 0 at the end. */
 TW_API tw_status tw_vp_gets(tw_vpfile* vpfile, int64_t vp, char* line, size_t size, size_t* got);

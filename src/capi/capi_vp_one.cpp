@@ -114,7 +114,7 @@ tw_status tw_vp_putc(tw_vpfile* vpfile, int64_t vp, int byte) {
 
 tw_status tw_vp_ungetc(tw_vpfile* vpfile, int64_t vp, int byte) {
   return on_vp("tw_vp_ungetc", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
-    return file.push_back(local, static_cast<unsigned char>(byte));
+    return byte == EOF ? Status{} : file.push_back(local, static_cast<unsigned char>(byte));
   });
 }
 

@@ -143,6 +143,7 @@ tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const 
     for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
       if (!takes_part(mask, local)) continue;
       const int one = bytes != nullptr ? bytes[local] : byte;
+      if (one == EOF) continue;
       TW_RETURN_IF_ERROR(file.push_back(local, static_cast<unsigned char>(one)));
     }
     return {};

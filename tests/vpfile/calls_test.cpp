@@ -348,6 +348,29 @@ TEST_F(VpCalls, WhatIsPushedBackIsReadFirstByAll) {
   close(file);
 }
 
+// As with ungetc(3): what getc gives at the end may be given back, and changes nothing.
+TEST_F(VpCalls, PushingBackTheEndHasNoEffect) {
+  put_streams({"a", "AB"});
+  tw_vpfile* file = open_vp("r");
+  int bytes[2] = {};
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK);
+  EXPECT_EQ(bytes[0], -1);
+  EXPECT_EQ(bytes[1], 'B');
+
+  EXPECT_EQ(tw_vp_ungetc_all(file, 0, bytes, nullptr), TW_OK) << tw_last_error();
+
+  EXPECT_EQ(positions(file), (Positions{1, 1}));
+  EXPECT_EQ(eofs(file), (Flags{1, 0}));
+  EXPECT_EQ(tw_vp_ungetc(file, 0, bytes[0]), TW_OK) << tw_last_error();
+  EXPECT_EQ(eofs(file), (Flags{1, 0}));
+  EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK);
+  EXPECT_EQ(bytes[0], -1);
+  EXPECT_EQ(bytes[1], 'B');
+  EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_ungetc_all(file, -1, nullptr, nullptr), TW_OK) << "also at the beginning";
+  close(file);
+}
+
 TEST_F(VpCalls, SeekAndRewindOfAllTakeBackWhatWasPushedBack) {
   for (const int way : {0, 1, 2, 3}) {
     put_streams({"abc", "abc"});
