@@ -18,7 +18,7 @@ void try_header(Bytes bytes, DirectoryFile which, std::uint32_t pointers, bool a
 }
 
 void try_entry(Bytes bytes, DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
-  if (!format::check_entry(bytes, which, number, {}).ok()) return;
+  if (!format::EntrySealer(which, {}).check(bytes, number).ok()) return;
   format::EntryView entry{ByteSpan(bytes)};
   FUZZ_REQUIRE(entry.used() <= pointers);
   const Bytes before = bytes;
@@ -40,7 +40,7 @@ void run(Input& input) {
   const auto number = input.number<std::uint64_t>();
   try_header(input.take(format::kDirectoryHeader), which, pointers, as_it_is);
   Bytes entry = input.take(format::entry_bytes(pointers));
-  if (!as_it_is) format::seal_entry(entry, which, number, {});
+  if (!as_it_is) format::EntrySealer(which, {}).seal(entry, number);
   try_entry(std::move(entry), which, pointers, number);
 }
 
