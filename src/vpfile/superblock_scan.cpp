@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace thalweg {
@@ -11,6 +12,7 @@ using format::BlockRun;
 namespace {
 
 constexpr std::uint64_t kRunsAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t kVpsAtOnce = std::uint64_t{1} << 18;
 constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
 
 // Puts a run over what is there: the later one holds.
@@ -77,13 +79,26 @@ Status SuperblockScan::look_at(std::uint64_t number) {
   }
   const format::ParsedSuperblock& block = parsed.value();
   found_.push_back({number, block.header.session, block.seal, block.blocks});
+  take_rows(image, found_.back());
   if (block.blocks == format::Wholeness::damaged)
     findings_.push_back("superblock " + std::to_string(number) + ": the checksum of its blocks does not match");
-  for (std::uint32_t i = 0; i < block.seal.rows; ++i) {
-    const auto row = format::parse_row(image, geometry_, block.seal, i);
-    if (row.has_value()) rows_ += row.value().n;
-  }
   return {};
+}
+
+// Rows without blocks tell of any number of VPs, and have no runs.
+void SuperblockScan::take_rows(ByteView image, Found& found) {
+  found.first_vp = geometry_.n;
+  for (std::uint32_t i = 0; i < found.seal.rows; ++i) {
+    const auto row = format::parse_row(image, geometry_, found.seal, i);
+    // One that is none may be anybody's: who asks for chains hears of it.
+    const std::uint64_t begin = row.has_value() ? row.value().vp : 0;
+    const std::uint64_t end = row.has_value() ? begin + row.value().n : geometry_.n;
+    if (row.has_value() && row.value().blocks != 0) runs_ += row.value().n;
+    found.first_vp = std::min(found.first_vp, begin);
+    found.end_vp = std::max(found.end_vp, end);
+    ++named_[begin / stretch()];
+    --named_[(end - 1) / stretch() + 1];
+  }
 }
 
 Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<format::VpIdentity>& id,
@@ -93,6 +108,7 @@ Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<
   if (id.has_value()) scan.id_ = *id;
   if (!geometry.has_ib()) TW_RETURN_IF_ERROR(scan.find_layout(geometry.lattice_end(), id));
   if (!scan.geometry_.has_ib()) return scan;
+  scan.named_.assign(kStretches + 1, 0);
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
   const std::uint64_t bytes = scan.geometry_.superblock_bytes;
   for (std::uint64_t number = scan.geometry_.first_superblock; number * bytes < size;) {
@@ -102,6 +118,7 @@ Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<
     TW_RETURN_IF_ERROR(scan.look_at(number));
     ++number;
   }
+  std::partial_sum(scan.named_.begin(), scan.named_.end(), scan.named_.begin());
   std::ranges::sort(scan.found_, [](const Found& a, const Found& b) {
     return a.session != b.session ? a.session < b.session : a.number < b.number;
   });
@@ -109,8 +126,14 @@ Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<
 }
 
 std::uint64_t SuperblockScan::chunk() const {
-  const std::uint64_t parts = rows_ / kRunsAtOnce + 1;
-  return std::max<std::uint64_t>((geometry_.n + parts - 1) / parts, 1);
+  const std::uint64_t parts = runs_ / kRunsAtOnce + 1;
+  return std::min((geometry_.n + parts - 1) / parts, kVpsAtOnce);
+}
+
+std::uint64_t SuperblockScan::next_named(std::uint64_t vp) const {
+  for (; vp < geometry_.n; vp = (vp / stretch() + 1) * stretch())
+    if (!named_.empty() && named_[vp / stretch()] != 0) return vp;
+  return geometry_.n;
 }
 
 // Later ones of `placed` hide earlier ones. What no table tells is a hole; or, where a table was lost, blocks of that
@@ -150,6 +173,7 @@ Result<std::vector<VpChain>> SuperblockScan::chains(std::uint64_t begin, std::ui
   std::vector<std::byte> image;
   const std::uint64_t per_superblock = geometry_.superblock_bytes / std::max(geometry_.block_bytes, 1U);
   for (const Found& one : found_) {
+    if (one.end_vp <= begin || one.first_vp >= end) continue;
     TW_RETURN_IF_ERROR(read_image(one.number, image));
     for (std::uint32_t i = 0; i < one.seal.rows; ++i) {
       TW_ASSIGN_OR_RETURN(const auto row, format::parse_row(image, geometry_, one.seal, i));

@@ -26,6 +26,8 @@ class SuperblockScan {
     std::uint64_t session = 0;
     format::Seal seal;
     format::Wholeness blocks = format::Wholeness::whole;
+    std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
+    std::uint64_t end_vp = 0;
   };
 
   // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where
@@ -42,8 +44,10 @@ class SuperblockScan {
 
   // The chains of VPs begin .. end-1.
   Result<std::vector<VpChain>> chains(std::uint64_t begin, std::uint64_t end) const;
-  // How many VPs to ask for at a time, so that their runs take little memory.
+  // How many VPs to ask for at a time, so that they and their runs take little memory.
   std::uint64_t chunk() const;
+  // The first VP from `vp` on that a row may name; those before have nothing. As many as there are VPs: none is named.
+  std::uint64_t next_named(std::uint64_t vp) const;
 
  private:
   struct Placed {
@@ -51,7 +55,9 @@ class SuperblockScan {
     std::uint64_t blocks;
     std::uint64_t address;
   };
-  SuperblockScan(StoredFile& data) : data_(&data) {}
+  explicit SuperblockScan(StoredFile& data) : data_(&data) {}
+  void take_rows(ByteView image, Found& found);
+  std::uint64_t stretch() const { return geometry_.n / kStretches + 1; }
   Status find_layout(std::uint64_t from, const std::optional<format::VpIdentity>& id);
   Status look_at(std::uint64_t number);
   Status read_image(std::uint64_t number, std::vector<std::byte>& image) const;
@@ -61,7 +67,10 @@ class SuperblockScan {
   format::VpIdentity id_{};
   format::VpGeometry geometry_;
   std::uint64_t end_ = 0;
-  std::uint64_t rows_ = 0;  // times the VPs of each
+  std::uint64_t runs_ = 0;  // of all VPs
+  // How many rows name a VP of each stretch of so many VPs; while they are read, by how many more than the one before.
+  static constexpr std::uint64_t kStretches = std::uint64_t{1} << 16;
+  std::vector<std::int64_t> named_;
   std::vector<Found> found_;
   std::vector<std::uint64_t> lost_;  // whose tables are not whole
   std::vector<std::string> findings_;

@@ -45,7 +45,8 @@ class Patient {
   Status read_meta();
   Status check_length();
   Status check_directory(const SuperblockScan& scan);
-  Status check_chains(const SuperblockScan& scan, BlockDirectory& directory);
+  Status check_chains(const SuperblockScan& scan, StoredFile& first, BlockDirectory& directory);
+  Result<std::uint64_t> next_entry(StoredFile& first, std::uint64_t vp) const;
   Status check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected);
   Status count(const SuperblockScan& scan);
   Status adopt(const SuperblockScan& scan, const VpShape& shape);
@@ -149,9 +150,24 @@ Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const V
   return {};
 }
 
-Status Patient::check_chains(const SuperblockScan& scan, BlockDirectory& directory) {
+// The first VP from `vp` on whose entry in NAME.first may not be empty.
+Result<std::uint64_t> Patient::next_entry(StoredFile& first, std::uint64_t vp) const {
+  const std::uint32_t pointers = meta_->geometry.pointers;
+  const std::uint64_t offset = format::entry_offset(DirectoryFile::first, pointers, vp);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, first.size());
+  if (offset >= size) return meta_->geometry.n;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t data, first.next_data(offset));
+  if (data >= size) return meta_->geometry.n;
+  return std::max(vp, (data - format::kFirstEntry) / format::entry_bytes(pointers));
+}
+
+// Of VPs that no row and no entry names there is nothing to check.
+Status Patient::check_chains(const SuperblockScan& scan, StoredFile& first, BlockDirectory& directory) {
   const std::uint64_t n = meta_->geometry.n;
   for (std::uint64_t begin = 0; begin < n; begin += scan.chunk()) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t with_entry, next_entry(first, begin));
+    begin = std::min(with_entry, scan.next_named(begin));
+    if (begin >= n) break;
     TW_RETURN_IF_ERROR(step(begin, n));
     const std::uint64_t end = std::min(n, begin + scan.chunk());
     TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
@@ -187,7 +203,7 @@ Status Patient::check_directory(const SuperblockScan& scan) {
   }
   if (const Status whole = check_first_bytes(*files[0], *meta_); !whole.ok()) find(whole.message());
   BlockDirectory directory = directory_of(*files[0], *files[1], true);
-  return check_chains(scan, directory);
+  return check_chains(scan, *files[0], directory);
 }
 
 Status Patient::verify() {
@@ -264,7 +280,7 @@ Status Patient::write_directory(const SuperblockScan& scan) {
   BlockDirectory directory = directory_of(*first, *overflow, false);
   const std::uint64_t n = meta_->geometry.n;
   meta_->ib_bytes = 0;
-  for (std::uint64_t begin = 0; begin < n; begin += scan.chunk()) {
+  for (std::uint64_t begin = scan.next_named(0); begin < n; begin = scan.next_named(begin + scan.chunk())) {
     TW_RETURN_IF_ERROR(step(begin, n));
     const std::uint64_t end = std::min(n, begin + scan.chunk());
     TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
