@@ -52,11 +52,11 @@ TEST_F(VpRepaired, EntriesOfASegmentThatNeverWasAreGone) {
   EXPECT_TRUE(run(file->close()).ok());
 
   Health health;
-  ASSERT_TRUE(repair_vpfile(*left, "f", {}, {}, health).ok());
   EXPECT_TRUE(left->exists("f.dir").value());
-  file = open(*group, left, "r+");
+  ASSERT_TRUE(repair_vpfile(*left, "f", {}, {}, health).ok());
   EXPECT_FALSE(left->exists("f.first").value());
   EXPECT_FALSE(left->exists("f.dir").value());
+  file = open(*group, left, "r+");
   append_to(*file, kVps - 1);
   EXPECT_TRUE(run(file->close()).ok());
 
