@@ -211,16 +211,16 @@ Status VpFile::wrong_shape(const VpShape& given) const {
 }
 
 // Every VP must be one task's.
-Op<Status> VpFile::agree_on_boxes() {
-  const auto tasks = static_cast<std::uint64_t>(group().size());
-  const auto task = static_cast<std::uint64_t>(group().rank());
+Op<Status> VpFile::agree_on_boxes(Group& group) {
+  const auto tasks = static_cast<std::uint64_t>(group.size());
+  const auto task = static_cast<std::uint64_t>(group.rank());
   const std::uint64_t each = geometry_.n / tasks;
   const std::uint64_t more = geometry_.n % tasks;
   const std::uint64_t begin = task * each + std::min(task, more);
   const std::uint64_t end = begin + each + (task < more ? 1 : 0);
   Covered all{vps_.count(), fingerprint(vps_) - fingerprint(begin, end), vps_.count() == 0 ? 1u : 0u};
   Covered before;
-  Status status = co_await group().fold(&all, &before, Covered::folding());
+  Status status = co_await group.fold(&all, &before, Covered::folding());
   if (!status.ok()) co_return status;
   if (all.without != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
   if (all.vps == geometry_.n && all.difference == 0) co_return Status{};
@@ -277,8 +277,10 @@ Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
   co_return Status{};
 }
 
-// Collective: the data file.
+// Collective: the data file, once the boxes are known to be right.
 Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
+  const Status boxes = co_await agree_on_boxes(group);
+  if (!boxes.ok()) co_return boxes;
   Mode mode;
   PlainOpen plain;
   plain.status = or_out_of_memory([&]() -> Status {
@@ -302,8 +304,6 @@ Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
 
 // Collective: what tasks of a process share, and the mark that somebody writes.
 Op<Status> VpFile::begin(bool truncates, bool is_new) {
-  Status status = co_await agree_on_boxes();
-  if (!status.ok()) co_return status;
   std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
     try {
       return std::make_shared<VpSideFiles>();
@@ -312,7 +312,7 @@ Op<Status> VpFile::begin(bool truncates, bool is_new) {
     }
   };
   auto side = co_await group().share_in_process(std::move(make));
-  status = side.status();
+  Status status = side.status();
   if (side.has_value()) side_ = std::static_pointer_cast<VpSideFiles>(side.value());
   if (status.ok() && side_ == nullptr) status = out_of_memory();
   status = co_await agree(group(), std::move(status));

@@ -120,7 +120,7 @@ class VpFile {
   Op<Status> begin(bool truncates, bool is_new);
   Status remove_old();
   Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
-  Op<Status> agree_on_boxes();
+  Op<Status> agree_on_boxes(Group& group);
   Status begin_session();
   Op<Status> mark();
   Status keep_others_away();
