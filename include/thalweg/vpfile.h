@@ -73,7 +73,9 @@ typedef struct tw_vpfile_options {
  * options  [in]  may be NULL. Without a box: the first dimension that has a place for every task, else the longest one,
  * is cut into stretches, one for each task in order of ranks. Boxes must cover the shape, each VP once. vpfile   [out]
  * the handle. Without NAME.meta the file is taken for an array: one NB segment of this shape, whose records are as long
- * as what the first access moves, or as the hint record_bytes says. Returns TW_OK, or on all tasks TW_ERR_INVALID
+ * as what the first access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as
+ * that is known, and then has to be closed as any vpfile. A call that fails leaves the files as they were, unless
+ * replacing them was what failed. Returns TW_OK, or on all tasks TW_ERR_INVALID
  * (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY,
  * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it). */
 TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims,
@@ -299,7 +301,9 @@ TW_API tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progres
  * then verifies it. What is closed and sound is left alone. What was flushed is there afterwards; of what was not
  * flushed there may be more.
  * shape      [in]  needed where NAME.meta is missing or damaged (n_dims 0: none is given).
- * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file. */
+ * Returns as tw_vpfile_verify(), and TW_ERR_UNSAFE where a program is writing the file. TW_ERR_CORRUPT also where the
+ * file can be read again, but streams are known to have lost bytes at their end: records of a file that was cut off,
+ * superblocks of a closed file. They count among the damaged ones this once; the next look finds a whole file. */
 TW_API tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shape, tw_finding_fn fn,
                                   tw_progress_fn progress, void* user, tw_health* health);
 

@@ -227,6 +227,11 @@ class Health(VpTest):
         health = self.json("verify", "nb.vp", expect=DAMAGED)
 
         self.assertIn("200 bytes", health["findings"][0])
+        self.thalweg("cat", "nb.vp", "--vp", "0", expect=DAMAGED)
+        repaired = self.json("repair", "nb.vp", expect=DAMAGED)
+        self.assertEqual((repaired["repaired"], repaired["closed"], repaired["damaged_logical_files"]), (True, True, 6))
+        self.assertLess((self.folder / "nb.vp").stat().st_size, 201)
+        self.thalweg("verify", "nb.vp")
 
     def test_a_missing_data_file(self):
         os.unlink(self.folder / "nb.vp")
