@@ -33,13 +33,19 @@ Status VpFile::too_long(std::uint64_t local) const {
 
 Status VpFile::go_apart() {
   if (apart_) return {};
-  states_.resize(vps_.count());
-  for (VpState& state : states_) {
-    state.position = position_;
-    state.clear(VpState::kEof);
-    state.clear(VpState::kError);
-    if (eof_) state.set(VpState::kEof);
-    if (error_) state.set(VpState::kError);
+  VpState all;
+  all.position = position_;
+  if (eof_) all.set(VpState::kEof);
+  if (error_) all.set(VpState::kError);
+  if (states_.empty()) {
+    states_.assign(vps_.count(), all);
+  } else {
+    for (VpState& state : states_) {
+      state.position = all.position;
+      state.clear(VpState::kEof);
+      state.clear(VpState::kError);
+      state.cursor_and_flags |= all.cursor_and_flags;
+    }
   }
   apart_ = true;
   return {};
