@@ -37,7 +37,7 @@ BlockDirectory::BlockDirectory(const Setup& setup)
       first_({setup.first, format::DirectoryFile::first, setup.id, setup.geometry.pointers, setup.stored,
               setup.cache_bytes / 2}),
       overflow_({setup.overflow, format::DirectoryFile::overflow, setup.id, setup.geometry.pointers, setup.stored,
-                 setup.cache_bytes / 2}),
+                 setup.cache_bytes / 2, setup.next_page}),
       next_(first_of_page(setup.next_page)),
       end_(0) {}
 

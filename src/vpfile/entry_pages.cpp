@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace thalweg {
 
 namespace {
 
 constexpr std::size_t kLeastPages = 8;
-constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kGap = 64;  // entries that are written rather than spend another call
 
 }  // namespace
 
@@ -35,11 +34,23 @@ EntryPages::EntryPages(const Setup& setup)
       most_pages_(std::max<std::size_t>(kLeastPages, setup.cache_bytes / (kPerPage * entry_bytes_))),
       pages_now_(kLeastPages) {}
 
+// Of the entries that are written together, from a changed one on: in a page of its own a task goes on behind others.
+std::uint64_t EntryPages::end_of_run(const Page& page, std::uint64_t begin) const {
+  std::uint64_t end = page.changed.next(begin, false);
+  if (page.number < setup_.own_from) return end;
+  for (;;) {
+    const std::uint64_t more = page.changed.next(end, true);
+    if (more == kPerPage || more - end > kGap) return end;
+    end = page.changed.next(more, false);
+  }
+}
+
 Status EntryPages::store(Page& page) {
   const std::uint64_t first = first_of(page);
   for (std::uint64_t begin = page.changed.next(0, true); begin < kPerPage; begin = page.changed.next(begin, true)) {
-    const std::uint64_t end = page.changed.next(begin, false);
-    for (std::uint64_t slot = begin; slot < end; ++slot) sealer_.seal(bytes_of(page, slot), first + slot);
+    const std::uint64_t end = end_of_run(page, begin);
+    for (std::uint64_t slot = begin; slot < end; ++slot)
+      if (page.changed.has(slot)) sealer_.seal(bytes_of(page, slot), first + slot);
     const std::uint64_t offset = format::entry_offset(setup_.which, setup_.pointers, first + begin);
     const auto run = std::span(page.bytes).subspan(begin * entry_bytes_, (end - begin) * entry_bytes_);
     TW_RETURN_IF_ERROR(setup_.file->write(offset, run));
@@ -73,7 +84,6 @@ Result<std::size_t> EntryPages::free_page() {
     ++hand_;
     gone_.insert(page.number);
     place_of_.erase(page.number);
-    if (last_found_ == i) last_found_ = kNone;
     return i;
   }
 }
@@ -103,7 +113,7 @@ Result<std::size_t> EntryPages::find(std::uint64_t number) {
   if (known != place_of_.end()) {
     place = known->second;
   } else {
-    if (gone_.count(number) != 0) pages_now_ = std::min(most_pages_, pages_now_ + 1);
+    if (gone_.count(number) != 0) pages_now_ = std::min(most_pages_, 2 * pages_now_);
     TW_ASSIGN_OR_RETURN(place, free_page());
     TW_RETURN_IF_ERROR(load(pages_[place], number));
   }
@@ -119,7 +129,9 @@ Status EntryPages::verify(Page& page, std::uint64_t slot) const {
 }
 
 Result<format::EntryView> EntryPages::entry_elsewhere(std::uint64_t number, bool change) {
-  TW_ASSIGN_OR_RETURN(last_found_, find((number - base_) / kPerPage));
+  const std::uint64_t page = (number - base_) / kPerPage;
+  TW_ASSIGN_OR_RETURN(const std::size_t place, find(page));
+  recent_.note(page, place);
   return entry(number, change);
 }
 

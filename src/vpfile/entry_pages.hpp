@@ -1,17 +1,20 @@
 // EntryPages: the entries of NAME.first or of NAME.dir as one task uses them: a cache of pages of them that never gets
-// larger than it may. Only entries that were changed are written: their neighbours may be another task's.
+// larger than it may. Only entries that were changed are written, but for pages that are this task's alone: neighbours
+// may be another task's.
 //
 // One call at a time.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "format/vpfile_directory.hpp"
+#include "vpfile/recent.hpp"
 
 namespace thalweg {
 
@@ -26,6 +29,7 @@ class EntryPages {
     std::uint32_t pointers = 0;
     bool stored = false;  // there may be entries already: those of other sessions
     std::uint64_t cache_bytes = 0;
+    std::uint64_t own_from = std::numeric_limits<std::uint64_t>::max();  // pages from this one on are this task's alone
   };
   explicit EntryPages(const Setup& setup);
 
@@ -33,19 +37,22 @@ class EntryPages {
   // call.
   Result<format::EntryView> entry(std::uint64_t number, bool change) {
     const std::uint64_t at = number - base_;
-    if (last_found_ == kNone || pages_[last_found_].number != at / kPerPage) return entry_elsewhere(number, change);
-    Page& page = pages_[last_found_];
+    Page* page = recent_.find(pages_, at / kPerPage);
+    if (page == nullptr) return entry_elsewhere(number, change);
     const std::uint64_t slot = at % kPerPage;
-    if (!page.verified.has(slot)) TW_RETURN_IF_ERROR(verify(page, slot));
-    if (change) page.changed.set(slot);
-    return format::EntryView(bytes_of(page, slot));
+    page->used = true;
+    if (!page->verified.has(slot)) TW_RETURN_IF_ERROR(verify(*page, slot));
+    if (change) page->changed.set(slot);
+    return format::EntryView(bytes_of(*page, slot));
   }
-  // The same where it is at hand: in the page of the last call. Null: it is not, or not whole.
+  // The same where it is at hand: in a page of late calls. Null: it is not, or not whole.
   std::byte* at_hand(std::uint64_t number, bool change) {
     const std::uint64_t at = number - base_;
     const std::uint64_t slot = at % kPerPage;
-    if (last_found_ == kNone || pages_[last_found_].number != at / kPerPage) return nullptr;
-    Page& page = pages_[last_found_];
+    Page* found = recent_.find(pages_, at / kPerPage);
+    if (found == nullptr) return nullptr;
+    Page& page = *found;
+    page.used = true;
     if (!page.verified.has(slot) && !verify(page, slot).ok()) return nullptr;
     if (change) page.changed.set(slot);
     return page.bytes.data() + slot * entry_bytes_;
@@ -53,6 +60,7 @@ class EntryPages {
   Status flush();
 
  private:
+  static constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
   class Marks {  // a bit for each entry of a page
    public:
     bool has(std::uint64_t slot) const { return (words_[slot / 64] >> (slot % 64) & 1) != 0; }
@@ -66,7 +74,7 @@ class EntryPages {
     std::array<std::uint64_t, kPerPage / 64> words_{};
   };
   struct Page {
-    std::uint64_t number = 0;
+    std::uint64_t number = kNoPage;
     std::vector<std::byte> bytes;
     Marks changed;
     Marks verified;
@@ -82,6 +90,7 @@ class EntryPages {
   Result<std::size_t> free_page();
   Status load(Page& page, std::uint64_t number);
   Status store(Page& page);
+  std::uint64_t end_of_run(const Page& page, std::uint64_t begin) const;
 
   Setup setup_;
   format::EntrySealer sealer_;
@@ -93,8 +102,7 @@ class EntryPages {
   std::size_t hand_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> place_of_;
   std::unordered_set<std::uint64_t> gone_;  // pages that had to make room
-  static constexpr std::size_t kNone = ~std::size_t{0};
-  std::size_t last_found_ = kNone;
+  Recent recent_;
 };
 
 }  // namespace thalweg

@@ -31,29 +31,34 @@ bool IndependentSegment::load_at_hand(VpState& state, std::uint64_t vp) {
   return load(state, vp).ok();
 }
 
+// What one entry leads to.
 bool IndependentSegment::read_at_hand(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {
   const auto entry = directory_.at_hand(vp, state.cursor(), false);
   if (entry.empty()) return false;
   const format::EntryView view(entry);
   std::uint64_t index = state.cursor() == 0 ? 0 : view.amount();
-  const std::uint64_t wanted = index_of(from);
-  if (wanted < index) return false;
+  if (index_of(from) < index) return false;
   for (std::uint32_t slot = 0; slot < view.used(); ++slot) {
-    BlockRun run = view.run(slot);
-    const std::uint64_t skipped = wanted - index;
+    const BlockRun run = view.run(slot);
+    const std::uint64_t begin = index;
     index += run.blocks;
-    if (wanted >= index) continue;
-    if (run.is_hole() || blocks_for(within(from) + to.size()) > run.blocks - skipped) return false;
-    const std::byte* memory = superblocks_.blocks_at_hand({run.address + skipped, run.blocks - skipped});
+    if (index_of(from) >= index) continue;
+    if (run.is_hole()) return false;
+    const std::uint64_t skipped = index_of(from) - begin;
+    const std::uint64_t there = ((run.blocks - skipped) << block_shift_) - within(from);
+    const std::uint64_t bytes = std::min<std::uint64_t>(there, to.size());
+    const std::byte* memory = superblocks_.blocks_at_hand({run.address + skipped, blocks_for(within(from) + bytes)});
     if (memory == nullptr) return false;
-    std::memcpy(to.data(), memory + within(from), to.size());
-    return true;
+    std::memcpy(to.data(), memory + within(from), bytes);
+    from += bytes;
+    to = to.subspan(bytes);
+    if (to.empty()) return true;
   }
   return false;
 }
 
 // Behind a stream that ends with a block.
-bool IndependentSegment::append_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data) {
+bool IndependentSegment::append_blocks_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data) {
   if (within(state.bytes) != 0) return false;
   const auto entry = directory_.at_hand(vp, state.last, true);
   if (entry.empty()) return false;
@@ -70,6 +75,37 @@ bool IndependentSegment::append_at_hand(VpState& state, std::uint64_t vp, std::s
   if (state.last == 0) tail.set_amount(bytes);
   grew(state, bytes);
   added_ += data.size();
+  return true;
+}
+
+// Into the rest of the last block, and behind it.
+bool IndependentSegment::append_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data) {
+  const std::uint64_t skipped = within(state.bytes);
+  if (skipped == 0) return append_blocks_at_hand(state, vp, data);
+  if (stored_) return false;  // a chain may have more blocks than its stream
+  const auto entry = directory_.at_hand(vp, state.last, true);
+  if (entry.empty()) return false;
+  format::EntryView tail(entry);
+  const std::uint32_t used = tail.used();
+  const BlockRun last = used > 0 ? tail.run(used - 1) : BlockRun{};
+  if (last.is_hole()) return false;
+  std::byte* block = superblocks_.block_to_change_at_hand(last.address + last.blocks - 1);
+  if (block == nullptr) return false;
+  const std::size_t kept = std::min<std::size_t>(block_ - skipped, data.size());
+  const std::uint64_t before = state.bytes;
+  state.bytes += kept;
+  if (kept < data.size() && !append_blocks_at_hand(state, vp, data.subspan(kept))) {
+    state.bytes = before;
+    return false;
+  }
+  std::memcpy(block + skipped, data.data(), kept);
+  added_ += kept;
+  if (kept < data.size()) return true;  // a row tells it
+  state.set(VpState::kGrown);
+  if (state.last == 0)
+    tail.set_amount(state.bytes);
+  else
+    state.set(VpState::kChanged);
   return true;
 }
 
@@ -111,6 +147,7 @@ Status IndependentSegment::skip_to(VpState& state, std::uint64_t vp, std::uint64
 // What was appended; the directory may know already how much there is now.
 void IndependentSegment::grew(VpState& state, std::uint64_t bytes) {
   state.bytes = bytes;
+  state.clear(VpState::kGrown);  // the row of the last block tells it
   if (state.last != 0) state.set(VpState::kChanged);
 }
 

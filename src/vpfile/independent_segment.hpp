@@ -74,6 +74,7 @@ class IndependentSegment {
   Result<std::byte*> renew(VpState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
   Status append(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
   Result<format::BlockRun> find(VpState& state, std::uint64_t vp, std::uint64_t index);
+  bool append_blocks_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data);
   static void grew(VpState& state, std::uint64_t bytes);
   std::uint64_t index_of(std::uint64_t at) const { return at >> block_shift_; }  // the block
   std::uint64_t within(std::uint64_t at) const { return at & (block_ - 1); }     // and the byte of it

@@ -171,7 +171,6 @@ Result<std::size_t> SuperblockStore::free_slot() {
     ++hand_;
     remember_gone(slot.number);
     slot_of_.erase(slot.number);
-    if (last_found_ == i) last_found_ = kNone;
     slot.number = std::numeric_limits<std::uint64_t>::max();
     return i;
   }
@@ -196,23 +195,27 @@ Status SuperblockStore::load(Slot& slot, std::uint64_t number) {
 }
 
 Result<SuperblockStore::Slot*> SuperblockStore::find(std::uint64_t number) {
-  if (last_found_ != kNone && slots_[last_found_].number == number) return &slots_[last_found_];
+  if (Slot* slot = recent_.find(slots_, number); slot != nullptr) {
+    slot->used = true;
+    return slot;
+  }
   const auto known = slot_of_.find(number);
+  std::size_t place = 0;
   if (known != slot_of_.end()) {
-    last_found_ = known->second;
+    place = known->second;
   } else {
-    if (gone_.erase(number) != 0) slots_now_ = std::min(most_slots_, slots_now_ + 1);
-    TW_ASSIGN_OR_RETURN(const std::size_t place, free_slot());
+    if (gone_.erase(number) != 0) slots_now_ = std::min(most_slots_, 2 * slots_now_);
+    TW_ASSIGN_OR_RETURN(place, free_slot());
     slots_[place].number = std::numeric_limits<std::uint64_t>::max();
     slots_[place].rows = slots_[place].blocks = 0;
     slots_[place].seal = {};
     TW_RETURN_IF_ERROR(load(slots_[place], number));
     slot_of_.emplace(number, place);
     slots_[place].number = number;  // now that nothing can fail
-    last_found_ = place;
   }
-  slots_[last_found_].used = true;
-  return &slots_[last_found_];
+  recent_.note(number, place);
+  slots_[place].used = true;
+  return &slots_[place];
 }
 
 // Where something was synced all are stored together, with few syncs.
@@ -231,7 +234,6 @@ Result<std::size_t> SuperblockStore::slot_behind_current() {
   TW_RETURN_IF_ERROR(store(slot));
   remember_gone(slot.number);
   slot_of_.erase(slot.number);
-  if (last_found_ == before) last_found_ = kNone;
   return before;
 }
 
@@ -250,6 +252,7 @@ Status SuperblockStore::make_new() {
   setup_.next += setup_.step;
   end_ = number + 1;
   current_ = place;
+  recent_.note(number, place);
   return {};
 }
 

@@ -15,7 +15,9 @@
 // One call at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <set>
 #include <span>
@@ -26,6 +28,7 @@
 #include "backend/backend.hpp"
 #include "format/vpfile_directory.hpp"
 #include "format/vpfile_superblock.hpp"
+#include "vpfile/recent.hpp"
 
 namespace thalweg {
 
@@ -61,15 +64,18 @@ class SuperblockStore {
   bool may_change(format::BlockRun run) const { return run.address >> superblock_shift_ >= setup_.sealed; }
   // The blocks of a run. `change`: the caller writes to them. Good until the next call.
   Result<std::byte*> blocks(format::BlockRun run, bool change);
-  // The same, only to read, where they are in the superblock of the last call; else null.
-  const std::byte* blocks_at_hand(format::BlockRun run) const {
+  // The same, only to read, where they are in a superblock of late calls; else null.
+  const std::byte* blocks_at_hand(format::BlockRun run) {
     const std::uint64_t number = run.address >> superblock_shift_;
-    if (last_found_ == kNone || slots_[last_found_].number != number) return nullptr;
-    const Slot& slot = slots_[last_found_];
+    Slot* slot = recent_.find(slots_, number);
+    if (slot == nullptr) return nullptr;
+    slot->used = true;
     const std::uint64_t first = run.address - (number << superblock_shift_) - header_blocks_;
-    const bool there = first <= slot.blocks && run.blocks <= slot.blocks - first;
-    return there ? slot.image.data() + ((header_blocks_ + first) << block_shift_) : nullptr;
+    const bool there = first <= slot->blocks && run.blocks <= slot->blocks - first;
+    return there ? slot->image.data() + ((header_blocks_ + first) << block_shift_) : nullptr;
   }
+  // One block of this session, to be changed; null also where that would have to be noted first.
+  std::byte* block_to_change_at_hand(std::uint64_t address);
   // That the stream of `vp` has `bytes` bytes in the IB segment, in blocks that are there already.
   Status tell(std::uint64_t vp, std::uint64_t bytes);
   // All is stored and sealed. What failed may be tried again.
@@ -80,7 +86,7 @@ class SuperblockStore {
 
  private:
   struct Slot {
-    std::uint64_t number = 0;
+    std::uint64_t number = std::numeric_limits<std::uint64_t>::max();
     std::unique_ptr<std::byte[]> memory;  // of a superblock; not touched before it is needed
     std::span<std::byte> image;
     format::Seal seal;  // as stored; turn 0: nothing is
@@ -140,8 +146,8 @@ class SuperblockStore {
   std::unordered_set<std::uint64_t> gone_;  // numbers of some that had to make room
   std::unordered_map<std::uint64_t, std::size_t> slot_of_;
   static constexpr std::size_t kNone = ~std::size_t{0};
-  std::size_t current_ = kNone;     // that is being filled
-  std::size_t last_found_ = kNone;  // most are asked for several times in a row
+  std::size_t current_ = kNone;  // that is being filled
+  Recent recent_;
   format::SuperblockRow last_row_;  // of the current one
 };
 
@@ -151,6 +157,22 @@ inline std::byte* SuperblockStore::take_at_hand(std::uint64_t vp, std::uint64_t 
   const Room room = take_from(slots_[current_], vp, index, blocks, bytes);
   run = room.run;
   return room.memory;
+}
+
+inline std::byte* SuperblockStore::block_to_change_at_hand(std::uint64_t address) {
+  const std::uint64_t number = address >> superblock_shift_;
+  if (number < setup_.sealed) return nullptr;
+  Slot* slot = recent_.find(slots_, number);
+  if (slot == nullptr) return nullptr;
+  const std::uint64_t block = address - (number << superblock_shift_) - header_blocks_;
+  if (block >= slot->blocks) return nullptr;
+  if (block < slot->seal.blocks) {
+    if (!slot->is_changed()) return nullptr;
+    slot->changed_begin = std::min(slot->changed_begin, static_cast<std::uint32_t>(block));
+    slot->changed_end = std::max(slot->changed_end, static_cast<std::uint32_t>(block) + 1);
+  }
+  slot->used = true;
+  return slot->image.data() + ((header_blocks_ + block) << block_shift_);
 }
 
 inline SuperblockStore::Room SuperblockStore::take_from(Slot& slot, std::uint64_t vp, std::uint64_t index,
