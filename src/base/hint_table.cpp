@@ -63,8 +63,8 @@ constexpr HintSpec kTable[] = {
      64, HintScope::vpfile},
     {"cache_bytes", HintType::bytes, "16MiB", "0 .. 1TiB",
      "superblocks that a task keeps in memory; half as much of the directory", 0, kTi, HintScope::vpfile},
-    {"assume_nb", HintType::boolean, "off", "off|on",
-     "a promise: every access is as NB needs it, so that nobody asks", 0, 0, HintScope::vpfile},
+    {"assume_nb", HintType::boolean, "off", "off|on", "a promise: every access is as NB needs it, so that nobody asks",
+     0, 0, HintScope::vpfile},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
