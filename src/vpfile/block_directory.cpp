@@ -21,12 +21,6 @@ Status broken(const std::string& path, std::uint64_t vp, const char* what) {
 
 std::uint64_t first_of_page(std::uint64_t page) { return page * EntryPages::kPerPage + 1; }
 
-std::uint64_t blocks_of(const EntryView& entry) {
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < entry.used(); ++i) sum += entry.run(i).blocks;
-  return sum;
-}
-
 }  // namespace
 
 BlockDirectory::BlockDirectory(const Setup& setup)
@@ -61,7 +55,9 @@ Status BlockDirectory::set_bytes(std::uint64_t vp, std::uint64_t bytes) {
 
 // What leads elsewhere would be overwritten by entries that are made.
 Status BlockDirectory::check_link(std::uint64_t vp, Cursor link) const {
-  if (link == 0 || link < std::max(setup_.stored_end, end_)) return {};
+  const std::uint64_t page = (link - 1) / EntryPages::kPerPage;
+  const bool made_here = link < end_ && page >= setup_.next_page && (page - setup_.next_page) % setup_.step == 0;
+  if (link == 0 || link < setup_.stored_end || made_here) return {};
   return broken(setup_.overflow->path(), vp, "goes on behind the last entry");
 }
 
@@ -167,13 +163,13 @@ Status BlockDirectory::change(std::uint64_t vp, Cursor which, const Change& chan
   return {};
 }
 
-Status BlockDirectory::append(std::uint64_t vp, BlockRun run, std::uint64_t bytes, Cursor& last) {
+Status BlockDirectory::append(std::uint64_t vp, BlockRun run, std::uint64_t index, std::uint64_t bytes, Cursor& last) {
   TW_ASSIGN_OR_RETURN(EntryView tail, entry(vp, last, true));
+  if (!ends_at(tail, last, index)) return broken(setup_.first->path(), vp, "has more blocks than its stream");
   if (append_to(tail, run)) {
     if (last == 0) tail.set_amount(bytes);
     return {};
   }
-  const std::uint64_t index = (last == 0 ? 0 : tail.amount()) + blocks_of(tail);
   return change(vp, last, {{&run, 1}, index, {}}, last);
 }
 

@@ -38,11 +38,18 @@ class BlockDirectory {
   Result<format::BlockRun> find(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
   // Puts a run behind the others. On failure nothing changes, nor in replace(). `last` is that of the VP. Its stream
   // now has `bytes` bytes, which set_bytes() must tell unless the VP has no entry in NAME.dir.
-  Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t bytes, Cursor& last);
+  // `index`: of its first block.
+  Status append(std::uint64_t vp, format::BlockRun run, std::uint64_t index, std::uint64_t bytes, Cursor& last);
   // The entry in which `which` ends or goes on, where it is at hand; else an empty span.
   std::span<std::byte> at_hand(std::uint64_t vp, Cursor which, bool change) {
     std::byte* entry = which == 0 ? first_.at_hand(vp, change) : overflow_.at_hand(which, change);
     return {entry, entry != nullptr ? entry_bytes_ : 0};
+  }
+  // Whether the chain whose last entry that is has so many blocks.
+  static bool ends_at(const format::EntryView& tail, Cursor last, std::uint64_t blocks) {
+    std::uint64_t sum = last == 0 ? 0 : tail.amount();
+    for (std::uint32_t i = 0; i < tail.used(); ++i) sum += tail.run(i).blocks;
+    return sum == blocks;
   }
   bool has_room(const format::EntryView& tail) const { return tail.used() < setup_.geometry.pointers; }
   // Puts a run behind those of an entry that is the last one of its chain. False: it has no room, and nothing was done.

@@ -64,6 +64,7 @@ bool IndependentSegment::append_blocks_at_hand(VpState& state, std::uint64_t vp,
   if (entry.empty()) return false;
   format::EntryView tail(entry);
   if (!directory_.has_room(tail)) return false;
+  if (stored_ && !BlockDirectory::ends_at(tail, state.last, index_of(state.bytes))) return false;
   const std::uint64_t blocks = blocks_for(data.size());
   BlockRun run;
   std::byte* memory = superblocks_.take_at_hand(vp, index_of(state.bytes), blocks, data.size(), run);
@@ -139,7 +140,7 @@ Status IndependentSegment::skip_to(VpState& state, std::uint64_t vp, std::uint64
   const std::uint64_t there = blocks_for(state.bytes);
   const std::uint64_t wanted = index_of(from);
   if (wanted <= there) return {};
-  TW_RETURN_IF_ERROR(directory_.append(vp, {0, wanted - there}, wanted * block_, state.last));
+  TW_RETURN_IF_ERROR(directory_.append(vp, {0, wanted - there}, there, wanted * block_, state.last));
   grew(state, wanted * block_);
   return {};
 }
@@ -200,7 +201,7 @@ Status IndependentSegment::append(VpState& state, std::uint64_t vp, std::uint64_
     if (skipped > 0) std::memset(room.memory, 0, skipped);
     std::memcpy(room.memory + skipped, data.data(), bytes);
     std::memset(room.memory + skipped + bytes, 0, taken - skipped - bytes);
-    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, from + bytes, state.last));
+    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, index_of(from), from + bytes, state.last));
     superblocks_.take(room, vp, index_of(from), wanted);
     from += bytes;
     data = data.subspan(bytes);

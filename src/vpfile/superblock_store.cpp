@@ -28,6 +28,7 @@ SuperblockStore::SuperblockStore(const Setup& setup)
       block_shift_(std::countr_zero(setup.geometry.block_bytes)),
       header_blocks_(setup.geometry.header_blocks()),
       superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) - block_shift_),
+      turn_((setup.next - setup.sealed) % setup.step),
       end_(0),
       most_slots_(std::max<std::size_t>(kLeastSlots, setup.cache_bytes / setup.geometry.superblock_bytes)),
       slots_now_(kLeastSlots) {}
@@ -99,6 +100,7 @@ Status SuperblockStore::seal(Slot& slot) {
   if (fresh) {
     const auto header = encode_superblock_header(header_of(slot));
     const auto bytes = encode_seal(seal, header_of(slot));
+    std::ranges::fill(slot.image.first(format::kSuperblockHeader), std::byte{0});
     std::ranges::copy(header, slot.image.begin());
     std::ranges::copy(bytes, slot.image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
     TW_RETURN_IF_ERROR(write(slot, 0, format::kSuperblockHeader));
@@ -312,7 +314,8 @@ Status SuperblockStore::tell(std::uint64_t vp, std::uint64_t bytes) {
 Result<std::byte*> SuperblockStore::blocks(BlockRun run, bool change) {
   const std::uint64_t number = run.address >> superblock_shift_;
   const std::uint64_t within = run.address - (number << superblock_shift_);
-  const bool in_use = number < std::max(setup_.sealed, end_);  // what is not would be overwritten by new ones
+  // What is not in use would be overwritten by new ones, and those of other tasks are not there yet.
+  const bool in_use = number < setup_.sealed || (number < end_ && (number - setup_.sealed) % setup_.step == turn_);
   if (!in_use)
     return Status::error(Code::corrupt_file, "'" + setup_.file->path() + "': a pointer names superblock " +
                                                  std::to_string(number) + ", which is behind the last one");

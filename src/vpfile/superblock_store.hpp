@@ -136,6 +136,7 @@ class SuperblockStore {
   int block_shift_;
   std::uint64_t header_blocks_;
   int superblock_shift_;  // of numbers of blocks
+  std::uint64_t turn_;    // of this task: numbers made here are this behind the sealed ones, in steps
   std::uint64_t end_;
   bool durable_ = false;
   std::vector<Slot> slots_;

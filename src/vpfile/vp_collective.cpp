@@ -107,19 +107,21 @@ void VpFile::tell_moved(const VpTransfer& what, std::uint64_t bytes) const {
   for (std::uint64_t local = 0; local < vps_.count(); ++local) what.moved[local] = what.active(local) ? bytes : 0;
 }
 
-// Of an array without NAME.meta.
-Status VpFile::choose_record(const VpFacts& facts) {
-  if (geometry_.record_bytes != 0 || geometry_.nb_bytes == 0) return {};
+// Of an array without NAME.meta; else what there is.
+Result<std::uint64_t> VpFile::record_for(const VpFacts& facts) const {
+  if (geometry_.record_bytes != 0 || geometry_.nb_bytes == 0) return geometry_.record_bytes;
   const std::uint64_t bytes = facts.most_bytes;
-  if (facts.uniform() && geometry_.nb_bytes % bytes == 0) {
-    geometry_.record_bytes = bytes;
-    return {};
-  }
+  if (facts.uniform() && bytes != 0 && geometry_.nb_bytes % bytes == 0) return bytes;
   return Status::error(Code::invalid_argument,
                        "'" + path_ +
                            "' has no NAME.meta, so the first access tells the size of its records: all VPs must "
                            "move the same number of bytes, of which each stream has a multiple (" +
                            std::to_string(geometry_.nb_bytes) + " bytes); or give the hint record_bytes");
+}
+
+Status VpFile::choose_record(const VpFacts& facts) {
+  TW_ASSIGN_OR_RETURN(geometry_.record_bytes, record_for(facts));
+  return {};
 }
 
 Op<Status> VpFile::transfer(VpTransfer what) {
@@ -160,44 +162,50 @@ Status broken_promise(const std::string& path, VpCause cause) {
 
 }  // namespace
 
-// The row of an access that keeps the promise; of 0 bytes at the end of the streams.
-Result<LatticeRow> VpFile::promised_row(const VpTransfer& what, const VpFacts& facts) {
-  TW_RETURN_IF_ERROR(choose_record(facts));
+// The row of an access that keeps the promise, of 0 bytes at the end of the streams; and the record, which holds if the
+// access succeeds on all tasks.
+Result<LatticeRow> VpFile::promised_row(const VpTransfer& what, const VpFacts& facts, std::uint64_t& record) const {
+  record = geometry_.record_bytes;
+  if (facts.uniform() && facts.most_bytes == 0) return LatticeRow{};
+  if (facts.has_ib != 0) return broken_promise(path_, VpCause::before);
+  TW_ASSIGN_OR_RETURN(record, record_for(facts));
   const bool reads = what.direction == Direction::read;
-  const std::uint64_t end = geometry_.lattice_bytes();
-  if (facts.uniform() && (facts.most_bytes == 0 || (reads && facts.most_position >= end))) return LatticeRow{};
-  VpChoice choice = choose_write(facts, {mode_, geometry_.record_bytes});
-  if (reads) {
-    const LatticeRow row = row_at(geometry_, facts.most_position);
-    const bool whole = row.begin == facts.most_position && row.bytes == facts.most_bytes && row.end() <= end;
-    choice = choose_read(facts, true, whole);
-    if (facts.has_ib != 0) choice = {VpMode::ib, VpCause::before};
-  }
+  if (reads && facts.uniform() && facts.most_position >= geometry_.lattice_bytes()) return LatticeRow{};
+  const VpChoice choice = reads ? choose_read(facts, true, true) : choose_write(facts, {mode_, record});
   if (choice.mode != VpMode::nb) return broken_promise(path_, choice.cause);
   TW_RETURN_IF_ERROR(check_end(facts));
-  if (geometry_.record_bytes == 0) geometry_.record_bytes = facts.most_bytes;
-  return row_at(geometry_, facts.most_position);
+  if (record == 0) record = facts.most_bytes;
+  format::VpGeometry geometry = geometry_;
+  geometry.record_bytes = record;
+  const LatticeRow row = row_at(geometry, facts.most_position);
+  if (row.begin != facts.most_position) return broken_promise(path_, VpCause::between);
+  if (row.bytes != facts.most_bytes) return broken_promise(path_, VpCause::size);
+  return row;
 }
 
 // Collective, where all promised that every access is as NB needs it, and every task has VPs: each access is one of the
 // data file, by which a task that does not keep the promise tells all others.
 Op<Status> VpFile::access_as_promised(VpTransfer& what, const VpFacts& facts, Status mine) {
   LatticeRow row;
+  std::uint64_t record = 0;
   if (mine.ok()) {
-    auto promised = or_out_of_memory([&] { return promised_row(what, facts); });
+    auto promised = or_out_of_memory([&] { return promised_row(what, facts, record); });
     mine = promised.status();
     if (promised.has_value()) row = promised.value();
   }
   last_choice_ = {};
   ++n_accesses_;
+  const bool writes = what.direction == Direction::write;
   Status status = co_await move_whole_row(what.direction, row, what.memory.base, std::move(mine));
+  if (!status.ok() && writes) co_return co_await forget_failed(std::move(status));
   if (!status.ok()) {
     error_ = true;
     co_return status;
   }
+  geometry_.record_bytes = record;
   position_ = facts.most_position + row.bytes;
   if (row.bytes < facts.most_bytes) eof_ = true;
-  if (what.direction == Direction::write && row.bytes > 0) extend_lattice(position_);
+  if (writes && row.bytes > 0) extend_lattice(position_);
   tell_moved(what, row.bytes);
   co_return status;
 }

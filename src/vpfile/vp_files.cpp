@@ -21,7 +21,9 @@ Status remove_directory(Backend& backend, const std::string& path) {
     TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
     std::array<std::byte, 8> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, begin));
-    if (format::begins_as_directory(std::span(begin).first(got))) TW_RETURN_IF_ERROR(backend.remove(name));
+    const bool never_reached_storage = got == begin.size() && begin == decltype(begin){};
+    if (never_reached_storage || format::begins_as_directory(std::span(begin).first(got)))
+      TW_RETURN_IF_ERROR(backend.remove(name));
   }
   return {};
 }

@@ -289,7 +289,11 @@ Status Patient::write_directory(const SuperblockScan& scan) {
       if (chain.bytes == 0) continue;
       meta_->ib_bytes += chain.bytes;
       BlockDirectory::Cursor last = 0;
-      for (const BlockRun& run : chain.runs) TW_RETURN_IF_ERROR(directory.append(vp, run, chain.bytes, last));
+      std::uint64_t index = 0;
+      for (const BlockRun& run : chain.runs) {
+        TW_RETURN_IF_ERROR(directory.append(vp, run, index, chain.bytes, last));
+        index += run.blocks;
+      }
       TW_RETURN_IF_ERROR(directory.set_bytes(vp, chain.bytes));
     }
   }

@@ -142,7 +142,7 @@ class VpFile {
   Status check(const VpTransfer& what) const;
   void note(VpMode mode, VpCause cause);
   Op<Status> access_as_promised(VpTransfer& what, const VpFacts& facts, Status mine);
-  Result<format::LatticeRow> promised_row(const VpTransfer& what, const VpFacts& facts);
+  Result<format::LatticeRow> promised_row(const VpTransfer& what, const VpFacts& facts, std::uint64_t& record) const;
   Status check_end(const VpFacts& facts) const;
   Op<Status> forget_failed(Status failed);
   Op<Status> write_all(VpTransfer& what, const VpFacts& facts);
@@ -160,6 +160,7 @@ class VpFile {
   void flag_all(const VpTransfer& what);
   Status too_long(std::uint64_t local) const;
   void tell_moved(const VpTransfer& what, std::uint64_t bytes) const;
+  Result<std::uint64_t> record_for(const VpFacts& facts) const;
   Status choose_record(const VpFacts& facts);
 
   // vp_lattice

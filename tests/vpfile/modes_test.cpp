@@ -1,4 +1,6 @@
 // How accesses of all VPs are carried out, why, and how the mode of a file goes on from there.
+#include <filesystem>
+
 #include "support/vp_files.hpp"
 
 namespace thalweg::test {
@@ -270,6 +272,32 @@ TEST_F(VpModes, APromiseThatIsNotKeptFailsOnAllTasks) {
     });
     EXPECT_EQ(content(), std::string(72, 'w'));
   }
+}
+
+TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
+  on_vpfile(2, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
+    const std::vector<std::uint8_t> none(locals(file), 0);
+    std::string text(locals(file) * 4, 'x');
+    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
+    tw_vp_clearerr_all(file, nullptr);
+    for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(tw_vp_puts(file, number(file, i), "more"), TW_OK);
+    seek(file, 0);
+    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
+  });
+  EXPECT_EQ(streams()[5], "more");
+  put(std::string(48, 'a'));
+  for (const char* name : {"shared.dat.meta", "shared.dat.first", "shared.dat.dir"})
+    std::filesystem::remove(path(name));
+  on_vpfile(2, "r", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
+    std::string text(locals(file) * 8, '.');
+    tw_vp_data nothing = TW_VP_PACKED(text.data(), 1);
+    nothing.n_items = 0;
+    EXPECT_EQ(tw_vp_read_all(file, nothing, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 8), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(text, std::string(text.size(), 'a'));
+  });
 }
 
 TEST_F(VpModes, AReadOfARecordSeesAPartThatWasWritten) {
