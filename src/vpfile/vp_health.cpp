@@ -272,6 +272,16 @@ Status Patient::write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>
                                                          meta_->geometry.block_bytes}));
 }
 
+static Status write_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& chain) {
+  BlockDirectory::Cursor last = 0;
+  std::uint64_t index = 0;
+  for (const BlockRun& run : chain.runs) {
+    TW_RETURN_IF_ERROR(directory.append(vp, run, index, chain.bytes, last));
+    index += run.blocks;
+  }
+  return directory.set_bytes(vp, chain.bytes);
+}
+
 Status Patient::write_directory(const SuperblockScan& scan) {
   std::unique_ptr<StoredFile> first;
   std::unique_ptr<StoredFile> overflow;
@@ -288,13 +298,7 @@ Status Patient::write_directory(const SuperblockScan& scan) {
       const VpChain& chain = chains[vp - begin];
       if (chain.bytes == 0) continue;
       meta_->ib_bytes += chain.bytes;
-      BlockDirectory::Cursor last = 0;
-      std::uint64_t index = 0;
-      for (const BlockRun& run : chain.runs) {
-        TW_RETURN_IF_ERROR(directory.append(vp, run, index, chain.bytes, last));
-        index += run.blocks;
-      }
-      TW_RETURN_IF_ERROR(directory.set_bytes(vp, chain.bytes));
+      TW_RETURN_IF_ERROR(write_chain(directory, vp, chain));
     }
   }
   end_of_entries_ = std::max<std::uint64_t>(directory.end(), 1);
