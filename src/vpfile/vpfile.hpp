@@ -6,6 +6,7 @@
 //
 //   vp_open, vp_end        opening; flush, sync and close
 //   vp_collective          reading and writing by all
+//   vp_apart               the same where VPs go different ways
 //   vp_lattice             what all VPs have in common of that: rows
 //   vp_alone               one VP: positions, reading, writing, what flags say
 #pragma once
@@ -147,6 +148,11 @@ class VpFile {
   Op<Status> forget_failed(Status failed);
   Op<Status> write_all(VpTransfer& what, const VpFacts& facts);
   Op<Status> read_all(VpTransfer& what, const VpFacts& facts);
+  void tell_moved(const VpTransfer& what, std::uint64_t bytes) const;
+  Result<std::uint64_t> record_for(const VpFacts& facts) const;
+  Status choose_record(const VpFacts& facts);
+
+  // vp_apart
   Op<Status> move_apart(const VpTransfer& what);
   bool move_at_hand(const VpTransfer& what, std::uint64_t local, std::byte* memory);
   Op<Status> move_each(const VpTransfer& what);
@@ -159,9 +165,6 @@ class VpFile {
   void take_back(const VpTransfer& what, const Begun& begun);
   void flag_all(const VpTransfer& what);
   Status too_long(std::uint64_t local) const;
-  void tell_moved(const VpTransfer& what, std::uint64_t bytes) const;
-  Result<std::uint64_t> record_for(const VpFacts& facts) const;
-  Status choose_record(const VpFacts& facts);
 
   // vp_lattice
   Op<Status> move_rows(const VpTransfer& what, const VpFacts& facts, std::uint64_t bytes);
