@@ -215,11 +215,15 @@ Status VpFile::check_end(const VpFacts& facts) const {
 }
 
 // Collective. What an access that failed has put behind the end of the lattice would be read as other streams' when
-// these grow by a record of another size.
+// these grow by a record of another size. Where a task has blocks there, of which only it may know, all stays.
 Op<Status> VpFile::forget_failed(Status failed) {
   error_ = true;
+  VpFacts facts;
+  facts.has_ib = geometry_.has_ib() ? 1 : 0;
+  VpFacts before;
+  Status status = co_await group().fold(&facts, &before, VpFacts::folding());
+  if (!status.ok() || facts.has_ib != 0) co_return failed;
   const std::uint64_t end = geometry_.lattice_end();
-  Status status;
   if (group().rank() == 0) {
     status = or_out_of_memory([&]() -> Status {
       StoredFile& stored = *file_->shared()->stored;

@@ -300,6 +300,21 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
   });
 }
 
+// The others do not know of its blocks: what a failed write left must not be cut off with them.
+TEST_F(VpModes, ABrokenPromiseLeavesTheBlocksOfOneTask) {
+  on_vpfile(2, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int task) {
+    write(file, 4);
+    if (task == 1) {
+      EXPECT_EQ(tw_vp_seek(file, number(file, 0), 4, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vp_puts(file, number(file, 0), "kept"), TW_OK);
+      EXPECT_EQ(tw_vp_flush(file, number(file, 0)), TW_OK);
+    }
+    const std::string text(locals(file) * 4, 'x');
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
+  });
+  EXPECT_EQ(streams(), (Texts{"wwww", "wwww", "wwww", "wwwwkept", "wwww", "wwww"}));
+}
+
 TEST_F(VpModes, AReadOfARecordSeesAPartThatWasWritten) {
   for (const int tasks : kTasks) {
     on_vpfile(tasks, "w+", {.shape = {6}}, [](tw_vpfile* file, int) {
