@@ -21,7 +21,8 @@ set(TW_MPI_FLAVOUR auto CACHE STRING "Which MPI, where several are installed sid
 set_property(CACHE TW_MPI_FLAVOUR PROPERTY STRINGS auto mpich openmpi)
 
 option(TW_WITH_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(TW_WITH_TOOLS "Build the thalweg command" ON)
+option(TW_WITH_TOOLS "Build the thalweg command and thalweg-methods" ON)
+set(TW_TOOLS "" CACHE STRING "The folders of tools/ to build; empty: all")
 option(TW_WITH_BENCH "Build the benchmarks" OFF)
 set(TW_BENCHES "" CACHE STRING "The folders of bench/ to build; empty: all")
 option(TW_WITH_EXAMPLES "Build the examples" OFF)
