@@ -1,17 +1,11 @@
 // thalweg map: a picture of which byte ranges belong to whom.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <string_view>
 
 #include "command.hpp"
 #include "common.hpp"
 #include "map_model.hpp"
-#include "move_file.hpp"
 #include "new_multifile.hpp"
+#include "picture_file.hpp"
 #include "text.hpp"
 #include "vpfile.hpp"
 
@@ -30,19 +24,6 @@ bool wants_html(const Options& options) {
   throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; say which with --format", options.out));
 }
 
-bool same_file(const struct stat& status, const std::string& path) {
-  struct stat other = {};
-  return stat(path.c_str(), &other) == 0 && other.st_dev == status.st_dev && other.st_ino == status.st_ino;
-}
-
-// Whether the file begins as a picture does that this command wrote.
-bool is_own_picture(const std::string& path) {
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-  char begin[256] = {};
-  const ssize_t got = fd ? read(fd.get(), begin, sizeof begin) : 0;
-  return std::string_view(begin, got > 0 ? static_cast<size_t>(got) : 0).find(kMapMark) != std::string_view::npos;
-}
-
 std::vector<std::string> files_of(const Options& options, const Multifile& multifile) {
   std::vector<std::string> files;
   for (int32_t k = 0; k < multifile.summary().n_physical; ++k) files.push_back(physical_name(options.file, k));
@@ -51,35 +32,6 @@ std::vector<std::string> files_of(const Options& options, const Multifile& multi
 
 std::vector<std::string> files_of_vpfile(const Options& options) {
   return {options.file, options.file + ".meta", options.file + ".first", options.file + ".dir"};
-}
-
-// Whether OUT may be replaced; refuses what is there and must stay. Never one of the `files` that are drawn, under
-// whatever name; an own picture always; another file with --force.
-bool may_replace(const Options& options, const std::vector<std::string>& files, const char* of_what) {
-  struct stat status = {};
-  if (lstat(options.out.c_str(), &status) != 0) return options.force;
-  if (!S_ISREG(status.st_mode))
-    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no regular file", options.out));
-  for (const std::string& file : files) {
-    if (same_file(status, file)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a {}", options.out, of_what));
-  }
-  if (options.force || is_own_picture(options.out)) return true;
-  throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no picture of this command; choose another "
-                                     "name, or replace it with --force",
-                                     options.out));
-}
-
-// The old picture stays until the new one is complete.
-void write_file(const std::string& path, const std::string& text, bool replace) {
-  const std::string passing = fmt::format("{}.part-{}", path, getpid());
-  const Descriptor fd(open(passing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!fd) fail_with_errno("make", path);
-  if (write_all(fd.get(), text.data(), text.size()) && move_file(AT_FDCWD, passing, path, replace)) return;
-  const int number = errno;
-  unlink(passing.c_str());
-  stop_if_interrupted();
-  errno = number;
-  fail_with_errno("write", path);
 }
 
 void print_json(const Options& options, const Map& map, int code) {
@@ -108,13 +60,15 @@ Drawn draw_multifile(const Options& options) {
   const auto [multifile, closed] = open_in_any_state(options.file);
   if (options.out != "-") check_folder_of(options.out);
   const bool replace =
-      options.out != "-" && may_replace(options, files_of(options, multifile), "physical file of the multifile");
+      options.out != "-" &&
+      may_replace_picture(options.out, options.force, files_of(options, multifile), "physical file of the multifile");
   return {make_map(multifile, options.file, closed), replace};
 }
 
 Drawn draw_vpfile(const Options& options) {
   if (options.out != "-") check_folder_of(options.out);
-  const bool replace = options.out != "-" && may_replace(options, files_of_vpfile(options), "file of the vpfile");
+  const bool replace = options.out != "-" &&
+                       may_replace_picture(options.out, options.force, files_of_vpfile(options), "file of the vpfile");
   return {make_vp_map(options.file), replace};
 }
 
@@ -128,7 +82,7 @@ int run(const Options& options, const Common& common) {
   if (options.out == "-") {
     put(picture);
   } else {
-    write_file(options.out, picture, replace);
+    write_picture(options.out, picture, replace);
   }
   if (common.json) {
     print_json(options, map, code);

@@ -25,12 +25,17 @@ class Progress {
   // Draws at most ten times a second. Throws Interrupted when a signal came.
   void update(int64_t done, int64_t total);
 
+  // Of work that is no bytes: the share that is done, 0 to 1, and what is being done; tells the time that is left.
+  void update_share(double share, const std::string& doing);
+
   // A tw_progress_fn; `user` is the Progress. Ends the work when a signal came.
   static int callback(int64_t done, int64_t total, void* user);
 
  private:
   void show(int64_t done, int64_t total);
   void draw(int64_t done, int64_t total);
+  void draw_bar(double share, const std::string& numbers);
+  bool is_time_to_draw();
 
   std::string amount(int64_t done) const;
 

@@ -10,11 +10,11 @@
 #include <climits>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <system_error>
 
 #include "common.hpp"
+#include "methods/surroundings.hpp"
 
 namespace tool {
 namespace {
@@ -42,15 +42,6 @@ std::string content_of(const std::string& path) {
     text.append(part, static_cast<size_t>(got));
   }
   refuse(path, "is larger than a profile can be");
-}
-
-std::string now_text() {
-  const time_t now = time(nullptr);
-  tm parts = {};
-  char text[32] = "";
-  gmtime_r(&now, &parts);
-  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
@@ -111,7 +102,7 @@ const Json* find_file_system(const Json& profile, const std::string& identity) {
 Json entry_of(const std::string& identity, const Measured& found) {
   Json entry = {{"id", identity},
                 {"kind", identity.substr(0, identity.find('-'))},
-                {"measured", now_text()},
+                {"measured", utc_now()},
                 {"buffered", json_of(found.buffered)}};
   if (!found.points.empty()) entry["direct"] = json_of(found.direct);
   entry["direct_reads"] = found.direct_reads;

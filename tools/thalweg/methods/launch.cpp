@@ -112,6 +112,7 @@ class Child {
     pid_ = fork();
     if (pid_ < 0) fail_with_errno("start", words[0]);
     if (pid_ == 0) become(pointers, prepare, parent, out_end.get(), err_end.get());
+    setpgid(pid_, pid_);  // it does so, too; whoever comes first
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
