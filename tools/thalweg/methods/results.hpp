@@ -2,9 +2,10 @@
 // medians. Pure.
 #pragma once
 
+#include <compare>
 #include <cstdint>
-#include <iosfwd>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,8 +74,11 @@ struct Results {
 
 // Adds one line. Throws Failure (kDamaged) that names what is wrong with it. Unknown kinds and members are skipped.
 void add_record(Results& results, std::string_view line);
-// All lines of a file. Throws Failure that names file and line.
+// All lines of a file. Throws Failure that names file and line, also for a file without any record.
 Results load_results(const std::string& path);
+
+// The phases of docs/design/methods.md in their order. Others in the data come behind, by name.
+std::span<const std::string_view> phase_order();
 
 // A median with its confidence interval (docs/design/methods.md).
 struct Estimate {
@@ -92,6 +96,7 @@ struct ResultRow {
 };
 // In order of cells, phases, then methods by number.
 std::vector<ResultRow> result_rows(const Results& results);
+double mib_per_second(int64_t bytes, double seconds);
 Json json_of(const ResultRow& row);  // a `result` record
 
 }  // namespace tool

@@ -1,0 +1,26 @@
+// The five conclusions that are drawn from studies of this kind, put to the data of one run. In our words: the text of
+// the study (M. Haefele, 2010) was not at hand. Criteria: docs/howto/methods.md. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "methods/results.hpp"
+
+namespace tool {
+
+enum class Verdict { confirmed, refuted, not_decided };
+const char* verdict_name(Verdict verdict);  // "confirmed", "refuted", "not decided"
+
+struct Conclusion {
+  int number = 0;
+  std::string statement;  // what is claimed, one sentence
+  std::string criterion;  // when it is taken for confirmed, and for refuted
+  Verdict verdict = Verdict::not_decided;
+  std::vector<std::string> numbers;  // of this run, a sentence each; what is missing when it is not decided
+};
+
+// Always five, in order.
+std::vector<Conclusion> conclusions(const Results& results);
+
+}  // namespace tool

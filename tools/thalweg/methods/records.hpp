@@ -1,0 +1,39 @@
+// Members of a record taken out with their types and limits checked: what is wrong is named. Used by results.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "methods/results.hpp"
+
+namespace tool {
+
+// One object of JSON whose members are read by name. Throws Failure (kDamaged): "time record: 'seconds' is -1, ...".
+class Record {
+ public:
+  Record(const Json& object, std::string kind) : object_(object), kind_(std::move(kind)) {}
+
+  bool has(const char* name) const;  // and it is not null
+  Record part(const char* name) const;
+  const Json& member(const char* name) const;
+
+  std::string text(const char* name) const;
+  std::string text_or_empty(const char* name) const;  // missing or null: ""
+  std::string word(const char* name) const;           // as text, not empty
+  bool truth(const char* name) const;
+  int64_t count(const char* name, int64_t least, int64_t most) const;
+  int64_t count_or(const char* name, int64_t otherwise) const;  // missing or null: `otherwise`; at least 0
+  double number(const char* name) const;                        // finite, at least 0
+  double number_or_zero(const char* name) const;
+  std::vector<int64_t> counts(const char* name, size_t most_entries, int64_t most) const;  // 1 or more, each at least 1
+  Cell cell(const char* name) const;
+
+ private:
+  [[noreturn]] void refuse(const char* name, const std::string& why) const;
+
+  const Json& object_;
+  std::string kind_;
+};
+
+}  // namespace tool

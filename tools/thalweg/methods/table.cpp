@@ -1,0 +1,123 @@
+#include "methods/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "methods/report.hpp"
+
+namespace tool {
+namespace {
+
+constexpr int kLeastColumns = 80;
+constexpr size_t kId = 27, kGroup = 11, kCell = 12;  // widths; the longest id of ours has 27
+constexpr size_t kLeft = 3 + kId + 1 + kGroup;
+
+std::string spread_text(const Estimate& seconds) {
+  if (seconds.n < 2 || seconds.median <= 0) return {};
+  const double percent = 50 * (seconds.high - seconds.low) / seconds.median;
+  return percent > 99 ? " >99%" : fmt::format(" ±{:.0f}%", percent);
+}
+
+std::string speed_text(double mib) { return mib < 99.95 ? fmt::format("{:.1f}", mib) : fmt::format("{:.0f}", mib); }
+
+std::string entry(const Report& report, const std::string& method, const std::string& phase, const Cell& cell) {
+  const ResultRow* row = report.find(method, phase, cell);
+  if (row == nullptr) return "-";
+  if (phase == "overlap") {
+    const Estimate hidden = report.hidden(method, cell);
+    return fmt::format("{:.0f}%", 100 * hidden.median);
+  }
+  const char* mark = report.best(phase, cell) == row ? "*" : "";
+  return fmt::format("{}{}{}", mark, speed_text(mib_per_second(row->bytes, row->seconds.median)),
+                     spread_text(row->seconds));
+}
+
+void add_headings(std::string& text, const CellHeadings& headings, size_t first, size_t count) {
+  size_t lines = 0;
+  for (size_t i = first; i < first + count; ++i) lines = std::max(lines, headings.lines[i].size());
+  for (size_t line = 0; line < lines; ++line) {
+    const bool last = line + 1 == lines;
+    std::string row = last ? fmt::format(" # {:<{}} {:<{}}", "method", kId, "group", kGroup) : std::string(kLeft, ' ');
+    for (size_t i = first; i < first + count; ++i) {
+      const auto& own = headings.lines[i];
+      row += fmt::format("{:>{}}", line < own.size() ? own[line] : "", kCell);
+    }
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+  }
+}
+
+void add_phase(std::string& text, const Report& report, const std::string& phase, size_t columns) {
+  const CellHeadings headings = headings_of(report.cells());
+  const Grouping& grouping = report.grouping(phase);
+  const size_t fit = std::max<size_t>(1, (columns - kLeft) / kCell), cells = report.cells().size();
+  for (size_t first = 0; first < cells; first += fit) {
+    const size_t count = std::min(fit, cells - first);
+    text += fmt::format("{}{}, {}{}\n", text.empty() ? "" : "\n", printable(phase),
+                        phase == "overlap" ? "share of the write hidden behind computing" : "MiB/s",
+                        first > 0 ? " (continued)" : "");
+    if (!headings.common.empty()) text += headings.common + "\n";
+    add_headings(text, headings, first, count);
+    for (const GroupedMethod& method : grouping.methods) {
+      const MethodFound& found = report.method(method.id);
+      std::string row = fmt::format("{:>2} {:<{}} {:<{}}", found.number, printable(method.id), kId,
+                                    phase == "overlap" ? "" : group_name(method.group), kGroup);
+      for (size_t i = first; i < first + count; ++i)
+        row += fmt::format("{:>{}}", entry(report, method.id, phase, report.cells()[i]), kCell);
+      text += row + "\n";
+    }
+  }
+}
+
+std::string mishap_line(const Mishap& mishap) {
+  std::string what = mishap.method.empty() ? "the run" : printable(mishap.method);
+  if (!mishap.phase.empty()) what += ", " + printable(mishap.phase);
+  if (mishap.has_cell) what += ", " + cell_text(mishap.cell);
+  return fmt::format("  {}: {}\n", what, printable(mishap.message));
+}
+
+void add_mishaps(std::string& text, const Results& results) {
+  for (const bool failed : {true, false}) {
+    bool first = true;
+    for (const Mishap& mishap : results.mishaps) {
+      if (mishap.failed != failed) continue;
+      if (first) text += failed ? "\nfailed\n" : "\nskipped\n";
+      first = false;
+      text += mishap_line(mishap);
+    }
+  }
+}
+
+void add_not_built(std::string& text, const Results& results) {
+  bool first = true;
+  for (const MethodFound& method : results.methods) {
+    if (method.built) continue;
+    if (first) text += "\nnot built\n";
+    first = false;
+    text += fmt::format("  {} {}: {}\n", method.number, printable(method.id),
+                        method.reason.empty() ? "no reason was given" : printable(method.reason));
+  }
+}
+
+}  // namespace
+
+std::string methods_table(const Results& results, int columns) {
+  const Report report(results);
+  std::string text;
+  for (const std::string& phase : report.phases())
+    add_phase(text, report, phase, static_cast<size_t>(std::max(columns, kLeastColumns)));
+  if (!text.empty()) {
+    text +=
+        "\n* fastest of its cell; ± half of the interval that has the median with 95 % confidence (of fewer than 6 "
+        "times: of least and most)\n";
+  } else {
+    text = "nothing was measured\n";
+  }
+  add_not_built(text, results);
+  add_mishaps(text, results);
+  if (!results.complete) text += "\nThe run did not come to its end: this is what was finished.\n";
+  return text;
+}
+
+}  // namespace tool
