@@ -110,8 +110,8 @@ Conclusion groups_stay(const std::vector<ResultRow>& rows) {
       "The methods fall into three groups, efficient, moderate and inefficient, and stay in them when the "
       "number of ranks changes.",
       fmt::format("Confirmed: three groups are found in the write times of all cells with 2 ranks or more, and "
-                  "at each number of ranks alone at least {:.0f} % of the methods lie within the borders of "
-                  "their group. Refuted: fewer groups, or fewer methods that stay.",
+                  "of those found at each number of ranks alone at least {:.0f} % of the methods are in the "
+                  "same one. Refuted: fewer groups, or fewer methods that stay.",
                   100 * kStay),
       Verdict::not_decided,
       {}};
@@ -133,11 +133,12 @@ Conclusion groups_stay(const std::vector<ResultRow>& rows) {
   bool stay = true;
   for (const auto& [ranks, own] : by_ranks) {
     const Grouping here = group_rows(own, "write");
-    const auto kept = std::ranges::count_if(
-        here.methods, [&](const GroupedMethod& m) { return all.group_at(m.ratio) == all.find(m.id)->group; });
+    const auto kept =
+        std::ranges::count_if(here.methods, [&](const GroupedMethod& m) { return m.group == all.find(m.id)->group; });
     const double share = static_cast<double>(kept) / static_cast<double>(here.methods.size());
     stay = stay && share >= kStay;
-    c.numbers.push_back(fmt::format("{} ranks: {} of {} methods in their group.", ranks, kept, here.methods.size()));
+    c.numbers.push_back(
+        fmt::format("{} ranks alone: {} of {} methods in the same group.", ranks, kept, here.methods.size()));
   }
   c.verdict = all.groups() == 3 && stay ? Verdict::confirmed : Verdict::refuted;
   return c;

@@ -108,9 +108,22 @@
     };
   }
 
+  // Of all curves of the phase, so that the plots beside each other can be compared.
+  function speedRange() {
+    let least = Infinity, most = 0;
+    for (const series of data.series)
+      for (const points of table[phase])
+        for (const cell of series.cells) {
+          const point = points.get(cell);
+          if (point) { least = Math.min(least, point.low); most = Math.max(most, point.high); }
+        }
+    return most > 0 ? { min: least / 1.2, max: most * 1.2 } : {};
+  }
+
   function scalingConfig(series) {
     const sets = data.methods.map((method, m) => dataset(method, m, series)).filter((set) => set.data.length > 0);
     const places = [...new Set(series.cells.map((c) => series.scaling === "size" ? data.cells[c].bytes : data.cells[c].ranks))];
+    const range = speedRange();
     const edge = Math.pow(places[places.length - 1] / places[0], 0.06);
     return {
       type: "line",
@@ -125,7 +138,7 @@
             afterBuildTicks: (scale) => { scale.ticks = places.map((value) => ({ value })); },
             ticks: { color: style("--soft"), callback: (value) => series.scaling === "size" ? sizeText(value) : value },
           }),
-          y: logAxis(`${data.phases[phase]}, MiB/s`),
+          y: logAxis(`${data.phases[phase]}, MiB/s`, range),
         },
         plugins: {
           legend: { display: false },
@@ -180,11 +193,14 @@
       const points = data.validation.filter((point) => point.family === f && point.tuned === tuned);
       const colour = style("--family-" + f);
       return {
-        type: "scatter", label: family + (tuned ? " (tuning)" : ""), pointStyle: SHAPES[f % SHAPES.length], pointRadius: 5,
+        type: "scatter", label: family, tuned, pointStyle: SHAPES[f % 4], pointRadius: 5,
         data: points.map((point) => ({ x: point.measured, y: point.predicted, point })),
         borderColor: colour, backgroundColor: tuned ? "transparent" : transparent(colour, 0.65), borderWidth: 1.5,
       };
     }).filter((set) => set.data.length > 0);
+    // One entry for each family, though those of tuning are points of their own.
+    const named = (item) => sets[item.datasetIndex].type === "scatter" &&
+      sets.findIndex((set) => set.label === item.text) === item.datasetIndex;
     sets.push({
       type: "line", label: "right", data: [{ x: least, y: least }, { x: most, y: most }], borderColor: style("--soft"),
       borderDash: [6, 5], borderWidth: 1.3, pointRadius: 0, order: 9,
@@ -195,7 +211,7 @@
         ...common(), parsing: false,
         scales: { x: logAxis("measured, s", { min: least, max: most }), y: logAxis("predicted, s", { min: least, max: most }) },
         plugins: {
-          legend: { labels: { color: style("--ink"), usePointStyle: true, boxWidth: 9 } },
+          legend: { onClick: () => {}, labels: { color: style("--ink"), usePointStyle: true, boxWidth: 9, filter: named } },
           tooltip: tooltip({
             label: (item) => item.raw.point
               ? [`${item.raw.point.method}, ${item.raw.point.phase}`, item.raw.point.cell, `measured ${item.raw.x.toPrecision(3)} s, predicted ${item.raw.y.toPrecision(3)} s`]

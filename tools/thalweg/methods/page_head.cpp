@@ -1,9 +1,11 @@
 // The top of the page: what was asked, where and when, and the answer in words.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "methods/method_table.hpp"
 #include "methods/page_parts.hpp"
 
 namespace tool::page {
@@ -56,8 +58,13 @@ const ResultRow* fastest_row(const Report& report, const std::string& method, co
   return fastest;
 }
 
-constexpr std::pair<const char*, const char*> kTold[] = {
-    {"write", "Writing"}, {"read", "Reading"}, {"restart", "Restart on other ranks"}, {"serial", "One plain reader"}};
+struct Told {
+  const char *phase, *name, *in;
+};
+constexpr Told kTold[] = {{"write", "Writing", "in writing"},
+                          {"read", "Reading", "in reading"},
+                          {"restart", "Restart on other ranks", "in a restart on other ranks"},
+                          {"serial", "One plain reader", "for one plain reader"}};
 
 void add_tile(std::string& html, const Report& report, const std::string& phase, const char* name) {
   const GroupedMethod* winner = winner_of(report.grouping(phase));
@@ -78,15 +85,39 @@ std::string member_text(const Json& object, const char* name) {
                                                                            : std::string();
 }
 
-std::string sentence(const Report& report) {
-  std::string text;
-  for (const auto& [phase, name] : kTold) {
+// "A in writing and reading, B in ...", by the method that is nearest to the best over all cells.
+std::string winners(const Report& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> won;
+  for (const auto& [phase, name, in] : kTold) {
     const GroupedMethod* winner = winner_of(report.grouping(phase));
     if (winner == nullptr) continue;
-    text += fmt::format("{}{}: <b>{}</b> ({:.2f} times the best time of each cell)", text.empty() ? "" : "; ", name,
-                        escaped(report.method(winner->id).title), winner->ratio);
+    if (won.empty() || won.back().first != winner->id) won.push_back({winner->id, {}});
+    won.back().second.emplace_back(in);
   }
-  return text.empty() ? std::string() : "Nearest to the best over all cells. " + text + ".";
+  std::string text;
+  for (const auto& [id, phases] : won) {
+    text += fmt::format("{}<b>{}</b> {}", text.empty() ? "" : "; ", escaped(report.method(id).title),
+                        fmt::join(phases, ", "));
+  }
+  return text;
+}
+
+// Of the methods that leave the array itself behind, the one nearest to the best.
+std::string best_global(const Report& report) {
+  for (const GroupedMethod& method : report.grouping("write").methods) {
+    const methods::MethodInfo* info = methods::find_method(method.id);
+    if (info == nullptr || info->outcome != methods::Outcome::global_array) continue;
+    return fmt::format(
+        " Of the methods that write the array in its own order, <b>{}</b> is nearest: {:.2f} times the "
+        "shortest write of each cell.",
+        escaped(report.method(method.id).title), method.ratio);
+  }
+  return {};
+}
+
+std::string sentence(const Report& report) {
+  const std::string text = winners(report);
+  return text.empty() ? text : "Nearest to the best over all cells: " + text + "." + best_global(report);
 }
 
 }  // namespace
@@ -113,7 +144,7 @@ void add_head(std::string& html, const Report& report) {
                       count_text(static_cast<int64_t>(report.methods().size()), "method"),
                       count_text(static_cast<int64_t>(report.cells().size()), "cell"), sentence(report));
   html += "<ul class=\"tiles\">\n";
-  for (const auto& [phase, name] : kTold) add_tile(html, report, phase, name);
+  for (const auto& [phase, name, in] : kTold) add_tile(html, report, phase, name);
   html += "</ul>\n</header>\n";
 }
 

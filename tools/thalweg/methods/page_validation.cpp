@@ -14,7 +14,8 @@ constexpr double kNear = 1.1;  // a method that was named is good enough within 
 
 bool counts(const ValidationPoint& point) { return point.predicted_seconds > 0 && point.measured_seconds > 0; }
 
-// Share of cells and phases where the method with the least prediction was measured near the fastest.
+// In how many cells and phases the method with the least prediction was measured near the fastest. A cell with a time
+// that was used for tuning counts as tuned.
 struct Advice {
   int cells = 0, good = 0;
 };
@@ -22,11 +23,12 @@ struct Advice {
 Advice advice_of(std::span<const ValidationPoint> points, bool tuned) {
   std::map<std::pair<std::string, Cell>, std::vector<const ValidationPoint*>> cells;
   for (const ValidationPoint& point : points) {
-    if (counts(point) && point.used_for_tuning == tuned) cells[{point.phase, point.cell}].push_back(&point);
+    if (counts(point)) cells[{point.phase, point.cell}].push_back(&point);
   }
   Advice advice;
   for (const auto& [key, found] : cells) {
-    if (found.size() < 2) continue;  // no choice
+    const bool was_tuned = std::ranges::any_of(found, [](const auto* point) { return point->used_for_tuning; });
+    if (found.size() < 2 || was_tuned != tuned) continue;  // one method is no choice
     const auto* named = *std::ranges::min_element(found, {}, &ValidationPoint::predicted_seconds);
     const auto* best = *std::ranges::min_element(found, {}, &ValidationPoint::measured_seconds);
     ++advice.cells;
