@@ -1,7 +1,7 @@
 # Commands for people; the build itself is CMake (CMakePresets.json). `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick python bench bench-collective format tidy nightly coverage install clean
+.PHONY: help demo test test-quick python bench bench-collective methods format tidy nightly coverage install clean
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -44,6 +44,16 @@ bench-collective: ## collectives between ranks with MPICH and Open MPI, the publ
 	@$(call BUILD,release) --target bench_collective
 	@$(call BUILD,openmpi) --target bench_collective
 	@bench/collective/run.sh $(EFFORT)
+
+methods: ## measure every way of writing an array, with MPICH and Open MPI; pages are build/methods-*.html (DIR=folder on the storage)
+	@scripts/setup.sh build mpich openmpi methods
+	@mkdir -p build
+	@$(call BUILD,release) --target tool_thalweg tool_methods
+	@$(call BUILD,openmpi) --target tool_methods
+	@for mpi in release openmpi; do \
+	  build/release/bin/thalweg methods --dir "$(or $(DIR),build)" --program build/$$mpi/bin/thalweg-methods $(EFFORT) \
+	    --html build/methods-$$mpi.html --save build/methods-$$mpi.jsonl || exit; \
+	done
 
 format: ## format the C and C++ sources
 	@scripts/setup.sh lint

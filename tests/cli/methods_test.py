@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""thalweg methods: what it measures, tells and leaves behind, with the real program under the real mpiexec. No time is looked at."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cli_support import FINE, IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest, main
+
+PROGRAM = pathlib.Path(THALWEG).parent / "thalweg-methods"
+FEW = "gather,file-per-task,mpiio-global-0,tw-multifile,tw-collective"
+SMALL = ["--ranks", "2", "--size", "40", "--order", "c", "--repeat", "1", "--methods", FEW]
+
+
+def ranks_in(folder):
+    """Processes of thalweg-methods that work in a folder, without mpiexec and its helpers."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if os.path.basename(words[0]) == b"thalweg-methods" and any(str(folder).encode() in word for word in words):
+            found.append(int(entry.name))
+    return found
+
+
+@unittest.skipUnless(PROGRAM.exists(), "built without MPI")
+class Methods(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "data"
+        self.data.mkdir()
+
+    def methods(self, *words, expect=FINE, **options):
+        return self.thalweg("methods", *words, expect=expect, **options)
+
+    def records(self, *words, expect=FINE):
+        out, message = self.methods("--json", "--dir", "data", *words, expect=expect)
+        return [json.loads(line) for line in out.splitlines()], message
+
+    def assert_clean(self):
+        self.assertEqual(os.listdir(self.data), [])
+
+    def start(self, *words):
+        return subprocess.Popen([THALWEG, "methods", "--dir", "data", *words], cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def wait_for_ranks(self, process, n):
+        limit = time.monotonic() + 60
+        while time.monotonic() < limit and process.poll() is None:
+            ranks = ranks_in(self.folder)
+            if len(ranks) >= n and any(self.data.glob("*/*")):
+                return ranks
+            time.sleep(0.01)
+        process.kill()
+        self.fail(f"no ranks: {process.communicate()}")
+
+    def assert_no_ranks(self):
+        limit = time.monotonic() + 30
+        while ranks_in(self.folder):
+            self.assertLess(time.monotonic(), limit, "ranks are left")
+            time.sleep(0.05)
+
+    def test_measures_each_method_in_each_cell(self):
+        records, _ = self.records(*SMALL)
+
+        self.assert_clean()
+        self.assertEqual(records[0]["kind"], "run")
+        self.assertEqual(records[-1] | {"seconds": 0}, {"kind": "end", "complete": True, "seconds": 0})
+        self.assertEqual({r["ranks"] for r in records if r["kind"] == "launch"}, {1, 2})
+        cells = {json.dumps(cell) for series in records[0]["series"] for cell in series["cells"]}
+        self.assertEqual(len(records[0]["series"]), 2)  # strong, weak
+        for method in FEW.split(","):
+            for phase in ("write", "read", "serial"):
+                found = [json.dumps(r["cell"]) for r in records if r["kind"] == "result" and (r["method"], r["phase"]) == (method, phase)]
+                self.assertEqual((sorted(found), len(set(found))), (sorted(cells), len(found)), (method, phase))
+        self.assertFalse([r for r in records if r["kind"] == "failure"])
+
+    def test_a_table_for_people(self):
+        out, _ = self.methods("--dir", "data", *SMALL)
+
+        text = out.decode()
+        for word in ("Gather to one rank", "Thalweg collective", "write", "read", "restart"):
+            self.assertIn(word, text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 120)
+
+    def test_a_page_can_be_made_again_of_the_records(self):
+        self.methods("--dir", "data", *SMALL, "--save", "run.jsonl", "--html", "a.html")
+        self.methods("--from", "run.jsonl", "--html", "b.html")
+
+        page = (self.folder / "a.html").read_text()
+        self.assertEqual(page, (self.folder / "b.html").read_text())
+        self.assertIn("Thalweg collective", page)
+        self.methods("--from", "run.jsonl", "--html", "a.html", "--save", "run2.jsonl")  # its own page may be replaced
+        self.assertEqual((self.folder / "run.jsonl").read_text(), (self.folder / "run2.jsonl").read_text())
+
+    def test_what_is_there_stays(self):
+        self.methods("--dir", "data", *SMALL, "--save", "run.jsonl")
+        (self.folder / "mine.html").write_text("mine")
+
+        self.methods("--from", "run.jsonl", "--html", "mine.html", expect=UNSAFE)
+        self.methods("--from", "run.jsonl", "--save", "run.jsonl", expect=UNSAFE)
+        self.assertEqual((self.folder / "mine.html").read_text(), "mine")
+
+    def test_a_grid_is_one_number_of_ranks(self):
+        records, _ = self.records("--grid", "1x3", "--size", "5x2", "--order", "f", "--repeat", "1", "--methods", "gather,tw-vpfile")
+
+        self.assertEqual([r["ranks"] for r in records if r["kind"] == "launch"], [3])
+        self.assertEqual(records[0]["scaling"], "none")
+        cells = [r["cell"] for r in records if r["kind"] == "result"]
+        self.assertTrue(cells and all(c == {"ranks": 3, "grid": [1, 3], "shape": [5, 2], "order": "f", "cache": "warm"} for c in cells))
+
+    def test_wrong_words_are_refused_before_anything_is_started(self):
+        for words, part in ((["--methods", "gahter"], "did you mean 'gather'"), (["--phases", "wirte"], "did you mean 'write'"),
+                            (["--grid", "2x2", "--ranks", "3"], "4 parts"), (["--ranks", "0"], "'0' is no number"),
+                            (["--ranks", "two"], "'two' is no number"), (["--size", "3x"], "'' is no number"),
+                            (["--size", "2x2x2x2"], "two dimensions"), (["--size", "1099511627776x1099511627776"], "too large"),
+                            (["--grid", "2x2", "--ranks", "1,2"], "--grid is the cut"), (["--order", "z"], "--order")):
+            with self.subTest(words=words):
+                _, message = self.methods("--dir", "data", *words, expect=USAGE)
+                self.assertIn(part, message)
+        self.assert_clean()
+
+    def test_a_folder_that_is_missing_or_no_folder(self):
+        (self.folder / "file").write_text("")
+        for name in ("missing", "file", "/proc"):
+            with self.subTest(folder=name):
+                _, message = self.methods("--dir", name, *SMALL, expect=IO_ERROR)
+                self.assertIn(f"'{name}'", message)
+
+    def test_too_little_room_is_seen_before(self):
+        _, message = self.methods("--dir", "data", "--ranks", "2", "--size", "4000000", expect=IO_ERROR)
+        self.assertRegex(message, "room for .* only|memory for .* only")
+        self.assertIn("--size", message)
+        self.assert_clean()
+
+    def test_no_program(self):
+        _, message = self.methods("--dir", "data", *SMALL, "--program", "none", expect=IO_ERROR)
+        self.assertIn("'none' is no program", message)
+        _, message = self.methods("--dir", "data", *SMALL, "--program", "/bin/true", expect=IO_ERROR)
+        self.assertIn("is it thalweg-methods", message)
+        _, message = self.methods("--dir", "data", *SMALL, "--mpiexec", "no-such-mpiexec", expect=IO_ERROR)
+        self.assertIn("--mpiexec", message)
+        self.assert_clean()
+
+    def test_records_that_are_damaged(self):
+        (self.folder / "bad.jsonl").write_text('{"kind":"run"}\n{"kind":\n')
+        _, message = self.methods("--from", "bad.jsonl", expect=1)
+        self.assertIn("bad.jsonl", message)
+
+    def test_a_rank_that_is_killed_costs_its_method_only(self):
+        process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "20", "--json", "--methods", "gather,tw-collective,mpiio-global-3",
+                             "--patience", "60")
+        os.kill(self.wait_for_ranks(process, 2)[-1], signal.SIGKILL)
+        out, message = process.communicate(timeout=120)
+
+        self.assertEqual(process.returncode, IO_ERROR, message)
+        records = [json.loads(line) for line in out.splitlines()]
+        failed = [r["method"] for r in records if r["kind"] == "failure"]
+        self.assertEqual(len(failed), 1, message)
+        self.assertIn("failed, and is left out", message)
+        self.assertTrue(records[-1]["complete"])
+        measured = {r["method"] for r in records if r["kind"] == "result"}
+        self.assertEqual(measured | set(failed), {"gather", "tw-collective", "mpiio-global-3"})
+        self.assert_clean()
+        self.assert_no_ranks()
+
+    def test_ctrl_c_tells_what_was_finished_and_cleans_up(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number):
+                process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "1000", "--save", "run.jsonl", "--methods", FEW)
+                self.wait_for_ranks(process, 2)
+                time.sleep(0.5)
+                process.send_signal(number)
+                out, message = process.communicate(timeout=60)
+
+                self.assertEqual(process.returncode, -number, message)
+                end = json.loads((self.folder / "run.jsonl").read_text().splitlines()[-1])
+                self.assertEqual((end["kind"], end["complete"]), ("end", False))
+                self.assert_clean()
+                self.assert_no_ranks()
+
+    def test_a_killed_command_leaves_no_ranks(self):
+        process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "1000", "--methods", FEW)
+        self.wait_for_ranks(process, 2)
+        process.kill()
+        process.communicate()
+
+        self.assert_no_ranks()
+
+    def test_the_quick_form_is_of_all_methods(self):
+        records, _ = self.records("--quick", "--size", "20", "--size", "3x4x5", "--repeat", "1", "--ranks", "2,")
+
+        described = json.loads(subprocess.run([PROGRAM, "--describe"], capture_output=True, check=True).stdout)
+        told = {r["id"]: (r["built"], r["reason"]) for r in records if r["kind"] == "method"}
+        self.assertEqual(told, {m["id"]: (m["built"], m["reason"]) for m in described["methods"]})
+        measured = {r["method"] for r in records if r["kind"] == "result"}
+        self.assertEqual(measured, {m["id"] for m in described["methods"] if m["built"]})
+        self.assert_clean()
+
+
+if __name__ == "__main__":
+    if not PROGRAM.exists():
+        sys.exit(77)
+    main()

@@ -1,0 +1,285 @@
+// thalweg methods: measures every way of writing a distributed array here, and draws it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <thalweg/version.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "command.hpp"
+#include "common.hpp"
+#include "methods/campaign.hpp"
+#include "methods/method_table.hpp"
+#include "methods/page.hpp"
+#include "methods/scratch_folder.hpp"
+#include "methods/surroundings.hpp"
+#include "methods/table.hpp"
+#include "picture_file.hpp"
+#include "text.hpp"
+
+namespace tool {
+namespace {
+
+const std::vector<std::string> kPhases = {"write", "read", "restart", "serial", "merge", "overlap"};
+
+struct Options {
+  std::string folder = ".", ranks, grid;
+  std::vector<std::string> sizes, orders, methods, phases;
+  bool strong = false, weak = false, quick = false, force = false;
+  int repetitions = 0, patience_s = 600;
+  std::string cache = "warm";
+  std::string html, save, from;
+  std::string program, mpiexec;
+};
+
+// ---- What is asked for ------------------------------------------------------------------------------------------
+
+int cores() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 1 << 16); }
+
+void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* option) {
+  for (const std::string& name : names) {
+    if (std::ranges::count(known, name) > 0) continue;
+    const std::string near = nearest(name, known);
+    throw Failure(kUsage,
+                  fmt::format("{} '{}' is not known{}; there are: {}", option, name,
+                              near.empty() ? "" : fmt::format(", did you mean '{}'?", near), fmt::join(known, ", ")));
+  }
+}
+
+std::vector<std::string> known_methods() {
+  std::vector<std::string> ids;
+  for (const methods::MethodInfo& method : methods::method_table()) ids.emplace_back(method.id);
+  return ids;
+}
+
+std::vector<int> ranks_of(const Options& options, const std::vector<int>& grid) {
+  if (!grid.empty() && options.ranks.empty()) {
+    int64_t parts = 1;
+    for (const int n : grid) parts = std::min<int64_t>(parts * n, 1 << 21);
+    return parse_ranks(std::to_string(parts));
+  }
+  if (options.ranks.empty()) return doubling_ranks(cores());
+  const std::vector<int> asked = parse_ranks(options.ranks);
+  const bool list = asked.size() > 1 || options.ranks.find(',') != std::string::npos;
+  return list || !grid.empty() ? asked : doubling_ranks(asked.front());
+}
+
+PlanOptions plan_options(const Options& options) {
+  PlanOptions plan;
+  if (!options.grid.empty()) {
+    for (const int64_t n : parse_extents(options.grid, "--grid"))
+      plan.grid.push_back(static_cast<int>(std::min<int64_t>(n, 1 << 21)));
+  }
+  plan.ranks = ranks_of(options, plan.grid);
+  if (!plan.grid.empty() && plan.ranks.size() > 1)
+    throw Failure(kUsage, "--grid is the cut for one number of ranks; leave it out, or give one with --ranks");
+  plan.shapes = options.sizes;
+  if (plan.shapes.empty())
+    plan.shapes = options.quick ? std::vector<std::string>{"1024", "64x128x128"}
+                                : std::vector<std::string>{"2048", "128x128x256"};
+  plan.orders = options.orders;
+  if (plan.orders.empty())
+    plan.orders = options.quick ? std::vector<std::string>{"c"} : std::vector<std::string>{"c", "f"};
+  plan.strong = options.strong || !options.weak;
+  plan.weak = options.weak || !options.strong;
+  plan.cache = options.cache;
+  return plan;
+}
+
+int repetitions_of(const Options& options) {
+  if (options.repetitions > 0) return options.repetitions;
+  return options.quick ? 3 : 7;
+}
+
+// ---- Measuring --------------------------------------------------------------------------------------------------
+
+Json series_json(const PlannedSeries& series) {
+  Json cells = Json::array();
+  for (const Cell& cell : series.cells) cells.push_back(json_of(cell));
+  return {{"scaling", series.scaling}, {"name", series.name}, {"cells", cells}};
+}
+
+Json run_record(const Options& options, const RunPlan& plan) {
+  Json record = {{"kind", "run"}, {"version", tw_version_string()}, {"begun", utc_now()}};
+  record["command"] = command_line();
+  record["machine"] = machine_facts();
+  record["storage"] = storage_facts(options.folder);
+  const bool strong = std::ranges::count(plan.series, "strong", &PlannedSeries::scaling) > 0;
+  const bool weak = std::ranges::count(plan.series, "weak", &PlannedSeries::scaling) > 0;
+  record["scaling"] = strong && weak ? "strong and weak" : strong ? "strong" : weak ? "weak" : "none";
+  record["cache"] = options.cache;
+  record["repetitions"] = repetitions_of(options);
+  record["series"] = Json::array();
+  for (const PlannedSeries& series : plan.series) record["series"].push_back(series_json(series));
+  return record;
+}
+
+void finish(Campaign& campaign, bool complete, double seconds) {
+  for (const ResultRow& row : result_rows(campaign.results)) campaign.lines.push_back(json_of(row).dump());
+  campaign.add_record({{"kind", "end"}, {"complete", complete}, {"seconds", seconds}});
+}
+
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// The signal that ended it; 0: it is complete. What was found is in `campaign` in any case.
+int measure(const Options& options, const Common& common, Campaign& campaign) {
+  const RunPlan plan = make_plan(plan_options(options));
+  const Launcher launcher = find_launcher(options.program, options.mpiexec);
+  const auto bytes = static_cast<double>(plan.most_bytes);
+  // A method's files and the merged one; the blocks of the ranks, what libraries copy, and the whole array on one rank.
+  check_room_and_memory(options.folder, 2.2 * bytes + (16 << 20), 4 * bytes);
+  campaign.add_record(run_record(options, plan));
+  const ScratchFolder scratch(options.folder);
+  const CampaignOptions how{scratch.path(), options.methods, options.phases, repetitions_of(options),
+                            options.patience_s};
+  const double begin = now_s();
+  int signal = 0;
+  try {
+    Progress progress("methods", common.quiet);
+    run_campaign(launcher, plan, how, progress, campaign);
+  } catch (const Interrupted& interrupted) {
+    signal = interrupted.signal;
+  }
+  finish(campaign, signal == 0, now_s() - begin);
+  return signal;
+}
+
+// ---- Telling ----------------------------------------------------------------------------------------------------
+
+int columns() {
+  winsize size = {};
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40;
+  return known ? std::min<int>(size.ws_col, 160) : 100;
+}
+
+// Refused before anything is measured.
+std::optional<bool> check_out(const std::string& path, bool force, const std::string& from) {
+  if (path.empty() || path == "-") return std::nullopt;
+  check_folder_of(path);
+  return may_replace_picture(path, force, from.empty() ? std::vector<std::string>{} : std::vector{from},
+                             "file that is read");
+}
+
+std::string all_lines(const Campaign& campaign) {
+  std::string text;
+  for (const std::string& line : campaign.lines) text += line + "\n";
+  return text;
+}
+
+Campaign loaded(const std::string& path) {
+  Campaign campaign;
+  campaign.results = load_results(path);
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) campaign.lines.push_back(line);
+  return campaign;
+}
+
+bool any_failed(const Results& results) { return std::ranges::count(results.mishaps, true, &Mishap::failed) > 0; }
+
+int run(const Options& options, const Common& common) {
+  check_names(options.methods, known_methods(), "--methods");
+  check_names(options.phases, kPhases, "--phases");
+  const auto html = check_out(options.html, options.force, options.from);
+  const auto save = check_out(options.save, options.force, options.from);
+  Campaign campaign;
+  int signal = 0;
+  if (options.from.empty()) {
+    signal = measure(options, common, campaign);
+  } else {
+    campaign = loaded(options.from);
+  }
+  if (save) write_picture(options.save, all_lines(campaign), *save);
+  if (html) write_picture(options.html, html_page(campaign.results), *html);
+  if (common.json) {
+    put(all_lines(campaign));
+  } else {
+    put(methods_table(campaign.results, columns()));
+  }
+  flush_output();
+  if (signal != 0) throw Interrupted{signal};
+  return any_failed(campaign.results) ? kInputOutput : kFine;
+}
+
+void add_what(CLI::App& app, Options& options) {
+  app.add_option("--dir", options.folder, "Folder on the storage that is measured; default: this one")
+      ->type_name("DIR");
+  app.add_option("--ranks", options.ranks,
+                 "Most ranks: 1, 2, 4, ... up to it are measured; or a list \"1,2,3\"; default: the cores")
+      ->type_name("N");
+  app.add_option("--grid", options.grid, "How the array is cut, \"2x3\"; then one number of ranks is measured")
+      ->type_name("PXxPY");
+  app.add_option("--size", options.sizes,
+                 "Side of the array, or its shape \"256x256x256\"; several may be given; default 2048 and 128x128x256")
+      ->type_name("S")
+      ->take_all();
+  app.add_option("--order", options.orders, "c (row-major), f (column-major); default: both")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"c", "f"}));
+  app.add_flag("--strong", options.strong, "Only: the same array for all numbers of ranks");
+  app.add_flag("--weak", options.weak, "Only: the same bytes for each rank, a block of half the side");
+  app.add_option("--repeat", options.repetitions, "Repetitions after one for warming up; default 7")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
+  app.add_option("--cache", options.cache,
+                 "What times are of: into and from the page cache, or the storage; default warm")
+      ->check(CLI::IsMember({"warm", "sync", "drop", "direct"}));
+  app.add_option("--methods", options.methods, "Only these, by their ids")->delimiter(',')->type_name("ID");
+  app.add_option("--phases", options.phases, "Only these: write, read, restart, serial, merge, overlap")
+      ->delimiter(',')
+      ->type_name("PHASE");
+  app.add_flag("--quick", options.quick, "Small arrays, row-major, 3 repetitions: less than a minute on two cores");
+}
+
+void add_where_to(CLI::App& app, Options& options) {
+  app.add_option("--html", options.html, "Write the page with plots, groups and advice to this file")
+      ->type_name("FILE");
+  app.add_option("--save", options.save, "Write the records, lines of JSON, to this file")->type_name("FILE");
+  app.add_option("--from", options.from, "Measure nothing: table and page of the records in this file")
+      ->type_name("FILE");
+  app.add_flag("-f,--force", options.force, "Replace FILE also when it is none of this command");
+  app.add_option("--program", options.program, "The program that measures; default: thalweg-methods beside this one")
+      ->type_name("FILE");
+  app.add_option("--mpiexec", options.mpiexec, "What starts ranks, with its options; default: that of its MPI")
+      ->type_name("WORDS");
+  app.add_option("--patience", options.patience_s, "Seconds of silence after which a method has failed; default 600")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("S");
+}
+
+Run add(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_what(app, *options);
+  add_where_to(app, *options);
+  return [options](const Common& common) { return run(*options, common); };
+}
+
+}  // namespace
+
+const Command kMethods = {
+    "methods",
+    "Measure every way of writing a distributed array here, draw it, and say which to use",
+    "Starts the program thalweg-methods under mpiexec with 1, 2, 4, ... ranks. They write one array of 4-byte reals, "
+    "cut "
+    "into blocks, in 21 ways: gathered, a file each, MPI-IO in its levels, parallel HDF5, PnetCDF, and this library's; "
+    "read it back, on other ranks and on another number of ranks, and check every byte. What was not built in is "
+    "told.\n\n"
+    "The methods take turns; a time is the median of all repetitions, with its 95 % confidence interval. The page "
+    "(--html) has scaling plots, the groups of efficient, moderate and inefficient methods, a card for each, and needs "
+    "no network (docs/howto/methods.md).\n\n"
+    "--cache says what is measured. warm: the page cache; sync: until the storage has it; drop: reads from the "
+    "storage, "
+    "too; direct: past the page cache where a method can. All files are in a folder of their own in DIR that is "
+    "removed "
+    "at the end, also after Ctrl-C, when what was finished is told. Needs room for twice the array.",
+    "  lines of JSON instead of one object: the records of docs/design/methods.md\n",
+    "  thalweg methods --quick\n"
+    "  thalweg methods --dir /scratch --ranks 16 --size 8192 --html methods.html --save methods.jsonl\n"
+    "  thalweg methods --from methods.jsonl --html methods.html\n",
+    add};
+
+}  // namespace tool

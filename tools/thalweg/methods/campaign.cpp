@@ -1,0 +1,232 @@
+#include "campaign.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "common.hpp"
+#include "methods/method_table.hpp"
+
+namespace tool {
+namespace {
+
+// What a method costs beside its bytes, in bytes: opening, closing, verifying.
+constexpr double kFixedWork = 4 << 20;
+
+std::vector<std::string> asked_and_built(const Launcher& launcher, const CampaignOptions& options) {
+  std::vector<std::string> ids;
+  for (const Json& method : launcher.description["methods"]) {
+    const std::string id = method.value("id", "");
+    const bool asked = options.methods.empty() || std::ranges::count(options.methods, id) > 0;
+    if (asked && method.value("built", false)) ids.push_back(id);
+  }
+  return ids;
+}
+
+double work_of(const LaunchPlan& launch) {
+  double work = 0;
+  for (const Cell& cell : launch.cells) work += static_cast<double>(cell.bytes()) + kFixedWork;
+  return work;
+}
+
+// One launch: how far it is, what it said.
+class Listener {
+ public:
+  Listener(const LaunchPlan& plan, size_t methods, int repetitions) : plan_(plan) {
+    total_ = work_of(plan) * static_cast<double>(methods) * (repetitions + 1);
+  }
+
+  // Throws Failure when the line is no record, though it looks like one: libraries write to standard output, too.
+  void see(std::string_view line) {
+    if (!line.starts_with('{')) return;
+    add_record(heard_, line);
+    lines_.emplace_back(line);
+    const Json record = Json::parse(line, nullptr, false);
+    const std::string kind = record.value("kind", "");
+    if (kind == "end") ended_ = true;
+    if (kind != "begin") return;
+    lines_.pop_back();
+    done_ = begun_;
+    begun_ += work_of_cell(record);
+    method_ = record.value("method", "");
+  }
+
+  double share() const { return std::min(1.0, done_ / total_); }
+  double work() const { return total_; }
+  const std::string& method() const { return method_; }  // that was begun last
+  const std::vector<std::string>& lines() const { return lines_; }
+  bool ended() const { return ended_; }
+  // Its own words of what went wrong; null: there are none.
+  const Mishap* failure() const {
+    const auto found = std::ranges::find(heard_.mishaps, true, &Mishap::failed);
+    return found == heard_.mishaps.end() ? nullptr : &*found;
+  }
+
+ private:
+  static double work_of_cell(const Json& record) {
+    if (!record.contains("cell") || !record["cell"].contains("shape")) return kFixedWork;
+    double elements = 1;
+    for (const Json& n : record["cell"]["shape"]) elements *= n.is_number() ? n.get<double>() : 1;
+    return elements * 4 + kFixedWork;
+  }
+
+  const LaunchPlan& plan_;
+  Results heard_;
+  std::vector<std::string> lines_;
+  std::string method_;
+  double total_ = 0, begun_ = 0, done_ = 0;
+  bool ended_ = false;
+};
+
+std::vector<std::string> arguments_of(const LaunchPlan& plan, const CampaignOptions& options,
+                                      const std::vector<std::string>& methods) {
+  std::vector<std::string> words = {"--dir", options.folder, "--repeat", std::to_string(options.repetitions)};
+  words.insert(words.end(), {"--cache", plan.cells.front().cache});
+  words.insert(words.end(), {"--methods", fmt::format("{}", fmt::join(methods, ","))});
+  if (!options.phases.empty())
+    words.insert(words.end(), {"--phases", fmt::format("{}", fmt::join(options.phases, ","))});
+  for (const Cell& cell : plan.cells) words.insert(words.end(), {"--cell", cell_argument(cell)});
+  return words;
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string how_it_ended(const LaunchEnd& end, int patience_s) {
+  if (end.silent)
+    return fmt::format("nothing was heard for {} s: it hangs, or takes longer (see --patience)", patience_s);
+  const std::string why = first_line(end.error_text);
+  const std::string said = why.empty() ? std::string() : fmt::format(" and said: {}", why);
+  if (end.signal != 0) return fmt::format("mpiexec ended by signal {} ({}){}", end.signal, strsignal(end.signal), said);
+  // mpiexec tells the signal of a rank as a shell does.
+  if (end.exit_code > 128 && end.exit_code < 128 + 65)
+    return fmt::format("a rank was killed by signal {} ({}){}", end.exit_code - 128, strsignal(end.exit_code - 128),
+                       said);
+  return fmt::format("mpiexec ended with {}{}", end.exit_code, said);
+}
+
+Json failure_record(const LaunchPlan& plan, const std::string& method, const std::string& message) {
+  Json record = {{"kind", "failure"}, {"method", method.empty() ? Json() : Json(method)}, {"cell", nullptr}};
+  record["phase"] = nullptr;
+  record["message"] = fmt::format("with {}: {}", count_text(plan.ranks, "rank"), message);
+  record["rank"] = nullptr;
+  return record;
+}
+
+struct Work {
+  double done = 0, all = 0;
+};
+
+class Runner {
+ public:
+  Runner(const Launcher& launcher, const CampaignOptions& options, Progress& progress, Campaign& campaign)
+      : launcher_(launcher), options_(options), progress_(progress), campaign_(campaign) {}
+
+  void run(const RunPlan& plan) {
+    methods_ = asked_and_built(launcher_, options_);
+    if (methods_.empty())
+      throw Failure(kUsage, fmt::format("none of these methods is built in '{}': {}", launcher_.program,
+                                        fmt::join(options_.methods, ", ")));
+    for (const LaunchPlan& launch : plan.launches) work_.all += work_of(launch);
+    for (const LaunchPlan& launch : plan.launches) {
+      measure(launch);
+      work_.done += work_of(launch);
+    }
+  }
+
+ private:
+  // Without those that fail, until the others go through.
+  void measure(const LaunchPlan& plan) {
+    std::vector<std::string> left = methods_;
+    while (!left.empty()) {
+      const std::string failed = attempt(plan, left);
+      if (failed.empty()) return;
+      std::erase(left, failed);
+    }
+  }
+
+  // The method that failed; "": none, or nobody knows which, and all that was measured is kept.
+  std::string attempt(const LaunchPlan& plan, const std::vector<std::string>& methods) {
+    Listener listener(plan, methods.size(), options_.repetitions);
+    try {
+      const LaunchEnd end = launch(
+          launcher_, plan.ranks, arguments_of(plan, options_, methods),
+          [&](std::string_view line) {
+            listener.see(line);
+            show(plan, listener);
+          },
+          options_.patience_s);
+      clear_folder();
+      if (end.exit_code == 0 && end.signal == 0 && listener.ended()) {
+        keep(listener);
+        return {};
+      }
+      return told_failure(plan, listener, end);
+    } catch (const Interrupted&) {
+      keep(listener);
+      throw;
+    }
+  }
+
+  std::string told_failure(const LaunchPlan& plan, const Listener& listener, const LaunchEnd& end) {
+    const Mishap* said = listener.failure();
+    const std::string method = said != nullptr && !said->method.empty() ? said->method : listener.method();
+    const std::string message = said != nullptr ? said->message : how_it_ended(end, options_.patience_s);
+    if (method.empty())  // before anything was begun: the launch itself is impossible
+      throw Failure(kInputOutput, fmt::format("{} of '{}' could not be started: {}", count_text(plan.ranks, "rank"),
+                                              launcher_.program, message));
+    say(fmt::format("{} with {} failed, and is left out: {}", method, count_text(plan.ranks, "rank"), message));
+    for (const std::string& line : listener.lines())
+      if (is_kind(line, "method") || is_kind(line, "launch")) campaign_.add_line(line);
+    campaign_.add_record(failure_record(plan, method, message));
+    return method;
+  }
+
+  void keep(const Listener& listener) {
+    for (const std::string& line : listener.lines())
+      if (!is_kind(line, "end")) campaign_.add_line(line);
+  }
+
+  static bool is_kind(const std::string& line, const char* kind) {
+    return Json::parse(line, nullptr, false).value("kind", "") == kind;
+  }
+
+  void clear_folder() const {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.folder, error))
+      std::filesystem::remove_all(entry.path(), error);
+  }
+
+  void show(const LaunchPlan& plan, const Listener& listener) {
+    const methods::MethodInfo* info = methods::find_method(listener.method());
+    const std::string title = info == nullptr ? std::string() : ", " + std::string(info->title);
+    progress_.update_share((work_.done + listener.share() * work_of(plan)) / work_.all,
+                           count_text(plan.ranks, "rank") + title);
+  }
+
+  const Launcher& launcher_;
+  const CampaignOptions& options_;
+  Progress& progress_;
+  Campaign& campaign_;
+  std::vector<std::string> methods_;
+  Work work_;
+};
+
+}  // namespace
+
+void Campaign::add_record(const Json& record) { add_line(record.dump()); }
+
+void Campaign::add_line(std::string_view line) {
+  tool::add_record(results, line);
+  lines.emplace_back(line);
+}
+
+void run_campaign(const Launcher& launcher, const RunPlan& plan, const CampaignOptions& options, Progress& progress,
+                  Campaign& campaign) {
+  Runner(launcher, options, progress, campaign).run(plan);
+}
+
+}  // namespace tool
