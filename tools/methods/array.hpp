@@ -46,7 +46,20 @@ struct Run {
 void for_each_run(const Array& array, const Block& block, const std::function<void(const Run&)>& see);
 std::int64_t count_runs(const Array& array, const Block& block);
 
-// The bytes: element i of the array in repetition `seed` is a finite real of 24 bits made of both.
+// One run of elements that two blocks of an array have in common, and that lie one behind the other in the memory of
+// both.
+struct SharedRun {
+  std::int64_t in_first, in_second, length;  // elements
+};
+// In rising order of both.
+void for_each_shared_run(Order order, const Block& first, const Block& second,
+                         const std::function<void(const SharedRun&)>& see);
+std::int64_t count_shared_runs(Order order, const Block& first, const Block& second);
+
+// The bytes: element i (its place in the file that is the array, from 0) in repetition `seed` is the 32-bit real, as
+// this machine stores it,
+//     ((i + 1) * 0x9E3779B97F4A7C15 + seed * 0xD1B54A32D192ED03 modulo 2^64) >> 40,
+// a whole number below 2^24, so that each is finite and exact, and neighbours, ranks and repetitions differ.
 void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<std::byte> memory);
 // Throws std::runtime_error that names the first wrong element.
 void check(const Array& array, const Block& block, std::uint32_t seed, std::span<const std::byte> memory);

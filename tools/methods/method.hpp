@@ -10,7 +10,9 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "array.hpp"
@@ -54,6 +56,8 @@ class Method {
   // Name and version of the library that moves the bytes; "" where that is the C library.
   virtual std::string library() const { return {}; }
   virtual bool can_direct() const { return false; }
+  // Whether the last write() or read() of this process with `direct` really opened a file past the page cache.
+  virtual bool was_direct() const { return false; }
 
   // Collective. Throw Failed. Bytes are where the method's calls put them: synced by who calls, if at all.
   virtual Parts write(const Task& task) = 0;
@@ -74,8 +78,11 @@ class Method {
 // Nonblocking methods can also compute while they write.
 class OverlappingMethod : public Method {
  public:
-  // As write(), but calls `compute` (of this rank, some seconds long) between start and wait, in slices, if it likes.
-  virtual Parts write_while(const Task& task, const std::function<void()>& compute) = 0;
+  // All of this rank's computing, some seconds long. Calls `between` after each of many slices: where a method moves
+  // only while it is asked, it asks there.
+  using Compute = std::function<void(const std::function<void()>& between)>;
+  // As write(), but calls `compute` once between start and wait.
+  virtual Parts write_while(const Task& task, const Compute& compute) = 0;
 };
 
 // The makers: one file each, or an _absent one chosen by CMake. `id` is that of the table.

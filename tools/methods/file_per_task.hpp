@@ -1,0 +1,15 @@
+// Methods 2 and 3.
+#pragma once
+
+#include <memory>
+
+#include "method.hpp"
+
+namespace methods {
+
+std::unique_ptr<Method> make_file_per_task(bool in_folders);
+
+// Files in one sub-folder of method 3, of all methods that are made from then on.
+void set_files_per_folder(int files);
+
+}  // namespace methods

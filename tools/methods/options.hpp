@@ -1,0 +1,55 @@
+// What the program is asked to do.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "array.hpp"
+#include "method.hpp"
+
+namespace methods {
+
+// What is measured of all methods in turn; the number of ranks is that of the launch.
+struct Cell {
+  Array array;
+  std::vector<int> grid;
+};
+
+enum class Phase { write, read, restart, serial, merge, overlap };
+inline constexpr int kPhases = 6;
+const char* name_of(Phase phase);
+const char* name_of(Cache cache);
+
+struct Options {
+  bool describe = false;
+  bool network = false;
+  std::string folder;
+  std::vector<Cell> cells;
+  std::vector<std::string> methods;  // ids; empty: all that are built
+  std::set<Phase> phases;
+  int repetitions = 3;
+  bool warm_up = true;
+  bool keep = false;
+  Cache cache = Cache::warm;
+  std::uint32_t seed = 1;
+  int files_per_folder = 32;
+};
+
+// Wrong options: what is wrong and what would be right.
+struct WrongOptions : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+// There is nothing left to do: the text is for standard output.
+struct HelpWanted : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// `ranks`: how many there are; 0 where that is not known and does not matter.
+Options parse_options(int argc, const char* const* argv, int ranks);
+// Whether --describe is among them: it needs no ranks.
+bool wants_description(int argc, const char* const* argv);
+
+}  // namespace methods

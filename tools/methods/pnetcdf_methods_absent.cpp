@@ -1,0 +1,10 @@
+// The methods of PnetCDF where it was not found.
+#include "method.hpp"
+
+namespace methods {
+
+std::unique_ptr<Method> make_pnetcdf_method(std::string_view /*id*/) {
+  return absent_method("PnetCDF", "install PnetCDF for the same MPI and configure again");
+}
+
+}  // namespace methods

@@ -1,0 +1,10 @@
+// The methods of SIONlib where it was not found.
+#include "method.hpp"
+
+namespace methods {
+
+std::unique_ptr<Method> make_sionlib_method(std::string_view /*id*/) {
+  return absent_method("SIONlib", "install SIONlib with MPI and configure again");
+}
+
+}  // namespace methods

@@ -1,0 +1,25 @@
+// Seconds, and laps of them.
+#pragma once
+
+#include <chrono>
+
+namespace methods {
+
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Seconds since it was made, or asked last.
+class Lap {
+ public:
+  double operator()() {
+    const double since = last_;
+    last_ = now();
+    return last_ - since;
+  }
+
+ private:
+  double last_ = now();
+};
+
+}  // namespace methods
