@@ -19,7 +19,7 @@ demo: ## set up, build, and watch a simulation be killed and restarted
 	@examples/grayscott/run_demo.sh build/release
 
 test: ## set up and run everything that must pass (50 minutes on 2 cores, less the second time)
-	@scripts/setup.sh build mpich openmpi test lint demo python || [ $$? = 3 ] # 3: the stage python is going to be skipped
+	@scripts/setup.sh build mpich openmpi methods test lint browser demo python || [ $$? = 3 ] # 3: the stage python is going to be skipped
 	@scripts/run_tests.sh
 
 test-quick: ## set up, build the release preset and run its tests
@@ -64,11 +64,11 @@ tidy: ## run clang-tidy over src/ and frontends/ (scripts/run_tidy.sh takes othe
 	@scripts/run_tidy.sh
 
 nightly: ## the long checks: a million seeds, all damages, benchmarks, fuzzing (FUZZ_SECONDS=3600 per target), tidy, Clang, sanitizers, valgrind, coverage
-	@scripts/setup.sh build mpich openmpi test lint demo coverage nightly
+	@scripts/setup.sh build mpich openmpi methods test lint browser demo coverage nightly
 	@scripts/run_nightly.sh
 
 coverage: ## run the tests instrumented; the report is build/coverage/coverage.html
-	@scripts/setup.sh build mpi test coverage
+	@scripts/setup.sh build mpich openmpi methods test browser coverage
 	@mkdir -p build
 	@$(call BUILD,coverage) && cmake --build --preset coverage --target coverage
 

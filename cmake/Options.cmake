@@ -24,6 +24,8 @@ option(TW_WITH_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TW_WITH_TOOLS "Build the thalweg command and thalweg-methods" ON)
 set(TW_TOOLS "" CACHE STRING "The folders of tools/ to build; empty: all")
 option(TW_WITH_BENCH "Build the benchmarks" OFF)
+set(TW_METHODS_LIBRARIES "hdf5;pnetcdf;adios2;sionlib" CACHE STRING
+    "What thalweg-methods measures beside this library, where it is found; empty: nothing")
 set(TW_BENCHES "" CACHE STRING "The folders of bench/ to build; empty: all")
 option(TW_WITH_EXAMPLES "Build the examples" OFF)
 option(TW_WITH_PYTHON "Build the extension of the Python package (pip install . does)" OFF)

@@ -31,7 +31,8 @@ INSIDERS = ("tests/", "fuzz/", "bench/plan/", "bench/scale/")
 PROGRAMS = ("tests/", "examples/", "bench/")
 # foreign header -> path prefixes that may include it
 QUARANTINE = {
-    "mpi.h": ("src/group/mpi_", "include/thalweg/group_mpi.h", "frontends/mpi_io/", "frontends/sion/sion_mpi") + PROGRAMS,
+    "mpi.h": ("src/group/mpi_", "include/thalweg/group_mpi.h", "frontends/mpi_io/", "frontends/sion/sion_mpi",
+              "tools/methods/") + PROGRAMS,
     "omp.h": ("src/group/openmp_", "include/thalweg/group_omp.h", "frontends/omp_file/",
               "frontends/sion/sion_omp") + PROGRAMS,
     "liburing.h": ("src/backend/uring_", "src/os/uring_"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what a build needs is on this machine.
 #
-# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi test lint demo bench coverage nightly python; default: build mpi
+# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi methods test lint browser demo bench coverage nightly python; default: build mpi
 #
 # First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
 # installed with apt (through sudo when not root). Elsewhere they are named, and you install them. Packages of Python that
@@ -45,6 +45,14 @@ openmpi-bin|has_command mpiexec.openmpi|Open MPI (programs), as mpiexec.openmpi
 libopenmpi-dev|has_command mpicc.openmpi|Open MPI (compiler wrapper and headers), as mpicc.openmpi
 NEEDS
       ;;
+    methods) cat <<'NEEDS'
+libhdf5-mpich-dev|has_module hdf5-mpich|HDF5 for MPICH
+libhdf5-openmpi-dev|has_module hdf5-openmpi|HDF5 for Open MPI
+libpnetcdf-dev|has_module pnetcdf|PnetCDF for Open MPI
+libjs-chart.js|has_chart_js|Chart.js, of the page that thalweg methods makes
+NEEDS
+      ;;
+    browser) echo 'chromium|has_any_command chromium chromium-browser google-chrome|Chromium, which tries the page of thalweg methods' ;;
     test) cat <<'NEEDS'
 libgtest-dev|has_header gtest/gtest.h|GoogleTest
 python3|has_command python3|Python 3.9 or newer
@@ -79,7 +87,7 @@ python3-venv|has_python_venv|Python 3.10 or newer with venv and ensurepip
 python3-dev|has_python_header|the headers of Python
 NEEDS
       ;;
-    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, test, lint, demo, bench, coverage, nightly, python)" >&2; return 2 ;;
+    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, methods, test, lint, browser, demo, bench, coverage, nightly, python)" >&2; return 2 ;;
   esac
 }
 
@@ -88,6 +96,7 @@ has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; don
 has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
 has_numpy() { python3 -c 'import numpy' 2> /dev/null || /usr/bin/python3 -c 'import numpy' 2> /dev/null; }
+has_chart_js() { [ -f /usr/share/javascript/chart.js/chart.min.js ]; }
 has_compiler() {
   echo '#include <coroutine>
 #include <source_location>' | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1
