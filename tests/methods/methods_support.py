@@ -1,0 +1,142 @@
+"""What the tests of thalweg-methods share: starting it, and its records (docs/design/methods.md).
+
+Environment: TW_MPI_LAUNCH, the launcher of the build; TW_MPI_KIND, which MPI it is; TW_BIN, the folder of the program. TMPDIR may be set.
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(os.environ["TW_BIN"]).resolve() / "thalweg-methods"
+WITHOUT_LIBRARIES = PROGRAM.parent.parent / "tests" / "methods_without_libraries"
+LAUNCH = shlex.split(os.environ["TW_MPI_LAUNCH"])
+TIMEOUT = 120  # seconds: a hang is a failure
+
+PHASES = ("write", "read", "restart", "serial", "merge", "overlap")
+IDS = (
+    "gather", "file-per-task", "file-per-task-dirs", "mpiio-global-0", "mpiio-global-1", "mpiio-global-2", "mpiio-global-3",
+    "mpiio-chunk-0", "mpiio-chunk-1", "mpiio-chunk-2", "mpiio-chunk-3", "hdf5-contiguous-independent",
+    "hdf5-contiguous-collective", "hdf5-chunked-independent", "hdf5-chunked-collective", "mpiio-nonblocking", "pnetcdf",
+    "tw-multifile", "tw-collective", "tw-nonblocking", "tw-vpfile", "adios2", "sionlib",
+)
+# Those whose file has the array at one place; all others are merged.
+GLOBAL = tuple(id for id in IDS if id in ("gather", "mpiio-nonblocking", "pnetcdf", "tw-collective", "tw-nonblocking", "tw-vpfile")
+               or id.startswith(("mpiio-global", "hdf5-contiguous")))
+OVERLAPPING = ("mpiio-nonblocking", "tw-nonblocking")
+
+TEXT, NUMBER, WHOLE, OPTIONAL_TEXT = str, (int, float), int, (str, type(None))
+MEMBERS = {
+    "launch": {"mpi": TEXT, "ranks": WHOLE, "nodes": WHOLE, "thread_level": TEXT},
+    "method": {"id": TEXT, "number": WHOLE, "title": TEXT, "built": bool, "library": OPTIONAL_TEXT, "reason": OPTIONAL_TEXT},
+    "time": {"method": TEXT, "cell": dict, "repetition": WHOLE, "phase": TEXT, "seconds": NUMBER, "parts": dict, "bytes": WHOLE,
+             "cache": TEXT},
+    "facts": {"method": TEXT, "cell": dict, "files": WHOLE, "folders": WHOLE, "file_bytes": WHOLE, "stored_bytes": WHOLE,
+              "hints": dict, "plan": OPTIONAL_TEXT},
+    "skipped": {"method": TEXT, "cell": (dict, type(None)), "phase": OPTIONAL_TEXT, "reason": TEXT},
+    "failure": {"method": OPTIONAL_TEXT, "cell": (dict, type(None)), "phase": OPTIONAL_TEXT, "message": TEXT, "rank": WHOLE},
+    "end": {"complete": bool, "seconds": NUMBER},
+}
+CELL = {"ranks": WHOLE, "grid": list, "shape": list, "order": TEXT, "cache": TEXT}
+
+
+class Launch:
+    """What one launch said. Records are those of standard output, by kind."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+        self.records = {kind: [] for kind in MEMBERS}
+        self.lines = [line for line in out.splitlines() if line.startswith("{")]
+        for line in self.lines:
+            record = json.loads(line)
+            self.records[record["kind"]].append(record)
+
+    def __getattr__(self, kind):
+        return self.__dict__["records"][kind]
+
+
+class MethodsTest(unittest.TestCase):
+    """Each test runs in a fresh folder."""
+
+    maxDiff = 2000
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="methods-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def start(self, ranks, *words, before=(), program=PROGRAM):
+        # A process group of its own, so that nothing of a launch outlives its test.
+        process = subprocess.Popen([*before, *LAUNCH, "-n", str(ranks), program, *map(str, words)], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(end_group, process)
+        return process
+
+    def finish(self, process):
+        try:
+            out, err = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            end_group(process)
+            out, err = process.communicate()
+            self.fail(f"a hang: nothing after {TIMEOUT} s.\n{out[-2000:]}\n{err[-2000:]}")
+        return Launch(process.returncode, out, err)
+
+    def launch(self, ranks, *words, **how):
+        return self.finish(self.start(ranks, *words, **how))
+
+    def measure(self, ranks, *words, **how):
+        """A launch that must succeed and be complete."""
+        launch = self.launch(ranks, "--dir", self.folder, *words, **how)
+        self.assertEqual(launch.code, 0, f"{launch.failure}\n{launch.err[-2000:]}")
+        self.assertEqual(launch.failure, [])
+        self.assertEqual([end["complete"] for end in launch.end], [True])
+        self.assert_well_formed(launch)
+        return launch
+
+    def assert_well_formed(self, launch):
+        for kind, records in launch.records.items():
+            for record in records:
+                self.assert_members(record, MEMBERS[kind])
+                if record.get("cell") is not None:
+                    self.assert_members(record["cell"], CELL)
+        for time in launch.time:
+            self.assert_members(time["parts"], {"open": NUMBER, "transfer": NUMBER, "close": NUMBER})
+            self.assertGreater(time["seconds"], 0)
+            self.assertIn(time["phase"], PHASES)
+            self.assertEqual(time["phase"] == "restart", "readers" in time, time)
+            self.assertEqual(time["phase"] == "overlap", "hidden" in time and "compute_seconds" in time, time)
+        self.assertEqual([method["id"] for method in launch.method], list(IDS))
+
+    def assert_members(self, record, members):
+        for name, kind in members.items():
+            self.assertIn(name, record, record)
+            self.assertIsInstance(record[name], kind, f"{name} of {record}")
+
+
+def end_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def cell(shape, grid, order="c"):
+    return f"shape={'x'.join(map(str, shape))},grid={'x'.join(map(str, grid))},order={order}"
+
+
+def built():
+    """The ids that this build can measure."""
+    said = json.loads(subprocess.run([PROGRAM, "--describe"], check=True, capture_output=True, text=True, timeout=TIMEOUT).stdout)
+    return [method["id"] for method in said["methods"] if method["built"]]
+
+
+def main():
+    if not PROGRAM.exists():
+        print(f"{PROGRAM.name} is not part of this build")
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""What goes wrong is said, ends the launch and hangs nobody: wrong options, folders, a full disk, a killed rank."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from methods_support import PROGRAM, TIMEOUT, MethodsTest, built, cell, main
+
+WRONG_OPTIONS = 2
+ONE = ("--cell", "shape=8x8")
+
+
+class Options(MethodsTest):
+    def refused(self, *words, ranks=2):
+        launch = self.launch(ranks, *words)
+        self.assertEqual(launch.code, WRONG_OPTIONS, f"{words}: {launch.err}")
+        self.assertEqual(launch.lines, [], "records of a launch that did not begin")
+        said = [line for line in launch.err.splitlines() if line.startswith("thalweg-methods: ")]
+        self.assertEqual(len(said), 1, launch.err)
+        return said[0]
+
+    def test_wrong_options_are_named_once_and_end_all_ranks(self):
+        here = ("--dir", self.folder)
+        self.assertIn("--frobnicate", self.refused(*here, *ONE, "--frobnicate"))
+        self.assertIn("no method 'magic'", self.refused(*here, *ONE, "--methods", "gather,magic"))
+        self.assertIn("for 3 ranks", self.refused(*here, "--cell", "shape=8x8,grid=3x1"))
+        self.assertIn("--cell", self.refused(*here))
+
+    def test_wrong_cells(self):
+        # One rank is enough: they are refused before the ranks do anything.
+        for wrong in ("shape=8x", "shape=0x8", "shape=8x8x8x8", "shape=-1", "grid=1x1", "shape=8x8,grid=1", "shape=8,order=g",
+                      "shape=9999999999x9999999999", "shape=8,colour=red", ""):
+            with self.subTest(cell=wrong):
+                self.refused("--dir", self.folder, "--cell", wrong, ranks=1)
+
+    def test_a_folder_that_is_not_there(self):
+        self.assertIn("nowhere", self.refused("--dir", self.folder / "nowhere", *ONE))
+
+
+class Failures(MethodsTest):
+    def failed(self, launch):
+        self.assertNotEqual(launch.code, 0)
+        self.assertGreater(len(launch.failure), 0, launch.err)
+        self.assert_well_formed_failures(launch)
+        self.assertEqual(launch.end, [], "a failed launch is not complete")
+        return launch.failure[0]
+
+    def assert_well_formed_failures(self, launch):
+        for failure in launch.failure:
+            self.assertEqual(set(failure) - {"kind"}, {"method", "cell", "phase", "message", "rank"})
+
+    # Not a question of permissions: root may write wherever that is possible at all.
+    def test_a_folder_that_nobody_can_write_to(self):
+        failure = self.failed(self.launch(2, "--dir", "/proc", *ONE))
+
+        self.assertIn("'/proc'", failure["message"])
+        self.assertIsNone(failure["method"])
+
+    def test_a_full_disk(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        before = self.small_disk(disk)
+        for id in built():
+            with self.subTest(method=id):
+                launch = self.launch(2, "--dir", disk, "--methods", id, "--repeat", "1", "--phases", "write,read", "--cell",
+                                     "shape=1024x1024", before=before)
+                failure = self.failed(launch)
+                self.assertEqual(failure["method"], id)
+                self.assertEqual(failure["cell"]["shape"], [1024, 1024])
+
+    # What makes a program see a file system of 2 MiB there.
+    def small_disk(self, folder):
+        mount = f'mount -t tmpfs -o size=2m none {folder} && exec "$@"'
+        for how in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
+            before = [*how, "sh", "-c", mount, "sh"]
+            try:
+                if subprocess.run([*before, "true"], capture_output=True, timeout=TIMEOUT).returncode == 0:
+                    return before
+            except FileNotFoundError:
+                break
+        self.skipTest("no file system may be mounted here")
+
+    def test_a_killed_rank(self):
+        process = self.start(3, "--dir", self.folder, "--repeat", "1000000", "--methods", "mpiio-global-3,tw-collective,gather",
+                             "--cell", cell((300, 200), (3, 1)))
+        for line in process.stdout:
+            if '"time"' in line:
+                break
+        ranks = self.ranks()
+        self.assertEqual(len(ranks), 3)
+
+        os.kill(ranks[-1], signal.SIGKILL)
+
+        launch = self.finish(process)
+        self.assertNotEqual(launch.code, 0)
+        self.assertEqual(launch.end, [])
+        self.assertNotEqual(launch.err, "", "nothing says what happened")
+        self.wait_for(lambda: not self.ranks(), "the other ranks end")
+
+    # Of this test: by the folder that they were given.
+    def ranks(self):
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if os.path.samefile(process / "exe", PROGRAM) and str(self.folder).encode() in (process / "cmdline").read_bytes():
+                    found.append(int(process.name))
+            except OSError:
+                continue
+        return sorted(found)
+
+    def wait_for(self, is_so, what):
+        for _ in range(200):
+            if is_so():
+                return
+            time.sleep(0.05)
+        self.fail(f"10 seconds were not enough until {what}")
+
+
+if __name__ == "__main__":
+    main()
