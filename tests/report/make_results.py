@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes records as a run of `thalweg methods` has them (docs/design/methods.md), of a machine that does not exist.
 
-Usage: make_results.py [--kind full|one-cell|sizes|hostile] [--seed N] > results.jsonl
+Usage: make_results.py [--kind full|scaling|one-cell|sizes|hostile] [--methods ID,ID,...] [--seed N] > results.jsonl
 
 full: all methods of tools/methods/method_table.cpp on 1, 2, 4 and 8 ranks, strong and weak scaling, both orders; some are
 not built, fail or are skipped. The same arguments give the same bytes.
@@ -101,6 +101,8 @@ def facts(method, outcome, c):
 
 
 def cells_of(kind):
+    if kind == "scaling":
+        return [cell(ranks, [256, 256]) for ranks in (2, 4)]
     if kind == "one-cell":
         return [cell(2, [1024, 1024])]
     if kind == "sizes":
@@ -114,7 +116,7 @@ def head(kind, cells, repetitions):
     yield {"kind": "run", "version": "0.4.0", "begun": "2026-03-02T10:15:00Z", "command": "thalweg methods --ranks 1,2,4,8 --size 4096 --strong --weak",
            "machine": {"cpu": "Example CPU 8-Core @ 3.00GHz", "cores": 8, "memory_bytes": 32 << 30, "kernel": "Linux 6.1.0", "host_nodes": 1},
            "storage": {"path": "/scratch/example", "kind": "ext4", "identity": "ext4-1234", "free_bytes": 200 << 30},
-           "scaling": {"full": "strong+weak"}.get(kind, "none"), "cache": "warm", "repetitions": repetitions, "profile": "/home/user/.config/thalweg/storage.json"}
+           "scaling": {"full": "strong+weak", "scaling": "strong"}.get(kind, "none"), "cache": "warm", "repetitions": repetitions, "profile": "/home/user/.config/thalweg/storage.json"}
     for ranks in sorted({c["ranks"] for c in cells}):
         yield {"kind": "launch", "mpi": "MPICH Version: 4.0.2", "ranks": ranks, "nodes": 1, "thread_level": "multiple"}
         for number, method, title, needs, _ in methods():
@@ -129,15 +131,15 @@ def mishaps(cells):
     yield {"kind": "skipped", "method": "gather", "cell": last, "phase": None, "reason": "the array does not fit into half of the memory of one rank"}
 
 
-def records(kind, seed):
+def records(kind, seed, chosen):
     rng = random.Random(seed)
-    repetitions = 7 if kind == "full" else 3
+    repetitions = {"full": 7, "scaling": 6}.get(kind, 3)
     cells = cells_of(kind)
     yield from head(kind, cells, repetitions)
     left_out = {"hdf5-chunked-independent", "gather"} if kind == "full" else set()
     for c in cells:
         for _, method, _, needs, outcome in methods():
-            if needs in ABSENT or (c is cells[-1] and method in left_out):
+            if needs in ABSENT or (chosen and method not in chosen) or (c is cells[-1] and method in left_out):
                 continue
             yield facts(method, outcome, c)
             yield from times(rng, method, outcome, c, repetitions)
@@ -172,10 +174,14 @@ def hostile(records_of):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kind", choices=["full", "one-cell", "sizes", "hostile"], default="full")
+    parser.add_argument("--kind", choices=["full", "scaling", "one-cell", "sizes", "hostile"], default="full")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--methods", help="only these have times, ids with commas")
     asked = parser.parse_args()
-    made = hostile(records("one-cell", asked.seed)) if asked.kind == "hostile" else records(asked.kind, asked.seed)
+    chosen = set(asked.methods.split(",")) if asked.methods else None
+    made = records("one-cell" if asked.kind == "hostile" else asked.kind, asked.seed, chosen)
+    if asked.kind == "hostile":
+        made = hostile(made)
     for record in made:
         sys.stdout.write(json.dumps(record) + "\n")
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
+#include <set>
 #include <utility>
 
 namespace tool {
@@ -59,13 +59,15 @@ bool are_apart(std::span<const double> sorted, const std::vector<size_t>& cuts, 
   return true;
 }
 
-// Median over all rows of half the width of the interval, ln.
+// Median over all rows of half the width of the interval, ln; a mean over cells is off by less.
 double noise_of(const std::vector<const ResultRow*>& rows) {
   std::vector<double> widths;
+  std::set<Cell> cells;
+  for (const ResultRow* row : rows) cells.insert(row->cell);
   for (const ResultRow* row : rows) {
     if (row->seconds.n > 1) widths.push_back((log_of(row->seconds.high) - log_of(row->seconds.low)) / 2);
   }
-  return estimate(widths).median;
+  return cells.empty() ? 0 : estimate(widths).median / std::sqrt(static_cast<double>(cells.size()));
 }
 
 std::vector<GroupedMethod> ratios_of(const std::vector<const ResultRow*>& rows) {

@@ -26,7 +26,7 @@ struct Grouping {
   std::string phase;
   std::vector<GroupedMethod> methods;  // the best first
   std::vector<double> borders;         // ratios between the groups: one less than there are groups
-  double noise = 0;                    // ln: what medians may be off by, from their intervals
+  double noise = 0;                    // ln: what ratios may be off by, from the intervals of the medians
 
   const GroupedMethod* find(std::string_view id) const;
   int groups() const { return methods.empty() ? 0 : static_cast<int>(borders.size()) + 1; }

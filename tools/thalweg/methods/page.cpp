@@ -90,8 +90,8 @@ std::string speed_text(double mib_per_second) {
 }
 
 std::string seconds_text(double seconds) {
-  if (seconds < 0.9995) return fmt::format("{:.3g} ms", seconds * 1e3);
-  return fmt::format("{:.3g} s", seconds);
+  if (seconds < 0.9995) return fmt::format("{:#.3g} ms", seconds * 1e3);
+  return fmt::format("{:#.3g} s", seconds);
 }
 
 std::string open_table(std::string_view caption, std::string_view columns) {

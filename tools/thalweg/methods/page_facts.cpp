@@ -130,23 +130,34 @@ std::string hints_text(const std::map<std::string, std::string>& hints) {
   return html;
 }
 
+const FactsRecord* find_facts(const Report& report, const std::string& method, const Cell& cell) {
+  const auto& facts = report.results().facts;
+  const auto found =
+      std::ranges::find_if(facts, [&](const FactsRecord& f) { return f.method == method && f.cell == cell; });
+  return found == facts.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 void add_hints(std::string& html, const Report& report) {
   html += "<section id=\"hints\" aria-labelledby=\"hints-h\"><h2 id=\"hints-h\">What the libraries really did</h2>\n";
   const Cell* cell = largest_cell(report);
-  std::string rows;
+  std::vector<std::pair<std::string, std::string>> told;  // the same hints and plan; of whom
   for (const MethodFound& method : report.methods()) {
-    for (const FactsRecord& facts : report.results().facts) {
-      const bool told = facts.method == method.id && cell != nullptr && facts.cell == *cell &&
-                        (!facts.hints.empty() || !facts.plan.empty());
-      if (!told) continue;
-      rows += fmt::format(
-          "<tr><th scope=\"row\" class=\"name\">{}</th><td class=\"name\">{}</td><td class=\"name\">{}</td></tr>\n",
-          escaped(method.title), hints_text(facts.hints), escaped(facts.plan));
-      break;
+    const FactsRecord* facts = cell == nullptr ? nullptr : find_facts(report, method.id, *cell);
+    if (facts == nullptr || (facts->hints.empty() && facts->plan.empty())) continue;
+    const std::string text = fmt::format("<td class=\"name\">{}</td><td class=\"name\">{}</td>",
+                                         hints_text(facts->hints), escaped(facts->plan));
+    const auto same = std::ranges::find(told, text, &std::pair<std::string, std::string>::first);
+    if (same == told.end()) {
+      told.emplace_back(text, escaped(method.title));
+    } else {
+      same->second += "<br>" + escaped(method.title);
     }
   }
+  std::string rows;
+  for (const auto& [text, who] : told)
+    rows += fmt::format("<tr><th scope=\"row\" class=\"name\">{}</th>{}</tr>\n", who, text);
   if (rows.empty()) {
     html += "<p>No library told of any in this run.</p></section>\n";
     return;
@@ -166,11 +177,7 @@ void add_mishaps(std::string& html, const Report& report) {
     html += "<h3>Not built</h3><ul>\n";
     for (const MethodFound& method : report.methods()) {
       if (method.built) continue;
-      std::string_view reason = method.reason;
-      if (constexpr std::string_view kSaid = "not built: "; reason.starts_with(kSaid))
-        reason.remove_prefix(kSaid.size());
-      html += fmt::format("<li><b>{}</b>: {}</li>\n", escaped(method.title),
-                          reason.empty() ? "no reason was given" : escaped(reason));
+      html += fmt::format("<li><b>{}</b>: {}</li>\n", escaped(method.title), escaped(reason_of(method)));
     }
     html += "</ul>\n";
   }

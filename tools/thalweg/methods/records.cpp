@@ -35,48 +35,48 @@ bool as_count(const Json& value, int64_t* count) {
 
 }  // namespace
 
-void Record::refuse(const char* name, const std::string& why) const {
-  throw Failure(kDamaged, fmt::format("{} record: '{}' {}", printable(kind_), name, why));
+void Record::refuse(const std::string& name, const std::string& why) const {
+  throw Failure(kDamaged, fmt::format("{} record: '{}' {}", printable(kind_), printable(name.substr(0, kShown)), why));
 }
 
-bool Record::has(const char* name) const {
+bool Record::has(const std::string& name) const {
   const auto found = object_.find(name);
   return found != object_.end() && !found->is_null();
 }
 
-const Json& Record::member(const char* name) const {
+const Json& Record::member(const std::string& name) const {
   const auto found = object_.find(name);
   if (found == object_.end()) refuse(name, "is missing");
   return *found;
 }
 
-Record Record::part(const char* name) const {
+Record Record::part(const std::string& name) const {
   const Json& value = member(name);
   if (!value.is_object()) refuse(name, fmt::format("is {}, not an object", shown(value)));
   return {value, kind_};
 }
 
-std::string Record::text(const char* name) const {
+std::string Record::text(const std::string& name) const {
   const Json& value = member(name);
   if (!value.is_string()) refuse(name, fmt::format("is {}, not text", shown(value)));
   return value.get<std::string>();
 }
 
-std::string Record::text_or_empty(const char* name) const { return has(name) ? text(name) : std::string(); }
+std::string Record::text_or_empty(const std::string& name) const { return has(name) ? text(name) : std::string(); }
 
-std::string Record::word(const char* name) const {
+std::string Record::word(const std::string& name) const {
   std::string value = text(name);
   if (value.empty()) refuse(name, "is empty");
   return value;
 }
 
-bool Record::truth(const char* name) const {
+bool Record::truth(const std::string& name) const {
   const Json& value = member(name);
   if (!value.is_boolean()) refuse(name, fmt::format("is {}, not true or false", shown(value)));
   return value.get<bool>();
 }
 
-int64_t Record::count(const char* name, int64_t least, int64_t most) const {
+int64_t Record::count(const std::string& name, int64_t least, int64_t most) const {
   const Json& value = member(name);
   int64_t found = 0;
   if (!as_count(value, &found) || found < least || found > most)
@@ -84,20 +84,20 @@ int64_t Record::count(const char* name, int64_t least, int64_t most) const {
   return found;
 }
 
-int64_t Record::count_or(const char* name, int64_t otherwise) const {
+int64_t Record::count_or(const std::string& name, int64_t otherwise) const {
   return has(name) ? count(name, 0, INT64_MAX) : otherwise;
 }
 
-double Record::number(const char* name) const {
+double Record::number(const std::string& name) const {
   const Json& value = member(name);
   const double found = value.is_number() ? value.get<double>() : -1;
   if (!std::isfinite(found) || found < 0) refuse(name, fmt::format("is {}, not a number from 0 on", shown(value)));
   return found;
 }
 
-double Record::number_or_zero(const char* name) const { return has(name) ? number(name) : 0; }
+double Record::number_or_zero(const std::string& name) const { return has(name) ? number(name) : 0; }
 
-std::vector<int64_t> Record::counts(const char* name, size_t most_entries, int64_t most) const {
+std::vector<int64_t> Record::counts(const std::string& name, size_t most_entries, int64_t most) const {
   const Json& value = member(name);
   const bool fits = value.is_array() && !value.empty() && value.size() <= most_entries;
   if (!fits) refuse(name, fmt::format("is {}, not a list of 1 to {} numbers", shown(value), most_entries));
@@ -111,7 +111,7 @@ std::vector<int64_t> Record::counts(const char* name, size_t most_entries, int64
   return found;
 }
 
-Cell Record::cell(const char* name) const {
+Cell Record::cell(const std::string& name) const {
   const Record record = part(name);
   Cell cell;
   cell.ranks = static_cast<int>(record.count("ranks", 1, kMostRanks));

@@ -14,23 +14,24 @@ class Record {
  public:
   Record(const Json& object, std::string kind) : object_(object), kind_(std::move(kind)) {}
 
-  bool has(const char* name) const;  // and it is not null
-  Record part(const char* name) const;
-  const Json& member(const char* name) const;
+  bool has(const std::string& name) const;  // and it is not null
+  Record part(const std::string& name) const;
+  const Json& member(const std::string& name) const;
 
-  std::string text(const char* name) const;
-  std::string text_or_empty(const char* name) const;  // missing or null: ""
-  std::string word(const char* name) const;           // as text, not empty
-  bool truth(const char* name) const;
-  int64_t count(const char* name, int64_t least, int64_t most) const;
-  int64_t count_or(const char* name, int64_t otherwise) const;  // missing or null: `otherwise`; at least 0
-  double number(const char* name) const;                        // finite, at least 0
-  double number_or_zero(const char* name) const;
-  std::vector<int64_t> counts(const char* name, size_t most_entries, int64_t most) const;  // 1 or more, each at least 1
-  Cell cell(const char* name) const;
+  std::string text(const std::string& name) const;
+  std::string text_or_empty(const std::string& name) const;  // missing or null: ""
+  std::string word(const std::string& name) const;           // as text, not empty
+  bool truth(const std::string& name) const;
+  int64_t count(const std::string& name, int64_t least, int64_t most) const;
+  int64_t count_or(const std::string& name, int64_t otherwise) const;  // missing or null: `otherwise`; at least 0
+  double number(const std::string& name) const;                        // finite, at least 0
+  double number_or_zero(const std::string& name) const;
+  std::vector<int64_t> counts(const std::string& name, size_t most_entries,
+                              int64_t most) const;  // 1 or more, each at least 1
+  Cell cell(const std::string& name) const;
 
  private:
-  [[noreturn]] void refuse(const char* name, const std::string& why) const;
+  [[noreturn]] void refuse(const std::string& name, const std::string& why) const;
 
   const Json& object_;
   std::string kind_;

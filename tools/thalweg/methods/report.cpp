@@ -112,6 +112,12 @@ bool is_ours(const std::string& method) {
   return info != nullptr && info->ours;
 }
 
+std::string reason_of(const MethodFound& method) {
+  static constexpr std::string_view kSaid = "not built: ";
+  if (method.reason.empty()) return "no reason was given";
+  return method.reason.starts_with(kSaid) ? method.reason.substr(kSaid.size()) : method.reason;
+}
+
 CellHeadings headings_of(const std::vector<Cell>& cells) {
   CellHeadings headings;
   if (cells.empty()) return headings;

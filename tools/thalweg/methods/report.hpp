@@ -48,6 +48,9 @@ class Report {
 
 bool is_ours(const std::string& method);  // Thalweg's, by the table of methods
 
+// Why a method is not built, without saying again that it is not.
+std::string reason_of(const MethodFound& method);
+
 // What cells have in common, and what tells each from the others, as few words as do.
 struct CellHeadings {
   std::string common;                           // "4096x4096, order c, cache warm"

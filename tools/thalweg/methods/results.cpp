@@ -73,7 +73,7 @@ void add_facts(Results& results, const Record& record) {
   facts.plan = record.text_or_empty("plan");
   if (record.has("hints")) {
     const Record hints = record.part("hints");
-    for (const auto& [name, value] : record.member("hints").items()) facts.hints[name] = hints.text(name.c_str());
+    for (const auto& [name, value] : record.member("hints").items()) facts.hints[name] = hints.text(name);
   }
   results.facts.push_back(std::move(facts));
 }

@@ -20,7 +20,12 @@ std::string spread_text(const Estimate& seconds) {
   return percent > 99 ? " >99%" : fmt::format(" ±{:.0f}%", percent);
 }
 
-std::string speed_text(double mib) { return mib < 99.95 ? fmt::format("{:.1f}", mib) : fmt::format("{:.0f}", mib); }
+// At most 5 characters for what is measured today.
+std::string speed_text(double mib) {
+  if (mib < 99.95) return fmt::format("{:.1f}", mib);
+  if (mib < 99'999.5) return fmt::format("{:.0f}", mib);
+  return mib < 9'999'999.5 ? fmt::format("{:.0f}k", mib / 1000) : fmt::format("{:.0e}", mib);
+}
 
 std::string entry(const Report& report, const std::string& method, const std::string& phase, const Cell& cell) {
   const ResultRow* row = report.find(method, phase, cell);
@@ -95,8 +100,7 @@ void add_not_built(std::string& text, const Results& results) {
     if (method.built) continue;
     if (first) text += "\nnot built\n";
     first = false;
-    text += fmt::format("  {} {}: {}\n", method.number, printable(method.id),
-                        method.reason.empty() ? "no reason was given" : printable(method.reason));
+    text += fmt::format("  {} {}: {}\n", method.number, printable(method.id), printable(reason_of(method)));
   }
 }
 
@@ -109,8 +113,8 @@ std::string methods_table(const Results& results, int columns) {
     add_phase(text, report, phase, static_cast<size_t>(std::max(columns, kLeastColumns)));
   if (!text.empty()) {
     text +=
-        "\n* fastest of its cell; ± half of the interval that has the median with 95 % confidence (of fewer than 6 "
-        "times: of least and most)\n";
+        "\n* fastest of its cell\n± half of the interval that has the median with 95 % confidence\n"
+        "  (of fewer than 6 times: of that from the least to the most)\n";
   } else {
     text = "nothing was measured\n";
   }
