@@ -1,7 +1,6 @@
 #include "scale/machine.hpp"
 
-#include <algorithm>
-
+#include "file/simulated_multifile.hpp"
 #include "plan/counting_new.hpp"
 #include "support/clock.hpp"
 #include "support/scratch.hpp"
@@ -10,28 +9,12 @@ namespace bench {
 
 namespace {
 
-thalweg::SimOptions options_of(std::int64_t tasks, std::int64_t tasks_per_process) {
-  thalweg::SimOptions options;
-  options.tasks = tasks;
-  options.tasks_per_process = tasks_per_process;
-  options.processes_per_node = kTasksPerNode / tasks_per_process;
-  options.shuffled = false;
-  options.closed = true;
-  options.costs.emplace();
-  return options;
-}
+using thalweg::Direction;
+using thalweg::SimulatedBytes;
+using thalweg::SimulatedMachine;
 
-// All clocks where the last one is, all counts at nothing.
-double begin_together(thalweg::SimLedger& ledger) {
-  double latest = 0;
-  for (const thalweg::SimTask& task : ledger.tasks) latest = std::max(latest, task.clock_ns);
-  for (thalweg::SimTask& task : ledger.tasks) {
-    task = {};
-    task.clock_ns = latest;
-  }
-  ledger.collectives = 0;
-  return latest;
-}
+// As many aggregators as there are servers; each may use what a task may use at all.
+const std::string kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB,forwarding=";
 
 }  // namespace
 
@@ -47,35 +30,44 @@ nlohmann::json to_json(const Cost& cost) {
           {"simulated_in", cost.simulated_in}};
 }
 
-void must_be_ok(const thalweg::Status& status, const char* what) {
-  if (!status.ok()) give_up(std::string(what) + ": " + status.message());
+Cost cost_of(const std::function<thalweg::Result<thalweg::SimulatedCost>()>& operation) {
+  const double started = now();
+  const auto found = operation();
+  if (!found.has_value()) give_up("simulation: " + found.status().message());
+  Cost cost{found.value()};
+  cost.simulated_in = now() - started;
+  cost.heap_mean = static_cast<double>(most_bytes()) / static_cast<double>(cost.tasks);
+  return cost;
 }
 
-Machine::Machine(std::int64_t tasks, Bytes bytes, std::int64_t tasks_per_process)
-    : world_(options_of(tasks, tasks_per_process)),
-      storage_(thalweg::SimStorage::make(
-          bytes == Bytes::kept ? thalweg::make_memory_backend() : thalweg::make_hollow_backend(), {},
-          world_.ledger())) {}
+SharedFileCosts shared_file(std::int64_t tasks, const std::string& forwarding) {
+  begin_counting();
+  SimulatedMachine machine(tasks, SimulatedBytes::forgotten);
+  thalweg::SimulatedSharedFile file(machine, {kPieces, kPieceBytes, 0}, kHints + forwarding);
+  SharedFileCosts costs;
+  costs.open = cost_of([&] { return file.open(); });
+  costs.write = cost_of([&] { return file.move(Direction::write); });
+  costs.read = cost_of([&] { return file.move(Direction::read); });
+  return costs;
+}
 
-Cost Machine::measure(const std::function<thalweg::Status()>& what) {
-  thalweg::SimLedger& ledger = world_.ledger();
-  const double begin = begin_together(ledger);
-  const double started = now();
-  must_be_ok(what(), "simulation");
-  Cost cost;
-  cost.tasks = tasks();
-  cost.simulated_in = now() - started;
-  double end = 0;
-  for (const thalweg::SimTask& task : ledger.tasks) {
-    end = std::max(end, task.clock_ns);
-    cost.messages_most = std::max(cost.messages_most, static_cast<double>(task.messages));
-    cost.messages_mean += static_cast<double>(task.messages) / static_cast<double>(tasks());
-    cost.bytes_most = std::max(cost.bytes_most, static_cast<double>(task.bytes));
-    cost.received_most = std::max(cost.received_most, static_cast<double>(task.most_received));
-  }
-  cost.seconds = (end - begin) * 1e-9;
-  cost.collectives = static_cast<double>(ledger.collectives);
-  cost.heap_mean = static_cast<double>(most_bytes()) / static_cast<double>(tasks());
+Cost create_multifile(std::int64_t tasks, std::int64_t tasks_per_process) {
+  begin_counting();
+  SimulatedMachine machine(tasks, SimulatedBytes::kept, {}, tasks_per_process);
+  return cost_of([&] { return thalweg::simulate_multifile_create(machine, tasks_per_process); });
+}
+
+Cost file_per_task(std::int64_t tasks) {
+  begin_counting();
+  SimulatedMachine machine(tasks, SimulatedBytes::forgotten);
+  return cost_of([&] { return thalweg::simulate_own_files(machine, Direction::write, kTaskBytes); });
+}
+
+Cost gather_and_write(std::int64_t tasks) {
+  SimulatedMachine machine(tasks, SimulatedBytes::forgotten);
+  Cost cost = cost_of([&] { return thalweg::simulate_gather(machine, Direction::write, kTaskBytes); });
+  cost.collectives = 2;
+  cost.heap_mean = static_cast<double>(kTaskBytes);  // and what task 0 receives
   return cost;
 }
 

@@ -34,6 +34,7 @@ struct Options {
 
 constexpr double kMebi = 1 << 20;
 constexpr std::int64_t kAggregators = 16;
+constexpr std::uint64_t kAggregatorBytes = std::uint64_t{64} << 20;
 
 using Curve = std::vector<Cost>;  // by number of tasks: 1, 4, 16, ...
 using Curves = std::map<std::string, Curve>;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "export.h"
+#include "file.h"
 #include "multifile.h"
 #include "status.h"
 
@@ -38,6 +39,68 @@ typedef struct tw_sim_report {
  * something else was read than was written. Since 0.1. */
 TW_API tw_status tw_sim_multifile(int64_t tasks, int64_t tasks_per_process, int64_t bytes_per_file, uint64_t seed,
                                   const tw_multifile_config* config, tw_sim_report* report);
+
+/* ---- What a collective would take on a larger machine -------------------------------------------------------------
+ */
+
+/* A machine. Zero-initialise, set struct_size, then what is known: a member that is 0 has its default, which is of the
+ * order of a cluster of today. Times in nanoseconds. */
+typedef struct tw_sim_machine {
+  size_t struct_size;
+  int64_t tasks_per_node; /* neighbours in rank; default 64 */
+  double send_ns;         /* of a core, for each message, on either side */
+  double node_latency_ns; /* of a message within a node */
+  double node_byte_ns;    /* of a byte within a node, each process */
+  double latency_ns;      /* of a message between nodes */
+  double byte_ns;         /* of a byte between nodes, all processes of a node together, in either direction */
+  int64_t servers;        /* of the storage; a file is striped over all of them */
+  int64_t stripe_bytes;   /* to a server, then to the next one; also what a lock of a file covers */
+  double request_ns;      /* to storage and back */
+  double server_ns;       /* of a server, for each operation */
+  double server_byte_ns;  /* of a server, for each byte */
+  double handover_ns;     /* of a lock from one node to another */
+  double open_ns;         /* of the metadata server, to open a file; all take turns at it */
+  double create_ns;       /* the same to make one */
+} tw_sim_machine;
+
+typedef int32_t tw_sim_way;
+enum {
+  TW_SIM_COLLECTIVE = 0,  /* one shared file, by two-phase I/O with an aggregator for each server */
+  TW_SIM_INDEPENDENT = 1, /* one shared file, each task on its own, a call for each piece */
+  TW_SIM_MULTIFILE = 2,   /* a multifile, a logical file of each task */
+  TW_SIM_FILE_PER_TASK = 3,
+  TW_SIM_GATHER = 4 /* task 0 moves the bytes of all */
+};
+
+/* What all tasks do. Zero-initialise, then set struct_size. */
+typedef struct tw_sim_access {
+  size_t struct_size;
+  tw_sim_way way;
+  tw_direction direction;
+  int64_t tasks;             /* 1 .. 2^20 */
+  int64_t tasks_per_process; /* 0: one */
+  int64_t pieces;            /* of each task, 1 .. 2^20 */
+  int64_t piece_bytes;       /* 1 .. 64 MiB; of a task at most 64 MiB, of all at most 16 GiB */
+  int64_t in_turn;           /* so many neighbours in rank have their pieces in turn in a shared file, those of the next
+                                ones lie behind; 0: all */
+} tw_sim_access;
+
+/* Seconds of the simulated machine: from the first task's begin to the last one's end. */
+typedef struct tw_sim_prediction {
+  size_t struct_size; /* set before the call */
+  double open_seconds, transfer_seconds, close_seconds;
+} tw_sim_prediction;
+
+/* Predicts what an access takes: the engine runs on simulated tasks with virtual clocks, network and storage are models
+ * (docs/design/simulation.md says what they leave out). Copying and computing of the tasks take no time there. Files of
+ * tasks and the gather are models of a few lines.
+ * machine           NULL: all defaults. Borrowed during the call, as `access` is
+ * prediction [out]  filled up to its struct_size, on success only
+ * Call: independent. Blocking: a second for 10000 tasks or 200 MiB of pieces, about. Threads: any number of calls at
+ * once; they share nothing.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_NO_MEMORY, or the failure of the simulated tasks. Since 0.1. */
+TW_API tw_status tw_sim_predict(const tw_sim_machine* machine, const tw_sim_access* access,
+                                tw_sim_prediction* prediction);
 
 #ifdef __cplusplus
 }
