@@ -73,6 +73,7 @@ class SimulatedMultifile {
       } else {
         TW_ASSIGN_OR_RETURN(LogicalWriter * writer, file->writing->current_or_first());
         TW_RETURN_IF_ERROR(file->writing->write(*writer, memory_));
+        TW_RETURN_IF_ERROR(file->writing->flush());  // else closing moves what is left
       }
     }
     return {};

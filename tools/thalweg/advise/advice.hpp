@@ -1,0 +1,49 @@
+// Which method to use: each one's time with what it is made of, why others are out of the question, and warnings.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "request.hpp"
+#include "scale.hpp"
+
+namespace tool {
+
+struct Part {
+  std::string what;  // for people
+  double seconds = 0;
+};
+
+struct Choice {
+  const methods::MethodInfo* method = nullptr;
+  double seconds = 0;
+  std::vector<Part> parts;  // the largest first
+  std::string reason;       // one sentence
+  std::vector<std::string> warnings;
+};
+
+struct Ruled {
+  const methods::MethodInfo* method = nullptr;
+  std::string why;
+};
+
+struct Advice {
+  Cell cell;
+  std::vector<Choice> choices;  // the quickest first; never empty
+  std::vector<Ruled> out;
+  std::vector<std::string> notes;     // on all of it: what was assumed
+  const Choice* one_array = nullptr;  // the quickest that leaves the array in its order as one file; null: none does
+};
+
+// Throws Failure: nothing is left to choose from.
+Advice advise(const Request& request, const Machine& machine);
+
+// Why a method makes no sense for such data; "": it does.
+std::string ruled_out(const methods::MethodInfo& method, const std::string& pattern);
+// What to mind with this method (advise/warnings.cpp).
+std::vector<std::string> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell);
+// What the best method takes of the time of the program, and whether that can be hidden; empty where nothing was told of
+// that.
+std::vector<std::string> duty_of(const Advice& advice, const Request& request);
+
+}  // namespace tool

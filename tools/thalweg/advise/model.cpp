@@ -1,0 +1,238 @@
+#include "model.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <ranges>
+
+#include "methods/array.hpp"
+#include "nnls.hpp"
+
+namespace tool {
+namespace {
+
+constexpr size_t kLeastCells = 3;  // fewer tell nothing of six constants
+
+double meetings_of(const methods::MethodInfo& method, const Load& load) {
+  if (load.ranks < 2) return 0;
+  // Ranks that wait for a core make each step of a meeting wait: as in src/plan/cost_model.cpp.
+  const double crowd = load.ranks > load.cores ? 4 * load.ranks / load.cores : 1;
+  const double calls = method.id == "mpiio-global-1" ? std::max(1.0, load.runs / load.ranks) : 1;
+  return calls * std::bit_width(static_cast<uint64_t>(load.ranks)) * crowd;
+}
+
+double stretches_of(const methods::MethodInfo& method, std::string_view phase, const Load& load) {
+  if (method.outcome == methods::Outcome::global_array) return load.runs;
+  return phase == "restart" ? load.cuts : load.ranks;
+}
+
+// Places where the parts of two cuts of `n` begin, together.
+double parts_of_both(int64_t n, int64_t a, int64_t b) {
+  std::vector<int64_t> begins;
+  for (const int64_t parts : {a, b})
+    for (int64_t part = 0; part < parts; ++part) begins.push_back(n * part / parts);
+  std::ranges::sort(begins);
+  return static_cast<double>(std::ranges::unique(begins).begin() - begins.begin());
+}
+
+Json json_of(const Constants& constants) {
+  Json json = Json::object();
+  for (size_t j = 0; j < kTerms; ++j)
+    if (constants[j] > 0) json[kTermNames[j]] = constants[j];
+  return json;
+}
+
+// Empty: it has a member that is no number, or negative.
+Constants constants_of(const Json& json) {
+  Constants constants(kTerms, 0);
+  if (!json.is_object()) return {};
+  for (size_t j = 0; j < kTerms; ++j) {
+    if (!json.contains(kTermNames[j])) continue;
+    const Json& value = json[kTermNames[j]];
+    if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e9) return {};
+    constants[j] = value.get<double>();
+  }
+  return constants;
+}
+
+Constants guesses_for(const methods::MethodInfo& method, const Primitives& known) {
+  const bool own_files = method.outcome == methods::Outcome::separate;
+  const bool one_by_one = method.id.ends_with("-0") || method.id.ends_with("-1");
+  const bool gathers = method.id == "gather";
+  Constants guess(kTerms, 0);
+  guess[kFixed] = 3 * known.open;
+  guess[kPerRank] = own_files ? known.open : known.open / 2;
+  guess[kMeeting] = 10 * known.message;
+  guess[kByte] = known.byte * (gathers ? 1.5 : 0.5);
+  guess[kSharedByte] = known.byte * (method.collective ? 1.5 : 1);
+  guess[kRun] = one_by_one ? known.call : known.call / 4;
+  return guess;
+}
+
+std::string text_of(const Json& json, const char* name) {
+  return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
+}
+
+double number_of(const Json& json, const char* name, double otherwise) {
+  if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return otherwise;
+  const double value = json[name].get<double>();
+  return value > 0 && value < 1e12 ? value : otherwise;
+}
+
+}  // namespace
+
+const std::array<const char*, kTerms> kTermNames = {"fixed", "per_rank", "meeting", "byte", "shared_byte", "run"};
+
+std::string term_meaning(const methods::MethodInfo& method, Term term) {
+  switch (term) {
+    case kFixed:
+      return "opening and closing";
+    case kPerRank:
+      return "what each further rank adds";
+    case kMeeting:
+      return "ranks that wait for each other";
+    case kByte:
+      return "bytes moved in turn";
+    case kSharedByte:
+      return method.collective ? "bytes that ranks give to each other" : "bytes moved side by side";
+    case kRun:
+      return "pieces that lie apart";
+  }
+  return {};
+}
+
+double runs_of(const Cell& cell, const std::vector<int>& grid) { return runs_of(cell, grid, grid); }
+
+// From the fastest dimension on: those that nobody cuts belong to the run; the first that is cut ends it, and each
+// place in the slower ones begins another.
+double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector<int>& other) {
+  const size_t n = cell.shape.size();
+  const auto parts = [](const std::vector<int>& of, size_t d) { return d < of.size() ? of[d] : 1; };
+  double runs = 1;
+  bool cut = false;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t d = cell.order == "f" ? i : n - 1 - i;
+    if (cut) {
+      runs *= static_cast<double>(cell.shape[d]);
+    } else if (parts(grid, d) > 1 || parts(other, d) > 1) {
+      runs = parts_of_both(cell.shape[d], parts(grid, d), parts(other, d));
+      cut = true;
+    }
+  }
+  return runs;
+}
+
+Load load_of(const Cell& cell, std::string_view phase, int readers, int cores) {
+  Load load;
+  const bool restart = phase == "restart" && readers > 0;
+  const std::vector<int> grid = restart ? methods::grid_for(readers, cell.shape.size()) : cell.grid;
+  load.ranks = restart ? readers : cell.ranks;
+  load.written = cell.ranks;
+  load.cores = std::max(1, cores);
+  load.bytes = static_cast<double>(cell.bytes());
+  load.runs = std::max(runs_of(cell, grid), load.ranks);
+  load.cuts = std::max(runs_of(cell, grid, cell.grid), load.ranks);
+  return load;
+}
+
+std::vector<double> terms_of(const methods::MethodInfo& method, std::string_view phase, const Load& load) {
+  const double workers = std::min(load.ranks, load.cores);
+  std::vector<double> terms(kTerms, 0);
+  terms[kFixed] = 1;
+  terms[kPerRank] = std::max(load.ranks, phase == "restart" ? load.written : 1) - 1;
+  terms[kMeeting] = meetings_of(method, load);
+  terms[kByte] = load.bytes;
+  terms[kSharedByte] = method.collective ? load.bytes * (1 - 1 / load.ranks) : load.bytes / workers;
+  terms[kRun] = stretches_of(method, phase, load) / workers;
+  return terms;
+}
+
+const Constants* Calibration::find(std::string_view method, std::string_view phase) const {
+  const auto of_method = constants.find(std::string(method));
+  if (of_method == constants.end()) return nullptr;
+  const auto found = of_method->second.find(std::string(phase));
+  return found == of_method->second.end() ? nullptr : &found->second;
+}
+
+Primitives primitives_of(const Json& entry) {
+  Primitives known;
+  const Json none = Json::object();
+  const Json& costs = entry.is_object() && entry.contains("buffered") ? entry["buffered"] : none;
+  known.byte = number_of(costs, "write_byte_ns", known.byte * 1e9) * 1e-9;
+  known.call = number_of(costs, "call_ns", known.call * 1e9) * 1e-9;
+  known.message = number_of(costs, "message_ns", 3 * known.message * 1e9) / 3 * 1e-9;
+  known.open = number_of(entry, "create_ns", known.open * 1e9) * 1e-9;
+  return known;
+}
+
+Calibration calibrate(const Results& results, int cores, const Primitives& known) {
+  Calibration out;
+  out.cores = cores;
+  std::map<std::string, std::map<std::string, std::vector<Observation>>> seen;
+  std::map<std::pair<std::string, Cell>, int> readers;
+  for (const TimeRecord& time : results.times)
+    if (time.phase == "restart") readers[{time.method, time.cell}] = time.readers;
+  for (const ResultRow& row : result_rows(results)) {
+    const methods::MethodInfo* method = methods::find_method(row.method);
+    if (method == nullptr || !std::ranges::count(kModelPhases, std::string_view(row.phase))) continue;
+    const Load load = load_of(row.cell, row.phase, readers[{row.method, row.cell}], cores);
+    seen[row.method][row.phase].push_back({terms_of(*method, row.phase, load), row.seconds.median});
+    const std::string cell = cell_text(row.cell);
+    if (!std::ranges::count(out.cells, cell)) out.cells.push_back(cell);
+    out.cache = row.cell.cache;
+  }
+  for (const auto& [id, phases] : seen)
+    for (const auto& [phase, all] : phases)
+      if (all.size() >= kLeastCells)
+        out.constants[id][phase] = fit_constants(all, guesses_for(*methods::find_method(id), known));
+  return out;
+}
+
+Json json_of(const Calibration& calibration) {
+  Json json = {{"mpi", calibration.mpi},
+               {"cache", calibration.cache},
+               {"measured", calibration.measured},
+               {"cores", calibration.cores},
+               {"cells", calibration.cells}};
+  for (const auto& [id, phases] : calibration.constants)
+    for (const auto& [phase, constants] : phases) json[id][phase] = json_of(constants);
+  return json;
+}
+
+Calibration calibration_of(const Json& entry) {
+  Calibration out;
+  if (!entry.is_object() || !entry.contains("methods") || !entry["methods"].is_object()) return out;
+  const Json& json = entry["methods"];
+  out.mpi = text_of(json, "mpi");
+  out.cache = text_of(json, "cache");
+  out.measured = text_of(json, "measured");
+  out.cores = static_cast<int>(std::clamp(number_of(json, "cores", 1), 1.0, 1e6));
+  if (json.contains("cells") && json["cells"].is_array())
+    for (const Json& cell : json["cells"])
+      if (cell.is_string()) out.cells.push_back(cell.get<std::string>());
+  for (const methods::MethodInfo& method : methods::method_table()) {
+    const std::string id(method.id);
+    if (!json.contains(id) || !json[id].is_object()) continue;
+    for (const char* phase : kModelPhases) {
+      if (!json[id].contains(phase)) continue;
+      Constants constants = constants_of(json[id][phase]);
+      if (!constants.empty()) out.constants[id][phase] = std::move(constants);
+    }
+  }
+  return out;
+}
+
+Calibration default_calibration(const Primitives& known, int cores) {
+  Calibration out;
+  out.cores = cores;
+  for (const methods::MethodInfo& method : methods::method_table())
+    for (const char* phase : kModelPhases) out.constants[std::string(method.id)][phase] = guesses_for(method, known);
+  return out;
+}
+
+double predicted_seconds(const methods::MethodInfo& method, std::string_view phase, const Load& load,
+                         const Constants& constants) {
+  return sum_of_terms(terms_of(method, phase, load), constants);
+}
+
+}  // namespace tool

@@ -1,0 +1,49 @@
+// What `thalweg advise` is asked, and the machine that the answer is for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model.hpp"
+
+namespace tool {
+
+struct Request {
+  int ranks = 1, nodes = 1;
+  int readers = 0;  // of a restart; 0: half of the ranks
+  int64_t bytes = 0;
+  std::string pattern = "block2d";  // block2d, block3d, rows, task-local, ragged
+  std::vector<int> grid;            // empty: as equal as possible
+  std::string order = "c", phase = "write";
+  double every_seconds = 0, compute_seconds_per_step = 0;  // 0: not told
+  std::string language = "c", mpi;
+  int64_t memory_per_node = 0;     // 0: not told
+  double storage_bandwidth = 0;    // bytes per second, all of it; 0: not told
+  double storage_create_rate = 0;  // files per second
+  int cores_per_node = 0;          // 0: not told
+
+  int readers_or_default() const { return readers > 0 ? readers : ranks > 1 ? ranks / 2 : 1; }
+  bool is_array() const { return pattern == "block2d" || pattern == "block3d" || pattern == "rows"; }
+};
+
+// The array that such a request means: as square as it gets, of 4-byte elements. What belongs to tasks alone is a row
+// of it. Throws Failure (usage): a grid whose parts are not the ranks, fewer bytes than ranks.
+Cell cell_of(const Request& request);
+
+// What was measured of a machine and its storage: the entry of a profile.
+struct Machine {
+  bool measured = false;  // false: defaults
+  std::string identity;   // of the file system; "": nothing is known
+  int cores = 1;          // of the machine that was measured
+  Calibration calibration;
+  Primitives known;
+  double create_seconds = 0;   // of one file
+  double message_seconds = 0;  // latency within a node
+  double node_byte_seconds = 0;
+  double net_latency_seconds = 0, net_byte_seconds = 0;  // between nodes; 0: not measured
+};
+// `entry`: null where there is none.
+Machine machine_of(const std::string& identity, const Json* entry, int cores);
+
+}  // namespace tool

@@ -1,0 +1,18 @@
+// Code to begin with: real programs (advise/skeletons/), embedded by CMake and compiled by the tests.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tool {
+
+struct Skeleton {
+  std::string_view name;  // of the file
+  std::string_view text;
+  std::string remark;  // empty, or why it shows another method
+};
+
+// Of a method in "c", "fortran" or "python".
+Skeleton skeleton_of(std::string_view method, std::string_view language);
+
+}  // namespace tool

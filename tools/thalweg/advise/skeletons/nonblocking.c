@@ -1,0 +1,61 @@
+/* Thalweg: one file that is the array, written while the program computes.
+ * Each rank has a block of an array of 4-byte reals, N x N, last index fastest. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <thalweg/group_mpi.h>
+#include <thalweg/thalweg.h>
+enum { N = 1024 };
+
+static void must(tw_status status) {
+  if (status == TW_OK) return;
+  fprintf(stderr, "%s\n", tw_last_error());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* The block of this rank: rows lo[0]..lo[0]+n[0], columns lo[1]..lo[1]+n[1]. */
+static void block_of(int rank, int size, int lo[2], int n[2]) {
+  int grid[2] = {0, 0};
+  MPI_Dims_create(size, 2, grid);
+  const int place[2] = {rank / grid[1], rank % grid[1]};
+  for (int d = 0; d < 2; ++d) {
+    lo[d] = (int)((long long)N * place[d] / grid[d]);
+    n[d] = (int)((long long)N * (place[d] + 1) / grid[d]) - lo[d];
+  }
+}
+
+int main(int argc, char** argv) {
+  int level;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level); /* so that a thread can go on with the write */
+  const char* path = argc > 1 ? argv[1] : "array.dat";
+  int rank, size, lo[2], n[2];
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  block_of(rank, size, lo, n);
+  const size_t elements = (size_t)n[0] * (size_t)n[1];
+  float* block = malloc((elements + 1) * sizeof *block);
+  if (block == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (size_t i = 0; i < elements; ++i) block[i] = (float)rank; /* your data */
+
+  tw_group* group;
+  tw_file* file;
+  tw_view *element, *view;
+  tw_request* request;
+  must(tw_group_mpi(MPI_COMM_WORLD, &group));
+  must(tw_file_open(group, path, TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE, NULL, &file));
+  const tw_slice slices[2] = {{N, lo[0], n[0]}, {N, lo[1], n[1]}};
+  must(tw_view_contiguous(sizeof *block, NULL, &element));
+  must(tw_view_subarray(2, slices, TW_ROW_MAJOR, element, &view));
+  must(tw_file_set_view(file, 0, view));
+  must(tw_iwrite_view_all(file, block, (int64_t)(elements * sizeof *block), &request));
+  /* Compute here. `block` stays as it is until the wait: compute into another one. */
+  must(tw_wait(&request, NULL));
+  must(tw_file_close(file));
+  tw_view_free(view);
+  tw_view_free(element);
+  tw_group_free(group);
+
+  free(block);
+  MPI_Finalize();
+  return 0;
+}

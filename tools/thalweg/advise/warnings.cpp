@@ -1,0 +1,112 @@
+// What to mind with a method, from numbers of the request alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "advice.hpp"
+
+namespace tool {
+namespace {
+
+constexpr int kManyFiles = 1000;
+constexpr double kSmallRun = 64 * 1024;
+constexpr double kManyRuns = 256;
+constexpr double kLargestChunk = 4294967295.0;  // HDF5 keeps the size of a chunk in 32 bits
+constexpr double kChunkCache = 1 << 20;         // of HDF5, by default
+
+std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes)); }
+
+struct Block {
+  double bytes, runs, run_bytes;
+};
+
+Block block_of(const Request& request, const Cell& cell) {
+  const double bytes = static_cast<double>(cell.bytes()) / request.ranks;
+  const double runs = std::max(1.0, runs_of(cell, cell.grid) / request.ranks);
+  return {bytes, runs, bytes / runs};
+}
+
+void warn_of_memory(const Request& request, const Cell& cell, std::vector<std::string>& out) {
+  const auto all = static_cast<double>(cell.bytes());
+  const double of_node = all / request.nodes;
+  const double needed = all + of_node;
+  if (request.memory_per_node > 0 && needed > static_cast<double>(request.memory_per_node)) {
+    out.push_back(fmt::format("the gathering rank needs {} and its node has {}: impossible", size_of(needed),
+                              size_of(static_cast<double>(request.memory_per_node))));
+  } else {
+    out.push_back(fmt::format("the gathering rank needs {} of memory beside its own data", size_of(all)));
+  }
+}
+
+void warn_of_files(const methods::MethodInfo& method, const Request& request, std::vector<std::string>& out) {
+  if (request.ranks >= kManyFiles)
+    out.push_back(fmt::format("{} files for each output{}; making, listing and deleting them takes long", request.ranks,
+                              method.id == "file-per-task" ? " in one folder" : ""));
+  if (request.is_array())
+    out.push_back("there is no global array afterwards: files have to be merged, or read by who knows the cut");
+}
+
+void warn_of_chunks(const Request& request, const Cell& cell, std::vector<std::string>& out) {
+  const Block block = block_of(request, cell);
+  const bool uneven = [&] {
+    for (size_t d = 0; d < cell.shape.size(); ++d)
+      if (cell.shape[d] % cell.grid[d] != 0) return true;
+    return false;
+  }();
+  if (block.bytes > kLargestChunk)
+    out.push_back(
+        fmt::format("a block of {} is more than a chunk can be (4 GiB): cut it into several", size_of(block.bytes)));
+  if (block.bytes > kChunkCache)
+    out.push_back(
+        "who reads a part of a chunk reads all of it, and chunks beyond 1 MiB do not stay in the chunk cache");
+  if (uneven) out.push_back("the shape is no multiple of the chunks: those at the edges are stored in full");
+}
+
+void warn_of_offsets(const methods::MethodInfo& method, const Request& request, const Cell& cell,
+                     std::vector<std::string>& out) {
+  const Block block = block_of(request, cell);
+  if (block.runs < kManyRuns || block.run_bytes > kSmallRun) return;
+  out.push_back(fmt::format("explicit offsets collapse here: each rank makes {:.0f} calls of {}{}; use a view",
+                            block.runs, size_of(block.run_bytes),
+                            method.collective ? ", and all ranks meet in each" : ""));
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell) {
+  std::vector<std::string> out;
+  if (method.id == "gather") warn_of_memory(request, cell, out);
+  if (method.outcome == methods::Outcome::separate) warn_of_files(method, request, out);
+  if (method.id.starts_with("hdf5-chunked")) warn_of_chunks(request, cell, out);
+  if (method.id == "mpiio-global-0" || method.id == "mpiio-global-1") warn_of_offsets(method, request, cell, out);
+  if (method.outcome == methods::Outcome::chunks && request.is_array())
+    out.push_back("the file is not the array in its order: blocks lie one behind the other");
+  if (method.outcome == methods::Outcome::chunks && request.pattern == "ragged")
+    out.push_back("where a rank's bytes begin is the sum of those before it: an MPI_Exscan for each output");
+  return out;
+}
+
+std::vector<std::string> duty_of(const Advice& advice, const Request& request) {
+  const double between = request.every_seconds > 0 ? request.every_seconds : request.compute_seconds_per_step;
+  if (between <= 0) return {};
+  const double seconds = advice.choices.front().seconds;
+  std::vector<std::string> out;
+  std::string when = fmt::format("{:.3g} s of computing", between);
+  if (request.every_seconds > 0 && request.compute_seconds_per_step > 0)
+    when += fmt::format(" ({:.0f} steps)",
+                        std::max(1.0, std::round(request.every_seconds / request.compute_seconds_per_step)));
+  out.push_back(fmt::format("{:.3g} s of input and output for {}: {:.1f} % of the run time", seconds, when,
+                            100 * seconds / (between + seconds)));
+  const auto hidden = std::ranges::find_if(
+      advice.choices, [](const Choice& choice) { return choice.method->id == "tw-nonblocking"; });
+  if (request.phase != "write" || hidden == advice.choices.end()) return out;
+  const double left = std::max(0.0, hidden->seconds - between);
+  const std::string rest = left > 0 ? fmt::format("{:.3g} s of it cannot be hidden", left) : "all of it can be hidden";
+  out.push_back(fmt::format("tw-nonblocking takes {:.3g} s beside the next computation: {}, for a copy of the data, {} "
+                            "on each node",
+                            hidden->seconds, rest, short_size(request.bytes / request.nodes)));
+  return out;
+}
+
+}  // namespace tool
