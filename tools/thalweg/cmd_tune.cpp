@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <thread>
 
 #include "command.hpp"
 #include "common.hpp"
 #include "text.hpp"
 #include "tune_measure.hpp"
+#include "tune_methods.hpp"
 #include "tune_profile.hpp"
 
 namespace tool {
@@ -20,13 +22,17 @@ namespace {
 struct Options {
   std::string folder;
   bool show = false, dry_run = false, quick = false;
-  bool read = false, write = false;
+  bool read = false, write = false, no_methods = false;
+  std::string program, mpiexec;
+  double seconds = 85;
   uint64_t bytes = 256 * kMiB;
   uint64_t tasks = 0, extents = 1, length = kMiB, stride = 0;
   int repetitions = 5;
 };
 
 constexpr int64_t kMostTasks = 64;
+constexpr int64_t kRoomBeside = 160 * kMiB;  // of files that ranks write
+constexpr double kLeastSeconds = 10;         // for them, however long the rest took
 
 int64_t all_threads() { return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostTasks); }
 
@@ -62,7 +68,14 @@ Json measurements(const Measured& found) {
                         {"buffered_mib_per_s", json_of(each.buffered)},
                         {"direct_mib_per_s", json_of(each.direct)},
                         {"direct_gain", each.gain}});
-  return {{"page_cache", speeds}, {"direct", points}, {"contests", contests}};
+  Json accesses = Json::array();
+  for (const AccessSpeed& each : found.accesses)
+    accesses.push_back({{"direction", each.writes ? "write" : "read"},
+                        {"files", each.files},
+                        {"tasks", each.tasks},
+                        {"transfer_bytes", each.transfer_bytes},
+                        {"mib_per_s", json_of(each.mib_per_s)}});
+  return {{"page_cache", speeds}, {"direct", points}, {"contests", contests}, {"accesses", accesses}};
 }
 
 std::string speed_text(const Spread& spread) {
@@ -97,6 +110,28 @@ void print_tables(const Measured& found) {
     put(fmt::format("{:<28} {:>24} {:>24} {:>24} {:>6}\n", what, speed_text(each.plain), speed_text(each.buffered),
                     speed_text(each.direct), each.gain > 0 ? fmt::format("{:.2f}", each.gain) : "-"));
   }
+}
+
+void print_accesses(const Measured& found) {
+  put(fmt::format("\n{:<40} {:>28}\n", "calls of one size, cached", "MiB/s"));
+  for (const AccessSpeed& each : found.accesses)
+    put(fmt::format("{:<40} {:>28}\n",
+                    fmt::format("{} {} by {}, {}", each.writes ? "write" : "read", each.files,
+                                count_text(each.tasks, "thread"), short_size(each.transfer_bytes)),
+                    speed_text(each.mib_per_s)));
+  put(fmt::format("\n{:<40} {:>28.0f}\n", "new files per second", 1e9 / found.create_ns));
+}
+
+void print_methods(const MethodsTuned& found) {
+  for (const Json& record : found.network)
+    put(fmt::format("{:<40} {:>28}\n", fmt::format("{} ranks: barrier, message", record.value("ranks", 0)),
+                    fmt::format("{:.2f} us, {:.2f} us, {:.0f} MiB/s", 1e6 * record.value("barrier_seconds", 0.0),
+                                1e6 * record.value("latency_seconds", 0.0),
+                                record.value("bytes_per_second", 0.0) / static_cast<double>(kMiB))));
+  if (!found.calibration.empty())
+    put(fmt::format("{} methods in {} cells: the model's median error on them is {:.0f} %\n",
+                    found.calibration.constants.size(), found.calibration.cells.size(), 100 * found.median_error));
+  for (const std::string& remark : found.remarks) put(fmt::format("{}\n", printable(remark)));
 }
 
 const char* on_off(const Json& value) { return value.is_boolean() && value.get<bool>() ? "where cheaper" : "never"; }
@@ -143,42 +178,83 @@ TuneOptions measuring(const Options& options, const Common& common) {
   return how;
 }
 
+// Adds to the entry what ranks found.
+MethodsTuned measure_with_ranks(const Options& options, const TuneOptions& how, double seconds, Json& entry) {
+  MethodsTuning tuning;
+  tuning.folder = options.folder;
+  tuning.program = options.program;
+  tuning.mpiexec = options.mpiexec;
+  tuning.cores = static_cast<int>(how.tasks);
+  tuning.quick = options.quick;
+  tuning.seconds = seconds;
+  tuning.entry = entry;
+  MethodsTuned found = tune_methods(tuning);
+  for (const char* costs : {"buffered", "direct"})
+    if (entry.contains(costs)) entry[costs].update(found.costs);
+  if (!found.network.empty()) entry["network"] = found.network;
+  if (!found.calibration.empty()) entry["methods"] = json_of(found.calibration);
+  return found;
+}
+
+struct Outcome {
+  TuneOptions how;
+  Measured found;
+  MethodsTuned ranks;
+  Json entry;
+  std::vector<std::string> changes;
+};
+
+void print_outcome(const Options& options, const std::string& path, const Outcome& all) {
+  put(fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), all.entry["id"].get<std::string>(),
+                  short_size(all.how.bytes), all.how.repetitions, count_text(all.how.tasks, "thread")));
+  print_tables(all.found);
+  print_accesses(all.found);
+  print_methods(all.ranks);
+  put("\n");
+  print_entry(all.entry);
+  for (const std::string& line : all.changes) put(fmt::format("  changed: {}\n", line));
+  put(fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path)));
+}
+
+void print_outcome_as_json(const Options& options, const std::string& path, const Outcome& all) {
+  Json result = json_head("tune", options.folder);
+  result["profile"] = path;
+  result["stored"] = !options.dry_run;
+  result["bytes"] = all.how.bytes;
+  result["repetitions"] = all.how.repetitions;
+  result["entry"] = all.entry;
+  result["changes"] = all.changes;
+  result["measured"] = measurements(all.found);
+  result["model_error"] = all.ranks.calibration.empty() ? Json() : Json(all.ranks.median_error);
+  result["remarks"] = all.ranks.remarks;
+  result["exit_code"] = 0;
+  put_json(result);
+}
+
 int measure(const Options& options, const Common& common) {
+  const auto begin = std::chrono::steady_clock::now();
   const std::string identity = identity_of(options.folder);
   const std::string path = profile_path();
   Json profile = load_profile(path);
-  const TuneOptions how = measuring(options, common);
-  check_room(options.folder, 2 * how.bytes + 16 * kMiB);
+  Outcome all;
+  all.how = measuring(options, common);
+  check_room(options.folder, 2 * all.how.bytes + kRoomBeside);
   if (!options.dry_run) prepare_folder(path);
   setenv("THALWEG_PROFILE", "none", 1);  // what was found before has no say in what is found now
-  const Measured found = measure_storage(how);
-
-  const Json entry = entry_of(identity, found);
-  const Json* before = find_file_system(profile, identity);
-  const std::vector<std::string> lines = changes(before, entry);
-  put_entry(profile, entry);
+  all.found = measure_storage(all.how);
+  all.entry = entry_of(identity, all.found);
+  const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double all_seconds = options.quick ? std::min(options.seconds, 30.0) : options.seconds;
+  if (!options.no_methods)
+    all.ranks = measure_with_ranks(options, all.how, std::max(kLeastSeconds, all_seconds - used), all.entry);
+  all.changes = changes(find_file_system(profile, identity), all.entry);
+  put_entry(profile, all.entry);
   if (!options.dry_run) store_profile(path, profile);
   if (common.json) {
-    Json result = json_head("tune", options.folder);
-    result["profile"] = path;
-    result["stored"] = !options.dry_run;
-    result["bytes"] = how.bytes;
-    result["repetitions"] = how.repetitions;
-    result["entry"] = entry;
-    result["changes"] = lines;
-    result["measured"] = measurements(found);
-    result["exit_code"] = 0;
-    put_json(result);
-    return kFine;
+    print_outcome_as_json(options, path, all);
+  } else if (!common.quiet) {
+    print_outcome(options, path, all);
   }
-  if (common.quiet) return kFine;
-  put(fmt::format("'{}' is {}; {}, median of {}, {}\n", printable(options.folder), identity, short_size(how.bytes),
-                  how.repetitions, count_text(how.tasks, "thread")));
-  print_tables(found);
-  put("\n");
-  print_entry(entry);
-  for (const std::string& line : lines) put(fmt::format("  changed: {}\n", line));
-  put(fmt::format("{} '{}'\n", options.dry_run ? "not written to" : "written to", printable(path)));
   return kFine;
 }
 
@@ -246,7 +322,15 @@ Run add(CLI::App& app) {
       ->transform(size)
       ->check(CLI::Range(static_cast<uint64_t>(kMiB), most))
       ->type_name("SIZE");
-  app.add_flag("--quick", options->quick, "As --size 64MiB");
+  app.add_flag("--quick", options->quick, "As --size 64MiB, and fewer cells of methods");
+  app.add_option("--seconds", options->seconds, "After that no more cells of methods are measured; default 85")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+  app.add_flag("--no-methods", options->no_methods, "Nothing with several ranks: no messages, no methods");
+  plain_word(app.add_option("--program", options->program, "thalweg-methods, if it is not beside this command"))
+      ->type_name("FILE");
+  plain_word(app.add_option("--mpiexec", options->mpiexec, "That starts the ranks, with its options"))
+      ->type_name("WORDS");
   app.add_option("--repetitions", options->repetitions, "Runs of each measurement; default 5")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
@@ -276,14 +360,19 @@ const Command kTune = {
     "files.\n\n"
     "Direct I/O is allowed only where it was faster than the page cache by more than 5 %, without the page cache being "
     "asked to reach the storage; and then used for those accesses that are so large that it pays. The files and memory "
-    "need room: twice --size each.",
+    "need room: twice --size each.\n\n"
+    "Then, with the ranks of 'thalweg-methods' where that is there: messages, what two-phase I/O costs between ranks, "
+    "and "
+    "all methods of writing in some small cells, from which 'thalweg advise' predicts others.",
     "  command, exit_code, file: DIR\n"
     "  profile: the file that keeps it\n"
     "  stored: false with --dry-run\n"
     "  bytes, repetitions: of each measurement\n"
     "  entry: what was decided for this file system (docs/design/storage.md)\n"
     "  changes: decisions that differ from those before, as text\n"
-    "  measured: page_cache, direct, contests: speeds in MiB/s\n"
+    "  measured: page_cache, direct, contests, accesses: speeds in MiB/s\n"
+    "  model_error: median relative error of the model on the cells that it was made of, or null\n"
+    "  remarks: what could not be measured, as text\n"
     "  With --show: file_systems: entries; write, read: how the access would be made, or null\n",
     "  thalweg tune /scratch\n"
     "  thalweg tune --quick --dry-run .\n"

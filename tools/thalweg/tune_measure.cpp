@@ -19,7 +19,7 @@ constexpr int kPieces = 256;
 constexpr size_t kPieceBytes = 64;
 constexpr size_t kPieceDistance = 320;  // in memory
 constexpr int64_t kCallDistance = 4096;
-constexpr int kProgressRuns = 83;  // of each repetition, about
+constexpr int kProgressRuns = 102;  // of each repetition, about
 
 size_t memory_bytes(int64_t bytes) { return static_cast<size_t>(std::min(bytes, kMostMemory)); }
 
@@ -237,6 +237,7 @@ Measured measure_storage(const TuneOptions& options) {
   Workbench bench(options);
   measure_costs(bench, found);
   measure_direct(bench, found);
+  measure_access(bench, found);
   return found;
 }
 

@@ -47,6 +47,15 @@ struct Contest {
   double gain = 0;                 // direct over the better of the others: median within the repetitions
 };
 
+// Bytes that are cached, by plain calls of one size.
+struct AccessSpeed {
+  const char* files = "";  // "one file", "a file each"
+  int64_t tasks = 1;
+  bool writes = true;
+  int64_t transfer_bytes = kMiB;
+  Spread mib_per_s;
+};
+
 struct TuneOptions {
   std::string folder;
   int64_t bytes = 0;  // of the scratch file, a multiple of 1 MiB
@@ -61,6 +70,8 @@ struct Measured {
   std::vector<Speed> speeds;
   std::vector<DirectPoint> points;
   std::vector<Contest> contests;
+  std::vector<AccessSpeed> accesses;
+  double create_ns = 0;  // a new file
   int64_t queue_depth = 4, transfer_bytes = 4 * kMiB, staging_bytes = kMiB;
   bool direct_reads = false, direct_writes = false;
 };
@@ -114,5 +125,6 @@ double small_direct_run(Workbench& bench, bool writes);
 
 void measure_costs(Workbench& bench, Measured& found);   // tune_measure.cpp
 void measure_direct(Workbench& bench, Measured& found);  // tune_direct.cpp
+void measure_access(Workbench& bench, Measured& found);  // tune_access.cpp
 
 }  // namespace tool

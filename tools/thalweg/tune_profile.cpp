@@ -110,6 +110,7 @@ Json entry_of(const std::string& identity, const Measured& found) {
   entry["queue_depth"] = found.queue_depth;
   entry["transfer_bytes"] = found.transfer_bytes;
   entry["staging_bytes"] = found.staging_bytes;
+  entry["create_ns"] = rounded(found.create_ns);
   return entry;
 }
 

@@ -64,7 +64,8 @@ class Adviser {
     Choice choice;
     choice.method = &method;
     const std::vector<double> terms = terms_of(method, request_.phase, node_);
-    for (size_t j = 0; j < kTerms; ++j) add(choice, term_meaning(method, static_cast<Term>(j)), terms[j] * constants[j]);
+    for (size_t j = 0; j < kTerms; ++j)
+      add(choice, term_meaning(method, static_cast<Term>(j)), terms[j] * constants[j]);
     if (request_.nodes > 1) {
       spread_over_nodes(choice, method, terms, constants);
     } else {

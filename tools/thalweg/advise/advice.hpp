@@ -42,8 +42,8 @@ Advice advise(const Request& request, const Machine& machine);
 std::string ruled_out(const methods::MethodInfo& method, const std::string& pattern);
 // What to mind with this method (advise/warnings.cpp).
 std::vector<std::string> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell);
-// What the best method takes of the time of the program, and whether that can be hidden; empty where nothing was told of
-// that.
+// What the best method takes of the time of the program, and whether that can be hidden; empty where nothing was told
+// of that.
 std::vector<std::string> duty_of(const Advice& advice, const Request& request);
 
 }  // namespace tool

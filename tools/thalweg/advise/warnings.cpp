@@ -98,14 +98,15 @@ std::vector<std::string> duty_of(const Advice& advice, const Request& request) {
                         std::max(1.0, std::round(request.every_seconds / request.compute_seconds_per_step)));
   out.push_back(fmt::format("{:.3g} s of input and output for {}: {:.1f} % of the run time", seconds, when,
                             100 * seconds / (between + seconds)));
-  const auto hidden = std::ranges::find_if(
-      advice.choices, [](const Choice& choice) { return choice.method->id == "tw-nonblocking"; });
+  const auto hidden =
+      std::ranges::find_if(advice.choices, [](const Choice& choice) { return choice.method->id == "tw-nonblocking"; });
   if (request.phase != "write" || hidden == advice.choices.end()) return out;
   const double left = std::max(0.0, hidden->seconds - between);
   const std::string rest = left > 0 ? fmt::format("{:.3g} s of it cannot be hidden", left) : "all of it can be hidden";
-  out.push_back(fmt::format("tw-nonblocking takes {:.3g} s beside the next computation: {}, for a copy of the data, {} "
-                            "on each node",
-                            hidden->seconds, rest, short_size(request.bytes / request.nodes)));
+  out.push_back(
+      fmt::format("tw-nonblocking takes {:.3g} s beside the next computation: {}, for a copy of the data, {} "
+                  "on each node",
+                  hidden->seconds, rest, short_size(request.bytes / request.nodes)));
   return out;
 }
 

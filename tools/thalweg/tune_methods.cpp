@@ -1,0 +1,344 @@
+#include "tune_methods.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+
+#include "advise/validation.hpp"
+#include "common.hpp"
+#include "methods/array.hpp"
+#include "methods/plan.hpp"
+#include "methods/scratch_folder.hpp"
+#include "methods/surroundings.hpp"
+
+namespace tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPatienceS = 30;
+constexpr int kNetworkRuns = 3;
+constexpr int kMostRanksHere = 16;  // that share this machine's cores while it is calibrated
+constexpr double kForcingCallNs = 19'000;
+
+struct OutOfTime {};
+
+// The environment that ranks inherit, set back at the end.
+class ProfileFor {
+ public:
+  explicit ProfileFor(const std::string& path) {
+    const char* old = std::getenv("THALWEG_PROFILE");
+    had_ = old != nullptr;
+    if (had_) old_ = old;
+    setenv("THALWEG_PROFILE", path.c_str(), 1);
+  }
+  ProfileFor(const ProfileFor&) = delete;
+  ProfileFor& operator=(const ProfileFor&) = delete;
+  ~ProfileFor() { had_ ? setenv("THALWEG_PROFILE", old_.c_str(), 1) : unsetenv("THALWEG_PROFILE"); }
+
+ private:
+  bool had_ = false;
+  std::string old_;
+};
+
+void write_profile(const std::string& path, const Json& entry) {
+  std::ofstream file(path);
+  file << Json{{"version", 1}, {"file_systems", Json::array({entry})}}.dump();
+  if (!file.flush()) fail_with_errno("write", path);
+}
+
+struct Step {
+  std::vector<std::string> methods, phases;
+  int repetitions = 2;
+  LaunchPlan plan;
+};
+
+Cell cell(int ranks, std::vector<int64_t> shape, std::vector<int> grid = {}) {
+  Cell made;
+  made.ranks = ranks;
+  made.shape = std::move(shape);
+  made.grid = grid.empty() ? methods::grid_for(ranks, made.shape.size()) : std::move(grid);
+  return made;
+}
+
+// Bytes, ranks and contiguous runs vary on their own: a square array, and a slim one that is cut along its rows.
+LaunchPlan cells_for(int ranks, bool quick) {
+  LaunchPlan plan{ranks, {cell(ranks, {256, 256}), cell(ranks, {1024, 1024})}};
+  if (ranks > 1) plan.cells.push_back(cell(ranks, {4096, 256}, {1, ranks}));
+  if (!quick) plan.cells.push_back(cell(ranks, {2048, 2048}));
+  return plan;
+}
+
+// Where a rank makes a collective call for each row, ranks that share cores take milliseconds for each.
+bool meets_for_each_row(const std::string& method) { return method == "mpiio-global-1"; }
+
+class Tuner {
+ public:
+  explicit Tuner(const MethodsTuning& how)
+      : how_(how),
+        launcher_(find_launcher(how.program, how.mpiexec)),
+        scratch_(how.folder),
+        runs_in_(scratch_.path() + "/ranks"),
+        profile_(scratch_.path() + "/profile.json"),
+        until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(how.seconds))) {
+    found_.calibration.mpi = launcher_.description.value("mpi", "");
+  }
+
+  MethodsTuned all() {
+    try {
+      measure_network();
+      measure_exchange();
+      measure_methods();
+    } catch (const OutOfTime&) {
+      remark(fmt::format("the time for calibrating, {:.0f} s, is used up; cells that were not reached are left out",
+                         how_.seconds));
+    }
+    fit();
+    return std::move(found_);
+  }
+
+ private:
+  void remark(const std::string& text) { found_.remarks.push_back(text); }
+  void stop_if_late() const {
+    stop_if_interrupted();
+    if (Clock::now() > until_) throw OutOfTime();
+  }
+
+  // ---- Messages -----------------------------------------------------------------------------------------------------
+
+  // The best of several: other work on the machine is none of its properties.
+  void measure_network() {
+    for (const int ranks : std::set<int>{2, std::max(2, how_.cores)}) {
+      Json best;
+      for (int i = 0; i < kNetworkRuns; ++i) {
+        const Json record = network_of(ranks);
+        if (record.is_null()) break;
+        if (best.is_null()) best = record;
+        for (const char* name : {"barrier_seconds", "latency_seconds"})
+          best[name] = std::min(best[name].get<double>(), record[name].get<double>());
+        best["bytes_per_second"] =
+            std::max(best["bytes_per_second"].get<double>(), record["bytes_per_second"].get<double>());
+      }
+      if (!best.is_null()) found_.network.push_back(best);
+    }
+    found_.costs.update(message_costs(found_.network));
+  }
+
+  Json network_of(int ranks) {
+    stop_if_late();
+    Json record;
+    const LaunchEnd end = launch(
+        launcher_, ranks, {"--network"},
+        [&](std::string_view line) {
+          Json heard = Json::parse(line, nullptr, false);
+          if (is_network(heard)) record = std::move(heard);
+        },
+        kPatienceS);
+    if (!record.is_null() && end.exit_code == 0) {
+      record.erase("kind");
+      return record;
+    }
+    remark(fmt::format("messages of {} could not be measured: {}", count_text(ranks, "rank"),
+                       end.error_text.empty() ? "nothing was told" : first_line(end.error_text)));
+    return {};
+  }
+
+  static bool is_network(const Json& heard) {
+    if (!heard.is_object() || !heard.contains("kind") || heard["kind"] != "network") return false;
+    const auto is_told = [&](const char* name) { return heard.contains(name) && heard[name].is_number(); };
+    return std::ranges::all_of(std::array{"ranks", "nodes", "barrier_seconds", "latency_seconds", "bytes_per_second"},
+                               is_told);
+  }
+
+  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+  // ---- Two-phase I/O ------------------------------------------------------------------------------------------------
+
+  // Where a call of the storage costs very much the engine lets aggregators write; what that takes is measured.
+  void measure_exchange() {
+    Json entry = {{"id", how_.entry["id"]}, {"buffered", how_.entry["buffered"]}};
+    for (const char* free : {"round_ns", "exchange_byte_ns", "exchange_piece_ns", "message_ns", "queueing_ns"})
+      entry["buffered"][free] = 0;
+    entry["buffered"]["call_ns"] = kForcingCallNs;
+    write_profile(profile_, entry);
+    const ProfileFor forced(profile_);
+    Step step{{"tw-collective"}, {"write"}, how_.quick ? 3 : 7, {2, {}}};
+    step.plan.cells = {cell(2, {64, 64}, {1, 2}), cell(2, {1024, 1024}, {1, 2}), cell(2, {16384, 64}, {1, 2})};
+    Results results;
+    run(step, results);
+    const bool together = !results.facts.empty() && std::ranges::all_of(results.facts, [](const FactsRecord& facts) {
+      return facts.plan.find("aggregat") != std::string::npos;
+    });
+    std::vector<double> seconds;
+    for (const Cell& one : step.plan.cells) seconds.push_back(transfer_of(results, one));
+    if (!together || std::ranges::min(seconds) <= 0) {
+      remark("what two-phase I/O costs between ranks could not be measured: the defaults stay");
+      return;
+    }
+    const ExchangeTimes times{seconds[0], seconds[1], seconds[2], 4.0 * 1024 * 1024, 2 * 1024, 2 * 16384};
+    found_.costs.update(exchange_costs(times, how_.entry["buffered"], how_.cores));
+  }
+
+  static double transfer_of(const Results& results, const Cell& which) {
+    std::vector<double> seconds;
+    for (const TimeRecord& time : results.times)
+      if (time.cell == which && time.phase == "write") seconds.push_back(time.transfer);
+    return seconds.empty() ? 0
+                           : std::ranges::min(seconds);  // the least disturbed: a cost is no average of a busy machine
+  }
+
+  // ---- Methods ------------------------------------------------------------------------------------------------------
+
+  std::vector<std::string> built() const {
+    std::vector<std::string> ids;
+    for (const Json& method : launcher_.description["methods"])
+      if (method.value("built", false)) ids.push_back(method.value("id", ""));
+    return ids;
+  }
+
+  void measure_methods() {
+    Json entry = how_.entry;
+    entry["buffered"].update(found_.costs);
+    write_profile(profile_, entry);
+    const ProfileFor tuned(profile_);
+    const std::vector<std::string> phases(kModelPhases.begin(), kModelPhases.end());
+    std::vector<std::string> others = built();
+    const bool rows = std::erase_if(others, meets_for_each_row) > 0;
+    const int crowd = std::min(2 * how_.cores, kMostRanksHere);
+    for (const int ranks : {2, 1, crowd})
+      run({others, phases, how_.quick ? 1 : 2, cells_for(ranks, how_.quick)}, results_);
+    if (rows)
+      for (const int ranks : {2, 1, crowd})
+        run({{"mpiio-global-1"},
+             phases,
+             1,
+             {ranks, {cell(ranks, {64, 64}), cell(ranks, {128, 128}), cell(ranks, {64, 4096})}}},
+            results_);
+    if (how_.quick) return;
+    if (how_.cores > 2) run({others, phases, 1, cells_for(how_.cores, false)}, results_);
+    run({others, phases, 1, {2, {cell(2, {3456, 3640})}}}, results_);
+  }
+
+  // A method that fails is left out, and the others are measured again.
+  void run(Step step, Results& results) {
+    while (!step.methods.empty()) {
+      stop_if_late();
+      std::filesystem::remove_all(runs_in_);
+      std::filesystem::create_directory(runs_in_);
+      std::string begun, failed;
+      Results heard;
+      const auto see = [&](std::string_view line) {
+        add_record(heard, line);
+        const Json record = Json::parse(line, nullptr, false);
+        if (record.value("kind", "") == "begin") begun = record.value("method", "");
+        stop_if_late();
+      };
+      LaunchEnd end;
+      try {
+        end = launch(launcher_, step.plan.ranks, arguments_of(step), see, kPatienceS);
+      } catch (const OutOfTime&) {
+        take(heard, results);
+        throw;
+      }
+      if (end.exit_code == 0 && end.signal == 0) {
+        take(heard, results);
+        return;
+      }
+      for (const Mishap& mishap : heard.mishaps)
+        if (mishap.failed && !mishap.method.empty()) failed = mishap.method;
+      if (failed.empty()) failed = begun;
+      remark(fmt::format("{} with {} failed{}{}", failed.empty() ? "what was started" : failed,
+                         count_text(step.plan.ranks, "rank"), end.error_text.empty() ? "" : ": ",
+                         first_line(end.error_text)));
+      if (failed.empty() || std::erase(step.methods, failed) == 0) return;
+    }
+  }
+
+  static void take(const Results& heard, Results& results) {
+    results.times.insert(results.times.end(), heard.times.begin(), heard.times.end());
+    results.facts.insert(results.facts.end(), heard.facts.begin(), heard.facts.end());
+  }
+
+  std::vector<std::string> arguments_of(const Step& step) const {
+    std::vector<std::string> words = {"--dir",   runs_in_, "--repeat", std::to_string(step.repetitions),
+                                      "--cache", "warm"};
+    words.insert(words.end(), {"--methods", fmt::format("{}", fmt::join(step.methods, ","))});
+    words.insert(words.end(), {"--phases", fmt::format("{}", fmt::join(step.phases, ","))});
+    for (const Cell& one : step.plan.cells) words.insert(words.end(), {"--cell", cell_argument(one)});
+    return words;
+  }
+
+  void fit() {
+    Json entry = how_.entry;
+    entry["buffered"].update(found_.costs);
+    const std::string mpi = found_.calibration.mpi;
+    found_.calibration = calibrate(results_, how_.cores, primitives_of(entry));
+    found_.calibration.mpi = mpi;
+    found_.calibration.measured = utc_now();
+    entry["methods"] = json_of(found_.calibration);
+    found_.median_error = summary_of(validate(results_, entry, how_.cores)).median_error;
+  }
+
+  const MethodsTuning& how_;
+  const Launcher launcher_;
+  const ScratchFolder scratch_;
+  const std::string runs_in_, profile_;
+  const Clock::time_point until_;
+  Results results_;
+  MethodsTuned found_;
+};
+
+double number_of(const Json& json, const char* name, double otherwise) {
+  return json.is_object() && json.contains(name) && json[name].is_number() ? json[name].get<double>() : otherwise;
+}
+
+// To four places behind the point, as all costs of a profile.
+double kept(double ns, double least, double most) { return std::round(std::clamp(ns, least, most) * 1e4) / 1e4; }
+
+}  // namespace
+
+Json message_costs(const Json& network) {
+  for (const Json& record : network) {
+    const double latency = number_of(record, "latency_seconds", 0);
+    // Its length, the answer to that, itself.
+    if (latency > 0 && number_of(record, "ranks", 0) == 2) return {{"message_ns", kept(3e9 * latency, 1, 1e8)}};
+  }
+  return Json::object();
+}
+
+// The model of aggregate() turned round: one round of as many aggregators as there are cores for, of two.
+Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores) {
+  const double workers = std::clamp(cores, 1, 2);
+  const double bits = 2;  // of two tasks
+  const double round = times.nothing * 1e9 / bits;
+  const double n_more = times.n_short - times.n_long;
+  const double each = std::max(0.0, times.pieces - times.bytes) * 1e9 * workers / n_more;
+  const double copy_piece = number_of(costs, "copy_piece_ns", 3);
+  const double all = std::max(0.0, times.bytes - times.nothing) * 1e9 * workers - times.n_long * each;
+  const double byte =
+      all / times.n_bytes - number_of(costs, "copy_byte_ns", 0.09) - number_of(costs, "staged_write_byte_ns", 0.085);
+  return {{"round_ns", kept(round, 100, 1e8)},
+          {"exchange_byte_ns", kept(byte, 0.01, 1e3)},
+          {"exchange_piece_ns", kept(each - copy_piece, 0, 1e6)}};
+}
+
+MethodsTuned tune_methods(const MethodsTuning& how) {
+  try {
+    return Tuner(how).all();
+  } catch (const Failure& failure) {
+    MethodsTuned nothing;
+    nothing.remarks.push_back(fmt::format("nothing was measured with ranks: {}", failure.what()));
+    return nothing;
+  }
+}
+
+}  // namespace tool

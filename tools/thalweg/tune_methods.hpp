@@ -1,0 +1,46 @@
+// What `thalweg tune` measures with ranks: messages, the meetings and the exchange of two-phase I/O, and the methods of
+// `thalweg methods` in some cells, from which the model's constants come. docs/design/storage.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/model.hpp"
+#include "methods/launch.hpp"
+
+namespace tool {
+
+struct MethodsTuning {
+  std::string folder;
+  std::string program, mpiexec;  // "": found
+  int cores = 1;
+  double seconds = 60;  // that it may take
+  bool quick = false;
+  Json entry;  // of the profile, as far as it was measured
+};
+
+struct MethodsTuned {
+  Json network = Json::array();  // what the program told, one for each number of ranks
+  Json costs = Json::object();   // members of StorageCosts
+  Calibration calibration;
+  double median_error = 0;           // of the model on what it was made of
+  std::vector<std::string> remarks;  // what could not be measured, and why
+};
+
+// Throws Interrupted. What cannot be measured is told in the remarks.
+MethodsTuned tune_methods(const MethodsTuning& how);
+
+// Of three accesses of the same file by two ranks through aggregators: hardly a byte; 4 MiB in long pieces, and in
+// short ones. Seconds of the transfer alone.
+struct ExchangeTimes {
+  double nothing = 0, bytes = 0, pieces = 0;
+  double n_bytes = 0, n_long = 0, n_short = 0;  // bytes and pieces of both ranks
+};
+// Nanoseconds: round_ns, exchange_byte_ns, exchange_piece_ns, as src/plan/cost_model.cpp means them. `costs`: of the
+// page cache. Pure.
+Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores);
+
+// The network's records as costs: message_ns. Pure.
+Json message_costs(const Json& network);
+
+}  // namespace tool
