@@ -1,8 +1,10 @@
 #include "caches.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,6 +81,12 @@ bool drop_pages(const std::string& folder) {
   }
   constexpr std::size_t kOneIn = 16;  // a few stay where the kernel is still busy with them
   return left * kOneIn <= pages;
+}
+
+bool lives_in_memory(const std::string& folder) {
+  struct statfs found {};
+  if (::statfs(folder.c_str(), &found) != 0) fail_errno("look at the file system of", folder);
+  return found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC;
 }
 
 }  // namespace methods

@@ -51,7 +51,7 @@ Task Stage::task_for(MPI_Comm comm, Block block, std::span<std::byte> memory) co
   task.block = std::move(block);
   task.memory = memory.first(static_cast<std::size_t>(task.block.bytes()));
   task.folder = folder_;
-  task.direct = options_.cache == Cache::direct && method_.can_direct();
+  task.direct = options_.cache == Cache::direct && method_.can_direct() && !lives_in_memory(folder_);
   return task;
 }
 
@@ -76,7 +76,9 @@ bool Stage::drop_before_read(const std::string& folder) const {
   return ranks_.most(std::int64_t{stayed}) == 0;
 }
 
-bool Stage::any_direct() const { return ranks_.most(std::int64_t{method_.was_direct()}) != 0; }
+bool Stage::any_direct() const {
+  return !lives_in_memory(folder_) && ranks_.most(std::int64_t{method_.was_direct()}) != 0;
+}
 
 Cache Stage::write_cache() const {
   if (options_.cache == Cache::direct && any_direct()) return Cache::direct;
