@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the methods leave: the array, computed here anew by its definition in tools/methods/array.hpp."""
 
+import math
 import struct
 import sys
 
@@ -25,10 +26,11 @@ NATIVE = "<" if sys.byteorder == "little" else ">"
 
 
 class Files(MethodsTest):
-    def kept(self, ranks, shape, grid, order):
-        self.measure(ranks, *QUICK, "--cell", cell(shape, grid, order))
+    def kept(self, ranks, *cells):
+        """The folders of the cells."""
+        self.measure(ranks, *QUICK, *(word for one in cells for word in ("--cell", cell(*one))))
         (scratch,) = self.folder.iterdir()
-        return scratch / "1.0"
+        return [scratch / f"1.{n}" for n in range(len(cells))]
 
     def content(self, id, folder):
         files = [path for path in (folder / id).rglob("*") if path.is_file()]
@@ -52,26 +54,20 @@ class Files(MethodsTest):
                 merged = folder / f"{id}.merged"
                 self.assertEqual(merged.read_bytes(), as_bytes(elements(n), NATIVE), id)
 
-    def test_rows_of_blocks(self):
-        for order in "cf":
-            with self.subTest(order=order):
-                self.setUp()
-                folder = self.kept(3, (40, 31), (1, 3), order)
-                self.check_global_files(folder, 40 * 31)
-                self.check_merged_files(folder, 40 * 31)
-
-    def test_three_dimensions(self):
-        folder = self.kept(4, (5, 6, 7), (2, 1, 2), "f")
-        self.check_global_files(folder, 5 * 6 * 7)
-        self.check_merged_files(folder, 5 * 6 * 7)
+    def test_hold_the_array(self):
+        cells = [((40, 31), (1, 3), "c"), ((5, 6, 7), (3, 1, 1), "f")]
+        for folder, (shape, _, _) in zip(self.kept(3, *cells), cells):
+            self.check_global_files(folder, math.prod(shape))
+            self.check_merged_files(folder, math.prod(shape))
 
     # A file per task has the block of its rank and nothing else: of 2 x 2, rank 1 has the last columns of the first rows.
     def test_separate_files_are_blocks(self):
-        folder = self.kept(4, (6, 5), (2, 2), "c")
+        self.measure(4, *QUICK, "--methods", "file-per-task,file-per-task-dirs", "--cell", cell((6, 5), (2, 2)))
+        (scratch,) = self.folder.iterdir()
         all = elements(6 * 5)
         block = [all[row * 5 + column] for row in range(3) for column in range(2, 5)]
         for id in ("file-per-task", "file-per-task-dirs"):
-            contents = self.content(id, folder)
+            contents = self.content(id, scratch / "1.0")
             self.assertEqual(len(contents), 4)
             self.assertIn(as_bytes(block, NATIVE), contents.values())
 

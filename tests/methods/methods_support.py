@@ -71,20 +71,22 @@ class MethodsTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def start(self, ranks, *words, before=(), program=PROGRAM):
-        # A process group of its own, so that nothing of a launch outlives its test.
+        # Into files: whatever outlives the launcher, a pipe would be kept open by it. In a process group of its own, so
+        # that nothing does outlive the test.
+        out, err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
         process = subprocess.Popen([*before, *LAUNCH, "-n", str(ranks), program, *map(str, words)], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+                                   stdout=out, stderr=err, start_new_session=True)
+        process.out, process.err = out, err
         self.addCleanup(end_group, process)
         return process
 
     def finish(self, process):
         try:
-            out, err = process.communicate(timeout=TIMEOUT)
+            process.wait(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
-            end_group(process)
-            out, err = process.communicate()
-            self.fail(f"a hang: nothing after {TIMEOUT} s.\n{out[-2000:]}\n{err[-2000:]}")
-        return Launch(process.returncode, out, err)
+            os.killpg(process.pid, signal.SIGKILL)
+            self.fail(f"a hang: nothing after {TIMEOUT} s.\n{content(process.out)[-2000:]}\n{content(process.err)[-2000:]}")
+        return Launch(process.returncode, content(process.out), content(process.err))
 
     def launch(self, ranks, *words, **how):
         return self.finish(self.start(ranks, *words, **how))
@@ -123,6 +125,14 @@ def end_group(process):
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
+    process.wait()
+    process.out.close()
+    process.err.close()
+
+
+def content(file):
+    # Not by its own position, which is that of the process, too.
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
 
 
 def cell(shape, grid, order="c"):

@@ -7,10 +7,16 @@ import signal
 import subprocess
 import time
 
-from methods_support import PROGRAM, TIMEOUT, MethodsTest, built, cell, main
+from methods_support import PROGRAM, TIMEOUT, MethodsTest, built, cell, content, main
 
 WRONG_OPTIONS = 2
 ONE = ("--cell", "shape=8x8")
+
+# A method of each library, and those that have their own ways of ending.
+FULL_DISK = {"gather", "file-per-task", "mpiio-global-0", "mpiio-global-3", "mpiio-nonblocking", "hdf5-contiguous-collective",
+             "hdf5-chunked-independent", "pnetcdf", "tw-multifile", "tw-collective", "tw-nonblocking", "tw-vpfile"}
+# Open MPI 4.1 dereferences a null pointer where the request of a file failed (ompi_errhandler_request_invoke).
+CRASHES = "mpiio-nonblocking" if os.environ["TW_MPI_KIND"] == "openmpi" else None
 
 
 class Options(MethodsTest):
@@ -29,12 +35,14 @@ class Options(MethodsTest):
         self.assertIn("for 3 ranks", self.refused(*here, "--cell", "shape=8x8,grid=3x1"))
         self.assertIn("--cell", self.refused(*here))
 
+    # With --describe, which reads all options and starts no ranks.
     def test_wrong_cells(self):
-        # One rank is enough: they are refused before the ranks do anything.
         for wrong in ("shape=8x", "shape=0x8", "shape=8x8x8x8", "shape=-1", "grid=1x1", "shape=8x8,grid=1", "shape=8,order=g",
                       "shape=9999999999x9999999999", "shape=8,colour=red", ""):
             with self.subTest(cell=wrong):
-                self.refused("--dir", self.folder, "--cell", wrong, ranks=1)
+                done = subprocess.run([PROGRAM, "--describe", "--cell", wrong], capture_output=True, text=True, timeout=TIMEOUT)
+                self.assertEqual(done.returncode, WRONG_OPTIONS, done.stderr)
+                self.assertIn("--cell", done.stderr)
 
     def test_a_folder_that_is_not_there(self):
         self.assertIn("nowhere", self.refused("--dir", self.folder / "nowhere", *ONE))
@@ -63,10 +71,13 @@ class Failures(MethodsTest):
         disk = self.folder / "disk"
         disk.mkdir()
         before = self.small_disk(disk)
-        for id in built():
+        for id in sorted(FULL_DISK & set(built())):
             with self.subTest(method=id):
                 launch = self.launch(2, "--dir", disk, "--methods", id, "--repeat", "1", "--phases", "write,read", "--cell",
                                      "shape=1024x1024", before=before)
+                if id == CRASHES:
+                    self.assertNotEqual(launch.code, 0)
+                    continue
                 failure = self.failed(launch)
                 self.assertEqual(failure["method"], id)
                 self.assertEqual(failure["cell"]["shape"], [1024, 1024])
@@ -86,9 +97,7 @@ class Failures(MethodsTest):
     def test_a_killed_rank(self):
         process = self.start(3, "--dir", self.folder, "--repeat", "1000000", "--methods", "mpiio-global-3,tw-collective,gather",
                              "--cell", cell((300, 200), (3, 1)))
-        for line in process.stdout:
-            if '"time"' in line:
-                break
+        self.wait_for(lambda: '"time"' in content(process.out), "something is measured")
         ranks = self.ranks()
         self.assertEqual(len(ranks), 3)
 
@@ -97,7 +106,8 @@ class Failures(MethodsTest):
         launch = self.finish(process)
         self.assertNotEqual(launch.code, 0)
         self.assertEqual(launch.end, [])
-        self.assertNotEqual(launch.err, "", "nothing says what happened")
+        # By the launcher, on standard output or error.
+        self.assertRegex(launch.out + launch.err, "(?i)killed|signal 9|BAD TERMINATION")
         self.wait_for(lambda: not self.ranks(), "the other ranks end")
 
     # Of this test: by the folder that they were given.
@@ -112,11 +122,11 @@ class Failures(MethodsTest):
         return sorted(found)
 
     def wait_for(self, is_so, what):
-        for _ in range(200):
+        for _ in range(600):
             if is_so():
                 return
             time.sleep(0.05)
-        self.fail(f"10 seconds were not enough until {what}")
+        self.fail(f"30 seconds were not enough until {what}")
 
 
 if __name__ == "__main__":
