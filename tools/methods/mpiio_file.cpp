@@ -1,8 +1,8 @@
 #include "mpiio_file.hpp"
 
-#include <array>
 #include <climits>
-#include <memory>
+
+#include "mpi_info.hpp"
 
 namespace methods {
 
@@ -17,7 +17,6 @@ class Info {
     must_mpi(MPI_Info_set(info_, "direct_read", "true"), "MPI_Info_set");
     must_mpi(MPI_Info_set(info_, "direct_write", "true"), "MPI_Info_set");
   }
-  explicit Info(MPI_Info info) : info_(info) {}
   Info(const Info&) = delete;
   Info& operator=(const Info&) = delete;
   ~Info() {
@@ -81,23 +80,7 @@ void MpiioFile::move_at(std::int64_t offset, std::byte* memory, std::int64_t ele
   must_mpi(MPI_File_read_at(file_, offset, memory, n, MPI_FLOAT, none), "MPI_File_read_at");
 }
 
-std::map<std::string, std::string> MpiioFile::hints() const {
-  MPI_Info used = MPI_INFO_NULL;
-  must_mpi(MPI_File_get_info(file_, &used), "MPI_File_get_info");
-  const Info info(used);
-  std::map<std::string, std::string> out;
-  int keys = 0;
-  must_mpi(MPI_Info_get_nkeys(used, &keys), "MPI_Info_get_nkeys");
-  for (int i = 0; i < keys; ++i) {
-    std::array<char, MPI_MAX_INFO_KEY + 1> key{};
-    auto value = std::make_unique<std::array<char, MPI_MAX_INFO_VAL + 1>>();
-    int found = 0;
-    must_mpi(MPI_Info_get_nthkey(used, i, key.data()), "MPI_Info_get_nthkey");
-    must_mpi(MPI_Info_get(used, key.data(), MPI_MAX_INFO_VAL, value->data(), &found), "MPI_Info_get");
-    if (found != 0) out[key.data()] = value->data();
-  }
-  return out;
-}
+std::map<std::string, std::string> MpiioFile::hints() const { return hints_of(file_); }
 
 MemoryType::MemoryType(std::int64_t elements) {
   if (elements <= INT_MAX) {
