@@ -59,6 +59,8 @@ python3|has_command python3|Python 3.9 or newer
 binutils|has_command nm|nm (binutils)
 ccache|has_command ccache|ccache
 gfortran|has_any_command gfortran f95 ifx flang|a Fortran compiler
+libjs-chart.js|has_chart_js|Chart.js 3, for the plots of thalweg methods (or cmake -DTW_CHART_JS=chart.min.js)
+chromium|has_any_command chromium chromium-browser google-chrome chrome|a Chromium, which the page of thalweg methods is looked at in
 NEEDS
       ;;
     lint) cat <<'NEEDS'
@@ -95,6 +97,7 @@ has_command() { command -v "$1" > /dev/null 2>&1; }
 has_any_command() { local c; for c in "$@"; do has_command "$c" && return 0; done; return 1; }
 has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
+has_chart_js() { [ -e /usr/share/javascript/chart.js/chart.min.js ] || [ -e /usr/local/share/javascript/chart.js/chart.min.js ]; }
 has_numpy() { python3 -c 'import numpy' 2> /dev/null || /usr/bin/python3 -c 'import numpy' 2> /dev/null; }
 has_chart_js() { [ -f /usr/share/javascript/chart.js/chart.min.js ]; }
 has_compiler() {

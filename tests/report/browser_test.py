@@ -116,6 +116,12 @@ class Page(unittest.TestCase):
         self.browser.evaluate("scrollTo(50, 0)")
         self.assertEqual(self.browser.evaluate("scrollX"), 0)
 
+    def choose(self, plot, i):
+        """What a plot shows, by its list of choices."""
+        self.browser.evaluate(
+            f"(pick => {{ pick.selectedIndex = {i}; pick.dispatchEvent(new Event('change')); }})(document.querySelector('[data-plot={plot}] select'))"
+        )
+
     def picture(self, name):
         path = self.pictures / f"{name}.png"
         self.browser.screenshot(path)
@@ -157,7 +163,7 @@ class Page(unittest.TestCase):
         self.assertNotEqual(self.browser.evaluate(y), before[0])
         self.assertNotEqual(self.browser.evaluate(colour), before[1])
         self.assertIn("read", self.browser.evaluate("document.getElementById('plot-strong').getAttribute('aria-label')"))
-        self.browser.evaluate("(pick => { pick.selectedIndex = 1; pick.dispatchEvent(new Event('change')); })(document.querySelector('[data-plot=strong] select'))")
+        self.choose("strong", 1)
         self.assertIn("order f", self.browser.evaluate("document.getElementById('plot-strong').getAttribute('aria-label')"))
         self.assert_quiet()
 
@@ -170,7 +176,8 @@ class Page(unittest.TestCase):
         self.browser.evaluate(f"{gather}.click()")
         self.assertEqual(self.browser.evaluate(f"[{gather}.getAttribute('aria-pressed'), {hidden}]"), ["false", True])
         self.assertEqual(self.browser.evaluate("document.activeElement.dataset.method"), "gather")
-        self.assertEqual(self.browser.evaluate("Chart.getChart('plot-bars').data.labels.length"), 18)
+        self.choose("bars", 0)
+        self.assertEqual(self.browser.evaluate("Chart.getChart('plot-bars').data.labels.length"), 20)
         self.browser.evaluate(f"{gather}.click()")
         self.browser.evaluate("document.querySelector('#legend h4 button').click()")
         shown = "Chart.getChart('plot-strong').data.datasets.filter(one => !one.hidden).length"
