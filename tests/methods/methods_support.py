@@ -35,6 +35,7 @@ TEXT, NUMBER, WHOLE, OPTIONAL_TEXT = str, (int, float), int, (str, type(None))
 MEMBERS = {
     "launch": {"mpi": TEXT, "ranks": WHOLE, "nodes": WHOLE, "thread_level": TEXT},
     "method": {"id": TEXT, "number": WHOLE, "title": TEXT, "built": bool, "library": OPTIONAL_TEXT, "reason": OPTIONAL_TEXT},
+    "begin": {"method": TEXT, "cell": dict, "repetition": WHOLE},
     "time": {"method": TEXT, "cell": dict, "repetition": WHOLE, "phase": TEXT, "seconds": NUMBER, "parts": dict, "bytes": WHOLE,
              "cache": TEXT},
     "facts": {"method": TEXT, "cell": dict, "files": WHOLE, "folders": WHOLE, "file_bytes": WHOLE, "stored_bytes": WHOLE,

@@ -24,6 +24,8 @@ void Stage::run(const std::string& scratch, const Turn& turn, Where& where) {
   where.method = info_.id;
   where.cell = json_of(cell_, ranks_.size(), options_.cache);
   where.phase = nullptr;
+  if (ranks_.first())
+    print_record({{"kind", "begin"}, {"method", info_.id}, {"cell", where.cell}, {"repetition", turn.repetition}});
   make_folder(folder_);
   run_phases();
   remove_folder(folder_);
