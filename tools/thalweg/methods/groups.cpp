@@ -44,6 +44,23 @@ class Stretches {
   std::vector<double> sum_, square_;
 };
 
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+// Least cost of the first j values in one stretch more than the `g` that `cost` is of, and where that one begins.
+std::vector<double> with_one_more(const Stretches& stretches, const std::vector<double>& cost, size_t g,
+                                  std::vector<size_t>& from) {
+  std::vector<double> next(cost.size(), kNever);
+  for (size_t j = g + 1; j < cost.size(); ++j) {
+    for (size_t begin = g; begin < j; ++begin) {
+      const double sum = cost[begin] + stretches.cost(begin, j);
+      if (sum >= next[j]) continue;
+      next[j] = sum;
+      from[j] = begin;
+    }
+  }
+  return next;
+}
+
 // Whether the stretches that `cuts` make are groups of their own.
 bool are_apart(std::span<const double> sorted, const std::vector<size_t>& cuts, double noise) {
   const Stretches stretches(sorted);
@@ -120,22 +137,10 @@ std::vector<size_t> best_cuts(std::span<const double> sorted, size_t k) {
   const size_t n = sorted.size();
   const Stretches stretches(sorted);
   // cost[j]: of the first j values in as many stretches as were done; from[g][j]: where the last of them begins.
-  std::vector<double> cost(n + 1, std::numeric_limits<double>::infinity());
+  std::vector<double> cost(n + 1, kNever);
   for (size_t j = 1; j <= n; ++j) cost[j] = stretches.cost(0, j);
   std::vector<std::vector<size_t>> from(k, std::vector<size_t>(n + 1, 0));
-  for (size_t g = 1; g < k; ++g) {
-    std::vector<double> next(n + 1, std::numeric_limits<double>::infinity());
-    for (size_t j = g + 1; j <= n; ++j) {
-      for (size_t begin = g; begin < j; ++begin) {
-        const double sum = cost[begin] + stretches.cost(begin, j);
-        if (sum < next[j]) {
-          next[j] = sum;
-          from[g][j] = begin;
-        }
-      }
-    }
-    cost = std::move(next);
-  }
+  for (size_t g = 1; g < k; ++g) cost = with_one_more(stretches, cost, g, from[g]);
   std::vector<size_t> cuts(k - 1);
   for (size_t g = k, end = n; g-- > 1;) cuts[g - 1] = end = from[g][end];
   return cuts;
@@ -151,6 +156,7 @@ Grouping group_rows(std::span<const ResultRow> rows, std::string_view phase) {
   grouping.noise = noise_of(chosen);
   grouping.methods = ratios_of(chosen);
   std::vector<double> logs;
+  logs.reserve(grouping.methods.size());
   for (const GroupedMethod& method : grouping.methods) logs.push_back(std::log(method.ratio));
   std::vector<size_t> cuts;
   for (size_t k = std::min(kMostGroups, logs.size()); k > 1; --k) {
