@@ -52,7 +52,8 @@ Skeleton skeleton_of(std::string_view method, std::string_view language) {
   for (const Row& row : kRows) {
     if (!method.starts_with(row.prefix)) continue;
     const std::string_view name = language == "c" ? row.c : language == "fortran" ? row.fortran : row.python;
-    return {name, asset("skeletons/" + std::string(name)), is_itself(method, language) ? std::string() : std::string(row.remark)};
+    return {name, asset("skeletons/" + std::string(name)),
+            is_itself(method, language) ? std::string() : std::string(row.remark)};
   }
   return {};
 }

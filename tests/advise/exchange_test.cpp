@@ -1,0 +1,38 @@
+// What tune makes of times between ranks: the numbers that src/plan/cost_model.cpp would have made them of.
+#include <gtest/gtest.h>
+
+#include "tune_methods.hpp"
+
+namespace tool {
+namespace {
+
+TEST(ExchangeCosts, AreThoseOfWhichTheTimesWereMade) {
+  const Json costs = {{"copy_piece_ns", 3.0}, {"copy_byte_ns", 0.1}, {"staged_write_byte_ns", 0.1}};
+  const double bytes = 4 << 20, n_long = 2048, n_short = 32768;
+  const auto seconds = [&](double pieces) {
+    return (2 * 20'000 + (bytes * (0.25 + 0.1 + 0.1) + pieces * (200 + 3)) / 2) * 1e-9;
+  };
+
+  const Json found = exchange_costs({2 * 20e-6, seconds(n_long), seconds(n_short), bytes, n_long, n_short}, costs, 2);
+
+  EXPECT_NEAR(found["round_ns"].get<double>(), 20'000, 1);
+  EXPECT_NEAR(found["exchange_byte_ns"].get<double>(), 0.25, 0.01);
+  EXPECT_NEAR(found["exchange_piece_ns"].get<double>(), 200, 1);
+}
+
+TEST(ExchangeCosts, OfTimesWithoutSenseAreInTheirRanges) {
+  const Json found = exchange_costs({1e-3, 1e-6, 0, 4 << 20, 2048, 32768}, Json::object(), 64);
+
+  EXPECT_GT(found["exchange_byte_ns"].get<double>(), 0);
+  EXPECT_EQ(found["exchange_piece_ns"].get<double>(), 0);
+}
+
+TEST(MessageCosts, AreThreeMessagesOfTwoRanks) {
+  const Json network = Json::parse(R"([{"ranks": 4, "latency_seconds": 9}, {"ranks": 2, "latency_seconds": 1e-6}])");
+
+  EXPECT_NEAR(message_costs(network)["message_ns"].get<double>(), 3000, 1e-6);
+  EXPECT_TRUE(message_costs(Json::array()).empty());
+}
+
+}  // namespace
+}  // namespace tool
