@@ -208,8 +208,9 @@ int run(const Options& options, const Common& common) {
 void add_what(CLI::App& app, Options& options) {
   app.add_option("--dir", options.folder, "Folder on the storage that is measured; default: this one")
       ->type_name("DIR");
-  app.add_option("--ranks", options.ranks,
-                 "Most ranks: 1, 2, 4, ... up to it are measured; or a list \"1,2,3\"; default: the cores")
+  app.add_option(
+         "--ranks", options.ranks,
+         "Most ranks: 1, 2, 4, ... up to it are measured; or a list \"1,2,3\", of one \"4,\"; default: the cores")
       ->type_name("N");
   app.add_option("--grid", options.grid, "How the array is cut, \"2x3\"; then one number of ranks is measured")
       ->type_name("PXxPY");

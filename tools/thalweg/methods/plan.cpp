@@ -99,7 +99,8 @@ std::vector<int> doubling_ranks(int most) {
 
 std::vector<int> parse_ranks(const std::string& text) {
   std::vector<int> ranks;
-  for (const std::string& part : parts_of(text, ','))
+  const bool ends_in_comma = text.size() > 1 && text.ends_with(',');  // "4,": a list of one
+  for (const std::string& part : parts_of(ends_in_comma ? text.substr(0, text.size() - 1) : text, ','))
     ranks.push_back(static_cast<int>(number_of(part, kMostRanks, text, "--ranks")));
   std::ranges::sort(ranks);
   ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());

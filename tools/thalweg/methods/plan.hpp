@@ -38,7 +38,7 @@ struct RunPlan {
 
 // 1, 2, 4, ... and `most` itself.
 std::vector<int> doubling_ranks(int most);
-// "1,2,4" ascending without repeats. Throws Failure (usage).
+// "1,2,4", or "4," for a list of one; ascending without repeats. Throws Failure (usage).
 std::vector<int> parse_ranks(const std::string& text);
 // "2x3" to numbers, at least 1 each. `what` is named in the message. Throws Failure (usage).
 std::vector<int64_t> parse_extents(const std::string& text, const char* what);

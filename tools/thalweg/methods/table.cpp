@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "methods/report.hpp"
 
@@ -82,15 +85,35 @@ std::string mishap_line(const Mishap& mishap) {
   return fmt::format("  {}: {}\n", what, printable(mishap.message));
 }
 
-void add_mishaps(std::string& text, const Results& results) {
-  for (const bool failed : {true, false}) {
-    bool first = true;
-    for (const Mishap& mishap : results.mishaps) {
-      if (mishap.failed != failed) continue;
-      if (first) text += failed ? "\nfailed\n" : "\nskipped\n";
-      first = false;
-      text += mishap_line(mishap);
+void add_failures(std::string& text, const Results& results) {
+  bool first = true;
+  for (const Mishap& mishap : results.mishaps) {
+    if (!mishap.failed) continue;
+    if (first) text += "\nfailed\n";
+    first = false;
+    text += mishap_line(mishap);
+  }
+}
+
+// What was left out of all methods and cells for one reason is one line.
+void add_skipped(std::string& text, const Results& results) {
+  std::vector<std::pair<const Mishap*, std::set<std::string>>> reasons;
+  for (const Mishap& mishap : results.mishaps) {
+    if (mishap.failed) continue;
+    auto found = std::ranges::find_if(reasons, [&](const auto& one) {
+      return one.first->phase == mishap.phase && one.first->message == mishap.message;
+    });
+    if (found == reasons.end()) found = reasons.insert(reasons.end(), {&mishap, {}});
+    found->second.insert(mishap.method);
+  }
+  if (!reasons.empty()) text += "\nskipped\n";
+  for (const auto& [mishap, methods] : reasons) {
+    if (methods.size() == 1) {
+      text += mishap_line(*mishap);
+      continue;
     }
+    text += fmt::format("  {}{}{} methods: {}\n", printable(mishap->phase), mishap->phase.empty() ? "" : ", ",
+                        methods.size(), printable(mishap->message));
   }
 }
 
@@ -119,7 +142,8 @@ std::string methods_table(const Results& results, int columns) {
     text = "nothing was measured\n";
   }
   add_not_built(text, results);
-  add_mishaps(text, results);
+  add_failures(text, results);
+  add_skipped(text, results);
   if (!results.complete) text += "\nThe run did not come to its end: this is what was finished.\n";
   return text;
 }
