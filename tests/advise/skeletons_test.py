@@ -26,7 +26,7 @@ class Skeletons(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def run_ranks(self, program, path):
-        done = subprocess.run([*LAUNCH, str(RANKS), program, path], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        done = subprocess.run([*LAUNCH, "-n", str(RANKS), program, path], capture_output=True, text=True, timeout=120, cwd=self.folder)
         self.assertEqual(done.returncode, 0, f"{program}: {done.stdout}{done.stderr}")
 
     def assert_array(self, content):
