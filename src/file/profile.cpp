@@ -92,6 +92,7 @@ bool take_costs(const Json& json, StorageCosts& costs) {
   time("exchange_byte_ns", costs.exchange_byte_ns);
   time("exchange_piece_ns", costs.exchange_piece_ns);
   time("round_ns", costs.round_ns);
+  time("message_ns", costs.message_ns);
   time("queueing_ns", costs.queueing_ns);
   workers("parallel_reads", costs.parallel_reads);
   workers("parallel_writes", costs.parallel_writes);

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import time
+from textwrap import indent
 
 from cli_support import FINE, IO_ERROR, THALWEG, USAGE, CliTest, main
 
@@ -14,11 +15,63 @@ COSTS = ["call_ns", "piece_ns", "read_byte_ns", "write_byte_ns", "staged_read_by
          "copy_piece_ns", "parallel_reads", "parallel_writes"]
 
 
+# Times of a machine that is made up: an access of tw-collective takes two rounds of 20 us, 1 ns for a byte and 200 ns for
+# a piece of two ranks, shared by the cores that work at it.
+FAKE = """#!/usr/bin/env python3
+import json, os, sys, time
+
+words = sys.argv[1:]
+ranks = int(os.environ.get("RANKS", "1"))
+
+
+def say(**record):
+    print(json.dumps(record), flush=True)
+
+
+if "--describe" in words:
+    print(DESCRIPTION)
+    sys.exit()
+if "--network" in words:
+    say(kind="network", ranks=ranks, nodes=1, barrier_seconds=1e-6, latency_seconds=1e-6, bytes_per_second=1e9,
+        all_bytes_per_second=1e9)
+    sys.exit()
+
+
+def option(name):
+    return words[words.index(name) + 1]
+
+
+def parsed(text):
+    members = dict(part.split("=") for part in text.split(","))
+    shape, grid = ([int(n) for n in members[name].split("x")] for name in ("shape", "grid"))
+    return dict(ranks=ranks, grid=grid, shape=shape, order=members["order"], cache="warm")
+
+
+cells = [parsed(word) for before, word in zip(words, words[1:]) if before == "--cell"]
+workers = min(ranks, os.cpu_count())
+for method in option("--methods").split(","):
+    for cell in cells:
+        size = 4 * cell["shape"][0] * cell["shape"][1]
+        pieces = cell["shape"][0] * cell["grid"][1]
+        BODY
+        seconds = 40e-6 + (size + 200 * pieces * (size > 100000)) * 1e-9 / workers
+        parts = dict(open=0, transfer=seconds, close=0)
+        say(kind="facts", method=method, cell=cell, files=1, folders=0, file_bytes=size, stored_bytes=size, memory_bytes=0,
+            hints={}, plan="aggregate, 2 workers")
+        for repetition in range(1, int(option("--repeat")) + 1):
+            for phase in option("--phases").split(","):
+                say(kind="time", method=method, cell=cell, repetition=repetition, phase=phase, seconds=seconds, parts=parts,
+                    bytes=size, cache="warm", readers=ranks)
+say(kind="end", complete=True, seconds=1)
+"""
+
+
 class Tune(CliTest):
     def setUp(self):
         super().setUp()
         self.environment = {k: v for k, v in os.environ.items() if k != "THALWEG_PROFILE"}
         self.environment["XDG_CONFIG_HOME"] = str(self.folder / "config")
+        self.environment["THALWEG_METHODS"] = str(self.folder / "none")  # unless a test has one
         self.profile = self.folder / "config/thalweg/storage.json"
         (self.folder / "data").mkdir()
 
@@ -61,7 +114,7 @@ class Tune(CliTest):
         for cost in entry["buffered"].values():
             self.assertGreaterEqual(cost, 0)
         self.assertTrue(result["stored"])
-        self.assertEqual(sorted(result["measured"]), ["contests", "direct", "page_cache"])
+        self.assertEqual(sorted(result["measured"]), ["accesses", "contests", "direct", "page_cache"])
         self.assertEqual(os.listdir(self.profile.parent), ["storage.json"])
 
     def test_direct_io_is_allowed_only_where_every_contest_was_won(self):
@@ -179,6 +232,60 @@ class Tune(CliTest):
         self.assertEqual(process.returncode, -signal.SIGINT)
         self.assert_no_scratch_file()
         self.assertFalse(self.profile.exists())
+
+    def test_without_the_program_of_ranks_it_says_so_and_keeps_the_rest(self):
+        result = self.small()
+
+        self.assertEqual(len(result["remarks"]), 1)
+        self.assertIn("nothing was measured with ranks: '", result["remarks"][0])
+        self.assertNotIn("methods", result["entry"])
+        self.assertGreater(result["entry"]["create_ns"], 0)
+        self.assertEqual(self.small("--no-methods")["remarks"], [])
+
+    def fake_methods(self, body):
+        """A program that is as thalweg-methods, and an mpiexec that starts it once."""
+        methods = [{"id": method, "built": method != "pnetcdf"} for method in ("gather", "file-per-task", "tw-collective", "pnetcdf")]
+        description = json.dumps({"mpi": "Fake 1", "kind": "mpich", "mpiexec": str(self.folder / "mpiexec"), "methods": methods})
+        self.write("program", FAKE.replace("DESCRIPTION", repr(description)).replace("        BODY\n", indent(body, "    ")).encode(), 0o755)
+        self.write("mpiexec", b'#!/bin/sh\nRANKS=$2; export RANKS; shift 2; exec "$@"\n', 0o755)
+        self.environment["THALWEG_METHODS"] = str(self.folder / "program")
+
+    def test_what_ranks_tell_becomes_part_of_the_entry(self):
+        self.fake_methods("")
+        result = self.small("--quick")
+
+        entry = result["entry"]
+        self.assertEqual(result["remarks"], [])
+        self.assertEqual(entry["buffered"]["message_ns"], 3000)
+        self.assertEqual(entry["buffered"]["round_ns"], 20000)
+        self.assertAlmostEqual(entry["buffered"]["exchange_piece_ns"] + entry["buffered"]["copy_piece_ns"], 200, places=2)
+        self.assertEqual(entry["network"][0]["ranks"], 2)
+        self.assertEqual(entry["methods"]["mpi"], "Fake 1")
+        self.assertEqual([name for name in entry["methods"] if name in ("gather", "file-per-task", "tw-collective", "pnetcdf")],
+                         ["file-per-task", "gather", "tw-collective"])
+        self.assertLess(result["model_error"], 1)
+        self.assert_no_scratch_file()
+        self.assertIn("', profile of 20", self.tune_json("data", "--show")["read"])
+
+    def test_a_method_that_fails_is_left_out(self):
+        self.fake_methods("""
+    if method == "gather":
+        say(kind="begin", method=method, cell=cell)
+        sys.exit("it broke")
+""")
+        result = self.small("--quick")
+
+        self.assertIn("gather with 2 ranks failed: it broke", result["remarks"])
+        self.assertNotIn("gather", result["entry"]["methods"])
+        self.assertIn("file-per-task", result["entry"]["methods"])
+        self.assert_no_scratch_file()
+
+    def test_time_that_is_used_up_ends_the_calibration(self):
+        self.fake_methods("\n    time.sleep(2)\n")
+        result = self.small("--seconds", "1")
+
+        self.assertIn("is used up", result["remarks"][-1])
+        self.assert_no_scratch_file()
 
     def test_show_without_a_profile(self):
         out = self.tune("--show", "data")[0].decode()

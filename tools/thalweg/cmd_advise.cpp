@@ -262,6 +262,7 @@ void add_program(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, kMostRanks));
   app.add_option("--every", request.every_seconds, "Time from one output to the next, as 60s or 5min")
       ->transform(seconds)
+      ->check(CLI::PositiveNumber)
       ->type_name("TIME");
   app.add_option("--compute-seconds-per-step", request.compute_seconds_per_step, "Of the program")
       ->check(CLI::PositiveNumber)

@@ -36,11 +36,11 @@ struct ExchangeTimes {
   double nothing = 0, bytes = 0, pieces = 0;
   double n_bytes = 0, n_long = 0, n_short = 0;  // bytes and pieces of both ranks
 };
-// Nanoseconds: round_ns, exchange_byte_ns, exchange_piece_ns, as src/plan/cost_model.cpp means them. `costs`: of the
-// page cache. Pure.
+// Nanoseconds: exchange_byte_ns, exchange_piece_ns, as src/plan/cost_model.cpp means them. What opening the
+// aggregators' windows takes is in all three, and so in none of these. `costs`: of the page cache. Pure.
 Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores);
 
-// The network's records as costs: message_ns. Pure.
+// The network's records as costs: message_ns, round_ns. Pure.
 Json message_costs(const Json& network);
 
 }  // namespace tool

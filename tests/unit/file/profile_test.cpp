@@ -47,6 +47,20 @@ TEST(Profile, GivesWhatIsToldAndDefaultsForTheRest) {
   EXPECT_EQ(profile.direct.call_ns, default_direct_costs().call_ns);
 }
 
+TEST(Profile, WhatOnlyTheCommandReadsIsSkippedHoweverDeepItIs) {
+  const auto all = parse_profiles(profile_of(
+      R"("create_ns": 20000, "network": [{"ranks": 2, "latency_seconds": 1e-6}],
+         "methods": {"mpi": "MPICH", "cells": ["2 ranks"], "gather": {"write": {"byte": 1e-9, "deeper": [[[[]]]]}}},
+         "buffered": {"call_ns": 700, "message_ns": 900, "round_ns": 30000, "exchange_byte_ns": 0.5}, "queue_depth": 7)"));
+
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].buffered.call_ns, 700);
+  EXPECT_EQ(all[0].buffered.round_ns, 30000);
+  EXPECT_EQ(all[0].buffered.exchange_byte_ns, 0.5);
+  EXPECT_EQ(all[0].buffered.message_ns, 900);
+  EXPECT_EQ(all[0].queue_depth, 7u);
+}
+
 TEST(Profile, OfNothingButAnIdentityHasOnlyDefaults) { EXPECT_EQ(n_of(""), 1u); }
 
 TEST(Profile, WrongTypesAndRangesLeaveOutTheFileSystem) {

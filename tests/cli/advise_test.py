@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""thalweg advise: what it says of a described program, from a profile that is made up here. No time is looked at."""
+
+import json
+import os
+
+from cli_support import DAMAGED, FINE, IO_ERROR, USAGE, CliTest, main
+
+CONSTANTS = {
+    "file-per-task": {"fixed": 1e-4, "per_rank": 5e-5, "shared_byte": 2e-10},
+    "gather": {"fixed": 1e-4, "meeting": 1e-5, "byte": 1e-9},
+    "mpiio-global-0": {"fixed": 1e-3, "byte": 2e-10, "run": 5e-6},
+    "mpiio-global-3": {"fixed": 1e-3, "meeting": 1e-4, "byte": 6e-10},
+    "mpiio-chunk-3": {"fixed": 1e-3, "byte": 4e-10},
+    "hdf5-chunked-collective": {"fixed": 5e-3, "byte": 6e-10},
+    "tw-multifile": {"fixed": 4e-4, "shared_byte": 2.2e-10},
+    "tw-collective": {"fixed": 2e-4, "meeting": 5e-5, "byte": 3e-10},
+    "tw-nonblocking": {"fixed": 3e-4, "meeting": 5e-5, "byte": 3.1e-10},
+}
+
+
+class Advise(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.environment = {k: v for k, v in os.environ.items() if k != "THALWEG_PROFILE"}
+        self.environment["XDG_CONFIG_HOME"] = str(self.folder / "config")
+        self.profile = self.folder / "config/thalweg/storage.json"
+
+    def keep(self, *entries):
+        self.profile.parent.mkdir(parents=True, exist_ok=True)
+        self.profile.write_text(json.dumps({"version": 1, "file_systems": list(entries)}))
+
+    def keep_methods(self, **members):
+        methods = {"mpi": "MPICH 4.0.2", "cache": "warm", "cores": 2, "cells": []}
+        methods |= {name: {phase: constants for phase in ("write", "read", "restart")} for name, constants in CONSTANTS.items()}
+        self.keep({"id": "made-up", "buffered": {"call_ns": 600}, "create_ns": 20000, "methods": methods} | members)
+
+    def advise(self, *words, expect=FINE):
+        return self.thalweg("advise", *words, expect=expect, env=self.environment)
+
+    def advise_json(self, *words, expect=FINE):
+        return self.json("advise", *words, expect=expect, env=self.environment)
+
+    def seconds(self, result):
+        return {choice["method"]: choice["seconds"] for choice in result["choices"]}
+
+    def test_without_a_profile_it_guesses_and_says_so(self):
+        result = self.advise_json("--ranks", "4", "--bytes", "64MiB")
+
+        self.assertFalse(result["measured"])
+        self.assertIn("run 'thalweg tune DIR'", result["notes"][0])
+        self.assertEqual(result["best"], result["choices"][0]["method"])
+        self.assertIn("not measured here", self.advise("--ranks", "4", "--bytes", "64MiB")[0].decode())
+
+    def test_methods_are_ranked_by_the_constants_of_the_profile(self):
+        self.keep_methods()
+        result = self.advise_json("--ranks", "2", "--bytes", "256MiB", "--grid", "1x2")
+
+        self.assertTrue(result["measured"])
+        self.assertEqual(result["storage"], "made-up")
+        times = list(self.seconds(result).values())
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(result["best"], "file-per-task")
+        self.assertEqual(result["best_array"], "tw-collective")
+        for choice in result["choices"]:
+            self.assertAlmostEqual(sum(part["seconds"] for part in choice["parts"]), choice["seconds"])
+        self.assertIn("was not measured here", {out["method"]: out["why"] for out in result["out"]}["pnetcdf"])
+
+    def test_twice_the_bytes_take_longer_and_phases_are_told_apart(self):
+        self.keep_methods()
+        small = self.seconds(self.advise_json("--ranks", "2", "--bytes", "64MiB"))
+        large = self.seconds(self.advise_json("--ranks", "2", "--bytes", "128MiB"))
+
+        for method, seconds in small.items():
+            self.assertGreater(large[method], seconds)
+        self.assertEqual(self.advise_json("--ranks", "2", "--bytes", "1MiB", "--phase", "restart")["phase"], "restart")
+
+    def test_data_of_tasks_leave_out_what_makes_a_global_array(self):
+        self.keep_methods()
+        for pattern in ("task-local", "ragged"):
+            result = self.advise_json("--ranks", "4", "--bytes", "64MiB", "--pattern", pattern)
+            out = {one["method"]: one["why"] for one in result["out"]}
+            self.assertIn("no part of a global array", out["mpiio-global-3"])
+            self.assertIn("hdf5-chunked-collective", out)
+            self.assertEqual(set(self.seconds(result)), {"file-per-task", "mpiio-chunk-3", "tw-multifile"})
+            self.assertIsNone(result["best_array"])
+
+    def test_rows_leave_out_chunks(self):
+        self.keep_methods()
+        result = self.advise_json("--ranks", "4", "--bytes", "64MiB", "--pattern", "rows")
+
+        self.assertEqual(result["cell"]["grid"], [4, 1])
+        self.assertIn("is the global array already", {one["method"]: one["why"] for one in result["out"]}["mpiio-chunk-3"])
+
+    def warnings(self, method, *words):
+        choices = self.advise_json(*words)["choices"]
+        return " ".join(next(choice["warnings"] for choice in choices if choice["method"] == method))
+
+    def test_warnings_name_what_goes_wrong(self):
+        self.keep_methods()
+        many = ("--ranks", "2048", "--bytes", "64GiB")
+        self.assertIn("impossible", self.warnings("gather", *many, "--memory-per-node", "32GiB"))
+        self.assertIn("64.0 GiB of memory", self.warnings("gather", *many))
+        self.assertIn("2048 files", self.warnings("file-per-task", *many))
+        self.assertIn("no global array", self.warnings("file-per-task", *many))
+        self.assertIn("explicit offsets collapse", self.warnings("mpiio-global-0", *many))
+        self.assertIn("chunk cache", self.warnings("hdf5-chunked-collective", *many))
+        self.assertIn("4 GiB", self.warnings("hdf5-chunked-collective", "--ranks", "2", "--bytes", "64GiB"))
+        self.assertIn("MPI_Exscan", self.warnings("mpiio-chunk-3", *many, "--pattern", "ragged"))
+
+    def test_outputs_are_a_share_of_the_run_time_that_can_be_hidden(self):
+        self.keep_methods()
+        duty = self.advise_json("--ranks", "2", "--bytes", "1GiB", "--every", "1min", "--compute-seconds-per-step", "0.5")["duty"]
+
+        self.assertRegex(duty[0], r"for 60 s of computing \(120 steps\): \d+\.\d % of the run time")
+        self.assertIn("all of it can be hidden", duty[1])
+        late = self.advise_json("--ranks", "2", "--bytes", "64GiB", "--every", "1s")["duty"]
+        self.assertIn("cannot be hidden", late[1])
+
+    def test_many_nodes_are_simulated_and_what_was_assumed_is_said(self):
+        self.keep_methods()
+        words = ("--ranks", "4096", "--nodes", "128", "--bytes", "2TiB", "--pattern", "block2d")
+        assumed = self.advise_json(*words)
+        told = self.advise_json(*words, "--storage-bandwidth", "50GB", "--storage-create-rate", "10000")
+
+        notes = " ".join(assumed["notes"])
+        for part in ("one machine was measured", "no --storage-bandwidth", "no --storage-create-rate"):
+            self.assertIn(part, notes)
+        self.assertNotIn("no --storage", " ".join(told["notes"]))
+        for choice in told["choices"]:
+            self.assertGreaterEqual(choice["seconds"], 2**41 / (50 * 2**30) * 0.99, choice)
+        self.assertGreater(self.seconds(told)["gather"], self.seconds(told)["tw-collective"])
+
+    def test_more_nodes_than_one_need_not_be_full(self):
+        self.keep_methods()
+        for words in (("--ranks", "3", "--nodes", "2", "--bytes", "12"), ("--ranks", "1", "--nodes", "1", "--bytes", "4"),
+                      ("--ranks", "1000003", "--nodes", "1000", "--bytes", "1TiB", "--pattern", "task-local")):
+            self.advise_json(*words)
+
+    def test_a_program_is_printed_in_each_language(self):
+        self.keep_methods()
+        words = ("--ranks", "2", "--bytes", "64MiB", "--language")
+        for language, ending, mark in (("c", ".c", "int main"), ("fortran", ".f90", "end program"), ("python", ".py", "import")):
+            code = self.advise_json(*words, language)["code"]
+            self.assertTrue(code["file"].endswith(ending))
+            self.assertIn(mark, code["text"])
+        self.assertIn("---- file_per_task.c", self.advise(*words, "c")[0].decode())
+        self.assertNotIn("----", self.advise(*words, "c", "--no-code")[0].decode())
+
+    def test_quiet_names_the_method_alone(self):
+        self.keep_methods()
+        self.assertEqual(self.advise("--ranks", "2", "--bytes", "64MiB", "--quiet"), (b"file-per-task\n", ""))
+
+    def test_another_mpi_than_was_measured_is_remarked_on(self):
+        self.keep_methods()
+        words = ("--ranks", "2", "--bytes", "64MiB", "--mpi")
+        self.assertIn("openmpi was not measured", " ".join(self.advise_json(*words, "openmpi")["notes"]))
+        self.assertNotIn("was not measured", " ".join(self.advise_json(*words, "mpich")["notes"]))
+
+    def test_wrong_usage(self):
+        self.keep_methods()
+        self.assertIn("--bytes", self.advise("--ranks", "2", expect=USAGE)[1])
+        self.assertIn("2 ranks", self.advise("--ranks", "2", "--bytes", "4", expect=USAGE)[1])
+        for words in (("--grid", "3x2"), ("--grid", "2x2x1"), ("--grid", "x"), ("--pattern", "rows", "--grid", "2x2"),
+                      ("--pattern", "ragged", "--grid", "4"), ("--nodes", "5"), ("--nodes", "0"), ("--every", "-1s"),
+                      ("--pattern", "columns"), ("--language", "cobol"), ("--storage-create-rate", "0")):
+            with self.subTest(words):
+                self.advise("--ranks", "4", "--bytes", "1MiB", *words, expect=USAGE)
+
+    def test_several_file_systems_need_a_folder(self):
+        self.keep_methods()
+        entry = json.loads(self.profile.read_text())["file_systems"][0]
+        self.keep(entry, entry | {"id": "other"})
+
+        self.assertIn("--dir", self.advise("--ranks", "2", "--bytes", "1MiB", expect=USAGE)[1])
+        self.assertIn("missing", self.advise("--ranks", "2", "--bytes", "1MiB", "--dir", "missing", expect=IO_ERROR)[1])
+
+    def record(self, method, side, seconds, repetition=1):
+        cell = {"ranks": 2, "grid": [2, 1], "shape": [side, side], "order": "c", "cache": "warm"}
+        parts = {"open": 0, "transfer": seconds, "close": 0}
+        return json.dumps({"kind": "time", "method": method, "cell": cell, "repetition": repetition, "phase": "write",
+                           "seconds": seconds, "parts": parts, "bytes": 4 * side * side, "cache": "warm"})
+
+    def keep_results(self, times):
+        lines = [self.record(method, side, seconds) for method, side, seconds in times]
+        (self.folder / "results.jsonl").write_text("\n".join(lines) + "\n")
+
+    def test_predictions_are_compared_with_what_was_measured(self):
+        self.keep_methods()
+        predicted = self.seconds(self.advise_json("--ranks", "2", "--bytes", "4MiB", "--grid", "2x1"))
+        self.keep_results([("file-per-task", 1024, predicted["file-per-task"]), ("gather", 1024, 2 * predicted["gather"])])
+
+        result = self.advise_json("--from", "results.jsonl")
+
+        points = {point["method"]: point for point in result["points"]}
+        self.assertAlmostEqual(points["file-per-task"]["predicted_seconds"], predicted["file-per-task"], places=9)
+        self.assertAlmostEqual(result["validation"]["median_error"], 0.25, places=6)
+        self.assertEqual((result["validation"]["choices"], result["validation"]["good_choices"]), (1, 1))
+        self.assertIn("median error 25 %", self.advise("--from", "results.jsonl")[0].decode())
+
+    def test_results_that_cannot_be_predicted(self):
+        self.keep_results([("file-per-task", 1024, 1)])
+        self.assertIn("thalweg tune", self.advise("--from", "results.jsonl", expect=IO_ERROR)[1])
+        self.assertIn("missing", self.advise("--from", "missing.jsonl", expect=IO_ERROR)[1])
+        self.write("broken.jsonl", b"{\n")
+        self.thalweg("advise", "--from", "broken.jsonl", expect=DAMAGED, env=self.environment)
+
+    def test_a_profile_with_nonsense_is_as_none(self):
+        for methods in (5, [], {"gather": 5}, {"gather": {"write": {"byte": "x"}}}, {"cores": "many"}, {"cells": {"a": 1}}):
+            with self.subTest(methods):
+                self.keep({"id": "made-up", "methods": methods, "network": [5, {"ranks": "x"}], "buffered": []})
+                self.assertFalse(self.advise_json("--ranks", "2", "--bytes", "1MiB")["measured"])
+
+
+if __name__ == "__main__":
+    main()
