@@ -28,7 +28,8 @@ MAY_INCLUDE = {
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
 INSIDERS = ("tests/", "fuzz/", "bench/plan/", "bench/scale/")
 # Programs as a user would write them: they bring their own MPI and OpenMP.
-PROGRAMS = ("tests/", "examples/", "bench/")
+PROGRAMS = ("tests/", "examples/", "bench/",
+            "tools/thalweg/advise/skeletons/", "tools/thalweg/methods/snippets/")
 # foreign header -> path prefixes that may include it
 QUARANTINE = {
     "mpi.h": ("src/group/mpi_", "include/thalweg/group_mpi.h", "frontends/mpi_io/", "frontends/sion/sion_mpi",
