@@ -74,6 +74,7 @@ Cell cell(int ranks, std::vector<int64_t> shape, std::vector<int> grid = {}) {
 LaunchPlan cells_for(int ranks, bool quick) {
   LaunchPlan plan{ranks, {cell(ranks, {256, 256}), cell(ranks, {1024, 1024})}};
   if (ranks > 1) plan.cells.push_back(cell(ranks, {4096, 256}, {1, ranks}));
+  if (!quick) plan.cells.push_back(cell(ranks, {724, 724}));
   if (!quick) plan.cells.push_back(cell(ranks, {2048, 2048}));
   return plan;
 }
@@ -215,7 +216,7 @@ class Tuner {
     const bool rows = std::erase_if(others, meets_for_each_row) > 0;
     const int crowd = std::min(2 * how_.cores, kMostRanksHere);
     for (const int ranks : {2, 1, crowd})
-      run({others, phases, how_.quick ? 1 : 2, cells_for(ranks, how_.quick)}, results_);
+      run({others, phases, how_.quick ? 1 : 3, cells_for(ranks, how_.quick)}, results_);
     if (rows)
       for (const int ranks : {2, 1, crowd})
         run({{"mpiio-global-1"},

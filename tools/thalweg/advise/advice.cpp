@@ -91,11 +91,11 @@ class Adviser {
                          const Constants& constants) {
     const ScaleSeconds far = scale_.seconds(way_of(method), runs_of_rank(method, request_, all_), in_turn_of(cell_));
     double own = 0;
-    for (const size_t j : {kByte, kSharedByte, kRun}) own += terms[j] * constants[j];
+    for (const size_t j : {kByte, kSharedByte, kFarByte, kRun}) own += terms[j] * constants[j];
     const double least = static_cast<double>(request_.bytes) / scale_.facts().storage_bandwidth;
     const double others = std::max(far.transfer, least);
     if (own < others) {
-      for (const Term term : {kByte, kSharedByte, kRun})
+      for (const Term term : {kByte, kSharedByte, kFarByte, kRun})
         std::erase_if(choice.parts, [&](const Part& part) { return part.what == term_meaning(method, term); });
       add(choice, "network and storage", others);
     }

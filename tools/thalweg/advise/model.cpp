@@ -11,7 +11,8 @@
 namespace tool {
 namespace {
 
-constexpr size_t kLeastCells = 3;  // fewer tell nothing of six constants
+constexpr size_t kLeastCells = 3;        // fewer tell nothing of so many constants
+constexpr double kCacheBytes = 1 << 20;  // of a core: what a rank has beyond that comes from memory
 
 double meetings_of(const methods::MethodInfo& method, const Load& load) {
   if (load.ranks < 2) return 0;
@@ -81,7 +82,8 @@ double number_of(const Json& json, const char* name, double otherwise) {
 
 }  // namespace
 
-const std::array<const char*, kTerms> kTermNames = {"fixed", "per_rank", "meeting", "byte", "shared_byte", "run"};
+const std::array<const char*, kTerms> kTermNames = {"fixed",       "per_rank", "meeting", "byte",
+                                                    "shared_byte", "far_byte", "run"};
 
 std::string term_meaning(const methods::MethodInfo& method, Term term) {
   switch (term) {
@@ -95,6 +97,8 @@ std::string term_meaning(const methods::MethodInfo& method, Term term) {
       return "bytes moved in turn";
     case kSharedByte:
       return method.collective ? "bytes that ranks give to each other" : "bytes moved side by side";
+    case kFarByte:
+      return "bytes that fit into no cache of a core";
     case kRun:
       return "pieces that lie apart";
   }
@@ -143,6 +147,7 @@ std::vector<double> terms_of(const methods::MethodInfo& method, std::string_view
   terms[kMeeting] = meetings_of(method, load);
   terms[kByte] = load.bytes;
   terms[kSharedByte] = method.collective ? load.bytes * (1 - 1 / load.ranks) : load.bytes / workers;
+  terms[kFarByte] = std::max(0.0, load.bytes / load.ranks - kCacheBytes) * load.ranks / workers;
   terms[kRun] = stretches_of(method, phase, load) / workers;
   return terms;
 }

@@ -34,8 +34,8 @@ double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector
 Load load_of(const Cell& cell, std::string_view phase, int readers, int cores);
 
 // What the constants are multiplied with, and what they are.
-enum Term : size_t { kFixed, kPerRank, kMeeting, kByte, kSharedByte, kRun };
-inline constexpr size_t kTerms = 6;
+enum Term : size_t { kFixed, kPerRank, kMeeting, kByte, kSharedByte, kFarByte, kRun };
+inline constexpr size_t kTerms = 7;
 extern const std::array<const char*, kTerms> kTermNames;                 // of members of the profile
 std::string term_meaning(const methods::MethodInfo& method, Term term);  // for people
 std::vector<double> terms_of(const methods::MethodInfo& method, std::string_view phase, const Load& load);
