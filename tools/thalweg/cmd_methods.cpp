@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "advise/validation.hpp"
 #include "command.hpp"
 #include "common.hpp"
 #include "methods/campaign.hpp"
@@ -21,6 +22,7 @@
 #include "methods/table.hpp"
 #include "picture_file.hpp"
 #include "text.hpp"
+#include "tune_profile.hpp"
 
 namespace tool {
 namespace {
@@ -179,6 +181,19 @@ Campaign loaded(const std::string& path) {
   return campaign;
 }
 
+// What the model says of what was measured, where `thalweg tune` was here before; else nothing.
+std::vector<ValidationPoint> predictions(const Results& results) {
+  try {
+    const Json profile = load_profile(profile_path());
+    const auto storage = results.run.find("storage");
+    if (storage == results.run.end() || !storage->is_object()) return {};
+    const Json* entry = find_file_system(profile, storage->value("identity", ""));
+    return entry == nullptr ? std::vector<ValidationPoint>{} : validate(results, *entry);
+  } catch (const Failure&) {
+    return {};  // without a profile the page has no such plot
+  }
+}
+
 bool any_failed(const Results& results) { return std::ranges::count(results.mishaps, true, &Mishap::failed) > 0; }
 
 int run(const Options& options, const Common& common) {
@@ -194,7 +209,7 @@ int run(const Options& options, const Common& common) {
     campaign = loaded(options.from);
   }
   if (save) write_picture(options.save, all_lines(campaign), *save);
-  if (html) write_picture(options.html, html_page(campaign.results), *html);
+  if (html) write_picture(options.html, html_page(campaign.results, predictions(campaign.results)), *html);
   if (common.json) {
     put(all_lines(campaign));
   } else {
