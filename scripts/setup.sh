@@ -49,18 +49,16 @@ NEEDS
 libhdf5-mpich-dev|has_module hdf5-mpich|HDF5 for MPICH
 libhdf5-openmpi-dev|has_module hdf5-openmpi|HDF5 for Open MPI
 libpnetcdf-dev|has_module pnetcdf|PnetCDF for Open MPI
-libjs-chart.js|has_chart_js|Chart.js, of the page that thalweg methods makes
+libjs-chart.js|has_chart_js|Chart.js 3, for the plots of thalweg methods (or cmake -DTW_CHART_JS=chart.min.js)
 NEEDS
       ;;
-    browser) echo 'chromium|has_any_command chromium chromium-browser google-chrome|Chromium, which tries the page of thalweg methods' ;;
+    browser) echo 'chromium|has_any_command chromium chromium-browser google-chrome chrome|Chromium, which tries the page of thalweg methods' ;;
     test) cat <<'NEEDS'
 libgtest-dev|has_header gtest/gtest.h|GoogleTest
 python3|has_command python3|Python 3.9 or newer
 binutils|has_command nm|nm (binutils)
 ccache|has_command ccache|ccache
 gfortran|has_any_command gfortran f95 ifx flang|a Fortran compiler
-libjs-chart.js|has_chart_js|Chart.js 3, for the plots of thalweg methods (or cmake -DTW_CHART_JS=chart.min.js)
-chromium|has_any_command chromium chromium-browser google-chrome chrome|a Chromium, which the page of thalweg methods is looked at in
 NEEDS
       ;;
     lint) cat <<'NEEDS'
@@ -99,7 +97,6 @@ has_module() { pkg-config --exists "$1" 2> /dev/null; }
 has_header() { echo "#include <$1>" | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1; }
 has_chart_js() { [ -e /usr/share/javascript/chart.js/chart.min.js ] || [ -e /usr/local/share/javascript/chart.js/chart.min.js ]; }
 has_numpy() { python3 -c 'import numpy' 2> /dev/null || /usr/bin/python3 -c 'import numpy' 2> /dev/null; }
-has_chart_js() { [ -f /usr/share/javascript/chart.js/chart.min.js ]; }
 has_compiler() {
   echo '#include <coroutine>
 #include <source_location>' | c++ -std=c++20 -x c++ -E - > /dev/null 2>&1

@@ -1,9 +1,9 @@
 /* Parallel HDF5: a contiguous dataset, written collectively.
  * Each rank has a block of an array of 4-byte reals, N x N, last index fastest. */
+#include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <hdf5.h>
 enum { N = 1024 };
 
 static void must(int fine, const char* path) {
@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
   if (block == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   for (size_t i = 0; i < elements; ++i) block[i] = (float)rank; /* your data */
 
-  const hsize_t shape[2] = {N, N}, start[2] = {(hsize_t)lo[0], (hsize_t)lo[1]}, count[2] = {(hsize_t)n[0], (hsize_t)n[1]};
+  const hsize_t shape[2] = {N, N}, start[2] = {(hsize_t)lo[0], (hsize_t)lo[1]},
+                count[2] = {(hsize_t)n[0], (hsize_t)n[1]};
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   must(H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL) >= 0, path);
   const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
