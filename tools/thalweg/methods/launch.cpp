@@ -89,6 +89,9 @@ void prepare_environment(const Launcher& launcher, bool crowded) {
     set_unless_set("PRTE_MCA_hwloc_default_binding_policy", "none");
     return;
   }
+  // Each on a core of its own, as Open MPI does it and clusters do: ranks that poll stay on one core else, while another
+  // one is idle.
+  set_unless_set("HYDRA_BINDING", crowded ? "none" : "core");
   if (crowded) set_unless_set("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1");
   // Hydra starts ranks of this machine over ssh unless told otherwise. A batch system has its own way.
   for (const char* batch : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "HYDRA_HOST_FILE"})
