@@ -12,7 +12,7 @@ import subprocess
 
 from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, USAGE, CliTest, data, main
 
-COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "advise", "completion", "man"]
+COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair", "map", "vp-flatten", "vp-import", "hints", "tune", "methods", "advise", "completion", "man"]
 
 
 def on_a_terminal(words, folder):
