@@ -33,7 +33,7 @@ struct Options {
   std::string folder = ".", ranks, grid;
   std::vector<std::string> sizes, orders, methods, phases;
   bool strong = false, weak = false, quick = false, force = false;
-  int repetitions = 0, patience_s = 600;
+  int repetitions = 0, patience_s = 600, files_per_folder = 32;
   std::string cache = "warm";
   std::string html, save, from;
   std::string program, mpiexec;
@@ -137,8 +137,8 @@ int measure(const Options& options, const Common& common, Campaign& campaign) {
   check_room_and_memory(options.folder, 2.2 * bytes + (16 << 20), 4 * bytes);
   campaign.add_record(run_record(options, plan));
   const ScratchFolder scratch(options.folder);
-  const CampaignOptions how{scratch.path(), options.methods, options.phases, repetitions_of(options),
-                            options.patience_s};
+  const CampaignOptions how{scratch.path(),          options.methods,          options.phases,
+                            repetitions_of(options), options.files_per_folder, options.patience_s};
   const double begin = now_s();
   int signal = 0;
   try {
@@ -248,6 +248,10 @@ void add_what(CLI::App& app, Options& options) {
   app.add_option("--phases", options.phases, "Only these: write, read, restart, serial, merge, overlap")
       ->delimiter(',')
       ->type_name("PHASE");
+  app.add_option("--files-per-folder", options.files_per_folder,
+                 "Of the method that has a file per task in sub-directories; default 32")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("N");
   app.add_flag("--quick", options.quick, "Small arrays, row-major, 3 repetitions: less than a minute on two cores");
 }
 

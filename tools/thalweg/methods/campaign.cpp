@@ -86,6 +86,7 @@ std::vector<std::string> arguments_of(const LaunchPlan& plan, const CampaignOpti
                                       const std::vector<std::string>& methods) {
   std::vector<std::string> words = {"--dir", options.folder, "--repeat", std::to_string(options.repetitions)};
   words.insert(words.end(), {"--cache", plan.cells.front().cache});
+  words.insert(words.end(), {"--files-per-folder", std::to_string(options.files_per_folder)});
   words.insert(words.end(), {"--methods", fmt::format("{}", fmt::join(methods, ","))});
   if (!options.phases.empty())
     words.insert(words.end(), {"--phases", fmt::format("{}", fmt::join(options.phases, ","))});

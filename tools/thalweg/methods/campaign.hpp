@@ -16,6 +16,7 @@ struct CampaignOptions {
   std::vector<std::string> methods;  // ids; empty: all that are built
   std::vector<std::string> phases;   // empty: all
   int repetitions = 7;
+  int files_per_folder = 32;  // of method file-per-task-dirs
   int patience_s = 600;
 };
 
