@@ -58,7 +58,7 @@ class Methods(CliTest):
         limit = time.monotonic() + 60
         while time.monotonic() < limit and process.poll() is None:
             ranks = ranks_in(self.folder)
-            if len(ranks) >= n and any(self.data.glob("*/*")):
+            if len(ranks) >= n and any(self.data.glob("*/*/*/*")):
                 return ranks
             time.sleep(0.01)
         process.kill()
