@@ -132,6 +132,7 @@ Result<SimulatedCost> SimulatedSharedFile::move(Direction direction) {
 
 Result<SimulatedCost> SimulatedSharedFile::close() {
   std::vector<Op<Status>> ops;
+  ops.reserve(files_.size());
   for (const auto& file : files_) ops.push_back(file->close());
   TW_ASSIGN_OR_RETURN(const SimulatedCost cost, machine_.run(ops));
   files_.clear();
