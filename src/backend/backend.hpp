@@ -94,6 +94,8 @@ class Backend {
   virtual Result<bool> exists(const std::string& path) = 0;
   virtual Status sync_directory_of(const std::string& path) = 0;
   virtual Result<StorageInfo> describe(const std::string& path) = 0;  // of the file system that holds or will hold path
+  // Of the file system of an open file of this backend; its direct_io_alignment may be left out: the file tells.
+  virtual Result<StorageInfo> describe_open(StoredFile& file) { return describe(file.path()); }
   // What writing takes where `path` lies, tried out now; none: that cannot be tried.
   virtual std::optional<MeasuredWrites> measure_writes(const std::string& /*path*/) { return std::nullopt; }
   virtual const char* name() const = 0;

@@ -221,6 +221,11 @@ std::optional<MeasuredWrites> measured_writes(const std::string& folder) {
   return MeasuredWrites{*small, std::max(0.0, *large - *small) / (kLarge - kSmall)};
 }
 
+StorageInfo as_storage(const FilesystemInfo& info) {
+  return StorageInfo{info.block_bytes, info.direct_io_alignment, info.kind,
+                     info.identity,    info.largest_file_bytes,  info.capacity_bytes};
+}
+
 class PosixBackend final : public Backend {
  public:
   using Backend::open;
@@ -235,8 +240,13 @@ class PosixBackend final : public Backend {
   Status sync_directory_of(const std::string& path) override { return sync_folder(folder_of(path)); }
   Result<StorageInfo> describe(const std::string& path) override {
     TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info(path));
-    return StorageInfo{info.block_bytes, info.direct_io_alignment, info.kind,
-                       info.identity,    info.largest_file_bytes,  info.capacity_bytes};
+    return as_storage(info);
+  }
+  Result<StorageInfo> describe_open(StoredFile& file) override {
+    const int descriptor = file.descriptor(false);
+    if (descriptor < 0) return describe(file.path());
+    TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info_of(descriptor, file.path()));
+    return as_storage(info);
   }
   std::optional<MeasuredWrites> measure_writes(const std::string& path) override {
     return measured_writes(folder_of(path));

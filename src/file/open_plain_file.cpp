@@ -46,7 +46,7 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
   file->may_read = how.options.read;
   file->may_write = how.options.write;
   file->one_process = one_process;
-  TW_ASSIGN_OR_RETURN(file->storage, backend.describe(how.path));
+  TW_ASSIGN_OR_RETURN(file->storage, backend.describe_open(*file->stored));
   file->strategy = choose_strategy(file->storage, hints);
   if (first && !one_process) measure_writes(backend, how.path, file->storage, file->strategy);
   if (how.direct) {

@@ -20,6 +20,8 @@ struct FilesystemInfo {
 
 // Of `path`, or of its folder when there is no such file yet.
 Result<FilesystemInfo> filesystem_info(const std::string& path);
+// Of an open file, without its direct_io_alignment; `path` is for messages.
+Result<FilesystemInfo> filesystem_info_of(int file, const std::string& path);
 
 // Of an open file; 0: the file system has no direct I/O, or does not tell. tmpfs takes O_DIRECT and does not care.
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file);

@@ -86,6 +86,21 @@ std::uint32_t direct_io_alignment(const std::string& path, bool is_file) {
   return nameless.is_open() ? direct_io_alignment_of(nameless) : 0;
 }
 
+FilesystemInfo info_from(const struct stat& status, const struct statfs& system) {
+  FilesystemInfo info;
+  // The block of I/O, not of allocation: on a parallel file system it is the stripe.
+  const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
+  info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
+  info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
+  info.identity = identity_of(info.kind, system, status);
+  info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
+  std::uint64_t capacity = 0;  // stays 0 where the file system does not tell
+  if (!mul_overflow(std::uint64_t{system.f_blocks}, static_cast<std::uint64_t>(system.f_frsize), &capacity) &&
+      capacity > 0)
+    info.capacity_bytes = std::min(info.capacity_bytes, capacity);
+  return info;
+}
+
 }  // namespace
 
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
@@ -102,19 +117,17 @@ Result<FilesystemInfo> filesystem_info(const std::string& path) {
     if (err == ENOENT) return Status::error(Code::not_found, "there is no folder '" + place + "'", err);
     return os_error(err, "cannot tell the file system of '" + place + "'");
   }
-  FilesystemInfo info;
-  // The block of I/O, not of allocation: on a parallel file system it is the stripe.
-  const auto block = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(status.st_blksize), 512, 1u << 26);
-  info.block_bytes = static_cast<std::uint32_t>(std::bit_ceil(block));
-  info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
-  info.identity = identity_of(info.kind, system, status);
-  info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
-  std::uint64_t capacity = 0;  // stays 0 where the file system does not tell
-  if (!mul_overflow(std::uint64_t{system.f_blocks}, static_cast<std::uint64_t>(system.f_frsize), &capacity) &&
-      capacity > 0)
-    info.capacity_bytes = std::min(info.capacity_bytes, capacity);
+  FilesystemInfo info = info_from(status, system);
   info.direct_io_alignment = direct_io_alignment(path, exists && S_ISREG(status.st_mode));
   return info;
+}
+
+Result<FilesystemInfo> filesystem_info_of(int file, const std::string& path) {
+  struct stat status;
+  struct statfs system;
+  if (::fstat(file, &status) == 0 && ::fstatfs(file, &system) == 0) return info_from(status, system);
+  const int err = errno;
+  return os_error(err, "cannot tell the file system of '" + path + "'");
 }
 
 }  // namespace thalweg

@@ -45,7 +45,7 @@ NodeIdCall& node_id_call() {
 std::int64_t node_id() { return node_id_call()(); }
 
 std::size_t cores_of_node() {
-  const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
+  static const long n = ::sysconf(_SC_NPROCESSORS_ONLN);  // reads a file of the kernel's
   return n > 0 ? static_cast<std::size_t>(n) : 1;
 }
 
