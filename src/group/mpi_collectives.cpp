@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "group/callers.hpp"
 #include "group/frame_memory.hpp"
 #include "group/memory.hpp"
 #include "group/mpi_end.hpp"
@@ -124,6 +125,19 @@ bool make_room(const std::vector<MpiLength>& lengths, std::vector<Message>& rece
   return true;
 }
 
+Result<Bytes> copy_of(ByteView data, const char* collective) {
+  Bytes copy;
+  if (!try_assign(copy, data)) return no_memory_for(collective);
+  return copy;
+}
+
+Result<Gathered> only_part(ByteView data) {
+  Gathered all;
+  if (!try_assign(all.data, data) || !try_resize(all.begin, 2)) return no_memory_for("gather");
+  all.begin[1] = data.size();
+  return all;
+}
+
 bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) try {
   for (Message& message : received) transfers.receive(message.data, message.peer);
   for (const Message& message : outgoing) transfers.send(message.data, message.peer);
@@ -144,6 +158,13 @@ Status check_mpi_runs() {
   return finalized != 0 || mpi_ended() ? mpi_is_gone() : Status{};
 }
 
+// One rank alone makes no call of MPI, and asks it nothing.
+Status MpiCollectives::check_group() const {
+  if (!is_alone()) return check_mpi_runs();
+  is_a_caller();
+  return mpi_ended() ? or_out_of_memory(mpi_is_gone) : Status{};
+}
+
 // Whether each task can go on (0, or a negative reason why not), told to all.
 Op<Status> MpiCollectives::everybody_has(std::int64_t mine, const char* collective) {
   std::int64_t worst = mine;
@@ -156,7 +177,8 @@ Op<Status> MpiCollectives::everybody_has(std::int64_t mine, const char* collecti
 }
 
 Op<Status> MpiCollectives::barrier() {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
+  if (is_alone()) co_return Status{};
   auto meet = [&](MPI_Request* request) { return MPI_Ibarrier(comm(), request); };
   co_return co_await mpi_finish(meet, "barrier");
 }
@@ -176,8 +198,9 @@ Op<Status> MpiCollectives::send_to_all(Bytes& data, TaskRank root) {
 }
 
 Op<Result<Bytes>> MpiCollectives::broadcast(ByteView data, TaskRank root) {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  if (is_alone()) co_return copy_of(data, "broadcast");
   LargePacket packet;
   if (is(root)) packet.put(data);
   auto open = [&](MPI_Request* request) {
@@ -200,8 +223,9 @@ Op<Result<Bytes>> MpiCollectives::broadcast(ByteView data, TaskRank root) {
 }
 
 Op<Result<Gathered>> MpiCollectives::gather(ByteView data, TaskRank root) {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  if (is_alone()) co_return only_part(data);
   SmallPacket mine;
   mine.put(data);
   FrameVector<SmallPacket> packets(is(root) ? static_cast<std::size_t>(size()) : 0);
@@ -236,8 +260,12 @@ Op<Result<Gathered>> MpiCollectives::gather(ByteView data, TaskRank root) {
 }
 
 Op<Result<Bytes>> MpiCollectives::scatter(const Gathered& parts, TaskRank root) {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  if (is_alone()) {
+    if (Status bad = check_parts(parts, 1); !bad.ok()) co_return bad;
+    co_return copy_of(parts.part(0), "scatter");
+  }
   FrameVector<SmallPacket> packets;
   if (is(root)) packets = packets_of(parts, size());
   SmallPacket mine;
@@ -272,7 +300,8 @@ Op<Result<Bytes>> MpiCollectives::scatter(const Gathered& parts, TaskRank root) 
 }
 
 Op<Result<std::vector<std::int64_t>>> MpiCollectives::allreduce(std::vector<std::int64_t> mine, Reduction how) {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
+  if (is_alone()) co_return std::move(mine);
   const std::size_t limit = std::max<std::size_t>(1, static_cast<std::size_t>(options_.message_limit) / 8);
   for (std::size_t done = 0; done < mine.size(); done += limit) {
     const int count = static_cast<int>(std::min(limit, mine.size() - done));
@@ -286,13 +315,18 @@ Op<Result<std::vector<std::int64_t>>> MpiCollectives::allreduce(std::vector<std:
 }
 
 Op<Status> MpiCollectives::fold(void* mine, void* before, Folding how) {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
+  if (is_alone()) co_return Status{};
   const MpiRanks ranks{comm(), static_cast<int>(rank_), static_cast<int>(size_)};
   co_return co_await mpi_fold(ranks, kDataTag, mine, before, how);
 }
 
 Op<Result<std::vector<Message>>> MpiCollectives::exchange(std::vector<Message> outgoing) {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
+  if (is_alone()) {
+    if (Status bad = check_peers(outgoing, 1); !bad.ok()) co_return bad;
+    co_return std::move(outgoing);
+  }
   // A task with wrong arguments sends nothing, and says so below.
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();

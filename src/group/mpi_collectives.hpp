@@ -1,4 +1,4 @@
-// MpiCollectives: the collectives of an MPI group. Whoever derives from it owns the communicator.
+// MpiCollectives: the collectives of an MPI group. Whoever derives from it owns the communicator; one rank needs none.
 #pragma once
 
 #include <mpi.h>
@@ -30,6 +30,9 @@ class MpiCollectives : public BasicGroup {
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) final;
 
  protected:
+  bool is_alone() const { return size_ == 1; }
+  // Whether the group can be used still.
+  Status check_group() const;
   MPI_Comm comm() const { return comm_; }
   const MpiOptions& options() const { return options_; }
 

@@ -18,12 +18,12 @@ namespace {
 
 class MpiGroup final : public MpiCollectives {
  public:
-  // `comm` becomes the group's.
+  // `comm` becomes the group's; one rank has none.
   MpiGroup(MPI_Comm comm, const MpiOptions& options, TaskRank rank, TaskRank size)
       : MpiCollectives(comm, options, rank, size) {}
   // After MPI_Finalize there is nothing to free any more.
   ~MpiGroup() override {
-    if (mpi_ended()) return;
+    if (comm() == MPI_COMM_NULL || mpi_ended()) return;
     const MpiTurn turn(MpiTurn::Wait{});
     MPI_Comm own = comm();
     MPI_Comm_free(&own);
@@ -55,10 +55,12 @@ Op<Status> copy_of(MPI_Comm comm, MPI_Comm& copy) {
 }
 
 Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
-  if (Status gone = check_mpi_runs(); !gone.ok()) co_return gone;
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
   MPI_Comm copy = MPI_COMM_NULL;
-  const Status status = co_await copy_of(comm(), copy);
-  if (!status.ok()) co_return status;
+  if (!is_alone()) {
+    const Status status = co_await copy_of(comm(), copy);
+    if (!status.ok()) co_return status;
+  }
   auto group = std::make_unique<MpiGroup>(copy, options(), rank(), size());
   group->settle(place_);
   co_return std::unique_ptr<Group>(std::move(group));
@@ -87,16 +89,16 @@ Status check_communicator(MPI_Comm comm) {
 
 // Nonblocking calls here too: ranks that outnumber the cores would otherwise spin in MPI.
 Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options) {
-  MPI_Comm own = MPI_COMM_NULL;
-  Status status = co_await copy_of(comm, own);
-  if (!status.ok()) co_return status;
   int rank = 0;
   int size = 0;
   auto ask = [&](MPI_Request*) {
-    const int code = MPI_Comm_rank(own, &rank);
-    return code == MPI_SUCCESS ? MPI_Comm_size(own, &size) : code;
+    const int code = MPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS ? MPI_Comm_size(comm, &size) : code;
   };
-  status = co_await mpi_finish(ask, "look at a communicator");
+  Status status = co_await mpi_finish(ask, "look at a communicator");
+  if (!status.ok()) co_return status;
+  MPI_Comm own = MPI_COMM_NULL;
+  if (size > 1) status = co_await copy_of(comm, own);
   if (!status.ok()) co_return status;
   auto group = std::make_unique<MpiGroup>(own, options, rank, size);
   const auto place = co_await find_place(*group, -1, node_id());

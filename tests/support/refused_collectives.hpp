@@ -139,7 +139,9 @@ inline void whatever_is_refused_is_one_status(Group& group) {
       }
     }
   }
-  EXPECT_GT(n_failed, 0);
+  if (group.size() > 1) {
+    EXPECT_GT(n_failed, 0);  // one task alone takes but what it is to be given
+  }
 }
 
 }  // namespace thalweg::test
