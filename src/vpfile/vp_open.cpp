@@ -98,14 +98,16 @@ constexpr std::size_t kMostTransitions = 2;  // modes only go up
 // Which VPs the boxes have; joined, those of all tasks.
 struct Covered {
   std::uint64_t vps = 0;
-  std::uint64_t difference = 0;  // of fingerprints, from what it should be
-  std::uint64_t without = 0;     // tasks that have none
+  std::uint64_t prints = 0;   // fingerprints, added
+  std::uint64_t without = 0;  // tasks that have none
   static Folding folding() {
     static_assert(std::is_trivially_copyable_v<Covered>);
     return {sizeof(Covered), [](void* left, const void* right) {
-              static_cast<Covered*>(left)->vps += static_cast<const Covered*>(right)->vps;
-              static_cast<Covered*>(left)->difference += static_cast<const Covered*>(right)->difference;
-              static_cast<Covered*>(left)->without += static_cast<const Covered*>(right)->without;
+              auto& all = *static_cast<Covered*>(left);
+              const auto& more = *static_cast<const Covered*>(right);
+              all.vps += more.vps;
+              all.prints = add_fingerprints(all.prints, more.prints);
+              all.without += more.without;
             }};
   }
 };
@@ -214,18 +216,12 @@ Status VpFile::wrong_shape(const VpShape& given) const {
 
 // Every VP must be one task's.
 Op<Status> VpFile::agree_on_boxes(Group& group) {
-  const auto tasks = static_cast<std::uint64_t>(group.size());
-  const auto task = static_cast<std::uint64_t>(group.rank());
-  const std::uint64_t each = geometry_.n / tasks;
-  const std::uint64_t more = geometry_.n % tasks;
-  const std::uint64_t begin = task * each + std::min(task, more);
-  const std::uint64_t end = begin + each + (task < more ? 1 : 0);
-  Covered all{vps_.count(), fingerprint(vps_) - fingerprint(begin, end), vps_.count() == 0 ? 1u : 0u};
+  Covered all{vps_.count(), fingerprint(vps_.box()), vps_.count() == 0 ? 1u : 0u};
   Covered before;
   Status status = co_await group.fold(&all, &before, Covered::folding());
   if (!status.ok()) co_return status;
   if (all.without != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
-  if (all.vps == geometry_.n && all.difference == 0) co_return Status{};
+  if (all.vps == geometry_.n && all.prints == fingerprint(meta_.shape)) co_return Status{};
   co_return or_out_of_memory([&] {
     return bad(path_, "the boxes of the tasks have " + std::to_string(all.vps) +
                           " virtual processors in all, and each of the " + std::to_string(geometry_.n) +

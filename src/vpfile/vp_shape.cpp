@@ -14,6 +14,11 @@ std::string text_of(const VpShape& shape) {
   return "(" + text + ")";
 }
 
+__extension__ using Wide = unsigned __int128;
+
+// Fingerprints are numbers of the field modulo this prime: where a product is 0, one of its factors is.
+constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+
 // Steele, Lea, Flood 2014: the mixing of SplitMix64.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15;
@@ -21,6 +26,16 @@ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 27) * 0x94D049BB133111EB;
   return x ^ x >> 31;
 }
+
+// Of the VPs begin .. end-1 of one dimension, as if it were the only one: the sum over them of what one VP has,
+// w(i) - w(i + 1), of which the ends are left.
+std::uint64_t fingerprint_of_stretch(std::size_t dimension, std::uint64_t begin, std::uint64_t end) {
+  const auto weight = [&](std::uint64_t at) { return mix(mix(dimension) ^ at) % kPrime; };
+  return (weight(begin) + kPrime - weight(end)) % kPrime;
+}
+
+// A VP of several dimensions has the product of what it has in each, so a box has the product of its stretches.
+std::uint64_t multiply(std::uint64_t a, std::uint64_t b) { return static_cast<std::uint64_t>(Wide{a} * b % kPrime); }
 
 }  // namespace
 
@@ -86,19 +101,19 @@ std::optional<std::uint64_t> LocalVps::local(std::uint64_t number) const {
   return local;
 }
 
-std::uint64_t fingerprint(std::uint64_t begin, std::uint64_t end) {
-  std::uint64_t sum = 0;
-  for (std::uint64_t i = begin; i < end; ++i) sum += mix(i);
-  return sum;
+std::uint64_t add_fingerprints(std::uint64_t a, std::uint64_t b) { return (a + b) % kPrime; }
+
+std::uint64_t fingerprint(const VpBox& box) {
+  std::uint64_t all = 1;
+  for (std::size_t i = 0; i < box.start.size(); ++i)
+    all = multiply(all, fingerprint_of_stretch(i, box.start[i], box.start[i] + box.count[i]));
+  return all;
 }
 
-std::uint64_t fingerprint(const LocalVps& vps) {
-  std::uint64_t sum = 0;
-  for (std::uint64_t run = 0; run < vps.n_runs(); ++run) {
-    const std::uint64_t begin = vps.run_begin(run);
-    sum += fingerprint(begin, begin + vps.run_length());
-  }
-  return sum;
+std::uint64_t fingerprint(const VpShape& shape) {
+  std::uint64_t all = 1;
+  for (std::size_t i = 0; i < shape.size(); ++i) all = multiply(all, fingerprint_of_stretch(i, 0, shape[i]));
+  return all;
 }
 
 }  // namespace thalweg

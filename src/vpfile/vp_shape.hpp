@@ -49,9 +49,11 @@ class LocalVps {
   std::uint64_t run_length_ = 0;
 };
 
-// A number that tells a set of VPs from others: the sums of disjoint sets add up to that of their union. So boxes of
-// all tasks cover the shape, each VP once, if their sums add up to that of the shape; or with a chance of 2^-64.
-std::uint64_t fingerprint(const LocalVps& vps);
-std::uint64_t fingerprint(std::uint64_t begin, std::uint64_t end);  // of the VPs of these numbers
+// A number that tells a set of VPs from others, found from the corners of the box, whatever its size. Those of disjoint
+// boxes add up, by add_fingerprints(), to that of their union. So boxes of all tasks cover the shape, each VP once, if
+// theirs add up to that of the shape; or with a chance of 64 in 2^61.
+std::uint64_t fingerprint(const VpBox& box);
+std::uint64_t fingerprint(const VpShape& shape);  // of all its VPs
+std::uint64_t add_fingerprints(std::uint64_t a, std::uint64_t b);
 
 }  // namespace thalweg

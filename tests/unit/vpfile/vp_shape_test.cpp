@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "support/random.hpp"
@@ -112,20 +113,81 @@ TEST(LocalVps, AreNumberedAsALoopDoes) {
   }
 }
 
+std::uint64_t count_of(const VpShape& shape) {
+  std::uint64_t n = 1;
+  for (const std::uint64_t extent : shape) n *= extent;
+  return n;
+}
+
+// As many boxes of one VP each.
+std::uint64_t added_one_by_one(const VpShape& shape, const VpBox& box) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t vp : numbers_of(shape, box)) {
+    VpBox one{shape, VpShape(shape.size(), 1)};
+    for (std::size_t i = shape.size(); i-- > 0; vp /= shape[i]) one.start[i] = vp % shape[i];
+    sum = add_fingerprints(sum, fingerprint(one));
+  }
+  return sum;
+}
+
 TEST(Fingerprints, AddUpToThatOfTheShape) {
   for (const VpShape& shape : kShapes) {
-    std::uint64_t n = 1;
-    for (const std::uint64_t extent : shape) n *= extent;
-    for (const std::uint64_t tasks : {1, 2, 5}) {
+    for (const std::uint64_t tasks : {1, 2, 5, 40}) {
       std::uint64_t sum = 0;
       for (std::uint64_t task = 0; task < tasks; ++task)
-        sum += fingerprint(LocalVps(shape, default_box(shape, task, tasks)));
-      EXPECT_EQ(sum, fingerprint(0, n));
+        sum = add_fingerprints(sum, fingerprint(default_box(shape, task, tasks)));
+      EXPECT_EQ(sum, fingerprint(shape));
     }
   }
-  EXPECT_EQ(fingerprint(3, 3), 0u);
-  EXPECT_NE(fingerprint(0, 2) + fingerprint(0, 2), fingerprint(0, 4)) << "two VPs twice are not four";
-  EXPECT_NE(fingerprint(1, 2), fingerprint(2, 3));
+}
+
+TEST(Fingerprints, AreTheSumOfThoseOfTheVps) {
+  test::Random random(7);
+  for (const VpShape& shape : kShapes) {
+    EXPECT_EQ(fingerprint(shape), added_one_by_one(shape, {VpShape(shape.size(), 0), shape}));
+    for (int i = 0; i < 20; ++i) {
+      const VpBox box = random_box(shape, random);
+      EXPECT_EQ(fingerprint(box), added_one_by_one(shape, box));
+    }
+  }
+}
+
+// Two boxes that have together as many VPs as the shape, and are not its VPs once each.
+TEST(Fingerprints, TellOtherSetsApart) {
+  test::Random random(11);
+  int others = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const VpShape& shape = kShapes[below(random, std::size(kShapes))];
+    const VpBox one = random_box(shape, random);
+    const VpBox two = random_box(shape, random);
+    std::vector<std::uint64_t> numbers = numbers_of(shape, one);
+    for (const std::uint64_t vp : numbers_of(shape, two)) numbers.push_back(vp);
+    if (numbers.size() != count_of(shape)) continue;
+    std::ranges::sort(numbers);
+    const bool each_once = std::ranges::adjacent_find(numbers) == numbers.end();
+    others += each_once ? 0 : 1;
+    EXPECT_EQ(add_fingerprints(fingerprint(one), fingerprint(two)) == fingerprint(shape), each_once);
+  }
+  EXPECT_GT(others, 100);
+}
+
+TEST(Fingerprints, TellDimensionsApart) {
+  EXPECT_EQ(fingerprint(VpBox{{3, 2}, {0, 5}}), 0u);
+  EXPECT_NE(fingerprint(VpBox{{0, 1}, {1, 1}}), fingerprint(VpBox{{1, 0}, {1, 1}}));
+  EXPECT_NE(fingerprint(VpBox{{0}, {1}}), fingerprint(VpBox{{1}, {1}}));
+}
+
+TEST(Fingerprints, OfManyVpsAndManyDimensions) {
+  const VpShape long_one{std::uint64_t{1} << 40};
+  EXPECT_EQ(add_fingerprints(fingerprint(default_box(long_one, 0, 2)), fingerprint(default_box(long_one, 1, 2))),
+            fingerprint(long_one));
+  VpShape deep(64, 1);
+  deep[63] = 2;
+  EXPECT_NE(fingerprint(deep), 0u);
+  EXPECT_EQ(add_fingerprints(fingerprint(default_box(deep, 0, 2)), fingerprint(default_box(deep, 1, 2))),
+            fingerprint(deep));
+  EXPECT_NE(add_fingerprints(fingerprint(default_box(deep, 0, 2)), fingerprint(default_box(deep, 0, 2))),
+            fingerprint(deep));
 }
 
 }  // namespace
