@@ -145,8 +145,10 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   const auto largest = co_await group.allreduce(std::move(bounds), Reduction::max);
   if (!largest.has_value()) co_return largest.error();
   const auto& max = largest.value();
-  if (max[4] == 0 && (max[0] != ~max[1] || max[2] != ~max[3]))
-    mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
+  const bool all_well = max[4] == 0;
+  const bool same = max[0] == ~max[1] && max[2] == ~max[3];
+  if (all_well && same) co_return Status{};  // of which all know by now
+  if (all_well) mine = Status::error(Code::invalid_argument, std::string(what) + " differ between tasks");
   co_return co_await agree(group, std::move(mine));
 }
 

@@ -17,6 +17,7 @@ struct Ends {
   std::uint64_t entries = 0;
   std::uint64_t ib_bytes = 0;
   std::uint64_t has_ib = 0;
+  std::uint64_t wrong = 0;  // something failed already
   static Folding folding() {
     static_assert(std::is_trivially_copyable_v<Ends>);
     return {sizeof(Ends), [](void* left, const void* right) {
@@ -26,6 +27,7 @@ struct Ends {
               all.entries = std::max(all.entries, more.entries);
               all.ib_bytes += more.ib_bytes;
               all.has_ib |= more.has_ib;
+              all.wrong |= more.wrong;
             }};
   }
 };
@@ -61,18 +63,18 @@ Status VpFile::write_ends(bool closing) {
 }
 
 // What every task has in memory reaches the file, and NAME.meta tells of it. Where the file is closed, the side files
-// too.
+// too; then a failure of the last step is that of task 0 alone.
 Op<Status> VpFile::store_all(bool closing) {
   Status status = co_await store_row();
   Status mine = or_out_of_memory([&] { return store_segment(closing); });
   if (status.ok()) status = std::move(mine);
   Ends ends;
   Ends before;
-  if (segment_ != nullptr) ends = {segment_->end_of_superblocks(), segment_->end_of_entries(), segment_->added(), 1};
-  Status folded = co_await group().fold(&ends, &before, Ends::folding());
-  if (status.ok()) status = std::move(folded);
-  status = co_await agree(group(), std::move(status));
-  if (!status.ok()) co_return status;
+  if (segment_ != nullptr) ends = {segment_->end_of_superblocks(), segment_->end_of_entries(), segment_->added(), 1, 0};
+  ends.wrong = status.ok() ? 0 : 1;
+  const Status folded = co_await group().fold(&ends, &before, Ends::folding());
+  if (!folded.ok()) co_return folded;
+  if (ends.wrong != 0) co_return co_await agree(group(), std::move(status));
   if (ends.has_ib != 0) {
     status = or_out_of_memory([&] { return make_segment(); });  // its layout must be known to all
     status = co_await agree(group(), std::move(status));
@@ -85,6 +87,7 @@ Op<Status> VpFile::store_all(bool closing) {
   if (durable_) status = co_await sync_parts(closing);
   if (!status.ok()) co_return status;
   if (group().rank() == 0) status = or_out_of_memory([&] { return write_ends(closing); });
+  if (closing) co_return status;  // close() agrees on it
   co_return co_await agree(group(), std::move(status));
 }
 

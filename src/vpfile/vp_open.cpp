@@ -21,6 +21,7 @@ struct VpFile::Found {
   std::uint64_t data_bytes = 0;
   std::uint8_t has_meta = 0;
   std::uint8_t has_superblocks = 0;  // the data file begins with one
+  std::uint8_t wrong = 0;            // task 0 cannot go on, for the reason that it tells next
   format::VpIdentity new_id{};       // of a file without NAME.meta
   std::array<std::byte, format::kMetaBytes> meta{};
 };
@@ -100,6 +101,7 @@ struct Covered {
   std::uint64_t vps = 0;
   std::uint64_t prints = 0;   // fingerprints, added
   std::uint64_t without = 0;  // tasks that have none
+  std::uint64_t wrong = 0;    // tasks that cannot go on
   static Folding folding() {
     static_assert(std::is_trivially_copyable_v<Covered>);
     return {sizeof(Covered), [](void* left, const void* right) {
@@ -108,6 +110,7 @@ struct Covered {
               all.vps += more.vps;
               all.prints = add_fingerprints(all.prints, more.prints);
               all.without += more.without;
+              all.wrong += more.wrong;
             }};
   }
 };
@@ -214,12 +217,28 @@ Status VpFile::wrong_shape(const VpShape& given) const {
   return bad(path_, "its shape is " + text(meta_.shape) + ", asked for is " + text(given));
 }
 
-// Every VP must be one task's.
-Op<Status> VpFile::agree_on_boxes(Group& group) {
-  Covered all{vps_.count(), fingerprint(vps_.box()), vps_.count() == 0 ? 1u : 0u};
+// Collective: what the tasks of a process share of the side files. Status of this task alone.
+Op<Status> VpFile::share_side_files(Group& group) {
+  std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
+    try {
+      return std::make_shared<VpSideFiles>();
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  };
+  auto side = co_await group.share_in_process(std::move(make));
+  if (!side.has_value()) co_return side.error();
+  side_ = std::static_pointer_cast<VpSideFiles>(side.value());
+  co_return side_ != nullptr ? Status{} : out_of_memory();
+}
+
+// Collective: agrees on `mine`, and that every VP is one task's.
+Op<Status> VpFile::agree_on_boxes(Group& group, Status mine) {
+  Covered all{vps_.count(), fingerprint(vps_.box()), vps_.count() == 0 ? 1u : 0u, mine.ok() ? 0u : 1u};
   Covered before;
   Status status = co_await group.fold(&all, &before, Covered::folding());
   if (!status.ok()) co_return status;
+  if (all.wrong != 0) co_return co_await agree(group, std::move(mine));
   if (all.without != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
   if (all.vps == geometry_.n && all.prints == fingerprint(meta_.shape)) co_return Status{};
   co_return or_out_of_memory([&] {
@@ -265,20 +284,18 @@ Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
     auto seen = or_out_of_memory([&] { return look(how); });
     status = seen.status();
     if (seen.has_value()) found = seen.value();
+    found.wrong = status.ok() ? 0 : 1;
   }
-  status = co_await agree(group, std::move(status));
-  if (!status.ok()) co_return status;
   const ByteView mine = std::as_bytes(std::span(&found, 1));
   const auto told = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
   if (!told.has_value()) co_return told.error();
   std::memcpy(static_cast<void*>(&found), told.value().data(), sizeof found);
+  if (found.wrong != 0) co_return co_await agree(group, std::move(status));
   co_return Status{};
 }
 
 // Collective: the data file, once the boxes are known to be right.
 Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
-  const Status boxes = co_await agree_on_boxes(group);
-  if (!boxes.ok()) co_return boxes;
   Mode mode;
   PlainOpen plain;
   plain.status = or_out_of_memory([&]() -> Status {
@@ -300,24 +317,13 @@ Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
   co_return Status{};
 }
 
-// Collective: what tasks of a process share, and the mark that somebody writes.
+// Collective: the mark that somebody writes.
 Op<Status> VpFile::begin(bool truncates, bool is_new) {
-  std::function<std::shared_ptr<void>()> make = []() -> std::shared_ptr<void> {
-    try {
-      return std::make_shared<VpSideFiles>();
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-  };
-  auto side = co_await group().share_in_process(std::move(make));
-  Status status = side.status();
-  if (side.has_value()) side_ = std::static_pointer_cast<VpSideFiles>(side.value());
-  if (status.ok() && side_ == nullptr) status = out_of_memory();
-  status = co_await agree(group(), std::move(status));
-  if (!status.ok() || !may_write_) co_return status;
+  if (!may_write_) co_return Status{};
   unmarked_ = is_new && geometry_.nb_bytes != 0 && geometry_.record_bytes == 0;
   if (unmarked_) hints_.assume_nb = false;  // the first access marks the file
-  if (group().rank() == 0) {                // the last step: what failed before has changed nothing
+  Status status;
+  if (group().rank() == 0) {  // the last step: what failed before has changed nothing
     status = or_out_of_memory([&]() -> Status {
       TW_RETURN_IF_ERROR(keep_others_away());
       if (truncates) TW_RETURN_IF_ERROR(remove_old());
@@ -346,7 +352,9 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
   const auto task = static_cast<std::uint64_t>(group.rank());
   const auto tasks = static_cast<std::uint64_t>(group.size());
   status = or_out_of_memory([&] { return file->adopt(how, found, task, tasks); });
-  status = co_await agree(group, std::move(status));
+  Status shared = co_await file->share_side_files(group);
+  if (status.ok()) status = std::move(shared);
+  status = co_await file->agree_on_boxes(group, std::move(status));
   if (!status.ok()) co_return status;
   status = co_await file->open_data(group, how);
   if (!status.ok()) co_return status;

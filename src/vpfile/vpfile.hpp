@@ -121,7 +121,8 @@ class VpFile {
   Op<Status> begin(bool truncates, bool is_new);
   Status remove_old();
   Status adopt(const VpOpen& how, const Found& found, std::uint64_t task, std::uint64_t tasks);
-  Op<Status> agree_on_boxes(Group& group);
+  Op<Status> share_side_files(Group& group);
+  Op<Status> agree_on_boxes(Group& group, Status mine);
   Status begin_session();
   Op<Status> mark();
   Status keep_others_away();
