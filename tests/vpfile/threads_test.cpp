@@ -83,6 +83,36 @@ TEST_F(VpThreads, OverwriteAndReadTheLattice) {
   close(file);
 }
 
+// Of VPs that were all alike until then, each call another one that makes them differ.
+TEST_F(VpThreads, AreTheFirstToDiffer) {
+  for (int round = 0; round < 50 && !HasFailure(); ++round) {
+    tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}});
+    EXPECT_EQ(tw_vp_puts_all(file, "0123456789", nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vp_seek_all(file, 5, nullptr, SEEK_SET, nullptr), TW_OK);
+
+    on_threads(kThreads, [&](std::int64_t vp) {
+      int byte = vp == 1 ? 0 : '5';
+      tw_status status = TW_OK;
+      if (vp == 0) status = tw_vp_seek(file, vp, 9, SEEK_SET);
+      if (vp == 1) status = tw_vp_getc(file, vp, &byte);
+      if (vp == 2) status = tw_vp_ungetc(file, vp, 'u');
+      if (vp == 3) status = tw_vp_puts(file, vp, "abcdefgh");
+      EXPECT_EQ(status, TW_OK) << tw_last_error();
+      EXPECT_EQ(byte, '5');
+    });
+
+    Positions expected(kThreads * kVpsEach, 5);
+    expected[0] = 9;
+    expected[1] = 6;
+    expected[2] = 4;
+    expected[3] = 13;
+    EXPECT_EQ(positions(file), expected);
+    EXPECT_EQ(stream_of(file, 3), "01234abcdefgh");
+    EXPECT_EQ(stream_of(file, 4), "0123456789");
+    close(file);
+  }
+}
+
 TEST_F(VpThreads, ReadWhatLiesInTheIbSegment) {
   Texts texts;
   for (int vp = 0; vp < kThreads * kVpsEach; ++vp) texts.push_back(text_of(vp, static_cast<std::size_t>(100 * vp)));

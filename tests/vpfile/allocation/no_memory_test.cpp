@@ -356,6 +356,140 @@ TEST_F(VpNoMemoryToOpen, OfOneOfTwoThreads) {
   for (const char* mode : {"w", "r", "a+"}) open_all(2, kBookkeeping, mode);
 }
 
+// The first call that makes VPs differ is refused memory anywhere: it says so, on all tasks where it is collective,
+// nothing has moved, and with memory again all goes on as if they had never differed.
+class VpNoMemoryToDiffer : public VpNoMemory {
+ protected:
+  static constexpr std::int64_t kMany = 64;  // so that what is kept of those of a task is more than bookkeeping
+  static constexpr std::size_t kRecord = 24;
+  static constexpr std::int64_t kAt = 8;
+
+  struct First {
+    const char* name;
+    bool collective;
+    tw_status (*act)(tw_vpfile*, std::int64_t vp);
+  };
+  static inline char data_[kMany * kRecord] = {};
+  static inline const std::uint8_t mask_[kMany] = {1, 0, 1};
+  static inline const std::int64_t offsets_[kMany] = {3, 5};
+  static constexpr First kFirsts[] = {
+      {"write", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_write(f, vp, "xyz", 3, nullptr); }},
+      {"getc", false,
+       [](tw_vpfile* f, std::int64_t vp) {
+         int byte = 0;
+         return tw_vp_getc(f, vp, &byte);
+       }},
+      {"ungetc", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_ungetc(f, vp, 'u'); }},
+      {"seek", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_seek(f, vp, 4, SEEK_SET); }},
+      {"seek_all, of some", false,
+       [](tw_vpfile* f, std::int64_t) { return tw_vp_seek_all(f, 4, nullptr, SEEK_SET, mask_); }},
+      {"seek_all, to places of their own", false,
+       [](tw_vpfile* f, std::int64_t) { return tw_vp_seek_all(f, 0, offsets_, SEEK_SET, nullptr); }},
+      {"write_all, of some", true,
+       [](tw_vpfile* f, std::int64_t) { return tw_vp_write_all(f, TW_VP_PACKED(data_, 4), mask_, nullptr); }},
+      {"read_all, of some", true,
+       [](tw_vpfile* f, std::int64_t) {
+         char to[kMany * 4];
+         return tw_vp_read_all(f, TW_VP_PACKED(to, 4), mask_, nullptr);
+       }},
+      {"write_all, ragged", true,
+       [](tw_vpfile* f, std::int64_t) {
+         static const std::size_t each[kMany] = {2, 3, 4};
+         tw_vp_data what = TW_VP_PACKED(data_, 0);
+         what.item_bytes = 1;
+         what.n_each = each;
+         return tw_vp_write_all(f, what, nullptr, nullptr);
+       }},
+  };
+
+  void differ(tw_group* group, int number, const First& first, const Refusal& refusal, tw_status* said) const {
+    tw_vpfile* file = open_vp(group, "w+", {.shape = {kMany}, .hints = kHints});
+    ASSERT_NE(file, nullptr);
+    std::int64_t vp = 0;
+    EXPECT_EQ(tw_vp_number(file, 0, &vp), TW_OK);
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vp_seek_all(file, kAt, nullptr, SEEK_SET, nullptr), TW_OK);
+    begin(group, number, refusal);
+    *said = first.act(file, vp);
+    Allocations::stop();
+    EXPECT_TRUE(*said == TW_OK || *said == TW_ERR_NO_MEMORY) << *said;
+    if (*said != TW_OK && !first.collective) {
+      EXPECT_EQ(positions(file), Positions(locals(file), kAt));
+    }
+    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(positions(file), Positions(locals(file), 0));
+    EXPECT_EQ(errors(file), Flags(locals(file), 0));
+    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
+    close(file);
+  }
+
+  // How many allocations there were.
+  std::uint64_t differ_once(int tasks, const First& first, const Refusal& refusal) const {
+    std::vector<tw_status> said(static_cast<std::size_t>(tasks), TW_OK);
+    const auto body = [&](tw_group* group, int task) {
+      differ(group, task, first, refusal, &said[static_cast<std::size_t>(task)]);
+    };
+    if (tasks == 1) {
+      body(nullptr, 0);
+    } else {
+      on_team(tasks, body);
+    }
+    for (const tw_status status : said)
+      if (first.collective) {
+        EXPECT_EQ(status, said[0]);
+      }
+    const std::vector<std::string> all = streams();
+    for (std::size_t vp = 0; vp < all.size(); ++vp)
+      EXPECT_EQ(all[vp].substr(0, kRecord), record_of(vp, static_cast<std::size_t>(tasks)));
+    return Allocations::count();
+  }
+  // All tasks write the same memory.
+  static std::string record_of(std::size_t vp, std::size_t tasks) {
+    return std::string(data_ + vp % (kMany / tasks) * kRecord, kRecord);
+  }
+
+  void differ_all(int tasks, std::uint64_t least) {
+    for (std::size_t i = 0; i < sizeof data_; ++i) data_[i] = static_cast<char>('a' + i % 23);
+    for (const First& first : kFirsts) {
+      std::uint64_t most = 1;
+      for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+        SCOPED_TRACE(std::string(first.name) + ", " + std::to_string(tasks) + " tasks, allocation " +
+                     std::to_string(k));
+        most = std::max(most, differ_once(tasks, first, {k, least}));
+        if (k == 1) {
+          EXPECT_GT(Allocations::count(), 0u) << "nothing was asked for: it did not differ";
+        }
+      }
+    }
+  }
+};
+
+TEST_F(VpNoMemoryToDiffer, OfOneTask) { differ_all(1, 0); }
+TEST_F(VpNoMemoryToDiffer, OfOneOfTwoThreads) { differ_all(2, kBookkeeping); }
+
+// As long as no VP differs nothing is kept of each.
+TEST_F(VpNoMemoryToDiffer, NobodyDiffersInAnArray) {
+  constexpr std::int64_t kVpsOfArray = 1 << 16;
+  const std::vector<char> record(kVpsOfArray, 'r');
+  std::vector<char> back(kVpsOfArray);
+  std::uint64_t bytes = 0;
+  for (const char* mode : {"w", "r"}) {
+    Allocations::start();
+    tw_vpfile* file = open_vp(mode, {.shape = {kVpsOfArray}});
+    if (mode[0] == 'w') {
+      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(record.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
+    } else {
+      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
+    }
+    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+    close(file);
+    Allocations::stop();
+    bytes = std::max(bytes, Allocations::largest());
+  }
+  EXPECT_EQ(back, record);
+  EXPECT_LT(bytes, std::uint64_t{kVpsOfArray});
+}
+
 // A write of one VP that fails anywhere, and is not made again or is: the rest of the stream, and the others, are as
 // they were, and the file is whole.
 class VpNoMemoryToWrite : public VpFiles {
