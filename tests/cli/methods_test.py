@@ -54,11 +54,12 @@ class Methods(CliTest):
         return subprocess.Popen([THALWEG, "methods", "--dir", "data", *words], cwd=self.folder, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def wait_for_ranks(self, process, n):
+    def wait_for_ranks(self, process, n, made="*/*/*/*"):
+        """The ranks, once there is what they make in the folder."""
         limit = time.monotonic() + 60
         while time.monotonic() < limit and process.poll() is None:
             ranks = ranks_in(self.folder)
-            if len(ranks) >= n and any(self.data.glob("*/*/*/*")):
+            if len(ranks) >= n and any(self.data.glob(made)):
                 return ranks
             time.sleep(0.01)
         process.kill()
@@ -77,6 +78,8 @@ class Methods(CliTest):
         self.assertEqual(records[0]["kind"], "run")
         self.assertEqual(records[-1] | {"seconds": 0}, {"kind": "end", "complete": True, "seconds": 0})
         self.assertEqual({r["ranks"] for r in records if r["kind"] == "launch"}, {1, 2})
+        if len(os.sched_getaffinity(0)) >= 2:  # each rank has a core, also where it is bound to it
+            self.assertFalse([r for r in records if r["kind"] == "launch" and r["yields"]])
         cells = {json.dumps(cell) for series in records[0]["series"] for cell in series["cells"]}
         self.assertEqual(len(records[0]["series"]), 2)  # strong, weak
         for method in FEW.split(","):
@@ -121,10 +124,12 @@ class Methods(CliTest):
 
     def test_wrong_words_are_refused_before_anything_is_started(self):
         for words, part in ((["--methods", "gahter"], "did you mean 'gather'"), (["--phases", "writ"], "did you mean 'write'"),
-                            (["--grid", "2x2", "--ranks", "3"], "4 parts"), (["--ranks", "0"], "'0' is no number"),
+                            (["--grid", "2x2", "--ranks", "3"], "4 parts, for 3 ranks"), (["--ranks", "0"], "'0' is no number"),
                             (["--ranks", "two"], "'two' is no number"), (["--size", "3x"], "'' is no number"),
                             (["--size", "2x2x2x2"], "two dimensions"), (["--size", "1099511627776x1099511627776"], "too large"),
-                            (["--grid", "2x2", "--ranks", "1,2"], "--grid is the cut"), (["--order", "z"], "--order")):
+                            (["--grid", "2x2", "--ranks", "1,2"], "--grid is the cut"),
+                            (["--grid", "2x3x1", "--size", "64"], "--size 256x256x256"),
+                            (["--ranks", "16,64", "--size", "1073741824", "--weak"], "too large an array"), (["--order", "z"], "--order")):
             with self.subTest(words=words):
                 _, message = self.methods("--dir", "data", *words, expect=USAGE)
                 self.assertIn(part, message)
@@ -152,10 +157,56 @@ class Methods(CliTest):
         self.assertIn("--mpiexec", message)
         self.assert_clean()
 
+    def broken_mpiexec(self, ranks, script):
+        """An mpiexec that does something else for one number of ranks."""
+        real = json.loads(subprocess.run([PROGRAM, "--describe"], capture_output=True, check=True).stdout)["mpiexec"]
+        self.write("mpiexec", f'#!/bin/sh\nif [ "$2" = {ranks} ]; then\n{script}\nfi\nexec {real} "$@"\n'.encode(), 0o755)
+        return ["--mpiexec", str(self.folder / "mpiexec")]
+
+    def assert_one_rank_is_kept(self, *words):
+        records, message = self.records(*SMALL, *words, expect=IO_ERROR)
+        self.assertEqual({r["cell"]["ranks"] for r in records if r["kind"] == "result"}, {1})
+        self.assertTrue(records[-1]["complete"])
+        self.assertEqual(len([r for r in records if r["kind"] == "failure" and r["method"] is None]), 1, message)
+        self.assert_clean()
+        return message
+
+    def test_a_launch_that_fails_costs_only_itself(self):
+        message = self.assert_one_rank_is_kept(*self.broken_mpiexec(2, "echo no such host >&2; exit 3"))
+        self.assertIn("2 ranks of", message)
+
+        _, message = self.methods("--dir", "data", *SMALL, *self.broken_mpiexec(1, "echo no such host >&2; exit 3"), expect=IO_ERROR)
+        self.assertIn("no such host", message)
+
+    def test_a_line_that_was_cut_off_is_a_failure_of_its_method(self):
+        begin = {"kind": "begin", "method": "gather", "repetition": 0,
+                 "cell": {"ranks": 2, "grid": [2, 1], "shape": [40, 40], "order": "c", "cache": "warm"}}
+        once = f"""[ -e ../cut ] || {{ touch ../cut; echo '{json.dumps(begin)}'; printf '{{"kind":"ti'; exit 9; }}"""
+        records, message = self.records(*SMALL, *self.broken_mpiexec(2, once.replace("../cut", str(self.folder / "cut"))), expect=IO_ERROR)
+
+        self.assertEqual([r["method"] for r in records if r["kind"] == "failure"], ["gather"], message)
+        self.assertTrue({r["method"] for r in records if r["kind"] == "result" and r["cell"]["ranks"] == 2} >= {"tw-collective"})
+
+    def test_caches_that_were_not_met_are_told(self):
+        out, _ = self.methods("--dir", "data", *SMALL, "--cache", "direct", "--phases", "write,read")
+
+        self.assertIn("what the times really are of", out.decode())
+        self.assertRegex(out.decode(), r"write, cache \w+: .*tw-multifile")
+
+    def test_names_of_files_that_cannot_be(self):
+        for words, part in ((["--html", "-"], "--json"), (["--save", "-"], "--json"), (["--html", "a", "--save", "a"], "two names")):
+            _, message = self.methods("--dir", "data", *SMALL, *words, expect=USAGE)
+            self.assertIn(part, message)
+
     def test_records_that_are_damaged(self):
         (self.folder / "bad.jsonl").write_text('{"kind":"run"}\n{"kind":\n')
         _, message = self.methods("--from", "bad.jsonl", expect=1)
         self.assertIn("bad.jsonl", message)
+        (self.folder / "deep.jsonl").write_text('{"kind":"run","storage":' + "[" * 200000 + "]" * 200000 + "}\n")
+        _, message = self.methods("--from", "deep.jsonl", "--html", "a.html", expect=1)
+        self.assertIn("too deep", message)
+        (self.folder / "wrong.jsonl").write_text('{"kind":"run","version":"x","storage":{"identity":5}}\n')
+        self.methods("--from", "wrong.jsonl", "--html", "a.html")
 
     def test_a_rank_that_is_killed_costs_its_method_only(self):
         process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "20", "--json", "--methods", "gather,tw-collective,mpiio-global-3",
@@ -167,6 +218,7 @@ class Methods(CliTest):
         records = [json.loads(line) for line in out.splitlines()]
         failed = [r["method"] for r in records if r["kind"] == "failure"]
         self.assertEqual(len(failed), 1, message)
+        self.assertIn("signal 9 (Killed)", message)
         self.assertIn("failed, and is left out", message)
         self.assertTrue(records[-1]["complete"])
         measured = {r["method"] for r in records if r["kind"] == "result"}
@@ -178,14 +230,16 @@ class Methods(CliTest):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number):
                 process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "1000", "--save", "run.jsonl", "--methods", FEW)
-                self.wait_for_ranks(process, 2)
-                time.sleep(0.5)
+                self.wait_for_ranks(process, 2, "*/*/2.*")  # the first repetition is over
                 process.send_signal(number)
                 out, message = process.communicate(timeout=60)
 
                 self.assertEqual(process.returncode, -number, message)
-                end = json.loads((self.folder / "run.jsonl").read_text().splitlines()[-1])
-                self.assertEqual((end["kind"], end["complete"]), ("end", False))
+                records = [json.loads(line) for line in (self.folder / "run.jsonl").read_text().splitlines()]
+                self.assertEqual((records[-1]["kind"], records[-1]["complete"]), ("end", False))
+                self.assertLessEqual(set(FEW.split(",")), {r["method"] for r in records if r["kind"] == "result"})
+                self.assertIn("tw-collective", out)
+                self.assertIn("did not come to its end", out)
                 self.assert_clean()
                 self.assert_no_ranks()
 

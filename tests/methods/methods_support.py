@@ -136,6 +136,12 @@ def content(file):
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
 
 
+def has_direct(folder):
+    """Whether its file system is one that is known to have direct I/O."""
+    kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True).stdout.strip()
+    return kind in ("ext2/ext3", "xfs")
+
+
 def cell(shape, grid, order="c"):
     return f"shape={'x'.join(map(str, shape))},grid={'x'.join(map(str, grid))},order={order}"
 

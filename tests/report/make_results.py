@@ -114,7 +114,7 @@ def cells_of(kind):
 
 def head(kind, cells, repetitions):
     yield {"kind": "run", "version": "0.4.0", "begun": "2026-03-02T10:15:00Z", "command": "thalweg methods --ranks 1,2,4,8 --size 4096 --strong --weak",
-           "machine": {"cpu": "Example CPU 8-Core @ 3.00GHz", "cores": 8, "memory_bytes": 32 << 30, "kernel": "Linux 6.1.0", "host_nodes": 1},
+           "machine": {"cpu": "Example CPU 8-Core @ 3.00GHz", "cores": 8, "memory_bytes": 32 << 30, "kernel": "Linux 6.1.0"},
            "storage": {"path": "/scratch/example", "kind": "ext4", "identity": "ext4-1234", "free_bytes": 200 << 30},
            "scaling": {"full": "strong+weak", "scaling": "strong"}.get(kind, "none"), "cache": "warm", "repetitions": repetitions, "profile": "/home/user/.config/thalweg/storage.json"}
     for ranks in sorted({c["ranks"] for c in cells}):

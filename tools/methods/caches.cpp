@@ -47,12 +47,18 @@ std::vector<std::string> all_below(const std::string& folder) {
   return paths;
 }
 
+std::size_t page_bytes() {
+  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+std::size_t pages_of(std::size_t bytes) { return (bytes + page_bytes() - 1) / page_bytes(); }
+
 // How many pages of the file are in memory.
 std::size_t resident_pages(int fd, std::size_t bytes) {
   if (bytes == 0) return 0;
   void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (address == MAP_FAILED) return 0;
-  std::vector<unsigned char> pages((bytes + 4095) / 4096);
+  std::vector<unsigned char> pages(pages_of(bytes));
   const bool known = ::mincore(address, bytes, pages.data()) == 0;
   ::munmap(address, bytes);
   if (!known) return 0;
@@ -76,7 +82,7 @@ bool drop_pages(const std::string& folder) {
     const Opened file(entry.path().string());
     ::posix_fadvise(file.fd(), 0, 0, POSIX_FADV_DONTNEED);
     const auto bytes = static_cast<std::size_t>(entry.file_size());
-    pages += (bytes + 4095) / 4096;
+    pages += pages_of(bytes);
     left += resident_pages(file.fd(), bytes);
   }
   constexpr std::size_t kOneIn = 16;  // a few stay where the kernel is still busy with them

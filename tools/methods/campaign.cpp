@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <numeric>
+#include <random>
 
 #include "file_per_task.hpp"
 #include "mpi_name.hpp"
@@ -95,12 +97,17 @@ void run_campaign(const Options& options, const Ranks& ranks, const Launch& laun
   const std::vector<Chosen> chosen = choose(options, ranks);
   const Scratch scratch(options, ranks);
   const int first = options.warm_up ? 0 : 1;
+  // What a method leaves behind, say pages that wait for the disk, must not always hit the same other one.
+  std::vector<std::size_t> order(chosen.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 draw(options.seed);  // the same on all ranks
   for (int repetition = first; repetition <= options.repetitions; ++repetition) {
+    std::ranges::shuffle(order, draw);
     for (std::size_t c = 0; c < options.cells.size(); ++c) {
       const std::string folder = scratch.path() + "/" + std::to_string(repetition) + "." + std::to_string(c);
       if (ranks.first()) std::filesystem::create_directory(folder);
-      for (std::size_t k = 0; k < chosen.size(); ++k) {
-        const Chosen& one = chosen[(k + static_cast<std::size_t>(repetition)) % chosen.size()];
+      for (const std::size_t k : order) {
+        const Chosen& one = chosen[k];
         Stage(options, ranks, options.cells[c], *one.info, *one.method)
             .run(folder, {repetition, repetition == first}, where);
       }

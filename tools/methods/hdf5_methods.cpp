@@ -5,12 +5,11 @@
 // - Nothing is filled before it is written: every element is. The parallel library allocates early whatever is asked
 //   for, since space cannot be given out by ranks that write independently; here it is asked for, to have it said.
 // - Data begin on a border of the file system's blocks (of a stripe, where it tells that), so that no two ranks share
-// one
-//   more than they must; metadata stay small and together.
+//   one more than they must; metadata stay small and together.
 // - Metadata are written by all ranks together at the end, and an open by one rank is passed on, not repeated by all.
-// - A chunk is the largest block of a rank. Where the shape is not divisible by the grid, blocks and chunks part
-// company,
-//   as they do for everyone who takes a grid of chunks.
+// - A chunk is the largest block of a rank. Where the shape is not divisible by the grid, blocks and chunks part, as
+// they
+//   do for everyone who takes a grid of chunks.
 // - Order f: the dimensions of the data set are turned round, as the library's Fortran interface does.
 #include <sys/stat.h>
 

@@ -1,7 +1,6 @@
 // thalweg-methods: an MPI program that measures ways of writing a distributed array (docs/design/methods.md). It is
 // started by `thalweg methods` and `thalweg tune`, which read the records on its standard output.
 #include <mpi.h>
-#include <sched.h>
 #include <time.h>
 
 #include <cstdio>
@@ -17,12 +16,6 @@ namespace {
 using namespace methods;
 
 constexpr int kWrongOptions = 2;
-
-int cores() {
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
-  return ::sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
-}
 
 // What one rank said of its options; said by the first rank only, as all have been given the same.
 struct Verdict {
@@ -66,7 +59,7 @@ void measure(const Options& options, int thread_level) {
   MPI_Comm_rank(MPI_COMM_WORLD, &where.rank);
   try {
     const Ranks ranks;
-    if (ranks.on_this_node() > cores()) yield_while_waiting();
+    if (ranks.on_this_node() > ranks.cores_of_node()) yield_while_waiting();
     ranks.start_together();
     const Launch launch{thread_level, yields()};
     if (options.network)

@@ -1,5 +1,6 @@
 #include "ranks.hpp"
 
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -40,6 +41,16 @@ void broadcast(MPI_Comm comm, void* bytes, int n) {
   wait_asleep(request);
 }
 
+// Those that any rank of the communicator may run on.
+int cores_of(MPI_Comm node) {
+  cpu_set_t mine;
+  cpu_set_t all;
+  CPU_ZERO(&mine);
+  if (::sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_ZERO(&mine);
+  must_mpi(MPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
+  return std::max(1, CPU_COUNT(&all));
+}
+
 }  // namespace
 
 Ranks::Ranks() {
@@ -51,6 +62,7 @@ Ranks::Ranks() {
   must_mpi(MPI_Comm_split_type(all_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   MPI_Comm_rank(node, &node_rank_);
   MPI_Comm_size(node, &node_size_);
+  node_cores_ = cores_of(node);
   MPI_Comm_free(&node);
   nodes_ = static_cast<int>(sum(node_rank_ == 0 ? 1 : 0));
   must_mpi(MPI_Comm_split(all_, rank_ < half_size() ? 0 : MPI_UNDEFINED, rank_, &half_), "MPI_Comm_split");

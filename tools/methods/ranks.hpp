@@ -25,6 +25,8 @@ class Ranks {
 
   int nodes() const { return nodes_; }
   int on_this_node() const { return node_size_; }
+  // That the ranks of this node may run on, together: one that is bound has only its own.
+  int cores_of_node() const { return node_cores_; }
   bool first_of_node() const { return node_rank_ == 0; }
 
   // The first half of the ranks, rounded up: those who restart. MPI_COMM_NULL on the others.
@@ -45,7 +47,7 @@ class Ranks {
 
  private:
   MPI_Comm all_ = MPI_COMM_NULL, half_ = MPI_COMM_NULL;
-  int rank_ = 0, size_ = 1, nodes_ = 1, node_rank_ = 0, node_size_ = 1;
+  int rank_ = 0, size_ = 1, nodes_ = 1, node_rank_ = 0, node_size_ = 1, node_cores_ = 1;
 };
 
 }  // namespace methods

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -17,6 +16,7 @@
 #include "methods/campaign.hpp"
 #include "methods/method_table.hpp"
 #include "methods/page.hpp"
+#include "methods/records.hpp"
 #include "methods/scratch_folder.hpp"
 #include "methods/surroundings.hpp"
 #include "methods/table.hpp"
@@ -26,8 +26,6 @@
 
 namespace tool {
 namespace {
-
-const std::vector<std::string> kPhases = {"write", "read", "restart", "serial", "merge", "overlap"};
 
 struct Options {
   std::string folder = ".", ranks, grid;
@@ -128,8 +126,14 @@ void finish(Campaign& campaign, bool complete, double seconds) {
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// The signal that ended it; 0: it is complete. What was found is in `campaign` in any case.
-int measure(const Options& options, const Common& common, Campaign& campaign) {
+// What ended a run before its end.
+struct Stopped {
+  int signal = 0;  // 0: none
+  std::optional<Failure> failure;
+};
+
+// What was found is in `campaign` in any case. Throws Failure when that is nothing.
+Stopped measure(const Options& options, const Common& common, Campaign& campaign) {
   const RunPlan plan = make_plan(plan_options(options));
   const Launcher launcher = find_launcher(options.program, options.mpiexec);
   const auto bytes = static_cast<double>(plan.most_bytes);
@@ -140,15 +144,18 @@ int measure(const Options& options, const Common& common, Campaign& campaign) {
   const CampaignOptions how{scratch.path(),          options.methods,          options.phases,
                             repetitions_of(options), options.files_per_folder, options.patience_s};
   const double begin = now_s();
-  int signal = 0;
+  Stopped stopped;
   try {
     Progress progress("methods", common.quiet);
     run_campaign(launcher, plan, how, progress, campaign);
   } catch (const Interrupted& interrupted) {
-    signal = interrupted.signal;
+    stopped.signal = interrupted.signal;
+  } catch (const Failure& failure) {
+    if (campaign.results.times.empty()) throw;
+    stopped.failure = failure;
   }
-  finish(campaign, signal == 0, now_s() - begin);
-  return signal;
+  finish(campaign, stopped.signal == 0 && !stopped.failure, now_s() - begin);
+  return stopped;
 }
 
 // ---- Telling ----------------------------------------------------------------------------------------------------
@@ -160,8 +167,10 @@ int columns() {
 }
 
 // Refused before anything is measured.
-std::optional<bool> check_out(const std::string& path, bool force, const std::string& from) {
-  if (path.empty() || path == "-") return std::nullopt;
+std::optional<bool> check_out(const char* option, const std::string& path, bool force, const std::string& from) {
+  if (path.empty()) return std::nullopt;
+  if (path == "-")
+    throw Failure(kUsage, fmt::format("{} takes the name of a file, not '-'; --json prints the records", option));
   check_folder_of(path);
   return may_replace_picture(path, force, from.empty() ? std::vector<std::string>{} : std::vector{from},
                              "file that is read");
@@ -175,9 +184,7 @@ std::string all_lines(const Campaign& campaign) {
 
 Campaign loaded(const std::string& path) {
   Campaign campaign;
-  campaign.results = load_results(path);
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) campaign.lines.push_back(line);
+  campaign.results = load_results(path, [&](const std::string& line) { campaign.lines.push_back(line); });
   return campaign;
 }
 
@@ -185,9 +192,9 @@ Campaign loaded(const std::string& path) {
 std::vector<ValidationPoint> predictions(const Results& results) {
   try {
     const Json profile = load_profile(profile_path());
-    const auto storage = results.run.find("storage");
-    if (storage == results.run.end() || !storage->is_object()) return {};
-    const Json* entry = find_file_system(profile, storage->value("identity", ""));
+    const Record run(results.run, "run");
+    if (!run.has("storage")) return {};
+    const Json* entry = find_file_system(profile, run.part("storage").text_or_empty("identity"));
     return entry == nullptr ? std::vector<ValidationPoint>{} : validate(results, *entry);
   } catch (const Failure&) {
     return {};  // without a profile the page has no such plot
@@ -196,27 +203,37 @@ std::vector<ValidationPoint> predictions(const Results& results) {
 
 bool any_failed(const Results& results) { return std::ranges::count(results.mishaps, true, &Mishap::failed) > 0; }
 
+// What cannot be written must not cost the rest of what is told.
+void keep_file(const std::string& path, const std::string& text, bool replace, std::optional<Failure>& unwritten) {
+  try {
+    write_picture(path, text, replace);
+  } catch (const Failure& failure) {
+    unwritten = failure;
+  }
+}
+
 int run(const Options& options, const Common& common) {
   check_names(options.methods, known_methods(), "--methods");
-  check_names(options.phases, kPhases, "--phases");
-  const auto html = check_out(options.html, options.force, options.from);
-  const auto save = check_out(options.save, options.force, options.from);
+  check_names(options.phases, {phase_order().begin(), phase_order().end()}, "--phases");
+  const auto html = check_out("--html", options.html, options.force, options.from);
+  const auto save = check_out("--save", options.save, options.force, options.from);
+  if (save && options.save == options.html)
+    throw Failure(kUsage, fmt::format("--save and --html are both '{}'; choose two names", options.save));
   Campaign campaign;
-  int signal = 0;
+  Stopped stopped;
   if (options.from.empty()) {
-    signal = measure(options, common, campaign);
+    stopped = measure(options, common, campaign);
   } else {
     campaign = loaded(options.from);
   }
-  if (save) write_picture(options.save, all_lines(campaign), *save);
-  if (html) write_picture(options.html, html_page(campaign.results, predictions(campaign.results)), *html);
-  if (common.json) {
-    put(all_lines(campaign));
-  } else {
-    put(methods_table(campaign.results, columns()));
-  }
+  std::optional<Failure> unwritten;
+  if (save) keep_file(options.save, all_lines(campaign), *save, unwritten);
+  if (html) keep_file(options.html, html_page(campaign.results, predictions(campaign.results)), *html, unwritten);
+  put(common.json ? all_lines(campaign) : methods_table(campaign.results, columns()));
   flush_output();
-  if (signal != 0) throw Interrupted{signal};
+  if (unwritten) throw Failure(*unwritten);
+  if (stopped.signal != 0) throw Interrupted{stopped.signal};
+  if (stopped.failure) throw Failure(*stopped.failure);
   return any_failed(campaign.results) ? kInputOutput : kFine;
 }
 

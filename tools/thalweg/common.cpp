@@ -56,6 +56,10 @@ void catch_signals() {
   }
 }
 
+void ignore_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
+}
+
 int caught_signal() { return g_signal; }
 
 void stop_if_interrupted() {

@@ -32,6 +32,7 @@ struct Interrupted {
   int signal;
 };
 void catch_signals();
+void ignore_signals();       // while what must end is ended, after one was caught
 int caught_signal();         // 0: none
 void stop_if_interrupted();  // throws Interrupted
 

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <filesystem>
-#include <set>
+#include <sstream>
 
 #include "common.hpp"
 #include "methods/method_table.hpp"
+#include "records.hpp"
 
 namespace tool {
 namespace {
@@ -40,26 +42,23 @@ class Listener {
     total_ = work_of(plan) * static_cast<double>(methods) * (repetitions + 1);
   }
 
-  // Throws Failure when the line is no record, though it looks like one: libraries write to standard output, too.
+  // Libraries write to standard output, too. A line that looks like a record and is none is a failure of the launch: of
+  // a rank that died while it wrote it, say.
   void see(std::string_view line) {
-    if (!line.starts_with('{')) return;
-    add_record(heard_, line);
-    lines_.emplace_back(line);
-    const Json record = Json::parse(line, nullptr, false);
-    const std::string kind = record.value("kind", "");
-    if (kind == "end") ended_ = true;
-    if (kind != "begin") return;
-    lines_.pop_back();
-    done_ = begun_;
-    begun_ += work_of_cell(record);
-    method_ = record.value("method", "");
+    if (!line.starts_with('{') || !broken_.empty()) return;
+    try {
+      see_record(line);
+    } catch (const Failure& failure) {
+      broken_ = failure.what();
+    }
   }
 
   double share() const { return std::min(1.0, done_ / total_); }
   double work() const { return total_; }
   const std::string& method() const { return method_; }  // that was begun last
   const std::vector<std::string>& lines() const { return lines_; }
-  bool ended() const { return ended_; }
+  bool ended() const { return ended_ && broken_.empty(); }
+  const std::string& broken() const { return broken_; }  // what was wrong with a line; empty: nothing
   // Its own words of what went wrong; null: there are none.
   const Mishap* failure() const {
     const auto found = std::ranges::find(heard_.mishaps, true, &Mishap::failed);
@@ -67,17 +66,25 @@ class Listener {
   }
 
  private:
-  static double work_of_cell(const Json& record) {
-    if (!record.contains("cell") || !record["cell"].contains("shape")) return kFixedWork;
-    double elements = 1;
-    for (const Json& n : record["cell"]["shape"]) elements *= n.is_number() ? n.get<double>() : 1;
-    return elements * 4 + kFixedWork;
+  void see_record(std::string_view line) {
+    const Json object = parsed_record(line);
+    const Record record(object, "a");
+    const std::string kind = record.text("kind");
+    if (kind == "begin") {
+      done_ = begun_;
+      begun_ += static_cast<double>(record.cell("cell").bytes()) + kFixedWork;
+      method_ = record.word("method");
+      return;
+    }
+    add_record(heard_, line);
+    lines_.emplace_back(line);
+    if (kind == "end") ended_ = true;
   }
 
   const LaunchPlan& plan_;
   Results heard_;
   std::vector<std::string> lines_;
-  std::string method_;
+  std::string method_, broken_;
   double total_ = 0, begun_ = 0, done_ = 0;
   bool ended_ = false;
 };
@@ -94,18 +101,31 @@ std::vector<std::string> arguments_of(const LaunchPlan& plan, const CampaignOpti
   return words;
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+// The first that says something: launchers draw lines of dashes.
+std::string telling_line(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (std::ranges::any_of(line, [](unsigned char c) { return std::isalpha(c) != 0; })) return line;
+  return {};
+}
 
-std::string how_it_ended(const LaunchEnd& end, int patience_s) {
+// Which signal a rank died of, as far as the exit code of mpiexec tells; 0: of none. A shell adds 128, MPICH's mpiexec
+// nothing; the program itself ends with 0, 1 or 2.
+int signal_of_rank(const Launcher& launcher, int exit_code) {
+  constexpr int kSignals = 65;
+  if (exit_code > 128 && exit_code < 128 + kSignals) return exit_code - 128;
+  const bool plain = launcher.description.value("kind", "") == "mpich";
+  return plain && exit_code > 2 && exit_code < kSignals ? exit_code : 0;
+}
+
+std::string how_it_ended(const Launcher& launcher, const LaunchEnd& end, int patience_s) {
   if (end.silent)
     return fmt::format("nothing was heard for {} s: it hangs, or takes longer (see --patience)", patience_s);
-  const std::string why = first_line(end.error_text);
+  const std::string why = telling_line(end.error_text);
   const std::string said = why.empty() ? std::string() : fmt::format(" and said: {}", why);
   if (end.signal != 0) return fmt::format("mpiexec ended by signal {} ({}){}", end.signal, strsignal(end.signal), said);
-  // mpiexec tells the signal of a rank as a shell does.
-  if (end.exit_code > 128 && end.exit_code < 128 + 65)
-    return fmt::format("a rank was killed by signal {} ({}){}", end.exit_code - 128, strsignal(end.exit_code - 128),
-                       said);
+  if (const int number = signal_of_rank(launcher, end.exit_code); number != 0)
+    return fmt::format("a rank was killed by signal {} ({}){}", number, strsignal(number), said);
   return fmt::format("mpiexec ended with {}{}", end.exit_code, said);
 }
 
@@ -144,8 +164,7 @@ class Runner {
     std::vector<std::string> left = methods_;
     while (!left.empty()) {
       const std::string failed = attempt(plan, left);
-      if (failed.empty()) return;
-      std::erase(left, failed);
+      if (failed.empty() || std::erase(left, failed) == 0) return;
     }
   }
 
@@ -175,15 +194,25 @@ class Runner {
   std::string told_failure(const LaunchPlan& plan, const Listener& listener, const LaunchEnd& end) {
     const Mishap* said = listener.failure();
     const std::string method = said != nullptr && !said->method.empty() ? said->method : listener.method();
-    const std::string message = said != nullptr ? said->message : how_it_ended(end, options_.patience_s);
-    if (method.empty())  // before anything was begun: the launch itself is impossible
-      throw Failure(kInputOutput, fmt::format("{} of '{}' could not be started: {}", count_text(plan.ranks, "rank"),
-                                              launcher_.program, message));
+    const std::string message = said != nullptr              ? said->message
+                                : !listener.broken().empty() ? listener.broken()
+                                                             : how_it_ended(launcher_, end, options_.patience_s);
+    if (method.empty()) return launch_failed(plan, message);
     say(fmt::format("{} with {} failed, and is left out: {}", method, count_text(plan.ranks, "rank"), message));
     for (const std::string& line : listener.lines())
       if (is_kind(line, "method") || is_kind(line, "launch")) campaign_.add_line(line);
     campaign_.add_record(failure_record(plan, method, message));
     return method;
+  }
+
+  // Before anything was begun: the launch itself is impossible. Larger ones may be, where smaller ones were not.
+  std::string launch_failed(const LaunchPlan& plan, const std::string& message) {
+    const std::string text =
+        fmt::format("{} of '{}' could not be started: {}", count_text(plan.ranks, "rank"), launcher_.program, message);
+    if (campaign_.results.times.empty()) throw Failure(kInputOutput, text);
+    say(text);
+    campaign_.add_record(failure_record(plan, {}, message));
+    return {};
   }
 
   void keep(const Listener& listener) {
@@ -192,7 +221,8 @@ class Runner {
   }
 
   static bool is_kind(const std::string& line, const char* kind) {
-    return Json::parse(line, nullptr, false).value("kind", "") == kind;
+    const Json object = parsed_record(line);  // it was one when it came
+    return Record(object, "a").text("kind") == kind;
   }
 
   void clear_folder() const {

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "common.hpp"
+#include "progress.hpp"
 
 namespace tool {
 namespace {
@@ -47,7 +48,7 @@ std::string find_program(const std::string& asked) {
   const char* from_environment = std::getenv("THALWEG_METHODS");
   const std::string named = !asked.empty() || from_environment == nullptr ? asked : from_environment;
   if (!named.empty()) {
-    if (is_program(named)) return named;
+    if (is_program(named)) return std::filesystem::absolute(named).string();
     throw Failure(kInputOutput, fmt::format("'{}' is no program; see --program", named));
   }
   std::error_code error;
@@ -89,8 +90,8 @@ void prepare_environment(const Launcher& launcher, bool crowded) {
     set_unless_set("PRTE_MCA_hwloc_default_binding_policy", "none");
     return;
   }
-  // Each on a core of its own, as Open MPI does it and clusters do: ranks that poll stay on one core else, while another
-  // one is idle.
+  // Each on a core of its own, as Open MPI does it and clusters do: ranks that poll stay on one core else, while
+  // another one is idle.
   set_unless_set("HYDRA_BINDING", crowded ? "none" : "core");
   if (crowded) set_unless_set("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1");
   // Hydra starts ranks of this machine over ssh unless told otherwise. A batch system has its own way.
@@ -138,9 +139,13 @@ class Child {
     }
   }
 
-  // Asks it to end, then sees to it.
+  // Asks it to end, then sees to it. After Ctrl-C another one must not leave ranks and files behind: this is bounded.
   void end() {
     if (pid_ < 0) return;
+    if (caught_signal() != 0) {
+      ignore_signals();
+      say("ending the ranks");
+    }
     int status = 0;
     kill(-pid_, SIGTERM);
     if (ended(kGraceMs, &status)) return;
@@ -267,7 +272,8 @@ Launcher find_launcher(const std::string& program, const std::string& mpiexec) {
   Launcher launcher;
   launcher.program = find_program(program);
   launcher.description = described(launcher.program);
-  launcher.mpiexec = words_of(mpiexec.empty() ? launcher.description.value("mpiexec", "") : mpiexec);
+  const std::string own = launcher.description.value("mpiexec", "");  // one path, which may have blanks
+  launcher.mpiexec = mpiexec.empty() && !own.empty() ? std::vector{own} : words_of(mpiexec);
   if (launcher.mpiexec.empty()) launcher.mpiexec = {"mpiexec"};
   const std::string& first = launcher.mpiexec.front();
   if (first.find('/') == std::string::npos ? on_path(first).empty() : !is_program(first))

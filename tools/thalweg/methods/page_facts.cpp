@@ -31,13 +31,23 @@ std::string fact(const Json& run, const char* part, const char* name) {
   return escaped(found->dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
+// Of all launches; "": none tells.
+std::string most_nodes(const Results& results) {
+  int64_t most = 0;
+  for (const Json& launch : results.launches) {
+    const auto nodes = launch.find("nodes");
+    if (nodes != launch.end() && nodes->is_number_integer()) most = std::max(most, nodes->get<int64_t>());
+  }
+  return most > 0 ? std::to_string(most) : std::string();
+}
+
 void add_machine(std::string& html, const Report& report) {
   const Json& run = report.results().run;
   html += "<dl class=\"facts\">\n";
   add_pair(html, "Machine", fact(run, "machine", "cpu"));
   add_pair(html, "Cores", fact(run, "machine", "cores"));
   add_pair(html, "Memory", fact(run, "machine", "memory_bytes"));
-  add_pair(html, "Nodes", fact(run, "machine", "host_nodes"));
+  add_pair(html, "Nodes", most_nodes(report.results()));
   add_pair(html, "Kernel", fact(run, "machine", "kernel"));
   add_pair(html, "Storage", fact(run, "storage", "kind"));
   add_pair(html, "Folder", fact(run, "storage", "path"));
@@ -73,8 +83,7 @@ const char* cache_text(std::string_view cache) {
 
 // Which caches the times really are of: phase, cache, methods.
 void add_real_caches(std::string& html, const Report& report) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>> found;
-  for (const TimeRecord& time : report.results().times) found[time.phase][time.cache].insert(time.method);
+  RealCaches found = report.real_caches();
   html += open_table("What the times really are of",
                      "<th scope=\"col\" class=\"name\">phase</th><th scope=\"col\">cache</th>"
                      "<th scope=\"col\" class=\"name\">methods</th>");
@@ -192,7 +201,8 @@ void add_facts(std::string& html, const Report& report) {
   html +=
       "<p>One repetition writes the array by each method in turn, reads it back on other ranks than wrote it, on "
       "another "
-      "number of ranks and by one plain reader, and checks every byte. The order of the methods is rotated; the first "
+      "number of ranks and by one plain reader, and checks every byte. The methods take turns in an order that is "
+      "drawn anew; the first "
       "repetition is for warming up and is not timed. A time is from a barrier to the end of the last rank, opening "
       "and "
       "closing included.</p>\n";

@@ -47,12 +47,14 @@ std::vector<int> grid_of(const PlanOptions& options, int ranks, size_t dimension
   if (options.grid.empty()) return methods::grid_for(ranks, dimensions);
   std::vector<int> grid = options.grid;
   int64_t parts = 1;
-  for (const int n : grid) parts *= n;
-  if (parts != ranks || grid.size() > dimensions)
-    throw Failure(kUsage,
-                  fmt::format("--grid {}: these are {} parts in {} dimensions, for {} in {}; leave --ranks out, "
-                              "or make them fit",
-                              fmt::join(grid, "x"), parts, grid.size(), count_text(ranks, "rank"), dimensions));
+  for (const int n : grid) parts = std::min<int64_t>(parts * n, kMostRanks + 1);
+  if (grid.size() > dimensions)
+    throw Failure(kUsage, fmt::format("--grid {} cuts {} dimensions, and an array of --size has {}; give an array that "
+                                      "has as many, as --size 256x256x256",
+                                      fmt::join(grid, "x"), grid.size(), dimensions));
+  if (parts != ranks)
+    throw Failure(kUsage, fmt::format("--grid {}: these are {} parts, for {}; leave --ranks out, or make them fit",
+                                      fmt::join(grid, "x"), parts, count_text(ranks, "rank")));
   grid.resize(dimensions, 1);
   return grid;
 }
@@ -60,7 +62,17 @@ std::vector<int> grid_of(const PlanOptions& options, int ranks, size_t dimension
 // The block of a rank when scaling is weak: half of each side, at least one element.
 std::vector<int64_t> weak_shape(const std::vector<int64_t>& shape, const std::vector<int>& grid) {
   std::vector<int64_t> whole;
-  for (size_t d = 0; d < shape.size(); ++d) whole.push_back(std::max<int64_t>(shape[d] / 2, 1) * grid[d]);
+  int64_t elements = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t block = std::max<int64_t>(shape[d] / 2, 1);
+    if (block > kMostElements / grid[d] / elements)
+      throw Failure(kUsage,
+                    fmt::format("--size {}: blocks of half the side are too large an array when {} have one each; "
+                                "choose a smaller one, or --strong",
+                                fmt::join(shape, "x"), fmt::join(grid, "x")));
+    whole.push_back(block * grid[d]);
+    elements *= whole.back();
+  }
   return whole;
 }
 

@@ -140,4 +140,10 @@ CellHeadings headings_of(const std::vector<Cell>& cells) {
   return headings;
 }
 
+RealCaches Report::real_caches() const {
+  RealCaches found;
+  for (const TimeRecord& time : results_.times) found[time.phase][time.cache].insert(time.method);
+  return found;
+}
+
 }  // namespace tool

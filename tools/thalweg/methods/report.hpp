@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -12,6 +13,9 @@
 
 namespace tool {
 
+// Which methods met which cache in a phase: {phase: {cache: ids}}.
+using RealCaches = std::map<std::string, std::map<std::string, std::set<std::string>>>;
+
 class Report {
  public:
   explicit Report(const Results& results);  // borrowed
@@ -19,6 +23,7 @@ class Report {
   Report& operator=(const Report&) = delete;
 
   const Results& results() const { return results_; }
+  RealCaches real_caches() const;
   const std::vector<ResultRow>& rows() const { return rows_; }
   const std::vector<Cell>& cells() const { return cells_; }
   const std::vector<std::string>& phases() const { return phases_; }  // those with times, in their order

@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kElementBytes = 4;
 constexpr double kLeastSeconds = 1e-9;  // what a clock that saw no time pass is taken for
 constexpr double kConfidence = 0.95;
+constexpr int kMostDepth = 16;  // of values within a record; ours have 4
 constexpr int64_t kMostRepetitions = 1'000'000;
 
 void add_method(Results& results, const Record& record) {
@@ -112,10 +113,21 @@ Json json_of(const Cell& cell) {
       {"ranks", cell.ranks}, {"grid", cell.grid}, {"shape", cell.shape}, {"order", cell.order}, {"cache", cell.cache}};
 }
 
+Json parsed_record(std::string_view line) {
+  bool deep = false;  // recursive readers of values would need as much stack
+  const auto shallow = [&deep](int depth, Json::parse_event_t, const Json&) {
+    deep = deep || depth > kMostDepth;
+    return depth <= kMostDepth;
+  };
+  Json object = Json::parse(line, shallow, false);
+  if (deep || !object.is_object())
+    throw Failure(kDamaged, fmt::format("no record: '{}' is no object of JSON{}", printable(line.substr(0, 60)),
+                                        deep ? ", or too deep" : ""));
+  return object;
+}
+
 void add_record(Results& results, std::string_view line) {
-  const Json object = Json::parse(line, nullptr, false);
-  if (!object.is_object())
-    throw Failure(kDamaged, fmt::format("no record: '{}' is no object of JSON", printable(line.substr(0, 60))));
+  const Json object = parsed_record(line);
   const std::string kind = Record(object, "unnamed").text("kind");
   const Record record(object, kind);
   if (kind == "run") {
@@ -136,7 +148,7 @@ void add_record(Results& results, std::string_view line) {
   }
 }
 
-Results load_results(const std::string& path) {
+Results load_results(const std::string& path, const std::function<void(const std::string& line)>& see) {
   std::ifstream file(path, std::ios::binary);
   if (!file) fail_with_errno("open", path);
   Results results;
@@ -147,6 +159,7 @@ Results load_results(const std::string& path) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
       add_record(results, line);
+      if (see) see(line);
     } catch (const Failure& failure) {
       throw Failure(failure.exit, fmt::format("'{}', line {}: {}", printable(path), number, failure.what()));
     }
@@ -155,7 +168,7 @@ Results load_results(const std::string& path) {
   if (file.bad()) fail_with_errno("read", path);
   if (records == 0) {
     throw Failure(kDamaged,
-                  fmt::format("'{}' holds no records; make some with: thalweg methods --json FILE", printable(path)));
+                  fmt::format("'{}' holds no records; make some with: thalweg methods --save FILE", printable(path)));
   }
   return results;
 }

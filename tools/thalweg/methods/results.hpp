@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -72,10 +73,13 @@ struct Results {
   double seconds = 0;
 };
 
+// The object of one line. Throws Failure (kDamaged): it is none, or is nested deeper than any record.
+Json parsed_record(std::string_view line);
 // Adds one line. Throws Failure (kDamaged) that names what is wrong with it. Unknown kinds and members are skipped.
 void add_record(Results& results, std::string_view line);
 // All lines of a file. Throws Failure that names file and line, also for a file without any record.
-Results load_results(const std::string& path);
+// `see` is given each record's line.
+Results load_results(const std::string& path, const std::function<void(const std::string& line)>& see = {});
 
 // The phases of docs/design/methods.md in their order. Others in the data come behind, by name.
 std::span<const std::string_view> phase_order();

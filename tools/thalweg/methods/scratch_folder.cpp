@@ -37,12 +37,6 @@ ScratchFolder::ScratchFolder(const std::string& parent) {
   path_ = name;
 }
 
-void ScratchFolder::empty() const {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, error))
-    std::filesystem::remove_all(entry.path(), error);
-}
-
 ScratchFolder::~ScratchFolder() {
   std::error_code error;
   std::filesystem::remove_all(path_, error);

@@ -14,7 +14,6 @@ class ScratchFolder {
   ~ScratchFolder();
 
   const std::string& path() const { return path_; }
-  void empty() const;  // all that is in it goes
 
  private:
   std::string path_;

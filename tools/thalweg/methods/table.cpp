@@ -1,6 +1,7 @@
 #include "methods/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -117,6 +118,24 @@ void add_skipped(std::string& text, const Results& results) {
   }
 }
 
+// Where a time is not of the cache that its table is headed with.
+void add_other_caches(std::string& text, const Report& report) {
+  std::set<std::string> asked;
+  for (const Cell& cell : report.cells()) asked.insert(cell.cache);
+  const RealCaches found = report.real_caches();
+  bool first = true;
+  for (const std::string& phase : report.phases()) {
+    const auto& caches = found.at(phase);
+    for (const auto& [cache, methods] : caches) {
+      if (asked.size() == 1 && asked.contains(cache)) continue;
+      if (first) text += "\nwhat the times really are of, where that is not what was asked for\n";
+      first = false;
+      const std::string who = caches.size() == 1 ? "all methods" : fmt::format("{}", fmt::join(methods, ", "));
+      text += fmt::format("  {}, cache {}: {}\n", printable(phase), printable(cache), printable(who));
+    }
+  }
+}
+
 void add_not_built(std::string& text, const Results& results) {
   bool first = true;
   for (const MethodFound& method : results.methods) {
@@ -142,6 +161,7 @@ std::string methods_table(const Results& results, int columns) {
     text = "nothing was measured\n";
   }
   add_not_built(text, results);
+  add_other_caches(text, report);
   add_failures(text, results);
   add_skipped(text, results);
   if (!results.complete) text += "\nThe run did not come to its end: this is what was finished.\n";
