@@ -1,4 +1,5 @@
 // The collective opening of a plain file: task 0 creates, each process opens, all plan alike.
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <type_traits>
@@ -16,6 +17,7 @@ namespace thalweg {
 struct Opened {
   std::shared_ptr<SharedFile> file;
   Status status;
+  bool wrong_hints = false;  // that is why there is no file
 };
 
 namespace {
@@ -32,27 +34,57 @@ void set_alignment(SharedFile& file, std::uint32_t alignment) {
   if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
 }
 
-Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpen& how, const FileHints& hints,
-                                                bool one_process, bool first) {
+// What task 0 tells of its opening. Where it failed, no more than that.
+struct Told {
+  static constexpr std::int64_t kGood = sizeof(Strategy);  // bytes of its strategy, which follow
+  static constexpr std::int64_t kFailed = -1;
+  static constexpr std::int64_t kWrongHints = -2;
+  std::int64_t outcome = kFailed;
+  Strategy strategy;
+};
+static_assert(std::is_trivially_copyable_v<Told> && sizeof(Told) == sizeof(std::int64_t) + sizeof(Strategy));
+
+// What one task needs while a file is opened; all memory of its own is had before others wait for it.
+struct Opening {
+  Backend* backend = nullptr;
+  PlainOpen how;
+  bool one_process = true;
+  bool first = false;              // task 0, whose hints and strategy are those of all
+  Told told;                       // by task 0
+  std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
+
+  void open_here();
+  void open_first();
+  std::shared_ptr<void> take_or_open();
+};
+
+Strategy strategy_of_first(const Opening& opening, const StorageInfo& storage, const FileHints& hints) {
+  Strategy strategy = choose_strategy(storage, hints);
+  if (!opening.one_process) measure_writes(*opening.backend, opening.how.path, storage, strategy);
+  if (opening.how.direct) {
+    strategy.direct_reads = strategy.direct_writes = true;
+    strategy.direct_where_cheaper = false;
+  }
+  return strategy;
+}
+
+// `hints`: of task 0; null: it has a strategy already.
+Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const FileHints* hints) {
+  const PlainOpen& how = opening.how;
   auto file = std::make_shared<SharedFile>();
   // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
   OpenOptions both = how.options;
   both.read = true;
-  auto opened = backend.open(how.path, both);
+  auto opened = opening.backend->open(how.path, both);
   const bool alone = !opened.has_value() && opened.error().code() == Code::no_permission && !how.options.read;
-  if (alone) opened = backend.open(how.path, how.options);
+  if (alone) opened = opening.backend->open(how.path, how.options);
   if (!opened.has_value()) return opened.error();
   file->stored = std::move(opened).value();
   file->may_read = how.options.read;
   file->may_write = how.options.write;
-  file->one_process = one_process;
-  TW_ASSIGN_OR_RETURN(file->storage, backend.describe_open(*file->stored));
-  file->strategy = choose_strategy(file->storage, hints);
-  if (first && !one_process) measure_writes(backend, how.path, file->storage, file->strategy);
-  if (how.direct) {
-    file->strategy.direct_reads = file->strategy.direct_writes = true;
-    file->strategy.direct_where_cheaper = false;
-  }
+  file->one_process = opening.one_process;
+  TW_ASSIGN_OR_RETURN(file->storage, opening.backend->describe_open(*file->stored));
+  file->strategy = hints != nullptr ? strategy_of_first(opening, file->storage, *hints) : opening.told.strategy;
   set_alignment(*file, wanted_alignment(*file));
   file->sees_holes = !alone;
   if (alone) file->strategy.sieve_writes = false;
@@ -63,28 +95,34 @@ Result<std::shared_ptr<SharedFile>> open_stored(Backend& backend, const PlainOpe
   return file;
 }
 
-// What one task needs while a file is opened; all memory of its own is had before others wait for it.
-struct Opening {
-  Backend* backend = nullptr;
-  PlainOpen how;
-  FileHints hints;
-  bool one_process = true;
-  bool first = false;              // task 0, whose strategy is that of all
-  std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
+void Opening::open_here() {
+  auto file = or_out_of_memory([&]() -> Result<std::shared_ptr<SharedFile>> {
+    if (!first) return open_stored(*this, nullptr);
+    auto hints = parse_file_hints(how.hints);
+    opened->wrong_hints = !hints.has_value();
+    if (!hints.has_value()) return hints.error();
+    return open_stored(*this, &hints.value());
+  });
+  opened->status = file.status();
+  if (file.has_value()) opened->file = std::move(file).value();
+}
 
-  void open_here() {
-    auto file = or_out_of_memory([&] { return open_stored(*backend, how, hints, one_process, first); });
-    opened->status = file.status();
-    if (file.has_value()) opened->file = std::move(file).value();
+void Opening::open_first() {
+  open_here();
+  if (opened->file != nullptr) {
+    told = {Told::kGood, opened->file->strategy};
+  } else {
+    told.outcome = opened->wrong_hints ? Told::kWrongHints : Told::kFailed;
   }
-  // Task 0 creates; then every other process opens what is there.
-  std::shared_ptr<void> take_or_open() {
-    if (opened->file != nullptr) return opened;
-    how.options.create = how.options.exclusive = how.options.truncate = false;
-    open_here();
-    return opened;
-  }
-};
+}
+
+// Task 0 creates; then every other process opens what is there.
+std::shared_ptr<void> Opening::take_or_open() {
+  if (opened->file != nullptr || !opened->status.ok()) return opened;
+  how.options.create = how.options.exclusive = how.options.truncate = false;
+  open_here();
+  return opened;
+}
 
 std::int64_t flag_bits(const PlainOpen& how) {
   const OpenOptions& options = how.options;
@@ -106,96 +144,126 @@ Status check_flags(const PlainOpen& how) {
 
 std::int64_t hash_of(const std::string& text) { return static_cast<std::int64_t>(std::hash<std::string>{}(text)); }
 
-Op<Result<FileHints>> hints_of_task_0(Group& group, const PlainOpen& how) {
+Status another_version(const std::string& path) {
+  return or_out_of_memory([&] {
+    return Status::error(Code::invalid_argument,
+                         "cannot open '" + path + "': task 0 has another version of this library");
+  });
+}
+
+// The hints of task 0 are those of all, so all see for themselves what is wrong with them, and nobody is named.
+Op<Status> wrong_hints_of_task_0(Group& group, const PlainOpen& how) {
   const ByteView text = std::as_bytes(std::span(how.hints));
-  auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
+  const auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
   if (!said.has_value()) co_return said.error();
   const Bytes& heard = said.value();
   const std::string_view words(reinterpret_cast<const char*>(heard.data()), heard.size());
-  co_return or_out_of_memory([&] { return parse_file_hints(words); });  // what is wrong with them all tasks see
+  Status wrong = or_out_of_memory([&] { return parse_file_hints(words).status(); });
+  if (wrong.ok()) wrong = another_version(how.path);
+  Status memory;
+  if (wrong.code() == Code::no_memory) memory = wrong;
+  memory = co_await agree(group, std::move(memory));
+  if (!memory.ok()) co_return memory;
+  co_return wrong;
 }
 
-// All plan alike, also where nodes have different profiles.
-Op<Status> strategy_of_task_0(Group& group, SharedFile& file) {
-  const Place place = group.place();
-  if (place.processes == 1) co_return Status{};
-  static_assert(std::is_trivially_copyable_v<Strategy>);
-  const auto mine = std::as_bytes(std::span(&file.strategy, 1));
-  const auto said = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
-  if (!said.has_value()) co_return said.error();
-  const bool leads = group.rank() == place.process_leader;
-  if (!leads || group.rank() == 0) co_return Status{};
-  if (said.value().size() != sizeof file.strategy) {
-    co_return or_out_of_memory([&] {
-      return Status::error(Code::invalid_argument,
-                           "cannot open '" + file.stored->path() + "': task 0 has another version of this library");
-    });
-  }
-  std::memcpy(&file.strategy, said.value().data(), sizeof file.strategy);
+// All know that task 0 failed; `mine` is why, on task 0 at least.
+Op<Status> failure_of_task_0(Group& group, const PlainOpen& how, Status mine, bool wrong_hints) {
+  if (wrong_hints) co_return co_await wrong_hints_of_task_0(group, how);
+  co_return co_await agree(group, std::move(mine));
+}
+
+// Longer messages take more calls in groups of ranks, and memory that may be refused.
+constexpr std::size_t kPiece = 216;
+
+std::size_t bytes_told(const Told& told) {
+  return sizeof told.outcome + static_cast<std::size_t>(std::max<std::int64_t>(told.outcome, 0));
+}
+
+// The first piece says how many there are. Where another version has another idea of a strategy, all hear it to the
+// end.
+Op<Status> hear_task_0(Group& group, Told& told) {
+  const auto mine = std::as_writable_bytes(std::span(&told, 1));
+  const bool tells = group.rank() == 0;
+  std::size_t done = 0;
+  do {
+    ByteView piece;
+    if (tells) piece = mine.subspan(done, std::min(kPiece, bytes_told(told) - done));
+    const auto said = co_await group.broadcast(piece, 0);
+    if (!said.has_value()) co_return said.error();
+    const auto rest = mine.subspan(std::min(done, mine.size()));
+    const ByteView heard = said.value();
+    if (!tells) std::copy_n(heard.begin(), std::min(heard.size(), rest.size()), rest.begin());
+    done += kPiece;
+  } while (done < bytes_told(told));
   co_return Status{};
 }
 
-// Nodes may differ in what direct transfers must be aligned to, and in whether there are any: all take the largest, or
-// none. Alignments are powers of two, so that the largest suits everybody.
-Op<Status> alignment_of_all(Group& group, SharedFile& file, Status status) {
-  const Place place = group.place();
-  if (place.processes == 1) co_return status;
+// Of several processes: one reduction, and only where a task failed another one to say why. Nodes may differ in what
+// direct transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are
+// powers of two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none
+// does.
+Op<Status> plan_alike(Group& group, const Opened& opened) {
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
-  const bool leads = group.rank() == place.process_leader;
-  const std::int64_t here = leads ? wanted_alignment(file) : 1;
-  const Agreement agreed = co_await agree_on_largest(group, std::move(status), here == 0 ? kNone : here);
-  if (agreed.status.ok() && leads)
-    set_alignment(file, agreed.largest == kNone ? 0 : static_cast<std::uint32_t>(agreed.largest));
-  co_return agreed.status;
+  const bool leads = group.rank() == group.place().process_leader;
+  const bool good = opened.status.ok();
+  std::vector<std::int64_t> worst(3);
+  worst[0] = good ? 0 : 1;
+  if (good && leads) {
+    const std::uint32_t alignment = wanted_alignment(*opened.file);
+    worst[1] = alignment == 0 ? kNone : alignment;
+    worst[2] = opened.file->sees_holes ? 0 : 1;
+  }
+  const auto agreed = co_await group.allreduce(std::move(worst), Reduction::max);
+  if (!agreed.has_value()) co_return agreed.error();
+  const std::vector<std::int64_t>& all = agreed.value();
+  if (all[0] != 0) co_return co_await agree(group, opened.status);
+  if (leads) {
+    set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
+    if (all[2] != 0) opened.file->strategy.sieve_writes = false;
+  }
+  co_return Status{};
 }
 
-// Who sieves writes reads, too: where one process may not, none does, since all plan alike. The strategy is that of
-// task 0 already.
-Op<Status> sieving_of_all(Group& group, SharedFile& file) {
-  if (group.place().processes == 1 || !file.strategy.sieve_writes) co_return Status{};
-  const bool leads = group.rank() == group.place().process_leader;
-  const Agreement agreed = co_await agree_on_largest(group, Status{}, leads && !file.sees_holes ? 1 : 0);
-  if (agreed.status.ok() && leads) file.strategy.sieve_writes = agreed.largest == 0;
-  co_return agreed.status;
+// Task 0 opens, then a task of every other process, as task 0 has planned. On success all have what their process has.
+Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>& opened) {
+  if (opening.first) opening.open_first();
+  if (!opening.one_process) {
+    const Status heard = co_await hear_task_0(group, opening.told);
+    if (!heard.ok()) co_return heard;
+    const std::int64_t outcome = opening.told.outcome;
+    if (outcome < 0)
+      co_return co_await failure_of_task_0(group, opening.how, opening.opened->status, outcome == Told::kWrongHints);
+    if (outcome != Told::kGood) opening.opened->status = another_version(opening.how.path);
+  }
+  std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
+  auto here = co_await group.share_in_process(std::move(open_or_take));
+  if (!here.has_value()) co_return here.error();
+  opened = std::static_pointer_cast<Opened>(std::move(here).value());
+  if (!opening.one_process) co_return co_await plan_alike(group, *opened);
+  if (opened->file != nullptr) co_return Status{};  // all see that
+  co_return co_await failure_of_task_0(group, opening.how, opened->status, opened->wrong_hints);
 }
 
 }  // namespace
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
+  Opening opening;
+  std::unique_ptr<PlainFile> file;
   Status status = how.status;
   if (status.ok()) status = or_out_of_memory([&] { return check_flags(how); });
+  if (status.ok()) status = or_out_of_memory([&] { return make_empty(opening.opened, file); });
   status =
       co_await same_on_all(group, flag_bits(how), hash_of(how.path), std::move(status), "the name or flags of an open");
   if (!status.ok()) co_return status;
-  auto hints = co_await hints_of_task_0(group, how);
-  if (!hints.has_value()) co_return hints.error();
 
-  Opening opening;
   opening.backend = backend.get();
   opening.how = std::move(how);
   opening.how.options.keep_open = true;
-  opening.hints = hints.value();
   opening.one_process = group.place().processes == 1;
   opening.first = group.rank() == 0;
-  std::unique_ptr<PlainFile> file;
-  status = or_out_of_memory([&] { return make_empty(opening.opened, file); });
-  if (status.ok() && group.rank() == 0) {
-    opening.open_here();
-    status = opening.opened->status;
-  }
-  status = co_await agree(group, std::move(status));
-  if (!status.ok()) co_return status;
-  std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
-  auto here = co_await group.share_in_process(std::move(open_or_take));
-  if (!here.has_value()) co_return here.error();
-  const auto opened = std::static_pointer_cast<Opened>(std::move(here).value());
-  status = co_await agree(group, opened->status);
-  if (!status.ok()) co_return status;
-  status = co_await strategy_of_task_0(group, *opened->file);
-  status = co_await alignment_of_all(group, *opened->file, std::move(status));
-  if (!status.ok()) co_return status;
-
-  status = co_await sieving_of_all(group, *opened->file);
+  std::shared_ptr<Opened> opened;
+  status = co_await open_for_all(group, opening, opened);
   if (!status.ok()) co_return status;
   status = co_await find_aggregators(group, *opened->file);
   if (!status.ok()) co_return status;
