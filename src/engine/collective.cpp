@@ -162,7 +162,7 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   // Tasks of one process have no need of it: there it is for those who ask.
   const bool aggregates = !facts.shared_memory || file.strategy.method == Method::aggregate;
   if (aggregates && !part.access.of_others)
-    facts.most_aggregators = facts.shared_memory ? facts.tasks : file.aggregators.size();
+    facts.most_aggregators = facts.shared_memory ? facts.tasks : file.helpers->aggregators.size();
   // One task moves what is common.
   const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
   outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});

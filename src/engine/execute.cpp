@@ -128,7 +128,7 @@ Op<TransferResult> aggregate(const Execution& what, Group& group) {
   phases.range = {pattern.begin, pattern.end};
   phases.overlapping = pattern.shape == Shape::overlapping;
   phases.n_aggregators = what.plan.workers;
-  if (what.whole == nullptr) phases.known = what.file->aggregators;
+  if (what.whole == nullptr) phases.known = what.file->helpers->aggregators;
   phases.queue = sleeps(what) ? background_queue_of(what) : queue_of(what);
   phases.past_cache = what.plan.past_cache;
   phases.depth = depth_of(what);

@@ -50,14 +50,14 @@ Forwarding::Forwarding(const TwoPhase& what, std::uint64_t sharers) : what_(&wha
   const Place place = what.group->place();
   if (place.nodes == 1 || place.nodes == place.processes || what.known.empty()) return;
   on_ = what.file->strategy.forwarding.value_or(pays(what, sharers));
-  const std::size_t forwarders = what.file->node_leaders.size();
+  const std::size_t forwarders = what.file->helpers->node_leaders.size();
   if (!on_ || forwarders < 2) return;
-  most_ = share_of_passing(what, static_cast<std::uint64_t>(what.file->tasks_of_node), forwarders);
+  most_ = share_of_passing(what, static_cast<std::uint64_t>(what.file->helpers->tasks_of_node), forwarders);
 }
 
 TaskRank Forwarding::forwarder(std::size_t aggregator) const {
   if (most_ == 0 || what_->aggregator(aggregator).node == what_->group->place().node) return -1;
-  const auto& leaders = what_->file->node_leaders;
+  const auto& leaders = what_->file->helpers->node_leaders;
   return leaders[leaders.size() - 1 - aggregator % leaders.size()];  // the first ones aggregate
 }
 

@@ -40,7 +40,7 @@ bool pays_to_fetch(const ExtentList& list) {
 Owner::Owner(const TwoPhase& what, const Rounds& rounds)
     : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
   const Place place = what.group->place();
-  const bool fetch = what.list != nullptr && what.file->peers_reachable && pays_to_fetch(*what.list);
+  const bool fetch = what.list != nullptr && what.file->helpers->peers_reachable && pays_to_fetch(*what.list);
   for (std::size_t i = 0; i < rounds.n(); ++i) {
     const Aggregator aggregator = what.aggregator(i);
     ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;

@@ -56,6 +56,14 @@ class SharedPosition {
   std::atomic<std::uint64_t> value_{0};
 };
 
+// What a group knows of its tasks when it aggregates: the same for every file that it opens.
+struct Helpers {
+  std::vector<Aggregator> aggregators;     // who may, spread over nodes first; empty: any of this process
+  std::vector<std::int64_t> node_leaders;  // of the processes of this node, in rank order; only where there are others
+  std::int64_t tasks_of_node = 0;          // the same
+  bool peers_reachable = false;            // aggregators can read and write the memory of all processes of their nodes
+};
+
 struct SharedFile {
   std::unique_ptr<StoredFile> stored;
   StorageInfo storage;
@@ -65,11 +73,7 @@ struct SharedFile {
   bool may_write = false;
   bool sees_holes = true;   // could be opened for reading, too, whatever was asked for
   bool one_process = true;  // all tasks that have it open together are in this process
-  // Who may aggregate for the group that has it open, spread over nodes first; empty: any of this process.
-  std::vector<Aggregator> aggregators;
-  std::vector<std::int64_t> node_leaders;  // of the processes of this node, in rank order; only where there are others
-  std::int64_t tasks_of_node = 0;          // the same
-  bool peers_reachable = false;            // aggregators can read and write the memory of all processes of their nodes
+  std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeGate writers;
   std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did

@@ -19,6 +19,14 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 using Aggregators = std::vector<Aggregator>;
 
+// What is kept with the group. Tasks that lead no process keep no more than that it was found.
+struct Found {
+  std::size_t wanted = 0;  // by hint, on which it depends
+  bool lasts = true;       // false: another time more may be reached
+  Helpers helpers;
+};
+constexpr char kFoundKey = 0;  // its address says that the group keeps a Found
+
 bool is_among(const Aggregators& some, TaskRank rank) {
   return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
 }
@@ -35,20 +43,25 @@ Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregat
   co_return co_await group.allreduce(std::move(lowest), Reduction::min);
 }
 
-Op<Result<Aggregators>> choose(Group& group, std::size_t wanted) {
+// All memory that is kept is had first.
+Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into) {
   const Place place = group.place();
   const std::int64_t stride = (place.nodes + kMostNodes - 1) / kMostNodes;
   const std::int64_t nodes = (place.nodes + stride - 1) / stride;
-  const std::size_t most = wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kAggregatorsOfNode);
+  const auto processes = static_cast<std::size_t>(place.processes);
+  const std::size_t most =
+      std::min(wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kAggregatorsOfNode), processes);
   const std::int64_t passes = wanted > 0 ? place.processes : kAggregatorsOfNode;
-  Aggregators found;
   std::vector<std::int64_t> lowest;
   const Status room = co_await agree(group, or_out_of_memory([&] {
-                                       found.reserve(most);
+                                       into = std::make_shared<Found>();
+                                       into->wanted = wanted;
+                                       into->helpers.aggregators.reserve(most);
                                        lowest.resize(static_cast<std::size_t>(nodes));
                                        return Status{};
                                      }));
   if (!room.ok()) co_return room;
+  Aggregators& found = into->helpers.aggregators;
   for (std::int64_t pass = 0; pass < passes && found.size() < most; ++pass) {
     auto ranks = co_await next_of_nodes(group, found, stride, std::move(lowest));
     if (!ranks.has_value()) co_return ranks.error();
@@ -58,7 +71,7 @@ Op<Result<Aggregators>> choose(Group& group, std::size_t wanted) {
       if (lowest[i] != kNobody) found.push_back({lowest[i], static_cast<std::int64_t>(i) * stride});
     if (found.size() == before) break;
   }
-  co_return found;
+  co_return Status{};
 }
 
 // Every process shows itself to the aggregators of its node.
@@ -85,25 +98,24 @@ bool all_reached(const std::vector<Message>& shown) {
 }
 
 // Whether all aggregators reach the memory of all processes of their nodes. Who has no memory to show itself is not
-// reached.
-Op<Result<bool>> probe(Group& group, const Aggregators& aggregators) {
+// reached, this time.
+Op<Status> probe(Group& group, Found& found) {
   std::vector<Message> outgoing;
   const Status made = or_out_of_memory([&] {
-    outgoing = probes(aggregators, group);
+    outgoing = probes(found.helpers.aggregators, group);
     return Status{};
   });
   const auto shown = co_await group.exchange(std::move(outgoing));
   if (!shown.has_value()) co_return shown.error();
-  std::vector<std::int64_t> reached(1, made.ok() && all_reached(shown.value()) ? 1 : 0);
+  constexpr std::int64_t kReached = 1, kNot = 0, kNotNow = -1;
+  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? kReached : kNot);
+  if (!made.ok()) reached[0] = kNotNow;
   const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
   if (!all.has_value()) co_return all.error();
-  co_return all.value()[0] == 1;
+  found.helpers.peers_reachable = all.value()[0] == kReached;
+  found.lasts = all.value()[0] != kNotNow;
+  co_return Status{};
 }
-
-struct NodeTasks {
-  std::vector<TaskRank> leaders;
-  std::int64_t tasks = 0;
-};
 
 Message numbers_to(TaskRank peer, const std::vector<std::int64_t>& numbers) {
   const ByteView bytes = view_of(numbers);
@@ -124,7 +136,7 @@ std::vector<Message> told_to_all(const std::vector<Message>& shown) {
 }
 
 // Leaders of processes tell that of their node, who tells all of them.
-Op<Result<NodeTasks>> find_node_tasks(Group& group) {
+Op<Status> find_node_tasks(Group& group, Helpers& found) {
   const Place place = group.place();
   const bool leads = group.rank() == place.process_leader;
   std::vector<Message> outgoing;
@@ -142,18 +154,25 @@ Op<Result<NodeTasks>> find_node_tasks(Group& group) {
     });
   shown = co_await group.exchange(std::move(outgoing));
   if (!shown.has_value()) co_return shown.error();
-  NodeTasks found;
   if (status.ok())
     status = or_out_of_memory([&] {
       if (shown.value().empty()) return Status{};
-      found.leaders = numbers_of(shown.value()[0].data);
-      found.tasks = found.leaders[0];
-      found.leaders.erase(found.leaders.begin());
+      found.node_leaders = numbers_of(shown.value()[0].data);
+      found.tasks_of_node = found.node_leaders[0];
+      found.node_leaders.erase(found.node_leaders.begin());
       return Status{};
     });
-  status = co_await agree(group, std::move(status));
-  if (!status.ok()) co_return status;
-  co_return found;
+  co_return co_await agree(group, std::move(status));
+}
+
+Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found) {
+  const Place place = group.place();
+  const Status chosen = co_await choose(group, wanted, found);
+  if (!chosen.ok()) co_return chosen;
+  const Status probed = co_await probe(group, *found);
+  if (!probed.ok()) co_return probed;
+  if (place.nodes > 1 && place.nodes < place.processes) co_return co_await find_node_tasks(group, found->helpers);
+  co_return Status{};
 }
 
 }  // namespace
@@ -161,22 +180,18 @@ Op<Result<NodeTasks>> find_node_tasks(Group& group) {
 Op<Status> find_aggregators(Group& group, SharedFile& file) {
   const Place place = group.place();
   if (place.processes == 1 || relays_messages(group)) co_return Status{};
-  auto found = co_await choose(group, file.strategy.aggregators);
-  if (!found.has_value()) co_return found.error();
-  const auto reached = co_await probe(group, found.value());
-  if (!reached.has_value()) co_return reached.error();
-  NodeTasks node;
-  if (place.nodes > 1 && place.nodes < place.processes) {
-    auto tasks = co_await find_node_tasks(group);
-    if (!tasks.has_value()) co_return tasks.error();
-    node = std::move(tasks).value();
+  const std::size_t wanted = file.strategy.aggregators;  // that of task 0
+  const bool leads = group.rank() == place.process_leader;
+  auto known = std::static_pointer_cast<const Found>(group.kept(&kFoundKey));
+  if (known == nullptr || known->wanted != wanted) {
+    std::shared_ptr<Found> found;
+    const Status status = co_await look(group, wanted, found);
+    if (!status.ok()) co_return status;
+    if (!leads) found->helpers = {};
+    if (found->lasts) group.keep(&kFoundKey, found);
+    known = std::move(found);
   }
-  if (group.rank() == place.process_leader) {
-    file.node_leaders = std::move(node.leaders);
-    file.tasks_of_node = node.tasks;
-    file.aggregators = std::move(found).value();
-    file.peers_reachable = reached.value();
-  }
+  if (leads) file.helpers = std::shared_ptr<const Helpers>(known, &known->helpers);
   co_return Status{};
 }
 

@@ -10,7 +10,8 @@ namespace thalweg {
 inline constexpr std::int64_t kAggregatorsOfNode = 4;
 
 // Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
-// each process. Groups of one process need none, and where all messages pass through one task there are none.
+// each process. Groups of one process need none, and where all messages pass through one task there are none. What is
+// found is kept with the group, so that only its first open, and one with another hint, costs meetings.
 Op<Status> find_aggregators(Group& group, SharedFile& file);
 
 }  // namespace thalweg

@@ -180,8 +180,7 @@ std::size_t bytes_told(const Told& told) {
   return sizeof told.outcome + static_cast<std::size_t>(std::max<std::int64_t>(told.outcome, 0));
 }
 
-// The first piece says how many there are. Where another version has another idea of a strategy, all hear it to the
-// end.
+// The first piece says how many there are. Another version may have another idea of them: all hear them to the end.
 Op<Status> hear_task_0(Group& group, Told& told) {
   const auto mine = std::as_writable_bytes(std::span(&told, 1));
   const bool tells = group.rank() == 0;
@@ -199,10 +198,9 @@ Op<Status> hear_task_0(Group& group, Told& told) {
   co_return Status{};
 }
 
-// Of several processes: one reduction, and only where a task failed another one to say why. Nodes may differ in what
-// direct transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are
-// powers of two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none
-// does.
+// Of several processes: one reduction, and where a task failed another one to say why. Nodes may differ in what direct
+// transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are powers of
+// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does.
 Op<Status> plan_alike(Group& group, const Opened& opened) {
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
   const bool leads = group.rank() == group.place().process_leader;

@@ -142,7 +142,7 @@ Result<SimulatedCost> SimulatedSharedFile::close() {
 // Only aggregators transfer anything while others do something else.
 void SimulatedSharedFile::make_queues() {
   queues_.resize(files_.size());
-  std::vector<Aggregator> aggregators = files_[0]->shared()->aggregators;
+  std::vector<Aggregator> aggregators = files_[0]->shared()->helpers->aggregators;
   if (aggregators.empty()) aggregators.push_back({0, 0});
   for (const Aggregator& one : aggregators)
     queues_[static_cast<std::size_t>(one.rank)] = machine_.queue_of(one.rank, 2 * kSimulatedDepth);

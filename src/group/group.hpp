@@ -96,6 +96,19 @@ class Group {
   // An independent group of the same tasks with the same ranks (as MPI_Comm_dup): collectives on the copy do
   // not mix with those on the original. Collective.
   virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
+
+  // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
+  // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Where it saves a
+  // collective, all tasks keep it or none does.
+  void keep(const void* key, std::shared_ptr<const void> found) noexcept {
+    key_ = key;
+    found_ = std::move(found);
+  }
+  std::shared_ptr<const void> kept(const void* key) const noexcept { return key == key_ ? found_ : nullptr; }
+
+ private:
+  const void* key_ = nullptr;
+  std::shared_ptr<const void> found_;
 };
 
 }  // namespace thalweg

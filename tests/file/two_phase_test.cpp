@@ -296,7 +296,7 @@ TEST_F(TwoPhaseOfThreads, IsNotForGroupsWithoutAnExchangeOfTheirOwn) {
     how.hints = "method=aggregate";
     auto opened = run(PlainFile::open(group, posix_backend(), std::move(how)));
     ASSERT_TRUE(opened.has_value()) << opened.status().message();
-    EXPECT_TRUE(opened.value()->shared()->aggregators.empty());
+    EXPECT_TRUE(opened.value()->shared()->helpers->aggregators.empty());
     std::string text = text_of(static_cast<int>(group.rank()), 1000);
     Extent extent{reinterpret_cast<std::byte*>(text.data()), 1000, static_cast<std::uint64_t>(group.rank()) * 1000};
     Access access;

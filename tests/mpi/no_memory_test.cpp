@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "capi/handles.hpp"
+#include "file/plain_file.hpp"
 #include "group/mpi_group.hpp"
 #include "support/process_mpi.hpp"
 #include "support/refused_collectives.hpp"
@@ -19,6 +20,7 @@ class MpiNoMemory : public testing::Test {
   void TearDown() override { ::alarm(0); }
 
   Comm world_{MPI_COMM_WORLD};
+  SharedFolder folder_{world_};
 };
 
 TEST_F(MpiNoMemory, IsOneStatusOfAllRanks) { whatever_is_refused_is_one_status(*world_.group()->impl); }
@@ -33,6 +35,54 @@ TEST_F(MpiNoMemory, IsOneStatusWhereMessagesAreShort) {
 TEST_F(MpiNoMemory, IsOneStatusOfAllThreadsOfRanks) {
   on_threads_of_ranks(world_, 1 + (world_.rank() + 1) % 3,
                       [](tw_group* group) { whatever_is_refused_is_one_status(*group->impl); });
+}
+
+// Of a group that knows nothing of its tasks yet, of one that does, and of one that has to look again.
+std::int64_t open_in_turn(Group& group, const std::string& path, bool poor, std::int64_t at) {
+  const auto backend = posix_backend();
+  std::int64_t most = 0;
+  for (const char* hints : {"", "", "aggregators=1", ""}) {
+    PlainOpen how;
+    how.path = path;
+    how.options.read = how.options.write = how.options.create = true;
+    how.hints = hints;
+    Result<std::unique_ptr<PlainFile>> opened = out_of_memory();
+    {
+      const Poor scope(poor, kBookkeeping, at);
+      opened = run(PlainFile::open(group, backend, std::move(how)));
+    }
+    most = std::max(most, n_asked);
+    const auto code = static_cast<std::int64_t>(opened.status().code());
+    EXPECT_EQ(largest(group, code), -largest(group, -code));
+    EXPECT_TRUE(opened.has_value() || opened.status().code() == Code::no_memory) << opened.status().message();
+    if (opened.has_value()) {
+      EXPECT_TRUE(run(opened.value()->close()).ok());
+    }
+  }
+  return most;
+}
+
+void whatever_is_refused_to_an_open_is_one_status(Group& group, const std::string& path) {
+  for (TaskRank poor_task = 0; poor_task < group.size(); ++poor_task) {
+    std::int64_t asked = 0;
+    for (std::int64_t at = 0; asked >= at; ++at) {
+      const auto fresh = run(group.duplicate()).value();
+      const bool poor = group.rank() == poor_task;
+      const std::int64_t mine = open_in_turn(*fresh, path, poor, at);
+      asked = largest(group, poor ? mine : 0);
+      open_in_turn(*fresh, path, false, 0);
+    }
+  }
+}
+
+TEST_F(MpiNoMemory, ToOpenIsOneStatusOfAllRanks) {
+  whatever_is_refused_to_an_open_is_one_status(*world_.group()->impl, folder_.path("f"));
+}
+
+TEST_F(MpiNoMemory, ToOpenIsOneStatusOfAllThreadsOfRanks) {
+  on_threads_of_ranks(world_, 1 + (world_.rank() + 1) % 2, [&](tw_group* group) {
+    whatever_is_refused_to_an_open_is_one_status(*group->impl, folder_.path("f"));
+  });
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 // the next access works.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "support/counting_new.hpp"
 #include "support/sanitized.hpp"
 #include "support/shared_files.hpp"
@@ -161,6 +163,42 @@ class NoMemoryToOpen : public SharedFiles {
     EXPECT_EQ(open_descriptors(), before_);
   }
 
+  // One task of several processes: of a group that knows nothing of its tasks yet, that does, that looks again. As many
+  // aggregators as are more than a few words.
+  void open_in_turn(int processes, int threads, int poor) {
+    static constexpr std::array<const char*, 4> kHints{"", "", "aggregators=17", ""};
+    std::uint64_t most = 1;
+    for (std::uint64_t k = 1; k <= most && !HasFailure(); ++k) {
+      SCOPED_TRACE(std::to_string(processes) + " processes, task " + std::to_string(poor) + ", allocation " +
+                   std::to_string(k));
+      std::vector<std::array<tw_status, kHints.size()>> said(static_cast<std::size_t>(processes * threads));
+      on_processes(processes, threads, [&](tw_group* group, int task) {
+        if (task == poor) Allocations::start(k, kBookkeeping);
+        Allocations::stop();
+        for (std::size_t i = 0; i < kHints.size(); ++i) {
+          tw_file_options options{};
+          options.struct_size = sizeof options;
+          options.hints = kHints[i];
+          tw_file* file = nullptr;
+          const std::string name = path();
+          if (task == poor) Allocations::join();
+          said[static_cast<std::size_t>(task)][i] = tw_file_open(group, name.c_str(), kNew, &options, &file);
+          Allocations::stop();
+          EXPECT_EQ(tw_file_close(file), TW_OK);
+        }
+        tw_file* file = open(group, kNew, "method=aggregate");
+        EXPECT_EQ(tw_write_all(file, "x", 1), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_close(file), TW_OK);
+      });
+      for (const auto& statuses : said) {
+        EXPECT_EQ(statuses, said[0]);
+        for (const tw_status status : statuses) EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << status;
+      }
+      most = std::max(most, Allocations::count());
+    }
+    EXPECT_GT(most, 4u);
+  }
+
   static std::ptrdiff_t open_descriptors() {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   }
@@ -173,6 +211,14 @@ TEST_F(NoMemoryToOpen, OfOneTask) {
 
 TEST_F(NoMemoryToOpen, OfOneOfSeveralThreads) {
   for (const int tasks : {2, 3}) open_all(tasks, kBookkeeping, "io=direct");
+}
+
+TEST_F(NoMemoryToOpen, OfOneOfSeveralProcesses) {
+  open_in_turn(18, 1, 0);
+  if (tries_less()) return;
+  open_in_turn(18, 1, 17);
+  open_in_turn(3, 2, 0);
+  open_in_turn(3, 2, 5);
 }
 
 TEST_F(NoMemoryForFiles, OfOneTask) {
