@@ -184,6 +184,23 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.evaluate(shown), 11)  # 10 of 21 are efficient
         self.assert_quiet()
 
+    @unittest.skipUnless(PLOTS, "built without Chart.js")
+    def test_a_hidden_curve_has_no_error_bars(self):
+        self.look("full", 1280)
+        drawn = """(() => { // strokes in the colour of a curve
+          const chart = Chart.getChart('plot-strong'), stroke = chart.ctx.stroke, seen = [];
+          chart.ctx.stroke = function (...path) { seen.push(this.strokeStyle); return stroke.apply(this, path); };
+          chart.draw();
+          delete chart.ctx.stroke;
+          const colours = chart.data.datasets.map(one => one.barColour.toLowerCase());
+          return seen.filter(one => colours.includes(one)).length; })()"""
+        self.assertGreater(self.browser.evaluate(drawn), 21 * 4)  # each point of each curve has a bar
+        for group in range(self.browser.evaluate("document.querySelectorAll('#legend h4 button').length")):
+            self.browser.evaluate(f"document.querySelectorAll('#legend h4 button')[{group}].click()")
+        self.assertEqual(self.browser.evaluate("Chart.getChart('plot-strong').data.datasets.filter(one => !one.hidden).length"), 0)
+        self.assertEqual(self.browser.evaluate(drawn), 0)
+        self.assert_quiet()
+
     def test_one_cell_and_several_sizes(self):
         self.look("one-cell", 1280)
         self.assert_drawn("bars")

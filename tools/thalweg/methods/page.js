@@ -26,11 +26,10 @@
       const context = chart.ctx, area = chart.chartArea, flat = chart.options.indexAxis === "y";
       context.save();
       chart.data.datasets.forEach((set, i) => {
-        const meta = chart.getDatasetMeta(i);
-        if (!set.bars || meta.hidden) return;
+        if (!set.bars || !chart.isDatasetVisible(i)) return;
         context.strokeStyle = set.barColour || set.borderColor;
         context.lineWidth = 1.2;
-        meta.data.forEach((element, j) => {
+        chart.getDatasetMeta(i).data.forEach((element, j) => {
           const point = set.bars[j];
           if (!point || !(point.low > 0)) return;
           const scale = flat ? chart.scales.x : chart.scales.y;
