@@ -7,17 +7,9 @@
 #include <string_view>
 
 #include "methods/results.hpp"
+#include "methods/validation_summary.hpp"
 
 namespace tool {
-
-// What a model said of a time that was measured.
-struct ValidationPoint {
-  std::string method;
-  Cell cell;
-  std::string phase;
-  double predicted_seconds = 0, measured_seconds = 0;
-  bool used_for_tuning = false;
-};
 
 // With points the page also has the plot of predicted against measured.
 std::string html_page(const Results& results, std::span<const ValidationPoint> validation = {});

@@ -1,56 +1,20 @@
 // How far a model was from what was measured: plot, and what it comes to.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "methods/page_parts.hpp"
 
 namespace tool::page {
 namespace {
 
-constexpr double kNear = 1.1;  // a method that was named is good enough within this of the fastest
-
-bool counts(const ValidationPoint& point) { return point.predicted_seconds > 0 && point.measured_seconds > 0; }
-
-// In how many cells and phases the method with the least prediction was measured near the fastest. A cell with a time
-// that was used for tuning counts as tuned.
-struct Advice {
-  int cells = 0, good = 0;
-};
-
-Advice advice_of(std::span<const ValidationPoint> points, bool tuned) {
-  std::map<std::pair<std::string, Cell>, std::vector<const ValidationPoint*>> cells;
-  for (const ValidationPoint& point : points) {
-    if (counts(point)) cells[{point.phase, point.cell}].push_back(&point);
-  }
-  Advice advice;
-  for (const auto& [key, found] : cells) {
-    const bool was_tuned = std::ranges::any_of(found, [](const auto* point) { return point->used_for_tuning; });
-    if (found.size() < 2 || was_tuned != tuned) continue;  // one method is no choice
-    const auto* named = *std::ranges::min_element(found, {}, &ValidationPoint::predicted_seconds);
-    const auto* best = *std::ranges::min_element(found, {}, &ValidationPoint::measured_seconds);
-    ++advice.cells;
-    advice.good += named->measured_seconds <= kNear * best->measured_seconds ? 1 : 0;
-  }
-  return advice;
-}
-
 void add_row(std::string& html, std::span<const ValidationPoint> points, bool tuned, const char* name) {
-  std::vector<double> errors;
-  for (const ValidationPoint& point : points) {
-    if (counts(point) && point.used_for_tuning == tuned)
-      errors.push_back(100 * std::abs(point.predicted_seconds / point.measured_seconds - 1));
-  }
-  if (errors.empty()) return;
-  const Advice advice = advice_of(points, tuned);
-  const Estimate error = estimate(errors);
-  html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{:.1f} %</td><td>{:.0f} %</td><td>{}</td></tr>\n",
-                      name, errors.size(), error.median, std::ranges::max(errors),
-                      advice.cells == 0 ? "–"
-                                        : fmt::format("{} of {} ({:.0f} %)", advice.good, advice.cells,
-                                                      100.0 * advice.good / advice.cells));
+  const ValidationSummary sum = summary_of(points, tuned);
+  if (sum.points == 0) return;
+  html += fmt::format(
+      "<tr><th scope=\"row\">{}</th><td>{}</td><td>{:.1f} %</td><td>{:.0f} %</td><td>{}</td></tr>\n", name, sum.points,
+      100 * sum.median_error, 100 * sum.largest_error,
+      sum.choices == 0 ? "–"
+                       : fmt::format("{} of {} ({:.0f} %)", sum.good_choices, sum.choices,
+                                     100.0 * static_cast<double>(sum.good_choices) / static_cast<double>(sum.choices)));
 }
 
 }  // namespace
