@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/size_units.hpp"
 #include "engine/queues.hpp"
 #include "file/simulated_multifile.hpp"
 #include "group/sim_network.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::size_t kSimulatedDepth = 4;
 constexpr std::uint64_t kSimulatedCall = std::uint64_t{1} << 26;  // of a task that moves the bytes of all
+constexpr std::uint64_t kMostOfAggregators = 2 * kGi;             // what all of them may have lies in one memory here
 
 using SharedOpened = Result<std::unique_ptr<PlainFile>>;
 
@@ -45,7 +47,10 @@ Op<Status> simulated_own_file(Group& group, std::shared_ptr<Backend> backend, Di
 
 std::string simulated_hints(SimulatedWay way, const MachineCosts& costs) {
   if (way == SimulatedWay::independent) return "method=direct";
-  return "method=aggregate,aggregators=" + std::to_string(costs.storage.servers) + ",aggregator_bytes=64MiB";
+  const std::uint64_t mib =
+      std::clamp(kMostOfAggregators / costs.storage.servers / kMi, std::uint64_t{1}, std::uint64_t{64});
+  return "method=aggregate,aggregators=" + std::to_string(costs.storage.servers) +
+         ",aggregator_bytes=" + std::to_string(mib) + "MiB";
 }
 
 Result<SimulatedSeconds> simulate_shared_file(const MachineCosts& costs, const SimulatedAccess& access) {
@@ -94,6 +99,14 @@ Result<SimulatedSeconds> simulate_gathered(const MachineCosts& costs, const Simu
 }
 
 }  // namespace
+
+std::uint64_t SimulatedPieces::offset(std::uint64_t i, std::int64_t task, std::int64_t tasks) const {
+  const std::int64_t most = in_turn == 0 ? tasks : std::min(in_turn, tasks);
+  const std::int64_t first = task - task % most;
+  const auto turn = static_cast<std::uint64_t>(std::min(most, tasks - first));
+  const std::uint64_t begin = static_cast<std::uint64_t>(first) * bytes_of_task();
+  return begin + (i * turn + static_cast<std::uint64_t>(task - first)) * bytes;
+}
 
 SimulatedSharedFile::SimulatedSharedFile(SimulatedMachine& machine, const SimulatedPieces& pieces, std::string hints)
     : machine_(machine), pieces_(pieces), hints_(std::move(hints)), memory_(pieces.bytes_of_task()) {}
@@ -149,14 +162,10 @@ void SimulatedSharedFile::make_queues() {
 }
 
 std::vector<Extent> SimulatedSharedFile::extents_of(std::int64_t task) {
-  const std::int64_t in_turn = pieces_.in_turn == 0 ? machine_.tasks() : std::min(pieces_.in_turn, machine_.tasks());
-  const std::int64_t first = task - task % in_turn;
-  const auto turn = static_cast<std::uint64_t>(std::min(in_turn, machine_.tasks() - first));
-  const std::uint64_t begin = static_cast<std::uint64_t>(first) * pieces_.bytes_of_task();
   std::vector<Extent> extents;
+  extents.reserve(pieces_.count);
   for (std::uint64_t i = 0; i < pieces_.count; ++i)
-    extents.push_back({memory_.data() + i * pieces_.bytes, pieces_.bytes,
-                       begin + (i * turn + static_cast<std::uint64_t>(task - first)) * pieces_.bytes});
+    extents.push_back({memory_.data() + i * pieces_.bytes, pieces_.bytes, pieces_.offset(i, task, machine_.tasks())});
   return extents;
 }
 

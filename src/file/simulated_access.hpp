@@ -19,6 +19,8 @@ struct SimulatedPieces {
   std::int64_t in_turn = 0;  // 0: all tasks
 
   std::uint64_t bytes_of_task() const { return count * bytes; }
+  // Where piece i of a task begins in the file of `tasks` tasks.
+  std::uint64_t offset(std::uint64_t i, std::int64_t task, std::int64_t tasks) const;
 };
 
 // Opened by all tasks, then written or read by one collective access each.
