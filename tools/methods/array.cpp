@@ -189,11 +189,11 @@ void check_stretch(std::int64_t first, std::uint32_t seed, std::span<const std::
   while (!bytes.empty()) {
     const std::size_t n = std::min(bytes.size() / kElement, right.size());
     make_elements(first, seed, {right.data(), n});
-    if (std::memcmp(right.data(), bytes.data(), n * kElement) != 0) {
-      for (std::size_t i = 0; i < n; ++i) {
-        if (std::memcmp(&right[i], &bytes[i * kElement], kElement) != 0)
-          name_wrong(first + static_cast<std::int64_t>(i), &bytes[i * kElement], right[i]);
-      }
+    const auto wanted = std::as_bytes(std::span(right).first(n));
+    if (std::memcmp(wanted.data(), bytes.data(), wanted.size()) != 0) {
+      const auto same = std::mismatch(wanted.begin(), wanted.end(), bytes.begin()).first - wanted.begin();
+      const std::size_t i = static_cast<std::size_t>(same) / kElement;
+      name_wrong(first + static_cast<std::int64_t>(i), &bytes[i * kElement], right[i]);
     }
     first += static_cast<std::int64_t>(n);
     bytes = bytes.subspan(n * kElement);

@@ -36,8 +36,6 @@ MpiioFile::MpiioFile(const Task& task, const std::string& path, Direction direct
   must_mpi(MPI_File_open(task.comm, path.c_str(), mode, info.get(), &file_), "MPI_File_open '" + path + "'");
 }
 
-MpiioFile::~MpiioFile() = default;
-
 void MpiioFile::close() { must_mpi(MPI_File_close(&file_), "MPI_File_close"); }
 
 void MpiioFile::view_elements(std::int64_t bytes) {

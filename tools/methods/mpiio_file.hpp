@@ -19,7 +19,7 @@ class MpiioFile {
   MpiioFile(const Task& task, const std::string& path, Direction direction);
   MpiioFile(const MpiioFile&) = delete;
   MpiioFile& operator=(const MpiioFile&) = delete;
-  ~MpiioFile();  // not closed: what failed cannot be, as others may be elsewhere
+  ~MpiioFile() = default;  // not closed: what failed cannot be, as others may be elsewhere
 
   void close();
 

@@ -46,6 +46,7 @@ class MultifileMethod : public Method {
     Lap lap;
     const std::vector<Piece> pieces = pieces_of(*task.array, task.written_grid, task.block);
     std::vector<std::int64_t> writers;
+    writers.reserve(pieces.size());
     for (const Piece& piece : pieces) writers.push_back(piece.writer);
     thalweg::Config config;
     config.ranks(-1, writers);
