@@ -47,6 +47,7 @@ std::vector<int64_t> chosen_ranks(const Multifile& multifile, const ExtractChoic
 
 std::vector<int64_t> chosen_vps(const std::vector<int64_t>& shape, const ExtractChoice& choice) {
   std::vector<std::pair<int64_t, int64_t>> ranges;
+  ranges.reserve(choice.vps.size());
   for (const std::string& text : choice.vps) ranges.push_back(parse_vps(text, shape, choice.file));
   if (choice.vps.empty()) ranges.emplace_back(0, count_of(shape) - 1);
   std::vector<int64_t> vps;
