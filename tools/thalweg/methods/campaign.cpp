@@ -38,7 +38,7 @@ double work_of(const LaunchPlan& launch) {
 // One launch: how far it is, what it said.
 class Listener {
  public:
-  Listener(const LaunchPlan& plan, size_t methods, int repetitions) : plan_(plan) {
+  Listener(const LaunchPlan& plan, size_t methods, int repetitions) {
     total_ = work_of(plan) * static_cast<double>(methods) * (repetitions + 1);
   }
 
@@ -81,7 +81,6 @@ class Listener {
     if (kind == "end") ended_ = true;
   }
 
-  const LaunchPlan& plan_;
   Results heard_;
   std::vector<std::string> lines_;
   std::string method_, broken_;

@@ -110,6 +110,7 @@ class Child {
     err_ = Descriptor(err[0]);
     const Descriptor out_end(out[1]), err_end(err[1]);
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
     pointers.push_back(nullptr);
     const pid_t parent = getpid();
