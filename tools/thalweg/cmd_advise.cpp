@@ -1,7 +1,5 @@
 // thalweg advise: which way of writing, for a program and a machine that are described.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/stat.h>
 #include <thalweg/storage.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +7,7 @@
 #include <thread>
 
 #include "advise/advice.hpp"
+#include "advise/output.hpp"
 #include "advise/skeleton.hpp"
 #include "advise/validation.hpp"
 #include "command.hpp"
@@ -21,7 +20,7 @@ namespace tool {
 namespace {
 
 constexpr int kMostRanks = 1 << 20;
-constexpr size_t kShown = 3;  // whose warnings are printed
+constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 
 struct Options {
   Request request;
@@ -31,27 +30,21 @@ struct Options {
   bool no_code = false;
 };
 
-std::string identity_of(const std::string& folder) {
-  struct stat status = {};
-  if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
-  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is no folder", folder));
-  char text[256];
-  check(tw_storage_identity(folder.c_str(), text, sizeof text));
-  return text;
-}
-
 int cores_here() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
-// The entry of the profile for the folder, or of the only file system with methods in it; null: nothing was measured.
-Json entry_for(const std::string& folder, std::string& identity) {
+Json profile_here() {
   char path[4096 + 64];
   check(tw_storage_profile_path(path, sizeof path));
-  const Json profile = *path == '\0' ? Json{{"file_systems", Json::array()}} : load_profile(path);
-  if (!folder.empty()) {
-    identity = identity_of(folder);
-    const Json* found = find_file_system(profile, identity);
-    return found == nullptr ? Json() : *found;
-  }
+  return *path == '\0' ? Json{{"file_systems", Json::array()}} : load_profile(path);
+}
+
+Json entry_of_identity(const Json& profile, const std::string& identity) {
+  const Json* found = find_file_system(profile, identity);
+  return found == nullptr ? Json() : *found;
+}
+
+// Of the only file system with methods in the profile; null: nothing was measured.
+Json only_entry(const Json& profile, std::string& identity) {
   Json only;
   for (const Json& entry : profile["file_systems"]) {
     if (!entry.is_object() || !entry.contains("id") || !entry["id"].is_string()) continue;
@@ -63,57 +56,65 @@ Json entry_for(const std::string& folder, std::string& identity) {
   return only;
 }
 
+Json entry_for(const std::string& folder, std::string& identity) {
+  const Json profile = profile_here();
+  if (folder.empty()) return only_entry(profile, identity);
+  identity = identity_of(folder);
+  return entry_of_identity(profile, identity);
+}
+
 // ---- Validation -------------------------------------------------------------------------------------------------
 
-Json json_of(const ValidationSummary& sum) {
-  return {{"points", sum.points},
-          {"median_error", sum.median_error},
-          {"choices", sum.choices},
-          {"good_choices", sum.good_choices},
-          {"worst_choice", sum.worst_choice},
-          {"only_tuning_cells", sum.of_tuning}};
+// What a profile is compared with.
+struct Compared {
+  std::string identity;  // of the file system whose entry it is
+  Json entry;
+  std::vector<std::string> notes;
+};
+
+std::string storage_of(const Results& results) {
+  const Json::json_pointer where("/storage/identity");
+  return results.run.contains(where) && results.run[where].is_string() ? results.run[where].get<std::string>()
+                                                                       : std::string();
 }
 
-Json json_of(const ValidationPoint& point) {
-  return {{"method", point.method},
-          {"phase", point.phase},
-          {"cell", json_of(point.cell)},
-          {"predicted_seconds", point.predicted_seconds},
-          {"measured_seconds", point.measured_seconds},
-          {"used_for_tuning", point.used_for_tuning}};
-}
-
-void print_validation(const std::vector<ValidationPoint>& points, const ValidationSummary& sum) {
-  put(fmt::format("{:<28} {:<8} {:>12} {:>12} {:>8}  {}\n", "method", "phase", "predicted", "measured", "ratio",
-                  "cell"));
-  for (const ValidationPoint& point : points)
-    put(fmt::format("{:<28} {:<8} {:>10.3f}ms {:>10.3f}ms {:>8.2f}  {}{}\n", point.method, point.phase,
-                    1e3 * point.predicted_seconds, 1e3 * point.measured_seconds,
-                    point.predicted_seconds / point.measured_seconds, cell_text(point.cell),
-                    point.used_for_tuning ? " (tuned with)" : ""));
-  put(fmt::format("\n{} times{}: median error {:.0f} %\n", sum.points,
-                  sum.of_tuning ? ", all of them tuned with" : " that were not tuned with", 100 * sum.median_error));
-  if (sum.choices > 0)
-    put(fmt::format(
-        "the named method is within 10 % of the best in {} of {} cells ({:.0f} %); at worst {:.2f} times as "
-        "slow\n",
-        sum.good_choices, sum.choices, 100.0 * static_cast<double>(sum.good_choices) / static_cast<double>(sum.choices),
-        sum.worst_choice));
+// The entry of the storage that the times are of, unless --dir says another one.
+Compared compared_with(const Options& options, const Results& results) {
+  Compared with;
+  const std::string measured_on = storage_of(results);
+  if (!options.folder.empty() || measured_on.empty()) {
+    with.entry = entry_for(options.folder, with.identity);
+    if (measured_on.empty())
+      with.notes.push_back(fmt::format("'{}' does not tell its storage: compared with the profile of '{}'",
+                                       printable(options.from), printable(with.identity)));
+    else if (measured_on != with.identity)
+      with.notes.push_back(fmt::format("the times are of '{}', the predictions of '{}'", printable(measured_on),
+                                       printable(with.identity)));
+    return with;
+  }
+  with.identity = measured_on;
+  with.entry = entry_of_identity(profile_here(), measured_on);
+  if (with.entry.is_null())
+    throw Failure(kInputOutput, fmt::format("'{}' has times of '{}', which the profile knows nothing of: run 'thalweg "
+                                            "tune' there, or name a folder of another file system with --dir",
+                                            options.from, printable(measured_on)));
+  return with;
 }
 
 int validate_file(const Options& options, const Common& common) {
   const Results results = load_results(options.from);
-  std::string identity;
-  const Json entry = entry_for(options.folder, identity);
-  const std::vector<ValidationPoint> points = validate(results, entry);
+  const Compared with = compared_with(options, results);
+  const std::vector<ValidationPoint> points = validate(results, with.entry);
   if (points.empty())
     throw Failure(kInputOutput, fmt::format("nothing in '{}' can be predicted: {}", options.from,
-                                            calibration_of(entry).empty()
+                                            calibration_of(with.entry).empty()
                                                 ? "methods were not measured here, run 'thalweg tune DIR'"
                                                 : "its times are of another cache, or of methods that were not tuned"));
   const ValidationSummary sum = summary_of(points);
   if (common.json) {
     Json result = json_head("advise", options.from);
+    result["storage"] = with.identity;
+    result["notes"] = with.notes;
     result["validation"] = json_of(sum);
     result["points"] = Json::array();
     for (const ValidationPoint& point : points) result["points"].push_back(json_of(point));
@@ -121,66 +122,13 @@ int validate_file(const Options& options, const Common& common) {
     put_json(result);
     return kFine;
   }
-  if (!common.quiet) print_validation(points, sum);
+  if (common.quiet) return kFine;
+  for (const std::string& note : with.notes) put(fmt::format("{}\n", note));
+  print_validation(points, sum);
   return kFine;
 }
 
 // ---- Advice -------------------------------------------------------------------------------------------------------
-
-Json json_of(const Choice& choice) {
-  Json parts = Json::array();
-  for (const Part& part : choice.parts) parts.push_back({{"what", part.what}, {"seconds", part.seconds}});
-  return {{"method", choice.method->id}, {"title", choice.method->title}, {"seconds", choice.seconds}, {"parts", parts},
-          {"reason", choice.reason},     {"warnings", choice.warnings}};
-}
-
-Json json_of(const Advice& advice, const Request& request, const Machine& machine) {
-  Json result = json_head("advise", "");
-  result["cell"] = json_of(advice.cell);
-  result["phase"] = request.phase;
-  result["storage"] = machine.identity.empty() ? Json() : Json(machine.identity);
-  result["measured"] = machine.measured;
-  result["best"] = advice.choices.front().method->id;
-  result["best_array"] = advice.one_array == nullptr ? Json() : Json(advice.one_array->method->id);
-  result["choices"] = Json::array();
-  for (const Choice& choice : advice.choices) result["choices"].push_back(json_of(choice));
-  result["out"] = Json::array();
-  for (const Ruled& ruled : advice.out) result["out"].push_back({{"method", ruled.method->id}, {"why", ruled.why}});
-  result["notes"] = advice.notes;
-  result["duty"] = duty_of(advice, request);
-  const Skeleton code = skeleton_of(advice.choices.front().method->id, request.language);
-  result["code"] = {{"file", code.name}, {"remark", code.remark}, {"text", code.text}};
-  result["exit_code"] = 0;
-  return result;
-}
-
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (seconds < 600) return fmt::format("{:.3g} s", seconds);
-  return fmt::format("{:.3g} min", seconds / 60);
-}
-
-void print_choices(const Advice& advice) {
-  put(fmt::format("{:>3} {:<40} {:>9}  {}\n", "", "method", "time", "made of"));
-  size_t place = 0;
-  for (const Choice& choice : advice.choices) {
-    put(fmt::format("{:>3} {:<40} {:>9}  {}\n", ++place, choice.method->title, time_text(choice.seconds),
-                    choice.reason));
-    if (place > kShown) continue;
-    for (const std::string& warning : choice.warnings) put(fmt::format("      mind: {}\n", warning));
-  }
-  for (const Ruled& ruled : advice.out) put(fmt::format("  - {:<40} {}\n", ruled.method->title, ruled.why));
-}
-
-void print_conclusion(const Advice& advice, const Request& request) {
-  const Choice& best = advice.choices.front();
-  put(fmt::format("\nuse: {} ({})\n", best.method->title, best.method->id));
-  if (request.is_array() && advice.one_array != nullptr && advice.one_array != &best)
-    put(fmt::format("for one file that is the array: {} ({}), {:.2f} times as long\n", advice.one_array->method->title,
-                    advice.one_array->method->id, advice.one_array->seconds / best.seconds));
-  for (const std::string& line : duty_of(advice, request)) put(fmt::format("  {}\n", line));
-}
 
 int advise_on(const Options& options, const Common& common) {
   std::string identity;
@@ -201,17 +149,17 @@ int advise_on(const Options& options, const Common& common) {
     put(fmt::format("{}\n", advice.choices.front().method->id));
     return kFine;
   }
-  put(fmt::format("{} of {} by {} on {}: {}\n", request.phase, short_size(request.bytes),
-                  count_text(request.ranks, "rank"), count_text(request.nodes, "node"),
-                  request.is_array() ? cell_text(advice.cell) : request.pattern));
-  for (const std::string& note : advice.notes) put(fmt::format("  {}\n", note));
-  put("\n");
-  print_choices(advice);
-  print_conclusion(advice, request);
-  if (options.no_code) return kFine;
-  const Skeleton code = skeleton_of(advice.choices.front().method->id, request.language);
-  put(fmt::format("\n---- {}{} ----\n{}", code.name, code.remark.empty() ? "" : " (" + code.remark + ")", code.text));
+  print_advice(advice, request, machine);
+  if (!options.no_code) print_code(skeleton_of(advice.choices.front().method->id, request.language, request.phase));
   return kFine;
+}
+
+void take_grid(Request& request, const std::string& text) {
+  for (const int64_t part : parse_extents(text, "--grid")) {
+    if (part > kMostRanks)
+      throw Failure(kUsage, fmt::format("--grid {}: there are at most {} ranks", text, kMostRanks));
+    request.grid.push_back(static_cast<int>(part));
+  }
 }
 
 int run(Options& options, const Common& common) {
@@ -222,21 +170,26 @@ int run(Options& options, const Common& common) {
   request.memory_per_node = static_cast<int64_t>(options.memory);
   request.storage_bandwidth = static_cast<double>(options.bandwidth);
   request.storage_create_rate = options.create_rate;
-  if (!options.grid.empty())
-    for (const int64_t part : parse_extents(options.grid, "--grid")) request.grid.push_back(static_cast<int>(part));
+  if (!options.grid.empty()) take_grid(request, options.grid);
   return advise_on(options, common);
 }
 
 void add_machine(CLI::App& app, Options& options) {
   const auto size = CLI::AsSizeValue(false);
+  const auto at_most = CLI::Range(uint64_t{0}, kMostBytes);
   Request& request = options.request;
   app.add_option("--nodes", request.nodes, "Nodes that they are on; default 1")->check(CLI::Range(1, kMostRanks));
   app.add_option("--cores-per-node", request.cores_per_node,
                  "Default: those of the machine that was measured; of more nodes at least one for each rank")
       ->check(CLI::Range(1, kMostRanks));
-  app.add_option("--memory-per-node", options.memory, "Default: not looked at")->transform(size)->type_name("SIZE");
-  app.add_option("--storage-bandwidth", options.bandwidth, "Of the whole storage, per second, as 50GB")
+  app.add_option("--memory-per-node", options.memory, "Default: not looked at")
       ->transform(size)
+      ->check(at_most)
+      ->type_name("SIZE");
+  app.add_option("--storage-bandwidth", options.bandwidth,
+                 "Of the whole storage, per second: 50GB are 50e9 bytes, 50GiB more")
+      ->transform(CLI::AsSizeValue(true))
+      ->check(at_most)
       ->type_name("SIZE");
   app.add_option("--storage-create-rate", options.create_rate, "New files per second of the whole storage")
       ->check(CLI::PositiveNumber)
@@ -250,7 +203,10 @@ void add_program(CLI::App& app, Options& options) {
   const auto seconds = CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_INSENSITIVE);
   Request& request = options.request;
   app.add_option("--ranks", request.ranks, "Ranks of the program; default 1")->check(CLI::Range(1, kMostRanks));
-  app.add_option("--bytes", options.bytes, "Of all ranks, in one output")->transform(size)->type_name("SIZE");
+  app.add_option("--bytes", options.bytes, "Of all ranks, in one output")
+      ->transform(size)
+      ->check(CLI::Range(uint64_t{1}, kMostBytes))
+      ->type_name("SIZE");
   app.add_option("--pattern", request.pattern, "Whose bytes lie where; default block2d")
       ->check(CLI::IsMember({"block2d", "block3d", "rows", "task-local", "ragged"}));
   app.add_option("--grid", options.grid, "Of ranks, as 64x64; default: as equal as possible")->type_name("PXxPY");
@@ -260,7 +216,7 @@ void add_program(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"write", "read", "restart"}));
   app.add_option("--readers", request.readers, "Ranks of a restart; default: half of --ranks")
       ->check(CLI::Range(1, kMostRanks));
-  app.add_option("--every", request.every_seconds, "Time from one output to the next, as 60s or 5min")
+  app.add_option("--every", request.every_seconds, "Computing between one output and the next, as 60s or 5min")
       ->transform(seconds)
       ->check(CLI::PositiveNumber)
       ->type_name("TIME");
@@ -275,7 +231,8 @@ Run add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_program(app, *options);
   add_machine(app, *options);
-  app.add_option("--dir", options->folder, "On the storage that will be used; default: the one that was measured")
+  app.add_option("--dir", options->folder,
+                 "On the storage that will be used; default: the one that was measured, with --from that of FILE")
       ->type_name("DIR");
   app.add_option("--from", options->from,
                  "Instead: compare predictions with the times in this file of 'thalweg methods --json'")
@@ -300,11 +257,15 @@ const Command kAdvise = {
     "  cell, phase: what is predicted\n"
     "  storage: the file system; measured: false where guesses are used\n"
     "  best, best_array: methods; the quickest of all, and of those that leave one file that is the array\n"
+    "  model: cells, median_error, largest_bytes: how wrong it was on what it was made of; ties: methods that it "
+    "cannot "
+    "tell from the best\n"
     "  choices: method, title, seconds, parts, reason, warnings; from the quickest on\n"
     "  out: method, why\n"
     "  notes, duty: text\n"
     "  code: file, remark, text\n"
-    "  With --from: validation: points, median_error, choices, good_choices, worst_choice; points: each of them\n",
+    "  With --from: validation: points, median_error, choices, good_choices, worst_choice; points: each of them\n"
+    "  storage, notes: whose entry of the profile it is compared with\n",
     "  thalweg advise --ranks 8 --bytes 256MiB\n"
     "  thalweg advise --ranks 4096 --nodes 128 --bytes 2TiB --pattern block2d --storage-bandwidth 50GB --every 60s\n"
     "  thalweg advise --from results.jsonl --dir /scratch\n",

@@ -1,6 +1,5 @@
 // thalweg tune: measures a file system, and keeps what was found for the library.
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <thalweg/storage.h>
 
 #include <algorithm>
@@ -35,15 +34,6 @@ constexpr int64_t kRoomBeside = 160 * kMiB;  // of files that ranks write
 constexpr double kLeastSeconds = 10;         // for them, however long the rest took
 
 int64_t all_threads() { return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostTasks); }
-
-std::string identity_of(const std::string& folder) {
-  struct stat status = {};
-  if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
-  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is no folder", folder));
-  char text[256];
-  check(tw_storage_identity(folder.c_str(), text, sizeof text));
-  return text;
-}
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
 

@@ -91,6 +91,15 @@ Json load_profile(const std::string& path) {
   return profile;
 }
 
+std::string identity_of(const std::string& folder) {
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
+  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is no folder", folder));
+  char text[256];
+  check(tw_storage_identity(folder.c_str(), text, sizeof text));
+  return text;
+}
+
 const Json* find_file_system(const Json& profile, const std::string& identity) {
   const Json* found = nullptr;
   for (const Json& entry : profile["file_systems"]) {

@@ -15,6 +15,9 @@ std::string profile_path();
 // something else.
 Json load_profile(const std::string& path);
 
+// The key of entries: the file system that the folder is on. Throws Failure: there is no such folder.
+std::string identity_of(const std::string& folder);
+
 // The entry of the file system of that identity; null when there is none.
 const Json* find_file_system(const Json& profile, const std::string& identity);
 

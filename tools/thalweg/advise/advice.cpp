@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "common.hpp"
+#include "methods/array.hpp"
 
 namespace tool {
 namespace {
@@ -23,25 +25,23 @@ tw_sim_way way_of(const methods::MethodInfo& method) {
   return method.collective && !is_level(method, '1') ? TW_SIM_COLLECTIVE : TW_SIM_INDEPENDENT;
 }
 
+// How the array is cut among those who move it.
+std::vector<int> grid_of_movers(const Request& request, const Cell& cell) {
+  return request.phase == "restart" ? methods::grid_for(request.movers(), cell.shape.size()) : cell.grid;
+}
+
 // How many ranks have their pieces in turn: those side by side in the fastest dimension that is cut.
-int64_t in_turn_of(const Cell& cell) {
-  for (size_t i = 0; i < cell.grid.size(); ++i) {
-    const size_t d = cell.order == "f" ? i : cell.grid.size() - 1 - i;
-    if (cell.grid[d] > 1) return d == (cell.order == "f" ? cell.grid.size() - 1 : 0) ? 1 : cell.grid[d];
+int64_t in_turn_of(const std::vector<int>& grid, const std::string& order) {
+  for (size_t i = 0; i < grid.size(); ++i) {
+    const size_t d = order == "f" ? i : grid.size() - 1 - i;
+    if (grid[d] > 1) return d == (order == "f" ? grid.size() - 1 : 0) ? 1 : grid[d];
   }
   return 1;
 }
 
-double runs_of_rank(const methods::MethodInfo& method, const Request& request, const Load& all) {
-  double runs = 1;
-  if (method.outcome == methods::Outcome::global_array) runs = all.runs;
-  if (method.outcome != methods::Outcome::global_array && request.phase == "restart") runs = all.cuts;
-  return std::max(1.0, runs / all.ranks);
-}
-
 // The share of one node.
 Load load_of_node(Load load, const Request& request, const Machine& machine) {
-  const double nodes = request.nodes;
+  const double nodes = request.nodes_in_use();
   load.ranks = std::ceil(load.ranks / nodes);
   load.written = std::ceil(load.written / nodes);
   load.bytes /= nodes;
@@ -57,6 +57,7 @@ class Adviser {
   Adviser(const Request& request, const Machine& machine, const Cell& cell)
       : request_(request), machine_(machine), cell_(cell), scale_(request, machine) {
     all_ = load_of(cell, request.phase, request.readers_or_default(), machine.cores);
+    movers_ = grid_of_movers(request, cell);
     node_ = load_of_node(all_, request, machine);
   }
 
@@ -75,6 +76,7 @@ class Adviser {
     for (const Part& part : choice.parts) choice.seconds += part.seconds;
     choice.reason = reason_of(choice);
     choice.warnings = warnings_of(method, request_, cell_);
+    warn_of_size(choice);
     return choice;
   }
 
@@ -82,6 +84,15 @@ class Adviser {
   const Load& node() const { return node_; }
 
  private:
+  // Others were measured with more, so that the notes do not tell it.
+  void warn_of_size(Choice& choice) const {
+    const auto found = machine_.calibration.largest_bytes.find(std::string(choice.method->id));
+    if (found == machine_.calibration.largest_bytes.end()) return;
+    if (found->second < node_.bytes && found->second < machine_.calibration.most_bytes())
+      choice.warnings.push_back({fmt::format("was measured with at most {} here, less than others: its time is a guess",
+                                             short_size(static_cast<int64_t>(found->second)))});
+  }
+
   static void add(Choice& choice, const std::string& what, double seconds) {
     if (seconds > 0) choice.parts.push_back({what, seconds});
   }
@@ -89,7 +100,8 @@ class Adviser {
   // What one node does itself, and what network and storage do for all, go on at the same time: the slower counts.
   void spread_over_nodes(Choice& choice, const methods::MethodInfo& method, const std::vector<double>& terms,
                          const Constants& constants) {
-    const ScaleSeconds far = scale_.seconds(way_of(method), runs_of_rank(method, request_, all_), in_turn_of(cell_));
+    const double runs = runs_of_rank(method);
+    const ScaleSeconds far = scale_.seconds(way_of(method), runs, in_turn_of(movers_, request_.order));
     double own = 0;
     for (const size_t j : {kByte, kSharedByte, kFarByte, kRun}) own += terms[j] * constants[j];
     const double least = static_cast<double>(request_.bytes) / scale_.facts().storage_bandwidth;
@@ -97,15 +109,50 @@ class Adviser {
     if (own < others) {
       for (const Term term : {kByte, kSharedByte, kFarByte, kRun})
         std::erase_if(choice.parts, [&](const Part& part) { return part.what == term_meaning(method, term); });
-      add(choice, "network and storage", others);
+      add(choice, far.transfer > least ? cause_of(method, runs) : limit_text(), others);
     }
-    add(choice, "all ranks opening and closing", far.open + far.close);
+    add_opening(choice, method, far.open + far.close);
     if (is_level(method, '1') && method.outcome == methods::Outcome::global_array)
       add(choice, "a meeting of all ranks for each row",
-          runs_of_rank(method, request_, all_) * 2 * std::log2(std::max(2, request_.ranks)) * latency());
+          runs * 2 * std::log2(std::max(2, request_.movers())) * machine_.net_latency_seconds);
   }
 
-  double latency() const { return machine_.net_latency_seconds > 0 ? machine_.net_latency_seconds : 1.5e-6; }
+  // A file of each rank that wrote is opened by somebody, and those are simulated that readers have.
+  void add_opening(Choice& choice, const methods::MethodInfo& method, double seconds) const {
+    if (method.outcome != methods::Outcome::separate) return add(choice, "all ranks opening and closing", seconds);
+    const double files = std::max(request_.ranks, request_.movers());
+    add(choice, fmt::format("{} {:.0f} files", request_.phase == "write" ? "making" : "opening", files),
+        seconds * files / request_.movers());
+  }
+
+  // Stretches of the file that a rank has.
+  double runs_of_rank(const methods::MethodInfo& method) const {
+    double runs = 1;
+    if (method.outcome == methods::Outcome::global_array) runs = all_.runs;
+    if (method.outcome != methods::Outcome::global_array && request_.phase == "restart")
+      runs = chunk_runs_of(cell_, movers_);
+    return std::max(1.0, runs / all_.ranks);
+  }
+
+  // What takes long where that is not the bandwidth of the storage.
+  std::string cause_of(const methods::MethodInfo& method, double runs) const {
+    const double bytes = static_cast<double>(request_.bytes) / request_.movers();
+    switch (way_of(method)) {
+      case TW_SIM_GATHER:
+        return "one rank takes and moves all bytes";
+      case TW_SIM_COLLECTIVE:
+        return fmt::format("exchange with those who move the bytes for {} servers", scale_.facts().servers);
+      case TW_SIM_INDEPENDENT:
+        return fmt::format("{} of each rank, {} each", count_text(static_cast<int64_t>(std::ceil(runs)), "call"),
+                           short_size(static_cast<int64_t>(bytes / runs)));
+      default:
+        return fmt::format("{} of each rank, moved side by side", short_size(static_cast<int64_t>(bytes)));
+    }
+  }
+
+  std::string limit_text() const {
+    return fmt::format("the storage, {}", bandwidth_text(scale_.facts().storage_bandwidth));
+  }
 
   void bound_by_storage(Choice& choice, const methods::MethodInfo& method) const {
     double own = 0;
@@ -113,8 +160,9 @@ class Adviser {
     if (request_.storage_bandwidth > 0)
       add(choice, "storage that is slower than this node",
           static_cast<double>(request_.bytes) / request_.storage_bandwidth - own);
-    if (request_.storage_create_rate > 0 && method.outcome == methods::Outcome::separate)
-      add(choice, "making files", request_.ranks / request_.storage_create_rate);
+    if (request_.phase == "write" && request_.storage_create_rate > 0 && method.outcome == methods::Outcome::separate)
+      add(choice, fmt::format("making {}", count_text(request_.ranks, "file")),
+          request_.ranks / request_.storage_create_rate);
   }
 
   std::string reason_of(const Choice& choice) const {
@@ -131,46 +179,15 @@ class Adviser {
   const Cell& cell_;
   Scale scale_;
   Load all_, node_;
+  std::vector<int> movers_;  // grid of those who move the bytes
 };
-
-std::string bandwidth_text(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second * 1e-9); }
-
-std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Adviser& adviser) {
-  std::vector<std::string> notes;
-  const ScaleFacts& facts = adviser.facts();
-  if (!machine.measured)
-    notes.push_back(
-        fmt::format("not measured here: run 'thalweg tune DIR'{}; these are guesses of no machine in "
-                    "particular",
-                    machine.identity.empty() ? " and give --dir DIR" : " on " + machine.identity));
-  if (request.nodes == 1) {
-    if (adviser.node().ranks > adviser.node().cores)
-      notes.push_back(fmt::format("{:.0f} ranks share {:.0f} cores", adviser.node().ranks, adviser.node().cores));
-    return notes;
-  }
-  notes.push_back(
-      fmt::format("one machine was measured ({} cores): its work is scaled to {} nodes of {:.0f} ranks and "
-                  "{:.0f} cores; network and storage are simulated with {} tasks and some of their pieces, "
-                  "and scaled",
-                  machine.cores, request.nodes, adviser.node().ranks, adviser.node().cores, facts.simulated_tasks));
-  if (!facts.bandwidth_is_told)
-    notes.push_back(
-        fmt::format("no --storage-bandwidth: {} is taken, one node's {} times {} nodes; no storage may be "
-                    "as quick",
-                    bandwidth_text(facts.storage_bandwidth), bandwidth_text(facts.storage_bandwidth / request.nodes),
-                    request.nodes));
-  if (!facts.create_rate_is_told)
-    notes.push_back(fmt::format("no --storage-create-rate: {:.0f} files per second are taken, what one node makes",
-                                facts.create_rate));
-  if (machine.net_latency_seconds == 0)
-    notes.push_back("messages between nodes were not measured: 1.5 us and 12.5 GB/s are taken");
-  return notes;
-}
 
 }  // namespace
 
 std::string ruled_out(const methods::MethodInfo& method, const std::string& pattern) {
   const bool tasks_own = pattern == "task-local" || pattern == "ragged";
+  if (tasks_own && method.id == "tw-vpfile")
+    return "was measured with blocks of an array only; it has streams of any length, too";
   if (tasks_own &&
       (method.outcome == methods::Outcome::global_array || method.needs == "HDF5" || method.needs == "PnetCDF"))
     return fmt::format("{} data are no part of a global array", pattern);
@@ -187,7 +204,8 @@ Advice advise(const Request& request, const Machine& machine) {
   Adviser adviser(request, machine, advice.cell);
   for (const methods::MethodInfo& method : methods::method_table()) {
     const Constants* constants = machine.calibration.find(method.id, request.phase);
-    const std::string why = ruled_out(method, request.pattern);
+    std::string why = ruled_out(method, request.pattern);
+    if (why.empty()) why = impossible(method, request, advice.cell);
     if (!why.empty()) {
       advice.out.push_back({&method, why});
     } else if (constants == nullptr) {
@@ -204,7 +222,10 @@ Advice advise(const Request& request, const Machine& machine) {
   const auto whole = std::ranges::find_if(
       advice.choices, [](const Choice& choice) { return choice.method->outcome == methods::Outcome::global_array; });
   if (whole != advice.choices.end()) advice.one_array = &*whole;
-  advice.notes = notes_of(request, machine, adviser);
+  for (const Choice& choice : advice.choices | std::views::drop(1))
+    if (choice.seconds <= advice.choices.front().seconds * (1 + machine.calibration.median_error))
+      advice.ties.push_back(&choice);
+  advice.notes = notes_of(request, machine, adviser.node(), adviser.facts());
   return advice;
 }
 

@@ -14,12 +14,17 @@ struct Part {
   double seconds = 0;
 };
 
+struct Warning {
+  std::string text;
+  bool always = false;  // said wherever the method stands in the list: of memory, offsets and chunks
+};
+
 struct Choice {
   const methods::MethodInfo* method = nullptr;
   double seconds = 0;
   std::vector<Part> parts;  // the largest first
   std::string reason;       // one sentence
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
 };
 
 struct Ruled {
@@ -33,6 +38,7 @@ struct Advice {
   std::vector<Ruled> out;
   std::vector<std::string> notes;     // on all of it: what was assumed
   const Choice* one_array = nullptr;  // the quickest that leaves the array in its order as one file; null: none does
+  std::vector<const Choice*> ties;    // as quick as the first, as far as the model can tell
 };
 
 // Throws Failure: nothing is left to choose from.
@@ -40,8 +46,14 @@ Advice advise(const Request& request, const Machine& machine);
 
 // Why a method makes no sense for such data; "": it does.
 std::string ruled_out(const methods::MethodInfo& method, const std::string& pattern);
+// Why it cannot be done with what nodes have (advise/warnings.cpp); "": it can.
+std::string impossible(const methods::MethodInfo& method, const Request& request, const Cell& cell);
 // What to mind with this method (advise/warnings.cpp).
-std::vector<std::string> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell);
+std::vector<Warning> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell);
+// What was assumed, what is beyond what was measured, and how wrong the model is (advise/notes.cpp). `node`: its share.
+std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Load& node,
+                                  const ScaleFacts& facts);
+std::string bandwidth_text(double bytes_per_second);
 // What the best method takes of the time of the program, and whether that can be hidden; empty where nothing was told
 // of that.
 std::vector<std::string> duty_of(const Advice& advice, const Request& request);

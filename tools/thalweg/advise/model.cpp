@@ -5,6 +5,7 @@
 #include <cmath>
 #include <ranges>
 
+#include "json_number.hpp"
 #include "methods/array.hpp"
 #include "nnls.hpp"
 
@@ -12,6 +13,9 @@ namespace tool {
 namespace {
 
 constexpr size_t kLeastCells = 3;        // fewer tell nothing of so many constants
+constexpr double kLeastSeconds = 1e-15;  // of a method: all constants below that are no measurement
+constexpr double kLeastByteNs = 1e-4;    // less is no machine's
+constexpr double kLeastCallNs = 1;
 constexpr double kCacheBytes = 1 << 20;  // of a core: what a rank has beyond that comes from memory
 
 double meetings_of(const methods::MethodInfo& method, const Load& load) {
@@ -43,7 +47,7 @@ Json json_of(const Constants& constants) {
   return json;
 }
 
-// Empty: it has a member that is no number, or negative.
+// Empty: it has a member that is no number, or negative, or next to nothing in all.
 Constants constants_of(const Json& json) {
   Constants constants(kTerms, 0);
   if (!json.is_object()) return {};
@@ -53,6 +57,7 @@ Constants constants_of(const Json& json) {
     if (!value.is_number() || !(value.get<double>() >= 0) || value.get<double>() > 1e9) return {};
     constants[j] = value.get<double>();
   }
+  if (std::ranges::max(constants) < kLeastSeconds) return {};
   return constants;
 }
 
@@ -72,12 +77,6 @@ Constants guesses_for(const methods::MethodInfo& method, const Primitives& known
 
 std::string text_of(const Json& json, const char* name) {
   return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
-}
-
-double number_of(const Json& json, const char* name, double otherwise) {
-  if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return otherwise;
-  const double value = json[name].get<double>();
-  return value > 0 && value < 1e12 ? value : otherwise;
 }
 
 }  // namespace
@@ -126,6 +125,21 @@ double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector
   return runs;
 }
 
+// From the fastest dimension on: as long as no block is cut its bytes stay together.
+double chunk_runs_of(const Cell& cell, const std::vector<int>& grid) {
+  const size_t n = cell.shape.size();
+  const auto parts = [](const std::vector<int>& of, size_t d) { return d < of.size() ? of[d] : 1; };
+  double runs = 1;
+  bool cut = false;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t d = cell.order == "f" ? i : n - 1 - i;
+    const double both = parts_of_both(cell.shape[d], parts(grid, d), parts(cell.grid, d));
+    runs *= cut ? static_cast<double>(cell.shape[d]) : both;
+    cut = cut || both > parts_of_both(cell.shape[d], 1, parts(cell.grid, d));
+  }
+  return runs;
+}
+
 Load load_of(const Cell& cell, std::string_view phase, int readers, int cores) {
   Load load;
   const bool restart = phase == "restart" && readers > 0;
@@ -159,24 +173,35 @@ const Constants* Calibration::find(std::string_view method, std::string_view pha
   return found == of_method->second.end() ? nullptr : &found->second;
 }
 
+double Calibration::most_bytes() const {
+  double most = 0;
+  for (const auto& [method, bytes] : largest_bytes) most = std::max(most, bytes);
+  return most;
+}
+
 Primitives primitives_of(const Json& entry) {
   Primitives known;
   const Json none = Json::object();
   const Json& costs = entry.is_object() && entry.contains("buffered") ? entry["buffered"] : none;
-  known.byte = number_of(costs, "write_byte_ns", known.byte * 1e9) * 1e-9;
-  known.call = number_of(costs, "call_ns", known.call * 1e9) * 1e-9;
-  known.message = number_of(costs, "message_ns", 3 * known.message * 1e9) / 3 * 1e-9;
-  known.open = number_of(entry, "create_ns", known.open * 1e9) * 1e-9;
+  known.byte = number_of(costs, "write_byte_ns", known.byte * 1e9, kLeastByteNs, 1e9) * 1e-9;
+  known.call = number_of(costs, "call_ns", known.call * 1e9, kLeastCallNs, 1e12) * 1e-9;
+  known.message = number_of(costs, "message_ns", 3 * known.message * 1e9, kLeastCallNs, 1e12) / 3 * 1e-9;
+  known.open = number_of(entry, "create_ns", known.open * 1e9, kLeastCallNs, 1e12) * 1e-9;
   return known;
+}
+
+Readers readers_of(const Results& results) {
+  Readers readers;
+  for (const TimeRecord& time : results.times)
+    if (time.phase == "restart") readers[{time.method, time.cell}] = time.readers;
+  return readers;
 }
 
 Calibration calibrate(const Results& results, int cores, const Primitives& known) {
   Calibration out;
   out.cores = cores;
   std::map<std::string, std::map<std::string, std::vector<Observation>>> seen;
-  std::map<std::pair<std::string, Cell>, int> readers;
-  for (const TimeRecord& time : results.times)
-    if (time.phase == "restart") readers[{time.method, time.cell}] = time.readers;
+  Readers readers = readers_of(results);
   for (const ResultRow& row : result_rows(results)) {
     const methods::MethodInfo* method = methods::find_method(row.method);
     if (method == nullptr || !std::ranges::count(kModelPhases, std::string_view(row.phase))) continue;
@@ -184,6 +209,8 @@ Calibration calibrate(const Results& results, int cores, const Primitives& known
     seen[row.method][row.phase].push_back({terms_of(*method, row.phase, load), row.seconds.median});
     const std::string cell = cell_text(row.cell);
     if (!std::ranges::count(out.cells, cell)) out.cells.push_back(cell);
+    double& largest = out.largest_bytes[row.method];
+    largest = std::max(largest, static_cast<double>(row.cell.bytes()));
     out.cache = row.cell.cache;
   }
   for (const auto& [id, phases] : seen)
@@ -199,8 +226,12 @@ Json json_of(const Calibration& calibration) {
                {"measured", calibration.measured},
                {"cores", calibration.cores},
                {"cells", calibration.cells}};
+  if (calibration.median_error > 0) json["median_error"] = calibration.median_error;
+  if (calibration.most_bytes() > 0) json["largest_bytes"] = calibration.most_bytes();
   for (const auto& [id, phases] : calibration.constants)
     for (const auto& [phase, constants] : phases) json[id][phase] = json_of(constants);
+  for (const auto& [id, bytes] : calibration.largest_bytes)
+    if (calibration.constants.contains(id)) json[id]["largest_bytes"] = bytes;
   return json;
 }
 
@@ -211,13 +242,16 @@ Calibration calibration_of(const Json& entry) {
   out.mpi = text_of(json, "mpi");
   out.cache = text_of(json, "cache");
   out.measured = text_of(json, "measured");
-  out.cores = static_cast<int>(std::clamp(number_of(json, "cores", 1), 1.0, 1e6));
+  out.cores = static_cast<int>(number_of(json, "cores", 1, 1, 1e6));
+  out.median_error = number_of(json, "median_error", 0, 0, 1e3);
   if (json.contains("cells") && json["cells"].is_array())
     for (const Json& cell : json["cells"])
       if (cell.is_string()) out.cells.push_back(cell.get<std::string>());
   for (const methods::MethodInfo& method : methods::method_table()) {
     const std::string id(method.id);
     if (!json.contains(id) || !json[id].is_object()) continue;
+    const double largest = number_of(json[id], "largest_bytes", number_of(json, "largest_bytes", 0));
+    if (largest > 0) out.largest_bytes[id] = largest;
     for (const char* phase : kModelPhases) {
       if (!json[id].contains(phase)) continue;
       Constants constants = constants_of(json[id][phase]);

@@ -33,6 +33,10 @@ double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector
 // `readers`: of a restart, else not looked at.
 Load load_of(const Cell& cell, std::string_view phase, int readers, int cores);
 
+// Stretches of one file in which the blocks lie one behind the other, read by the blocks of another grid: blocks that
+// are wanted whole are one each.
+double chunk_runs_of(const Cell& cell, const std::vector<int>& grid);
+
 // What the constants are multiplied with, and what they are.
 enum Term : size_t { kFixed, kPerRank, kMeeting, kByte, kSharedByte, kFarByte, kRun };
 inline constexpr size_t kTerms = 7;
@@ -45,10 +49,13 @@ using Constants = std::vector<double>;  // kTerms, by Term; seconds
 struct Calibration {
   std::string mpi, cache, measured;
   int cores = 1;
-  std::vector<std::string> cells;                                     // cell_text(), of what it was made of
+  std::vector<std::string> cells;               // cell_text(), of what it was made of
+  double median_error = 0;                      // on these, relative to what was measured; 0: not known
+  std::map<std::string, double> largest_bytes;  // of an array that a method was measured with; nothing: not known
   std::map<std::string, std::map<std::string, Constants>> constants;  // by method, by phase
   const Constants* find(std::string_view method, std::string_view phase) const;
   bool empty() const { return constants.empty(); }
+  double most_bytes() const;  // of all methods; 0: not known
 };
 
 // What is not told by the times: of the page cache and the messages of one node, in seconds.
@@ -59,6 +66,10 @@ struct Primitives {
   double open = 30e-6;    // a file
 };
 Primitives primitives_of(const Json& entry);
+
+// How many ranks read the cells of restarts.
+using Readers = std::map<std::pair<std::string, Cell>, int>;  // by method and cell
+Readers readers_of(const Results& results);
 
 Calibration calibrate(const Results& results, int cores, const Primitives& known);
 Json json_of(const Calibration& calibration);                         // the member "methods" of a profile's entry

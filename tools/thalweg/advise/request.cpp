@@ -7,19 +7,15 @@
 #include <cmath>
 
 #include "common.hpp"
+#include "json_number.hpp"
 #include "methods/array.hpp"
 
 namespace tool {
 namespace {
 
 constexpr double kElement = 4;
+constexpr double kLeastLatency = 1e-9;
 constexpr double kByteNsOfNode = 0.1;  // 10 GB/s, where nothing was measured
-
-double positive(const Json& json, const char* name) {
-  if (!json.is_object() || !json.contains(name) || !json[name].is_number()) return 0;
-  const double value = json[name].get<double>();
-  return value > 0 && value < 1e15 ? value : 0;
-}
 
 // As square as the bytes allow.
 std::vector<int64_t> shape_of(const Request& request) {
@@ -30,6 +26,8 @@ std::vector<int64_t> shape_of(const Request& request) {
   std::vector<int64_t> shape(dimensions, std::max<int64_t>(side, 1));
   return shape;
 }
+
+std::string parts_text(int64_t parts) { return parts < INT32_MAX ? count_text(parts, "part") : "too many parts"; }
 
 std::vector<int> grid_of(const Request& request, size_t dimensions) {
   if (request.pattern == "rows") {
@@ -42,12 +40,13 @@ std::vector<int> grid_of(const Request& request, size_t dimensions) {
     return rows;
   }
   if (request.grid.empty()) return methods::grid_for(request.ranks, dimensions);
-  int64_t parts = 1;
-  for (const int n : request.grid) parts *= n;
+  int64_t parts = 1;  // more than there can be ranks are as wrong as any
+  for (const int n : request.grid) parts = std::min<int64_t>(parts * n, INT32_MAX);
   if (parts != request.ranks || request.grid.size() != dimensions)
-    throw Failure(kUsage, fmt::format("--grid {}: these are {} parts in {} dimensions, for {} in {}",
-                                      fmt::join(request.grid, "x"), parts, request.grid.size(),
-                                      count_text(request.ranks, "rank"), dimensions));
+    throw Failure(kUsage,
+                  fmt::format("--grid {}: these are {} in {}, for {} in {}", fmt::join(request.grid, "x"),
+                              parts_text(parts), count_text(static_cast<int64_t>(request.grid.size()), "dimension"),
+                              count_text(request.ranks, "rank"), dimensions));
   return request.grid;
 }
 
@@ -57,6 +56,9 @@ Cell cell_of(const Request& request) {
   if (request.bytes < static_cast<int64_t>(kElement) * request.ranks)
     throw Failure(kUsage, fmt::format("--bytes {}: {} cannot share them, an element has 4", request.bytes,
                                       count_text(request.ranks, "rank")));
+  if (request.bytes < static_cast<int64_t>(kElement) * request.movers())
+    throw Failure(kUsage, fmt::format("--readers {}: more than the {} elements of --bytes {}", request.movers(),
+                                      request.bytes / static_cast<int64_t>(kElement), request.bytes));
   if (request.nodes > request.ranks)
     throw Failure(kUsage, fmt::format("--nodes {}: more than {}", request.nodes, count_text(request.ranks, "rank")));
   if (!request.is_array() && !request.grid.empty())
@@ -84,13 +86,14 @@ Machine machine_of(const std::string& identity, const Json* entry, int cores) {
   machine.node_byte_seconds = kByteNsOfNode * 1e-9;
   const Json networks = json.contains("network") && json["network"].is_array() ? json["network"] : Json::array();
   for (const Json& network : networks) {
-    const double latency = positive(network, "latency_seconds");
-    const double bandwidth = positive(network, "bytes_per_second");
+    const double latency = number_of(network, "latency_seconds", 0, kLeastLatency, 1e3);
+    const double bandwidth = number_of(network, "bytes_per_second", 0, 1);
     if (latency == 0 || bandwidth == 0) continue;
-    if (positive(network, "nodes") > 1) {
+    if (number_of(network, "nodes", 1) > 1) {
+      machine.net_is_measured = true;
       machine.net_latency_seconds = latency;
       machine.net_byte_seconds = 1 / bandwidth;
-    } else if (positive(network, "ranks") == 2) {
+    } else if (number_of(network, "ranks", 0) == 2) {
       machine.message_seconds = latency;
       machine.node_byte_seconds = 1 / bandwidth;
     }

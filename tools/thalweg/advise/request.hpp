@@ -24,6 +24,8 @@ struct Request {
   int cores_per_node = 0;          // 0: not told
 
   int readers_or_default() const { return readers > 0 ? readers : ranks > 1 ? ranks / 2 : 1; }
+  int movers() const { return phase == "restart" ? readers_or_default() : ranks; }  // ranks that move the bytes
+  int nodes_in_use() const { return nodes < movers() ? nodes : movers(); }
   bool is_array() const { return pattern == "block2d" || pattern == "block3d" || pattern == "rows"; }
 };
 
@@ -41,7 +43,8 @@ struct Machine {
   double create_seconds = 0;   // of one file
   double message_seconds = 0;  // latency within a node
   double node_byte_seconds = 0;
-  double net_latency_seconds = 0, net_byte_seconds = 0;  // between nodes; 0: not measured
+  bool net_is_measured = false;  // between nodes; else what a cluster of today has, as in the simulation (12.5 GB/s)
+  double net_latency_seconds = 1.5e-6, net_byte_seconds = 0.08e-9;
 };
 // `entry`: null where there is none.
 Machine machine_of(const std::string& identity, const Json* entry, int cores);

@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kMostTasks = 1024;               // simulated: the answer is to come in seconds
 constexpr int64_t kMostBytes = int64_t{32} << 20;  // of all tasks
 constexpr int64_t kMostOfTask = int64_t{16} << 20;
+constexpr int64_t kMostPieces = int64_t{1} << 20;  // of all tasks
 constexpr int64_t kServers = 16;
+constexpr double kServerNs = 20'000;
 constexpr int64_t kStripe = int64_t{1} << 20;
 constexpr double kLeastShrunk = 1.0 / 256;  // a stripe is a page then
 
@@ -24,18 +26,22 @@ ScaleSeconds times(ScaleSeconds seconds, double factor) {
 
 Scale::Scale(const Request& request, const Machine& machine) : request_(request), machine_(machine) {
   facts_.bandwidth_is_told = request.storage_bandwidth > 0;
-  facts_.storage_bandwidth = facts_.bandwidth_is_told ? request.storage_bandwidth : request.nodes / machine.known.byte;
+  facts_.storage_bandwidth =
+      facts_.bandwidth_is_told ? request.storage_bandwidth : request.nodes_in_use() / machine.known.byte;
   facts_.create_rate_is_told = request.storage_create_rate > 0;
   facts_.create_rate = facts_.create_rate_is_told ? request.storage_create_rate : 1 / machine.create_seconds;
-  facts_.simulated_tasks = std::min<int64_t>(request.ranks, kMostTasks);
+  facts_.simulated_tasks = std::min<int64_t>(request.movers(), kMostTasks);
+  facts_.servers = kServers;
+  facts_.server_seconds = kServerNs * 1e-9;
   costs_.struct_size = sizeof costs_;
-  costs_.tasks_per_node = std::max<int64_t>(1, (request.ranks + request.nodes - 1) / request.nodes);
+  costs_.tasks_per_node = (request.movers() + request.nodes_in_use() - 1) / request.nodes_in_use();
   costs_.node_latency_ns = machine.message_seconds * 1e9;
   costs_.node_byte_ns = machine.node_byte_seconds * 1e9;
-  costs_.latency_ns = machine.net_latency_seconds * 1e9;  // 0: the simulation's default
+  costs_.latency_ns = machine.net_latency_seconds * 1e9;
   costs_.byte_ns = machine.net_byte_seconds * 1e9;
   costs_.servers = kServers;
   costs_.stripe_bytes = kStripe;
+  costs_.server_ns = kServerNs;
   costs_.server_byte_ns = static_cast<double>(kServers) * 1e9 / facts_.storage_bandwidth;
   costs_.create_ns = 1e9 / facts_.create_rate;
   costs_.open_ns = costs_.create_ns / 5;  // as in the simulation's defaults
@@ -55,7 +61,7 @@ ScaleSeconds Scale::run(tw_sim_access access, double shrunk) const {
   costs.stripe_bytes = std::max<int64_t>(4096, static_cast<int64_t>(static_cast<double>(kStripe) * shrunk));
   costs.server_byte_ns /= shrunk;
   costs.node_byte_ns /= shrunk;
-  costs.byte_ns = (costs.byte_ns > 0 ? costs.byte_ns : 0.08) / shrunk;
+  costs.byte_ns /= shrunk;
   tw_sim_prediction found = {};
   found.struct_size = sizeof found;
   check(tw_sim_predict(&costs, &access, &found));
@@ -64,7 +70,7 @@ ScaleSeconds Scale::run(tw_sim_access access, double shrunk) const {
 
 // As many pieces as fit, and half of them: what another piece takes more is what all others take, too.
 ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_turn) {
-  const double bytes_of_rank = static_cast<double>(request_.bytes) / request_.ranks;
+  const double bytes_of_rank = static_cast<double>(request_.bytes) / request_.movers();
   const double piece = std::max(1.0, bytes_of_rank / std::max(1.0, runs_of_rank));
   const double room = static_cast<double>(std::min(kMostOfTask, kMostBytes / facts_.simulated_tasks));
   const double shrunk = std::clamp(room / 2 / piece, kLeastShrunk, 1.0);
@@ -78,7 +84,9 @@ ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_tu
   access.piece_bytes = static_cast<int64_t>(simulated_piece);
   access.in_turn = std::min(in_turn, facts_.simulated_tasks);
   const double all_pieces = std::max(1.0, bytes_of_rank * shrunk / simulated_piece);
-  access.pieces = static_cast<int64_t>(std::clamp(std::floor(room / simulated_piece), 1.0, std::ceil(all_pieces)));
+  const double fitting =
+      std::min(std::floor(room / simulated_piece), static_cast<double>(kMostPieces / facts_.simulated_tasks));
+  access.pieces = static_cast<int64_t>(std::clamp(fitting, 1.0, std::ceil(all_pieces)));
   ScaleSeconds result = run(access, shrunk);
   const auto many = static_cast<double>(access.pieces);
   if (many < all_pieces && access.pieces > 1) {
@@ -89,7 +97,7 @@ ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_tu
   } else if (many < all_pieces) {
     result.transfer *= all_pieces / many;
   }
-  return times(result, static_cast<double>(request_.ranks) / static_cast<double>(facts_.simulated_tasks));
+  return times(result, static_cast<double>(request_.movers()) / static_cast<double>(facts_.simulated_tasks));
 }
 
 }  // namespace tool

@@ -23,6 +23,8 @@ struct ScaleFacts {
   double create_rate = 0;
   bool create_rate_is_told = false;
   int64_t simulated_tasks = 0;
+  int64_t servers = 0;        // of the storage; nobody told of them
+  double server_seconds = 0;  // of one, for each operation
 };
 
 class Scale {

@@ -19,9 +19,7 @@ int cores_of(const Results& results, int otherwise) {
 std::vector<ValidationPoint> validate(const Results& results, const Json& profile_entry, int cores) {
   const Calibration calibration = calibration_of(profile_entry);
   const int of_node = cores > 0 ? cores : cores_of(results, calibration.cores);
-  std::map<std::pair<std::string, Cell>, int> readers;
-  for (const TimeRecord& time : results.times)
-    if (time.phase == "restart") readers[{time.method, time.cell}] = time.readers;
+  const Readers readers = readers_of(results);
   std::vector<ValidationPoint> points;
   for (const ResultRow& row : result_rows(results)) {
     const methods::MethodInfo* method = methods::find_method(row.method);

@@ -21,69 +21,75 @@ struct Block {
   double bytes, runs, run_bytes;
 };
 
+// Of who wrote: a chunk of HDF5.
+double chunk_bytes(const Request& request, const Cell& cell) {
+  return static_cast<double>(cell.bytes()) / request.ranks;
+}
+
+// Of who moves it.
 Block block_of(const Request& request, const Cell& cell) {
-  const double bytes = static_cast<double>(cell.bytes()) / request.ranks;
-  const double runs = std::max(1.0, runs_of(cell, cell.grid) / request.ranks);
+  const Load load = load_of(cell, request.phase, request.readers_or_default(), 1);
+  const double bytes = load.bytes / load.ranks;
+  const double runs = std::max(1.0, load.runs / load.ranks);
   return {bytes, runs, bytes / runs};
 }
 
-void warn_of_memory(const Request& request, const Cell& cell, std::vector<std::string>& out) {
-  const auto all = static_cast<double>(cell.bytes());
-  const double of_node = all / request.nodes;
-  const double needed = all + of_node;
-  if (request.memory_per_node > 0 && needed > static_cast<double>(request.memory_per_node)) {
-    out.push_back(fmt::format("the gathering rank needs {} and its node has {}: impossible", size_of(needed),
-                              size_of(static_cast<double>(request.memory_per_node))));
-  } else {
-    out.push_back(fmt::format("the gathering rank needs {} of memory beside its own data", size_of(all)));
-  }
-}
-
-void warn_of_files(const methods::MethodInfo& method, const Request& request, std::vector<std::string>& out) {
+void warn_of_files(const methods::MethodInfo& method, const Request& request, std::vector<Warning>& out) {
   if (request.ranks >= kManyFiles)
-    out.push_back(fmt::format("{} files for each output{}; making, listing and deleting them takes long", request.ranks,
-                              method.id == "file-per-task" ? " in one folder" : ""));
+    out.push_back({fmt::format("{} files for each output{}; making, listing and deleting them takes long",
+                               request.ranks, method.id == "file-per-task" ? " in one folder" : "")});
   if (request.is_array())
-    out.push_back("there is no global array afterwards: files have to be merged, or read by who knows the cut");
+    out.push_back({"there is no global array afterwards: files have to be merged, or read by who knows the cut"});
 }
 
-void warn_of_chunks(const Request& request, const Cell& cell, std::vector<std::string>& out) {
-  const Block block = block_of(request, cell);
+void warn_of_chunks(const Request& request, const Cell& cell, std::vector<Warning>& out) {
+  const double bytes = chunk_bytes(request, cell);
   const bool uneven = [&] {
     for (size_t d = 0; d < cell.shape.size(); ++d)
       if (cell.shape[d] % cell.grid[d] != 0) return true;
     return false;
   }();
-  if (block.bytes > kLargestChunk)
+  if (bytes > kLargestChunk)
     out.push_back(
-        fmt::format("a block of {} is more than a chunk can be (4 GiB): cut it into several", size_of(block.bytes)));
-  if (block.bytes > kChunkCache)
+        {fmt::format("a block of {} is more than a chunk can be (4 GiB): cut it into several", size_of(bytes)), true});
+  if (bytes > kChunkCache)
     out.push_back(
-        "who reads a part of a chunk reads all of it, and chunks beyond 1 MiB do not stay in the chunk cache");
-  if (uneven) out.push_back("the shape is no multiple of the chunks: those at the edges are stored in full");
+        {"who reads a part of a chunk reads all of it, and chunks beyond 1 MiB do not stay in the chunk cache", true});
+  if (uneven) out.push_back({"the shape is no multiple of the chunks: those at the edges are stored in full", true});
 }
 
 void warn_of_offsets(const methods::MethodInfo& method, const Request& request, const Cell& cell,
-                     std::vector<std::string>& out) {
+                     std::vector<Warning>& out) {
   const Block block = block_of(request, cell);
   if (block.runs < kManyRuns || block.run_bytes > kSmallRun) return;
-  out.push_back(fmt::format("explicit offsets collapse here: each rank makes {:.0f} calls of {}{}; use a view",
-                            block.runs, size_of(block.run_bytes),
-                            method.collective ? ", and all ranks meet in each" : ""));
+  out.push_back(
+      {fmt::format("explicit offsets collapse here: each rank makes {:.0f} calls of {}{}; use a view", block.runs,
+                   size_of(block.run_bytes), method.collective ? ", and all ranks meet in each" : ""),
+       true});
 }
 
 }  // namespace
 
-std::vector<std::string> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell) {
-  std::vector<std::string> out;
-  if (method.id == "gather") warn_of_memory(request, cell, out);
+std::string impossible(const methods::MethodInfo& method, const Request& request, const Cell& cell) {
+  const auto all = static_cast<double>(cell.bytes()), has = static_cast<double>(request.memory_per_node);
+  const double needed = all + all / request.nodes_in_use();
+  if (method.id != "gather" || has == 0 || needed <= has) return {};
+  return fmt::format("the gathering rank needs {} of memory and its node has {}", size_of(needed), size_of(has));
+}
+
+std::vector<Warning> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell) {
+  std::vector<Warning> out;
+  if (method.id == "gather")
+    out.push_back({fmt::format("the gathering rank needs {} of memory beside its own data",
+                               size_of(static_cast<double>(cell.bytes()))),
+                   true});
   if (method.outcome == methods::Outcome::separate) warn_of_files(method, request, out);
   if (method.id.starts_with("hdf5-chunked")) warn_of_chunks(request, cell, out);
   if (method.id == "mpiio-global-0" || method.id == "mpiio-global-1") warn_of_offsets(method, request, cell, out);
   if (method.outcome == methods::Outcome::chunks && request.is_array())
-    out.push_back("the file is not the array in its order: blocks lie one behind the other");
+    out.push_back({"the file is not the array in its order: blocks lie one behind the other"});
   if (method.outcome == methods::Outcome::chunks && request.pattern == "ragged")
-    out.push_back("where a rank's bytes begin is the sum of those before it: an MPI_Exscan for each output");
+    out.push_back({"where a rank's bytes begin is the sum of those before it: an MPI_Exscan for each output"});
   return out;
 }
 

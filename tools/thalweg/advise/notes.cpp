@@ -1,0 +1,97 @@
+// What was assumed for an advice, what is beyond what was measured, and how wrong the model is.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "advice.hpp"
+
+namespace tool {
+namespace {
+
+using Notes = std::vector<std::string>;
+
+constexpr double kLarge = 64 << 20;  // bytes of a node, where the profile does not tell what was measured
+
+std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes)); }
+
+void note_origin(const Request& request, const Machine& machine, Notes& notes) {
+  const Calibration& made = machine.calibration;
+  if (!machine.measured) {
+    notes.push_back(
+        fmt::format("not measured here: run 'thalweg tune DIR'{}; these are guesses of no machine in particular",
+                    machine.identity.empty() ? " and give --dir DIR" : " on " + machine.identity));
+  } else if (made.median_error == 0) {
+    notes.push_back(
+        "the profile does not tell how wrong the model is here: run 'thalweg tune DIR' again, or compare "
+        "with 'thalweg advise --from FILE'");
+  } else {
+    notes.push_back(
+        fmt::format("on the {} that it was made of the model erred by {:.0f} % (median){}",
+                    count_text(static_cast<int64_t>(made.cells.size()), "cell"), 100 * made.median_error,
+                    request.nodes > 1 ? "; how wrong the simulation of more nodes is nobody measured" : ""));
+  }
+}
+
+// Beyond what was measured, and where the memory of a node, if it is told, is not enough.
+void note_size(const Request& request, const Machine& machine, const Load& node, Notes& notes) {
+  const double most = machine.calibration.most_bytes();
+  const std::string cache =
+      request.storage_bandwidth > 0
+          ? "times are extrapolated"
+          : "times are extrapolated, as if the page cache took all of it as quickly; say how quick the storage is with "
+            "--storage-bandwidth";
+  const char* what = request.nodes > 1 ? "a node" : "this";
+  if (most > 0 && node.bytes > most) {
+    notes.push_back(
+        fmt::format("at most {} were measured, and {} has {}: {}", size_of(most), what, size_of(node.bytes), cache));
+  } else if (most == 0 && node.bytes > kLarge) {
+    notes.push_back(fmt::format("{} has {}, more than is calibrated with: {}", what, size_of(node.bytes), cache));
+  }
+  const double memory = static_cast<double>(request.memory_per_node);
+  if (memory > 0 && node.bytes > memory)
+    notes.push_back(fmt::format("the program's data alone, {} a node, are more than --memory-per-node {}",
+                                size_of(node.bytes), size_of(memory)));
+}
+
+void note_nodes(const Request& request, const Machine& machine, const Load& node, const ScaleFacts& facts,
+                Notes& notes) {
+  notes.push_back(
+      fmt::format("one machine was measured ({}): its work is scaled to {} of {} and {}; network and storage are "
+                  "simulated with {} and some of their pieces, and scaled",
+                  count_text(machine.cores, "core"), count_text(request.nodes_in_use(), "node"),
+                  count_text(static_cast<int64_t>(node.ranks), "rank"),
+                  count_text(static_cast<int64_t>(node.cores), "core"), count_text(facts.simulated_tasks, "task")));
+  notes.push_back(fmt::format("the storage is taken to have {} servers that take {:.0f} us for each operation",
+                              facts.servers, facts.server_seconds * 1e6));
+  if (!facts.bandwidth_is_told)
+    notes.push_back(fmt::format(
+        "no --storage-bandwidth: {} is taken, one node's {} times {}; no storage may be as quick",
+        bandwidth_text(facts.storage_bandwidth), bandwidth_text(facts.storage_bandwidth / request.nodes_in_use()),
+        count_text(request.nodes_in_use(), "node")));
+  if (!facts.create_rate_is_told)
+    notes.push_back(fmt::format("no --storage-create-rate: {:.0f} files per second are taken, what one node makes",
+                                facts.create_rate));
+  if (!machine.net_is_measured)
+    notes.push_back(fmt::format("messages between nodes were not measured: {:.3g} us and {} are taken",
+                                machine.net_latency_seconds * 1e6, bandwidth_text(1 / machine.net_byte_seconds)));
+}
+
+}  // namespace
+
+std::string bandwidth_text(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second * 1e-9); }
+
+std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Load& node,
+                                  const ScaleFacts& facts) {
+  Notes notes;
+  note_origin(request, machine, notes);
+  note_size(request, machine, node, notes);
+  if (request.nodes > 1) {
+    note_nodes(request, machine, node, facts, notes);
+  } else if (node.ranks > node.cores) {
+    notes.push_back(
+        fmt::format("{:.0f} ranks share {}", node.ranks, count_text(static_cast<int64_t>(node.cores), "core")));
+  }
+  return notes;
+}
+
+}  // namespace tool
