@@ -37,5 +37,11 @@ TEST(MessageCosts, AreThoseOfTwoRanks) {
   EXPECT_TRUE(message_costs(Json::array()).empty());
 }
 
+TEST(CalibratedRanks, AreMeasuredOnce) {
+  EXPECT_EQ(calibrated_ranks(1), (std::vector<int>{2, 1}));
+  EXPECT_EQ(calibrated_ranks(2), (std::vector<int>{2, 1, 4}));
+  EXPECT_EQ(calibrated_ranks(64), (std::vector<int>{2, 1, 16}));
+}
+
 }  // namespace
 }  // namespace tool

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -113,6 +114,11 @@ class Tune(CliTest):
         self.assertEqual(list(entry["buffered"]), COSTS)
         for cost in entry["buffered"].values():
             self.assertGreaterEqual(cost, 0)
+        self.assertEqual(len(entry["accesses"]), len(result["measured"]["accesses"]))
+        for stored, measured in zip(entry["accesses"], result["measured"]["accesses"]):
+            self.assertEqual([stored[name] for name in ("direction", "files", "tasks", "transfer_bytes")],
+                             [measured[name] for name in ("direction", "files", "tasks", "transfer_bytes")])
+            self.assertAlmostEqual(stored["mib_per_s"], measured["mib_per_s"]["median"], places=3)
         self.assertTrue(result["stored"])
         self.assertEqual(sorted(result["measured"]), ["accesses", "contests", "direct", "page_cache"])
         self.assertEqual(os.listdir(self.profile.parent), ["storage.json"])
@@ -133,6 +139,7 @@ class Tune(CliTest):
         out = self.tune("data", "--quick", "--repetitions", "1")[0].decode()
 
         self.assertIn("64.0 MiB", out)
+        self.assertEqual(self.small("--quick", "--no-methods")["bytes"], 2**20)
         for part in ("through the page cache", "overwrite, 1 task", "read cached", "direct writes: ", "written to '"):
             self.assertIn(part, out)
 
@@ -280,12 +287,102 @@ class Tune(CliTest):
         self.assertIn("file-per-task", result["entry"]["methods"])
         self.assert_no_scratch_file()
 
+    OF_RANKS = ("message_ns", "round_ns", "exchange_byte_ns", "exchange_piece_ns")
+
+    def test_what_ranks_found_before_stays_where_nothing_new_was_found(self):
+        self.fake_methods("")
+        before = self.small("--quick")["entry"]
+        self.environment["THALWEG_METHODS"] = str(self.folder / "none")
+
+        for words in (("--no-methods",), ()):
+            with self.subTest(words):
+                result = self.small(*words)
+
+                after = result["entry"]
+                self.assertEqual((after["methods"], after["network"]), (before["methods"], before["network"]))
+                for name in self.OF_RANKS:
+                    self.assertEqual(after["buffered"][name], before["buffered"][name])
+                self.assertIn("kept from the profile before: methods, network, message_ns", result["remarks"][-1])
+                self.assertIn("', profile of 20", self.tune_json("data", "--show")["read"])
+
+    def test_costs_between_ranks_that_make_no_sense_are_not_kept(self):
+        self.keep_entry(buffered={"message_ns": "x", "round_ns": -1, "exchange_byte_ns": 1e300}, methods=5, network=None)
+
+        result = self.small("--no-methods")
+
+        self.assertEqual(result["remarks"], [])
+        self.assertEqual(list(result["entry"]["buffered"]), COSTS)
+
+    def test_lines_that_are_no_records_are_skipped(self):
+        self.fake_methods("""
+    print("a library has something to say", flush=True)
+    print("42", flush=True)
+""")
+        result = self.small("--quick")
+
+        self.assertEqual(result["remarks"], [])
+        self.assertIn("gather", result["entry"]["methods"])
+
+    def test_a_broken_record_costs_only_its_launch(self):
+        self.fake_methods("""
+    if ranks == 1:
+        print('{"kind": ', flush=True)
+""")
+        result = self.small("--quick")
+
+        self.assertEqual(len(result["remarks"]), 1, result["remarks"])
+        self.assertIn("a measurement with 1 rank ended early", result["remarks"][0])
+        self.assertEqual(result["entry"]["network"][0]["ranks"], 2)
+        self.assertIn("gather", result["entry"]["methods"])
+        self.assertTrue(any(cell.startswith("2 ranks") for cell in result["entry"]["methods"]["cells"]))
+        self.assertFalse(any(cell.startswith("1 rank ") for cell in result["entry"]["methods"]["cells"]))
+        self.assert_no_scratch_file()
+
+    def test_how_wrong_the_model_is_goes_into_the_profile(self):
+        self.fake_methods("")
+        result = self.small("--quick")
+
+        methods = result["entry"]["methods"]
+        self.assertEqual(methods["median_error"], result["model_error"])
+        self.assertEqual(methods["largest_bytes"], 4 * 2**20)
+        told = self.json("advise", "--ranks", "2", "--bytes", "1GiB", env=self.environment)
+        self.assertIn("of the model erred by", told["notes"][0])
+        self.assertIn("at most 4.0 MiB were measured", told["notes"][1])
+
+    def test_time_for_the_storage_that_is_used_up_leaves_fewer_repetitions(self):
+        result = self.tune_json("data", "--size", "1MiB", "--repetitions", "5", "--no-methods", "--seconds", "0.001")
+
+        self.assertEqual(len(result["remarks"]), 1)
+        self.assertIn("fewer repetitions, at least 3", result["remarks"][0])
+        self.assertEqual(self.small("--no-methods", "--seconds", "0.001")["remarks"], [])  # two, which are few already
+
     def test_time_that_is_used_up_ends_the_calibration(self):
         self.fake_methods("\n    time.sleep(2)\n")
         result = self.small("--seconds", "1")
 
         self.assertIn("is used up", result["remarks"][-1])
         self.assert_no_scratch_file()
+
+    def test_real_ranks(self):
+        """All of it, as small as it gets, with the program that this build made."""
+        program = pathlib.Path(THALWEG).with_name("thalweg-methods")
+        if not program.exists():
+            self.skipTest("there is no thalweg-methods")
+        del self.environment["THALWEG_METHODS"]
+        result = self.tune_json("data", "--quick", "--size", "1MiB", "--repetitions", "1", "--seconds", "24")
+
+        self.assertEqual([remark for remark in result["remarks"] if "is used up" not in remark], [])
+        entry = result["entry"]
+        self.assertGreater(entry["network"][0]["latency_seconds"], 0)
+        for name in self.OF_RANKS[:3]:
+            self.assertGreater(entry["buffered"][name], 0)
+        self.assertIn("tw-collective", entry["methods"])
+        self.assertGreater(entry["methods"]["median_error"], 0)
+        self.assert_no_scratch_file()
+        told = self.json("advise", "--ranks", "2", "--bytes", "1MiB", "--dir", "data", env=self.environment)
+        self.assertTrue(told["measured"])
+        self.assertIn("tw-collective", [choice["method"] for choice in told["choices"]])
+        self.assertIn("', profile of 20", self.tune_json("data", "--show")["read"])
 
     def test_show_without_a_profile(self):
         out = self.tune("--show", "data")[0].decode()

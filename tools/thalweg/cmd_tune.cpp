@@ -1,5 +1,6 @@
 // thalweg tune: measures a file system, and keeps what was found for the library.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <thalweg/storage.h>
 
 #include <algorithm>
@@ -24,14 +25,17 @@ struct Options {
   bool read = false, write = false, no_methods = false;
   std::string program, mpiexec;
   double seconds = 85;
-  uint64_t bytes = 256 * kMiB;
+  uint64_t bytes = 0;  // 0: the default
   uint64_t tasks = 0, extents = 1, length = kMiB, stride = 0;
   int repetitions = 5;
 };
 
 constexpr int64_t kMostTasks = 64;
 constexpr int64_t kRoomBeside = 160 * kMiB;  // of files that ranks write
-constexpr double kLeastSeconds = 10;         // for them, however long the rest took
+constexpr int64_t kBytes = 256 * kMiB, kQuickBytes = 64 * kMiB;
+constexpr double kQuickSeconds = 30;
+constexpr double kShareOfStorage = 0.5;  // of the time; what it does not need is for ranks
+constexpr double kLeastSeconds = 10;     // for ranks, unless that is more than their share
 
 int64_t all_threads() { return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostTasks); }
 
@@ -120,8 +124,8 @@ void print_methods(const MethodsTuned& found) {
                                 record.value("bytes_per_second", 0.0) / static_cast<double>(kMiB))));
   if (!found.calibration.empty())
     put(fmt::format("{} methods in {} cells: the model's median error on them is {:.0f} %\n",
-                    found.calibration.constants.size(), found.calibration.cells.size(), 100 * found.median_error));
-  for (const std::string& remark : found.remarks) put(fmt::format("{}\n", printable(remark)));
+                    found.calibration.constants.size(), found.calibration.cells.size(),
+                    100 * found.calibration.median_error));
 }
 
 const char* on_off(const Json& value) { return value.is_boolean() && value.get<bool>() ? "where cheaper" : "never"; }
@@ -155,12 +159,18 @@ std::vector<std::string> changes(const Json* before, const Json& after) {
   return lines;
 }
 
+double time_for(const Options& options) {
+  return options.quick ? std::min(options.seconds, kQuickSeconds) : options.seconds;
+}
+
 TuneOptions measuring(const Options& options, const Common& common) {
   TuneOptions how;
   how.folder = options.folder;
-  how.bytes = options.quick ? 64 * kMiB : static_cast<int64_t>(options.bytes) / kMiB * kMiB;
+  how.bytes = options.quick ? kQuickBytes : kBytes;
+  if (options.bytes > 0) how.bytes = static_cast<int64_t>(options.bytes) / kMiB * kMiB;
   how.tasks = all_threads();
   how.repetitions = options.repetitions;
+  how.seconds = time_for(options) * (options.no_methods ? 1 : kShareOfStorage);
   how.quiet = common.quiet || common.json;
   int64_t alignment = 0;
   check(tw_storage_direct_alignment(options.folder.c_str(), &alignment));
@@ -191,7 +201,7 @@ struct Outcome {
   Measured found;
   MethodsTuned ranks;
   Json entry;
-  std::vector<std::string> changes;
+  std::vector<std::string> changes, remarks;
 };
 
 void print_outcome(const Options& options, const std::string& path, const Outcome& all) {
@@ -200,6 +210,7 @@ void print_outcome(const Options& options, const std::string& path, const Outcom
   print_tables(all.found);
   print_accesses(all.found);
   print_methods(all.ranks);
+  for (const std::string& remark : all.remarks) put(fmt::format("{}\n", printable(remark)));
   put("\n");
   print_entry(all.entry);
   for (const std::string& line : all.changes) put(fmt::format("  changed: {}\n", line));
@@ -215,8 +226,8 @@ void print_outcome_as_json(const Options& options, const std::string& path, cons
   result["entry"] = all.entry;
   result["changes"] = all.changes;
   result["measured"] = measurements(all.found);
-  result["model_error"] = all.ranks.calibration.empty() ? Json() : Json(all.ranks.median_error);
-  result["remarks"] = all.ranks.remarks;
+  result["model_error"] = all.ranks.calibration.empty() ? Json() : Json(all.ranks.calibration.median_error);
+  result["remarks"] = all.remarks;
   result["exit_code"] = 0;
   put_json(result);
 }
@@ -233,11 +244,18 @@ int measure(const Options& options, const Common& common) {
   setenv("THALWEG_PROFILE", "none", 1);  // what was found before has no say in what is found now
   all.found = measure_storage(all.how);
   all.entry = entry_of(identity, all.found);
+  if (all.found.late)
+    all.remarks.push_back(fmt::format("the time for the storage, {:.0f} s, was used up: fewer repetitions, at least {}",
+                                      all.how.seconds, kLeastRepetitions));
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const double all_seconds = options.quick ? std::min(options.seconds, 30.0) : options.seconds;
+  const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
   if (!options.no_methods)
-    all.ranks = measure_with_ranks(options, all.how, std::max(kLeastSeconds, all_seconds - used), all.entry);
-  all.changes = changes(find_file_system(profile, identity), all.entry);
+    all.ranks = measure_with_ranks(options, all.how, std::max(least, time_for(options) - used), all.entry);
+  all.remarks.insert(all.remarks.end(), all.ranks.remarks.begin(), all.ranks.remarks.end());
+  const Json* before = find_file_system(profile, identity);
+  const std::vector<std::string> kept = keep_of_ranks(before, all.entry);
+  if (!kept.empty()) all.remarks.push_back(fmt::format("kept from the profile before: {}", fmt::join(kept, ", ")));
+  all.changes = changes(before, all.entry);
   put_entry(profile, all.entry);
   if (!options.dry_run) store_profile(path, profile);
   if (common.json) {
@@ -308,13 +326,17 @@ Run add(CLI::App& app) {
   const auto size = CLI::AsSizeValue(false);
   constexpr uint64_t most = uint64_t{1} << 60;
   plain_word(app.add_option("DIR", options->folder, "A folder on the file system")->type_name("DIR"));
-  app.add_option("--size", options->bytes, "Bytes of the scratch file, in whole MiB; default 256MiB")
+  app.add_option("--size", options->bytes,
+                 "Bytes of the scratch file, in whole MiB; default 256MiB, with --quick 64MiB")
       ->transform(size)
       ->check(CLI::Range(static_cast<uint64_t>(kMiB), most))
       ->type_name("SIZE");
-  app.add_flag("--quick", options->quick, "As --size 64MiB, and fewer cells of methods");
-  app.add_option("--seconds", options->seconds, "After that no more cells of methods are measured; default 85")
-      ->check(CLI::PositiveNumber)
+  app.add_flag("--quick", options->quick, "A smaller scratch file, and fewer cells of methods");
+  app.add_option(
+         "--seconds", options->seconds,
+         "That it may take, more or less: past half of it fewer repetitions for the storage (at least 3), past it "
+         "no more cells of methods; default 85, with --quick at most 30")
+      ->check(CLI::Range(1e-3, 1e6))
       ->type_name("S");
   app.add_flag("--no-methods", options->no_methods, "Nothing with several ranks: no messages, no methods");
   plain_word(app.add_option("--program", options->program, "thalweg-methods, if it is not beside this command"))
@@ -362,7 +384,7 @@ const Command kTune = {
     "  changes: decisions that differ from those before, as text\n"
     "  measured: page_cache, direct, contests, accesses: speeds in MiB/s\n"
     "  model_error: median relative error of the model on the cells that it was made of, or null\n"
-    "  remarks: what could not be measured, as text\n"
+    "  remarks: what could not be measured, and what of the profile before was kept, as text\n"
     "  With --show: file_systems: entries; write, read: how the access would be made, or null\n",
     "  thalweg tune /scratch\n"
     "  thalweg tune --quick --dry-run .\n"

@@ -172,14 +172,19 @@ Workbench::Workbench(const TuneOptions& given)
       past_cache(given.folder),
       source(memory_bytes(given.bytes)),
       target(memory_bytes(given.bytes)),
-      progress("tune", given.quiet) {
+      progress("tune", given.quiet),
+      until(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                   std::chrono::duration<double>(given.seconds))) {
   source.fill(1);
   target.clear();
 }
 
 std::vector<Seconds> Workbench::take_turns(std::span<const Timed> runs, int times) {
   std::vector<Seconds> seconds(runs.size());
+  const int least = times * std::min(options.repetitions, kLeastRepetitions);
   for (int repetition = 0; repetition < times * options.repetitions; ++repetition) {
+    late = late || std::chrono::steady_clock::now() > until;
+    if (late && repetition >= least) break;
     for (size_t i = 0; i < runs.size(); ++i) {
       seconds[i].push_back(runs[i]());
       ++runs_done;
@@ -238,6 +243,7 @@ Measured measure_storage(const TuneOptions& options) {
   measure_costs(bench, found);
   measure_direct(bench, found);
   measure_access(bench, found);
+  found.late = bench.late && options.repetitions > kLeastRepetitions;
   return found;
 }
 

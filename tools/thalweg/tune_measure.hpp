@@ -2,6 +2,7 @@
 // that are compared take turns, and every byte is looked at.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -61,6 +62,7 @@ struct TuneOptions {
   int64_t bytes = 0;  // of the scratch file, a multiple of 1 MiB
   int64_t tasks = 1;  // "all"
   int repetitions = 5;
+  double seconds = 1e9;  // once they have passed there are only kLeastRepetitions of each measurement
   bool has_direct = false;
   bool quiet = false;
 };
@@ -74,6 +76,7 @@ struct Measured {
   double create_ns = 0;  // a new file
   int64_t queue_depth = 4, transfer_bytes = 4 * kMiB, staging_bytes = kMiB;
   bool direct_reads = false, direct_writes = false;
+  bool late = false;  // there was no time for all repetitions
 };
 
 // Throws Failure and Interrupted; the scratch files are gone in any case.
@@ -84,6 +87,7 @@ Measured measure_storage(const TuneOptions& options);
 using Seconds = std::vector<double>;            // one for each repetition
 using Timed = std::function<double()>;          // one run: the seconds of what is measured
 inline constexpr double kClearlyBetter = 1.05;  // below that it is noise
+inline constexpr int kLeastRepetitions = 3;  // unless fewer are asked for: a median that one disturbance leaves alone
 
 Spread spread_of(Seconds seconds);
 Spread mib_per_s(const Seconds& seconds, int64_t bytes);
@@ -94,7 +98,7 @@ double median_ratio(const Seconds& a, const Seconds& b);
 struct Workbench {
   explicit Workbench(const TuneOptions& given);
   // Each of `runs` once, then each once again: what disturbs the machine hits all. As often as the options say, or
-  // `times` as often. [run][repetition]
+  // `times` as often; less often once the time has passed. [run][repetition]
   std::vector<Seconds> take_turns(std::span<const Timed> runs, int times = 1);
 
   const TuneOptions& options;
@@ -103,6 +107,8 @@ struct Workbench {
   Memory source, target;
   Progress progress;
   int64_t runs_done = 0;
+  const std::chrono::steady_clock::time_point until;
+  bool late = false;
 };
 
 // Seconds of `work`; an interruption by the user comes before it.

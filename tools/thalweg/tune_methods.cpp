@@ -5,18 +5,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
+#include <functional>
 #include <set>
+#include <system_error>
 
 #include "advise/validation.hpp"
 #include "common.hpp"
+#include "json_number.hpp"
 #include "methods/array.hpp"
 #include "methods/plan.hpp"
+#include "methods/records.hpp"
 #include "methods/scratch_folder.hpp"
 #include "methods/surroundings.hpp"
 
@@ -82,6 +86,13 @@ LaunchPlan cells_for(int ranks, bool quick) {
 // Where a rank makes a collective call for each row, ranks that share cores take milliseconds for each.
 bool meets_for_each_row(const std::string& method) { return method == "mpiio-global-1"; }
 
+// Few rows; the last one has as many bytes as the largest cell of most others.
+LaunchPlan cells_of_rows_for(int ranks) {
+  return {
+      ranks,
+      {cell(ranks, {64, 64}), cell(ranks, {128, 128}), cell(ranks, {64, 4096}), cell(ranks, {16, 262144}, {1, ranks})}};
+}
+
 class Tuner {
  public:
   explicit Tuner(const MethodsTuning& how)
@@ -102,6 +113,8 @@ class Tuner {
     } catch (const OutOfTime&) {
       remark(fmt::format("the time for calibrating, {:.0f} s, is used up; cells that were not reached are left out",
                          how_.seconds));
+    } catch (const Failure& failure) {  // what was found before stays
+      remark(fmt::format("measuring with ranks ended early: {}", failure.what()));
     }
     fit();
     return std::move(found_);
@@ -111,7 +124,18 @@ class Tuner {
   void remark(const std::string& text) { found_.remarks.push_back(text); }
   void stop_if_late() const {
     stop_if_interrupted();
-    if (Clock::now() > until_) throw OutOfTime();
+    if (is_late()) throw OutOfTime();
+  }
+  bool is_late() const { return Clock::now() > until_; }
+
+  // So many ranks with these arguments. A launch that says nothing does not outlast the time by much.
+  LaunchEnd started(int ranks, const std::vector<std::string>& arguments,
+                    const std::function<void(std::string_view)>& see) const {
+    const double left = std::chrono::duration<double>(until_ - Clock::now()).count();
+    const LaunchEnd end =
+        launch(launcher_, ranks, arguments, see, std::clamp(static_cast<int>(std::ceil(left)), 1, kPatienceS));
+    if (end.silent && is_late()) throw OutOfTime();
+    return end;
   }
 
   // ---- Messages -----------------------------------------------------------------------------------------------------
@@ -137,13 +161,10 @@ class Tuner {
   Json network_of(int ranks) {
     stop_if_late();
     Json record;
-    const LaunchEnd end = launch(
-        launcher_, ranks, {"--network"},
-        [&](std::string_view line) {
-          Json heard = Json::parse(line, nullptr, false);
-          if (is_network(heard)) record = std::move(heard);
-        },
-        kPatienceS);
+    const LaunchEnd end = started(ranks, {"--network"}, [&](std::string_view line) {
+      Json heard = Json::parse(line, nullptr, false);
+      if (is_network(heard)) record = std::move(heard);
+    });
     if (!record.is_null() && end.exit_code == 0) {
       record.erase("kind");
       return record;
@@ -214,16 +235,11 @@ class Tuner {
     const std::vector<std::string> phases(kModelPhases.begin(), kModelPhases.end());
     std::vector<std::string> others = built();
     const bool rows = std::erase_if(others, meets_for_each_row) > 0;
-    const int crowd = std::min(2 * how_.cores, kMostRanksHere);
-    for (const int ranks : {2, 1, crowd})
-      run({others, phases, how_.quick ? 1 : 3, cells_for(ranks, how_.quick)}, results_);
+    const std::vector<int> all_ranks = calibrated_ranks(how_.cores);
+    for (const int ranks : all_ranks) run({others, phases, how_.quick ? 1 : 3, cells_for(ranks, how_.quick)}, results_);
     if (rows)
-      for (const int ranks : {2, 1, crowd})
-        run({{"mpiio-global-1"},
-             phases,
-             1,
-             {ranks, {cell(ranks, {64, 64}), cell(ranks, {128, 128}), cell(ranks, {64, 4096})}}},
-            results_);
+      for (const int ranks : all_ranks)
+        run({{"mpiio-global-1"}, phases, how_.quick || ranks > how_.cores ? 1 : 2, cells_of_rows_for(ranks)}, results_);
     if (how_.quick) return;
     if (how_.cores > 2) run({others, phases, 1, cells_for(how_.cores, false)}, results_);
     run({others, phases, 1, {2, {cell(2, {3456, 3640})}}}, results_);
@@ -233,35 +249,57 @@ class Tuner {
   void run(Step step, Results& results) {
     while (!step.methods.empty()) {
       stop_if_late();
-      std::filesystem::remove_all(runs_in_);
-      std::filesystem::create_directory(runs_in_);
-      std::string begun, failed;
+      empty_folder();
       Results heard;
-      const auto see = [&](std::string_view line) {
-        add_record(heard, line);
-        const Json record = Json::parse(line, nullptr, false);
-        if (record.value("kind", "") == "begin") begun = record.value("method", "");
-        stop_if_late();
-      };
-      LaunchEnd end;
+      Tried tried;
       try {
-        end = launch(launcher_, step.plan.ranks, arguments_of(step), see, kPatienceS);
+        tried = tried_once(step, heard);
       } catch (const OutOfTime&) {
         take(heard, results);
         throw;
-      }
-      if (end.exit_code == 0 && end.signal == 0) {
+      } catch (const Failure& failure) {  // it costs only the rest of this launch
         take(heard, results);
+        remark(
+            fmt::format("a measurement with {} ended early: {}", count_text(step.plan.ranks, "rank"), failure.what()));
         return;
       }
-      for (const Mishap& mishap : heard.mishaps)
-        if (mishap.failed && !mishap.method.empty()) failed = mishap.method;
-      if (failed.empty()) failed = begun;
-      remark(fmt::format("{} with {} failed{}{}", failed.empty() ? "what was started" : failed,
-                         count_text(step.plan.ranks, "rank"), end.error_text.empty() ? "" : ": ",
-                         first_line(end.error_text)));
-      if (failed.empty() || std::erase(step.methods, failed) == 0) return;
+      if (tried.fine) take(heard, results);
+      if (tried.failed.empty() || std::erase(step.methods, tried.failed) == 0) return;
     }
+  }
+
+  struct Tried {
+    bool fine = false;
+    std::string failed;  // the method; empty: nobody knows
+  };
+
+  Tried tried_once(const Step& step, Results& heard) {
+    Tried tried;
+    const auto see = [&](std::string_view line) {
+      if (line.starts_with('{')) {  // launchers and libraries say this and that
+        add_record(heard, line);
+        const Json object = parsed_record(line);
+        const Record record(object, "a");
+        if (record.text("kind") == "begin") tried.failed = record.word("method");
+      }
+      stop_if_late();
+    };
+    const LaunchEnd end = started(step.plan.ranks, arguments_of(step), see);
+    if (end.exit_code == 0 && end.signal == 0) return {true, {}};
+    for (const Mishap& mishap : heard.mishaps)
+      if (mishap.failed && !mishap.method.empty()) tried.failed = mishap.method;
+    remark(fmt::format("{} with {} failed{}{}", tried.failed.empty() ? "what was started" : tried.failed,
+                       count_text(step.plan.ranks, "rank"), end.error_text.empty() ? "" : ": ",
+                       first_line(end.error_text)));
+    return tried;
+  }
+
+  void empty_folder() const {
+    std::error_code error;
+    std::filesystem::remove_all(runs_in_, error);
+    if (!error) std::filesystem::create_directory(runs_in_, error);
+    errno = error.value();
+    if (error) fail_with_errno("empty folder", runs_in_);
   }
 
   static void take(const Results& heard, Results& results) {
@@ -286,7 +324,7 @@ class Tuner {
     found_.calibration.mpi = mpi;
     found_.calibration.measured = utc_now();
     entry["methods"] = json_of(found_.calibration);
-    found_.median_error = summary_of(validate(results_, entry, how_.cores)).median_error;
+    found_.calibration.median_error = summary_of(validate(results_, entry, how_.cores)).median_error;
   }
 
   const MethodsTuning& how_;
@@ -297,10 +335,6 @@ class Tuner {
   Results results_;
   MethodsTuned found_;
 };
-
-double number_of(const Json& json, const char* name, double otherwise) {
-  return json.is_object() && json.contains(name) && json[name].is_number() ? json[name].get<double>() : otherwise;
-}
 
 // How src/plan/cost_model.hpp counts: a round has two exchanges, of a barrier and an allreduce each, times the bits of
 // the number of tasks; what the engine itself does in between is a default there, measured where messages were next to
@@ -336,6 +370,12 @@ Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores) {
   const double byte =
       all / times.n_bytes - number_of(costs, "copy_byte_ns", 0.09) - number_of(costs, "staged_write_byte_ns", 0.085);
   return {{"exchange_byte_ns", kept(byte, 0.01, 1e3)}, {"exchange_piece_ns", kept(each - copy_piece, 0, 1e6)}};
+}
+
+std::vector<int> calibrated_ranks(int cores) {
+  const int crowd = std::min(2 * cores, kMostRanksHere);
+  if (crowd > 2) return {2, 1, crowd};
+  return {2, 1};
 }
 
 MethodsTuned tune_methods(const MethodsTuning& how) {

@@ -23,7 +23,6 @@ struct MethodsTuned {
   Json network = Json::array();  // what the program told, one for each number of ranks
   Json costs = Json::object();   // members of StorageCosts
   Calibration calibration;
-  double median_error = 0;           // of the model on what it was made of
   std::vector<std::string> remarks;  // what could not be measured, and why
 };
 
@@ -39,6 +38,10 @@ struct ExchangeTimes {
 // Nanoseconds: exchange_byte_ns, exchange_piece_ns, as src/plan/cost_model.cpp means them. What opening the
 // aggregators' windows takes is in all three, and so in none of these. `costs`: of the page cache. Pure.
 Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores);
+
+// How many ranks cells are measured with, the most telling first: two, one, and more than there are cores. Each once.
+// Pure.
+std::vector<int> calibrated_ranks(int cores);
 
 // The network's records as costs: message_ns, round_ns. Pure.
 Json message_costs(const Json& network);

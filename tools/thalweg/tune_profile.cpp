@@ -6,6 +6,7 @@
 #include <thalweg/storage.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include <system_error>
 
 #include "common.hpp"
+#include "json_number.hpp"
 #include "methods/surroundings.hpp"
 
 namespace tool {
@@ -120,7 +122,34 @@ Json entry_of(const std::string& identity, const Measured& found) {
   entry["transfer_bytes"] = found.transfer_bytes;
   entry["staging_bytes"] = found.staging_bytes;
   entry["create_ns"] = rounded(found.create_ns);
+  entry["accesses"] = Json::array();
+  for (const AccessSpeed& each : found.accesses)
+    entry["accesses"].push_back({{"direction", each.writes ? "write" : "read"},
+                                 {"files", each.files},
+                                 {"tasks", each.tasks},
+                                 {"transfer_bytes", each.transfer_bytes},
+                                 {"mib_per_s", rounded(each.mib_per_s.median)}});
   return entry;
+}
+
+std::vector<std::string> keep_of_ranks(const Json* before, Json& entry) {
+  std::vector<std::string> kept;
+  if (before == nullptr) return kept;
+  for (const char* name : {"methods", "network"}) {
+    if (entry.contains(name) || !before->contains(name) || !(*before)[name].is_structured()) continue;
+    entry[name] = (*before)[name];
+    kept.emplace_back(name);
+  }
+  for (const char* costs : {"buffered", "direct"}) {
+    if (!entry.contains(costs) || !before->contains(costs)) continue;
+    for (const char* name : {"message_ns", "round_ns", "exchange_byte_ns", "exchange_piece_ns"}) {
+      const double ns = number_of((*before)[costs], name, -1, 0, 1e9);
+      if (entry[costs].contains(name) || ns < 0) continue;
+      entry[costs][name] = ns;
+      if (std::ranges::count(kept, name) == 0) kept.emplace_back(name);
+    }
+  }
+  return kept;
 }
 
 void put_entry(Json& profile, const Json& entry) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "text.hpp"
 #include "tune_measure.hpp"
@@ -23,6 +24,9 @@ const Json* find_file_system(const Json& profile, const std::string& identity);
 
 // What was measured, as an entry.
 Json entry_of(const std::string& identity, const Measured& found);
+
+// What ranks found for the entry before, and did not find now, stays: its names.
+std::vector<std::string> keep_of_ranks(const Json* before, Json& entry);
 
 // Puts the entry in place of the one of the same file system, or behind all.
 void put_entry(Json& profile, const Json& entry);
