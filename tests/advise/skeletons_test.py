@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The programs that thalweg advise prints: those in C and Fortran run on three ranks and write what they say, those in
-Python compile."""
+"""The programs that thalweg advise prints: those in C and Fortran run on three ranks and on four and write what they say,
+those in Python compile, and run where their packages are."""
 
 import os
 import pathlib
@@ -8,15 +8,41 @@ import py_compile
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 
 SOURCES = pathlib.Path(os.environ["TW_SKELETONS"])
 PROGRAMS = pathlib.Path(os.environ["TW_TESTS"])
+THALWEG = PROGRAMS.parent / "bin" / "thalweg"
 LIBRARY = os.environ["TW_LIBRARY"]
 LAUNCH = os.environ["TW_MPI_LAUNCH"].split()
-RANKS = 3  # a grid of 3 x 1: whole rows, or columns where the first index is the fastest
+GRIDS = {3: (3, 1), 4: (2, 2)}  # of MPI_Dims_create, by the number of ranks: whole rows; rows and columns are cut
 N = 1024
+
+
+def reals(value, n):
+    return struct.pack("f", value) * n
+
+
+def lengths(parts):
+    """Of the parts of N."""
+    return [N * (part + 1) // parts - N * part // parts for part in range(parts)]
+
+
+def block_sizes(ranks):
+    """Elements of each rank's block, in C."""
+    slow, fast = GRIDS[ranks]
+    return [rows * columns for rows in lengths(slow) for columns in lengths(fast)]
+
+
+def array(slow_parts, fast_parts):
+    """A file that is the array; ranks are numbered along the fast index first."""
+    content = b""
+    for slow, rows in enumerate(lengths(slow_parts)):
+        row = b"".join(reals(slow * fast_parts + fast, columns) for fast, columns in enumerate(lengths(fast_parts)))
+        content += row * rows
+    return content
 
 
 class Skeletons(unittest.TestCase):
@@ -25,36 +51,63 @@ class Skeletons(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_ranks(self, program, path):
-        done = subprocess.run([*LAUNCH, "-n", str(RANKS), program, path], capture_output=True, text=True, timeout=120, cwd=self.folder)
+    def run_ranks(self, ranks, program, path):
+        done = subprocess.run([*LAUNCH, "-n", str(ranks), program, path], capture_output=True, text=True, timeout=120, cwd=self.folder)
         self.assertEqual(done.returncode, 0, f"{program}: {done.stdout}{done.stderr}")
 
-    def assert_array(self, content):
-        """Rows of rank 0, then of rank 1, then of rank 2, or columns."""
-        self.assertEqual(len(content), 4 * N * N)
-        values = struct.unpack(f"{N * N}f", content)
-        bounds = [N * rank // RANKS for rank in range(RANKS + 1)]
-        for rank in range(RANKS):
-            for row in (bounds[rank], bounds[rank + 1] - 1):
-                self.assertEqual(set(values[row * N : (row + 1) * N]), {float(rank)})
+    def assert_bytes(self, found, right):
+        self.assertEqual(len(found), len(right))
+        self.assertTrue(found == right, "bytes are of another rank")
+
+    def assert_logical_files(self, path, sizes):
+        if not THALWEG.exists():
+            self.assertGreater(path.stat().st_size, 4 * sum(sizes))
+            return
+        for rank, size in enumerate(sizes):
+            done = subprocess.run([THALWEG, "cat", "--quiet", "--task", str(rank), path], capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_bytes(done.stdout, reals(rank, size))
+
+    def assert_files(self, path, sizes):
+        for rank, size in enumerate(sizes):
+            self.assert_bytes(pathlib.Path(f"{path}.{rank:06d}").read_bytes(), reals(rank, size))
+
+    def assert_blocks(self, path, sizes):
+        self.assert_bytes(path.read_bytes(), b"".join(reals(rank, size) for rank, size in enumerate(sizes)))
+
+    # ---- C ----------------------------------------------------------------------------------------------------------
 
     def test_c(self):
         for source in sorted(SOURCES.glob("*.c")):
             program = PROGRAMS / f"skeleton_{source.stem}"
             if source.stem == "hdf5" and not program.exists():
                 continue
-            with self.subTest(source.stem):
-                path = self.folder / f"{source.stem}.out"
-                self.run_ranks(program, path)
-                self.assert_written(source.stem, path)
+            for ranks in GRIDS:
+                with self.subTest(source.stem, ranks=ranks):
+                    path = self.folder / f"{source.stem}.{ranks}.out"
+                    self.run_ranks(ranks, program, path)
+                    self.assert_written_in_c(source.stem, ranks, path)
 
-    def assert_written(self, name, path):
+    def assert_written_in_c(self, name, ranks, path):
         if name == "file_per_task":
-            self.assert_array(b"".join(pathlib.Path(f"{path}.{rank:06d}").read_bytes() for rank in range(RANKS)))
-        elif name in ("multifile", "hdf5"):
-            self.assertGreater(path.stat().st_size, 4 * N * N)
+            self.assert_files(path, block_sizes(ranks))
+        elif name == "multifile":
+            self.assert_logical_files(path, block_sizes(ranks))
+        elif name == "mpiio_chunk":
+            self.assert_blocks(path, block_sizes(ranks))
+        elif name == "hdf5":
+            self.assertIn(array(*GRIDS[ranks]), path.read_bytes())  # contiguous, behind a header
         else:
-            self.assert_array(path.read_bytes())
+            self.assert_bytes(path.read_bytes(), array(*GRIDS[ranks]))
+
+    # ---- Fortran ----------------------------------------------------------------------------------------------------
+
+    def compiled(self, compiler, source):
+        program = self.folder / source.stem
+        words = [compiler, "-Wall", source, "-o", program, f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lthalweg_mpi", "-lthalweg"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return program
 
     def test_fortran(self):
         kind = os.environ.get("TW_MPI_KIND", "")
@@ -62,23 +115,43 @@ class Skeletons(unittest.TestCase):
         if compiler is None:
             self.skipTest("there is no Fortran compiler of MPI")
         for source in sorted(SOURCES.glob("*.f90")):
-            with self.subTest(source.stem):
-                program = self.folder / source.stem
-                words = [compiler, "-Wall", source, "-o", program, f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}", "-lthalweg_mpi", "-lthalweg"]
-                done = subprocess.run(words, capture_output=True, text=True, timeout=120, cwd=self.folder)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                path = self.folder / f"{source.stem}.out"
-                self.run_ranks(program, path)
-                if source.stem in ("collective", "mpiio_view"):
-                    content = path.read_bytes()
-                    self.assertEqual(len(content), 4 * N * N)
-                elif source.stem == "mpiio_chunk":
-                    self.assertEqual(path.stat().st_size, sum(4 * (1024 + rank) for rank in range(RANKS)))
+            program = None
+            for ranks in GRIDS:
+                with self.subTest(source.stem, ranks=ranks):
+                    program = program or self.compiled(compiler, source)
+                    path = self.folder / f"{source.stem}.{ranks}.out"
+                    self.run_ranks(ranks, program, path)
+                    self.assert_written_in_fortran(source.stem, ranks, path)
+
+    def assert_written_in_fortran(self, name, ranks, path):
+        own = [1024 + rank for rank in range(ranks)]
+        if name == "file_per_task":
+            self.assert_files(path, [1024 * 1024] * ranks)
+        elif name == "multifile":
+            self.assert_logical_files(path, own)
+        elif name == "mpiio_chunk":
+            self.assert_blocks(path, own)
+        elif name == "collective":
+            self.assert_bytes(path.read_bytes(), array(ranks, 1))  # whole columns
+        else:
+            self.assertEqual(name, "mpiio_view")
+            first, second = GRIDS[ranks]  # the first index is the fastest
+            self.assert_bytes(path.read_bytes(), array(second, first))
+
+    # ---- Python -----------------------------------------------------------------------------------------------------
 
     def test_python(self):
         for source in sorted(SOURCES.glob("*.py")):
             with self.subTest(source.stem):
                 py_compile.compile(str(source), cfile=str(self.folder / "compiled"), doraise=True)
+
+    def test_python_of_one_task(self):
+        if subprocess.run([sys.executable, "-c", "import numpy, thalweg.vp"], capture_output=True).returncode != 0:
+            self.skipTest("there is no package thalweg, or no numpy")
+        path = self.folder / "array.vp"
+        done = subprocess.run([sys.executable, SOURCES / "vpfile.py", path], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(path.stat().st_size, 4 * N * N)
 
 
 if __name__ == "__main__":
