@@ -201,6 +201,7 @@ class Tuner {
       return facts.plan.find("aggregat") != std::string::npos;
     });
     std::vector<double> seconds;
+    seconds.reserve(step.plan.cells.size());
     for (const Cell& one : step.plan.cells) seconds.push_back(transfer_of(results, one));
     if (!together || std::ranges::min(seconds) <= 0) {
       remark("what two-phase I/O costs between ranks could not be measured: the defaults stay");

@@ -64,6 +64,7 @@ void print_conclusion(const Advice& advice, const Request& request, const Machin
   const Choice& best = advice.choices.front();
   put(fmt::format("\nuse: {} ({})\n", best.method->title, best.method->id));
   std::vector<std::string_view> ties;
+  ties.reserve(advice.ties.size());
   for (const Choice* tie : advice.ties) ties.push_back(tie->method->id);
   if (!ties.empty())
     put(fmt::format("within {:.0f} % of it, which is no difference to the model: {}\n",

@@ -24,7 +24,7 @@ ScaleSeconds times(ScaleSeconds seconds, double factor) {
 
 }  // namespace
 
-Scale::Scale(const Request& request, const Machine& machine) : request_(request), machine_(machine) {
+Scale::Scale(const Request& request, const Machine& machine) : request_(request) {
   facts_.bandwidth_is_told = request.storage_bandwidth > 0;
   facts_.storage_bandwidth =
       facts_.bandwidth_is_told ? request.storage_bandwidth : request.nodes_in_use() / machine.known.byte;
@@ -72,7 +72,7 @@ ScaleSeconds Scale::run(tw_sim_access access, double shrunk) const {
 ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_turn) {
   const double bytes_of_rank = static_cast<double>(request_.bytes) / request_.movers();
   const double piece = std::max(1.0, bytes_of_rank / std::max(1.0, runs_of_rank));
-  const double room = static_cast<double>(std::min(kMostOfTask, kMostBytes / facts_.simulated_tasks));
+  const auto room = static_cast<double>(std::min(kMostOfTask, kMostBytes / facts_.simulated_tasks));
   const double shrunk = std::clamp(room / 2 / piece, kLeastShrunk, 1.0);
   const double simulated_piece = std::max(1.0, std::floor(std::min(piece * shrunk, room / 2)));
   tw_sim_access access = {};
@@ -84,8 +84,8 @@ ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_tu
   access.piece_bytes = static_cast<int64_t>(simulated_piece);
   access.in_turn = std::min(in_turn, facts_.simulated_tasks);
   const double all_pieces = std::max(1.0, bytes_of_rank * shrunk / simulated_piece);
-  const double fitting =
-      std::min(std::floor(room / simulated_piece), static_cast<double>(kMostPieces / facts_.simulated_tasks));
+  const int64_t most_of_task = kMostPieces / facts_.simulated_tasks;
+  const double fitting = std::min(std::floor(room / simulated_piece), static_cast<double>(most_of_task));
   access.pieces = static_cast<int64_t>(std::clamp(fitting, 1.0, std::ceil(all_pieces)));
   ScaleSeconds result = run(access, shrunk);
   const auto many = static_cast<double>(access.pieces);

@@ -40,7 +40,6 @@ class Scale {
   ScaleSeconds run(tw_sim_access access, double shrunk) const;
 
   const Request& request_;
-  const Machine& machine_;
   tw_sim_machine costs_ = {};
   ScaleFacts facts_;
   std::map<std::tuple<tw_sim_way, int64_t, int64_t>, ScaleSeconds> known_;
