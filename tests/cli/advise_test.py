@@ -192,6 +192,10 @@ class Advise(CliTest):
         out = self.advise("--ranks", "2", "--bytes", "256MiB", "--grid", "1x2", "--no-code")[0].decode()
         self.assertIn("on the 2 cells that it was made of the model erred by 17 % (median)", out)
         self.assertIn("within 17 % of it, which is no difference to the model: tw-multifile", out)
+        profile["file_systems"][0]["methods"]["median_error"] = 0.01  # on others it errs by more
+        profile["file_systems"][0]["methods"]["tw-multifile"]["write"]["shared_byte"] = 2.1e-10
+        self.keep(*profile["file_systems"])
+        self.assertEqual(self.advise_json("--ranks", "2", "--bytes", "256MiB", "--grid", "1x2")["ties"], ["tw-multifile"])
 
     def test_sizes_beyond_those_that_were_measured_are_told(self):
         self.keep_methods()

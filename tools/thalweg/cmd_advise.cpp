@@ -149,7 +149,7 @@ int advise_on(const Options& options, const Common& common) {
     put(fmt::format("{}\n", advice.choices.front().method->id));
     return kFine;
   }
-  print_advice(advice, request, machine);
+  print_advice(advice, request);
   if (!options.no_code) print_code(skeleton_of(advice.choices.front().method->id, request.language, request.phase));
   return kFine;
 }

@@ -13,6 +13,8 @@ namespace tool {
 namespace {
 
 constexpr double kWorthNaming = 0.05;  // of the whole time
+// On the cells that a model was made of it is better than on others.
+constexpr double kLeastTie = 0.1;
 
 bool is_level(const methods::MethodInfo& method, char level) {
   return method.id.starts_with("mpiio-") && method.id.back() == level;
@@ -222,9 +224,9 @@ Advice advise(const Request& request, const Machine& machine) {
   const auto whole = std::ranges::find_if(
       advice.choices, [](const Choice& choice) { return choice.method->outcome == methods::Outcome::global_array; });
   if (whole != advice.choices.end()) advice.one_array = &*whole;
+  advice.tie = std::max(kLeastTie, machine.calibration.median_error);
   for (const Choice& choice : advice.choices | std::views::drop(1))
-    if (choice.seconds <= advice.choices.front().seconds * (1 + machine.calibration.median_error))
-      advice.ties.push_back(&choice);
+    if (choice.seconds <= advice.choices.front().seconds * (1 + advice.tie)) advice.ties.push_back(&choice);
   advice.notes = notes_of(request, machine, adviser.node(), adviser.facts());
   return advice;
 }

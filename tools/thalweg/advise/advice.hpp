@@ -38,7 +38,8 @@ struct Advice {
   std::vector<Ruled> out;
   std::vector<std::string> notes;     // on all of it: what was assumed
   const Choice* one_array = nullptr;  // the quickest that leaves the array in its order as one file; null: none does
-  std::vector<const Choice*> ties;    // as quick as the first, as far as the model can tell
+  double tie = 0;                     // relative: what is not further from the first is as quick to the model
+  std::vector<const Choice*> ties;    // these, without the first
 };
 
 // Throws Failure: nothing is left to choose from.

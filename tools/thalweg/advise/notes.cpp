@@ -26,7 +26,7 @@ void note_origin(const Request& request, const Machine& machine, Notes& notes) {
         "with 'thalweg advise --from FILE'");
   } else {
     notes.push_back(
-        fmt::format("on the {} that it was made of the model erred by {:.0f} % (median){}",
+        fmt::format("on the {} that it was made of the model erred by {:.0f} % (median), on others by more{}",
                     count_text(static_cast<int64_t>(made.cells.size()), "cell"), 100 * made.median_error,
                     request.nodes > 1 ? "; how wrong the simulation of more nodes is nobody measured" : ""));
   }

@@ -60,15 +60,15 @@ void print_warnings(const Advice& advice) {
   for (const auto& [text, ids] : said) put(fmt::format("  {}: {}\n", fmt::join(ids, ", "), text));
 }
 
-void print_conclusion(const Advice& advice, const Request& request, const Machine& machine) {
+void print_conclusion(const Advice& advice, const Request& request) {
   const Choice& best = advice.choices.front();
   put(fmt::format("\nuse: {} ({})\n", best.method->title, best.method->id));
   std::vector<std::string_view> ties;
   ties.reserve(advice.ties.size());
   for (const Choice* tie : advice.ties) ties.push_back(tie->method->id);
   if (!ties.empty())
-    put(fmt::format("within {:.0f} % of it, which is no difference to the model: {}\n",
-                    100 * machine.calibration.median_error, fmt::join(ties, ", ")));
+    put(fmt::format("within {:.0f} % of it, which is no difference to the model: {}\n", 100 * advice.tie,
+                    fmt::join(ties, ", ")));
   if (request.is_array() && advice.one_array != nullptr && advice.one_array != &best)
     put(fmt::format("for one file that is the array: {} ({}), {:.2f} times as long\n", advice.one_array->method->title,
                     advice.one_array->method->id, advice.one_array->seconds / best.seconds));
@@ -110,13 +110,13 @@ Json json_of(const Advice& advice, const Request& request, const Machine& machin
   return result;
 }
 
-void print_advice(const Advice& advice, const Request& request, const Machine& machine) {
+void print_advice(const Advice& advice, const Request& request) {
   put(headline(advice, request));
   for (const std::string& note : advice.notes) put(fmt::format("  {}\n", note));
   put("\n");
   print_choices(advice);
   print_warnings(advice);
-  print_conclusion(advice, request, machine);
+  print_conclusion(advice, request);
 }
 
 void print_code(const Skeleton& code) {

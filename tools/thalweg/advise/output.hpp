@@ -8,7 +8,7 @@
 namespace tool {
 
 Json json_of(const Advice& advice, const Request& request, const Machine& machine);
-void print_advice(const Advice& advice, const Request& request, const Machine& machine);
+void print_advice(const Advice& advice, const Request& request);
 void print_code(const Skeleton& code);
 
 Json json_of(const ValidationSummary& sum);
