@@ -71,10 +71,9 @@ class StoredFile {
 };
 
 struct StorageInfo {
-  std::uint32_t block_bytes = 4096;       // preferred I/O block of the file system, power of two
-  std::uint32_t direct_io_alignment = 0;  // 0: direct I/O unknown or not possible
-  std::string kind = "unknown";           // "ext4", "xfs", "tmpfs", "lustre", ...
-  std::string identity;                   // the same for all files of one file system, and for no other; "": not known
+  std::uint32_t block_bytes = 4096;  // preferred I/O block of the file system, power of two
+  std::string kind = "unknown";      // "ext4", "xfs", "tmpfs", "lustre", ...
+  std::string identity;              // the same for all files of one file system, and for no other; "": not known
   std::uint64_t largest_file_bytes = (1ull << 63) - 1;
   std::uint64_t capacity_bytes = (1ull << 63) - 1;  // of the whole file system, full or not
 };
@@ -94,8 +93,11 @@ class Backend {
   virtual Result<bool> exists(const std::string& path) = 0;
   virtual Status sync_directory_of(const std::string& path) = 0;
   virtual Result<StorageInfo> describe(const std::string& path) = 0;  // of the file system that holds or will hold path
-  // Of the file system of an open file of this backend; its direct_io_alignment may be left out: the file tells.
+  // Of the file system of an open file of this backend.
   virtual Result<StorageInfo> describe_open(StoredFile& file) { return describe(file.path()); }
+  // What direct transfers of a file that is or could be at `path` must be aligned to; 0: there are none, or nobody
+  // knows. An open file knows it better.
+  virtual std::uint32_t direct_alignment_at(const std::string& /*path*/) { return 0; }
   // What writing takes where `path` lies, tried out now; none: that cannot be tried.
   virtual std::optional<MeasuredWrites> measure_writes(const std::string& /*path*/) { return std::nullopt; }
   virtual const char* name() const = 0;

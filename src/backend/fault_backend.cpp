@@ -202,6 +202,11 @@ Result<StorageInfo> FaultBackend::describe(const std::string& path) {
   return got;
 }
 
+std::uint32_t FaultBackend::direct_alignment_at(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  return script_.direct_alignment.value_or(wrapped_->direct_alignment_at(path));
+}
+
 void FaultBackend::kill(Death death, std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
   if (!dead_) (void)finish_death(death, seed);

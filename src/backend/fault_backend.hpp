@@ -93,6 +93,7 @@ class FaultBackend final : public Backend {
   Result<bool> exists(const std::string& path) override;
   Status sync_directory_of(const std::string& path) override;
   Result<StorageInfo> describe(const std::string& path) override;
+  std::uint32_t direct_alignment_at(const std::string& path) override;
   const char* name() const override { return "fault"; }
 
   // Starts over with another script: counts are zero, nobody is dead. Files opened before stay usable.

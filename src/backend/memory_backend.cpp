@@ -296,9 +296,9 @@ class MemoryBackend final : public Backend {
   Result<StorageInfo> describe(const std::string&) override {
     StorageInfo info;
     info.kind = "memory";
-    info.direct_io_alignment = kDirectAlignment;
     return info;
   }
+  std::uint32_t direct_alignment_at(const std::string&) override { return kDirectAlignment; }
   const char* name() const override { return "memory"; }
 
  private:

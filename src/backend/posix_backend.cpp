@@ -222,8 +222,7 @@ std::optional<MeasuredWrites> measured_writes(const std::string& folder) {
 }
 
 StorageInfo as_storage(const FilesystemInfo& info) {
-  return StorageInfo{info.block_bytes, info.direct_io_alignment, info.kind,
-                     info.identity,    info.largest_file_bytes,  info.capacity_bytes};
+  return StorageInfo{info.block_bytes, info.kind, info.identity, info.largest_file_bytes, info.capacity_bytes};
 }
 
 class PosixBackend final : public Backend {
@@ -248,6 +247,7 @@ class PosixBackend final : public Backend {
     TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info_of(descriptor, file.path()));
     return as_storage(info);
   }
+  std::uint32_t direct_alignment_at(const std::string& path) override { return direct_io_alignment_at(path); }
   std::optional<MeasuredWrites> measure_writes(const std::string& path) override {
     return measured_writes(folder_of(path));
   }

@@ -124,6 +124,7 @@ class SimBackend final : public Backend {
     info.block_bytes = static_cast<std::uint32_t>(client_->storage().costs_.stripe_bytes);
     return info;
   }
+  std::uint32_t direct_alignment_at(const std::string& path) override { return inner().direct_alignment_at(path); }
   const char* name() const override { return "sim"; }
 
  private:

@@ -71,8 +71,8 @@ tw_status tw_storage_direct_alignment(const char* path, int64_t* bytes) {
   return guarded([&]() -> Status {
     if (path == nullptr) return null_argument("tw_storage_direct_alignment", "path");
     if (bytes == nullptr) return null_argument("tw_storage_direct_alignment", "bytes");
-    TW_ASSIGN_OR_RETURN(const StorageInfo storage, posix_backend()->describe(path));
-    *bytes = storage.direct_io_alignment;
+    TW_RETURN_IF_ERROR(posix_backend()->describe(path).status());
+    *bytes = posix_backend()->direct_alignment_at(path);
     return {};
   });
 }

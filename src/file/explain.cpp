@@ -37,20 +37,20 @@ bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint6
          range <= kMostOffset;
 }
 
-std::string way_of(const Strategy& strategy, const Plan& plan, const StorageInfo& storage, bool wanted, bool meet) {
+std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t alignment, bool wanted, bool meet) {
   if (plan.past_cache)
     return "past the page cache, " + std::to_string(strategy.queue_depth) + " transfers of " +
            std::to_string(strategy.transfer_bytes) + " bytes in flight per worker";
   if (!wanted) return "through the page cache";
-  if (storage.direct_io_alignment == 0) return "through the page cache: this file system has no direct I/O";
+  if (alignment == 0) return "through the page cache: this file system has no direct I/O";
   if (plan.method == Method::naive) return "through the page cache, as the method 'naive' always goes";
   if (meet) return "through the page cache: tasks write parts of the same blocks";
   return "through the page cache: direct I/O would be slower for this access";
 }
 
 // By default the tasks lie by these numbers too.
-bool in_whole_blocks(const RegularAccess& access, const StorageInfo& storage) {
-  const std::uint64_t block = std::max<std::uint64_t>(storage.direct_io_alignment, kCachePage);
+bool in_whole_blocks(const RegularAccess& access, std::uint32_t alignment) {
+  const std::uint64_t block = std::max<std::uint64_t>(alignment, kCachePage);
   return access.bytes % block == 0 && access.stride % block == 0 && access.task_distance % block == 0;
 }
 
@@ -110,13 +110,14 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   if (access.processes > 1)
     input.most_aggregators = static_cast<std::size_t>(std::min<std::uint64_t>(access.processes, kAggregatorsOfNode));
   const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
-  const bool possible = storage.direct_io_alignment > 0;
-  const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, storage)});
+  const std::uint32_t alignment = backend.direct_alignment_at(path);
+  const bool possible = alignment > 0;
+  const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, alignment)});
   const bool meet = !plan.past_cache && plan_access(strategy, input, {possible, true}).past_cache;
   std::string text = "storage: " + storage.kind + " '" + storage.identity + "', " + source_of(storage) + "\n";
   text += std::string(access.direction == Direction::read ? "read" : "write") + ": " +
           describe(input.pattern, input.tasks) + "\n";
-  text += "way: " + way_of(strategy, plan, storage, wanted, meet) + "\n";
+  text += "way: " + way_of(strategy, plan, alignment, wanted, meet) + "\n";
   text += "plan: " + describe(plan) + "\n";
   return text;
 }

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <random>
 
-#include "base/endian.hpp"
 #include "base/size_units.hpp"
 #include "file/slab_plan.hpp"
+#include "os/random_bytes.hpp"
 
 namespace thalweg {
 
@@ -117,9 +116,7 @@ std::uint64_t usual_chunk(const WritePlanInput& input) {
 
 format::FileIdentity new_identity() {
   format::FileIdentity id;
-  std::random_device random;
-  for (std::size_t i = 0; i < id.uuid.size(); i += 4)
-    store_le(std::as_writable_bytes(std::span(id.uuid)).subspan(i), std::uint32_t{random()});
+  fill_with_random(std::as_writable_bytes(std::span(id.uuid)));
   id.uuid[6] = static_cast<std::uint8_t>((id.uuid[6] & 0x0F) | 0x40);  // RFC 9562, version 4
   id.uuid[8] = static_cast<std::uint8_t>((id.uuid[8] & 0x3F) | 0x80);
   return id;

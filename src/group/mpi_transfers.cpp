@@ -17,15 +17,45 @@ namespace {
 
 std::atomic<bool> crowded{false};
 
+// Whether others want the core of this thread, as far as its yields tell: one that takes long gave it to somebody.
+class OwnCore {
+ public:
+  void yield() {
+    const auto begin = Clock::now();
+    yield_core();
+    if (Clock::now() - begin > kSwitch) {
+      wanted_ = kRemembered;
+    } else if (wanted_ > 0) {
+      --wanted_;
+    }
+  }
+  bool is_quiet() const { return wanted_ == 0; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kSwitch{50};
+  static constexpr unsigned kRemembered = 10'000;  // yields
+  unsigned wanted_ = 0;
+};
+
 // Ranks may outnumber cores, so a waiting one gives its core away: at once to whoever is ready, after a while for good,
-// and much sooner where they do. MPI moves data, and the many steps of a collective, only while it is called: hence the
-// short limit of a sleep.
+// and much sooner where they do. Where nobody else wants the core that while is a millisecond: a sleep of 1 us takes
+// 80, longer than most waits. MPI moves data, and the many steps of a collective, only while it is called: hence the
+// short limit of a sleep, and the looks between two of them.
 void wait_a_little(unsigned fruitless_rounds, unsigned patience) {
   constexpr unsigned kLongestSleepUs = 200;
   constexpr unsigned kCrowd = 16;
-  if (crowded.load(std::memory_order_relaxed)) patience /= kCrowd;
-  if (fruitless_rounds < patience) return yield_core();
-  sleep_for(std::chrono::microseconds(std::min(fruitless_rounds - patience + 1, kLongestSleepUs)));
+  constexpr unsigned kQuiet = 1500;
+  constexpr unsigned kLooks = 8;
+  [[gnu::tls_model("initial-exec")]] static thread_local OwnCore core;
+  const bool crowd = crowded.load(std::memory_order_relaxed);
+  const bool quiet = !crowd && core.is_quiet();
+  if (crowd) patience /= kCrowd;
+  if (quiet) patience = std::max(patience, kQuiet);
+  if (fruitless_rounds < patience) return core.yield();
+  const unsigned late = fruitless_rounds - patience;
+  if (quiet && late % kLooks != 0) return core.yield();
+  sleep_for(std::chrono::microseconds(std::min(late / (quiet ? kLooks : 1) + 1, kLongestSleepUs)));
 }
 
 struct Polled {

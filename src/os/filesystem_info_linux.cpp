@@ -65,7 +65,7 @@ std::uint64_t largest_file(const std::string& kind, std::uint64_t block_bytes) {
 
 // Newer kernels tell the alignment of direct I/O; older headers lack the names. The 256 bytes of struct statx are fixed
 // by the kernel's interface, so the numbers serve with any header.
-std::uint32_t direct_io_alignment_at(int folder_fd, const char* path, int flags) {
+std::uint32_t told_alignment(int folder_fd, const char* path, int flags) {
   constexpr unsigned ask_direct_io = 0x2000;  // STATX_DIOALIGN
   constexpr std::size_t memory_at = 152, offset_at = 156;
   struct statx found {};
@@ -77,13 +77,6 @@ std::uint32_t direct_io_alignment_at(int folder_fd, const char* path, int flags)
   std::memcpy(&memory, bytes.data() + memory_at, sizeof memory);
   std::memcpy(&offset, bytes.data() + offset_at, sizeof offset);
   return memory == 0 || offset == 0 ? 0 : std::max(memory, offset);
-}
-
-// Kernels tell it of regular files only: a nameless one stands in for a file that does not exist yet.
-std::uint32_t direct_io_alignment(const std::string& path, bool is_file) {
-  if (is_file) return direct_io_alignment_at(AT_FDCWD, path.c_str(), 0);
-  const FileDescriptor nameless(::open(folder_of(path).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  return nameless.is_open() ? direct_io_alignment_of(nameless) : 0;
 }
 
 FilesystemInfo info_from(const struct stat& status, const struct statfs& system) {
@@ -104,7 +97,17 @@ FilesystemInfo info_from(const struct stat& status, const struct statfs& system)
 }  // namespace
 
 std::uint32_t direct_io_alignment_of(const FileDescriptor& file) {
-  return direct_io_alignment_at(file.get(), "", AT_EMPTY_PATH);
+  return told_alignment(file.get(), "", AT_EMPTY_PATH);
+}
+
+// Kernels tell it of regular files only: a nameless one stands in for a file that does not exist yet.
+std::uint32_t direct_io_alignment_at(const std::string& path) {
+  struct stat status;
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISREG(status.st_mode)) return told_alignment(AT_FDCWD, path.c_str(), 0);
+  const std::string folder = exists && S_ISDIR(status.st_mode) ? path : folder_of(path);
+  const FileDescriptor nameless(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  return nameless.is_open() ? direct_io_alignment_of(nameless) : 0;
 }
 
 Result<FilesystemInfo> filesystem_info(const std::string& path) {
@@ -117,9 +120,7 @@ Result<FilesystemInfo> filesystem_info(const std::string& path) {
     if (err == ENOENT) return Status::error(Code::not_found, "there is no folder '" + place + "'", err);
     return os_error(err, "cannot tell the file system of '" + place + "'");
   }
-  FilesystemInfo info = info_from(status, system);
-  info.direct_io_alignment = direct_io_alignment(path, exists && S_ISREG(status.st_mode));
-  return info;
+  return info_from(status, system);
 }
 
 Result<FilesystemInfo> filesystem_info_of(int file, const std::string& path) {

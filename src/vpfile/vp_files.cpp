@@ -1,10 +1,10 @@
 #include "vpfile/vp_files.hpp"
 
 #include <array>
-#include <random>
 #include <string>
 
 #include "format/vpfile_directory.hpp"
+#include "os/random_bytes.hpp"
 
 namespace thalweg {
 
@@ -36,8 +36,7 @@ Status remove_all_beside(Backend& backend, const std::string& path) {
 
 format::VpIdentity new_vp_identity() {
   format::VpIdentity id;
-  std::random_device random;
-  for (std::byte& byte : id) byte = static_cast<std::byte>(random() & 0xFF);
+  fill_with_random(id);
   return id;
 }
 

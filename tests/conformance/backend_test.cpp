@@ -202,7 +202,7 @@ TEST_P(BackendConformance, DescribesItsStorageBeforeAndAfterTheFileExists) {
     ASSERT_TRUE(info.has_value()) << info.error().message();
     const std::uint32_t block = info.value().block_bytes;
     EXPECT_TRUE(block >= 512 && block <= (1u << 26) && (block & (block - 1)) == 0) << block;
-    const std::uint32_t direct = info.value().direct_io_alignment;
+    const std::uint32_t direct = backend_->direct_alignment_at(path());
     EXPECT_EQ(direct & (direct - 1), 0u) << direct;
     EXPECT_FALSE(info.value().kind.empty());
     EXPECT_GT(info.value().largest_file_bytes, 1u << 31);

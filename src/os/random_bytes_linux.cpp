@@ -1,0 +1,23 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "os/random_bytes.hpp"
+
+namespace thalweg {
+
+// Not std::random_device at once: it asks the processor what it is, which takes 50 us in a virtual machine.
+void fill_with_random(std::span<std::byte> bytes) {
+  constexpr std::size_t most = 256;  // of one call
+  while (!bytes.empty()) {
+    const auto part = bytes.first(std::min(bytes.size(), most));
+    if (::getentropy(part.data(), part.size()) != 0) break;
+    bytes = bytes.subspan(part.size());
+  }
+  if (bytes.empty()) return;
+  std::random_device random;
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random() & 0xFF);
+}
+
+}  // namespace thalweg
