@@ -113,12 +113,12 @@ Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, Placed
 Op<Outcome> PlainFile::access(Access access) {
   const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
   if (!view_.concerns(access)) {
-    const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
-    return access_all(*group_, shared_.get(), std::move(access), ticket, io);
+    const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), access);
+    return access_all(*groups_.own, shared_.get(), std::move(access), ticket, io);
   }
   PlacedAccess what = view_.place(std::move(access));
-  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), what.access);
-  return access_placed(*group_, shared_, std::move(what), ticket, io);
+  const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), what.access);
+  return access_placed(*groups_.own, shared_, std::move(what), ticket, io);
 }
 
 std::shared_ptr<Request> PlainFile::request(Access access) {

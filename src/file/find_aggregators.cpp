@@ -12,6 +12,13 @@
 
 namespace thalweg {
 
+// Tasks that lead no process keep no more than that they were found.
+struct FoundAggregators {
+  std::size_t wanted = 0;  // by hint, on which it depends
+  bool lasts = true;       // false: another time more may be reached
+  Helpers helpers;
+};
+
 namespace {
 
 constexpr std::int64_t kMostNodes = 256;  // that have aggregators: 2 KiB on each task while they are looked for
@@ -19,13 +26,7 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 using Aggregators = std::vector<Aggregator>;
 
-// What is kept with the group. Tasks that lead no process keep no more than that it was found.
-struct Found {
-  std::size_t wanted = 0;  // by hint, on which it depends
-  bool lasts = true;       // false: another time more may be reached
-  Helpers helpers;
-};
-constexpr char kFoundKey = 0;  // its address says that the group keeps a Found
+using Found = FoundAggregators;
 
 bool is_among(const Aggregators& some, TaskRank rank) {
   return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
@@ -177,21 +178,21 @@ Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found)
 
 }  // namespace
 
-Op<Status> find_aggregators(Group& group, SharedFile& file) {
+Op<Status> find_aggregators(Group& group, SharedFile& file, std::shared_ptr<const FoundAggregators>& known) {
   const Place place = group.place();
   if (place.processes == 1 || relays_messages(group)) co_return Status{};
   const std::size_t wanted = file.strategy.aggregators;  // that of task 0
   const bool leads = group.rank() == place.process_leader;
-  auto known = std::static_pointer_cast<const Found>(group.kept(&kFoundKey));
-  if (known == nullptr || known->wanted != wanted) {
+  std::shared_ptr<const Found> here = known;
+  if (here == nullptr || here->wanted != wanted) {
     std::shared_ptr<Found> found;
     const Status status = co_await look(group, wanted, found);
     if (!status.ok()) co_return status;
     if (!leads) found->helpers = {};
-    if (found->lasts) group.keep(&kFoundKey, found);
-    known = std::move(found);
+    if (found->lasts) known = found;
+    here = std::move(found);
   }
-  if (leads) file.helpers = std::shared_ptr<const Helpers>(known, &known->helpers);
+  if (leads) file.helpers = std::shared_ptr<const Helpers>(here, &here->helpers);
   co_return Status{};
 }
 

@@ -1,7 +1,10 @@
 // Which tasks of the group that opens a file may aggregate for all, and whether they reach the memory of their nodes.
 #pragma once
 
+#include <memory>
+
 #include "engine/shared_file.hpp"
+#include "file/kept_of_group.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
@@ -11,7 +14,7 @@ inline constexpr std::int64_t kAggregatorsOfNode = 4;
 
 // Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
 // each process. Groups of one process need none, and where all messages pass through one task there are none. What is
-// found is kept with the group, so that only its first open, and one with another hint, costs meetings.
-Op<Status> find_aggregators(Group& group, SharedFile& file);
+// found goes to `known`, which saves the meetings of the next time, unless the hint is another one.
+Op<Status> find_aggregators(Group& group, SharedFile& file, std::shared_ptr<const FoundAggregators>& known);
 
 }  // namespace thalweg

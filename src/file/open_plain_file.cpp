@@ -10,8 +10,11 @@
 #include "file/plain_file.hpp"
 #include "file/strategy.hpp"
 #include "group/agree.hpp"
+#include "group/relaying.hpp"
 
 namespace thalweg {
+
+namespace {
 
 // What a process has of a file that it opens.
 struct Opened {
@@ -20,7 +23,9 @@ struct Opened {
   bool wrong_hints = false;  // that is why there is no file
 };
 
-namespace {
+// Others make them without a meeting, or give them to the user's functions, who are to get them back when the file is
+// closed.
+bool leaves_groups(const Group& group) { return group.place().processes > 1 && !relays_messages(group); }
 
 bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
 
@@ -52,7 +57,17 @@ struct Opening {
   bool first = false;              // task 0, whose hints and strategy are those of all
   Told told;                       // by task 0
   std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
+  std::shared_ptr<KeptOfGroup> kept;
+  FileGroups spare;  // in the end only if all tasks have these
 
+  Opening() = default;
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+  ~Opening() { give_back(); }
+  Status begin(Group& group);
+  void give_back() noexcept {
+    if (spare.number >= 0) kept->leave(std::exchange(spare, {}));
+  }
   void open_here();
   void open_first();
   std::shared_ptr<void> take_or_open();
@@ -93,6 +108,13 @@ Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const Fi
     file->position.settle(file->position.draw(), size);
   }
   return file;
+}
+
+Status Opening::begin(Group& group) {
+  opened = std::make_shared<Opened>();
+  kept = KeptOfGroup::of(group);
+  if (leaves_groups(group)) spare = kept->take_spare();
+  return {};
 }
 
 void Opening::open_here() {
@@ -200,13 +222,16 @@ Op<Status> hear_task_0(Group& group, Told& told) {
 
 // Of several processes: one reduction, and where a task failed another one to say why. Nodes may differ in what direct
 // transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are powers of
-// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does.
-Op<Status> plan_alike(Group& group, const Opened& opened) {
+// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does. And
+// groups that a file has left serve again if all tasks have the same.
+Op<Status> plan_alike(Group& group, const Opened& opened, Opening& opening) {
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
   const bool leads = group.rank() == group.place().process_leader;
   const bool good = opened.status.ok();
-  std::vector<std::int64_t> worst(3);
+  std::vector<std::int64_t> worst(5);
   worst[0] = good ? 0 : 1;
+  worst[3] = opening.spare.number;
+  worst[4] = ~opening.spare.number;
   if (good && leads) {
     const std::uint32_t alignment = wanted_alignment(*opened.file);
     worst[1] = alignment == 0 ? kNone : alignment;
@@ -220,6 +245,7 @@ Op<Status> plan_alike(Group& group, const Opened& opened) {
     set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
     if (all[2] != 0) opened.file->strategy.sieve_writes = false;
   }
+  if (all[3] != ~all[4]) opening.give_back();
   co_return Status{};
 }
 
@@ -238,7 +264,7 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
   auto here = co_await group.share_in_process(std::move(open_or_take));
   if (!here.has_value()) co_return here.error();
   opened = std::static_pointer_cast<Opened>(std::move(here).value());
-  if (!opening.one_process) co_return co_await plan_alike(group, *opened);
+  if (!opening.one_process) co_return co_await plan_alike(group, *opened, opening);
   if (opened->file != nullptr) co_return Status{};  // all see that
   co_return co_await failure_of_task_0(group, opening.how, opened->status, opened->wrong_hints);
 }
@@ -250,7 +276,8 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   std::unique_ptr<PlainFile> file;
   Status status = how.status;
   if (status.ok()) status = or_out_of_memory([&] { return check_flags(how); });
-  if (status.ok()) status = or_out_of_memory([&] { return make_empty(opening.opened, file); });
+  if (status.ok()) status = or_out_of_memory([&] { return opening.begin(group); });
+  if (status.ok()) status = or_out_of_memory([&] { return make_empty(file); });
   status =
       co_await same_on_all(group, flag_bits(how), hash_of(how.path), std::move(status), "the name or flags of an open");
   if (!status.ok()) co_return status;
@@ -263,29 +290,42 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   std::shared_ptr<Opened> opened;
   status = co_await open_for_all(group, opening, opened);
   if (!status.ok()) co_return status;
-  status = co_await find_aggregators(group, *opened->file);
+  status = co_await find_aggregators(group, *opened->file, opening.kept->aggregators);
   if (!status.ok()) co_return status;
 
   file->shared_ = opened->file;
-  auto copy = co_await group.duplicate();
-  if (!copy.has_value()) co_return copy.error();
-  file->group_ = std::move(copy).value();
-  for (const std::shared_ptr<Lane>& lane : file->lanes_) {
-    auto own = co_await group.duplicate();
-    if (!own.has_value()) co_return own.error();
-    const Status had = or_out_of_memory([&] {
-      lane->group = std::move(own).value();
-      return Status{};
-    });
-    if (status.ok()) status = had;
-  }
-  status = co_await agree(group, std::move(status));
+  file->kept_ = opening.kept;
+  FileGroups spare = std::exchange(opening.spare, {});
+  status = co_await find_groups(group, *file, std::move(spare));
   if (!status.ok()) co_return status;
   co_return file;
 }
 
-Status PlainFile::make_empty(std::shared_ptr<Opened>& opened, std::unique_ptr<PlainFile>& file) {
-  opened = std::make_shared<Opened>();
+Op<Status> PlainFile::find_groups(Group& group, PlainFile& file, FileGroups spare) {
+  FileGroups& groups = file.groups_;
+  if (spare.number >= 0) {
+    groups = std::move(spare);
+    for (std::size_t i = 0; i < kLanes; ++i) file.lanes_[i]->group = groups.lanes[i];
+    if (group.place().processes == group.size()) co_return Status{};
+    co_return co_await group.barrier();  // what leaders of processes have written of the file all their tasks see
+  }
+  Status status;
+  for (std::size_t i = 0; i <= kLanes; ++i) {
+    auto made = co_await group.duplicate();
+    if (!made.has_value()) co_return made.error();
+    const Status had = or_out_of_memory([&] {
+      (i == 0 ? groups.own : groups.lanes[i - 1]) = std::move(made).value();
+      return Status{};
+    });
+    if (status.ok()) status = had;
+  }
+  for (std::size_t i = 0; i < kLanes; ++i) file.lanes_[i]->group = groups.lanes[i];
+  status = co_await agree(group, std::move(status));
+  if (status.ok() && leaves_groups(group)) groups.number = file.kept_.lock()->next_number();
+  co_return status;
+}
+
+Status PlainFile::make_empty(std::unique_ptr<PlainFile>& file) {
   file.reset(new PlainFile);
   for (std::size_t i = 0; i < kLanes; ++i) file->lanes_.push_back(std::make_shared<Lane>());
   return {};

@@ -44,40 +44,42 @@ struct Quiet {
 
 // When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
 Op<Status> PlainFile::close() {
-  Status status = co_await group_->barrier();
-  Quiet quiet{*group_, *shared_};  // all tasks: nobody else may advance the requests of some
+  Status status = co_await groups_.own->barrier();
+  Quiet quiet{*groups_.own, *shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
-  if (group_->rank() == group_->place().process_leader) {
+  if (groups_.own->rank() == groups_.own->place().process_leader) {
     Status closed = shared_->stored->close();
     if (status.ok()) status = std::move(closed);
   }
-  co_return co_await agree(*group_, std::move(status));
+  status = co_await agree(*groups_.own, std::move(status));
+  if (const auto kept = kept_.lock(); kept != nullptr && status.ok()) kept->leave(groups_);
+  co_return status;
 }
 
 Op<Status> PlainFile::once(Status mine, bool changes, std::function<Status(StoredFile&)> action) {
   if (mine.ok() && changes) mine = check_mode(*shared_, Direction::write);
-  Status status = co_await agree(*group_, std::move(mine));
+  Status status = co_await agree(*groups_.own, std::move(mine));
   if (!status.ok()) co_return status;
-  if (group_->rank() == 0) status = action(*shared_->stored);
-  co_return co_await agree(*group_, std::move(status));
+  if (groups_.own->rank() == 0) status = action(*shared_->stored);
+  co_return co_await agree(*groups_.own, std::move(status));
 }
 
 Op<Result<std::uint64_t>> PlainFile::size() {
   std::uint64_t bytes = 0;
   Status status;
-  if (group_->rank() == 0) {
+  if (groups_.own->rank() == 0) {
     auto found = shared_->stored->size();
     status = found.status();
     if (found.has_value()) bytes = found.value();
   }
-  Agreement agreed = co_await agree_on_largest(*group_, std::move(status), static_cast<std::int64_t>(bytes));
+  Agreement agreed = co_await agree_on_largest(*groups_.own, std::move(status), static_cast<std::int64_t>(bytes));
   if (!agreed.status.ok()) co_return std::move(agreed.status);
   co_return static_cast<std::uint64_t>(agreed.largest);
 }
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
   const auto number = static_cast<std::int64_t>(bytes);
-  Status same = co_await same_on_all(*group_, number, 0, std::move(mine), "the sizes of a truncate");
+  Status same = co_await same_on_all(*groups_.own, number, 0, std::move(mine), "the sizes of a truncate");
   std::function<Status(StoredFile&)> action = [bytes](StoredFile& stored) { return stored.truncate(bytes); };
   if (!same.ok()) co_return same;
   co_return co_await once(std::move(same), true, std::move(action));
@@ -86,28 +88,28 @@ Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
 Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine) {
   const auto from = static_cast<std::int64_t>(offset);
   const auto number = static_cast<std::int64_t>(bytes);
-  Status same = co_await same_on_all(*group_, from, number, std::move(mine), "the ranges of a preallocate");
+  Status same = co_await same_on_all(*groups_.own, from, number, std::move(mine), "the ranges of a preallocate");
   std::function<Status(StoredFile&)> action = [=](StoredFile& stored) { return stored.preallocate(offset, bytes); };
   if (!same.ok()) co_return same;
   co_return co_await once(std::move(same), true, std::move(action));
 }
 
 Op<Status> PlainFile::sync() {
-  Status status = co_await group_->barrier();  // all have written
-  if (status.ok() && group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
-  co_return co_await agree(*group_, std::move(status));
+  Status status = co_await groups_.own->barrier();  // all have written
+  if (status.ok() && groups_.own->rank() == groups_.own->place().process_leader) status = shared_->stored->sync();
+  co_return co_await agree(*groups_.own, std::move(status));
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
   if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) mine = bad_whence(whence);
-  Status status = co_await same_on_all(*group_, offset, whence, std::move(mine), "the arguments of a seek");
+  Status status = co_await same_on_all(*groups_.own, offset, whence, std::move(mine), "the arguments of a seek");
   if (!status.ok()) co_return status;
   SharedPosition& position = shared_->position;
   SharedPosition::Ticket ticket = 0;
   std::int64_t target = 0;
-  if (group_->rank() == 0) {
+  if (groups_.own->rank() == 0) {
     ticket = position.draw();
-    TheirTurn turn{*group_, position, ticket};
+    TheirTurn turn{*groups_.own, position, ticket};
     co_await Until{turn.point()};
     std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
     if (whence == SEEK_END) {
@@ -118,7 +120,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
     if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
     position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
   }
-  Agreement agreed = co_await agree_on_largest(*group_, std::move(status), target);
+  Agreement agreed = co_await agree_on_largest(*groups_.own, std::move(status), target);
   if (!agreed.status.ok()) co_return std::move(agreed.status);
   co_return static_cast<std::uint64_t>(agreed.largest);
 }
@@ -154,7 +156,7 @@ Status make_view_or_complain(const SharedFile& file, const View* view, std::uint
 Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Status mine) {
   std::optional<FileView> made;
   if (mine.ok()) mine = make_view_or_complain(*shared_, view, displacement, made);
-  Status status = co_await agree(*group_, std::move(mine));
+  Status status = co_await agree(*groups_.own, std::move(mine));
   if (status.ok()) view_ = std::move(*made);
   co_return status;
 }

@@ -13,6 +13,7 @@
 #include "engine/collective.hpp"
 #include "engine/request.hpp"
 #include "file/file_view.hpp"
+#include "file/kept_of_group.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
@@ -27,15 +28,15 @@ struct PlainOpen {
 };
 
 struct Lane;
-struct Opened;
 
 class PlainFile {
  public:
-  // Collective over `group`, which is duplicated. `hints` are those of task 0.
+  // Collective over `group`, which is duplicated, or has the duplicates still that a closed file has left. `hints` are
+  // those of task 0.
   static Op<Result<std::unique_ptr<PlainFile>>> open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how);
   ~PlainFile();
 
-  Group& group() { return *group_; }
+  Group& group() { return *groups_.own; }
   const std::shared_ptr<SharedFile>& shared() const { return shared_; }
 
   // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
@@ -63,15 +64,19 @@ class PlainFile {
  private:
   // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does
   // not mix, what is on one follows one another. All tasks start them in the same order, so all take the same lane.
-  static constexpr std::size_t kLanes = 4;
+  static constexpr std::size_t kLanes = FileGroups::kLanes;
 
   PlainFile() = default;
   // All memory that opening takes of a task, but that of its groups. May throw std::bad_alloc.
-  static Status make_empty(std::shared_ptr<Opened>& opened, std::unique_ptr<PlainFile>& file);
+  static Status make_empty(std::unique_ptr<PlainFile>& file);
   // Done by task 0, its status that of all.
   Op<Status> once(Status mine, bool changes, std::function<Status(StoredFile&)> action);
 
-  std::unique_ptr<Group> group_;
+  // Those that one task is without are made by all, or taken over from a file that was closed.
+  static Op<Status> find_groups(Group& group, PlainFile& file, FileGroups spare);
+
+  FileGroups groups_;
+  std::weak_ptr<KeptOfGroup> kept_;  // gets them when the file is closed
   std::shared_ptr<SharedFile> shared_;
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::uint64_t n_requests_ = 0;

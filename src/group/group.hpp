@@ -100,15 +100,15 @@ class Group {
   // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
   // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Where it saves a
   // collective, all tasks keep it or none does.
-  void keep(const void* key, std::shared_ptr<const void> found) noexcept {
+  void keep(const void* key, std::shared_ptr<void> found) noexcept {
     key_ = key;
     found_ = std::move(found);
   }
-  std::shared_ptr<const void> kept(const void* key) const noexcept { return key == key_ ? found_ : nullptr; }
+  std::shared_ptr<void> kept(const void* key) const noexcept { return key == key_ ? found_ : nullptr; }
 
  private:
   const void* key_ = nullptr;
-  std::shared_ptr<const void> found_;
+  std::shared_ptr<void> found_;
 };
 
 }  // namespace thalweg

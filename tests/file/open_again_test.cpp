@@ -146,6 +146,140 @@ TEST_F(OpeningAgain, ByAThousandTasks) {
              });
 }
 
+// What a closed file leaves to the next one.
+class SpareGroups : public OpeningAgain {
+ protected:
+  using File = std::unique_ptr<PlainFile>;
+
+  File open_one(Group& group, const std::string& name) const {
+    PlainOpen how = opening("");
+    how.path += name;
+    auto opened = run(PlainFile::open(group, posix_backend(), std::move(how)));
+    EXPECT_TRUE(opened.has_value()) << opened.status().message();
+    return opened.has_value() ? std::move(opened).value() : File();
+  }
+
+  // Its own group, and each lane twice.
+  static void use_all_of(PlainFile& file) {
+    EXPECT_TRUE(run(write_and_read(file, 1)).ok());
+    const auto task = static_cast<std::uint64_t>(file.group().rank());
+    std::string text = text_of(static_cast<int>(task), 2 * FileGroups::kLanes, 2);
+    std::vector<std::shared_ptr<Request>> requests;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      Extent extent{reinterpret_cast<std::byte*>(text.data()) + i, 1, task * text.size() + i};
+      Access access;
+      access.direction = Direction::write;
+      access.extents = {&extent, 1};
+      requests.push_back(file.request(access));
+      start(requests.back(), ProgressMode::at_call);
+    }
+    for (const auto& request : requests) {
+      wait_for(*request);
+      EXPECT_TRUE(request->outcome().status.ok()) << request->outcome().status.message();
+    }
+  }
+
+  static const Group* close(File file) {
+    const Group* const group = &file->group();
+    EXPECT_TRUE(run(file->close()).ok());
+    return group;
+  }
+
+  void on_all(const std::function<void(Group&, int)>& body) const {
+    for (const int threads : {1, 2}) {
+      SCOPED_TRACE(std::to_string(threads) + " threads");
+      on_processes(3, threads, [&](tw_group* group, int task) { body(*group->impl, task); });
+    }
+  }
+};
+
+TEST_F(SpareGroups, ServeTheNextFile) {
+  on_all([&](Group& group, int) {
+    File file = open_one(group, "");
+    const Group* const first = close(std::move(file));
+    for (int i = 0; i < 3; ++i) {
+      file = open_one(group, "");
+      EXPECT_EQ(&file->group(), first);
+      use_all_of(*file);
+      close(std::move(file));
+    }
+  });
+}
+
+TEST_F(SpareGroups, OfTwoFilesAreNotMixed) {
+  on_all([&](Group& group, int) {
+    File one = open_one(group, ".1"), two = open_one(group, ".2");
+    const Group* const later = &two->group();
+    EXPECT_NE(&one->group(), later);
+    use_all_of(*one);
+    use_all_of(*two);
+    close(std::move(two));
+    close(std::move(one));
+    one = open_one(group, ".1");
+    EXPECT_EQ(&one->group(), later);
+    two = open_one(group, ".2");
+    EXPECT_NE(&two->group(), later);
+    use_all_of(*two);
+    use_all_of(*one);
+    close(std::move(one));
+    close(std::move(two));
+  });
+}
+
+// Threads of the program that close files while others open some may leave this behind: some tasks have groups, some
+// have none, or others.
+TEST_F(SpareGroups, ThatNotAllHaveAreNotUsed) {
+  on_all([&](Group& group, int task) {
+    File one = open_one(group, ".1"), two = open_one(group, ".2");
+    const Group *const of_one = &one->group(), *const of_two = &two->group();
+    close(std::move(one));
+    FileGroups first;
+    if (task == 1) first = KeptOfGroup::of(group)->take_spare();
+    one = open_one(group, ".1");  // task 1 has none
+    EXPECT_NE(&one->group(), of_one);
+    use_all_of(*one);
+    close(std::move(two));
+    if (task == 1) {
+      (void)KeptOfGroup::of(group)->take_spare();
+      KeptOfGroup::of(group)->leave(std::move(first));
+    }
+    two = open_one(group, ".2");  // task 1 has other ones
+    EXPECT_NE(&two->group(), of_two);
+    use_all_of(*two);
+    use_all_of(*one);
+    close(std::move(one));
+    const Group* const last = close(std::move(two));
+    one = open_one(group, ".1");
+    EXPECT_EQ(&one->group(), last);
+    use_all_of(*one);
+    close(std::move(one));
+  });
+}
+
+TEST_F(SpareGroups, OfAGroupThatIsGoneGoWithTheFile) {
+  on_all([&](Group& group, int) {
+    auto copy = run(group.duplicate()).value();
+    File file = open_one(*copy, "");
+    copy.reset();
+    use_all_of(*file);
+    close(std::move(file));
+  });
+}
+
+TEST_F(SpareGroups, AreThereStillAfterAnOpenThatFailed) {
+  on_all([&](Group& group, int) {
+    File file = open_one(group, "");
+    const Group* const first = close(std::move(file));
+    PlainOpen how = opening("");
+    how.path += ".absent";
+    how.options.create = false;
+    EXPECT_EQ(run(PlainFile::open(group, posix_backend(), how)).status().code(), Code::not_found);
+    file = open_one(group, "");
+    EXPECT_EQ(&file->group(), first);
+    close(std::move(file));
+  });
+}
+
 // Whichever call of whichever process fails: all hear of it, and the next open goes as if nothing had been.
 TEST_F(OpeningAgain, AfterAnyProcessCouldNot) {
   for (const TaskRank tasks : {2, 3}) {
