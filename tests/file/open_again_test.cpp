@@ -233,14 +233,14 @@ TEST_F(SpareGroups, ThatNotAllHaveAreNotUsed) {
     File one = open_one(group, ".1"), two = open_one(group, ".2");
     const Group *const of_one = &one->group(), *const of_two = &two->group();
     close(std::move(one));
-    FileGroups first;
+    FileGroups first, second;  // held until the end, so that others cannot have their addresses
     if (task == 1) first = KeptOfGroup::of(group)->take_spare();
     one = open_one(group, ".1");  // task 1 has none
     EXPECT_NE(&one->group(), of_one);
     use_all_of(*one);
     close(std::move(two));
     if (task == 1) {
-      (void)KeptOfGroup::of(group)->take_spare();
+      second = KeptOfGroup::of(group)->take_spare();
       KeptOfGroup::of(group)->leave(std::move(first));
     }
     two = open_one(group, ".2");  // task 1 has other ones
