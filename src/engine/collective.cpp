@@ -182,8 +182,11 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
   Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);
   outcome.status = std::move(agreed.status);
-  if (outcome.status.ok())
+  if (outcome.status.ok()) {
     outcome.moved = bytes_below(part.list.extents(), static_cast<std::uint64_t>(-agreed.largest));
+  } else {
+    file.failed.store(true, std::memory_order_relaxed);
+  }
   co_return outcome;
 }
 
@@ -228,6 +231,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosi
   outcome.status = co_await gather(group, part);
   if (!outcome.status.ok()) {
     if (draws) file->position.settle(ticket, part.shown.position);
+    if (file != nullptr) file->failed.store(true, std::memory_order_relaxed);
     co_return outcome;
   }
 

@@ -76,6 +76,7 @@ struct SharedFile {
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeGate writers;
+  std::atomic<bool> failed{false};  // a collective access, so that nobody knows what is still under way in its group
   std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did
 };
 

@@ -1,5 +1,6 @@
 #include "file/kept_of_group.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace thalweg {
@@ -7,13 +8,15 @@ namespace thalweg {
 namespace {
 
 constexpr char kKey = 0;  // its address says that the group keeps a KeptOfGroup
+constexpr int kMostSpare = 32;
+std::atomic<int> n_spare{0};  // of leaders of this process
 
 }  // namespace
 
 std::shared_ptr<KeptOfGroup> KeptOfGroup::of(Group& group) {
   auto kept = std::static_pointer_cast<KeptOfGroup>(group.kept(&kKey));
   if (kept == nullptr) {
-    kept = std::make_shared<KeptOfGroup>();
+    kept = std::make_shared<KeptOfGroup>(group.rank() == group.place().process_leader);
     group.keep(&kKey, kept);
   }
   return kept;
@@ -21,12 +24,19 @@ std::shared_ptr<KeptOfGroup> KeptOfGroup::of(Group& group) {
 
 FileGroups KeptOfGroup::take_spare() {
   const std::lock_guard lock(mutex_);
+  if (leads_ && spare_.number >= 0) n_spare.fetch_sub(1, std::memory_order_relaxed);
   return std::exchange(spare_, {});
 }
 
 void KeptOfGroup::leave(FileGroups groups) noexcept {
   const std::lock_guard lock(mutex_);
-  if (groups.number > spare_.number) std::swap(spare_, groups);
+  if (groups.number <= spare_.number) return;
+  const bool counts = leads_ && spare_.number < 0;
+  if (counts && n_spare.fetch_add(1, std::memory_order_relaxed) >= kMostSpare) {
+    n_spare.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
+  std::swap(spare_, groups);
 }
 
 }  // namespace thalweg

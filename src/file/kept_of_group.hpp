@@ -29,13 +29,22 @@ class KeptOfGroup {
   // May throw std::bad_alloc, the first time.
   static std::shared_ptr<KeptOfGroup> of(Group& group);
 
+  explicit KeptOfGroup(bool leads) : leads_(leads) {}
+  ~KeptOfGroup() { (void)take_spare(); }
+  KeptOfGroup(const KeptOfGroup&) = delete;
+  KeptOfGroup& operator=(const KeptOfGroup&) = delete;
+
   FileGroups take_spare();
-  void leave(FileGroups groups) noexcept;  // of two the one that was made later stays
+  // Nobody may use them from here on. Of two the one that was made later stays. Where 32 groups of this process have
+  // some already they go: MPI has some 2000 communicators. Tasks may free theirs at different times, which no MPI waits
+  // for.
+  void leave(FileGroups groups) noexcept;
   std::int64_t next_number() { return n_made_++; }
 
   std::shared_ptr<const FoundAggregators> aggregators;  // null: they were not looked for yet
 
  private:
+  const bool leads_;  // its process, whose communicators its groups have
   std::int64_t n_made_ = 0;
   std::mutex mutex_;  // of what is below
   FileGroups spare_;

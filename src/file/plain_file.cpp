@@ -11,7 +11,11 @@
 
 namespace thalweg {
 
-PlainFile::~PlainFile() = default;
+// By now nobody uses the groups any more; a collective that failed may have left something in them.
+PlainFile::~PlainFile() {
+  const auto kept = closed_well_ ? kept_.lock() : nullptr;
+  if (kept != nullptr && !shared_->failed.load(std::memory_order_relaxed)) kept->leave(std::move(groups_));
+}
 
 namespace {
 
@@ -52,7 +56,7 @@ Op<Status> PlainFile::close() {
     if (status.ok()) status = std::move(closed);
   }
   status = co_await agree(*groups_.own, std::move(status));
-  if (const auto kept = kept_.lock(); kept != nullptr && status.ok()) kept->leave(groups_);
+  closed_well_ = status.ok();
   co_return status;
 }
 

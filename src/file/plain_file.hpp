@@ -72,11 +72,12 @@ class PlainFile {
   // Done by task 0, its status that of all.
   Op<Status> once(Status mine, bool changes, std::function<Status(StoredFile&)> action);
 
-  // Those that one task is without are made by all, or taken over from a file that was closed.
+  // Takes over `spare`, which all tasks have or none, else makes new ones.
   static Op<Status> find_groups(Group& group, PlainFile& file, FileGroups spare);
 
   FileGroups groups_;
-  std::weak_ptr<KeptOfGroup> kept_;  // gets them when the file is closed
+  std::weak_ptr<KeptOfGroup> kept_;  // gets them in the end
+  bool closed_well_ = false;
   std::shared_ptr<SharedFile> shared_;
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::uint64_t n_requests_ = 0;

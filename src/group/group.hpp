@@ -98,8 +98,8 @@ class Group {
   virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
 
   // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
-  // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Where it saves a
-  // collective, all tasks keep it or none does.
+  // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Tasks may keep
+  // different things: where it saves a collective they have to agree first.
   void keep(const void* key, std::shared_ptr<void> found) noexcept {
     key_ = key;
     found_ = std::move(found);

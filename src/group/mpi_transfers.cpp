@@ -17,45 +17,14 @@ namespace {
 
 std::atomic<bool> crowded{false};
 
-// Whether others want the core of this thread, as far as its yields tell: one that takes long gave it to somebody.
-class OwnCore {
- public:
-  void yield() {
-    const auto begin = Clock::now();
-    yield_core();
-    if (Clock::now() - begin > kSwitch) {
-      wanted_ = kRemembered;
-    } else if (wanted_ > 0) {
-      --wanted_;
-    }
-  }
-  bool is_quiet() const { return wanted_ == 0; }
-
- private:
+void wait_a_little(RankWait& wait, unsigned patience) {
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::microseconds kSwitch{50};
-  static constexpr unsigned kRemembered = 10'000;  // yields
-  unsigned wanted_ = 0;
-};
-
-// Ranks may outnumber cores, so a waiting one gives its core away: at once to whoever is ready, after a while for good,
-// and much sooner where they do. Where nobody else wants the core that while is a millisecond: a sleep of 1 us takes
-// 80, longer than most waits. MPI moves data, and the many steps of a collective, only while it is called: hence the
-// short limit of a sleep, and the looks between two of them.
-void wait_a_little(unsigned fruitless_rounds, unsigned patience) {
-  constexpr unsigned kLongestSleepUs = 200;
-  constexpr unsigned kCrowd = 16;
-  constexpr unsigned kQuiet = 1500;
-  constexpr unsigned kLooks = 8;
   [[gnu::tls_model("initial-exec")]] static thread_local OwnCore core;
-  const bool crowd = crowded.load(std::memory_order_relaxed);
-  const bool quiet = !crowd && core.is_quiet();
-  if (crowd) patience /= kCrowd;
-  if (quiet) patience = std::max(patience, kQuiet);
-  if (fruitless_rounds < patience) return core.yield();
-  const unsigned late = fruitless_rounds - patience;
-  if (quiet && late % kLooks != 0) return core.yield();
-  sleep_for(std::chrono::microseconds(std::min(late / (quiet ? kLooks : 1) + 1, kLongestSleepUs)));
+  const auto sleep = wait.next(patience, crowded.load(std::memory_order_relaxed), core.is_quiet());
+  if (sleep.count() > 0) return sleep_for(sleep);
+  const auto begin = Clock::now();
+  yield_core();
+  core.yielded(Clock::now() - begin);
 }
 
 struct Polled {
@@ -66,7 +35,7 @@ struct Polled {
   MPI_Request request = MPI_REQUEST_NULL;
   bool made = false;
   Status status = {};
-  unsigned fruitless = 0;
+  RankWait wait = {};
 
   static bool ready(void* self) {
     auto& polled = *static_cast<Polled*>(self);
@@ -77,7 +46,7 @@ struct Polled {
     const MpiTurn turn;
     return turn.is_mine() && polled.advance();
   }
-  static void block(void* self) { wait_a_little(++static_cast<Polled*>(self)->fruitless, kPatience); }
+  static void block(void* self) { wait_a_little(static_cast<Polled*>(self)->wait, kPatience); }
 
  private:
   bool advance() {
@@ -147,7 +116,7 @@ void MpiTransfers::advance() {
   error_ =
       MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
   if (error_ != MPI_SUCCESS || count == 0) return;
-  fruitless_ = 0;
+  wait_ = {};
   std::erase(active_, MPI_REQUEST_NULL);
 }
 
@@ -167,7 +136,7 @@ bool MpiTransfers::ready(void* self) {
 // Nothing complete does not mean nothing moved: more patience than for a mere wait.
 void MpiTransfers::block(void* self) {
   constexpr unsigned kPatience = 5000;
-  wait_a_little(++static_cast<MpiTransfers*>(self)->fruitless_, kPatience);
+  wait_a_little(static_cast<MpiTransfers*>(self)->wait_, kPatience);
 }
 
 Op<Status> MpiTransfers::finish(const char* what) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "group/group.hpp"
+#include "group/rank_wait.hpp"
 
 namespace thalweg {
 
@@ -76,7 +77,7 @@ class MpiTransfers {
   int error_ = MPI_SUCCESS;
   const char* what_ = "";
   Status status_;
-  unsigned fruitless_ = 0;  // rounds in a row in which nothing completed
+  RankWait wait_;  // since something completed
 };
 
 }  // namespace thalweg

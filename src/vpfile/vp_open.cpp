@@ -17,11 +17,11 @@ VpFile::~VpFile() = default;
 
 // What task 0 finds of a vpfile before anything is changed; told to all.
 struct VpFile::Found {
+  std::uint8_t wrong = 0;  // task 0 cannot go on, for the reason that it tells next; the first byte, whatever follows
   VpHints hints;
   std::uint64_t data_bytes = 0;
   std::uint8_t has_meta = 0;
   std::uint8_t has_superblocks = 0;  // the data file begins with one
-  std::uint8_t wrong = 0;            // task 0 cannot go on, for the reason that it tells next
   format::VpIdentity new_id{};       // of a file without NAME.meta
   std::array<std::byte, format::kMetaBytes> meta{};
 };
@@ -241,11 +241,16 @@ Op<Status> VpFile::agree_on_boxes(Group& group, Status mine) {
   if (all.wrong != 0) co_return co_await agree(group, std::move(mine));
   if (all.without != 0) hints_.assume_nb = false;  // who has no VP cannot know what the others do
   if (all.vps == geometry_.n && all.prints == fingerprint(meta_.shape)) co_return Status{};
-  co_return or_out_of_memory([&] {
+  // All see that for themselves, and nobody is named; but the memory for it one of them may not have.
+  Status wrong = or_out_of_memory([&] {
     return bad(path_, "the boxes of the tasks have " + std::to_string(all.vps) +
                           " virtual processors in all, and each of the " + std::to_string(geometry_.n) +
                           " must be in exactly one");
   });
+  Status memory;
+  if (wrong.code() == Code::no_memory) memory = wrong;
+  memory = co_await agree(group, std::move(memory));
+  co_return memory.ok() ? std::move(wrong) : std::move(memory);
 }
 
 Result<VpFile::Found> VpFile::look(const VpOpen& how) {
@@ -277,7 +282,8 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
 }
 
 // Collective: what task 0 finds is what all know.
-Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
+// `mine`: what this task alone finds wrong with it.
+Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found, Status& mine) {
   static_assert(std::is_trivially_copyable_v<Found>);
   Status status;
   if (group.rank() == 0) {
@@ -286,10 +292,13 @@ Op<Status> VpFile::look_for_all(Group& group, const VpOpen& how, Found& found) {
     if (seen.has_value()) found = seen.value();
     found.wrong = status.ok() ? 0 : 1;
   }
-  const ByteView mine = std::as_bytes(std::span(&found, 1));
-  const auto told = co_await group.broadcast(group.rank() == 0 ? mine : ByteView{}, 0);
+  const ByteView tells = std::as_bytes(std::span(&found, 1));
+  const auto told = co_await group.broadcast(group.rank() == 0 ? tells : ByteView{}, 0);
   if (!told.has_value()) co_return told.error();
-  std::memcpy(static_cast<void*>(&found), told.value().data(), sizeof found);
+  const ByteView heard = told.value();
+  std::memcpy(static_cast<void*>(&found), heard.data(), std::min(heard.size(), sizeof found));
+  if (heard.size() != sizeof found)
+    mine = or_out_of_memory([&] { return bad(how.path, "task 0 has another version of this library"); });
   if (found.wrong != 0) co_return co_await agree(group, std::move(status));
   co_return Status{};
 }
@@ -347,11 +356,12 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
   status = co_await same_on_all(group, hash, 0, std::move(status), "the name, mode or shape of an open");
   if (!status.ok()) co_return status;
   Found found;
-  status = co_await file->look_for_all(group, how, found);
+  Status mine;
+  status = co_await file->look_for_all(group, how, found, mine);
   if (!status.ok()) co_return status;
   const auto task = static_cast<std::uint64_t>(group.rank());
   const auto tasks = static_cast<std::uint64_t>(group.size());
-  status = or_out_of_memory([&] { return file->adopt(how, found, task, tasks); });
+  status = mine.ok() ? or_out_of_memory([&] { return file->adopt(how, found, task, tasks); }) : std::move(mine);
   Status shared = co_await file->share_side_files(group);
   if (status.ok()) status = std::move(shared);
   status = co_await file->agree_on_boxes(group, std::move(status));

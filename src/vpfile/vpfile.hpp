@@ -116,7 +116,7 @@ class VpFile {
   // vp_open
   struct Found;
   Result<Found> look(const VpOpen& how);
-  Op<Status> look_for_all(Group& group, const VpOpen& how, Found& found);
+  Op<Status> look_for_all(Group& group, const VpOpen& how, Found& found, Status& mine);
   Op<Status> open_data(Group& group, const VpOpen& how);
   Op<Status> begin(bool truncates, bool is_new);
   Status remove_old();

@@ -256,6 +256,48 @@ TEST_F(SpareGroups, ThatNotAllHaveAreNotUsed) {
   });
 }
 
+// Who closes it may have more to agree on by its group, as a vpfile has.
+TEST_F(SpareGroups, AreTheFilesUntilItIsGone) {
+  on_all([&](Group& group, int) {
+    File file = open_one(group, "");
+    EXPECT_TRUE(run(file->close()).ok());
+    EXPECT_LT(KeptOfGroup::of(group)->take_spare().number, 0);
+    file.reset();
+    EXPECT_GE(KeptOfGroup::of(group)->take_spare().number, 0);
+  });
+}
+
+TEST_F(SpareGroups, AreNotLeftByAFileWithAFailedAccess) {
+  on_all([&](Group& group, int task) {
+    File file = open_one(group, "");
+    Access access;
+    access.direction = Direction::write;
+    if (task == 0) access.status = Status::error(Code::invalid_argument, "as the test wants it");
+    EXPECT_EQ(run(file->access(access)).status.code(), Code::invalid_argument);
+    close(std::move(file));
+    file = open_one(group, "");
+    use_all_of(*file);
+    file->shared()->failed.store(true);
+    close(std::move(file));
+    EXPECT_LT(KeptOfGroup::of(group)->take_spare().number, 0);
+  });
+}
+
+TEST_F(SpareGroups, AreKeptForSomeGroupsOnly) {
+  run_apart(2, [&](Group& group) {
+    std::vector<std::unique_ptr<Group>> groups;
+    std::size_t kept = 0;
+    for (int i = 0; i < 40; ++i) {
+      groups.push_back(run(group.duplicate()).value());
+      close(open_one(*groups.back(), ""));
+      close(open_one(*groups.back(), ""));
+    }
+    for (const auto& one : groups) kept += KeptOfGroup::of(*one)->take_spare().number >= 0 ? 1 : 0;
+    EXPECT_LE(kept, 32u);
+    EXPECT_GT(kept, 0u);
+  });
+}
+
 TEST_F(SpareGroups, OfAGroupThatIsGoneGoWithTheFile) {
   on_all([&](Group& group, int) {
     auto copy = run(group.duplicate()).value();
