@@ -13,8 +13,10 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
-constexpr double kTurnNs = 400;     // more for each call of processes that take turns at a file: it changes cores
-constexpr double kStagingNs = 150;  // to take a staging buffer and give it back
+// More for each call of processes that take turns at a file: it changes cores, and where the file grows it makes pages
+// of its own.
+constexpr double kTurnNs = 2000;
+constexpr double kStagingNs = 150;           // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
 
 enum class Style { plain, pack, sieve };

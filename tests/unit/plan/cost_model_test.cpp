@@ -112,6 +112,7 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
   for (const Measured& one : {Measured{8, 16384, Direction::write, Method::aggregate},
                               {512, 16384, Direction::write, Method::aggregate},
                               {4096, 4096, Direction::write, Method::aggregate},
+                              {8192, 4096, Direction::write, Method::aggregate},
                               {512, 16384, Direction::read, Method::direct},
                               {65536, 256, Direction::write, Method::direct},
                               {65536, 256, Direction::read, Method::direct}}) {
