@@ -282,7 +282,7 @@ class Tune(CliTest):
 """)
         result = self.small("--quick")
 
-        self.assertIn("gather with 2 ranks failed: it broke", result["remarks"])
+        self.assertIn("gather with 2 ranks failed: mpiexec ended with 1 and said: it broke", result["remarks"])
         self.assertNotIn("gather", result["entry"]["methods"])
         self.assertIn("file-per-task", result["entry"]["methods"])
         self.assert_no_scratch_file()
@@ -304,6 +304,75 @@ class Tune(CliTest):
                     self.assertEqual(after["buffered"][name], before["buffered"][name])
                 self.assertIn("kept from the profile before: methods, network, message_ns", result["remarks"][-1])
                 self.assertIn("', profile of 20", self.tune_json("data", "--show")["read"])
+
+    def test_a_calibration_that_time_cut_off_does_not_replace_a_larger_one(self):
+        self.fake_methods("")
+        before = self.small("--quick")["entry"]["methods"]
+        self.fake_methods("\n    if ranks == 1:\n        time.sleep(60)\n")
+
+        result = self.small("--quick", "--seconds", "8")
+
+        self.assertEqual(result["entry"]["methods"], before)
+        self.assertIn(f"kept from the profile before: methods, of {len(before['cells'])} cells; only ", result["remarks"][-1])
+        self.assertIsNone(result["model_error"])
+        self.assertEqual(json.loads(self.profile.read_text())["file_systems"][0]["methods"], before)
+
+    def test_a_method_that_fails_now_stays_as_it_was(self):
+        self.fake_methods("")
+        before = self.small("--quick")["entry"]["methods"]
+        self.fake_methods("""
+    if method == "gather":
+        say(kind="begin", method=method, cell=cell)
+        sys.exit("-----\\nit broke\\n-----")
+""")
+        result = self.small("--quick")
+
+        self.assertIn("gather with 2 ranks failed: mpiexec ended with 1 and said: it broke", result["remarks"])
+        self.assertEqual(result["entry"]["methods"]["gather"], before["gather"])
+        self.assertEqual(result["remarks"][-1], "kept from the profile before: gather, which failed now")
+
+    def test_a_program_that_describes_itself_wrongly(self):
+        good = {"id": "gather", "built": True}
+        program = str(self.folder / "program")
+        told = f"'{program}' does not tell what it measures: "
+        for description in ({}, [], {"methods": 5}, {"methods": [{"id": 5, "built": True}]}, {"methods": [good, {"id": "gather"}]},
+                            {"methods": [good], "mpi": 5}, {"methods": [good], "mpiexec": []}, {"methods": [5]}):
+            with self.subTest(description):
+                self.write("program", f"#!/bin/sh\necho '{json.dumps(description)}'\n".encode(), 0o755)
+                self.assertIn(told, self.thalweg("methods", "--program", program, "--quick", expect=IO_ERROR, env=self.environment)[1])
+
+        result = self.small("--program", program)
+
+        self.assertEqual(len(result["remarks"]), 1)
+        self.assertIn(told, result["remarks"][0])
+        self.assertTrue(self.profile.exists())
+
+    def environment_of_ranks(self, **batch):
+        """Of the largest launch, which has more ranks than this machine has cores where that is no more than 8."""
+        for name in os.listdir(self.folder):
+            if name.startswith("environment-"):
+                os.remove(self.folder / name)
+        self.tune("data", "--quick", "--size", "1MiB", "--repetitions", "1", **batch)
+        last = max((int(name.split("-")[1]) for name in os.listdir(self.folder) if name.startswith("environment-")))
+        return dict(line.split("=", 1) for line in (self.folder / f"environment-{last}").read_text().splitlines() if "=" in line)
+
+    def test_ranks_over_several_nodes_are_placed_by_the_batch_system(self):
+        if not 2 <= os.cpu_count() <= 8:
+            self.skipTest("no launch has more ranks than cores")
+        self.fake_methods("")
+        self.write("mpiexec", b'#!/bin/sh\nenv > environment-$2\nRANKS=$2; export RANKS; shift 2; exec "$@"\n', 0o755)
+        told = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "NHOSTS", "PBS_NODEFILE", "HYDRA_HOST_FILE", "LSB_MCPU_HOSTS")
+        for name in (*told, "HYDRA_BINDING", "MPIR_CVAR_CH4_PROGRESS_THROTTLE"):
+            self.environment.pop(name, None)
+        self.write("one", b"a\na\n")
+        self.write("two", b"a\na\nb\n")
+
+        for name, one, two in (("SLURM_JOB_NUM_NODES", "1", "2"), ("NHOSTS", "1", "2"), ("LSB_MCPU_HOSTS", "a 4", "a 4 b 4"),
+                               ("PBS_NODEFILE", str(self.folder / "one"), str(self.folder / "two"))):
+            with self.subTest(name):
+                here, far = self.environment_of_ranks(**{name: one}), self.environment_of_ranks(**{name: two})
+                self.assertEqual((here.get("HYDRA_BINDING"), here.get("MPIR_CVAR_CH4_PROGRESS_THROTTLE")), ("none", "1"))
+                self.assertEqual((far.get("HYDRA_BINDING"), far.get("MPIR_CVAR_CH4_PROGRESS_THROTTLE")), (None, None))
 
     def test_costs_between_ranks_that_make_no_sense_are_not_kept(self):
         self.keep_entry(buffered={"message_ns": "x", "round_ns": -1, "exchange_byte_ns": 1e300}, methods=5, network=None)

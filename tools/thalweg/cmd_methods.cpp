@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include "advise/validation.hpp"
 #include "command.hpp"
@@ -38,8 +37,6 @@ struct Options {
 };
 
 // ---- What is asked for ------------------------------------------------------------------------------------------
-
-int cores() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 1 << 16); }
 
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* option) {
   for (const std::string& name : names) {
@@ -312,7 +309,8 @@ const Command kMethods = {
     "storage, "
     "too; direct: past the page cache where a method can. All files are in a folder of their own in DIR that is "
     "removed "
-    "at the end, also after Ctrl-C, when what was finished is told. Needs room for twice the array.",
+    "at the end, also after Ctrl-C, when what was finished is told. Needs room for 2.2 times the largest array and 16 "
+    "MiB, and 4 times the array as memory.",
     "  lines of JSON instead of one object: the records of docs/design/methods.md\n",
     "  thalweg methods --quick\n"
     "  thalweg methods --dir /scratch --ranks 16 --size 8192 --html methods.html --save methods.jsonl\n"

@@ -7,10 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <thread>
 
 #include "command.hpp"
 #include "common.hpp"
+#include "methods/surroundings.hpp"
 #include "text.hpp"
 #include "tune_measure.hpp"
 #include "tune_methods.hpp"
@@ -30,14 +30,12 @@ struct Options {
   int repetitions = 5;
 };
 
-constexpr int64_t kMostTasks = 64;
+constexpr int kMostThreads = 64;             // that measure the storage
 constexpr int64_t kRoomBeside = 160 * kMiB;  // of files that ranks write
 constexpr int64_t kBytes = 256 * kMiB, kQuickBytes = 64 * kMiB;
 constexpr double kQuickSeconds = 30;
 constexpr double kShareOfStorage = 0.5;  // of the time; what it does not need is for ranks
 constexpr double kLeastSeconds = 10;     // for ranks, unless that is more than their share
-
-int64_t all_threads() { return std::clamp<int64_t>(std::thread::hardware_concurrency(), 1, kMostTasks); }
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
 
@@ -168,7 +166,7 @@ TuneOptions measuring(const Options& options, const Common& common) {
   how.folder = options.folder;
   how.bytes = options.quick ? kQuickBytes : kBytes;
   if (options.bytes > 0) how.bytes = static_cast<int64_t>(options.bytes) / kMiB * kMiB;
-  how.tasks = all_threads();
+  how.tasks = std::min(cores(), kMostThreads);
   how.repetitions = options.repetitions;
   how.seconds = time_for(options) * (options.no_methods ? 1 : kShareOfStorage);
   how.quiet = common.quiet || common.json;
@@ -179,12 +177,12 @@ TuneOptions measuring(const Options& options, const Common& common) {
 }
 
 // Adds to the entry what ranks found.
-MethodsTuned measure_with_ranks(const Options& options, const TuneOptions& how, double seconds, Json& entry) {
+MethodsTuned measure_with_ranks(const Options& options, double seconds, Json& entry) {
   MethodsTuning tuning;
   tuning.folder = options.folder;
   tuning.program = options.program;
   tuning.mpiexec = options.mpiexec;
-  tuning.cores = static_cast<int>(how.tasks);
+  tuning.cores = cores();
   tuning.quick = options.quick;
   tuning.seconds = seconds;
   tuning.entry = entry;
@@ -250,9 +248,10 @@ int measure(const Options& options, const Common& common) {
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
   if (!options.no_methods)
-    all.ranks = measure_with_ranks(options, all.how, std::max(least, time_for(options) - used), all.entry);
+    all.ranks = measure_with_ranks(options, std::max(least, time_for(options) - used), all.entry);
   all.remarks.insert(all.remarks.end(), all.ranks.remarks.begin(), all.ranks.remarks.end());
   const Json* before = find_file_system(profile, identity);
+  for (const std::string& remark : keep_methods(before, all.entry, all.ranks)) all.remarks.push_back(remark);
   const std::vector<std::string> kept = keep_of_ranks(before, all.entry);
   if (!kept.empty()) all.remarks.push_back(fmt::format("kept from the profile before: {}", fmt::join(kept, ", ")));
   all.changes = changes(before, all.entry);
@@ -272,7 +271,7 @@ std::string explanation(const Options& options, tw_direction direction) {
   tw_access_pattern access = {};
   access.struct_size = sizeof access;
   access.direction = direction;
-  access.tasks = options.tasks == 0 ? all_threads() : static_cast<int64_t>(options.tasks);
+  access.tasks = options.tasks == 0 ? cores() : static_cast<int64_t>(options.tasks);
   access.extents = static_cast<int64_t>(options.extents);
   access.length = static_cast<int64_t>(options.length);
   access.stride = static_cast<int64_t>(options.stride);
@@ -371,8 +370,8 @@ const Command kTune = {
     "thalweg/storage.json in XDG_CONFIG_HOME or ~/.config. Programs that are started afterwards use it for shared "
     "files.\n\n"
     "Direct I/O is allowed only where it was faster than the page cache by more than 5 %, without the page cache being "
-    "asked to reach the storage; and then used for those accesses that are so large that it pays. The files and memory "
-    "need room: twice --size each.\n\n"
+    "asked to reach the storage; and then used for those accesses that are so large that it pays. The folder "
+    "needs room for twice --size and 160 MiB, memory for twice --size.\n\n"
     "Then, with the ranks of 'thalweg-methods' where that is there: messages, what two-phase I/O costs between ranks, "
     "and "
     "all methods of writing in some small cells, from which 'thalweg advise' predicts others.",

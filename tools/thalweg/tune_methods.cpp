@@ -113,8 +113,10 @@ class Tuner {
     } catch (const OutOfTime&) {
       remark(fmt::format("the time for calibrating, {:.0f} s, is used up; cells that were not reached are left out",
                          how_.seconds));
+      found_.cut_off = true;
     } catch (const Failure& failure) {  // what was found before stays
       remark(fmt::format("measuring with ranks ended early: {}", failure.what()));
+      found_.cut_off = true;
     }
     fit();
     return std::move(found_);
@@ -128,14 +130,16 @@ class Tuner {
   }
   bool is_late() const { return Clock::now() > until_; }
 
-  // So many ranks with these arguments. A launch that says nothing does not outlast the time by much.
-  LaunchEnd started(int ranks, const std::vector<std::string>& arguments,
-                    const std::function<void(std::string_view)>& see) const {
+  // So many ranks with these arguments. A launch that says nothing does not outlast the time by
+  // much. Why it did not end well; "": it did.
+  std::string started(int ranks, const std::vector<std::string>& arguments,
+                      const std::function<void(std::string_view)>& see) const {
     const double left = std::chrono::duration<double>(until_ - Clock::now()).count();
-    const LaunchEnd end =
-        launch(launcher_, ranks, arguments, see, std::clamp(static_cast<int>(std::ceil(left)), 1, kPatienceS));
+    const int patience_s = std::clamp(static_cast<int>(std::ceil(left)), 1, kPatienceS);
+    const LaunchEnd end = launch(launcher_, ranks, arguments, see, patience_s);
     if (end.silent && is_late()) throw OutOfTime();
-    return end;
+    const bool fine = !end.silent && end.exit_code == 0 && end.signal == 0;
+    return fine ? std::string() : how_it_ended(launcher_, end, patience_s);
   }
 
   // ---- Messages -----------------------------------------------------------------------------------------------------
@@ -161,16 +165,16 @@ class Tuner {
   Json network_of(int ranks) {
     stop_if_late();
     Json record;
-    const LaunchEnd end = started(ranks, {"--network"}, [&](std::string_view line) {
+    const std::string why = started(ranks, {"--network"}, [&](std::string_view line) {
       Json heard = Json::parse(line, nullptr, false);
       if (is_network(heard)) record = std::move(heard);
     });
-    if (!record.is_null() && end.exit_code == 0) {
+    if (!record.is_null() && why.empty()) {
       record.erase("kind");
       return record;
     }
     remark(fmt::format("messages of {} could not be measured: {}", count_text(ranks, "rank"),
-                       end.error_text.empty() ? "nothing was told" : first_line(end.error_text)));
+                       why.empty() ? "nothing was told" : why));
     return {};
   }
 
@@ -180,8 +184,6 @@ class Tuner {
     return std::ranges::all_of(std::array{"ranks", "nodes", "barrier_seconds", "latency_seconds", "bytes_per_second"},
                                is_told);
   }
-
-  static std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
   // ---- Two-phase I/O ------------------------------------------------------------------------------------------------
 
@@ -242,7 +244,8 @@ class Tuner {
       for (const int ranks : all_ranks)
         run({{"mpiio-global-1"}, phases, how_.quick || ranks > how_.cores ? 1 : 2, cells_of_rows_for(ranks)}, results_);
     if (how_.quick) return;
-    if (how_.cores > 2) run({others, phases, 1, cells_for(how_.cores, false)}, results_);
+    if (how_.cores > 2 && std::ranges::count(all_ranks, how_.cores) == 0)
+      run({others, phases, 1, cells_for(how_.cores, false)}, results_);
     run({others, phases, 1, {2, {cell(2, {3456, 3640})}}}, results_);
   }
 
@@ -260,12 +263,14 @@ class Tuner {
         throw;
       } catch (const Failure& failure) {  // it costs only the rest of this launch
         take(heard, results);
+        found_.cut_off = true;
         remark(
             fmt::format("a measurement with {} ended early: {}", count_text(step.plan.ranks, "rank"), failure.what()));
         return;
       }
       if (tried.fine) take(heard, results);
       if (tried.failed.empty() || std::erase(step.methods, tried.failed) == 0) return;
+      found_.failed.insert(tried.failed);
     }
   }
 
@@ -285,13 +290,15 @@ class Tuner {
       }
       stop_if_late();
     };
-    const LaunchEnd end = started(step.plan.ranks, arguments_of(step), see);
-    if (end.exit_code == 0 && end.signal == 0) return {true, {}};
-    for (const Mishap& mishap : heard.mishaps)
-      if (mishap.failed && !mishap.method.empty()) tried.failed = mishap.method;
-    remark(fmt::format("{} with {} failed{}{}", tried.failed.empty() ? "what was started" : tried.failed,
-                       count_text(step.plan.ranks, "rank"), end.error_text.empty() ? "" : ": ",
-                       first_line(end.error_text)));
+    std::string why = started(step.plan.ranks, arguments_of(step), see);
+    if (why.empty()) return {true, {}};
+    for (const Mishap& mishap : heard.mishaps) {
+      if (!mishap.failed || mishap.method.empty()) continue;
+      tried.failed = mishap.method;
+      why = mishap.message;
+    }
+    remark(fmt::format("{} with {} failed: {}", tried.failed.empty() ? "what was started" : tried.failed,
+                       count_text(step.plan.ranks, "rank"), why));
     return tried;
   }
 
@@ -377,6 +384,27 @@ std::vector<int> calibrated_ranks(int cores) {
   const int crowd = std::min(2 * cores, kMostRanksHere);
   if (crowd > 2) return {2, 1, crowd};
   return {2, 1};
+}
+
+std::vector<std::string> keep_methods(const Json* before, Json& entry, MethodsTuned& found) {
+  if (before == nullptr || found.calibration.empty()) return {};
+  const Calibration old = calibration_of(*before);
+  const size_t reached = found.calibration.cells.size();
+  if (found.cut_off && !old.empty() && reached < old.cells.size()) {
+    entry["methods"] = (*before)["methods"];
+    found.calibration = {};
+    return {fmt::format("kept from the profile before: methods, of {}; only {} were reached now",
+                        count_text(static_cast<int64_t>(old.cells.size()), "cell"), reached)};
+  }
+  const Calibration& made = found.calibration;
+  if (old.mpi != made.mpi || old.cache != made.cache || old.cores != made.cores) return {};
+  std::vector<std::string> kept;
+  for (const std::string& method : found.failed) {
+    if (made.constants.contains(method) || !old.constants.contains(method)) continue;
+    entry["methods"][method] = (*before)["methods"][method];
+    kept.push_back(fmt::format("kept from the profile before: {}, which failed now", method));
+  }
+  return kept;
 }
 
 MethodsTuned tune_methods(const MethodsTuning& how) {

@@ -4,10 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstring>
 #include <filesystem>
-#include <sstream>
 
 #include "common.hpp"
 #include "methods/method_table.hpp"
@@ -100,34 +97,6 @@ std::vector<std::string> arguments_of(const LaunchPlan& plan, const CampaignOpti
   return words;
 }
 
-// The first that says something: launchers draw lines of dashes.
-std::string telling_line(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (std::ranges::any_of(line, [](unsigned char c) { return std::isalpha(c) != 0; })) return line;
-  return {};
-}
-
-// Which signal a rank died of, as far as the exit code of mpiexec tells; 0: of none. A shell adds 128, MPICH's mpiexec
-// nothing; the program itself ends with 0, 1 or 2.
-int signal_of_rank(const Launcher& launcher, int exit_code) {
-  constexpr int kSignals = 65;
-  if (exit_code > 128 && exit_code < 128 + kSignals) return exit_code - 128;
-  const bool plain = launcher.description.value("kind", "") == "mpich";
-  return plain && exit_code > 2 && exit_code < kSignals ? exit_code : 0;
-}
-
-std::string how_it_ended(const Launcher& launcher, const LaunchEnd& end, int patience_s) {
-  if (end.silent)
-    return fmt::format("nothing was heard for {} s: it hangs, or takes longer (see --patience)", patience_s);
-  const std::string why = telling_line(end.error_text);
-  const std::string said = why.empty() ? std::string() : fmt::format(" and said: {}", why);
-  if (end.signal != 0) return fmt::format("mpiexec ended by signal {} ({}){}", end.signal, strsignal(end.signal), said);
-  if (const int number = signal_of_rank(launcher, end.exit_code); number != 0)
-    return fmt::format("a rank was killed by signal {} ({}){}", number, strsignal(number), said);
-  return fmt::format("mpiexec ended with {}{}", end.exit_code, said);
-}
-
 Json failure_record(const LaunchPlan& plan, const std::string& method, const std::string& message) {
   Json record = {{"kind", "failure"}, {"method", method.empty() ? Json() : Json(method)}, {"cell", nullptr}};
   record["phase"] = nullptr;
@@ -195,13 +164,17 @@ class Runner {
     const std::string method = said != nullptr && !said->method.empty() ? said->method : listener.method();
     const std::string message = said != nullptr              ? said->message
                                 : !listener.broken().empty() ? listener.broken()
-                                                             : how_it_ended(launcher_, end, options_.patience_s);
+                                                             : why_it_ended(end);
     if (method.empty()) return launch_failed(plan, message);
     say(fmt::format("{} with {} failed, and is left out: {}", method, count_text(plan.ranks, "rank"), message));
     for (const std::string& line : listener.lines())
       if (is_kind(line, "method") || is_kind(line, "launch")) campaign_.add_line(line);
     campaign_.add_record(failure_record(plan, method, message));
     return method;
+  }
+
+  std::string why_it_ended(const LaunchEnd& end) const {
+    return how_it_ended(launcher_, end, options_.patience_s) + (end.silent ? " (see --patience)" : "");
   }
 
   // Before anything was begun: the launch itself is impossible. Larger ones may be, where smaller ones were not.

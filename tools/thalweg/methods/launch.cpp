@@ -8,18 +8,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
 #include "common.hpp"
 #include "progress.hpp"
+#include "surroundings.hpp"
 
 namespace tool {
 namespace {
@@ -73,8 +78,48 @@ std::vector<std::string> words_of(const std::string& text) {
 
 void set_unless_set(const char* name, const char* value) { setenv(name, value, 0); }
 
-// In the child: more ranks than cores are meant, and ranks that wait give their core away.
-void prepare_environment(const Launcher& launcher, bool crowded) {
+bool is_more_than_one(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr && std::atoi(text) > 1;
+}
+
+// Of a file with a line for each place of a rank, its node first.
+bool names_several_nodes(const char* variable) {
+  const char* path = std::getenv(variable);
+  std::ifstream file(path == nullptr ? "" : path);
+  std::set<std::string> nodes;
+  for (std::string line; std::getline(file, line);) {
+    const std::vector<std::string> words = words_of(line);
+    if (!words.empty() && !words.front().starts_with('#'))
+      nodes.insert(words.front().substr(0, words.front().find(':')));
+  }
+  return nodes.size() > 1;
+}
+
+// Of LSF: "node 16 node 16".
+bool has_several_lsf_nodes() {
+  const char* text = std::getenv("LSB_MCPU_HOSTS");
+  return text != nullptr && words_of(text).size() > 2;
+}
+
+bool has_several_nodes() {
+  return is_more_than_one("SLURM_JOB_NUM_NODES") || is_more_than_one("SLURM_NNODES") || is_more_than_one("NHOSTS") ||
+         names_several_nodes("PBS_NODEFILE") || names_several_nodes("HYDRA_HOST_FILE") || has_several_lsf_nodes();
+}
+
+// Where ranks are, as far as it is known before they are.
+enum class Placement { roomy, crowded, unknown };
+
+// The cores of the other nodes are not known: these may have places enough for more ranks than this machine has.
+Placement placement_of(int ranks) {
+  if (has_several_nodes()) return Placement::unknown;
+  return ranks > cores() ? Placement::crowded : Placement::roomy;
+}
+
+// In the child: more ranks than cores are meant, and ranks that wait give their core away. Over several nodes ranks are
+// placed as the batch system does it.
+void prepare_environment(const Launcher& launcher, Placement placement) {
+  const bool crowded = placement == Placement::crowded;
   const std::string kind = launcher.description.value("kind", "");
   if (kind == "openmpi") {
     if (geteuid() == 0) {
@@ -92,7 +137,7 @@ void prepare_environment(const Launcher& launcher, bool crowded) {
   }
   // Each on a core of its own, as Open MPI does it and clusters do: ranks that poll stay on one core else, while
   // another one is idle.
-  set_unless_set("HYDRA_BINDING", crowded ? "none" : "core");
+  if (placement != Placement::unknown) set_unless_set("HYDRA_BINDING", crowded ? "none" : "core");
   if (crowded) set_unless_set("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1");
   // Hydra starts ranks of this machine over ssh unless told otherwise. A batch system has its own way.
   for (const char* batch : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "HYDRA_HOST_FILE"})
@@ -254,20 +299,61 @@ LaunchEnd run_child(const std::vector<std::string>& words, const std::function<v
   return result;
 }
 
+// What is wrong with a program's description of itself; "": nothing.
+std::string wrong_in(const Json& description) {
+  if (!description.is_object() || !description.contains("methods")) return "it names no methods";
+  for (const char* name : {"mpi", "kind", "mpiexec"})
+    if (description.contains(name) && !description[name].is_string()) return fmt::format("its '{}' is no text", name);
+  const auto is_method = [](const Json& method) {
+    return method.is_object() && method.contains("id") && method["id"].is_string() && method.contains("built") &&
+           method["built"].is_boolean();
+  };
+  const Json& methods = description["methods"];
+  if (!methods.is_array()) return "its 'methods' are no list";
+  return std::ranges::all_of(methods, is_method) ? "" : "one of its 'methods' lacks a text 'id' or a yes or no 'built'";
+}
+
 Json described(const std::string& program) {
   std::string text;
   const LaunchEnd end = run_child(
       {program, "--describe"}, [] {}, [&](std::string_view line) { text += line; }, kDescribePatienceS);
   Json description = Json::parse(text, nullptr, false);
-  if (end.exit_code == 0 && end.signal == 0 && description.is_object() && description.contains("methods"))
-    return description;
-  const std::string why = end.error_text.substr(0, end.error_text.find('\n'));
+  const std::string wrong = wrong_in(description);
+  if (end.exit_code == 0 && end.signal == 0 && wrong.empty()) return description;
+  const std::string said = telling_line(end.error_text);
+  const std::string why = said.empty() ? wrong : said;
   throw Failure(kInputOutput, fmt::format("'{}' does not tell what it measures{}{}; is it thalweg-methods of this "
                                           "version?",
                                           program, why.empty() ? "" : ": ", why));
 }
 
+// Which signal a rank died of, as far as the exit code of mpiexec tells; 0: of none. A shell adds 128, MPICH's mpiexec
+// nothing; the program itself ends with 0, 1 or 2.
+int signal_of_rank(const Launcher& launcher, int exit_code) {
+  constexpr int kSignals = 65;
+  if (exit_code > 128 && exit_code < 128 + kSignals) return exit_code - 128;
+  const bool plain = launcher.description.value("kind", "") == "mpich";
+  return plain && exit_code > 2 && exit_code < kSignals ? exit_code : 0;
+}
+
 }  // namespace
+
+std::string telling_line(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (std::ranges::any_of(line, [](unsigned char c) { return std::isalpha(c) != 0; })) return line;
+  return {};
+}
+
+std::string how_it_ended(const Launcher& launcher, const LaunchEnd& end, int patience_s) {
+  if (end.silent) return fmt::format("nothing was heard for {} s: it hangs, or takes longer", patience_s);
+  const std::string why = telling_line(end.error_text);
+  const std::string said = why.empty() ? std::string() : fmt::format(" and said: {}", why);
+  if (end.signal != 0) return fmt::format("mpiexec ended by signal {} ({}){}", end.signal, strsignal(end.signal), said);
+  if (const int number = signal_of_rank(launcher, end.exit_code); number != 0)
+    return fmt::format("a rank was killed by signal {} ({}){}", number, strsignal(number), said);
+  return fmt::format("mpiexec ended with {}{}", end.exit_code, said);
+}
 
 Launcher find_launcher(const std::string& program, const std::string& mpiexec) {
   Launcher launcher;
@@ -288,9 +374,9 @@ LaunchEnd launch(const Launcher& launcher, int ranks, const std::vector<std::str
   std::vector<std::string> words = launcher.mpiexec;
   words.insert(words.end(), {"-n", std::to_string(ranks), launcher.program});
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const bool crowded = static_cast<unsigned>(ranks) > std::thread::hardware_concurrency();
+  const Placement placement = placement_of(ranks);
   return run_child(
-      words, [&] { prepare_environment(launcher, crowded); }, on_line, patience_s);
+      words, [&] { prepare_environment(launcher, placement); }, on_line, patience_s);
 }
 
 }  // namespace tool

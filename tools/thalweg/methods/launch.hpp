@@ -34,4 +34,10 @@ struct LaunchEnd {
 LaunchEnd launch(const Launcher& launcher, int ranks, const std::vector<std::string>& arguments,
                  const std::function<void(std::string_view line)>& on_line, int patience_s = 600);
 
+// The first line that says something: launchers draw lines of dashes. "": none does.
+std::string telling_line(const std::string& text);
+
+// Why a launch did not end well, in words.
+std::string how_it_ended(const Launcher& launcher, const LaunchEnd& end, int patience_s);
+
 }  // namespace tool

@@ -6,6 +6,7 @@
 #include <thalweg/version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -25,11 +26,13 @@ std::string processor() {
 
 }  // namespace
 
+int cores() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, 1 << 16); }
+
 Json machine_facts() {
   utsname name{};
   uname(&name);
   return {{"cpu", processor()},
-          {"cores", std::thread::hardware_concurrency()},
+          {"cores", cores()},
           {"memory_bytes", static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)},
           {"kernel", std::string(name.sysname) + " " + name.release + " " + name.machine}};
 }

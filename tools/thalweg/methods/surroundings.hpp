@@ -7,6 +7,7 @@
 
 namespace tool {
 
+int cores();  // of this machine, as far as this process may use them; at least 1
 Json machine_facts();
 // Throws Failure: there is no such folder.
 Json storage_facts(const std::string& folder);
