@@ -130,8 +130,8 @@ class Tuner {
   }
   bool is_late() const { return Clock::now() > until_; }
 
-  // So many ranks with these arguments. A launch that says nothing does not outlast the time by
-  // much. Why it did not end well; "": it did.
+  // Starts so many ranks with these arguments; why that did not end well, or "". A launch that says nothing does not
+  // outlast the time by much.
   std::string started(int ranks, const std::vector<std::string>& arguments,
                       const std::function<void(std::string_view)>& see) const {
     const double left = std::chrono::duration<double>(until_ - Clock::now()).count();

@@ -319,8 +319,9 @@ Json described(const std::string& program) {
       {program, "--describe"}, [] {}, [&](std::string_view line) { text += line; }, kDescribePatienceS);
   Json description = Json::parse(text, nullptr, false);
   const std::string wrong = wrong_in(description);
-  if (end.exit_code == 0 && end.signal == 0 && wrong.empty()) return description;
-  const std::string said = telling_line(end.error_text);
+  const bool fine = end.exit_code == 0 && end.signal == 0;
+  if (fine && wrong.empty()) return description;
+  const std::string said = fine ? std::string() : telling_line(end.error_text);
   const std::string why = said.empty() ? wrong : said;
   throw Failure(kInputOutput, fmt::format("'{}' does not tell what it measures{}{}; is it thalweg-methods of this "
                                           "version?",
