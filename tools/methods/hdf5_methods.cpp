@@ -8,8 +8,7 @@
 //   one more than they must; metadata stay small and together.
 // - Metadata are written by all ranks together at the end, and an open by one rank is passed on, not repeated by all.
 // - A chunk is the largest block of a rank. Where the shape is not divisible by the grid, blocks and chunks part, as
-// they
-//   do for everyone who takes a grid of chunks.
+//   they do for everyone who takes a grid of chunks.
 // - Order f: the dimensions of the data set are turned round, as the library's Fortran interface does.
 #include <sys/stat.h>
 
