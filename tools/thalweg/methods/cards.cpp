@@ -24,9 +24,10 @@ constexpr std::string_view kAloneView =
 const Card kCards[] = {
     {"gather",
      kArray,
-     "A on the rank that writes, nothing on the others",
+     "2 A on the rank that writes: pieces as they come, and the array; nothing on the others",
      "small arrays, few ranks, a file that must be plain",
-     {"the rank that gathers needs memory for the whole array", "adding ranks makes it no quicker"}},
+     {"the rank that gathers needs memory for the whole array, twice unless each piece comes into its place",
+      "adding ranks makes it no quicker"}},
     {"file-per-task",
      kPieces,
      kNothing,
