@@ -147,6 +147,35 @@ TEST(Calibration, CellsThatItWasMadeOfAreToldApart) {
   EXPECT_TRUE(points.at(0).used_for_tuning);
 }
 
+// Times that the model cannot explain: each cell that it is fitted to is met better than one that it has not seen.
+TEST(Calibration, CellsLeftOutAreMetWorseThanThoseItWasMadeOf) {
+  Results seen = made_results(calibration_cells());
+  for (size_t i = 0; i < seen.times.size(); ++i) seen.times[i].seconds *= 1 + 0.3 * static_cast<double>(i * 7 % 5);
+
+  Calibration made = calibrate(seen, 2, {});
+  made.median_error = summary_of(validate(seen, {{"methods", json_of(made)}}, 2)).median_error;
+
+  EXPECT_GT(made.left_out_error, made.median_error);
+  EXPECT_EQ(made.told_error(), made.left_out_error);
+  EXPECT_EQ(calibration_of({{"methods", json_of(made)}}).left_out_error, made.left_out_error);
+}
+
+TEST(Calibration, ExactTimesAreMetWhereTheyAreLeftOut) {
+  const Calibration made = calibrate(made_results(calibration_cells()), 2, {});
+
+  EXPECT_GT(made.left_out_error, 0);
+  EXPECT_LT(made.left_out_error, 0.1);
+}
+
+TEST(Calibration, FewCellsLeaveNoneOut) {
+  std::vector<Cell> cells = calibration_cells();
+  cells.resize(3);
+  const Calibration made = calibrate(made_results(cells), 2, {});
+
+  EXPECT_FALSE(made.empty());
+  EXPECT_EQ(made.left_out_error, 0);
+}
+
 TEST(Calibration, GoesThroughJsonAsItIs) {
   Calibration calibration = calibrate(made_results(calibration_cells()), 2, {});
   calibration.mpi = "MPICH 4.0.2";

@@ -25,8 +25,8 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 struct Options {
   Request request;
   std::string folder, grid, from;
-  uint64_t bytes = 0, memory = 0, bandwidth = 0;
-  double create_rate = 0;
+  uint64_t bytes = 0, memory = 0;
+  double bandwidth = 0, create_rate = 0;
   bool no_code = false;
 };
 
@@ -165,18 +165,33 @@ void take_grid(Request& request, const std::string& text) {
 int run(Options& options, const Common& common) {
   if (!options.from.empty()) return validate_file(options, common);
   Request& request = options.request;
+  if (request.readers > 0 && request.phase != "restart")
+    throw Failure(kUsage, fmt::format("--readers {}: who reads is asked of a restart alone; add --phase restart, or "
+                                      "leave it out",
+                                      request.readers));
   if (options.bytes == 0) throw Failure(kUsage, "how many bytes? see --bytes, and 'thalweg advise --help'");
   request.bytes = static_cast<int64_t>(options.bytes);
   request.memory_per_node = static_cast<int64_t>(options.memory);
-  request.storage_bandwidth = static_cast<double>(options.bandwidth);
+  request.storage_bandwidth = options.bandwidth;
   request.storage_create_rate = options.create_rate;
   if (!options.grid.empty()) take_grid(request, options.grid);
   return advise_on(options, common);
 }
 
+// CLI::AsSizeValue() takes no fractions.
+std::map<std::string, double> bandwidth_units() {
+  std::map<std::string, double> units = {{"b", 1}};
+  double decimal = 1, binary = 1;
+  for (const char* prefix : {"k", "m", "g", "t", "p"}) {
+    const std::string name = prefix;
+    units[name] = units[name + "b"] = decimal *= 1000;
+    units[name + "i"] = units[name + "ib"] = binary *= 1024;
+  }
+  return units;
+}
+
 void add_machine(CLI::App& app, Options& options) {
   const auto size = CLI::AsSizeValue(false);
-  const auto at_most = CLI::Range(uint64_t{0}, kMostBytes);
   Request& request = options.request;
   app.add_option("--nodes", request.nodes, "Nodes that they are on; default 1")->check(CLI::Range(1, kMostRanks));
   app.add_option("--cores-per-node", request.cores_per_node,
@@ -184,12 +199,12 @@ void add_machine(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, kMostRanks));
   app.add_option("--memory-per-node", options.memory, "Default: not looked at")
       ->transform(size)
-      ->check(at_most)
+      ->check(CLI::Range(uint64_t{0}, kMostBytes))
       ->type_name("SIZE");
   app.add_option("--storage-bandwidth", options.bandwidth,
-                 "Of the whole storage, per second: 50GB are 50e9 bytes, 50GiB more")
-      ->transform(CLI::AsSizeValue(true))
-      ->check(at_most)
+                 "Of the whole storage, per second: 50GB are 50e9 bytes, 50GiB more; fractions as 1.5GB, too")
+      ->transform(CLI::AsNumberWithUnit(bandwidth_units(), CLI::AsNumberWithUnit::CASE_INSENSITIVE))
+      ->check(CLI::Range(0.0, static_cast<double>(kMostBytes)))
       ->type_name("SIZE");
   app.add_option("--storage-create-rate", options.create_rate, "New files per second of the whole storage")
       ->check(CLI::PositiveNumber)
@@ -207,14 +222,15 @@ void add_program(CLI::App& app, Options& options) {
       ->transform(size)
       ->check(CLI::Range(uint64_t{1}, kMostBytes))
       ->type_name("SIZE");
-  app.add_option("--pattern", request.pattern, "Whose bytes lie where; default block2d")
+  app.add_option("--pattern", request.pattern,
+                 "Whose bytes lie where; default block2d. ragged is modelled with equal shares")
       ->check(CLI::IsMember({"block2d", "block3d", "rows", "task-local", "ragged"}));
   app.add_option("--grid", options.grid, "Of ranks, as 64x64; default: as equal as possible")->type_name("PXxPY");
   app.add_option("--order", request.order, "Which index changes fastest: the last (c), the first (f)")
       ->check(CLI::IsMember({"c", "f"}));
   app.add_option("--phase", request.phase, "What is to be quick; default write")
       ->check(CLI::IsMember({"write", "read", "restart"}));
-  app.add_option("--readers", request.readers, "Ranks of a restart; default: half of --ranks")
+  app.add_option("--readers", request.readers, "With --phase restart: ranks that read; default: half of --ranks")
       ->check(CLI::Range(1, kMostRanks));
   app.add_option("--every", request.every_seconds, "Computing between one output and the next, as 60s or 5min")
       ->transform(seconds)
@@ -250,6 +266,9 @@ const Command kAdvise = {
     "tune' "
     "measured on the storage of --dir, and for more than one node by a simulation of the engine on as many tasks. "
     "Methods are listed from the quickest on, with what their time is made of and what to mind.\n\n"
+    "What may be hidden behind the computation that --every tells is a comparison of seconds: it is where cores are "
+    "idle "
+    "meanwhile; see the overlap that 'thalweg methods' measures.\n\n"
     "Of a larger machine nobody has measured the storage: give --storage-bandwidth and --storage-create-rate. Without "
     "them one node's numbers are scaled, which is said.\n\n"
     "With --from FILE nothing is advised: the model is compared with what was measured.",
@@ -257,10 +276,11 @@ const Command kAdvise = {
     "  cell, phase: what is predicted\n"
     "  storage: the file system; measured: false where guesses are used\n"
     "  best, best_array: methods; the quickest of all, and of those that leave one file that is the array\n"
-    "  model: cells, median_error, largest_bytes: how wrong it was on what it was made of; ties: methods that it "
-    "cannot "
-    "tell from the best\n"
-    "  choices: method, title, seconds, parts, reason, warnings; from the quickest on\n"
+    "  model: cells, largest_bytes; median_error: how wrong it was on what it was made of; left_out_error: on each "
+    "cell, made of the others\n"
+    "  ties: methods that it cannot tell from the best; none without a profile\n"
+    "  choices: method, title, seconds, parts, reason, warnings; from the quickest on, those within 1 % by the node's "
+    "own time\n"
     "  out: method, why\n"
     "  notes, duty: text\n"
     "  code: file, remark, text\n"

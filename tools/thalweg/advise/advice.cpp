@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ranges>
 
 #include "common.hpp"
 #include "methods/array.hpp"
+#include "nnls.hpp"
 
 namespace tool {
 namespace {
@@ -15,6 +17,8 @@ namespace {
 constexpr double kWorthNaming = 0.05;  // of the whole time
 // On the cells that a model was made of it is better than on others.
 constexpr double kLeastTie = 0.1;
+constexpr double kAlike = 0.01;                                            // printed as the same
+constexpr std::array kMovingTerms = {kByte, kSharedByte, kFarByte, kRun};  // go on while the storage works
 
 bool is_level(const methods::MethodInfo& method, char level) {
   return method.id.starts_with("mpiio-") && method.id.back() == level;
@@ -69,10 +73,13 @@ class Adviser {
     const std::vector<double> terms = terms_of(method, request_.phase, node_);
     for (size_t j = 0; j < kTerms; ++j)
       add(choice, term_meaning(method, static_cast<Term>(j)), terms[j] * constants[j]);
+    choice.own_seconds = sum_of_terms(terms, constants);
+    double moving = 0;
+    for (const Term term : kMovingTerms) moving += terms[term] * constants[term];
     if (request_.nodes > 1) {
-      spread_over_nodes(choice, method, terms, constants);
+      spread_over_nodes(choice, method, moving);
     } else {
-      bound_by_storage(choice, method);
+      bound_by_storage(choice, method, moving);
     }
     std::ranges::sort(choice.parts, [](const Part& a, const Part& b) { return a.seconds > b.seconds; });
     for (const Part& part : choice.parts) choice.seconds += part.seconds;
@@ -100,23 +107,32 @@ class Adviser {
   }
 
   // What one node does itself, and what network and storage do for all, go on at the same time: the slower counts.
-  void spread_over_nodes(Choice& choice, const methods::MethodInfo& method, const std::vector<double>& terms,
-                         const Constants& constants) {
+  void spread_over_nodes(Choice& choice, const methods::MethodInfo& method, double moving) {
     const double runs = runs_of_rank(method);
     const ScaleSeconds far = scale_.seconds(way_of(method), runs, in_turn_of(movers_, request_.order));
-    double own = 0;
-    for (const size_t j : {kByte, kSharedByte, kFarByte, kRun}) own += terms[j] * constants[j];
     const double least = static_cast<double>(request_.bytes) / scale_.facts().storage_bandwidth;
-    const double others = std::max(far.transfer, least);
-    if (own < others) {
-      for (const Term term : {kByte, kSharedByte, kFarByte, kRun})
-        std::erase_if(choice.parts, [&](const Part& part) { return part.what == term_meaning(method, term); });
-      add(choice, far.transfer > least ? cause_of(method, runs) : limit_text(), others);
+    if (moving < std::max(far.transfer, least)) {
+      if (far.transfer > least)
+        replace_moving(choice, method, cause_of(method, runs), far.transfer);
+      else
+        leave_to_storage(choice, method, least);
     }
     add_opening(choice, method, far.open + far.close);
     if (is_level(method, '1') && method.outcome == methods::Outcome::global_array)
       add(choice, "a meeting of all ranks for each row",
           runs * 2 * std::log2(std::max(2, request_.movers())) * machine_.net_latency_seconds);
+  }
+
+  static void replace_moving(Choice& choice, const methods::MethodInfo& method, const std::string& what,
+                             double seconds) {
+    for (const Term term : kMovingTerms)
+      std::erase_if(choice.parts, [&](const Part& part) { return part.what == term_meaning(method, term); });
+    add(choice, what, seconds);
+  }
+
+  void leave_to_storage(Choice& choice, const methods::MethodInfo& method, double seconds) const {
+    replace_moving(choice, method, limit_text(), seconds);
+    choice.storage_decides = true;
   }
 
   // A file of each rank that wrote is opened by somebody, and those are simulated that readers have.
@@ -156,12 +172,12 @@ class Adviser {
     return fmt::format("the storage, {}", bandwidth_text(scale_.facts().storage_bandwidth));
   }
 
-  void bound_by_storage(Choice& choice, const methods::MethodInfo& method) const {
-    double own = 0;
-    for (const Part& part : choice.parts) own += part.seconds;
-    if (request_.storage_bandwidth > 0)
-      add(choice, "storage that is slower than this node",
-          static_cast<double>(request_.bytes) / request_.storage_bandwidth - own);
+  // Opening, further ranks and meetings come on top: no byte moves meanwhile.
+  void bound_by_storage(Choice& choice, const methods::MethodInfo& method, double moving) const {
+    if (request_.storage_bandwidth > 0) {
+      const double least = static_cast<double>(request_.bytes) / request_.storage_bandwidth;
+      if (moving < least) leave_to_storage(choice, method, least);
+    }
     if (request_.phase == "write" && request_.storage_create_rate > 0 && method.outcome == methods::Outcome::separate)
       add(choice, fmt::format("making {}", count_text(request_.ranks, "file")),
           request_.ranks / request_.storage_create_rate);
@@ -183,6 +199,37 @@ class Adviser {
   Load all_, node_;
   std::vector<int> movers_;  // grid of those who move the bytes
 };
+
+// Where the storage decides, times differ by how long opening takes, which tells nothing at such sizes: what the node
+// does itself ranks those.
+void rank(std::vector<Choice>& choices) {
+  std::ranges::stable_sort(choices, {}, &Choice::seconds);
+  for (auto begin = choices.begin(); begin != choices.end();) {
+    const double most = begin->seconds * (1 + kAlike);
+    const auto end = std::find_if(begin, choices.end(), [&](const Choice& choice) { return choice.seconds > most; });
+    std::ranges::stable_sort(begin, end, {}, &Choice::own_seconds);
+    begin = end;
+  }
+}
+
+bool is_tie(const Choice& choice, const Advice& advice, double tie) {
+  return choice.seconds <= advice.choices.front().seconds * (1 + tie);
+}
+
+// A model of no machine in particular tells no difference that could be called one.
+void find_ties(Advice& advice, const Machine& machine) {
+  advice.tie = std::max(kLeastTie, machine.calibration.told_error());
+  if (!machine.measured) return;
+  for (const Choice& choice : advice.choices | std::views::drop(1))
+    if (is_tie(choice, advice, advice.tie)) advice.ties.push_back(&choice);
+}
+
+bool storage_decides(const Advice& advice) {
+  const auto alike = std::ranges::count_if(advice.choices, [&](const Choice& choice) {
+    return choice.storage_decides && is_tie(choice, advice, advice.tie);
+  });
+  return 2 * static_cast<size_t>(alike) > advice.choices.size() && advice.choices.size() > 1;
+}
 
 }  // namespace
 
@@ -220,14 +267,13 @@ Advice advise(const Request& request, const Machine& machine) {
   }
   if (advice.choices.empty())
     throw Failure(kInputOutput, "the profile has constants of no method that fits; run 'thalweg tune DIR' again");
-  std::ranges::stable_sort(advice.choices, {}, &Choice::seconds);
+  rank(advice.choices);
   const auto whole = std::ranges::find_if(
       advice.choices, [](const Choice& choice) { return choice.method->outcome == methods::Outcome::global_array; });
   if (whole != advice.choices.end()) advice.one_array = &*whole;
-  advice.tie = std::max(kLeastTie, machine.calibration.median_error);
-  for (const Choice& choice : advice.choices | std::views::drop(1))
-    if (choice.seconds <= advice.choices.front().seconds * (1 + advice.tie)) advice.ties.push_back(&choice);
+  find_ties(advice, machine);
   advice.notes = notes_of(request, machine, adviser.node(), adviser.facts());
+  if (storage_decides(advice)) advice.notes.push_back("the storage decides: methods hardly differ");
   return advice;
 }
 

@@ -22,8 +22,10 @@ struct Warning {
 struct Choice {
   const methods::MethodInfo* method = nullptr;
   double seconds = 0;
-  std::vector<Part> parts;  // the largest first
-  std::string reason;       // one sentence
+  double own_seconds = 0;        // of the node alone, as if storage and network took nothing
+  bool storage_decides = false;  // it is slower than all that moves bytes
+  std::vector<Part> parts;       // the largest first
+  std::string reason;            // one sentence
   std::vector<Warning> warnings;
 };
 
@@ -34,7 +36,7 @@ struct Ruled {
 
 struct Advice {
   Cell cell;
-  std::vector<Choice> choices;  // the quickest first; never empty
+  std::vector<Choice> choices;  // the quickest first, those within 1 % by own_seconds; never empty
   std::vector<Ruled> out;
   std::vector<std::string> notes;     // on all of it: what was assumed
   const Choice* one_array = nullptr;  // the quickest that leaves the array in its order as one file; null: none does
@@ -55,7 +57,7 @@ std::vector<Warning> warnings_of(const methods::MethodInfo& method, const Reques
 std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Load& node,
                                   const ScaleFacts& facts);
 std::string bandwidth_text(double bytes_per_second);
-// What the best method takes of the time of the program, and whether that can be hidden; empty where nothing was told
+// What the best method takes of the time of the program, and how much may be hidden; empty where nothing was told
 // of that.
 std::vector<std::string> duty_of(const Advice& advice, const Request& request);
 

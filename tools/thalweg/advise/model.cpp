@@ -75,6 +75,18 @@ Constants guesses_for(const methods::MethodInfo& method, const Primitives& known
   return guess;
 }
 
+// Of each time, as the constants that the others make predict it.
+void add_left_out_errors(const std::vector<Observation>& all, const Constants& guesses, std::vector<double>& errors) {
+  if (all.size() <= kLeastCells) return;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].seconds <= 0) continue;
+    std::vector<Observation> others = all;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const double told = sum_of_terms(all[i].terms, fit_constants(others, guesses));
+    errors.push_back(std::abs(told - all[i].seconds) / all[i].seconds);
+  }
+}
+
 std::string text_of(const Json& json, const char* name) {
   return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
 }
@@ -213,10 +225,16 @@ Calibration calibrate(const Results& results, int cores, const Primitives& known
     largest = std::max(largest, static_cast<double>(row.cell.bytes()));
     out.cache = row.cell.cache;
   }
-  for (const auto& [id, phases] : seen)
-    for (const auto& [phase, all] : phases)
-      if (all.size() >= kLeastCells)
-        out.constants[id][phase] = fit_constants(all, guesses_for(*methods::find_method(id), known));
+  std::vector<double> errors;
+  for (const auto& [id, phases] : seen) {
+    const Constants guesses = guesses_for(*methods::find_method(id), known);
+    for (const auto& [phase, all] : phases) {
+      if (all.size() < kLeastCells) continue;
+      out.constants[id][phase] = fit_constants(all, guesses);
+      add_left_out_errors(all, guesses, errors);
+    }
+  }
+  if (!errors.empty()) out.left_out_error = estimate(std::move(errors)).median;
   return out;
 }
 
@@ -227,6 +245,7 @@ Json json_of(const Calibration& calibration) {
                {"cores", calibration.cores},
                {"cells", calibration.cells}};
   if (calibration.median_error > 0) json["median_error"] = calibration.median_error;
+  if (calibration.left_out_error > 0) json["left_out_error"] = calibration.left_out_error;
   if (calibration.most_bytes() > 0) json["largest_bytes"] = calibration.most_bytes();
   for (const auto& [id, phases] : calibration.constants)
     for (const auto& [phase, constants] : phases) json[id][phase] = json_of(constants);
@@ -244,6 +263,7 @@ Calibration calibration_of(const Json& entry) {
   out.measured = text_of(json, "measured");
   out.cores = static_cast<int>(number_of(json, "cores", 1, 1, 1e6));
   out.median_error = number_of(json, "median_error", 0, 0, 1e3);
+  out.left_out_error = number_of(json, "left_out_error", 0, 0, 1e3);
   if (json.contains("cells") && json["cells"].is_array())
     for (const Json& cell : json["cells"])
       if (cell.is_string()) out.cells.push_back(cell.get<std::string>());

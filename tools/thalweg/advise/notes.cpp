@@ -14,21 +14,26 @@ constexpr double kLarge = 64 << 20;  // bytes of a node, where the profile does 
 
 std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes)); }
 
+std::string error_beyond(const Calibration& made) {
+  if (made.left_out_error == 0) return "on others by more";
+  return fmt::format("on cells left out of it by {:.0f} %", 100 * made.left_out_error);
+}
+
 void note_origin(const Request& request, const Machine& machine, Notes& notes) {
   const Calibration& made = machine.calibration;
   if (!machine.measured) {
     notes.push_back(
         fmt::format("not measured here: run 'thalweg tune DIR'{}; these are guesses of no machine in particular",
                     machine.identity.empty() ? " and give --dir DIR" : " on " + machine.identity));
-  } else if (made.median_error == 0) {
+  } else if (made.told_error() == 0) {
     notes.push_back(
         "the profile does not tell how wrong the model is here: run 'thalweg tune DIR' again, or compare "
         "with 'thalweg advise --from FILE'");
   } else {
-    notes.push_back(
-        fmt::format("on the {} that it was made of the model erred by {:.0f} % (median), on others by more{}",
-                    count_text(static_cast<int64_t>(made.cells.size()), "cell"), 100 * made.median_error,
-                    request.nodes > 1 ? "; how wrong the simulation of more nodes is nobody measured" : ""));
+    notes.push_back(fmt::format(
+        "on the {} that it was made of the model erred by {:.0f} % (median), {}{}",
+        count_text(static_cast<int64_t>(made.cells.size()), "cell"), 100 * made.median_error, error_beyond(made),
+        request.nodes > 1 ? "; how wrong the simulation of more nodes is nobody measured" : ""));
   }
 }
 

@@ -23,8 +23,11 @@ Json json_of(const Choice& choice) {
 
 // How far to trust it; null: nobody knows.
 Json model_json(const Calibration& made) {
-  if (made.median_error == 0) return {};
-  return {{"cells", made.cells.size()}, {"median_error", made.median_error}, {"largest_bytes", made.most_bytes()}};
+  if (made.told_error() == 0) return {};
+  return {{"cells", made.cells.size()},
+          {"median_error", made.median_error},
+          {"left_out_error", made.left_out_error > 0 ? Json(made.left_out_error) : Json()},
+          {"largest_bytes", made.most_bytes()}};
 }
 
 std::string time_text(double seconds) {

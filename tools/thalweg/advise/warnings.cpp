@@ -17,6 +17,8 @@ constexpr double kChunkCache = 1 << 20;         // of HDF5, by default
 
 std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes)); }
 
+constexpr double kArraysOfGather = 2;  // pieces as they come, and the array that they are put into
+
 struct Block {
   double bytes, runs, run_bytes;
 };
@@ -72,7 +74,7 @@ void warn_of_offsets(const methods::MethodInfo& method, const Request& request, 
 
 std::string impossible(const methods::MethodInfo& method, const Request& request, const Cell& cell) {
   const auto all = static_cast<double>(cell.bytes()), has = static_cast<double>(request.memory_per_node);
-  const double needed = all + all / request.nodes_in_use();
+  const double needed = kArraysOfGather * all + all / request.nodes_in_use();
   if (method.id != "gather" || has == 0 || needed <= has) return {};
   return fmt::format("the gathering rank needs {} of memory and its node has {}", size_of(needed), size_of(has));
 }
@@ -81,7 +83,7 @@ std::vector<Warning> warnings_of(const methods::MethodInfo& method, const Reques
   std::vector<Warning> out;
   if (method.id == "gather")
     out.push_back({fmt::format("the gathering rank needs {} of memory beside its own data",
-                               size_of(static_cast<double>(cell.bytes()))),
+                               size_of(kArraysOfGather * static_cast<double>(cell.bytes()))),
                    true});
   if (method.outcome == methods::Outcome::separate) warn_of_files(method, request, out);
   if (method.id.starts_with("hdf5-chunked")) warn_of_chunks(request, cell, out);
@@ -108,11 +110,12 @@ std::vector<std::string> duty_of(const Advice& advice, const Request& request) {
       std::ranges::find_if(advice.choices, [](const Choice& choice) { return choice.method->id == "tw-nonblocking"; });
   if (request.phase != "write" || hidden == advice.choices.end()) return out;
   const double left = std::max(0.0, hidden->seconds - between);
-  const std::string rest = left > 0 ? fmt::format("{:.3g} s of it cannot be hidden", left) : "all of it can be hidden";
+  const std::string what = left > 0 ? fmt::format("{:.3g} s of it cannot be hidden, the rest", left) : "all of it";
   out.push_back(
-      fmt::format("tw-nonblocking takes {:.3g} s beside the next computation: {}, for a copy of the data, {} "
+      fmt::format("tw-nonblocking takes {:.3g} s beside the next computation: {} may be hidden, where cores are idle "
+                  "while it goes on; see the overlap that 'thalweg methods' measures. It needs a copy of the data, {} "
                   "on each node",
-                  hidden->seconds, rest, short_size(request.bytes / request.nodes)));
+                  hidden->seconds, what, short_size(request.bytes / request.nodes)));
   return out;
 }
 
