@@ -202,6 +202,15 @@ class Advise(CliTest):
         self.keep(*profile["file_systems"])
         self.assertEqual(self.advise_json("--ranks", "2", "--bytes", "256MiB", "--grid", "1x2")["ties"], ["tw-multifile"])
 
+    def test_more_ranks_on_as_many_nodes_have_as_much_network(self):
+        self.keep_methods()
+        for nodes in ("32", "1000"):
+            words = ("--nodes", nodes, "--bytes", "8TiB", "--storage-bandwidth", "1TB", "--ranks")
+            few, many = (self.seconds(self.advise_json(*words, ranks)) for ranks in ("1024", "8192"))
+            for method in ("mpiio-chunk-3", "mpiio-global-3", "tw-collective"):
+                with self.subTest(method=method, nodes=nodes):
+                    self.assertLess(max(few[method], many[method]) / min(few[method], many[method]), 1.3)
+
     def test_without_a_profile_no_method_is_said_to_be_as_quick(self):
         words = ("--ranks", "2", "--bytes", "256MiB")
         self.assertEqual(self.advise_json(*words)["ties"], [])

@@ -44,6 +44,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 // The lowest point along one constant after another, until nothing moves: the function is convex.
 void descend(const Scaled& all, const std::vector<double>& weights, const std::vector<double>& goals,
              std::vector<double>& x) {
+  std::vector<double> rest;  // of each row that x does not explain; kept, not counted anew for each constant
+  for (const auto& row : all.rows) rest.push_back(1 - dot(row, x));
   for (int round = 0; round < kRounds; ++round) {
     double moved = 0;
     for (size_t j = 0; j < x.size(); ++j) {
@@ -51,12 +53,12 @@ void descend(const Scaled& all, const std::vector<double>& weights, const std::v
       double below = kTrust;
       for (size_t i = 0; i < all.rows.size(); ++i) {
         const double a = all.rows[i][j];
-        const double rest = 1 - dot(all.rows[i], x) + a * x[j];
-        top += weights[i] * a * rest;
+        top += weights[i] * a * (rest[i] + a * x[j]);
         below += weights[i] * a * a;
       }
       const double next = std::max(0.0, top / below);
       moved = std::max(moved, std::abs(next - x[j]));
+      for (size_t i = 0; i < all.rows.size(); ++i) rest[i] -= all.rows[i][j] * (next - x[j]);
       x[j] = next;
     }
     if (moved < 1e-9) return;

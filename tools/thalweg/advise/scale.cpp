@@ -1,6 +1,7 @@
 #include "scale.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "common.hpp"
@@ -22,6 +23,18 @@ ScaleSeconds times(ScaleSeconds seconds, double factor) {
   return {seconds.open * factor, seconds.transfer * factor, seconds.close * factor};
 }
 
+// Of all nodes, where that many tasks can be: fewer nodes would have to share their links.
+int64_t tasks_of_node(const Request& request) {
+  const int64_t nodes = request.nodes_in_use();
+  if (request.movers() <= kMostTasks) return (request.movers() + nodes - 1) / nodes;
+  return std::max<int64_t>(1, kMostTasks / nodes);
+}
+
+// A power of two: pieces that real programs have at the edges of stripes are to be there in what is simulated, too.
+uint64_t room_of_task(int64_t tasks) {
+  return std::bit_floor(static_cast<uint64_t>(std::min(kMostOfTask, kMostBytes / tasks)));
+}
+
 }  // namespace
 
 Scale::Scale(const Request& request, const Machine& machine) : request_(request) {
@@ -30,11 +43,12 @@ Scale::Scale(const Request& request, const Machine& machine) : request_(request)
       facts_.bandwidth_is_told ? request.storage_bandwidth : request.nodes_in_use() / machine.known.byte;
   facts_.create_rate_is_told = request.storage_create_rate > 0;
   facts_.create_rate = facts_.create_rate_is_told ? request.storage_create_rate : 1 / machine.create_seconds;
-  facts_.simulated_tasks = std::min<int64_t>(request.movers(), kMostTasks);
+  costs_.tasks_per_node = tasks_of_node(request);
+  facts_.simulated_tasks =
+      std::min<int64_t>({request.movers(), kMostTasks, costs_.tasks_per_node * request.nodes_in_use()});
   facts_.servers = kServers;
   facts_.server_seconds = kServerNs * 1e-9;
   costs_.struct_size = sizeof costs_;
-  costs_.tasks_per_node = (request.movers() + request.nodes_in_use() - 1) / request.nodes_in_use();
   costs_.node_latency_ns = machine.message_seconds * 1e9;
   costs_.node_byte_ns = machine.node_byte_seconds * 1e9;
   costs_.latency_ns = machine.net_latency_seconds * 1e9;
@@ -72,7 +86,7 @@ ScaleSeconds Scale::run(tw_sim_access access, double shrunk) const {
 ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_turn) {
   const double bytes_of_rank = static_cast<double>(request_.bytes) / request_.movers();
   const double piece = std::max(1.0, bytes_of_rank / std::max(1.0, runs_of_rank));
-  const auto room = static_cast<double>(std::min(kMostOfTask, kMostBytes / facts_.simulated_tasks));
+  const auto room = static_cast<double>(room_of_task(facts_.simulated_tasks));
   const double shrunk = std::clamp(room / 2 / piece, kLeastShrunk, 1.0);
   const double simulated_piece = std::max(1.0, std::floor(std::min(piece * shrunk, room / 2)));
   tw_sim_access access = {};
