@@ -246,7 +246,7 @@ class Advise(CliTest):
     def test_a_bandwidth_may_be_a_fraction(self):
         self.keep_methods()
         words = ("--ranks", "2", "--bytes", "1TiB", "--storage-bandwidth")
-        for text, same in (("1.5GB", "1500MB"), ("0.5GiB", "536870912"), ("2e9", "2gb")):
+        for text, same in (("1.5GB", "1500MB"), ("0.5GiB", "536870912"), ("2e9", "2gb"), ("0.5EB", "500PB")):
             whole = self.seconds(self.advise_json(*words, same))
             for method, seconds in self.seconds(self.advise_json(*words, text)).items():
                 self.assertAlmostEqual(seconds / whole[method], 1, places=5)

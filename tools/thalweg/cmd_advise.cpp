@@ -182,7 +182,7 @@ int run(Options& options, const Common& common) {
 std::map<std::string, double> bandwidth_units() {
   std::map<std::string, double> units = {{"b", 1}};
   double decimal = 1, binary = 1;
-  for (const char* prefix : {"k", "m", "g", "t", "p"}) {
+  for (const char* prefix : {"k", "m", "g", "t", "p", "e"}) {
     const std::string name = prefix;
     units[name] = units[name + "b"] = decimal *= 1000;
     units[name + "i"] = units[name + "ib"] = binary *= 1024;
@@ -267,8 +267,7 @@ const Command kAdvise = {
     "measured on the storage of --dir, and for more than one node by a simulation of the engine on as many tasks. "
     "Methods are listed from the quickest on, with what their time is made of and what to mind.\n\n"
     "What may be hidden behind the computation that --every tells is a comparison of seconds: it is where cores are "
-    "idle "
-    "meanwhile; see the overlap that 'thalweg methods' measures.\n\n"
+    "idle meanwhile; see the overlap that 'thalweg methods' measures.\n\n"
     "Of a larger machine nobody has measured the storage: give --storage-bandwidth and --storage-create-rate. Without "
     "them one node's numbers are scaled, which is said.\n\n"
     "With --from FILE nothing is advised: the model is compared with what was measured.",
