@@ -4,7 +4,7 @@
 import json
 import os
 
-from cli_support import DAMAGED, FINE, IO_ERROR, USAGE, CliTest, main
+from cli_support import DAMAGED, FINE, IO_ERROR, UNSAFE, USAGE, CliTest, main
 
 CONSTANTS = {
     "file-per-task": {"fixed": 1e-4, "per_rank": 5e-5, "shared_byte": 2e-10},
@@ -412,6 +412,21 @@ class Advise(CliTest):
         self.assertAlmostEqual(result["validation"]["median_error"], 0.25, places=6)
         self.assertEqual((result["validation"]["choices"], result["validation"]["good_choices"]), (1, 1))
         self.assertIn("median error 25 %", self.advise("--from", "results.jsonl")[0].decode())
+        self.advise("--from", "results.jsonl", "--html", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertIn('id="plot-validation"', page)
+
+    def test_the_plot_is_of_what_was_measured_and_replaces_no_other_file(self):
+        self.keep_methods()
+        self.keep_results([("file-per-task", 1024, 1), ("gather", 1024, 1)])
+        self.assertIn("--from", self.advise("--ranks", "2", "--bytes", "4MiB", "--html", "page.html", expect=USAGE)[1])
+        self.write("mine.html", b"mine")
+        for name in ("results.jsonl", "mine.html"):
+            before = (self.folder / name).read_bytes()
+            self.thalweg("advise", "--from", "results.jsonl", "--html", name, expect=UNSAFE, env=self.environment)
+            self.assertEqual((self.folder / name).read_bytes(), before)
+        self.advise("--from", "results.jsonl", "--html", "mine.html", "--force")
+        self.assertIn("plot-validation", (self.folder / "mine.html").read_text())
 
     def test_results_that_cannot_be_predicted(self):
         self.keep_results([("file-per-task", 1024, 1)])

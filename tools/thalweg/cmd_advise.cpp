@@ -12,7 +12,9 @@
 #include "advise/validation.hpp"
 #include "command.hpp"
 #include "common.hpp"
+#include "methods/page.hpp"
 #include "methods/plan.hpp"
+#include "picture_file.hpp"
 #include "text.hpp"
 #include "tune_profile.hpp"
 
@@ -24,10 +26,10 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 
 struct Options {
   Request request;
-  std::string folder, grid, from;
+  std::string folder, grid, from, html;
   uint64_t bytes = 0, memory = 0;
   double bandwidth = 0, create_rate = 0;
-  bool no_code = false;
+  bool no_code = false, force = false;
 };
 
 int cores_here() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
@@ -101,6 +103,14 @@ Compared compared_with(const Options& options, const Results& results) {
   return with;
 }
 
+// The page of `thalweg methods`, whose plot has predicted against measured times.
+void keep_page(const Options& options, const Results& results, const std::vector<ValidationPoint>& points) {
+  if (options.html.empty()) return;
+  check_folder_of(options.html);
+  const bool replace = may_replace_picture(options.html, options.force, {options.from}, "file that is read");
+  write_picture(options.html, html_page(results, points), replace);
+}
+
 int validate_file(const Options& options, const Common& common) {
   const Results results = load_results(options.from);
   const Compared with = compared_with(options, results);
@@ -110,6 +120,7 @@ int validate_file(const Options& options, const Common& common) {
                                             calibration_of(with.entry).empty()
                                                 ? "methods were not measured here, run 'thalweg tune DIR'"
                                                 : "its times are of another cache, or of methods that were not tuned"));
+  keep_page(options, results, points);
   const ValidationSummary sum = summary_of(points);
   if (common.json) {
     Json result = json_head("advise", options.from);
@@ -164,6 +175,7 @@ void take_grid(Request& request, const std::string& text) {
 
 int run(Options& options, const Common& common) {
   if (!options.from.empty()) return validate_file(options, common);
+  if (!options.html.empty()) throw Failure(kUsage, "--html is a plot of what was measured: add --from FILE");
   Request& request = options.request;
   if (request.readers > 0 && request.phase != "restart")
     throw Failure(kUsage, fmt::format("--readers {}: who reads is asked of a restart alone; add --phase restart, or "
@@ -253,6 +265,9 @@ Run add(CLI::App& app) {
   app.add_option("--from", options->from,
                  "Instead: compare predictions with the times in this file of 'thalweg methods --json'")
       ->type_name("FILE");
+  app.add_option("--html", options->html, "With --from: write a page with the plot of predicted against measured times")
+      ->type_name("FILE");
+  app.add_flag("-f,--force", options->force, "Replace the file of --html whatever it is");
   app.add_flag("--no-code", options->no_code, "No program to begin with");
   return [options](const Common& common) { return run(*options, common); };
 }
@@ -270,7 +285,8 @@ const Command kAdvise = {
     "idle meanwhile; see the overlap that 'thalweg methods' measures.\n\n"
     "Of a larger machine nobody has measured the storage: give --storage-bandwidth and --storage-create-rate. Without "
     "them one node's numbers are scaled, which is said.\n\n"
-    "With --from FILE nothing is advised: the model is compared with what was measured.",
+    "With --from FILE nothing is advised: the model is compared with what was measured, in words and with --html as a "
+    "plot.",
     "  command, exit_code\n"
     "  cell, phase: what is predicted\n"
     "  storage: the file system; measured: false where guesses are used\n"
@@ -287,7 +303,7 @@ const Command kAdvise = {
     "  storage, notes: whose entry of the profile it is compared with\n",
     "  thalweg advise --ranks 8 --bytes 256MiB\n"
     "  thalweg advise --ranks 4096 --nodes 128 --bytes 2TiB --pattern block2d --storage-bandwidth 50GB --every 60s\n"
-    "  thalweg advise --from results.jsonl --dir /scratch\n",
+    "  thalweg advise --from results.jsonl --html predicted.html\n",
     add};
 
 }  // namespace tool
