@@ -102,6 +102,22 @@ class Contestants {
   std::vector<std::exception_ptr> failures_;
 };
 
+struct Named {
+  Contestants* who;
+  const char* files;
+  int64_t tasks;
+};
+
+// Its runs, and for each an entry of `found` whose speed is not known yet.
+void add_runs(const Named& named, std::vector<Timed>& runs, Measured& found) {
+  for (const bool writes : {true, false}) {
+    for (const int64_t bytes : kTransfers) {
+      runs.emplace_back([named, writes, bytes] { return named.who->pass(writes, bytes); });
+      found.accesses.push_back({named.files, named.tasks, writes, bytes, {}});
+    }
+  }
+}
+
 }  // namespace
 
 void measure_access(Workbench& bench, Measured& found) {
@@ -112,21 +128,10 @@ void measure_access(Workbench& bench, Measured& found) {
 
   const int64_t tasks = std::min<int64_t>(bench.options.tasks, 8);
   Contestants one(bench, 1, true), shared(bench, tasks, true), own(bench, tasks, false);
-  struct Named {
-    Contestants* who;
-    const char* files;
-    int64_t tasks;
-  };
-  const Named all[] = {{&one, "one file", 1}, {&shared, "one file", tasks}, {&own, "a file each", tasks}};
   std::vector<Timed> runs;
-  for (const Named& named : all) {
-    for (const bool writes : {true, false}) {
-      for (const int64_t bytes : kTransfers) {
-        runs.emplace_back([named, writes, bytes] { return named.who->pass(writes, bytes); });
-        found.accesses.push_back({named.files, named.tasks, writes, bytes, {}});
-      }
-    }
-  }
+  for (const Named& named :
+       {Named{&one, "one file", 1}, Named{&shared, "one file", tasks}, Named{&own, "a file each", tasks}})
+    add_runs(named, runs, found);
   const auto seconds = bench.take_turns(runs);
   for (size_t i = 0; i < runs.size(); ++i) {
     const int64_t n = found.accesses[i].tasks;

@@ -45,6 +45,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 void descend(const Scaled& all, const std::vector<double>& weights, const std::vector<double>& goals,
              std::vector<double>& x) {
   std::vector<double> rest;  // of each row that x does not explain; kept, not counted anew for each constant
+  rest.reserve(all.rows.size());
   for (const auto& row : all.rows) rest.push_back(1 - dot(row, x));
   for (int round = 0; round < kRounds; ++round) {
     double moved = 0;
