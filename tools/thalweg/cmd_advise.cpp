@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <thread>
 
 #include "advise/advice.hpp"
 #include "advise/output.hpp"
@@ -14,6 +13,7 @@
 #include "common.hpp"
 #include "methods/page.hpp"
 #include "methods/plan.hpp"
+#include "methods/surroundings.hpp"
 #include "picture_file.hpp"
 #include "text.hpp"
 #include "tune_profile.hpp"
@@ -31,8 +31,6 @@ struct Options {
   double bandwidth = 0, create_rate = 0;
   bool no_code = false, force = false;
 };
-
-int cores_here() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
 
 Json profile_here() {
   char path[4096 + 64];
@@ -144,7 +142,7 @@ int validate_file(const Options& options, const Common& common) {
 int advise_on(const Options& options, const Common& common) {
   std::string identity;
   const Json entry = entry_for(options.folder, identity);
-  const Machine machine = machine_of(identity, entry.is_null() ? nullptr : &entry, cores_here());
+  const Machine machine = machine_of(identity, entry.is_null() ? nullptr : &entry, cores());
   Advice advice = advise(options.request, machine);
   const Request& request = options.request;
   const std::string& mpi = machine.calibration.mpi;

@@ -31,6 +31,9 @@ double stretches_of(const methods::MethodInfo& method, std::string_view phase, c
   return phase == "restart" ? load.cuts : load.ranks;
 }
 
+// A grid of fewer dimensions does not cut the others.
+int parts_in(const std::vector<int>& grid, size_t d) { return d < grid.size() ? grid[d] : 1; }
+
 // Places where the parts of two cuts of `n` begin, together.
 double parts_of_both(int64_t n, int64_t a, int64_t b) {
   std::vector<int64_t> begins;
@@ -122,15 +125,14 @@ double runs_of(const Cell& cell, const std::vector<int>& grid) { return runs_of(
 // place in the slower ones begins another.
 double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector<int>& other) {
   const size_t n = cell.shape.size();
-  const auto parts = [](const std::vector<int>& of, size_t d) { return d < of.size() ? of[d] : 1; };
   double runs = 1;
   bool cut = false;
   for (size_t i = 0; i < n; ++i) {
     const size_t d = cell.order == "f" ? i : n - 1 - i;
     if (cut) {
       runs *= static_cast<double>(cell.shape[d]);
-    } else if (parts(grid, d) > 1 || parts(other, d) > 1) {
-      runs = parts_of_both(cell.shape[d], parts(grid, d), parts(other, d));
+    } else if (parts_in(grid, d) > 1 || parts_in(other, d) > 1) {
+      runs = parts_of_both(cell.shape[d], parts_in(grid, d), parts_in(other, d));
       cut = true;
     }
   }
@@ -140,14 +142,13 @@ double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector
 // From the fastest dimension on: as long as no block is cut its bytes stay together.
 double chunk_runs_of(const Cell& cell, const std::vector<int>& grid) {
   const size_t n = cell.shape.size();
-  const auto parts = [](const std::vector<int>& of, size_t d) { return d < of.size() ? of[d] : 1; };
   double runs = 1;
   bool cut = false;
   for (size_t i = 0; i < n; ++i) {
     const size_t d = cell.order == "f" ? i : n - 1 - i;
-    const double both = parts_of_both(cell.shape[d], parts(grid, d), parts(cell.grid, d));
+    const double both = parts_of_both(cell.shape[d], parts_in(grid, d), parts_in(cell.grid, d));
     runs *= cut ? static_cast<double>(cell.shape[d]) : both;
-    cut = cut || both > parts_of_both(cell.shape[d], 1, parts(cell.grid, d));
+    cut = cut || both > parts_of_both(cell.shape[d], 1, parts_in(cell.grid, d));
   }
   return runs;
 }
