@@ -83,7 +83,10 @@ void note_nodes(const Request& request, const Machine& machine, const Load& node
 
 }  // namespace
 
-std::string bandwidth_text(double bytes_per_second) { return fmt::format("{:.3g} GB/s", bytes_per_second * 1e-9); }
+std::string bandwidth_text(double bytes_per_second) {
+  if (bytes_per_second >= 1e12) return fmt::format("{:.3g} TB/s", bytes_per_second * 1e-12);
+  return fmt::format("{:.3g} GB/s", bytes_per_second * 1e-9);
+}
 
 std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Load& node,
                                   const ScaleFacts& facts) {
