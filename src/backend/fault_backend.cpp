@@ -169,8 +169,11 @@ Result<std::unique_ptr<StoredFile>> FaultBackend::open(const std::string& path, 
 
 Status FaultBackend::remove(const std::string& path) {
   return perform({CallKind::remove, path}, [&] {
+    if (journal_) {
+      TW_ASSIGN_OR_RETURN(const bool exists, wrapped_->exists(path));
+      if (exists) TW_RETURN_IF_ERROR(journal_->before_removal(*wrapped_, path));
+    }
     TW_RETURN_IF_ERROR(wrapped_->remove(path));
-    if (journal_) journal_->removed(path);
     if (space_) space_->truncated(path, 0);
     return Status{};
   });

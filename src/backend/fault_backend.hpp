@@ -5,9 +5,10 @@
 // find is then in the wrapped backend.
 //
 // The death of the process keeps the effect of every call before it; the write it hits may be cut short at a border of
-// pages. The death of the machine besides drops, of what was written since the last successful sync of a file, any
-// sectors of 512 bytes, in any combination, each to any of the states it had since; the size may fall back, and a file
-// whose folder was not synced since it was made may be gone. Removed files stay removed.
+// pages. The death of the machine besides drops changes that were made since the last successful sync of a file: any
+// sectors of 512 bytes or pages of 4096, in any combination, each to any of the states it had since; or all changes
+// after one moment. The size may fall back. A file whose folder was not synced since it was made may be gone, one that
+// was removed since may be back.
 //
 // Threads: any; calls are made one at a time.
 #pragma once

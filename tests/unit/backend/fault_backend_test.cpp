@@ -133,7 +133,7 @@ TEST(FaultBackend, ADyingWriteCanStopInTheMiddle) {
 
 TEST(FaultBackend, TheDeadMachineKeepsWhatWasSynced) {
   std::set<Bytes> outcomes;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 240; ++seed) {
     FaultScript script;
     script.keep_journal = true;
     const auto backend = make_fault_backend(make_memory_backend(), script);
