@@ -35,7 +35,8 @@
  *
  * Durability: bytes written before a successful tw_flush() survive the death of the process; before a
  * successful tw_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
- * brings every such byte back and invents nothing. Design: docs/design/multifile.md. */
+ * brings every such byte back and invents nothing; tw_sync() says what this rests on. Design:
+ * docs/design/multifile.md. */
 #ifndef THALWEG_MULTIFILE_H
 #define THALWEG_MULTIFILE_H
 
@@ -214,6 +215,13 @@ TW_API tw_status tw_flush(tw_multifile* multifile);
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
  * machine. Includes a flush. Blocking: until the storage has the bytes of all physical files that this process writes,
  * one after the other. A failed sync cannot be repeated with success.
+ * What was written after the last successful sync may be lost with the machine, in any part: a recovery then shows what
+ * the sync had stored, and of later writes only those whose bytes are proven to have arrived, by their checksum or,
+ * with the hint checksum=none, by an arrival seal of each sector of 512 bytes. No byte that never reached the storage
+ * is given out as data. This rests on two properties of the storage: a sector of 512 bytes is written whole or not at
+ * all, and a successful fsync(2) means that the data are there. A close syncs when something was synced before, or with
+ * the hint sync_on_close; else a closed multifile is safe from the death of the machine only when the system has
+ * written it out. Whatever an append does, what was closed before it and had reached the storage stays as it was.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API tw_status tw_sync(tw_multifile* multifile);
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/crc32c.hpp"
 #include "base/endian.hpp"
 
 namespace thalweg {
 
 namespace {
 
-// Checksum and copy go block by block, so that the kernel finds in cache what the checksum just read.
+// Seal and copy go block by block, so that the kernel finds in cache what the seal just read.
 constexpr std::uint64_t kBlockBytes = 1 << 20;
 constexpr std::uint64_t kHeadStart = format::kFillSlotOffset[0];
 constexpr std::uint64_t kTableInHead = format::kChecksumTableOffset - kHeadStart;
@@ -21,21 +20,21 @@ ChunkWriter::ChunkWriter(PhysicalWriter& physical, PhysicalWriter::Chunk place)
     : physical_(physical),
       place_(place),
       capacity_(place.frame.capacity()),
-      with_crc_(physical.header().checksum == format::Checksum::crc32c),
+      tail_(physical.header().checksum),
       head_(kTableInHead) {}
 
-void ChunkWriter::checksum(std::span<const std::byte> block) {
+void ChunkWriter::seal(std::span<const std::byte> block) {
   const std::uint64_t granule = physical_.header().granule;
   std::uint64_t at = filled_;
   while (!block.empty()) {
     const std::uint64_t n = std::min<std::uint64_t>(block.size(), granule - at % granule);
-    tail_crc_ = crc32c(block.first(n), tail_crc_);
+    tail_.add(block.first(n));
     at += n;
     block = block.subspan(n);
     if (at % granule != 0) continue;
     head_.resize(head_.size() + sizeof(std::uint32_t));
-    store_le(std::span(head_).last(sizeof(std::uint32_t)), tail_crc_);
-    tail_crc_ = 0;
+    store_le(std::span(head_).last(sizeof(std::uint32_t)), tail_.value());
+    tail_.begin_granule();
   }
 }
 
@@ -44,14 +43,13 @@ Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
   const std::size_t total = data.size();
   const std::uint64_t data_start = place_.offset + place_.frame.data_offset;
   while (!data.empty()) {
-    const std::uint64_t block_bytes =
-        with_crc_ ? std::min<std::uint64_t>(data.size(), kBlockBytes - filled_ % kBlockBytes) : data.size();
+    const std::uint64_t block_bytes = std::min<std::uint64_t>(data.size(), kBlockBytes - filled_ % kBlockBytes);
     const auto block = data.first(block_bytes);
-    const std::uint32_t crc_before = tail_crc_;
+    const format::DataSeal seal_before = tail_;
     const std::size_t head_before = head_.size();
-    if (with_crc_) checksum(block);
+    seal(block);
     if (Status status = physical_.file().write(data_start + filled_, block); !status.ok()) {
-      tail_crc_ = crc_before;  // nothing of this block counts
+      tail_ = seal_before;  // nothing of this block counts
       head_.resize(head_before);
       return status;
     }
@@ -64,7 +62,7 @@ Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
 Status ChunkWriter::publish(bool by_sync) {
   if (newest_ >= 0 && published_ == filled_ && (published_by_sync_ || !by_sync)) return {};
   const int slot = pinned_ < 0 ? (newest_ < 0 ? 0 : newest_) : 1 - pinned_;
-  const format::FillSlot fill{filled_, count_ + 1, tail_crc_, by_sync};
+  const format::FillSlot fill{filled_, count_ + 1, tail_.value(), by_sync};
   const std::uint64_t offset = place_.offset + format::kFillSlotOffset[slot];
   const auto bytes = format::encode_fill(fill, physical_.header().id, offset);
   std::memcpy(head_.data() + format::kFillSlotOffset[slot] - kHeadStart, bytes.data(), bytes.size());

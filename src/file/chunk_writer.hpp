@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "file/physical_writer.hpp"
+#include "format/data_seal.hpp"
 #include "format/multifile_index.hpp"
 
 namespace thalweg {
@@ -31,20 +32,19 @@ class ChunkWriter {
   format::PieceEntry piece() const;
 
  private:
-  void checksum(std::span<const std::byte> block);
+  void seal(std::span<const std::byte> block);
   Status write_table_and_slots();
 
   PhysicalWriter& physical_;
   const PhysicalWriter::Chunk place_;
   const std::uint64_t capacity_;
-  const bool with_crc_;
   std::uint64_t filled_ = 0;
   std::uint64_t published_ = 0;  // bytes told by the newest slot
   bool published_by_sync_ = false;
   std::uint64_t count_ = 0;          // slot writes
   int newest_ = -1;                  // slot written last, -1: none
   int pinned_ = -1;                  // slot of the last sync, -1: none
-  std::uint32_t tail_crc_ = 0;       // of the granule in the making
+  format::DataSeal tail_;            // of the granule in the making
   std::vector<std::byte> head_;      // bytes from the first slot to the end of the table, as they are to be
   std::uint64_t table_written_ = 0;  // granules whose entries are in the file
 };

@@ -143,6 +143,7 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
   closed.end = index.end;
   closed.index_offset = job.offset;
   closed.index_bytes = index.end - job.offset;
+  closed.covered_session_offset = closed.session_offset;
   TW_RETURN_IF_ERROR(write_state(*file, part.header, closed));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
   return file->close();

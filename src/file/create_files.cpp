@@ -176,7 +176,7 @@ void abandon_session(Backend& backend, const std::string& path, const format::Fi
   closed.sequence += 1;
   closed.state = format::FileState::closed;
   closed.session -= 1;
-  closed.session_offset = previous_session_offset;
+  closed.session_offset = closed.covered_session_offset = previous_session_offset;
   closed.end = closed.index_offset + closed.index_bytes;
   (void)write_state(**file, header, closed).ok();
 }

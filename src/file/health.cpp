@@ -181,7 +181,7 @@ class Repair {
     closed.state = format::FileState::closed;
     closed.durable = true;
     closed.session = recovery.session;
-    closed.session_offset = recovery.session_offset;
+    closed.session_offset = closed.covered_session_offset = recovery.session_offset;
     closed.end = index.end;
     closed.index_offset = offset;
     closed.index_bytes = index.end - offset;

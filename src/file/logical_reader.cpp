@@ -120,7 +120,13 @@ Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std
     return read_gap(data.first(n));
   }
   data = data.first(std::min<std::uint64_t>(data.size(), span->end - at));
-  if (pieces_[span->piece].kind == format::PieceKind::chunk) return read_chunk(*span, at, data, n);
+  const format::PieceKind kind = pieces_[span->piece].kind;
+  if (kind == format::PieceKind::chunk) return read_chunk(*span, at, data, n);
+  if (kind == format::PieceKind::zeros) {
+    n = data.size();
+    std::memset(data.data(), 0, n);
+    return {};
+  }
   TW_RETURN_IF_ERROR(fill_from_pack(*span));
   return read_some(at, data, n);
 }
@@ -249,7 +255,7 @@ Status LogicalReader::load_table(const format::PieceEntry& piece, const format::
   if (!fill && needs_tail) return damaged("no fill slot has the bytes that the index tells", piece.physical_offset);
   chunk_.table.erase(chunk_.table.begin(), chunk_.table.begin() + static_cast<std::ptrdiff_t>(head));
   chunk_.table.resize((granules + 1) * sizeof(std::uint32_t));
-  store_le(std::span(chunk_.table).last(sizeof(std::uint32_t)), fill ? fill->tail_crc : 0u);
+  store_le(std::span(chunk_.table).last(sizeof(std::uint32_t)), fill ? fill->tail_seal : 0u);
   return {};
 }
 

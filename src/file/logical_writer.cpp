@@ -153,8 +153,8 @@ Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::by
 
 Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored,
                            format::Codec codec) {
-  const bool with_crc = physical_.header().checksum == format::Checksum::crc32c;
-  const std::uint32_t crc = with_crc ? crc32c(stored) : 0;
+  const std::uint32_t crc =
+      crc32c(stored);  // in any case: only that tells a piece that never arrived from one that did
   // Recovery takes the pieces in order: before this one can get to the storage, the chunk must tell what it holds.
   if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(false));
   reserve_piece();

@@ -64,7 +64,10 @@ Status Part::read_header(std::uint32_t physical) {
     return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
   };
   auto state = format::parse_state(place(0), place(1), header_.id);
-  if (state.has_value()) state_ = *state;
+  if (state.has_value()) {
+    state_ = state->newest;
+    state_before_ = state->before;
+  }
   readable_ = state.status();
   // A place that was written but does not verify may have told of a newer state.
   const std::vector<std::byte> nothing(format::kSlotBytes);

@@ -30,13 +30,15 @@ struct RecoveredIndex {
     std::uint64_t local = 0;
     format::FileEntry entry;
     std::uint64_t told_bytes = 0;  // what a damaged index says it had, and a repair must find
+    bool doubted = false;          // it may have had more: what a damaged index said of it is lost
   };
   // By local index. One that is not here is empty: no memory for as many as the header of an unclosed file claims.
   std::vector<File> files;
   std::vector<format::PieceEntry> pieces;
   std::string names;
   format::Attributes attributes;
-  std::uint64_t end = 0;  // first page behind everything used
+  std::uint64_t end = 0;      // first page behind everything used
+  std::uint32_t session = 0;  // the last one that it covers
 
   format::FileEntry file(std::uint64_t local) const;
 };
@@ -49,6 +51,8 @@ class Part {
   StoredFile& file() const { return *file_; }
   const format::FileHeader& header() const { return header_; }
   const format::StateSlot& state() const { return state_; }
+  // Of the other slot, where it is valid: what held before.
+  const std::optional<format::StateSlot>& state_before() const { return state_before_; }
   bool closed() const { return state_.state == format::FileState::closed; }
   std::uint64_t file_bytes() const { return file_bytes_; }
   // Why the file cannot be read as it is: not_closed, or corrupt_file. OK: it can.
@@ -85,6 +89,7 @@ class Part {
   std::uint64_t file_bytes_ = 0;
   format::FileHeader header_;
   format::StateSlot state_;
+  std::optional<format::StateSlot> state_before_;
   format::IndexPage index_;
   Status readable_;
   std::unique_ptr<RecoveredIndex> recovered_;

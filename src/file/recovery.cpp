@@ -21,106 +21,145 @@ bool is_sealed_page(const Part& part, std::uint64_t offset) {
          format::bound_crc(part.header().id, offset, body);
 }
 
-// The index that covers the sessions before its end; or what is left of it, without end, which covers none.
-Result<SalvagedIndex> base_index(const Part& part, Recovery& recovery, const RecoveryWatch& watch) {
-  if (part.state().session_offset == 0 || part.state().index_offset == 0) return SalvagedIndex{};
-  auto whole = load_index(part);
-  if (whole.has_value()) return SalvagedIndex{std::move(whole).value(), 0, 0, {}};
-  TW_ASSIGN_OR_RETURN(SalvagedIndex left, salvage_index(part));
+// What a recovery starts from: the newest index that is whole, which covers the sessions before its end; or what is
+// left of one, without end, which covers none.
+struct Base {
+  SalvagedIndex left;
+  std::uint64_t covered_session_offset = 0;  // session page of the last session that it covers
+  bool fell_back = false;                    // it is that of before an append
+};
+
+// An append that did not get to its end leaves the index of before it.
+bool fall_back(const Part& part, Base& base) {
+  const auto& before = part.state_before();
+  if (!before || before->index_offset == 0 || before->index_offset == part.state().index_offset) return false;
+  auto older = load_index(part, *before);
+  if (!older.has_value()) return false;
+  fall_back_on(std::move(older).value(), base.left);
+  base.covered_session_offset = before->covered_session_offset;
+  base.fell_back = true;
+  return true;
+}
+
+Result<Base> find_base(const Part& part, Recovery& recovery, const RecoveryWatch& watch) {
+  const format::StateSlot& state = part.state();
+  if (state.session_offset == 0 || state.index_offset == 0) return Base{};
+  auto whole = load_index(part, state);
+  if (whole.has_value()) return Base{{std::move(whole).value(), 0, 0, {}}, state.covered_session_offset, false};
+  Base base;
+  TW_ASSIGN_OR_RETURN(base.left, salvage_index(part));
   std::string text = whole.error().message();
-  if (left.lost_pages == 0 && left.lost_names == 0) {
+  if (base.left.lost_pages == 0 && base.left.lost_names == 0) {
     text += "; names, modes and attributes are whole";
   } else {
     recovery.damaged = true;
-    text += "; lost: pages of the index with names, modes or attributes: " + std::to_string(left.lost_pages) +
-            "; names that began or ended there: " + std::to_string(left.lost_names);
+    text += "; lost: pages of the index with names, modes or attributes: " + std::to_string(base.left.lost_pages) +
+            "; names that began or ended there: " + std::to_string(base.left.lost_names);
   }
+  if (fall_back(part, base)) text += "; the index of the session before is whole";
   if (watch.finding) watch.finding(text);
-  return left;
+  return base;
 }
 
 // A session of a closed file cannot be walked. What is left of the index tells which logical files have lost bytes by
 // that; of those whose entries are lost too nobody knows.
-void doubt_unknown_files(const SalvagedIndex& left, const Part& part, Recovery& recovery, const RecoveryWatch& watch) {
+void doubt_unknown_files(const Part& part, SalvagedIndex& left, const RecoveryWatch& watch) {
   std::uint64_t doubted = 0;
   std::vector<RecoveredIndex::File> files;
-  auto old = recovery.index.files.begin();
+  auto old = left.index.files.begin();
   const std::uint64_t known = std::min(part.header().n_local, left.file_pages.size() * kFileEntriesPerPage);
   for (std::uint64_t local = 0; local < known; ++local) {
     RecoveredIndex::File file;
     file.local = local;
-    const bool found = old != recovery.index.files.end() && old->local == local;
+    const bool found = old != left.index.files.end() && old->local == local;
     if (found) file = *old++;
-    const bool doubt = !left.file_pages[local / kFileEntriesPerPage];
-    if (doubt && (file.entry.flags & format::kFileDamaged) == 0) ++doubted;
-    if (doubt) file.entry.flags |= format::kFileDamaged;
-    if (found || doubt) files.push_back(file);
+    file.doubted = !left.file_pages[local / kFileEntriesPerPage];
+    doubted += file.doubted ? 1 : 0;
+    if (found || file.doubted) files.push_back(file);
   }
-  files.insert(files.end(), old, recovery.index.files.end());
-  recovery.index.files = std::move(files);
-  recovery.damaged = true;
-  recovery.damaged_logical += doubted;
+  files.insert(files.end(), old, left.index.files.end());
+  left.index.files = std::move(files);
   if (watch.finding)
     watch.finding("'" + part.file().path() + "': a session cannot be read although the file was closed; " +
                   std::to_string(doubted) + " logical files may have lost bytes by that and are marked damaged");
 }
 
-// The sessions whose frames must be walked, oldest first; `base` is the index that covers those before them.
-Result<std::vector<FoundSession>> sessions_to_walk(const Part& part, const RecoveredIndex& base, bool& lost_session,
-                                                   const RecoveryWatch& watch) {
-  const bool has_state = part.state().session_offset != 0;
-  const std::uint64_t last = has_state ? part.state().session_offset : part.header().session_offset;
-  const auto newest = read_session(part, last);
-  if (!newest.has_value() && !is_sealed_page(part, last)) {
-    // A session page that never reached the storage: then nothing of that session did, or at least none of it was
-    // synced.
-    if (watch.finding) watch.finding(newest.error().message());
-    if (base.end != 0) return std::vector<FoundSession>{};
-    lost_session = true;
-    return find_sessions(part, part.header().session_offset);
+// A session page of which parts never reached the storage, or behind which the file ends.
+bool never_was_whole(const Part& part, std::uint64_t offset) {
+  if (!is_sealed_page(part, offset)) return true;
+  std::vector<std::byte> page(kPageBytes);
+  if (!read_exactly(part.file(), offset, page).ok()) return true;
+  return format::parse_session(page, part.header(), offset, format::kMaxOffset).has_value();
+}
+
+struct Sessions {
+  std::vector<FoundSession> to_walk;  // oldest first
+  bool left_out = false;              // some of those that were begun
+};
+
+// The sessions that `base` does not cover. One that never got to the storage whole was not synced: it is left out, and
+// those before it are found by what was the state before it, or begin with the first one.
+Result<Sessions> find_sessions_behind(const Part& part, const RecoveredIndex& base, const RecoveryWatch& watch) {
+  std::vector<std::uint64_t> newest;
+  if (part.state().session_offset != 0) newest.push_back(part.state().session_offset);
+  if (part.state_before()) newest.push_back(part.state_before()->session_offset);
+  newest.push_back(part.header().session_offset);
+  Sessions sessions;
+  Status failed;
+  for (const std::uint64_t last : newest) {
+    if (base.end != 0 && last < base.end) return sessions;  // it is covered, as those before it
+    std::uint64_t failed_at = last;
+    auto found = find_sessions(part, last, base.end, &failed_at);
+    if (found.has_value()) {
+      sessions.to_walk = std::move(found).value();
+      return sessions;
+    }
+    failed = found.error();
+    if (failed.code() != Code::corrupt_file || !never_was_whole(part, failed_at)) return failed;
+    if (!sessions.left_out && watch.finding) watch.finding(failed.message());
+    sessions.left_out = true;
   }
-  TW_ASSIGN_OR_RETURN(std::vector<FoundSession> sessions, find_sessions(part, last));
-  if (base.end != 0) {
-    // The index covers all sessions but an open one.
-    std::erase_if(sessions, [&](const FoundSession& s) { return s.offset < base.end; });
-  }
-  // A session that began behind a complete index although the state slot that tells of it is damaged.
-  const std::uint64_t behind = base.end;
-  if (behind != 0 && (sessions.empty() || sessions.back().offset < behind)) {
-    auto later = read_session(part, behind);
-    if (later.has_value()) sessions.push_back(*later);
-  }
-  return sessions;
+  return failed;
+}
+
+// A session that began behind a complete index although the state slot that tells of it is damaged.
+void add_untold_session(const Part& part, const RecoveredIndex& base, Sessions& sessions) {
+  if (base.end == 0 || !sessions.to_walk.empty() || sessions.left_out) return;
+  auto later = read_session(part, base.end);
+  if (later.has_value()) sessions.to_walk.push_back(*later);
 }
 
 }  // namespace
 
-Status check_whole_index(const Part& part) { return load_index(part).status(); }
+Status check_whole_index(const Part& part) { return load_index(part, part.state()).status(); }
 
 Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch) {
   Recovery recovery;
-  TW_ASSIGN_OR_RETURN(const SalvagedIndex left, base_index(part, recovery, watch));
-  const RecoveredIndex& base = left.index;
-  bool lost_session = false;
-  TW_ASSIGN_OR_RETURN(const auto sessions, sessions_to_walk(part, base, lost_session, watch));
+  TW_ASSIGN_OR_RETURN(Base start, find_base(part, recovery, watch));
+  const RecoveredIndex& base = start.left.index;
+  TW_ASSIGN_OR_RETURN(Sessions sessions, find_sessions_behind(part, base, watch));
+  add_untold_session(part, base, sessions);
   Scan scan(part, ranks, watch);
-  recovery.session = part.state().session;
-  recovery.session_offset = part.state().session_offset;
-  for (const FoundSession& session : sessions) {
+  recovery.session = base.session;
+  recovery.session_offset = base.end != 0 ? start.covered_session_offset : part.header().session_offset;
+  for (const FoundSession& session : sessions.to_walk) {
     if (const Status walked = scan.session(session); !walked.ok()) {
       // As with the session page: of a session that was synced everything is there.
       if (walked.code() != Code::corrupt_file || (base.end == 0 && session.page.session == 0)) return walked;
       if (watch.finding) watch.finding(walked.message());
-      lost_session |= base.end == 0;
+      sessions.left_out = true;
       continue;
     }
     recovery.session = session.page.session;
     recovery.session_offset = session.offset;
   }
+  recovery.damaged |= sessions.left_out;  // what was flushed in it, and not synced
+  const bool newest_is_whole = base.end != 0 && !start.fell_back;
+  if (sessions.left_out && part.closed() && !newest_is_whole) doubt_unknown_files(part, start.left, watch);
   merge_pieces(base, scan, recovery);
-  if (lost_session && part.closed()) doubt_unknown_files(left, part, recovery, watch);
   recovery.frames_end = std::max(base.end, scan.end());
-  recovery.index.end = format::align_up(std::max({base.end, scan.end(), part.state().end}), kPageBytes);
+  const std::uint64_t kept = sessions.left_out ? part.file_bytes() : 0;  // nobody knows what is in there
+  recovery.index.end = format::align_up(std::max({base.end, scan.end(), part.state().end, kept}), kPageBytes);
   return recovery;
 }
 

@@ -9,7 +9,8 @@ namespace {
 // The pieces of one logical file, sorted by sequence, become entries of the index.
 //
 // In each session those count that are flushed: up to the first that is missing, or that did not get to the storage
-// whole. Behind a piece that proves a sync, or where frames were lost, all are kept instead and the file is flagged.
+// whole. Before a piece that proves a sync, or where frames were lost, all are kept instead and the file is flagged.
+// Where a piece is not whole and nothing proves that it was synced, what lies under it is shown.
 class LogicalMerge {
  public:
   LogicalMerge(bool lost_frames, std::vector<format::PieceEntry>& out, format::FileEntry& file)
@@ -47,18 +48,19 @@ class LogicalMerge {
         return;
       }
       expected = piece.sequence + 1;
-      if (!add(piece, lost_frames_ || i + 1 < proven)) return;
+      if (!add(piece, i + 1 < proven)) return;
     }
   }
 
   // False when nothing behind the piece counts.
-  bool add(const FoundPiece& piece, bool certain) {
+  bool add(const FoundPiece& piece, bool proven) {
     // A chunk tells what it holds before a later piece is stored: if it does not, its slot died with the machine.
-    if (piece.untold) return certain;
-    const bool lost_bytes = piece.damaged && (certain || piece.sound_bytes < piece.synced_bytes);
-    damaged_ |= lost_bytes;
+    if (piece.untold) return proven || lost_frames_;
+    const std::uint64_t synced = proven ? piece.entry.logical_bytes : piece.synced_bytes;
+    const bool lost_bytes = piece.damaged && piece.sound_bytes < synced;
+    damaged_ |= lost_bytes || (piece.damaged && lost_frames_);
     format::PieceEntry entry = piece.entry;
-    if (piece.damaged && !lost_bytes) entry.logical_bytes = entry.stored_bytes = piece.sound_bytes;
+    if (piece.damaged && !proven) entry.logical_bytes = entry.stored_bytes = std::max(piece.sound_bytes, synced);
     if (entry.logical_bytes > 0) {
       out_.push_back(entry);
       ++file_.n_pieces;
@@ -66,7 +68,7 @@ class LogicalMerge {
     }
     cut_ |= piece.damaged && !lost_bytes;
     // A chunk may have grown after later pieces were stored and synced: these count if it reaches as far as they say.
-    return certain || lost_bytes || !piece.damaged || piece.entry.kind == format::PieceKind::chunk;
+    return proven || lost_frames_ || lost_bytes || !piece.damaged || piece.entry.kind == format::PieceKind::chunk;
   }
 
   const bool lost_frames_;
@@ -107,9 +109,9 @@ class Merge {
   void add(RecoveredIndex::File file, std::span<const FoundPiece> found) {
     RecoveredIndex& index = recovery_.index;
     const auto old = std::span(base_.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
-    file.entry.first_piece = index.pieces.size();
-    index.pieces.insert(index.pieces.end(), old.begin(), old.end());
-    LogicalMerge logical(scan_.lost_frames, index.pieces, file.entry);
+    const std::uint64_t sound_before = (file.entry.flags & format::kFileDamaged) == 0 ? file.entry.bytes : 0;
+    std::vector<format::PieceEntry> fresh;
+    LogicalMerge logical(scan_.lost_frames, fresh, file.entry);
     logical.run(found);
     recovery_.damaged_logical += logical.damaged();
     if (logical.cut())
@@ -117,7 +119,17 @@ class Merge {
                                  " bytes: what was written to it later, and never synced, did not get to the storage "
                                  "whole");
     if (file.told_bytes > file.entry.bytes) miss_bytes(file);
+    if (file.doubted) mark_damaged(file);
     recovery_.damaged |= logical.damaged() || logical.cut();
+    file.entry.first_piece = index.pieces.size();
+    // Gaps of a damaged file are refused; those of before the damage are known to be zeros, and stay readable.
+    const bool newly_damaged = (file.entry.flags & format::kFileDamaged) != 0 && sound_before > 0;
+    if (newly_damaged) {
+      index.pieces.push_back({.logical_bytes = sound_before, .kind = format::PieceKind::zeros});
+      ++file.entry.n_pieces;
+    }
+    index.pieces.insert(index.pieces.end(), old.begin(), old.end());
+    index.pieces.insert(index.pieces.end(), fresh.begin(), fresh.end());
     index.files.push_back(file);
   }
 
@@ -126,6 +138,9 @@ class Merge {
     scan_.tell(file.local, "had " + std::to_string(file.told_bytes) + " bytes when it was closed; of the last " +
                                std::to_string(file.told_bytes - file.entry.bytes) + " nothing is found");
     file.entry.bytes = file.told_bytes;
+    mark_damaged(file);
+  }
+  void mark_damaged(RecoveredIndex::File& file) {
     recovery_.damaged_logical += (file.entry.flags & format::kFileDamaged) == 0;
     recovery_.damaged = true;
     file.entry.flags |= format::kFileDamaged;

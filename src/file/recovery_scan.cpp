@@ -5,13 +5,14 @@
 
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
+#include "format/data_seal.hpp"
 
 namespace thalweg {
 
 using format::FillSlot;
 
 Scan::Scan(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch)
-    : part_(part), ranks_(ranks), watch_(watch), crc_(part.header().checksum == format::Checksum::crc32c) {
+    : part_(part), ranks_(ranks), watch_(watch) {
   for (std::uint64_t i = 0; i < ranks.size(); ++i) local_of_.emplace(ranks[i], i);
 }
 
@@ -111,7 +112,8 @@ Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_
     }
     buffer.resize(granule);
     TW_RETURN_IF_ERROR(read_exactly(part_.file(), data + i * granule, buffer));
-    if (crc32c(buffer) != load_le<std::uint32_t>(std::span(table).subspan(within))) return i;
+    const std::uint32_t seal = format::data_seal(part_.header().checksum, buffer);
+    if (seal != load_le<std::uint32_t>(std::span(table).subspan(within))) return i;
   }
   return granules;
 }
@@ -123,13 +125,12 @@ Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, s
   if (slot.bytes > bytes_behind(data)) return false;
   buffer.resize(slot.bytes - start);
   TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(data + start, buffer));
-  return got == buffer.size() && crc32c(buffer) == slot.tail_crc;
+  return got == buffer.size() && format::data_seal(part_.header().checksum, buffer) == slot.tail_seal;
 }
 
 // The bytes of the larger slot whose data verify, or of the whole granules that do, if these are more.
 Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots) const {
   const std::uint64_t granule = part_.header().granule;
-  if (!crc_) return std::min(slots.front().bytes, bytes_behind(found.offset + found.frame.data_offset));
   std::vector<std::byte> buffer;
   TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(found, slots.front().bytes / granule, buffer));
   for (const FillSlot& slot : slots) {
@@ -203,7 +204,7 @@ Status Scan::superblock(const FoundFrame& found) {
                    format::PieceKind::packed, entry.codec};
     stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
     TW_ASSIGN_OR_RETURN(got, part_.file().read(at, stored));
-    piece.damaged = got < entry.stored_bytes || (crc_ && crc32c(stored) != entry.crc);
+    piece.damaged = got < entry.stored_bytes || crc32c(stored) != entry.crc;
     if (piece.damaged) damaged_piece("piece", entry.rank, at);
     at += entry.stored_bytes;
     if (piece.local == part_.header().n_local) {

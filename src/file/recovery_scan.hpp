@@ -56,7 +56,6 @@ class Scan {
   const Part& part_;
   const std::vector<std::uint64_t>& ranks_;
   const RecoveryWatch& watch_;
-  const bool crc_;
   std::unordered_map<std::uint64_t, std::uint64_t> local_of_;
   std::uint64_t end_ = 0;
   std::uint64_t walked_ = 0;  // bytes of frames, for the progress

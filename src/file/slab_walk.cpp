@@ -30,7 +30,8 @@ bool is_index_section(const Part& part, std::span<const std::byte> page, std::ui
 // One slab; see section 3 of the format document for where it ends.
 class SlabWalk {
  public:
-  SlabWalk(const Part& part, const WalkVisitor& visitor) : part_(part), visitor_(visitor) {}
+  SlabWalk(const Part& part, std::uint32_t session, const WalkVisitor& visitor)
+      : part_(part), session_(session), visitor_(visitor) {}
 
   Status run(const format::Slab& slab, std::uint64_t limit) {
     const std::uint64_t end = std::min(slab.start + slab.bytes, limit);
@@ -61,7 +62,10 @@ class SlabWalk {
     std::array<std::byte, format::kFrameBytes> bytes{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, bytes));
     (void)got;  // cut off by the end of the file: the rest is zero, so a frame cut in two is damaged
-    return format::parse_frame(bytes, part_.header(), at, room);
+    format::ParsedFrame found = format::parse_frame(bytes, part_.header(), at, room);
+    if (found.check == format::FrameCheck::valid && found.frame.session != session_)
+      found.check = format::FrameCheck::damaged;
+    return found;
   }
 
   // The first place from `at` on where a frame or a page of an index may stand: in a hole there is neither.
@@ -81,6 +85,7 @@ class SlabWalk {
   }
 
   const Part& part_;
+  const std::uint32_t session_;
   const WalkVisitor& visitor_;
 };
 
@@ -153,7 +158,7 @@ Status walk_session(const Part& part, const FoundSession& found, const WalkVisit
   TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(part, session));
   format::SlabLayout layout{session.data_start,          session.round_bytes,   0, 0,
                             session.rounds_per_doubling, session.most_doublings};
-  SlabWalk walk(part, visitor);
+  SlabWalk walk(part, session.session, visitor);
   for (const std::uint64_t bytes : domains) {
     layout.domain_bytes = bytes;
     TW_RETURN_IF_ERROR(walk_domain(part, layout, found.limit, walk));
@@ -196,9 +201,11 @@ Result<FoundSession> read_session(const Part& part, std::uint64_t offset) {
   return FoundSession{offset, session, limit};
 }
 
-Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset) {
+Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset, std::uint64_t from,
+                                                std::uint64_t* failed_at) {
   std::vector<FoundSession> sessions;
-  for (std::uint64_t offset = last_offset; offset != 0;) {
+  for (std::uint64_t offset = last_offset; offset != 0 && offset >= from;) {
+    if (failed_at != nullptr) *failed_at = offset;
     TW_ASSIGN_OR_RETURN(const FoundSession found, read_session(part, offset));
     if (found.page.previous_offset >= offset)
       return Status::error(Code::corrupt_file, "'" + part.file().path() + "': sessions do not lead back");

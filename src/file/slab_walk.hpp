@@ -26,7 +26,10 @@ struct FoundSession {
 // Visits frames domain by domain, each in order of offsets. Nothing is looked for at or behind the limit.
 Status walk_session(const Part& part, const FoundSession& session, const WalkVisitor& visitor);
 
-Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset);
+// The sessions from `from` on, which lies behind what an index covers, oldest first. On failure *failed_at tells which
+// session page is wrong.
+Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset, std::uint64_t from = 0,
+                                                std::uint64_t* failed_at = nullptr);
 Result<FoundSession> read_session(const Part& part, std::uint64_t offset);
 
 }  // namespace thalweg

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/endian.hpp"
 
@@ -15,8 +16,7 @@ using format::SectionKind;
 namespace {
 
 // The state slot as it was when that index was complete.
-format::StateSlot closed_slot(const Part& part) {
-  format::StateSlot closed = part.state();
+format::StateSlot as_closed(format::StateSlot closed) {
   closed.state = format::FileState::closed;
   closed.end = closed.index_offset + closed.index_bytes;
   return closed;
@@ -54,8 +54,8 @@ Status check_piece_ranges(const Part& part) {
   return {};
 }
 
-Result<RecoveredIndex> load_index(const Part& part) {
-  const format::StateSlot closed = closed_slot(part);
+Result<RecoveredIndex> load_index(const Part& part, const format::StateSlot& slot) {
+  const format::StateSlot closed = as_closed(slot);
   if (closed.index_offset == 0 || closed.end > part.file_bytes())
     return Status::error(Code::corrupt_file, "'" + part.file().path() + "' has no complete index");
   std::vector<std::byte> page(kPageBytes);
@@ -88,6 +88,7 @@ Result<RecoveredIndex> load_index(const Part& part) {
                                                           index.attributes_bytes, 1));
   TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
   result.end = closed.end;
+  result.session = index.session;
   return result;
 }
 
@@ -115,7 +116,7 @@ struct ByteSection {
 
 class Salvage {
  public:
-  explicit Salvage(const Part& part) : part_(part), slot_(closed_slot(part)) {
+  explicit Salvage(const Part& part) : part_(part), slot_(as_closed(part.state())) {
     const std::uint64_t pages = format::section_pages(part.header().n_local, format::kFileEntryBytes);
     result_.file_pages.resize(std::min({pages, slot_.index_bytes / kPageBytes, part.file_bytes() / kPageBytes}));
   }
@@ -235,5 +236,41 @@ class Salvage {
 }  // namespace
 
 Result<SalvagedIndex> salvage_index(const Part& part) { return Salvage(part).run(); }
+
+namespace {
+
+// What both tell of one logical file: the pieces of the older index; name, mode and flags of the newer one if it has
+// them.
+RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIndex::File& newer) {
+  RecoveredIndex::File file = older;
+  file.told_bytes = newer.told_bytes;
+  file.entry.flags |= newer.entry.flags;
+  if (newer.entry.mode != 0) file.entry.mode = newer.entry.mode;
+  if (newer.entry.name_bytes != 0) {
+    file.entry.name_offset = newer.entry.name_offset;
+    file.entry.name_bytes = newer.entry.name_bytes;
+  }
+  return file;
+}
+
+}  // namespace
+
+void fall_back_on(RecoveredIndex older, SalvagedIndex& newer) {
+  RecoveredIndex all = std::move(older);
+  const std::vector<RecoveredIndex::File> before = std::exchange(all.files, {});
+  for (RecoveredIndex::File& file : newer.index.files)
+    if (file.entry.name_bytes != 0) file.entry.name_offset += all.names.size();
+  all.names += newer.index.names;
+  for (auto& [key, value] : newer.index.attributes) all.attributes[key] = std::move(value);
+  auto next = newer.index.files.begin();
+  const auto end = newer.index.files.end();
+  for (const RecoveredIndex::File& file : before) {
+    for (; next != end && next->local < file.local; ++next) all.files.push_back(*next);
+    const bool in_both = next != end && next->local == file.local;
+    all.files.push_back(in_both ? joined(file, *next++) : file);
+  }
+  all.files.insert(all.files.end(), next, end);
+  newer.index = std::move(all);
+}
 
 }  // namespace thalweg

@@ -6,8 +6,8 @@
 
 namespace thalweg {
 
-// Whole, or why not: the death of the machine may have left parts of it.
-Result<RecoveredIndex> load_index(const Part& part);
+// The index that `slot` names: whole, or why not. The death of the machine may have left parts of it.
+Result<RecoveredIndex> load_index(const Part& part, const format::StateSlot& slot);
 
 // The pieces of the logical files must stand one behind the other: were they shared, reading all of them could take as
 // long as their numbers multiplied. Looks at the files section only.
@@ -23,6 +23,9 @@ struct SalvagedIndex {
   std::uint64_t lost_names = 0;
   std::vector<bool> file_pages;  // which pages of file entries there are, of those that there were at most
 };
-Result<SalvagedIndex> salvage_index(const Part& part);
+Result<SalvagedIndex> salvage_index(const Part& part);  // the newest one
+// Adds the pieces, and what the newer index lost, of an older one that is whole: the newer one then covers what that
+// does.
+void fall_back_on(RecoveredIndex older, SalvagedIndex& newer);
 
 }  // namespace thalweg

@@ -132,18 +132,13 @@ Status WriteHandle::flush() {
   return {};
 }
 
-// With checksums a slot that is durable before its data is found out, without it must come after them.
+// A slot that is durable before its data is found out by their seals.
 Status WriteHandle::sync() {
-  if (setup_.common.header.checksum == format::Checksum::none) {
-    TW_RETURN_IF_ERROR(flush());
-    TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync_data()));
-  } else {
-    TW_RETURN_IF_ERROR(spoilt_);
-    TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
-    touched_.clear();
-    for (const auto& w : writers_)  // also what was flushed before: a slot proves a sync only when it says so
-      if (w) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
-  }
+  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
+  touched_.clear();
+  for (const auto& w : writers_)  // also what was flushed before: a slot proves a sync only when it says so
+    if (w) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
   TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync()));
   for (const auto& w : writers_)
     if (w) w->pin();

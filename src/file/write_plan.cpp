@@ -265,6 +265,7 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
     planned.state.session += 1;
     planned.session.session = planned.state.session;
     planned.session.previous_offset = part->state().session_offset;
+    planned.state.covered_session_offset = part->state().session_offset;
     place_session(planned, align_up(part->state().end, kPageBytes));
   }
   plan.common.usual = usual_domain(plan);

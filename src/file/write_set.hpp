@@ -37,7 +37,7 @@ class WriteSet {
   Status flush_packs();
   // Makes durable what all physical files of this process hold, and that they can be found.
   Status sync();
-  // Sync of the data alone: with checksum none a fill slot must not be durable before its bytes.
+  // Sync of the data alone.
   Status sync_data();
   // The file system may tell of failed writes only now. Nothing can be written or synced afterwards.
   Status close_files();

@@ -113,8 +113,6 @@ Status check_directory_entry(const DirectoryEntry& e, std::uint64_t number, cons
                      "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
   }
   if (e.end_before > kMaxOffset) return bad_entry(number, "end before", e.end_before, "at most 2^63-1");
-  if (header.checksum == Checksum::none && e.crc != 0)
-    return bad_entry(number, "crc", e.crc, "without checksum, only 0");
   return {};
 }
 
@@ -151,8 +149,8 @@ ParsedFrame parse_frame(ByteView first_128_bytes, const FileHeader& header, std:
 }
 
 std::uint64_t chunk_data_offset(std::uint64_t capacity, const FileHeader& header) {
-  std::uint64_t front = kChecksumTableOffset;
-  if (header.checksum == Checksum::crc32c) front += 4 * (capacity / header.granule + (capacity % header.granule != 0));
+  const std::uint64_t granules = capacity / header.granule + (capacity % header.granule != 0);
+  const std::uint64_t front = kChecksumTableOffset + sizeof(std::uint32_t) * granules;
   return align_up(front, header.alignment);
 }
 
@@ -176,7 +174,7 @@ std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header) {
 std::array<std::byte, kFillSlotBytes> encode_fill(const FillSlot& slot, const FileIdentity& id, std::uint64_t offset) {
   std::array<std::byte, kFillSlotBytes> bytes{};
   FieldWriter out(bytes);
-  out.put(slot.bytes).put(slot.count).put(slot.tail_crc).put(slot.synced ? kFillSynced : std::uint32_t{0});
+  out.put(slot.bytes).put(slot.count).put(slot.tail_seal).put(slot.synced ? kFillSynced : std::uint32_t{0});
   const ByteSpan all(bytes);
   store_le(all.subspan(kFillCrcOffset), bound_crc(id, offset, all.first(kFillCrcOffset)));
   return bytes;
@@ -191,7 +189,7 @@ std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::
   FillSlot slot;
   slot.bytes = in.get<std::uint64_t>();
   slot.count = in.get<std::uint64_t>();
-  slot.tail_crc = in.get<std::uint32_t>();
+  slot.tail_seal = in.get<std::uint32_t>();
   slot.synced = (in.get<std::uint32_t>() & kFillSynced) != 0;
   if (slot.bytes > capacity || slot.count == 0) return std::nullopt;
   return slot;

@@ -45,7 +45,7 @@ std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header);
 struct FillSlot {
   std::uint64_t bytes = 0;
   std::uint64_t count = 0;
-  std::uint32_t tail_crc = 0;
+  std::uint32_t tail_seal = 0;
   bool synced = false;
 };
 // `offset`: of the slot itself.

@@ -32,12 +32,11 @@ bool section_fits(std::uint64_t offset, std::uint64_t n_entries, std::uint64_t e
 }
 
 Status check_version(const FileHeader& header) {
-  if (header.major == 0) return bad_field("file header", "major version", 0, "1");
-  if (header.major > 1) {
-    return Status::error(Code::unsupported_version, "file header: major version is " + std::to_string(header.major) +
-                                                        "; this library reads version 1 of the multifile format");
-  }
-  return {};
+  if (header.major == kMajorVersion) return {};
+  if (header.major == 0) return bad_field("file header", "major version", 0, std::to_string(kMajorVersion));
+  return Status::error(Code::unsupported_version, "file header: major version is " + std::to_string(header.major) +
+                                                      "; this library reads version " + std::to_string(kMajorVersion) +
+                                                      " of the multifile format only");
 }
 
 Status check_features(const FileHeader& header) {
@@ -136,11 +135,23 @@ StateSlot read_state_fields(FieldReader in) {
   s.index_offset = in.get<std::uint64_t>();
   s.index_bytes = in.get<std::uint64_t>();
   s.durable = (in.get<std::uint32_t>() & kStateDurable) != 0;
+  in.get<std::uint32_t>();  // reserved
+  s.covered_session_offset = in.get<std::uint64_t>();
   return s;
 }
 
 Status bad_state(const char* field, std::uint64_t value, const std::string& allowed) {
   return bad_field("state slot", field, value, allowed);
+}
+
+Status check_covered_session(const StateSlot& s) {
+  const std::uint64_t covered = s.covered_session_offset;
+  const auto bad = [&](const char* allowed) {
+    return bad_state("offset of the session page that the index covers last", covered, allowed);
+  };
+  if (s.index_offset == 0) return covered == 0 ? Status{} : bad("without an index, 0");
+  if (s.state == FileState::closed && covered != s.session_offset) return bad("in a closed file, the session page");
+  return is_page(covered) && covered < s.index_offset ? Status{} : bad("a page before the index");
 }
 
 Status check_index_place(const StateSlot& s) {
@@ -176,7 +187,8 @@ Status check_state(const StateSlot& s, int slot_index) {
   }
   if (s.session_offset > s.end)
     return bad_state("offset of the session page", s.session_offset, "a page before the end");
-  return check_index_place(s);
+  TW_RETURN_IF_ERROR(check_index_place(s));
+  return check_covered_session(s);
 }
 
 // Nothing: the place holds no slot, or a torn one.
@@ -278,7 +290,7 @@ std::array<std::byte, kSlotBytes> encode_state(const StateSlot& s, const FileIde
   FieldWriter out(bytes);
   out.put_magic(kStateMagic).put(s.sequence).put(static_cast<std::uint32_t>(s.state)).put(s.session);
   out.put(s.session_offset).put(s.end).put(s.index_offset).put(s.index_bytes);
-  out.put(s.durable ? kStateDurable : std::uint32_t{0});
+  out.put(s.durable ? kStateDurable : std::uint32_t{0}).put(std::uint32_t{0}).put(s.covered_session_offset);
   const ByteSpan all(bytes);
   store_le(all.subspan(kStateCrcOffset), bound_crc(id, state_offset(s), all.first(kStateCrcOffset)));
   return bytes;
@@ -286,14 +298,15 @@ std::array<std::byte, kSlotBytes> encode_state(const StateSlot& s, const FileIde
 
 std::uint64_t state_offset(const StateSlot& slot) { return kSlotOffset[slot.sequence % 2 == 1 ? 0 : 1]; }
 
-Result<StateSlot> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id) {
+Result<StateSlots> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id) {
   const std::optional<StateSlot> a = read_slot(place_a, id, 0);
   const std::optional<StateSlot> b = read_slot(place_b, id, 1);
   if (!a && !b) return corrupt("neither state slot is valid: it cannot be told whether the file was closed");
   // Both are looked at: a slot whose checksum holds and whose fields do not was written by a defect, not torn.
   if (a) TW_RETURN_IF_ERROR(check_state(*a, 0));
   if (b) TW_RETURN_IF_ERROR(check_state(*b, 1));
-  return !b || (a && a->sequence > b->sequence) ? *a : *b;
+  const bool a_holds = !b || (a && a->sequence > b->sequence);
+  return a_holds ? StateSlots{*a, b} : StateSlots{*b, a};
 }
 
 std::vector<std::byte> encode_session(const SessionPage& s, const FileIdentity& id, std::uint64_t offset) {

@@ -4,6 +4,8 @@
 // depends on the size of the file is checked against `file_bytes`.
 #pragma once
 
+#include <optional>
+
 #include "format/multifile_layout.hpp"
 
 namespace thalweg::format {
@@ -12,8 +14,10 @@ enum class Mapping : std::uint32_t { consecutive = 0, table = 1 };
 enum class Checksum : std::uint32_t { none = 0, crc32c = 1 };
 enum class FileState : std::uint32_t { open = 1, closed = 2 };
 
+inline constexpr std::uint16_t kMajorVersion = 2;
+
 struct FileHeader {
-  std::uint16_t major = 1;
+  std::uint16_t major = kMajorVersion;
   std::uint16_t minor = 0;
   FileIdentity id;
   std::uint64_t required_features = 0;
@@ -47,12 +51,19 @@ struct StateSlot {
   std::uint64_t index_bytes = 0;
   // Something was synced: closed, this slot was written after all that the index tells of was durable.
   bool durable = false;
+  // Session page of the last session that the index covers; 0: there is no index.
+  std::uint64_t covered_session_offset = 0;
 };
 std::array<std::byte, kSlotBytes> encode_state(const StateSlot& slot, const FileIdentity& id);
 // The offset at which `slot` belongs: by its sequence.
 std::uint64_t state_offset(const StateSlot& slot);
-// The slot that holds: both 512-byte places given, valid one with the higher sequence; corrupt_file when none.
-Result<StateSlot> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id);
+// The slots of both 512-byte places: the valid one with the higher sequence holds; corrupt_file when there is none. A
+// second valid one tells of the state before.
+struct StateSlots {
+  StateSlot newest;
+  std::optional<StateSlot> before;
+};
+Result<StateSlots> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id);
 
 struct SessionPage {
   std::uint32_t session = 0;

@@ -83,7 +83,8 @@ Status check_codec(const PieceEntry& e) {
     if (e.crc != 0) return bad_piece("crc", e.crc, "for a chunk, only 0");
     return {};
   }
-  if (e.kind != PieceKind::packed) return bad_piece("kind", static_cast<std::uint16_t>(e.kind), "1 or 2");
+  if (e.kind == PieceKind::zeros) return {};
+  if (e.kind != PieceKind::packed) return bad_piece("kind", static_cast<std::uint16_t>(e.kind), "1, 2 or 3");
   if (!is_known(e.codec)) {
     return Status::error(Code::unsupported_version, "piece entry: codec " +
                                                         std::to_string(static_cast<std::uint32_t>(e.codec)) +
@@ -92,10 +93,19 @@ Status check_codec(const PieceEntry& e) {
   return {};
 }
 
+Status check_zeros(const PieceEntry& e) {
+  if (e.physical_offset != 0) return bad_piece("physical offset", e.physical_offset, "for zeros, only 0");
+  if (e.stored_bytes != 0) return bad_piece("stored bytes", e.stored_bytes, "for zeros, only 0");
+  if (e.crc != 0) return bad_piece("crc", e.crc, "for zeros, only 0");
+  if (e.codec != Codec::none) return bad_piece("codec", static_cast<std::uint32_t>(e.codec), "for zeros, only 0");
+  return {};
+}
+
 Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
   if (e.logical_bytes == 0 || e.logical_bytes > kMaxOffset || e.logical_offset > kMaxOffset - e.logical_bytes) {
     return bad_piece("logical bytes", e.logical_bytes, "1 or more, to an end of at most 2^63-1,");
   }
+  if (e.kind == PieceKind::zeros) return check_zeros(e);
   if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
     return bad_piece("stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
   }

@@ -18,10 +18,11 @@ struct FileEntry {
 };
 inline constexpr std::uint32_t kFileDamaged = 1;
 
-enum class PieceKind : std::uint16_t { chunk = 1, packed = 2 };
+// zeros: bytes that are known to be zero, of which nothing is stored.
+enum class PieceKind : std::uint16_t { chunk = 1, packed = 2, zeros = 3 };
 struct PieceEntry {
   std::uint64_t logical_offset = 0;
-  std::uint64_t physical_offset = 0;  // chunk: of the frame; packed: of the stored bytes
+  std::uint64_t physical_offset = 0;  // chunk: of the frame; packed: of the stored bytes; zeros: 0
   std::uint64_t logical_bytes = 0;
   std::uint64_t stored_bytes = 0;
   std::uint32_t crc = 0;

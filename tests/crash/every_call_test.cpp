@@ -42,6 +42,8 @@ class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session
     const int sessions = std::get<1>(GetParam()).sessions;
     for (int i = 0; i + 1 < sessions; ++i)
       EXPECT_TRUE(run.program->run_session(i == 0 ? MultifileMode::create : MultifileMode::append));
+    // What was closed before a session is never worse off by it.
+    run.program->all_reached_storage();
     run.backend->restart(script);
     EXPECT_TRUE(run.program->run_session(sessions == 1 ? MultifileMode::create : MultifileMode::append));
     return run;
@@ -55,7 +57,8 @@ class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session
                                                .path = kPath,
                                                .histories = after.program->histories(),
                                                .death = death,
-                                               .was_closed = after.program->is_closed()});
+                                               .was_closed = after.program->is_closed(),
+                                               .had_closed = std::get<1>(GetParam()).sessions > 1});
     EXPECT_EQ(wrong, "") << (death == Death::process ? "process" : "machine") << " dies at call " << call << ", seed "
                          << seed;
   }

@@ -6,7 +6,7 @@ import subprocess
 
 PAGE, PAYLOAD, LIMIT = 4096, 4080, 2**63 - 1
 BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES = range(1, 9)
-CHUNK, PACKED = 1, 2
+CHUNK, PACKED, ZEROS = 1, 2, 3
 
 
 class Refused(Exception):
@@ -37,6 +37,15 @@ def crc32c(data, before=0):
 
 
 assert crc32c(b"123456789") == 0xE3069283
+
+
+def arrival_seal(data):
+    """What is known of data without checksum: the last eight bytes up to the last one that is not zero, by sector."""
+    ends = b""
+    for at in range(0, len(data), 512):
+        sector = data[at:at + 512].rstrip(b"\0")
+        ends += len(sector).to_bytes(2, "little") + sector[-8:].rjust(8, b"\0")
+    return crc32c(ends)
 
 
 def lz4_block(data, size):

@@ -2,8 +2,8 @@
 
 import struct
 
-from multifile_base import CHUNK, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, PIECES, RANKS, ATTRIBUTES
-from multifile_base import Refused, crc32c, decompress, need
+from multifile_base import CHUNK, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, PIECES, RANKS, ATTRIBUTES, ZEROS
+from multifile_base import Refused, arrival_seal, crc32c, decompress, need
 
 
 def is_page(offset):
@@ -66,10 +66,10 @@ class Physical:
         major, _minor, size, self.uuid, required, _optional, self.n_logical, self.n_local, self.first, \
             self.n_physical, self.number, self.mapping, self.checksum, self.alignment, self.granule, self.map_offset, \
             self.ranks_offset, self.session_offset, _created = struct.unpack_from("<HHI16sQQQQQIIIIIIQQQQ", data, 8)
-        need(major <= 1, f"{self.path}: major version {major}", "TW_ERR_VERSION")
+        need(major in (0, 2), f"{self.path}: major version {major}", "TW_ERR_VERSION")
         need(struct.unpack_from("<I", data, 508)[0] == crc32c(data[:508]), f"{self.path}: checksum of the header")
         need(required == 0, f"{self.path}: required feature {(required & -required).bit_length() - 1}", "TW_ERR_VERSION")
-        need(major == 1 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
+        need(major == 2 and size == 512 and self.n_logical <= 2**40 and self.n_local <= self.n_logical
              and 1 <= self.n_physical <= 2**20 and self.number < self.n_physical and self.mapping <= 1
              and self.checksum <= 1 and is_power(self.alignment, 512, 2**26) and is_power(self.granule, 4096, 2**26),
              f"{self.path}: a field of the header is not legal")
@@ -103,15 +103,18 @@ class Physical:
             except Refused:
                 torn = torn or any(data)
                 continue
-            slot = struct.unpack_from("<QIIQQQQI", data, 8)
-            sequence, state, session, page, end, index, count, _flags = slot
+            slot = struct.unpack_from("<QIIQQQQI4xQ", data, 8)
+            sequence, state, session, page, end, index, count, _flags, covered = slot
             need(sequence % 2 == 1 - i and sequence and state in (1, 2) and session < 2**24 and is_page(page)
                  and page <= end <= LIMIT, f"{self.path}: a field of the state slot at {offset} is not legal")
             need(page == end if state == 1 else index, f"{self.path}: end {end} in the state slot")
             if index or count:
                 need(is_page(index) and count >= PAGE and count % PAGE == 0 and index + count <= end
                      and (state == 1 or index + count == end), f"{self.path}: index in the state slot")
+            need(is_page(covered) and covered < index and (state == 1 or covered == page) if index else covered == 0,
+                 f"{self.path}: covered session in the state slot")
             valid.append(slot)
+        self.before = min(valid) if len(valid) == 2 else None
         return max(valid, default=None), torn
 
     def load_index(self, slot):
@@ -155,7 +158,7 @@ class Physical:
         good = kind <= 2 and session < 2**24 and 0 < extent <= min(room, LIMIT - offset) and front <= extent \
             and extent % self.alignment == 0 and offset % self.alignment == 0
         if good and kind == 1:
-            table = 4 * -(-(extent - front) // self.granule) if self.checksum else 0
+            table = 4 * -(-(extent - front) // self.granule)
             good = front % self.alignment == 0 and front >= 192 + table and self.has(a) \
                 and b >> 40 == session and b % 2**40 and max(logical, before) <= LIMIT and directory_crc == 0
         if good and kind == 2:
@@ -163,7 +166,7 @@ class Physical:
         return frame if good else "damaged"
 
     def fill_slots(self, offset, capacity):
-        """(bytes, count, tail crc, flags) of the valid fill slots of a chunk, the larger first."""
+        """(bytes, count, tail seal, flags) of the valid fill slots of a chunk, the larger first."""
         found = []
         for at in (offset + 128, offset + 160):
             data = self.read(at, 32)
@@ -173,15 +176,18 @@ class Physical:
                     found.append(slot)
         return sorted(found, reverse=True)
 
+    def seal(self, data):
+        return crc32c(data) if self.checksum else arrival_seal(data)
+
     def granule_is_sound(self, offset, front, number):
         data = self.read(offset + front + number * self.granule, self.granule)
         entry = self.read(offset + 192 + 4 * number, 4)
-        return len(data) == self.granule and len(entry) == 4 and crc32c(data) == struct.unpack("<I", entry)[0]
+        return len(data) == self.granule and len(entry) == 4 and self.seal(data) == struct.unpack("<I", entry)[0]
 
     def tail_is_sound(self, offset, front, slot):
         start = slot[0] - slot[0] % self.granule
         data = self.read(offset + front + start, slot[0] - start)
-        return len(data) == slot[0] - start and crc32c(data) == slot[2]
+        return len(data) == slot[0] - start and self.seal(data) == slot[2]
 
 
 def parse_attributes(data):
@@ -208,8 +214,11 @@ class Logical:
         """The bytes of a piece, verified."""
         p = self.physical
         logical, offset, size, stored, crc, kind, codec = piece
-        need(size and stored and logical + size <= min(self.size, LIMIT), "piece entry: its bytes")
-        need(kind in (CHUNK, PACKED), f"piece entry: kind {kind}")
+        need(size and (stored or kind == ZEROS) and logical + size <= min(self.size, LIMIT), "piece entry: its bytes")
+        need(kind in (CHUNK, PACKED, ZEROS), f"piece entry: kind {kind}")
+        if kind == ZEROS:
+            need(offset == stored == crc == codec == 0, "piece entry: zeros that are stored")
+            return bytes(size)
         front = 192 if kind == CHUNK else 0
         need(PAGE <= offset and offset + front + stored <= p.index_offset, f"piece entry: it lies at {offset}")
         if kind == CHUNK:

@@ -2,7 +2,8 @@
 
 import struct
 
-from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, Refused, crc32c, need
+from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, ZEROS, Refused
+from multifile_base import crc32c, need
 from multifile_physical import Logical, is_page, parse_attributes
 
 
@@ -10,34 +11,49 @@ class Recovery:
     """Makes the logical files of a physical file out of its frames."""
 
     def __init__(self, physical, slot):
-        self.p, self.lost, self.found, self.lost_session = physical, False, {}, False
+        self.p, self.lost, self.found, self.left_out = physical, False, {}, False
         base, end = False, 0
         self.attributes = {}
-        if slot and slot[5]:
-            try:
-                self.attributes, base, end = parse_attributes(physical.load_index(slot)), True, slot[5] + slot[6]
-            except Refused:
-                pass
+        whole, older = self.whole_index(slot), None
+        if whole is not None:
+            self.attributes, base, end = whole, True, slot[5] + slot[6]
+        elif slot and slot[5] and physical.before and physical.before[5] not in (0, slot[5]):
+            older = physical.before
+            whole = self.whole_index(older)
+            if whole is not None:
+                base, end = True, older[5] + older[6]
         for _offset, session, limit in self.sessions_to_walk(slot, base, end):
             try:
                 sizes = self.domains(session)
             except Refused:
                 if not base and session[0] == 0:
                     raise
-                self.lost_session = not base
+                self.left_out = True
                 continue  # of a session that was synced everything is there
             self.walk(session, sizes, limit)
         physical.index_offset = LIMIT  # there is none that would end the pieces
         if not base:
             physical.names = [b""] * physical.n_local
             physical.files = [Logical(physical, rank, (0,) * 7, []) for rank in physical.ranks]
-        told = {} if base or not slot or not slot[5] else self.salvage(slot)
+        told = self.salvage(slot) if slot and slot[5] and (not base or older) else {}
+        if older and base:
+            self.attributes = {**whole, **self.attributes}
         for logical in physical.files:
+            sound_before = 0 if logical.flags & 1 else logical.size
             self.add(logical, sorted(self.found.get(logical.rank, []), key=lambda found: found[0]))
             if told.get(logical.rank, 0) > logical.size:
                 logical.size, logical.flags = told[logical.rank], logical.flags | 1
-            if self.lost_session and slot and slot[1] == 2 and logical.rank not in told:
+            if self.left_out and (not base or older) and slot and slot[1] == 2 and logical.rank not in told:
                 logical.flags |= 1
+            if logical.flags & 1 and sound_before:
+                logical.pieces.insert(0, (0, 0, sound_before, 0, 0, ZEROS, 0))
+
+    def whole_index(self, slot):
+        """The attributes, when the index that a slot names is whole."""
+        try:
+            return parse_attributes(self.p.load_index(slot)) if slot and slot[5] else None
+        except Refused:
+            return None
 
     def salvage(self, slot):
         """Takes from the pages of a damaged index what verifies; the sizes that that of a closed file tells."""
@@ -52,9 +68,10 @@ class Recovery:
             page = pages.get((FILES, local // 102))
             if not page:
                 continue
-            size, _first, _count, _mode, at, count, logical.flags = struct.unpack_from("<QQIIQII", page, local % 102 * 40)
+            size, _first, _count, mode, at, count, flags = struct.unpack_from("<QQIIQII", page, local % 102 * 40)
+            logical.flags, logical.mode = logical.flags | flags, mode or logical.mode
             name = whole[at:at + count]
-            if len(name) == count and 0 not in name:
+            if count and len(name) == count and 0 not in name:
                 p.names[local] = name
             if slot[1] == 2:
                 told[logical.rank] = size
@@ -93,31 +110,57 @@ class Recovery:
         page = self.p.read(offset, PAGE)
         return len(page) == PAGE and struct.unpack_from("<I", page, PAGE - 4)[0] == self.p.bound_crc(offset, page[:-4])
 
-    def sessions_to_walk(self, slot, base, end):
-        """(offset, session page, limit) of each session, the oldest first."""
-        p = self.p
-        last = slot[3] if slot else p.session_offset
+    def never_was_whole(self, offset):
+        """Whether a session page, or its domain section, never got to the storage."""
+        if not self.is_sealed(offset):
+            return True
+        size, self.p.size = self.p.size, LIMIT
         try:
-            self.session(last)
+            self.session(offset)
+            return True
         except Refused:
-            if self.is_sealed(last):
-                raise
-            if base:
-                return []
-            self.lost_session = True
-            last = p.session_offset
+            return False
+        finally:
+            self.p.size = size
+
+    def chain(self, last, end):
+        """(offset, session page) of the session at `last` and of those before it, back to `end`, the oldest first."""
         found = []
-        while last:
-            found.insert(0, (last, self.session(last)))
-            last = found[0][1][2]
-        limits = [self.index_begin(min(offset, p.size)) for offset, _session in found[1:]] + [self.limit(slot, found[-1][0])]
-        found = [(offset, session, limit) for (offset, session), limit in zip(found, limits) if not base or offset >= end]
-        if base and not found:
+        while last and last >= end:
             try:
-                found = [(end, self.session(end), self.limit(slot, end))]
+                found.insert(0, (last, self.session(last)))
+            except Refused as refused:
+                refused.offset = last
+                raise
+            last = found[0][1][2]
+        return found
+
+    def sessions_to_walk(self, slot, base, end):
+        """(offset, session page, limit) of each session that the index before `end` does not cover, the oldest first."""
+        p, found = self.p, None
+        newest = [s[3] for s in (slot, p.before) if s] + [p.session_offset]
+        for last in newest:
+            if base and last < end:
+                found = []
+                break
+            try:
+                found = self.chain(last, end)
+                break
+            except Refused as refused:
+                if not self.never_was_whole(refused.offset):
+                    raise
+                self.left_out, failed = True, refused
+        if found is None:
+            raise failed
+        if base and not found and not self.left_out:
+            try:
+                found = [(end, self.session(end))]
             except Refused:
                 pass
-        return found
+        if not found:
+            return []
+        limits = [self.index_begin(min(offset, p.size)) for offset, _session in found[1:]] + [self.limit(slot, found[-1][0])]
+        return [(offset, session, limit) for (offset, session), limit in zip(found, limits)]
 
     def limit(self, slot, offset):
         """Where the frames of the session at `offset` must end when no session follows it."""
@@ -177,10 +220,8 @@ class Recovery:
         p, front = self.p, frame[3]
         slots = [s for s in p.fill_slots(at, frame[2] - front) if frame[6] + s[0] <= LIMIT]
         count = sound = slots[0][0] if slots else None
-        if slots and not p.checksum:
-            sound = min(count, max(p.size - at - front, 0))
         synced = max((s[0] for s in slots if s[3] & 1 and any(o[1] > s[1] for o in slots)), default=None)
-        if slots and p.checksum:
+        if slots:
             whole = 0
             while whole < count // p.granule and p.granule_is_sound(at, front, whole):
                 whole += 1
@@ -195,13 +236,12 @@ class Recovery:
         if len(entries) != n_pieces or p.bound_crc(at + 128, data) != frame[7] or payload != sum(e[5] for e in entries) \
                 or not all(e[0] < p.n_logical and (p.mapping or p.has(e[0])) and e[1] >> 40 == session and e[1] % 2**40
                            and 1 <= e[4] <= 2**26 and e[5] and e[2] + e[4] <= LIMIT and e[3] <= LIMIT
-                           and (e[7] or e[4] == e[5]) and e[5] <= e[4] + e[4] // 128 + 4096
-                           and (p.checksum or e[6] == 0) for e in entries):
+                           and (e[7] or e[4] == e[5]) and e[5] <= e[4] + e[4] // 128 + 4096 for e in entries):
             return  # its pieces are missing
         at += front
         for rank, sequence, logical, before, size, stored, crc, codec in entries:
             data = p.read(at, stored)
-            sound = size if len(data) == stored and (p.checksum == 0 or crc32c(data) == crc) else 0
+            sound = size if len(data) == stored and crc32c(data) == crc else 0
             if p.has(rank):
                 self.keep(rank, sequence, before, (logical, at, size, stored, crc, PACKED, codec), sound, None)
             else:
@@ -224,20 +264,21 @@ class Recovery:
                     return
                 logical.flags |= 1
             expected = sequence
-            certain = self.lost or i + 1 < proven  # later pieces count whatever this one is
+            is_proven = i + 1 < proven
+            goes_on = self.lost or is_proven  # later pieces count whatever this one is
             if piece[2] is None:
-                if not certain:
+                if not goes_on:
                     return
                 continue
             size = piece[2]
             if sound < size:
-                if certain or (synced is not None and sound < synced):
+                must = size if is_proven else synced or 0
+                if sound < must or self.lost:
                     logical.flags |= 1
-                    certain = True
-                else:
-                    size = sound
+                goes_on |= sound < must
+                size = max(sound, must)
             if size:
                 logical.pieces.append(piece if size == piece[2] else (*piece[:2], size, size, *piece[4:]))
                 logical.size = max(logical.size, piece[0] + size)
-            if sound < piece[2] and not certain and piece[5] == PACKED:
+            if sound < piece[2] and not goes_on and piece[5] == PACKED:
                 return

@@ -120,7 +120,7 @@ std::string check_aftermath(Aftermath at) {
   if (!recovered.empty()) return "opened with recovery: " + recovered;
   const std::string repaired = check_repair(at);
   if (!repaired.empty() || !anything_durable(at)) return repaired;
-  return at.death == Death::process ? check_append(std::move(at)) : "";
+  return at.death == Death::process || at.had_closed ? check_append(std::move(at)) : "";
 }
 
 }  // namespace thalweg::test

@@ -18,6 +18,7 @@ struct Aftermath {
   std::vector<History> histories;  // by rank
   Death death = Death::process;
   bool was_closed = false;  // every session of the program was closed with success
+  bool had_closed = false;  // an earlier one was, and what it left had reached the storage: it can be appended to
 };
 
 // Nothing when all of it holds, else what does not.

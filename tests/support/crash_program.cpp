@@ -46,6 +46,12 @@ std::vector<ProgramShape> program_shapes() {
   add("Zstd", 2, 1, 3).options.codec = format::Codec::zstd;
   add("ManyLogicalFiles", 2, 2, 60).steps = 20;
   add("Durable", 2, 1, 2).options.sync_on_close = true;
+  ProgramShape& unchecked = add("NoChecksums", 2, 2, 3);
+  unchecked.options.checksum = format::Checksum::none;
+  unchecked.steps = 14;
+  ProgramShape& packed = add("NoChecksumsZstd", 2, 1, 3);
+  packed.options.checksum = format::Checksum::none;
+  packed.options.codec = format::Codec::zstd;
   ProgramShape& mapped = add("Mapped", 3, 2, 7);
   mapped.options.physical_files = 3;
   mapped.mapping = [](std::int64_t rank, std::int64_t, std::int32_t m) {
@@ -138,6 +144,10 @@ void CrashProgram::all_is_durable() {
     history.flushed = history.writes.size();
     if (shape_.options.sync_on_close) history.synced = history.writes.size();
   }
+}
+
+void CrashProgram::all_reached_storage() {
+  for (History& history : histories_) history.synced = history.flushed = history.writes.size();
 }
 
 std::vector<std::string> CrashProgram::paths() const {

@@ -38,6 +38,8 @@ class CrashProgram {
   Op<Status> session(Group& group, MultifileMode access);
 
   const std::vector<History>& histories() const { return histories_; }
+  // All that was written so far has reached the storage by now, as it does with time.
+  void all_reached_storage();
   // Of the last session, by task.
   const std::vector<Status>& opened() const { return opened_; }
   const std::vector<Status>& closed() const { return closed_; }  // not ok where the open was not

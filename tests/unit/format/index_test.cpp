@@ -231,7 +231,14 @@ TEST(PieceEntry, FieldsAreLegalOrRefused) {
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.codec = Codec::none; }), bad) << "stored and logical differ";
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.codec = Codec{3}; }), Code::unsupported_version);
   EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.kind = PieceKind{0}; }), bad);
-  EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.kind = PieceKind{3}; }), bad);
+  EXPECT_EQ(piece_after(packed, [](PieceEntry& e) { e.kind = PieceKind{4}; }), bad);
+  const PieceEntry zeros{.logical_offset = 5, .logical_bytes = 1ull << 40, .kind = PieceKind::zeros};
+  EXPECT_EQ(piece_after(zeros, [](PieceEntry&) {}), Code::ok);
+  EXPECT_EQ(piece_after(zeros, [](PieceEntry& e) { e.logical_bytes = 0; }), bad);
+  EXPECT_EQ(piece_after(zeros, [](PieceEntry& e) { e.physical_offset = 4096; }), bad);
+  EXPECT_EQ(piece_after(zeros, [](PieceEntry& e) { e.stored_bytes = 1; }), bad);
+  EXPECT_EQ(piece_after(zeros, [](PieceEntry& e) { e.crc = 1; }), bad);
+  EXPECT_EQ(piece_after(zeros, [](PieceEntry& e) { e.codec = Codec::lz4; }), bad);
   const auto of_bytes = [](PieceKind kind, std::uint64_t bytes) {
     IndexPage index = SoundIndex().page;
     index.files_offset = 1ull << 40;

@@ -23,6 +23,7 @@ StateSlot closed_slot(std::uint64_t sequence) {
   s.index_offset = 65536;
   s.index_bytes = 12288;
   s.end = s.index_offset + s.index_bytes;
+  s.covered_session_offset = s.session_offset;
   return s;
 }
 
@@ -35,7 +36,10 @@ Bytes place_of(const StateSlot& slot) {
 // What the parser says when this slot stands alone where it belongs.
 Result<StateSlot> alone(const StateSlot& slot) {
   const bool in_a = state_offset(slot) == kSlotOffset[0];
-  return parse_state(in_a ? place_of(slot) : kEmptyPlace, in_a ? kEmptyPlace : place_of(slot), kId);
+  TW_ASSIGN_OR_RETURN(const StateSlots slots,
+                      parse_state(in_a ? place_of(slot) : kEmptyPlace, in_a ? kEmptyPlace : place_of(slot), kId));
+  EXPECT_FALSE(slots.before.has_value());
+  return slots.newest;
 }
 
 Code after(const StateSlot& slot, const std::function<void(StateSlot&)>& change) {
@@ -61,6 +65,7 @@ TEST(StateSlot, GivesBackEveryField) {
     EXPECT_EQ(back.value().index_offset, slot.index_offset);
     EXPECT_EQ(back.value().index_bytes, slot.index_bytes);
     EXPECT_EQ(back.value().durable, slot.durable);
+    EXPECT_EQ(back.value().covered_session_offset, slot.covered_session_offset);
   }
 }
 
@@ -72,15 +77,23 @@ TEST(StateSlot, OddSequencesStandInSlotA) {
 }
 
 TEST(StateSlot, TheHigherSequenceHolds) {
-  EXPECT_EQ(parse_state(place_of(open_slot(1)), place_of(closed_slot(2)), kId).value().sequence, 2u);
-  EXPECT_EQ(parse_state(place_of(open_slot(3)), place_of(closed_slot(2)), kId).value().sequence, 3u);
+  const StateSlots closed = parse_state(place_of(open_slot(1)), place_of(closed_slot(2)), kId).value();
+  const StateSlots open = parse_state(place_of(open_slot(3)), place_of(closed_slot(2)), kId).value();
+
+  EXPECT_EQ(closed.newest.sequence, 2u);
+  EXPECT_EQ(closed.before.value().sequence, 1u);
+  EXPECT_EQ(open.newest.sequence, 3u);
+  EXPECT_EQ(open.before.value().sequence, 2u);
 }
 
 TEST(StateSlot, ATornNewerOneLeavesTheOlderOne) {
   Bytes torn = place_of(closed_slot(2));
   for (std::size_t i = 40; i < torn.size(); ++i) torn[i] = std::byte{0};
 
-  EXPECT_EQ(parse_state(place_of(open_slot(1)), torn, kId).value().sequence, 1u);
+  const StateSlots left = parse_state(place_of(open_slot(1)), torn, kId).value();
+
+  EXPECT_EQ(left.newest.sequence, 1u);
+  EXPECT_FALSE(left.before.has_value());
 }
 
 TEST(StateSlot, NoneIsRefused) {
@@ -115,7 +128,18 @@ TEST(StateSlot, FieldsAreLegalOrRefused) {
   EXPECT_EQ(after(open, [](StateSlot& s) { s.session_offset = s.end = ~4095ull; }), bad);
   EXPECT_EQ(after(open, [](StateSlot& s) { s.end += 4096; }), bad);
   EXPECT_EQ(after(open, [](StateSlot& s) { s.index_bytes = 4096; }), bad);
-  EXPECT_EQ(after(open, [](StateSlot& s) { s.index_offset = 4096, s.index_bytes = 4096; }), Code::ok);
+  const auto covers = [](StateSlot& s, std::uint64_t index, std::uint64_t session) {
+    s.session_offset = s.end = 65536;
+    s.index_offset = index;
+    s.index_bytes = 4096;
+    s.covered_session_offset = session;
+  };
+  EXPECT_EQ(after(open, [&](StateSlot& s) { covers(s, 8192, 4096); }), Code::ok);
+  EXPECT_EQ(after(open, [&](StateSlot& s) { covers(s, 8192, 0); }), bad);
+  EXPECT_EQ(after(open, [&](StateSlot& s) { covers(s, 8192, 4097); }), bad);
+  EXPECT_EQ(after(open, [&](StateSlot& s) { covers(s, 8192, 8192); }), bad);
+  EXPECT_EQ(after(open, [](StateSlot& s) { s.covered_session_offset = 4096; }), bad);
+  EXPECT_EQ(after(closed, [](StateSlot& s) { s.covered_session_offset = 8192; }), bad);
   EXPECT_EQ(after(open, [](StateSlot& s) { s.index_offset = 4096, s.index_bytes = 8192; }), bad);
   EXPECT_EQ(after(closed, [](StateSlot& s) { s.index_offset = s.index_bytes = 0; }), bad);
   EXPECT_EQ(after(closed, [](StateSlot& s) { s.index_offset += 1; }), bad);
