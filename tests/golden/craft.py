@@ -8,7 +8,7 @@ import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop"))
-from multifile_base import crc32c  # noqa: E402
+from multifile_base import arrival_seal, crc32c  # noqa: E402
 
 PAGE, PAYLOAD = 4096, 4080
 BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES = range(1, 9)
@@ -38,6 +38,7 @@ class Part:
         self.names, self.modes, self.attributes = {}, {}, {}
         self.stored = dict.fromkeys(self.ranks, 0)  # bytes of each logical file, as its next piece will tell
         self.session_number, self.previous, self.newest_index, self.slot_sequence = -1, 0, (0, 0), 0
+        self.covered = 0
         map_offset = ranks_offset = 0
         if number == 0:
             entries = [(bounds or [0, n_logical])] if mapping == 0 else []
@@ -50,7 +51,7 @@ class Part:
             ranks_offset = self.end()
             self.section(RANKS, [struct.pack("<Q", rank) for rank in self.ranks])
         head = b"\x89THALW\r\n" + struct.pack(
-            "<HHI16sQQQQQIIIIIIQQQQ", 1, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
+            "<HHI16sQQQQQIIIIIIQQQQ", 2, minor, 512, uuid, 0, optional, n_logical, len(self.ranks), 0 if mapping else first,
             n_physical, number, mapping, checksum, alignment, granule, map_offset, ranks_offset, self.end(), 1700000000)
         self.put(0, head + bytes([reserved]) * (508 - len(head)))
         self.reseal_header()
@@ -110,9 +111,10 @@ class Part:
     def state(self, state):
         self.slot_sequence += 1
         end = self.session_at if state == 1 else sum(self.newest_index)
+        self.covered = self.session_at if state == 2 else self.covered
         at = 512 if self.slot_sequence % 2 else 1024
         self.put(at, (b"TWSTATE1" + struct.pack("<QIIQQQQ", self.slot_sequence, state, self.session_number, self.session_at,
-                                                end, *self.newest_index)).ljust(128, b"\0"))
+                                                end, *self.newest_index) + struct.pack("<8xQ", self.covered)).ljust(128, b"\0"))
         self.reseal(at, 128)
 
     def slab(self, domain, k):
@@ -160,26 +162,29 @@ class Part:
                                                 directory_crc, end_before)).ljust(128, b"\0"))
         self.reseal(at, 128)
 
+    def seal(self, data):
+        return crc32c(data) if self.checksum else arrival_seal(data)
+
     def fill(self, chunk, slot, size, count, front, synced=0):
         """Fill slot 0 or 1 of the chunk at `chunk`, for the first `size` bytes of its data area as they are now."""
         tail = size - size % self.granule
-        crc = crc32c(bytes(self.bytes[chunk + front + tail:chunk + front + size])) if self.checksum else 0
+        seal = self.seal(bytes(self.bytes[chunk + front + tail:chunk + front + size]))
         at = chunk + 128 + 32 * slot
-        self.put(at, struct.pack("<QQIII", size, count, crc, synced, 0) + bytes(4))
+        self.put(at, struct.pack("<QQIII", size, count, seal, synced, 0) + bytes(4))
         self.reseal(at, 32)
 
     def chunk(self, at, rank, logical, data, extent=None, fills=None, in_index=True):
         """A chunk with `data`; `fills`: (slot, bytes) one after the other. Gives the offset of its data."""
         capacity = up(max(len(data), 1), self.alignment)
-        front = up(192 + (4 * -(-capacity // self.granule) if self.checksum else 0), self.alignment)
+        front = up(192 + 4 * -(-capacity // self.granule), self.alignment)
         if extent:
-            front = up(192 + (4 * -(-extent // self.granule) if self.checksum else 0), self.alignment)
+            front = up(192 + 4 * -(-extent // self.granule), self.alignment)
             capacity = extent - front
         extent = front + capacity
         self.frame(at, 1, extent, front, rank, self.count(rank), logical, 0, self.grow(rank, logical, len(data)))
         self.put(at + front, data)
-        for i in range(len(data) // self.granule if self.checksum else 0):
-            self.put(at + 192 + 4 * i, struct.pack("<I", crc32c(data[i * self.granule:(i + 1) * self.granule])))
+        for i in range(len(data) // self.granule):
+            self.put(at + 192 + 4 * i, struct.pack("<I", self.seal(data[i * self.granule:(i + 1) * self.granule])))
         for count, (slot, size) in enumerate(fills if fills is not None else [(0, len(data))], 1):
             self.fill(at, slot, size, count, front)
         if in_index and data:
@@ -190,7 +195,7 @@ class Part:
         """`pieces`: (rank, logical offset, logical bytes, stored, codec). Gives the end of its extent."""
         front, payload, directory = 128 + 48 * len(pieces), b"", b""
         for rank, logical, size, stored, codec in pieces:
-            crc = crc32c(stored) if self.checksum else 0
+            crc = crc32c(stored)
             directory += struct.pack("<QQQQIIII", rank, self.count(rank), logical, self.grow(rank, logical, size), size,
                                      len(stored), crc, codec)
             if in_index:

@@ -4,6 +4,7 @@ A case is (name, rule broken, open mode, expected status code, parts). Opening, 
 all attributes, must fail with that code.
 """
 
+import pathlib
 import struct
 
 import valid_cases
@@ -60,7 +61,8 @@ def make_header_cases():
     small("header_no_bytes", "2.1 an empty file", lambda p: p.bytes.clear())
     flip("header_crc", "2.1 crc", 400)
     header("major_version_0", 8, "<H", 0)
-    header("major_version_2", 8, "<H", 2, VERSION)
+    header("major_version_1", 8, "<H", 1, VERSION)
+    header("major_version_3", 8, "<H", 3, VERSION)
     header("header_bytes", 12, "<I", 513)
     header("required_feature", 32, "<Q", 1 << 5, VERSION)
     header("more_than_2_to_40_logical_files", 48, "<Q", 2**40 + 1)
@@ -115,6 +117,7 @@ def make_state_cases():
         slot(f"index_at_{value}", 40, "<Q", value)
     for value in (0, 4000, END - INDEX_AT - PAGE, 2**64 - PAGE):
         slot(f"index_bytes_{value}", 48, "<Q", value)
+    slot("covered_session_in_a_closed_file", 64, "<Q", SESSION_AT + PAGE)
     small("truncated_by_a_byte", rule + "shorter than end", lambda p: p.bytes.__delitem__(-1))
     small("truncated_in_the_data", rule + "shorter than end", lambda p: p.bytes.__delitem__(slice(CHUNK_DATA + 10, None)))
 
@@ -237,7 +240,8 @@ def make_piece_cases():
     chunk("stored_bytes_differ", 24, "<Q", 299)
     chunk("with_a_crc", 32, "<I", 1)
     chunk("of_kind_0", 36, "<H", 0)
-    chunk("of_kind_3", 36, "<H", 3)
+    chunk("of_kind_3_that_is_stored", 36, "<H", 3)
+    chunk("of_kind_4", 36, "<H", 4)
     chunk("with_a_codec", 38, "<H", 1)
 
     def both(part, value):
@@ -361,7 +365,7 @@ def make_recovery_cases():
     for value in (0, 4096 + 512, 4000):
         small(f"domain_of_{value}_bytes", "3 domains are positive multiples of alignment and sum up to round bytes",
               domain(value), "recover")
-    header("recovered_with_another_major_version", 8, "<H", 2, VERSION, "recover")
+    header("recovered_with_another_major_version", 8, "<H", 3, VERSION, "recover")
 
     parts, _ = valid_cases.appended()
     part = parts[0]
@@ -371,9 +375,23 @@ def make_recovery_cases():
     add("session_leads_to_itself", "2.3 offset of the previous session page", parts, "recover")
 
 
+class Kept:
+    """A physical file that an earlier version of the library wrote: its bytes are kept as they are."""
+
+    def __init__(self, name):
+        self.bytes = (pathlib.Path(__file__).parent / "invalid" / (name + ".tw")).read_bytes()
+
+
+def make_old_version_cases():
+    for version in (1,):
+        name = f"written_as_version_{version}"
+        for mode in ("read", "recover"):
+            add(name if mode == "read" else name + "_recovered", "2.1 major version", [Kept(name)], mode, VERSION)
+
+
 def all_cases():
     for make in (make_header_cases, make_state_cases, make_section_cases, make_set_cases, make_index_cases, make_piece_cases,
-                 make_data_cases, make_attribute_cases, make_recovery_cases):
+                 make_data_cases, make_attribute_cases, make_recovery_cases, make_old_version_cases):
         make()
     names = [case[0] for case in CASES]
     assert len(set(names)) == len(names)

@@ -165,7 +165,8 @@ def later_minor_version():
     part.put(index + 88, b"\xee" * 4004)
     part.reseal(index, PAGE)
     for slot in (512, 1024):
-        part.put(slot + 56, b"\xfe" + b"\xee" * 67)
+        part.put(slot + 56, b"\xfe" + b"\xee" * 7)
+        part.put(slot + 72, b"\xee" * 52)
         part.reseal(slot, 128)
         part.put(slot + 128, b"\xee" * 384)
     part.put(len(part.bytes), b"behind the end")
@@ -332,8 +333,57 @@ def unclosed_checksum_none():
     return [part], {0: b"x" * 700}
 
 
+def unclosed_checksum_none_lost_sector():
+    """Without checksums: the second sector of what was flushed last never reached the storage."""
+    part = Part(1, checksum=0)
+    part.session([4096])
+    data = part.chunk(part.slab(0, 0), 0, 0, b"x" * 700, fills=[(0, 500), (1, 700)])
+    part.put(data + 512, bytes(188))
+    return [part], {0: b"x" * 500}
+
+
+def piece_falls_back():
+    """A compressed piece, not synced, whose bytes never arrived: the synced chunk under it is shown."""
+    part = Part(1, checksum=0)
+    part.session([4096])
+    at = part.slab(0, 0)
+    front = part.chunk(at, 0, 0, b"a" * 400, fills=[(0, 400), (1, 400)]) - at
+    part.fill(at, 0, 400, 1, front, synced=1)
+    part.superblock(at + 1024, [(0, 100, 200, lz4_run(b"b", 200), 1)])
+    part.put(at + 1024 + 128 + 48, bytes(8))
+    return [part], {0: b"a" * 400}
+
+
+def append_never_arrived():
+    """Closed, then an append of which only the session page and the state slot reached the storage."""
+    parts, known = appended()
+    part = parts[0]
+    part.session([4096])
+    part.bytes[part.session_at + PAGE:] = b""
+    return parts, known
+
+
+def close_of_an_append_never_arrived():
+    """Closed with a gap, then appended to: the last state slot and a page of sizes got to the storage, all else did not."""
+    part = Part(2)
+    part.session([8192])
+    part.chunk(part.slab(0, 0), 0, 1000, b"behind a gap", extent=4096)
+    part.chunk(part.slab(0, 0) + 4096, 1, 0, b"short", extent=4096)
+    part.names = {0: b"zero", 1: b"one"}
+    part.close()
+    end = len(part.bytes)
+    part.session([4096])
+    part.chunk(part.slab(0, 0), 0, 1012, b"more, never synced")
+    index = part.close()
+    files = bytes(part.bytes[index + PAGE:index + 2 * PAGE])
+    part.bytes[end + PAGE:] = bytes(len(part.bytes) - end - PAGE)
+    part.put(index + PAGE, files)
+    return [part], {0: None, 1: b"short"}
+
+
 READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
         growing_slabs_closed, extent_over_the_index]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
-           unclosed_damaged_after_a_sync, unclosed_checksum_none]
+           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector, piece_falls_back,
+           append_never_arrived, close_of_an_append_never_arrived]
