@@ -61,9 +61,12 @@ class StoredFile {
   virtual Status sync() = 0;
   // First offset >= `offset` that may hold data; size() when there is only a hole behind.
   virtual Result<std::uint64_t> next_data(std::uint64_t offset) = 0;
-  // Keeps others that ask for it away until the file is closed or the process dies; unsafe when one has it already.
-  // Where the storage knows no locks it is granted.
-  virtual Status lock() { return {}; }
+  // Until the file is closed or the process dies, and not in its children: keeps all others away that ask for this;
+  // they may join as writers. unsafe when one has it, or when a process still writes that joined one before. Where the
+  // storage knows no locks it is granted.
+  virtual Status lock_session() { return {}; }
+  // Until then: another process of who holds the session writes, too.
+  virtual Status join_writers() { return {}; }
   // False: the file was removed, or its name leads to another one now.
   virtual Result<bool> has_its_name() { return true; }
   virtual Status close() = 0;  // once; the destructor closes too but cannot report

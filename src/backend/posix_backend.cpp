@@ -14,6 +14,7 @@
 #include "backend/pieces.hpp"
 #include "os/file_ops.hpp"
 #include "os/filesystem_info.hpp"
+#include "os/process_era.hpp"
 
 namespace thalweg {
 
@@ -37,6 +38,9 @@ class PosixFile final : public StoredFile {
         direct_(process_descriptors(), path, access_of(options), PooledDescriptor::Way::direct),
         path_(std::move(path)),
         options_(options) {}
+  ~PosixFile() override {
+    if (locked_ >= 0) (void)close_locked().ok();
+  }
   Status open() { return descriptor_.open(creation_of(options_), options_.permissions, parking()); }
 
   Status write(std::uint64_t offset, std::span<const std::byte> data) override {
@@ -100,12 +104,24 @@ class PosixFile final : public StoredFile {
     TW_ASSIGN_OR_RETURN(const auto use, use_to("look for data in"));
     return next_data_at(use.file(), path_, offset);
   }
-  Status lock() override {
+  Status lock_session() override {
     TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
-    if (!lock_file(use.file()))
+    keep_lock(use);
+    if (!lock_file(use.file(), FileLock::session, LockKind::exclusive))
       return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
-    use.for_ever();
+    if (!lock_file(use.file(), FileLock::writers, LockKind::exclusive))
+      return Status::error(Code::unsafe, "'" + path_ +
+                                             "' is being written: task 0 of that program is gone, but not all of its "
+                                             "processes; end them first");
+    // Nobody can begin a session meanwhile, so that those who join need not wait for a word from this process.
+    (void)lock_file(use.file(), FileLock::writers, LockKind::shared);
     return {};
+  }
+  Status join_writers() override {
+    TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
+    keep_lock(use);
+    if (lock_file(use.file(), FileLock::writers, LockKind::shared)) return {};
+    return Status::error(Code::unsafe, "'" + path_ + "' is being repaired or opened anew by another program");
   }
   Result<bool> has_its_name() override {
     TW_ASSIGN_OR_RETURN(const auto use, use_to("look at"));
@@ -114,7 +130,7 @@ class PosixFile final : public StoredFile {
   Status close() override {
     TW_RETURN_IF_ERROR(check_open("close"));
     const Status direct = direct_.is_closed() ? Status{} : direct_.close();
-    const Status plain = descriptor_.close();
+    const Status plain = locked_ >= 0 ? close_locked() : descriptor_.close();
     return plain.ok() ? direct : plain;
   }
   const std::string& path() const override { return path_; }
@@ -152,6 +168,19 @@ class PosixFile final : public StoredFile {
   }
   Result<PooledDescriptor::Use> use_for(Direction direction) {
     return direction == Direction::read ? use_to_read() : use_to_write("write to");
+  }
+
+  // The descriptor stays open until the file is closed, and no child of this process keeps it.
+  void keep_lock(PooledDescriptor::Use& use) {
+    if (locked_ >= 0) return;
+    locked_ = use.file().get();
+    close_in_children(locked_);
+    if (auto again = descriptor_.use(); again.has_value()) again.value().for_ever();
+  }
+  Status close_locked() {
+    NoFork closing;
+    closing.forget(std::exchange(locked_, -1));
+    return descriptor_.close();
   }
 
   PooledDescriptor::Parking parking() const {
@@ -192,6 +221,7 @@ class PosixFile final : public StoredFile {
   std::uint32_t direct_alignment_ = 0;  // set once, as above
   const std::string path_;
   const OpenOptions options_;
+  int locked_ = -1;  // its descriptor, once it holds a lock
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure
 };

@@ -85,7 +85,8 @@ class SimFile final : public StoredFile {
   }
   Status sync() override { return inner_->sync(); }
   Result<std::uint64_t> next_data(std::uint64_t offset) override { return inner_->next_data(offset); }
-  Status lock() override { return inner_->lock(); }
+  Status lock_session() override { return inner_->lock_session(); }
+  Status join_writers() override { return inner_->join_writers(); }
   Result<bool> has_its_name() override { return inner_->has_its_name(); }
   Status close() override { return inner_->close(); }
   const std::string& path() const override { return inner_->path(); }

@@ -188,6 +188,7 @@ Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
     status =
         attempt([&] { return close_parts(*file->root, *gathered, group.place().processes, file->writing->files()); });
     if (!status.ok()) status = with_way_out(file->root->path, status);
+    file->writing->files().give_up_lock();
   }
   status = co_await agree(group, status);
   co_return status;

@@ -2,17 +2,12 @@
 
 #include <array>
 
+#include "backend/hold_file.hpp"
 #include "file/index_writer.hpp"
 
 namespace thalweg {
 
 namespace {
-
-constexpr int kMostTries = 100;
-
-Status replaced_again_and_again(const std::string& path) {
-  return Status::error(Code::unsafe, "'" + path + "' is replaced by other programs again and again");
-}
 
 // Everything is opened and looked at before anything that was there is changed.
 class Creation {
@@ -79,10 +74,9 @@ class Creation {
 
   // Until the lock is had the file belongs to somebody else, even if it was made here.
   Status open_first() {
-    for (int i = 0; i < kMostTries; ++i) {
+    for (int i = 0; i < kMostTriesToHold; ++i) {
       TW_ASSIGN_OR_RETURN(const bool made, open(0));
-      TW_RETURN_IF_ERROR(targets_[0].file->lock());
-      TW_ASSIGN_OR_RETURN(const bool is_it, targets_[0].file->has_its_name());
+      TW_ASSIGN_OR_RETURN(const bool is_it, hold_opened(*targets_[0].file));
       if (!is_it) continue;
       TW_RETURN_IF_ERROR(measure(0, !made));
       old_ = header_of(targets_[0]);
@@ -154,18 +148,6 @@ Status begin_one(Backend& backend, const std::string& name, const WritePlan& pla
 }
 
 }  // namespace
-
-Result<std::unique_ptr<StoredFile>> hold_multifile(Backend& backend, const std::string& path) {
-  for (int i = 0; i < kMostTries; ++i) {
-    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
-    if (!exists) return std::unique_ptr<StoredFile>();
-    TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend.open(path, OpenMode::read));
-    TW_RETURN_IF_ERROR(file->lock());
-    TW_ASSIGN_OR_RETURN(const bool is_it, file->has_its_name());
-    if (is_it) return file;
-  }
-  return replaced_again_and_again(path);
-}
 
 // The session page behind the end is forgotten.
 void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,

@@ -6,9 +6,6 @@
 
 namespace thalweg {
 
-// Physical file 0, locked: who writes or repairs a multifile holds it, so that nobody else does at the same time. Null
-// when there is no such file.
-Result<std::unique_ptr<StoredFile>> hold_multifile(Backend& backend, const std::string& path);
 // Makes all physical files of the plan, with everything in front of the first slab; physical file 0, locked. On failure
 // none that it made is left behind, and what was there is as it was unless it failed while that was being replaced.
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "file/create_files.hpp"
+#include "backend/hold_file.hpp"
 #include "file/index_writer.hpp"
 #include "file/multifile.hpp"
 #include "file/regions.hpp"
@@ -217,7 +217,12 @@ class Repair {
 Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch, Health& health) {
   health = {};
   Reporter report(watch, health);
-  TW_ASSIGN_OR_RETURN(const auto held, hold_multifile(*backend, path));  // not while somebody writes
+  const auto held = hold_file(*backend, path);        // not while somebody writes
+  if (held.status().code() == Code::no_permission) {  // what is sound needs no repair
+    const Status sound = verify_multifile(std::move(backend), path, watch, health);
+    return sound.ok() ? sound : held.status();
+  }
+  TW_RETURN_IF_ERROR(held.status());
   Repair repair(backend, path, report, health);
   const Status repaired = repair.run();
   if (!repair.finished() && (repaired.code() == Code::stopped || !health.repaired)) return repaired;

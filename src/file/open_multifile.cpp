@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "backend/hold_file.hpp"
 #include "file/create_files.hpp"
 #include "file/multifile.hpp"
 #include "file/wire.hpp"
@@ -135,14 +136,6 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   return {};
 }
 
-// Only what another writer or a repair holds is refused here; anything else shows when the file is used.
-Status hold(const OpenRequest& request, std::unique_ptr<StoredFile>& held) {
-  auto file = hold_multifile(*request.backend, request.path);
-  if (!file.has_value()) return file.error().code() == Code::unsafe ? file.error() : Status{};
-  held = std::move(file).value();
-  return {};
-}
-
 // The plan of an append rests on what was read before the lock was taken: nobody may have appended in between.
 Status check_unchanged(const OpenRequest& request, const Part& read) {
   TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
@@ -171,7 +164,7 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
   TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, shares, kept->process));
   common = plan.common;
   if (old != nullptr) {
-    TW_RETURN_IF_ERROR(hold(request, kept->held));
+    TW_ASSIGN_OR_RETURN(kept->held, hold_file(*request.backend, request.path));
     TW_RETURN_IF_ERROR(check_unchanged(request, old->first()));
     TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
   } else {
@@ -274,7 +267,9 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
     TW_RETURN_IF_ERROR(understood);
     if (!set.value()) return no_memory(request.path);
     WriteShare told = decode_share(share.value(), common, runs, rank_of(group), size_of(group));
-    return start_writing(request, common, std::move(told), std::static_pointer_cast<WriteSet>(set.value()), old, *file);
+    auto files = std::static_pointer_cast<WriteSet>(set.value());
+    if (group.rank() != 0) TW_RETURN_IF_ERROR(files->hold(nullptr));
+    return start_writing(request, common, std::move(told), std::move(files), old, *file);
   });
   status = co_await agree(group, mine);
   co_return status;
@@ -310,7 +305,10 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
     if (root) undo(*root, request);
     co_return status;
   }
-  if (root) root->old = *old;
+  if (root) {
+    root->old = *old;
+    (void)file->writing->files().hold(std::move(root->held)).ok();  // cannot fail: it is there
+  }
   file->root = std::move(root);
   co_return std::move(file);
 }

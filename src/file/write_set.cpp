@@ -7,6 +7,22 @@
 
 namespace thalweg {
 
+// Of one process the lock of task 0 is enough; what it has lasts until the last task of the process has ended its part.
+Status WriteSet::hold(std::unique_ptr<StoredFile> session) {
+  const std::lock_guard lock(lock_mutex_);
+  if (session) lock_ = std::move(session);
+  if (lock_ || processes_ == 1) return {};
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, backend_->open(path_, OpenMode::read));
+  TW_RETURN_IF_ERROR(joined->join_writers());
+  lock_ = std::move(joined);
+  return {};
+}
+
+void WriteSet::give_up_lock() {
+  const std::lock_guard lock(lock_mutex_);
+  lock_.reset();
+}
+
 Result<std::shared_ptr<PhysicalWriter>> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
   TW_ASSIGN_OR_RETURN(const File* file, files_.find_or_make(share.physical, [&] { return open_file(share, common); }));
   return file->writer;
@@ -73,7 +89,10 @@ Bytes WriteSet::deposit(Deposit mine) {
   const std::lock_guard lock(mutex_);
   deposits_.push_back(std::move(mine));
   if (static_cast<std::int64_t>(deposits_.size()) < tasks_) return {};
-  return contribution();
+  const bool has_task_0 = std::any_of(deposits_.begin(), deposits_.end(), [](const Deposit& d) { return d.rank == 0; });
+  Bytes bytes = contribution();
+  if (!has_task_0) give_up_lock();  // before anybody hears that it was closed; task 0 writes on, and keeps its own
+  return bytes;
 }
 
 namespace {

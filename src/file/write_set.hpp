@@ -31,6 +31,8 @@ class WriteSet {
   WriteSet(std::shared_ptr<Backend> backend, std::string path, std::int64_t tasks, std::int64_t processes)
       : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes) {}
 
+  // The lock of task 0's process, taken over; or a lock that says that this process writes, too.
+  Status hold(std::unique_ptr<StoredFile> session);
   // The physical file of that share, opened by the first who asks.
   Result<std::shared_ptr<PhysicalWriter>> writer(const DomainShare& share, const format::FileHeader& common);
   // Writes the superblocks in the making of all physical files of this process.
@@ -41,6 +43,8 @@ class WriteSet {
   Status sync_data();
   // The file system may tell of failed writes only now. Nothing can be written or synced afterwards.
   Status close_files();
+  // This process writes no more.
+  void give_up_lock();
   // The close is to make everything durable before the multifile says that it is closed; so it does after any sync, as
   // what was synced must not be hidden by an index or by pieces that did not get to the storage.
   void close_durably() { close_durably_.store(true, std::memory_order_relaxed); }
@@ -71,6 +75,8 @@ class WriteSet {
   std::mutex mutex_;
   std::vector<Deposit> deposits_;  // guarded by mutex_
   std::atomic<bool> close_durably_ = false;
+  std::mutex lock_mutex_;
+  std::unique_ptr<StoredFile> lock_;  // guarded by lock_mutex_
   std::mutex name_mutex_;
   bool name_synced_ = false;  // guarded by name_mutex_
 };

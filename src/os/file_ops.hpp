@@ -52,8 +52,16 @@ Status truncate_file(const FileDescriptor& file, const std::string& path, std::u
 // Reserves storage; the file grows to offset + bytes. Where the file system cannot, nothing happens.
 Status preallocate_file(const FileDescriptor& file, const std::string& path, std::uint64_t offset, std::uint64_t bytes);
 Status sync_file(const FileDescriptor& file, const std::string& path);
-// False when another open file holds the lock. True also where the file system has no locks. Source: flock(2).
-bool lock_file(const FileDescriptor& file);
+// Locks of the open file description (fcntl(2), F_OFD_SETLK) on two bytes that lie behind any data, by which those who
+// write a multifile or vpfile keep others away (docs/format/multifile.md, section 8). They end when the last descriptor
+// of this opening is closed; the same process may have others.
+//   session  who creates, appends or repairs: one at a time
+//   writers  every process that writes
+enum class FileLock { session, writers };
+enum class LockKind { shared, exclusive };
+// False when another opening holds what is in the way. True also where the file system has no such locks. A descriptor
+// that may only read takes a shared lock instead of an exclusive one, and is refused where one of either kind is held.
+bool lock_file(const FileDescriptor& file, FileLock which, LockKind kind);
 // False when `path` leads to another file, or to none.
 Result<bool> is_named(const FileDescriptor& file, const std::string& path);
 // First offset >= `offset` that may hold data; the size of the file when only a hole follows.

@@ -1,7 +1,6 @@
 #include "os/file_ops.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,8 +129,35 @@ Status sync_file(const FileDescriptor& file, const std::string& path) {
   return os_error(err, "cannot bring '" + path + "' to the storage");
 }
 
-bool lock_file(const FileDescriptor& file) {
-  return retried([&] { return ::flock(file.get(), LOCK_EX | LOCK_NB); }) == 0 || errno != EWOULDBLOCK;
+namespace {
+
+constexpr off_t kFirstLockByte = off_t{1} << 62;
+
+struct flock lock_range(FileLock which, short type) {
+  struct flock range = {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = kFirstLockByte + (which == FileLock::writers ? 1 : 0);
+  range.l_len = 1;
+  return range;
+}
+
+// Whether another opening holds a lock of any kind.
+bool is_locked(const FileDescriptor& file, FileLock which) {
+  struct flock range = lock_range(which, F_WRLCK);
+  return ::fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
+}  // namespace
+
+bool lock_file(const FileDescriptor& file, FileLock which, LockKind kind) {
+  struct flock range = lock_range(which, kind == LockKind::shared ? F_RDLCK : F_WRLCK);
+  const auto held_elsewhere = [] { return errno == EAGAIN || errno == EACCES; };
+  if (retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0) return true;
+  if (errno != EBADF || kind == LockKind::shared) return !held_elsewhere();
+  if (is_locked(file, which)) return false;
+  range = lock_range(which, F_RDLCK);
+  return retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0 || !held_elsewhere();
 }
 
 Result<bool> is_named(const FileDescriptor& file, const std::string& path) {

@@ -114,13 +114,13 @@ Op<Status> VpFile::close() {
   const Status data = co_await file_->close();
   if (status.ok()) status = data;
   if (group().rank() == group().place().process_leader) {
-    for (StoredFile* side : {side_->first.get(), side_->overflow.get()}) {
+    for (StoredFile* side : {side_->first.get(), side_->overflow.get(), side_->lock.get()}) {
       Status closed = side != nullptr ? side->close() : Status{};
       if (status.ok()) status = std::move(closed);
     }
   }
-  for (StoredFile* own : {meta_file_.get(), locked_.get()}) {
-    Status closed = own != nullptr ? own->close() : Status{};
+  if (meta_file_ != nullptr) {
+    Status closed = meta_file_->close();
     if (status.ok()) status = std::move(closed);
   }
   co_return co_await agree(group(), std::move(status));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "backend/hold_file.hpp"
 #include "base/shell_word.hpp"
 #include "format/multifile_header.hpp"
 #include "format/vpfile_meta.hpp"
@@ -102,8 +103,7 @@ Status Patient::read_meta() {
 }
 
 Status Patient::open(bool writes) {
-  TW_ASSIGN_OR_RETURN(data_, backend_.open(path_, writes ? OpenMode::read_write : OpenMode::read));
-  if (writes) TW_RETURN_IF_ERROR(data_->lock());
+  TW_ASSIGN_OR_RETURN(data_, writes ? hold_file(backend_, path_) : backend_.open(path_, OpenMode::read));
   TW_RETURN_IF_ERROR(read_meta());
   if (meta_.has_value()) {
     health_.n_logical = meta_->geometry.n;
@@ -365,8 +365,11 @@ Status verify_vpfile(Backend& backend, const std::string& path, const Watch& wat
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
                      Health& health) {
   Patient patient(backend, path, watch, health);
-  TW_RETURN_IF_ERROR(patient.open(true));
-  return patient.repair(shape);
+  const Status opened = patient.open(true);
+  if (opened.ok()) return patient.repair(shape);
+  if (opened.code() != Code::no_permission) return opened;
+  const Status sound = verify_vpfile(backend, path, watch, health);  // what is sound needs no repair
+  return sound.ok() ? sound : opened;
 }
 
 Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path) {
@@ -422,7 +425,7 @@ static Result<bool> is_begun_meta(Backend& backend, const std::string& path) {
 
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
-  TW_ASSIGN_OR_RETURN(const auto data, backend.open(path, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
   const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
   if (all == 0 || size % all != 0)

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "backend/hold_file.hpp"
 #include "base/shell_word.hpp"
 #include "base/size_units.hpp"
 #include "group/agree.hpp"
@@ -120,8 +121,14 @@ struct Covered {
 // Task 0, before it changes anything: other writers, and repair, stay away until the file is closed.
 Status VpFile::keep_others_away() {
   if (locked_ != nullptr) return {};
-  TW_ASSIGN_OR_RETURN(locked_, backend_->open(path_, OpenMode::read_write));
-  return locked_->lock();
+  TW_ASSIGN_OR_RETURN(locked_, hold_file(*backend_, path_));
+  return {};
+}
+
+// Every other process that writes.
+Status VpFile::join_writers() {
+  TW_ASSIGN_OR_RETURN(side_->lock, backend_->open(path_, OpenMode::read));
+  return side_->lock->join_writers();
 }
 
 Status VpFile::write_meta(bool closed) {
@@ -338,7 +345,13 @@ Op<Status> VpFile::begin(bool truncates, bool is_new) {
       if (truncates) TW_RETURN_IF_ERROR(remove_old());
       return begin_session();
     });
+    side_->lock = std::move(locked_);
   }
+  const Place place = group().place();
+  status = co_await agree(group(), std::move(status));
+  if (!status.ok() || place.processes == 1) co_return status;
+  if (place.process_leader == group().rank() && group().rank() != 0)
+    status = or_out_of_memory([&] { return join_writers(); });
   co_return co_await agree(group(), std::move(status));
 }
 

@@ -44,9 +44,10 @@ struct VpTransition {
   VpCause cause = VpCause::none;
 };
 
-// The side files as the tasks of a process have them, opened when the first one needs them.
+// What the tasks of a process have of the files besides the data. Side files are opened when the first task needs them.
 struct VpSideFiles {
   std::mutex mutex;
+  std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
   std::unique_ptr<StoredFile> first;
   std::unique_ptr<StoredFile> overflow;
 };
@@ -126,6 +127,7 @@ class VpFile {
   Status begin_session();
   Op<Status> mark();
   Status keep_others_away();
+  Status join_writers();
   Status write_meta(bool closed);
   Status open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored);
   Status wrong_shape(const VpShape& given) const;
@@ -204,7 +206,7 @@ class VpFile {
   std::unique_ptr<PlainFile> file_;
   std::shared_ptr<VpSideFiles> side_;
   std::unique_ptr<StoredFile> meta_file_;  // of task 0, where it writes
-  std::unique_ptr<StoredFile> locked_;     // the same: the data file, kept from other writers
+  std::unique_ptr<StoredFile> locked_;     // the same, until its process has it: the data file, kept from other writers
   VpHints hints_;
   LocalVps vps_;
   bool may_read_ = false;

@@ -7,12 +7,14 @@ import resource
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import time
 
 from cli_support import FINE, IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest, data, main
 
 FILE = stat.S_IFREG | 0o644
+F_OFD_SETLK = 37  # fcntl(2); Python has no name for it
 
 
 class RoundTrip(CliTest):
@@ -169,8 +171,9 @@ class RoundTrip(CliTest):
         for name in ("s.tw", "t.tw"):
             self.thalweg("pack", name, "a")
         before = (self.folder / "t.tw").read_bytes()
-        with open(self.folder / "t.tw", "rb") as writer:
-            fcntl.flock(writer, fcntl.LOCK_EX)  # as the library does
+        with open(self.folder / "t.tw", "r+b") as writer:
+            session = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 1 << 62, 1, 0)  # as the library does
+            fcntl.fcntl(writer, F_OFD_SETLK, session)
 
             self.assertIn("being written", self.thalweg("pack", "--force", "t.tw", "a", expect=UNSAFE)[1])
             self.assertIn("being written", self.thalweg("defrag", "--force", "s.tw", "t.tw", expect=UNSAFE)[1])

@@ -1,6 +1,5 @@
 // A creation where something is already: another program that writes, an older multifile, files that are none.
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -96,7 +95,11 @@ TEST_F(CreateInPlace, WhatIsLockedIsLeftAsItIs) {
   for (const std::string& text : {std::string(), std::string("not yet a multifile")}) {
     std::ofstream(path_) << text;
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+    struct flock session = {};
+    session.l_type = F_RDLCK;
+    session.l_start = off_t{1} << 62;
+    session.l_len = 1;
+    ASSERT_EQ(::fcntl(fd, F_OFD_SETLK, &session), 0);
 
     EXPECT_EQ(try_create(), TW_ERR_UNSAFE) << tw_last_error();
     EXPECT_EQ(try_create(TW_EXCLUSIVE), TW_ERR_EXISTS) << tw_last_error();

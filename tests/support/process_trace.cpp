@@ -19,10 +19,10 @@ constexpr int kSyscallStop = SIGTRAP | 0x80;
 
 // Those that change files whatever their arguments are.
 constexpr long kChanging[] = {
-    SYS_pwrite64, SYS_pwritev,   SYS_pwritev2, SYS_write, SYS_writev,    SYS_ftruncate,      SYS_fallocate,
-    SYS_fsync,    SYS_fdatasync, SYS_unlinkat, SYS_flock, SYS_renameat2, SYS_io_uring_enter,
+    SYS_pwrite64,  SYS_pwritev, SYS_pwritev2,  SYS_write,    SYS_writev,    SYS_ftruncate,
+    SYS_fallocate, SYS_fsync,   SYS_fdatasync, SYS_unlinkat, SYS_renameat2, SYS_io_uring_enter,
 #ifdef SYS_unlink
-    SYS_unlink,   SYS_rename,    SYS_renameat,
+    SYS_unlink,    SYS_rename,  SYS_renameat,
 #endif
 };
 
@@ -31,6 +31,7 @@ bool opens_to_write(std::uint64_t flags) { return (flags & (O_WRONLY | O_RDWR | 
 bool changes_files(const __ptrace_syscall_info& info) {
   const auto number = static_cast<long>(info.entry.nr);
   if (number == SYS_openat) return opens_to_write(info.entry.args[2]);
+  if (number == SYS_fcntl) return info.entry.args[1] == F_OFD_SETLK;
 #ifdef SYS_open
   if (number == SYS_open) return opens_to_write(info.entry.args[1]);
 #endif

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +58,32 @@ int32_t physical_files_of(const std::string& path) {
   }
 }
 
+// The locks of the library (docs/format/multifile.md, section 8): that of the session and that of all writers.
+struct flock all_locks(short type) {
+  struct flock range = {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  range.l_start = off_t{1} << 62;
+  range.l_len = 2;
+  return range;
+}
+
+// False when somebody else has one of them. True also where the file system has no such locks.
+bool take_locks(const Descriptor& file) {
+  struct flock range = all_locks(F_WRLCK);
+  if (fcntl(file.get(), F_OFD_SETLK, &range) == 0) return true;
+  if (errno != EBADF) return errno != EAGAIN && errno != EACCES;
+  if (fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK) return false;
+  range = all_locks(F_RDLCK);  // all that may be had of a file that is only read
+  return fcntl(file.get(), F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+Descriptor open_to_lock(const std::string& path) {
+  constexpr int kFlags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  Descriptor file(open(path.c_str(), O_RDWR | kFlags));
+  return file ? std::move(file) : Descriptor(open(path.c_str(), O_RDONLY | kFlags));
+}
+
 // `a` and `b` change places. Where the file system cannot do that in one step neither is ever gone, but `b` is missing
 // for a moment.
 bool exchange(const std::string& a, const std::string& b) {
@@ -93,17 +118,17 @@ NewMultifile::NewMultifile(std::string path, bool force)
   hold_replaced();
 }
 
-// The lock is that of the library, on the first physical file. What cannot be read cannot be locked, and is replaced as
+// The locks are on the first physical file. What cannot be read cannot be locked, and is replaced as
 // any file is.
 void NewMultifile::hold_replaced() {
   for (;;) {
-    Descriptor found(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    Descriptor found = open_to_lock(path_);
     struct stat opened = {};
     struct stat named = {};
     if (!found || fstat(found.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
     struct stat ours = {};
     const bool have_it = held_ && fstat(held_.get(), &ours) == 0 && same_file(ours, opened);
-    if (!have_it && flock(found.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (!have_it && !take_locks(found))
       throw Failure(kUnsafe, fmt::format("refused: '{}' is being written by another program", path_));
     if (!have_it) held_ = std::move(found);
     if (stat(path_.c_str(), &named) == 0 && same_file(named, opened)) return;

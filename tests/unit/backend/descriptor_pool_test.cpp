@@ -85,16 +85,16 @@ TEST_F(Descriptors, ThatHoldALockAreNeverTaken) {
   PooledDescriptor& locked = open();
   {
     auto use = locked.use();
-    ASSERT_TRUE(use.has_value() && lock_file(use->file()));
+    ASSERT_TRUE(use.has_value() && lock_file(use->file(), FileLock::session, LockKind::exclusive));
     use->for_ever();
   }
   for (int i = 0; i < 5; ++i) open_another();
 
   auto other = open_file(path(0), {});
   ASSERT_TRUE(other.has_value());
-  EXPECT_FALSE(lock_file(*other)) << "the lock was given up";
+  EXPECT_FALSE(lock_file(*other, FileLock::session, LockKind::exclusive)) << "the lock was given up";
   EXPECT_TRUE(locked.close().ok());
-  EXPECT_TRUE(lock_file(*other));
+  EXPECT_TRUE(lock_file(*other, FileLock::session, LockKind::exclusive));
 }
 
 TEST_F(Descriptors, OfFilesThatAreKeptOpenAreNeverTaken) {

@@ -1,0 +1,35 @@
+// What a process has open belongs to it as long as it is the process that opened it, and is not ending. The child of a
+// fork has the memory of its parent, but neither its threads nor its locks: a new era begins there, in which handles of
+// the era before are refused. Another one begins when the process ends and its handles have been flushed.
+//
+// Threads: any.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace thalweg {
+
+using ProcessEra = std::uint32_t;
+
+namespace detail {
+extern std::atomic<ProcessEra> process_era;
+}
+
+inline ProcessEra process_era() { return detail::process_era.load(std::memory_order_relaxed); }
+void begin_process_era();
+
+// A descriptor whose locks a child must not keep: it is closed there before fork() returns.
+void close_in_children(int descriptor);
+
+// No child is made while one is there: to close such a descriptor here, and take it off the list.
+class NoFork {
+ public:
+  NoFork();
+  ~NoFork();
+  NoFork(const NoFork&) = delete;
+  NoFork& operator=(const NoFork&) = delete;
+  void forget(int descriptor);
+};
+
+}  // namespace thalweg

@@ -1,0 +1,236 @@
+// Who writes a multifile or vpfile keeps everybody else who would change it away, as long as one of the processes lives
+// that write it: repair, append, creation anew and import get TW_ERR_UNSAFE and leave the files as they are.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "support/process_ranks.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr std::int64_t kVps[] = {2};
+
+class WriterLock : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  bool of_vpfile() const { return GetParam(); }
+  std::string path() const { return (folder_ / "f").string(); }
+
+  tw_status repair() const {
+    return of_vpfile() ? tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr)
+                       : tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr);
+  }
+  tw_status verify() const {
+    return of_vpfile() ? tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr)
+                       : tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr);
+  }
+
+  // Opens to write; a file that could be opened is closed again.
+  tw_status try_writing(bool anew) const {
+    if (of_vpfile()) {
+      tw_vpfile* file = nullptr;
+      const tw_status status = tw_vpfile_open(nullptr, path().c_str(), anew ? "w" : "a", 1, kVps, nullptr, &file);
+      return status == TW_OK ? tw_vpfile_close(file) : status;
+    }
+    tw_multifile* file = nullptr;
+    const tw_status status = tw_multifile_open(nullptr, path().c_str(), anew ? TW_CREATE : TW_APPEND, nullptr, &file);
+    return status == TW_OK ? tw_multifile_close(file) : status;
+  }
+  void expect_all_refused() const {
+    EXPECT_EQ(repair(), TW_ERR_UNSAFE) << tw_last_error();
+    EXPECT_EQ(try_writing(true), TW_ERR_UNSAFE) << tw_last_error();
+    // A file that was not closed is refused for that reason, too.
+    const tw_status append = try_writing(false);
+    EXPECT_TRUE(append == TW_ERR_UNSAFE || append == TW_ERR_NOT_CLOSED) << append << tw_last_error();
+  }
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// One rank of a program that writes "rank N" and flushes at each of its steps.
+class Writer {
+ public:
+  Writer(tw_group* group, const std::string& path, bool of_vpfile) : rank_(tw_group_rank(group)) {
+    if (of_vpfile)
+      status = tw_vpfile_open(group, path.c_str(), "w", 1, kVps, nullptr, &vpfile_);
+    else
+      status = tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &multifile_);
+  }
+  tw_status write() {
+    const std::string text = "rank " + std::to_string(rank_) + "\n";
+    if (vpfile_ != nullptr) {
+      const tw_status written = tw_vp_write(vpfile_, rank_, text.data(), text.size(), nullptr);
+      return written == TW_OK ? tw_vp_flush(vpfile_, rank_) : written;
+    }
+    const tw_status written = tw_write(multifile_, text.data(), text.size());
+    return written == TW_OK ? tw_flush(multifile_) : written;
+  }
+  tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(vpfile_) : tw_multifile_close(multifile_); }
+
+  tw_status status = TW_OK;
+
+ private:
+  const std::int64_t rank_;
+  tw_vpfile* vpfile_ = nullptr;
+  tw_multifile* multifile_ = nullptr;
+};
+
+std::string content_of(const std::string& path, bool of_vpfile, std::int64_t rank) {
+  std::string text(100, '\0');
+  std::size_t got = 0;
+  if (of_vpfile) {
+    tw_vpfile* file = nullptr;
+    EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &file), TW_OK) << tw_last_error();
+    if (file == nullptr) return "";
+    EXPECT_EQ(tw_vp_read(file, rank, text.data(), text.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_close(file), TW_OK);
+  } else {
+    tw_multifile* file = nullptr;
+    EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
+    if (file == nullptr) return "";
+    EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+    EXPECT_EQ(tw_read(file, text.data(), text.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_close(file), TW_OK);
+  }
+  text.resize(got);
+  return text;
+}
+
+TEST_P(WriterLock, WhatIsNotThereIsNotRepaired) {
+  EXPECT_EQ(repair(), TW_ERR_NOT_FOUND) << tw_last_error();
+
+  EXPECT_TRUE(std::filesystem::is_empty(folder()));
+}
+
+// The process of task 0 held the only lock: it is killed, and the others go on.
+TEST_P(WriterLock, IsHeldByEveryProcessThatWrites) {
+  const std::string file = path();
+  const bool vpfile = of_vpfile();
+  ProcessRanks ranks(3, [&](tw_group* group, Steps& steps) {
+    Writer writer(group, file, vpfile);
+    steps.results[0] = writer.status;
+    steps.results[1] = tw_group_rank(group) < 2 ? writer.write() : TW_OK;
+    steps.reach(1);
+    for (int step = 2; step < 4; ++step) {
+      steps.wait_until_allowed(step);
+      steps.results[static_cast<std::size_t>(step)] = tw_group_rank(group) < 2 ? writer.write() : TW_OK;
+      steps.reach(step);
+    }
+  });
+  for (int r = 0; r < 3; ++r) {
+    ASSERT_TRUE(ranks.steps(r).wait_for(1));
+    ASSERT_EQ(ranks.steps(r).results[0], TW_OK);
+    ASSERT_EQ(ranks.steps(r).results[1], TW_OK);
+  }
+  expect_all_refused();
+
+  ranks.kill(0);
+  expect_all_refused();
+  ranks.steps(1).allow(2);
+  ASSERT_TRUE(ranks.steps(1).wait_for(2));
+  EXPECT_EQ(ranks.steps(1).results[2], TW_OK);
+  ranks.kill(2);
+  expect_all_refused();
+  ranks.steps(1).allow(3);
+  EXPECT_EQ(ranks.join(1), 0);
+  EXPECT_EQ(ranks.steps(1).results[3], TW_OK);
+
+  EXPECT_EQ(repair(), TW_OK) << tw_last_error();
+  EXPECT_EQ(content_of(file, vpfile, 0), "rank 0\n");
+  EXPECT_EQ(content_of(file, vpfile, 1), "rank 1\nrank 1\nrank 1\n");
+  EXPECT_EQ(try_writing(false), TW_OK) << tw_last_error();
+  EXPECT_EQ(verify(), TW_OK) << tw_last_error();
+}
+
+// As soon as a close has returned on one of them, whoever comes next is let in.
+TEST_P(WriterLock, IsGivenUpBeforeTheCloseReturns) {
+  const std::string file = path();
+  const bool vpfile = of_vpfile();
+  for (int round = 0; round < 20; ++round) {
+    ProcessRanks ranks(2, [&](tw_group* group, Steps& steps) {
+      Writer writer(group, file, vpfile);
+      steps.results[0] = writer.status;
+      steps.results[1] = writer.write();
+      steps.results[2] = writer.close();
+      if (tw_group_rank(group) != 0) return;
+      steps.results[3] = try_writing(false);
+    });
+    EXPECT_EQ(ranks.join(0), 0);
+    EXPECT_EQ(ranks.join(1), 0);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(ranks.steps(0).results[i], TW_OK) << i;
+  }
+}
+
+// A child of fork has the descriptors of its parent, but not its locks.
+TEST_P(WriterLock, IsNotInheritedByAChild) {
+  tw_group* alone = nullptr;
+  ASSERT_EQ(tw_group_self(&alone), TW_OK);
+  const std::string file = path();
+  ProcessRanks parent(1, [&](tw_group* group, Steps& steps) {
+    tw_multifile* multifile = nullptr;
+    tw_vpfile* vpfile = nullptr;
+    steps.results[0] = of_vpfile() ? tw_vpfile_open(group, file.c_str(), "w", 1, kVps, nullptr, &vpfile)
+                                   : tw_multifile_open(group, file.c_str(), TW_CREATE, nullptr, &multifile);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      steps.reach(1);
+      steps.wait_until_allowed(1);
+      ::_exit(0);
+    }
+    if (!steps.wait_for(1)) ::_exit(7);
+    steps.results[3] = of_vpfile() ? tw_vp_write(vpfile, 0, "parent", 6, nullptr) : tw_write(multifile, "parent", 6);
+    steps.results[4] = of_vpfile() ? tw_vpfile_close(vpfile) : tw_multifile_close(multifile);
+    steps.results[5] = try_writing(false);
+    steps.allow(1);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    steps.results[6] = status;
+  });
+  EXPECT_EQ(parent.join(0), 0);
+  const auto& results = parent.steps(0).results;
+  EXPECT_EQ(results[0], TW_OK);
+  EXPECT_EQ(results[3], TW_OK);
+  EXPECT_EQ(results[4], TW_OK);
+  EXPECT_EQ(results[5], TW_OK) << "the child keeps the lock";
+  EXPECT_EQ(results[6], 0);
+  EXPECT_EQ(content_of(file, of_vpfile(), 0), "parent");
+  tw_group_free(alone);
+}
+
+TEST(VpImport, LeavesAnArrayAloneThatIsBeingWritten) {
+  std::string name = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(name.data()), nullptr);
+  const std::string path = name + "/array";
+  std::ofstream(path) << std::string(16, 'x');
+  tw_vpfile* file = nullptr;
+  tw_vpfile_options options{};
+  options.struct_size = sizeof options;
+  ASSERT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r+", 1, kVps, &options, &file), TW_OK) << tw_last_error();
+
+  EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_ERR_UNSAFE) << tw_last_error();
+
+  EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_import(path.c_str(), 1, kVps, 8), TW_OK) << tw_last_error();
+  std::filesystem::remove_all(name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, WriterLock, testing::Values(false, true),
+                         [](const auto& instance) { return instance.param ? "Vpfile" : "Multifile"; });
+
+}  // namespace
+}  // namespace thalweg::test
