@@ -23,8 +23,9 @@
  * - `fd` is a descriptor of omp_file_open_all(), never a POSIX one, and no POSIX call takes it: the wrong kind gives
  *   EBADF. A file may be used by other teams, of other sizes, than the one that opened it. Calls of several teams
  *   on one file are carried out one after the other, on different files at once.
- * - `hint` is a set of the OMP_FILE_ bits below; NULL, 0 and -1 stand for "find out". The library looks at the request
- *   itself, which costs next to nothing, so that a hint changes no byte and, today, no decision. */
+ * - `hint` is a set of the OMP_FILE_ bits below; 0 and -1 stand for "find out". The library looks at the request
+ *   itself, which costs next to nothing, so that a hint changes no byte and, today, no decision. It is an int: pass
+ *   0 where the paper passes NULL, which newer compilers refuse. */
 #ifndef OMP_FILE_H
 #define OMP_FILE_H
 
@@ -52,14 +53,27 @@ typedef int64_t omp_file_request;
 /* ---- Files --------------------------------------------------------------------------------------------------------
  */
 
-/* Opens a file, once for all; every thread passes the same name, flags and mode.
+/* Opens a file, once for all; every thread passes the same name, flags and mode. The call takes three arguments, as in
+ * the paper, or four.
  * fd    [out] the same number on all threads, at least 2^30; set only on success. May be one shared variable.
  * flags [in]  O_RDONLY, O_WRONLY or O_RDWR, with O_CREAT, O_EXCL, O_TRUNC, O_APPEND (the shared position begins at the
  *             end), O_DIRECT, O_SYNC, O_DSYNC (each write call ends with a sync), O_CLOEXEC (always so).
- * mode  [in]  fourth argument where flags have O_CREAT, as with open(2); 0 stands for 0666.
- * errno: EFAULT (NULL), EINVAL (other flags; O_CREAT or O_TRUNC without write access; arguments that differ), EMFILE
- * (4096 files are open), ENOMEM, and what open(2) says. */
-TW_API int omp_file_open_all(int* fd, const char* filename, int flags, ...);
+ * mode  [in]  may be left out: permissions of a file that O_CREAT makes, before the umask, at most 07777; 0 and an
+ *             omitted mode stand for 0666. Without O_CREAT it is ignored. The function itself has four parameters, so a
+ *             call through a pointer passes all of them.
+ * errno: EFAULT (NULL), EINVAL (other flags; O_CREAT or O_TRUNC without write access; mode above 07777; arguments that
+ * differ), EMFILE (4096 files are open), ENOMEM, and what open(2) says. */
+#ifdef __cplusplus
+TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode = 0);
+#else
+TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode);
+/* C has no default arguments: a call with three becomes one with four. Any other number does not compile. */
+#define omp_file_open_all(...)                                                                                         \
+  OMP_FILE_FIFTH_(__VA_ARGS__, (omp_file_open_all), OMP_FILE_OPEN_THREE_, (omp_file_open_all), (omp_file_open_all), 0) \
+  (__VA_ARGS__)
+#define OMP_FILE_OPEN_THREE_(fd, filename, flags) (omp_file_open_all)(fd, filename, flags, 0)
+#define OMP_FILE_FIFTH_(a, b, c, d, fifth, ...) fifth
+#endif
 
 /* Completes nonblocking operations on the file, then closes it; its requests stay valid until they are waited for. The
  * descriptor is gone also when closing reports an error. A call of another team that is under way keeps the file open

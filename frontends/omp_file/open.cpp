@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -34,22 +33,29 @@ constexpr int kKnownFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_APPEND | 
 
 using Text = std::array<char, 128>;
 
-// `unknown` keeps the text of the complaint.
-Complaint check(const Opening& mine, const Opening& first, Text& unknown) {
+constexpr mode_t kAllPermissions = 07777;
+
+// `text` keeps the text of the complaint.
+Complaint check(const Opening& mine, const Opening& first, Text& text) {
   if (mine.fd == nullptr) return invalid("fd is NULL", EFAULT);
   if (mine.path == nullptr) return invalid("filename is NULL", EFAULT);
   if (mine.path[0] == '\0') return invalid("filename is empty", ENOENT);  // as open(2) has it
   const int access = mine.flags & O_ACCMODE;
   if ((mine.flags & ~kKnownFlags) != 0) {
-    std::snprintf(unknown.data(), unknown.size(), "omp_file_open_all does not know the flags %#x of %#x",
+    std::snprintf(text.data(), text.size(), "omp_file_open_all does not know the flags %#x of %#x",
                   static_cast<unsigned>(mine.flags & ~kKnownFlags), static_cast<unsigned>(mine.flags));
-    return invalid(unknown.data());
+    return invalid(text.data());
   }
   if (access != O_RDONLY && access != O_WRONLY && access != O_RDWR) {
     return invalid("none of O_RDONLY, O_WRONLY and O_RDWR");
   }
   if (access == O_RDONLY && (mine.flags & (O_CREAT | O_TRUNC)) != 0) {
     return invalid("O_CREAT and O_TRUNC need O_WRONLY or O_RDWR");
+  }
+  if (mine.mode > kAllPermissions) {
+    std::snprintf(text.data(), text.size(), "omp_file_open_all got the mode %#o; permissions are at most 07777",
+                  static_cast<unsigned>(mine.mode));
+    return invalid(text.data());
   }
   if (first.path == nullptr) return {};  // which its thread complains about
   if (mine.flags != first.flags || mine.mode != first.mode || std::strcmp(mine.path, first.path) != 0) {
@@ -86,7 +92,7 @@ Complaint open_alone(const Opening& mine, int& fd) {
   if (status != TW_OK) return library_complaint(status);
   tw_file_options options{};
   options.struct_size = sizeof options;
-  options.permissions = mine.mode & 07777U;
+  options.permissions = mine.mode;
   status = tw_file_open(self, mine.path, to_library_flags(mine.flags), &options, &file->handle);
   const Complaint wrong = status == TW_OK ? Complaint{} : library_complaint(status);
   tw_group_free(self);
@@ -103,8 +109,8 @@ Complaint open_alone(const Opening& mine, int& fd) {
 
 Outcome open_all(Meeting& meeting, const Opening& mine) {
   Team::Shared& shared = meeting.shared();
-  Text unknown{};
-  Outcome outcome = agree(meeting, check(mine, *static_cast<const Opening*>(shared.arguments), unknown));
+  Text text{};
+  Outcome outcome = agree(meeting, check(mine, *static_cast<const Opening*>(shared.arguments), text));
   if (!outcome.ok()) return outcome;
   Complaint wrong;
   if (meeting.rank() == 0) {
@@ -164,15 +170,9 @@ int open_with_mode(const Opening& mine) {
 
 }  // namespace thalweg::omp_file
 
-extern "C" int omp_file_open_all(int* fd, const char* filename, int flags, ...) {
-  mode_t mode = 0;
-  if ((flags & O_CREAT) != 0) {
-    va_list rest;
-    va_start(rest, flags);
-    mode = va_arg(rest, mode_t);
-    va_end(rest);
-  }
-  return thalweg::omp_file::open_with_mode({.fd = fd, .path = filename, .flags = flags, .mode = mode});
+extern "C" int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode) {
+  const mode_t used = (flags & O_CREAT) != 0 ? mode : 0;
+  return thalweg::omp_file::open_with_mode({.fd = fd, .path = filename, .flags = flags, .mode = used});
 }
 
 extern "C" int omp_file_close_all(int fd) {

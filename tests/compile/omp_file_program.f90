@@ -77,6 +77,9 @@ contains
     call check(omp_file_open_all(bad, "x", 1024) == -1 .and. bad == 77, "unknown flags")
     call check(omp_file_sync_all(fd) == 0, "sync")
     call check(omp_file_close_all(fd) == 0, "close")
+    ! The listing of the paper, without permissions.
+    call check(omp_file_open_all(bad, "result.out", OMP_FILE_CREAT + OMP_FILE_RDWR) == 0, "open with three arguments")
+    call check(omp_file_close_all(bad) == 0, "close of what three arguments made")
     call check(omp_file_close_all(fd) == -1, "closing twice")
     call check(omp_file_errno() == EBADF, "EBADF for closing twice")
   end subroutine write_and_read

@@ -135,6 +135,8 @@ TEST_P(Faults, EveryArgumentOfTheOtherCallsByEveryThread) {
        [&](bool bad) { return omp_file_open_all(&out, name.c_str(), bad ? flags | O_ACCMODE : flags, 0600); }},
       {"open: creating without writing", EINVAL,
        [&](bool bad) { return omp_file_open_all(&out, name.c_str(), bad ? O_RDONLY | O_CREAT : flags, 0600); }},
+      {"open: mode", EINVAL,
+       [&](bool bad) { return omp_file_open_all(&out, name.c_str(), flags, bad ? 0200600 : 0600); }},
       {"sync: fd", EBADF, [&](bool bad) { return omp_file_sync_all(bad ? 1 : fd); }},
       {"seek: fd", EBADF, [&](bool bad) { return omp_file_seek_all(bad ? 1 : fd, 0, SEEK_SET, nullptr); }},
       {"seek: whence", EINVAL, [&](bool bad) { return omp_file_seek_all(fd, 0, bad ? 77 : SEEK_SET, nullptr); }},
