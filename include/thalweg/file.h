@@ -44,14 +44,15 @@ extern "C" {
 
 typedef struct tw_file tw_file; /* one task's view of an open file; freed by tw_file_close() */
 
+/* Each is a bit that no other flag of these headers has: a flag of another call is TW_ERR_INVALID. */
 enum {
-  TW_FILE_READ = 1,
-  TW_FILE_WRITE = 2,
-  TW_FILE_CREATE = 4,    /* made when it does not exist; needs TW_FILE_WRITE */
-  TW_FILE_EXCLUSIVE = 8, /* with CREATE: fails with TW_ERR_EXISTS when it does */
-  TW_FILE_TRUNCATE = 16, /* emptied first; needs TW_FILE_WRITE */
-  TW_FILE_APPEND = 32,   /* the shared position begins at the end of the file */
-  TW_FILE_DIRECT = 64    /* past the page cache where the file system can, whatever the tuned profile says */
+  TW_FILE_READ = 0x20000000,
+  TW_FILE_WRITE = 0x40000000,
+  TW_FILE_CREATE = 0x00200000,    /* made when it does not exist; needs TW_FILE_WRITE */
+  TW_FILE_EXCLUSIVE = 0x00400000, /* with CREATE: fails with TW_ERR_EXISTS when it does */
+  TW_FILE_TRUNCATE = 0x00800000,  /* emptied first; needs TW_FILE_WRITE */
+  TW_FILE_APPEND = 0x01000000,    /* the shared position begins at the end of the file */
+  TW_FILE_DIRECT = 0x02000000     /* past the page cache where the file system can, whatever the tuned profile says */
 };
 
 /* Zero-initialise, then set struct_size. */
@@ -68,8 +69,8 @@ typedef struct tw_file_options {
  * flags   [in]  TW_FILE_...; the same on all tasks.
  * options [in]  NULL: defaults. Taken from task 0.
  * file    [out] set only on success.
- * Returns TW_OK, or on all tasks TW_ERR_INVALID (NULL, flags that differ or contradict), TW_ERR_UNKNOWN_HINT,
- * TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (NULL, flags that differ, contradict or are unknown),
+ * TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
 TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_file_options* options,
                               tw_file** file);
 

@@ -58,15 +58,17 @@ typedef struct tw_multifile_config tw_multifile_config; /* how to open one; free
 
 /* ---- How to open ------------------------------------------------------------------------------------------- */
 
-/* Open modes. One of the first three, optionally or-ed with the flags below them. */
+/* Open modes. One of the first three, optionally or-ed with the flags below them. Each is a bit that no other flag of
+ * these headers has: a flag of another call is TW_ERR_INVALID. */
 enum {
-  TW_READ = 1,       /* an existing, closed multifile, for reading */
-  TW_CREATE = 2,     /* a new multifile, for writing; an existing file of that name is replaced. TW_ERR_UNSAFE, and
-                        nothing is touched, when a program is writing it or NAME.000001, ... is no part of one */
-  TW_APPEND = 4,     /* an existing, closed multifile: writing starts at the end of each logical file */
-  TW_EXCLUSIVE = 16, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
-  TW_RECOVER = 32    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
-                        The file is not changed. Every task scans the file. */
+  TW_READ = 0x04000000,      /* an existing, closed multifile, for reading */
+  TW_CREATE = 0x08000000,    /* a new multifile, for writing; an existing file of that name is replaced. TW_ERR_UNSAFE,
+                                and nothing is touched, when a program is writing it or NAME.000001, ... is no part of
+                                one */
+  TW_APPEND = 0x10000000,    /* an existing, closed multifile: writing starts at the end of each logical file */
+  TW_EXCLUSIVE = 0x00080000, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
+  TW_RECOVER = 0x00100000    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
+                                The file is not changed. Every task scans the file. */
 };
 
 /* Says which physical file (0 .. n_physical-1) holds logical file `rank` (0 .. n_logical-1).

@@ -5,6 +5,7 @@
 
 #include "capi/file_handle.hpp"
 #include "capi/guard.hpp"
+#include "capi/open_flags.hpp"
 #include "capi/view_handle.hpp"
 #include "engine/queues.hpp"
 #include "thalweg/file.h"
@@ -26,9 +27,7 @@ PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* option
   PlainOpen how;
   if (path == nullptr) how.status = null_argument("tw_file_open", "path");
   if (file == nullptr) how.status = null_argument("tw_file_open", "file");
-  constexpr int32_t kKnown = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_EXCLUSIVE | TW_FILE_TRUNCATE |
-                             TW_FILE_APPEND | TW_FILE_DIRECT;
-  if ((flags & ~kKnown) != 0) how.status = bad("tw_file_open", "flags " + std::to_string(flags) + " has unknown bits");
+  if (how.status.ok()) how.status = check_file_flags(flags);
   if (options != nullptr && options->struct_size < sizeof(tw_file_options))
     how.status = bad("tw_file_open", "struct_size of the options is " + std::to_string(options->struct_size) +
                                          ", needed is " + std::to_string(sizeof(tw_file_options)));

@@ -4,6 +4,7 @@
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/multifile_handle.hpp"
+#include "capi/open_flags.hpp"
 #include "file/wire.hpp"
 #include "group/groups.hpp"
 #include "thalweg/multifile.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr int kFlags = TW_EXCLUSIVE | TW_RECOVER;
 
 Status set_mode(int mode, OpenRequest& request) {
+  TW_RETURN_IF_ERROR(check_multifile_mode(mode));
   const int access = mode & ~kFlags;
   request.exclusive = (mode & TW_EXCLUSIVE) != 0;
   request.recover = (mode & TW_RECOVER) != 0;
@@ -30,12 +32,13 @@ Status set_mode(int mode, OpenRequest& request) {
       break;
     default:
       return Status::error(Code::invalid_argument,
-                           "mode " + std::to_string(mode) + " is none of TW_READ, TW_CREATE, TW_APPEND with flags");
+                           "tw_multifile_open: the mode needs exactly one of TW_READ, TW_CREATE and TW_APPEND");
   }
   if (request.exclusive && request.access != MultifileMode::create)
-    return Status::error(Code::invalid_argument, "TW_EXCLUSIVE goes with TW_CREATE only");
+    return Status::error(Code::invalid_argument, "tw_multifile_open: TW_EXCLUSIVE goes with TW_CREATE only");
   if (request.recover && request.access != MultifileMode::read)
-    return Status::error(Code::invalid_argument, "TW_RECOVER goes with TW_READ only; to append, repair the file first");
+    return Status::error(Code::invalid_argument,
+                         "tw_multifile_open: TW_RECOVER goes with TW_READ only; to append, repair the file first");
   return {};
 }
 

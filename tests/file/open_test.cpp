@@ -52,8 +52,10 @@ TEST_F(Opening, TellsAllTasksWhatOneHasWrong) {
       EXPECT_EQ(tw_file_open(group, wrong ? "" : path().c_str(), TW_FILE_READ, nullptr, &file), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_open(group, wrong ? "elsewhere" : path().c_str(), TW_FILE_READ, nullptr, &file),
                 TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_open(group, path().c_str(), wrong ? 3 : 1, nullptr, &file), TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_open(group, path().c_str(), wrong ? -1 : 1, nullptr, &file), TW_ERR_INVALID);
+      EXPECT_EQ(
+          tw_file_open(group, path().c_str(), wrong ? TW_FILE_READ | TW_FILE_WRITE : TW_FILE_READ, nullptr, &file),
+          TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_open(group, path().c_str(), wrong ? -1 : TW_FILE_READ + 0, nullptr, &file), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_open(group, path().c_str(), TW_FILE_READ, wrong ? &options : nullptr, &file), TW_ERR_INVALID)
           << "struct_size is 0";
       EXPECT_EQ(tw_file_open(group, path().c_str(), TW_FILE_READ, nullptr, wrong ? nullptr : &file), TW_ERR_INVALID);

@@ -37,7 +37,9 @@ program collective
     end subroutine
   end interface
   integer, parameter :: n = 1024
-  integer(c_int32_t), parameter :: write_create_truncate = 2 + 4 + 16
+  integer(c_int32_t), parameter :: tw_file_write = int(z'40000000', c_int32_t)
+  integer(c_int32_t), parameter :: tw_file_create = int(z'00200000', c_int32_t)
+  integer(c_int32_t), parameter :: tw_file_truncate = int(z'00800000', c_int32_t)
   integer :: rank, ranks, first, columns
   real, allocatable, target :: block(:, :)
   integer(c_int64_t) :: column_bytes
@@ -58,7 +60,8 @@ program collective
   column_bytes = storage_size(block, c_int64_t) / 8 * n
   mine(1) = tw_extent(c_loc(block), column_bytes * columns, column_bytes * first) ! a block: an extent for each column of it
   call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
-  call must(tw_file_open(group, trim(path) // c_null_char, write_create_truncate, c_null_ptr, file))
+  call must(tw_file_open(group, trim(path) // c_null_char, tw_file_write + tw_file_create + tw_file_truncate, &
+                         c_null_ptr, file))
   call must(tw_write_list_all(file, mine, 1_c_int64_t))
   call must(tw_file_close(file))
   call tw_group_free(group)

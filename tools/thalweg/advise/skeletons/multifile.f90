@@ -31,7 +31,7 @@ program multifile
       type(c_ptr), value :: group
     end subroutine
   end interface
-  integer(c_int), parameter :: tw_create = 2
+  integer(c_int), parameter :: tw_create = int(z'08000000', c_int)
   integer :: rank
   real, allocatable, target :: block(:)
   character(4096) :: path
