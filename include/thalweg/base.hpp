@@ -2,7 +2,12 @@
 #ifndef THALWEG_BASE_HPP
 #define THALWEG_BASE_HPP
 
+#include <concepts>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <stdexcept>
 #include <type_traits>
@@ -36,16 +41,54 @@ inline void check(tw_status status) {
   if (status != TW_OK) throw Error(status, tw_last_error(), tw_last_errno());
 }
 
-// What may be written as plain bytes: a contiguous range (vector, array, span, string, ...) of trivially copyable
-// elements.
+// Types that are trivially copyable although what they stand for lies elsewhere: written, they are an address.
+template <class T>
+inline constexpr bool holds_an_address = std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
+                                         std::is_null_pointer_v<T> || std::input_or_output_iterator<T>;
+template <class T>
+inline constexpr bool holds_an_address<std::reference_wrapper<T>> = true;
+template <class T>
+inline constexpr bool holds_an_address<std::initializer_list<T>> = true;
+template <class T>
+inline constexpr bool holds_an_address<std::optional<T>> = holds_an_address<T>;
+
+// Whether the bytes of a T in memory are its value: trivially copyable, and neither an address, a view (string_view,
+// span, ...) nor an array of these. Members of a class cannot be looked at.
+template <class T>
+consteval bool is_plain() {
+  if constexpr (!std::is_trivially_copyable_v<T> || holds_an_address<std::remove_cv_t<T>>) {
+    return false;
+  } else if constexpr (std::is_array_v<T>) {
+    return is_plain<std::remove_all_extents_t<T>>();
+  } else if constexpr (std::ranges::range<T>) {
+    return !std::ranges::view<T> && is_plain<std::ranges::range_value_t<T>>();
+  } else {
+    return true;
+  }
+}
+
+// One object that is written and read as its bytes; no array, since "text" is one.
+template <class T>
+concept PlainValue = !std::is_array_v<T> && is_plain<T>();
+
+// What may be written as plain bytes: a contiguous range (vector, array, span, string, ...) of plain elements.
 template <class Range>
 concept PlainRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
-                     std::is_trivially_copyable_v<std::ranges::range_value_t<Range>>;
+                     is_plain<std::ranges::range_value_t<Range>>();
 
 // The same, to be read into.
 template <class Range>
 concept PlainTarget =
     PlainRange<Range> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>;
+
+template <class T>
+concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+                    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+
+// A string literal, or an array like one: as a range it ends with the terminating NUL. It is not written.
+template <class Range>
+concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_reference_t<Range>> &&
+                         Character<std::ranges::range_value_t<Range>>;
 
 // Who takes part: owns a tw_group. Moved, not copied. Its end is tw_group_free(): collective for the ranks of MPI.
 class Group {
@@ -75,6 +118,12 @@ class Group {
   };
   std::unique_ptr<tw_group, Free> group_;
 };
+
+// The handle of `group`. One that was moved from has none, which a C call would take for a group of this task alone.
+inline tw_group* required(const Group& group) {
+  if (group.get() == nullptr) throw Error(TW_ERR_INVALID, "thalweg::Group: this group was moved from", 0);
+  return group.get();
+}
 
 }  // namespace v1
 }  // namespace thalweg

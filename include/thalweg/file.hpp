@@ -67,6 +67,7 @@ class File {
 
   // Collective: from the shared position, in rank order.
   void write_all(const PlainRange auto& data) { check(tw_write_all(get(), bytes_of(data), size_of(data))); }
+  void write_all(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
   std::int64_t read_all(PlainTarget auto&& data) {
     std::int64_t nread = 0;
     check(tw_read_all(get(), std::ranges::data(data), size_of(data), &nread));
@@ -76,6 +77,7 @@ class File {
   void write_at_all(const PlainRange auto& data, std::int64_t offset) {
     check(tw_write_at_all(get(), bytes_of(data), size_of(data), offset));
   }
+  void write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
   std::int64_t read_at_all(PlainTarget auto&& data, std::int64_t offset) {
     std::int64_t nread = 0;
     check(tw_read_at_all(get(), std::ranges::data(data), size_of(data), offset, &nread));
@@ -97,6 +99,7 @@ class File {
   void reset_view() { check(tw_file_set_view(get(), 0, nullptr)); }
   // Collective: each task from its own position in its view.
   void write_view_all(const PlainRange auto& data) { check(tw_write_view_all(get(), bytes_of(data), size_of(data))); }
+  void write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
   std::int64_t read_view_all(PlainTarget auto&& data) {
     std::int64_t nread = 0;
     check(tw_read_view_all(get(), std::ranges::data(data), size_of(data), &nread));
@@ -113,6 +116,7 @@ class File {
   [[nodiscard]] Request start_write_all(const PlainRange auto& data) {
     return started([&](tw_request** request) { return tw_iwrite_all(get(), bytes_of(data), size_of(data), request); });
   }
+  Request start_write_all(const CharacterArray auto& text) = delete;  // as write_all()
   [[nodiscard]] Request start_read_all(PlainTarget auto&& data) {
     return started(
         [&](tw_request** request) { return tw_iread_all(get(), std::ranges::data(data), size_of(data), request); });
@@ -121,6 +125,7 @@ class File {
     return started(
         [&](tw_request** request) { return tw_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, request); });
   }
+  Request start_write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
   [[nodiscard]] Request start_read_at_all(PlainTarget auto&& data, std::int64_t offset) {
     return started([&](tw_request** request) {
       return tw_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, request);
@@ -140,6 +145,7 @@ class File {
     return started(
         [&](tw_request** request) { return tw_iwrite_view_all(get(), bytes_of(data), size_of(data), request); });
   }
+  Request start_write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
   [[nodiscard]] Request start_read_view_all(PlainTarget auto&& data) {
     return started([&](tw_request** request) {
       return tw_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
@@ -149,6 +155,7 @@ class File {
   void write_at(const PlainRange auto& data, std::int64_t offset) {
     check(tw_write_at(get(), bytes_of(data), size_of(data), offset));
   }
+  void write_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
   std::int64_t read_at(PlainTarget auto&& data, std::int64_t offset) {
     std::int64_t nread = 0;
     check(tw_read_at(get(), std::ranges::data(data), size_of(data), offset, &nread));

@@ -66,8 +66,8 @@ class Config {
 struct StreamClose {
   void operator()(std::FILE* stream) const noexcept { std::fclose(stream); }
 };
-// A FILE* that is closed with its owner. get() it for fprintf, fread and so on. Its end must come before close() of
-// the multifile.
+// A FILE* that is closed with its owner. get() it for fprintf, fread and so on. close() of the multifile flushes it;
+// from then on its calls fail with EBADF.
 using Stream = std::unique_ptr<std::FILE, StreamClose>;
 
 // An open multifile: owns a tw_multifile. Moved, not copied.
@@ -75,9 +75,9 @@ class Multifile {
  public:
   // Collective over `group`, which is borrowed until close() returned. mode: TW_READ, TW_CREATE or TW_APPEND, with
   // flags.
-  Multifile(const Group& group, const std::string& path, int mode) { open(group.get(), path, mode, nullptr); }
+  Multifile(const Group& group, const std::string& path, int mode) { open(required(group), path, mode, nullptr); }
   Multifile(const Group& group, const std::string& path, int mode, const Config& config) {
-    open(group.get(), path, mode, config.get());
+    open(required(group), path, mode, config.get());
   }
 
   // The group must outlive the multifile: keep it in a variable.
@@ -105,6 +105,7 @@ class Multifile {
   void write(const Range& data) {
     write(std::ranges::data(data), bytes_of(data));
   }
+  void write(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
   void write(const void* data, std::size_t bytes) { check(tw_write(get(), data, bytes)); }
 
   // At `offset` bytes of the current logical file; the position stays.
@@ -112,10 +113,10 @@ class Multifile {
   void pwrite(const Range& data, std::int64_t offset) {
     check(tw_pwrite(get(), std::ranges::data(data), bytes_of(data), offset));
   }
+  void pwrite(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write()
 
   // One object, as its bytes in memory.
-  template <class T>
-    requires(std::is_trivially_copyable_v<T> && !std::ranges::range<T> && !std::is_pointer_v<T>)
+  template <PlainValue T>
   void write_value(const T& value) {
     write(&value, sizeof value);
   }
@@ -146,8 +147,8 @@ class Multifile {
   }
 
   // One object; nothing when fewer bytes than it has are left, and the position is then the end.
-  template <class T>
-    requires(std::is_trivially_copyable_v<T> && std::default_initializable<T>)
+  template <PlainValue T>
+    requires std::default_initializable<T>
   std::optional<T> read_value() {
     T value;
     return read(&value, sizeof value) == sizeof value ? std::optional<T>(value) : std::nullopt;

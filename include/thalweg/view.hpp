@@ -18,6 +18,7 @@ class View {
  public:
   // One T, as an element for the others.
   template <class T>
+    requires(is_plain<T>())
   static View of() {
     return contiguous(static_cast<std::int64_t>(sizeof(T)));
   }

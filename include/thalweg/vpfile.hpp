@@ -86,7 +86,7 @@ concept Lengths = std::ranges::input_range<const Range> && std::ranges::sized_ra
 // this task and the strides of its dimensions, in items. A last extent more: so many items of each VP. Copies the
 // numbers, refers to the items.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+  requires(is_plain<T>())
 class Strided {
  public:
   Strided(T* first, std::initializer_list<std::int64_t> extents, std::initializer_list<std::int64_t> strides)
@@ -123,8 +123,8 @@ class Stream {
   void write(const PlainRange auto& data) {
     check(tw_vp_write(file_, vp_, std::ranges::data(data), bytes(data), nullptr));
   }
-  template <class T>
-    requires std::is_trivially_copyable_v<T>
+  void write(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
+  template <PlainValue T>
   void write_value(const T& value) {
     check(tw_vp_write(file_, vp_, &value, sizeof value, nullptr));
   }
@@ -135,8 +135,8 @@ class Stream {
     return moved / sizeof(*std::ranges::data(data));
   }
   // Nothing where the stream ends before it has a whole one.
-  template <class T>
-    requires std::is_trivially_copyable_v<T> && std::default_initializable<T>
+  template <PlainValue T>
+    requires std::default_initializable<T>
   std::optional<T> read_value() {
     T value{};
     std::size_t moved = 0;
@@ -228,7 +228,7 @@ class File {
   // mode: as fopen has it. Collective.
   File(const Group& group, const std::string& path, const char* mode, const Shape& shape = {},
        const Options& options = {}) {
-    open(group.get(), path, mode, shape, options);
+    open(required(group), path, mode, shape, options);
   }
   // By this task alone.
   File(const std::string& path, const char* mode, const Shape& shape = {}, const Options& options = {}) {
@@ -250,6 +250,13 @@ class File {
              std::span<std::size_t> counts = {}) {
     move_ragged(tw_vp_write_all, packed(data, 0), lengths, mask, counts);
   }
+  // "text" ends with a NUL: pass std::string_view("text"), or std::span(array).
+  template <Mask M = All>
+  void write(const CharacterArray auto& text, std::size_t n, const M& mask = {},
+             std::span<std::size_t> counts = {}) = delete;
+  template <Mask M = All>
+  void write(const CharacterArray auto& text, const Lengths auto& lengths, const M& mask = {},
+             std::span<std::size_t> counts = {}) = delete;
   template <class T, Mask M = All>
   void write(const Strided<T>& data, const M& mask = {}, std::span<std::size_t> counts = {}) {
     move_strided(tw_vp_write_all, data, mask, counts);

@@ -3,17 +3,52 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "thalweg/thalweg.hpp"
 
 namespace {
+
+using thalweg::File;
+template <class Data>
+concept Written = requires(File& file, const Data& data) { file.write_all(data); };
+template <class Data>
+concept WrittenAt = requires(File& file, const Data& data) { file.write_at_all(data, 0); };
+template <class Data>
+concept WrittenAlone = requires(File& file, const Data& data) { file.write_at(data, 0); };
+template <class Data>
+concept WrittenInView = requires(File& file, const Data& data) { file.write_view_all(data); };
+template <class Data>
+concept Started = requires(File& file, const Data& data) { file.start_write_all(data); };
+template <class Data>
+concept StartedAt = requires(File& file, const Data& data) { file.start_write_at_all(data, 0); };
+template <class Data>
+concept StartedInView = requires(File& file, const Data& data) { file.start_write_view_all(data); };
+template <class Data>
+constexpr bool kAll = Written<Data> && WrittenAt<Data> && WrittenAlone<Data> && WrittenInView<Data> && Started<Data> &&
+                      StartedAt<Data> && StartedInView<Data>;
+template <class Data>
+constexpr bool kAny = Written<Data> || WrittenAt<Data> || WrittenAlone<Data> || WrittenInView<Data> || Started<Data> ||
+                      StartedAt<Data> || StartedInView<Data>;
+static_assert(kAll<std::string> && kAll<std::string_view> && kAll<std::vector<double>> && kAll<int[2]>);
+static_assert(!kAny<char[5]> && !kAny<wchar_t[5]> && !kAny<char8_t[5]> && !kAny<char16_t[5]> && !kAny<char32_t[5]>,
+              "the terminating NUL would be written");
+static_assert(!kAny<std::vector<const char*>> && !kAny<std::array<std::string_view, 2>> && !kAny<std::nullptr_t[2]>,
+              "addresses would be written");
+static_assert(
+    requires(File& file, char (&text)[5]) { file.read_at_all(text, 0); }, "an array may be read into");
+template <class T>
+concept AnElement = requires { thalweg::View::of<T>(); };
+static_assert(AnElement<double> && AnElement<double[3]> && !AnElement<double*> && !AnElement<std::string>);
 
 class CppFile : public testing::Test {
  protected:
@@ -112,6 +147,32 @@ TEST_F(CppFile, ViewsSayWhatIsWrong) {
   EXPECT_EQ(thalweg::View::strided(3, 1, 4, byte).size(), 3);
   const std::array<tw_dimension, 1> dealt = {{{10, 3, 0, TW_BLOCK}}};
   EXPECT_EQ(thalweg::View::distributed(dealt, 2, byte).size(), 2);
+}
+
+TEST_F(CppFile, AfterCloseCallsFailInsteadOfCrashing) {
+  const auto status_of = [](const auto& act) {
+    try {
+      act();
+    } catch (const thalweg::Error& error) {
+      return error.status();
+    }
+    return tw_status{TW_OK};
+  };
+  File file(group_, path_, kNew);
+  thalweg::Request request = file.start_write_all(values_);
+  file.close();
+  EXPECT_EQ(request.wait(), 800);
+  File moved(std::move(file));
+  for (File* gone : {&file, &moved}) {  // NOLINT(bugprone-use-after-move): what is left is the question
+    EXPECT_EQ(status_of([&] { gone->close(); }), TW_OK) << "nothing to close";
+    EXPECT_EQ(status_of([&] { gone->write_all(values_); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->start_write_all(values_); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->write_at(values_, 0); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->size(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->sync(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->reset_view(); }), TW_ERR_INVALID);
+    EXPECT_EQ(gone->last_plan(), "");
+  }
 }
 
 TEST_F(CppFile, ARequestThatIsForgottenIsWaitedFor) {

@@ -1,7 +1,10 @@
 // The C++ type of a vpfile: it says what the C calls say, in ranges, and cleans up.
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "support/vp_files.hpp"
 #include "thalweg/thalweg.hpp"
@@ -10,6 +13,35 @@ namespace {
 
 using thalweg::test::SharedFiles;
 namespace vp = thalweg::vp;
+
+template <class Data>
+concept Written = requires(vp::File& file, const Data& data) { file.write(data, 1); };
+template <class Data>
+concept WrittenSome =
+    requires(vp::File& file, const Data& data, std::size_t n, std::array<bool, 3> mask) { file.write(data, n, mask); };
+template <class Data>
+concept WrittenRagged = requires(vp::File& file, const Data& data, std::vector<int> n) { file.write(data, n); };
+template <class Data>
+concept Streamed = requires(vp::Stream& stream, const Data& data) { stream.write(data); };
+template <class T>
+concept StreamedAsValue = requires(vp::Stream& stream, const T& value) { stream.write_value(value); };
+template <class T>
+concept StridedOf = requires(T* first) { vp::Strided(first, {1}, {1}); };
+template <class Data>
+constexpr bool kAll = Written<Data> && WrittenSome<Data> && WrittenRagged<Data> && Streamed<Data>;
+template <class Data>
+constexpr bool kAny = Written<Data> || WrittenSome<Data> || WrittenRagged<Data> || Streamed<Data>;
+static_assert(kAll<std::string> && kAll<std::string_view> && kAll<std::vector<double>> && kAll<int[2]>);
+static_assert(!kAny<char[5]> && !kAny<wchar_t[5]> && !kAny<char8_t[5]> && !kAny<char16_t[5]> && !kAny<char32_t[5]>,
+              "the terminating NUL would be written");
+static_assert(!kAny<std::vector<const char*>> && !kAny<std::array<std::string_view, 2>> && !kAny<std::nullptr_t[2]>,
+              "addresses would be written");
+static_assert(StreamedAsValue<double> && StreamedAsValue<std::array<int, 3>> && !StreamedAsValue<char[5]> &&
+              !StreamedAsValue<const char*> && !StreamedAsValue<std::string_view>);
+static_assert(StridedOf<double> && StridedOf<const double> && !StridedOf<const char*> && !StridedOf<std::span<int>>);
+template <class T>
+concept StreamedBack = requires(vp::Stream& stream) { stream.read_value<T>(); };
+static_assert(StreamedBack<double> && !StreamedBack<char*>);
 
 class CppVpfile : public SharedFiles {
  protected:
@@ -166,6 +198,40 @@ TEST_F(CppVpfile, LongLinesAreWhole) {
   EXPECT_EQ(stream.getline(), "");
   EXPECT_EQ(stream.getline(), text);
   EXPECT_EQ(stream.getline(), std::nullopt);
+}
+
+TEST_F(CppVpfile, AfterCloseCallsFailInsteadOfCrashing) {
+  const auto status_of = [](const auto& act) {
+    try {
+      act();
+    } catch (const thalweg::v1::Error& error) {
+      return error.status();
+    }
+    return tw_status{TW_OK};
+  };
+  auto group = thalweg::v1::Group::self();
+  const auto taken = std::move(group);
+  EXPECT_EQ(status_of([&] { vp::File(group, path(), "w+", {3}); }), TW_ERR_INVALID);
+  vp::File file(path(), "w+", {3});
+  file.puts("x");
+  file.close();
+  vp::File moved(std::move(file));
+  const std::vector<double> values(3);
+  std::vector<double> back(3);
+  for (vp::File* gone : {&file, &moved}) {  // NOLINT(bugprone-use-after-move): what is left is the question
+    EXPECT_EQ(status_of([&] { gone->close(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->write(values, 1); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->read(back, 1); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->puts("x"); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->flush(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->shape(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->mode(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->last_cause(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->transitions(); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->for_each([](vp::Stream) {}); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { gone->stream(0).putc('x'); }), TW_ERR_INVALID);
+    EXPECT_EQ(gone->get(), nullptr);
+  }
 }
 
 TEST_F(CppVpfile, FailuresAreErrorsOnAllTasks) {
