@@ -242,8 +242,9 @@ TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
 /* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders.
- * It starts at position 0 (reading, creating) or at the end (appending) and has its own position. fclose() it before
- * tw_multifile_close(); fflush() hands bytes to the handle, tw_flush() makes them survive the process.
+ * It starts at position 0 (reading, creating) or at the end (appending) and has its own position. fflush() hands bytes
+ * to the handle, tw_flush() makes them survive the process. fclose() it before tw_multifile_close(), which flushes
+ * streams that are still open; from then on they fail with EBADF, and fclose() still frees them.
  * mode: "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off.
  * stream [out] the caller's, to be closed; NULL on failure. Its stdio buffer comes on top of those of the handle.
  * Threads: calls on the FILE* count as calls on the handle. What failed in one is said by tw_last_error().

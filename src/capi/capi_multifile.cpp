@@ -86,6 +86,7 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
   return guarded([&]() -> Status {
     if (multifile == nullptr) return null_argument("tw_multifile_close", "multifile");
     const std::unique_ptr<tw_multifile> handle(multifile);
+    end_streams(*handle);
     const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
     return run(close_multifile(alone ? *alone : *handle->group, std::move(handle->file)));
   });

@@ -2,6 +2,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
@@ -9,15 +12,17 @@
 
 using namespace thalweg;
 
-namespace {
-
 // The position of the FILE* is its own; that of the logical file in the handle is put back after each call.
-struct Cookie {
-  tw_multifile* multifile = nullptr;
+struct OpenStream {
+  tw_multifile* multifile = nullptr;  // null: closed, while the stream is still open
   std::uint64_t rank = 0;
   std::uint64_t position = 0;
   bool append = false;  // mode "a": each write goes to the end, wherever the stream was moved to
+  FILE* stdio = nullptr;
+  std::size_t place = 0;  // in the streams of the handle
 };
+
+namespace {
 
 int to_errno(const Status& status) {
   (void)set_last_error(status);
@@ -25,8 +30,18 @@ int to_errno(const Status& status) {
   return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
 }
 
+// Whether the multifile of the stream is open; else errno and the message say that it is not.
+bool is_usable(const OpenStream& cookie) {
+  if (cookie.multifile != nullptr) return true;
+  const char* const what = "a stream of tw_multifile_fopen() was used behind tw_multifile_close(); fclose() it before";
+  (void)set_last_error(Status::error(Code::invalid_argument, what, EBADF));
+  errno = EBADF;
+  return false;
+}
+
 ssize_t cookie_read(void* opaque, char* data, size_t bytes) {
-  auto* cookie = static_cast<Cookie*>(opaque);
+  auto* cookie = static_cast<OpenStream*>(opaque);
+  if (!is_usable(*cookie)) return -1;
   std::size_t got = 0;
   const Status status = attempt([&]() -> Status {
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, cookie->multifile->file->reading->reader(cookie->rank));
@@ -39,7 +54,8 @@ ssize_t cookie_read(void* opaque, char* data, size_t bytes) {
 }
 
 ssize_t cookie_write(void* opaque, const char* data, size_t bytes) {
-  auto* cookie = static_cast<Cookie*>(opaque);
+  auto* cookie = static_cast<OpenStream*>(opaque);
+  if (!is_usable(*cookie)) return 0;
   const Status status = attempt([&]() -> Status {
     WriteHandle& handle = *cookie->multifile->file->writing;
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.writer(cookie->rank));
@@ -58,7 +74,7 @@ ssize_t cookie_write(void* opaque, const char* data, size_t bytes) {
   return 0;  // fopencookie(3): a write function tells failure by 0
 }
 
-Result<std::uint64_t> size_of(const Cookie& cookie) {
+Result<std::uint64_t> size_of(const OpenStream& cookie) {
   if (cookie.multifile->file->writing) {
     TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, cookie.multifile->file->writing->writer(cookie.rank));
     return writer->size();
@@ -68,7 +84,8 @@ Result<std::uint64_t> size_of(const Cookie& cookie) {
 }
 
 int cookie_seek(void* opaque, off64_t* offset, int whence) {
-  auto* cookie = static_cast<Cookie*>(opaque);
+  auto* cookie = static_cast<OpenStream*>(opaque);
+  if (!is_usable(*cookie)) return -1;
   std::int64_t from = whence == SEEK_CUR ? static_cast<std::int64_t>(cookie->position) : 0;
   if (whence == SEEK_END) {
     Result<std::uint64_t> size = size_of(*cookie);
@@ -89,7 +106,12 @@ int cookie_seek(void* opaque, off64_t* offset, int whence) {
 }
 
 int cookie_close(void* opaque) {
-  delete static_cast<Cookie*>(opaque);
+  const std::unique_ptr<OpenStream> gone(static_cast<OpenStream*>(opaque));
+  if (gone->multifile == nullptr) return 0;
+  std::vector<OpenStream*>& streams = gone->multifile->streams;
+  streams.back()->place = gone->place;
+  std::swap(streams[gone->place], streams.back());
+  streams.pop_back();
   return 0;
 }
 
@@ -112,7 +134,10 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
     if (rank < 0) return Status::error(Code::invalid_argument, "tw_multifile_fopen: rank is " + std::to_string(rank));
     TW_RETURN_IF_ERROR(check_mode(*multifile, mode));
-    auto cookie = std::make_unique<Cookie>(Cookie{multifile, static_cast<std::uint64_t>(rank), 0, *mode == 'a'});
+    auto cookie = std::make_unique<OpenStream>();
+    cookie->multifile = multifile;
+    cookie->rank = static_cast<std::uint64_t>(rank);
+    cookie->append = *mode == 'a';
     if (multifile->file->writing) {
       TW_ASSIGN_OR_RETURN(const std::uint64_t size, size_of(*cookie));
       const bool at_end = cookie->append || multifile->file->writing->appending();
@@ -120,10 +145,23 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     } else {
       TW_RETURN_IF_ERROR(multifile->file->reading->reader(cookie->rank).status());
     }
+    cookie->place = multifile->streams.size();
+    multifile->streams.push_back(cookie.get());
     const cookie_io_functions_t functions{cookie_read, cookie_write, cookie_seek, cookie_close};
     *stream = ::fopencookie(cookie.get(), mode, functions);
-    if (*stream == nullptr) return Status::error(Code::no_memory, "fopencookie failed");
-    (void)cookie.release();
+    if (*stream == nullptr) {
+      multifile->streams.pop_back();
+      return Status::error(Code::no_memory, "fopencookie failed");
+    }
+    cookie.release()->stdio = *stream;
     return {};
   });
+}
+
+void end_streams(tw_multifile& multifile) {
+  for (OpenStream* stream : multifile.streams) {
+    if (multifile.file->writing) (void)std::fflush(stream->stdio);
+    stream->multifile = nullptr;
+  }
+  multifile.streams.clear();
 }

@@ -25,9 +25,16 @@ struct LastAttribute {
   thalweg::format::Attributes::const_iterator at;
 };
 
+struct OpenStream;  // capi_stdio.cpp: a FILE* of tw_multifile_fopen()
+
 struct tw_multifile {
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
+  std::vector<OpenStream*> streams;  // those that fclose() has not ended
   LastPieces last_pieces;
   LastAttribute last_attribute;
 };
+
+// Flushes every FILE* that is still open on the handle, then separates it from the handle: its later calls fail with
+// EBADF. A failed write is kept by the handle for its close.
+void end_streams(tw_multifile& multifile);

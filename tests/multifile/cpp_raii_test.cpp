@@ -4,9 +4,15 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thalweg/thalweg.hpp>
@@ -27,6 +33,45 @@ static_assert(!std::is_copy_constructible_v<Group> && std::is_nothrow_move_const
 static_assert(!std::is_constructible_v<Multifile, Group, std::string, int>, "a temporary group would die too early");
 static_assert(thalweg::PlainTarget<std::vector<int>&> && !thalweg::PlainTarget<const std::vector<int>&>);
 static_assert(thalweg::PlainRange<std::string_view> && !thalweg::PlainRange<std::vector<std::string>>);
+
+// Elements that hold an address say nothing in a file.
+struct Particle {
+  double x = 0, y = 0;
+  std::array<char, 4> name{};
+};
+template <class T>
+concept PlainElement = thalweg::PlainRange<std::vector<T>> && thalweg::PlainTarget<std::vector<T>&>;
+static_assert(PlainElement<double> && PlainElement<Particle> && PlainElement<std::array<int, 3>> &&
+              PlainElement<std::byte> && thalweg::PlainRange<int (&)[2][3]>);
+static_assert(!PlainElement<const char*> && !PlainElement<void*> && !PlainElement<void (*)()>);
+static_assert(!PlainElement<int Particle::*> && !PlainElement<void (Particle::*)()> && !PlainElement<std::nullptr_t>);
+static_assert(!PlainElement<std::string_view> && !PlainElement<std::span<int>> && !PlainElement<std::span<int, 3>> &&
+              !PlainElement<std::ranges::subrange<int*>> && !PlainElement<std::initializer_list<int>>);
+static_assert(!PlainElement<std::reference_wrapper<int>> && !PlainElement<std::vector<int>::iterator>);
+static_assert(!PlainElement<std::array<const char*, 2>> && !PlainElement<std::array<std::string_view, 2>> &&
+              !PlainElement<std::optional<int*>> && !thalweg::PlainRange<const char* (&)[2][3]>);
+
+template <class Data>
+concept Written = requires(Multifile& file, const Data& data) { file.write(data); };
+template <class Data>
+concept WrittenAt = requires(Multifile& file, const Data& data) { file.pwrite(data, 0); };
+template <class T>
+concept WrittenAsValue = requires(Multifile& file, const T& value) { file.write_value(value); };
+template <class T>
+concept ReadAsValue = requires(Multifile& file) { file.read_value<T>(); };
+
+// "text" has a terminating NUL; what is written of an array that holds characters is for the caller to say.
+static_assert(!Written<char[5]> && !Written<wchar_t[5]> && !Written<char8_t[5]> && !Written<char16_t[5]> &&
+              !Written<char32_t[5]> && !Written<const char*> && !Written<std::vector<const char*>>);
+static_assert(!WrittenAt<char[5]> && !WrittenAt<wchar_t[5]> && !WrittenAt<std::vector<const char*>>);
+static_assert(Written<std::string> && Written<std::string_view> && Written<std::span<char, 5>> &&
+              Written<std::array<char, 5>> && Written<unsigned char[5]> && Written<int[5]> && WrittenAt<int[5]>);
+static_assert(!WrittenAsValue<const char*> && !WrittenAsValue<char[5]> && !WrittenAsValue<std::string_view> &&
+              !WrittenAsValue<std::nullptr_t> && !WrittenAsValue<std::reference_wrapper<int>>);
+static_assert(WrittenAsValue<double> && WrittenAsValue<Particle> && WrittenAsValue<std::array<int, 3>>);
+static_assert(!ReadAsValue<const char*> && !ReadAsValue<std::string_view> && ReadAsValue<Particle>);
+static_assert(
+    requires(Multifile& file, char (&text)[5]) { file.read(text); }, "an array may be read into");
 
 class CppRaii : public testing::Test {
  protected:
@@ -184,6 +229,72 @@ TEST_F(CppRaii, AfterCloseCallsFailInsteadOfCrashing) {
   file.close();
   EXPECT_EQ(status_of([&] { file.write(std::string_view("x")); }), TW_ERR_INVALID);
   EXPECT_EQ(status_of([&] { file.close(); }), TW_ERR_INVALID);
+}
+
+TEST_F(CppRaii, AMovedFromMultifileFailsInsteadOfCrashing) {
+  Multifile first(path(), TW_CREATE);
+  Multifile second(std::move(first));
+  // NOLINTBEGIN(bugprone-use-after-move): what is left is the question
+  EXPECT_EQ(status_of([&] { first.close(); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { first.write(std::string_view("x")); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { (void)first.stream("w"); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { (void)first.summary(); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { (void)first.strategy(); }), TW_ERR_INVALID);
+  Group group = Group::self();
+  const Group taken(std::move(group));
+  EXPECT_EQ(status_of([&] { Multifile(group, path("other.tw"), TW_CREATE); }), TW_ERR_INVALID);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
+TEST_F(CppRaii, AStreamThatIsStillOpenIsFlushedByClose) {
+  Multifile out(path(), TW_CREATE);
+  const thalweg::Stream stream = out.stream("w");
+  ASSERT_GE(std::fputs("in the buffer of stdio", stream.get()), 0);
+  out.close();
+
+  EXPECT_EQ(Multifile(path(), TW_READ).size(0), 22);
+}
+
+TEST_F(CppRaii, AStreamThatOutlivesItsMultifileFailsInsteadOfCrashing) {
+  Multifile out(path(), TW_CREATE);
+  thalweg::Stream writer = out.stream("w");
+  std::fputs("12 salmon", writer.get());
+  out.close();
+  std::fputs("too late", writer.get());
+  errno = 0;
+  EXPECT_EQ(std::fflush(writer.get()), EOF);
+  EXPECT_EQ(errno, EBADF);
+  writer.reset();
+
+  thalweg::Stream reader;
+  {
+    Multifile in(path(), TW_READ);
+    reader = in.stream(0, "r");
+    EXPECT_EQ(std::fgetc(reader.get()), '1');
+  }
+  EXPECT_EQ(std::fseek(reader.get(), 0, SEEK_END), -1);
+  std::array<char, 20> text{};
+  EXPECT_EQ(std::fread(text.data(), 1, text.size(), reader.get()), 8u) << "what stdio had read ahead";
+  EXPECT_NE(std::ferror(reader.get()), 0);
+  EXPECT_EQ(errno, EBADF);
+}
+
+TEST_F(CppRaii, StreamsAreClosedInAnyOrder) {
+  Multifile out(path(), TW_CREATE, Config().range(5, 0, 5));
+  std::vector<thalweg::Stream> streams;
+  for (std::int64_t rank = 0; rank < 5; ++rank) {
+    streams.push_back(out.stream(rank, "w"));
+    std::fprintf(streams.back().get(), "%d", static_cast<int>(rank));
+  }
+  streams[1].reset();
+  streams[4].reset();
+  streams[0].reset();
+  streams[1] = out.stream(1, "a");
+  std::fputs("!", streams[1].get());
+  out.close();
+
+  const Multifile in(path(), TW_READ);
+  for (std::int64_t rank = 0; rank < 5; ++rank) EXPECT_EQ(in.size(rank), rank == 1 ? 2 : 1) << rank;
 }
 
 TEST_F(CppRaii, StreamsAreStdio) {
