@@ -137,7 +137,7 @@ TW_API const tw_hint* tw_hint_info(size_t i);
  *            give the same path, mode and n_logical.
  * Blocking:  until all tasks have called and the files are there.
  * Threads:   one call at a time per group.
- * group      [in]  the handle keeps what it needs of it: tw_group_free() may be called at once.
+ * group      [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
  * path       [in]  name of the first physical file.
  * mode       [in]  TW_READ, TW_CREATE or TW_APPEND, with flags.
  * config     [in]  may be NULL (all defaults). Only read; may be shared by threads.
@@ -273,9 +273,8 @@ TW_API tw_status tw_multifile_find(tw_multifile* multifile, const char* name, in
 
 /* Sets a key/value pair on the multifile; open for writing. Both are copied. Keys are 1 to 255 bytes, values at most
  * 1 MiB; `value` may be NULL when bytes is 0. Written at close. When several tasks set one key the lowest rank wins.
- * "creator", "created" and "thalweg.strategy" (tw_multifile_strategy() of the creation) are set by the library unless
- * the user sets them.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
+ * "creator", "created" and "thalweg.strategy" (tw_multifile_strategy() of the last session) are set by the library
+ * unless the user sets them. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value, size_t bytes);
 
 /* Value of a key: of the multifile when open for reading, of those set through this handle when open for writing.
@@ -315,8 +314,9 @@ TW_API tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_su
  * return. */
 TW_API tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes);
 
-/* What the library chose and why, one line: "2 physical files: 2 concurrent writers on 1 node; buffered; ...".
- * For people: its words may change. Borrowed until the handle is closed. Returns TW_OK, TW_ERR_INVALID. */
+/* What is in force and why, one line: "2 physical files (as asked for); buffered writes; alignment 4 KiB (block of
+ * ext4); chunks of 8 MiB; ...". A chunk is larger where one call writes more, or where a logical file has many. For
+ * people: its words may change. Borrowed until the handle is closed. Returns TW_OK, TW_ERR_INVALID. */
 TW_API tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text);
 
 enum { TW_PIECE_CHUNK = 1, TW_PIECE_PACKED = 2 };

@@ -73,13 +73,13 @@ Result<Collected> collect(Gathered& gathered, std::size_t n_physical, std::int64
 
 Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected& collected) {
   format::Attributes attributes = collected.attributes;
+  attributes.emplace(kStrategyAttribute, root.plan.common.strategy);  // of the last session
   if (root.old) {
     TW_ASSIGN_OR_RETURN(const format::Attributes before, root.old->first().attributes());
     attributes.insert(before.begin(), before.end());
   } else {
     attributes.emplace("creator", "thalweg");
     attributes.emplace("created", utc_now(root.plan.parts[0].header.created_seconds));
-    attributes.emplace(kStrategyAttribute, root.plan.common.strategy);
   }
   return attributes;
 }

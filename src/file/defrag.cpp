@@ -118,6 +118,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.exclusive = true;
   request.config.options = options;
   request.config.options.physical_files = 1;
+  request.config.options.defragments = true;
   TW_ASSIGN_OR_RETURN(request.config.options.chunk_bytes, room_for_all(source, options.alignment_bytes));
   request.config.serving = {Serving::Kind::range, static_cast<std::int64_t>(n), 0, static_cast<std::int64_t>(n), {}};
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));

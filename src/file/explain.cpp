@@ -38,9 +38,12 @@ bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint6
 }
 
 std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t alignment, bool wanted, bool meet) {
-  if (plan.past_cache)
-    return "past the page cache, " + std::to_string(strategy.queue_depth) + " transfers of " +
-           std::to_string(strategy.transfer_bytes) + " bytes in flight per worker";
+  if (plan.past_cache) {
+    const std::uint64_t whole_blocks =
+        std::max<std::uint64_t>(strategy.transfer_bytes / alignment * alignment, alignment);
+    return "past the page cache, " + std::to_string(std::max(strategy.queue_depth, 1U)) + " transfers of " +
+           exact_size(whole_blocks) + " in flight per worker";
+  }
   if (!wanted) return "through the page cache";
   if (alignment == 0) return "through the page cache: this file system has no direct I/O";
   if (plan.method == Method::naive) return "through the page cache, as the method 'naive' always goes";

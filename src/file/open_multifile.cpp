@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "backend/hold_file.hpp"
+#include "base/size_units.hpp"
 #include "file/create_files.hpp"
 #include "file/multifile.hpp"
 #include "file/wire.hpp"
@@ -63,8 +64,9 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   for (const RankRun& run : runs) served.push_back({run.first, run.count, 0, 0});
   out = std::make_unique<Multifile>();
   const Options& options = request.config.options;
-  out->strategy = std::to_string(set->header().n_physical) + " physical files; buffered reads of up to " +
-                  std::to_string(options.buffer_bytes) + " bytes; checksums " +
+  const std::uint32_t n_physical = set->header().n_physical;
+  out->strategy = std::to_string(n_physical) + (n_physical == 1 ? " physical file" : " physical files") +
+                  "; buffered reads of up to " + exact_size(options.buffer_bytes) + "; checksums " +
                   (set->header().checksum == format::Checksum::none ? "none"
                    : options.verify                                 ? "verified"
                                                                     : "not verified");

@@ -26,6 +26,7 @@ struct Options {
   format::Codec codec = format::Codec::none;
   bool verify = true;
   bool sync_on_close = false;
+  bool defragments = false;  // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
 };
 
 // Sets one hint by name and text; see base/hint_table.hpp.

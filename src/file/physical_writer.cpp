@@ -24,11 +24,6 @@ std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
   return std::max<std::uint64_t>(content < kVeryLargeChunk ? 256 * 1024 : 1 << 20, alignment);
 }
 
-std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment) {
-  want = std::max<std::uint64_t>(want, 1);
-  return align_up(want, boundary_for(want, alignment));
-}
-
 }  // namespace
 
 PhysicalWriter::PhysicalWriter(Setup setup) : setup_(std::move(setup)) {
@@ -60,6 +55,11 @@ void PhysicalWriter::take(const Extent& extent) {
 std::uint64_t PhysicalWriter::high_water() const {
   const std::lock_guard lock(space_mutex_);
   return high_water_;
+}
+
+std::uint64_t PhysicalWriter::content_for(std::uint64_t want, std::uint64_t alignment) {
+  want = std::max<std::uint64_t>(want, 1);
+  return align_up(want, boundary_for(want, alignment));
 }
 
 std::uint64_t PhysicalWriter::extent_for(std::uint64_t want, const format::FileHeader& header) {

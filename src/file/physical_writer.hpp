@@ -52,6 +52,8 @@ class PhysicalWriter {
   enum class Fit { about, exact };
   Result<Chunk> place_chunk(const ChunkStart& start, std::uint64_t want, Fit fit);
 
+  // Content that a chunk for `want` bytes holds where the slab has room: up to a boundary.
+  static std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment);
   // Bytes of a slab that a chunk for `want` bytes of content takes, frame and gap before its data included.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/size_units.hpp"
+#include "file/physical_writer.hpp"
 #include "file/slab_plan.hpp"
 #include "os/random_bytes.hpp"
 
@@ -18,6 +19,9 @@ using format::Mapping;
 
 constexpr std::uint64_t kUsualChunk = 8 * kMi;
 constexpr std::uint32_t kWritersPerCore = 2;
+
+constexpr char kAsCreated[] = "as it was created";
+enum class Origin { new_file, old_file };  // of what the header says
 
 // ---- How many physical files -------------------------------------------------------------------------------------
 
@@ -33,6 +37,7 @@ Count physical_count(const WritePlanInput& input) {
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
   const std::string where = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
   if (input.options.physical_files == kOnePerNode) return {static_cast<std::uint32_t>(nodes), "one per node, " + where};
+  if (input.options.defragments) return {1, "a defragmented copy"};
   if (input.options.physical_files != kAuto) return {input.options.physical_files, "as asked for"};
   const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
   const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
@@ -98,15 +103,37 @@ void place_session(PlannedPart& part, std::uint64_t offset) {
   part.state.end = offset;
 }
 
-std::string describe(const WritePlan& plan, const Count& count, const WritePlanInput& input) {
-  const format::FileHeader& h = plan.parts[0].header;
+// What the first chunk of a logical file holds; it differs where tasks asked for different ones.
+std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) {
+  if (input.options.codec != format::Codec::none) return "data packed in superblocks";
+  if (input.options.defragments) return "a chunk for each logical file";
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  bool asked_for = false;
+  input.requests.for_each([&](const Requests::Asked& asked) {
+    const std::uint64_t want = asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes;
+    const std::uint64_t content = PhysicalWriter::content_for(want, plan.parts[0].header.alignment);
+    asked_for |= asked.chunk_bytes != kAuto;
+    least = std::min(least, content);
+    most = std::max(most, content);
+  });
+  return "chunks of " + exact_size(least) + (most > least ? " to " + exact_size(most) : "") +
+         (asked_for ? " (as asked for)" : "");
+}
+
+std::string describe_alignment(const WritePlan& plan, const WritePlanInput& input, Origin origin) {
+  const std::string why = origin == Origin::old_file               ? kAsCreated
+                          : input.options.alignment_bytes != kAuto ? "as asked for"
+                                                                   : "block of " + input.storage.kind;
+  return "alignment " + exact_size(plan.parts[0].header.alignment) + " (" + why + ")";
+}
+
+// What is in force, whatever was asked for.
+std::string describe(const WritePlan& plan, const Count& count, const WritePlanInput& input, Origin origin) {
   const char* codecs[] = {"none", "lz4", "zstd"};
   return std::to_string(count.n) + (count.n == 1 ? " physical file (" : " physical files (") + count.why +
-         "); buffered writes; alignment " + std::to_string(h.alignment) + " bytes (" +
-         (input.options.alignment_bytes == kAuto ? "block of " + input.storage.kind : "as asked for") +
-         "); chunks of " + std::to_string(plan.common.chunk_bytes) + " bytes; checksum " +
-         (h.checksum == format::Checksum::crc32c ? "crc32c" : "none") + "; compression " +
-         codecs[static_cast<int>(input.options.codec)];
+         "); buffered writes; " + describe_alignment(plan, input, origin) + "; " + describe_chunks(plan, input) +
+         "; checksum " + (plan.parts[0].header.checksum == format::Checksum::crc32c ? "crc32c" : "none") +
+         "; compression " + codecs[static_cast<int>(input.options.codec)];
 }
 
 std::uint64_t usual_chunk(const WritePlanInput& input) {
@@ -198,7 +225,7 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
     part.header.n_local = plan.mapping == Mapping::table ? part.ranks.size() : plan.bounds[k + 1] - plan.bounds[k];
   }
   plan.common = {count.n, header.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
-  plan.common.strategy = describe(plan, count, input);
+  plan.common.strategy = describe(plan, count, input, Origin::new_file);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
   plan.common.header = plan.parts[0].header;
@@ -252,9 +279,9 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
     TW_ASSIGN_OR_RETURN(plan.parts[k].ranks, old.ranks(*part));
   }
   if (plan.mapping == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
-  const Count count{first.n_physical, "as it was created"};
+  const Count count{first.n_physical, kAsCreated};
   plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
-  plan.common.strategy = describe(plan, count, input);
+  plan.common.strategy = describe(plan, count, input, Origin::old_file);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   for (std::uint32_t k = 0; k < first.n_physical; ++k) {
     TW_ASSIGN_OR_RETURN(const Part* part, old.part(k));

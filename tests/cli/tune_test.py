@@ -473,11 +473,11 @@ class Tune(CliTest):
     def test_a_profile_decides_what_is_done(self):
         self.assertEqual(self.way("--length", "1GiB"), "way: through the page cache")
         cheap = {"call_ns": 10000, "write_byte_ns": 0.01, "staged_write_byte_ns": 0.01}
-        self.keep_entry(direct_writes=True, queue_depth=5, transfer_bytes=131072, direct=cheap)
+        self.keep_entry(direct_writes=True, queue_depth=5, transfer_bytes=131073, direct=cheap)
 
         way = self.way("--length", "1GiB")
         if way != "way: through the page cache: this file system has no direct I/O":
-            self.assertEqual(way, "way: past the page cache, 5 transfers of 131072 bytes in flight per worker")
+            self.assertEqual(way, "way: past the page cache, 5 transfers of 128 KiB in flight per worker")
             self.assertIn("would be slower for this access", self.way("--length", "4KiB"))
         self.assertIn("way: through the page cache\n", self.tune_json("data", "--show")["read"])
 
