@@ -39,16 +39,16 @@ void measure_memory(Bench& bench, std::int64_t files) {
                                 "--probe-tasks", std::to_string(tasks)});
     if (!text) give_up("the measurement of memory failed");
     const auto result = nlohmann::json::parse(*text);
-    const double megabytes = result.at("peak_bytes").get<double>() / 1e6;
+    const double mebibytes = result.at("peak_bytes").get<double>() / (1 << 20);
     const std::string who = tasks == 0 ? "serial" : "all 4 tasks together";
     bench.report.add_fact(
         bench.on("memory for " + count_text(files) + " logical files, " + who), result,
-        fmt::format("  memory for {} logical files, {}: {:.1f} MB", count_text(files), who, megabytes));
+        fmt::format("  memory for {} logical files, {}: {:.1f} MiB", count_text(files), who, mebibytes));
     bench.report.add_target({bench.on(fmt::format("memory for {} logical files, {}", count_text(files), who)),
-                             {megabytes, megabytes, megabytes},
-                             200,
+                             {mebibytes, mebibytes, mebibytes},
+                             190,
                              false,
-                             "MB"});
+                             "MiB"});
     bench.scratch.drop_bytes(folder);
   }
 }

@@ -227,7 +227,7 @@ class Advise(CliTest):
             self.assertGreater(choice["seconds"], least)
         self.assertEqual(result["best"], "file-per-task")
         self.assertEqual(result["choices"][-1]["method"], "gather")  # opens quickest, and moves bytes slowest
-        self.assertEqual(result["choices"][0]["parts"][0]["what"], "the storage, 0.5 GB/s")
+        self.assertEqual(result["choices"][0]["parts"][0]["what"], "the storage, 0.466 GiB/s")
         self.assertIn("the storage decides: methods hardly differ", result["notes"])
         self.assertNotIn("storage decides", " ".join(self.advise_json(*self.SLOW[:-1], "500GB")["notes"]))
 

@@ -212,7 +212,7 @@ void add_machine(CLI::App& app, Options& options) {
       ->check(CLI::Range(uint64_t{0}, kMostBytes))
       ->type_name("SIZE");
   app.add_option("--storage-bandwidth", options.bandwidth,
-                 "Of the whole storage, per second: 50GB are 50e9 bytes, 50GiB more; fractions as 1.5GB, too")
+                 "Of the whole storage, per second: 50GiB, or 50GB for 50e9 bytes; also a fraction, as 1.5GiB")
       ->transform(CLI::AsNumberWithUnit(bandwidth_units(), CLI::AsNumberWithUnit::CASE_INSENSITIVE))
       ->check(CLI::Range(0.0, static_cast<double>(kMostBytes)))
       ->type_name("SIZE");
@@ -300,7 +300,7 @@ const Command kAdvise = {
     "  With --from: validation: points, median_error, choices, good_choices, worst_choice; points: each of them\n"
     "  storage, notes: whose entry of the profile it is compared with\n",
     "  thalweg advise --ranks 8 --bytes 256MiB\n"
-    "  thalweg advise --ranks 4096 --nodes 128 --bytes 2TiB --pattern block2d --storage-bandwidth 50GB --every 60s\n"
+    "  thalweg advise --ranks 4096 --nodes 128 --bytes 2TiB --pattern block2d --storage-bandwidth 50GiB --every 60s\n"
     "  thalweg advise --from results.jsonl --html predicted.html\n",
     add};
 

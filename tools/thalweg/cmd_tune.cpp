@@ -132,12 +132,16 @@ void print_entry(const Json& entry) {
   const auto number = [&](const char* name) {
     return entry.contains(name) ? entry[name].dump() : std::string("default");
   };
+  const auto size = [&](const char* name) {
+    if (!entry.contains(name)) return std::string("the default size");
+    return entry[name].is_number_integer() ? short_size(entry[name].get<int64_t>()) : entry[name].dump();
+  };
   const auto direct = [&](const char* name) { return entry.contains(name) ? on_off(entry[name]) : "never"; };
   const std::string measured = entry.contains("measured") ? entry["measured"].dump() : "unknown";
   put(fmt::format("{} (measured {})\n", printable(entry["id"].dump()), printable(measured)));
-  put(fmt::format("  direct reads: {}; direct writes: {}; {} transfers of {} bytes in flight; {} bytes of staging\n",
-                  direct("direct_reads"), direct("direct_writes"), number("queue_depth"), number("transfer_bytes"),
-                  number("staging_bytes")));
+  put(fmt::format("  direct reads: {}; direct writes: {}; {} transfers of {} in flight; {} of staging\n",
+                  direct("direct_reads"), direct("direct_writes"), number("queue_depth"), size("transfer_bytes"),
+                  size("staging_bytes")));
   for (const char* name : {"buffered", "direct"})
     if (entry.contains(name) && entry[name].is_object()) print_costs(name, entry[name]);
 }

@@ -84,8 +84,9 @@ void note_nodes(const Request& request, const Machine& machine, const Load& node
 }  // namespace
 
 std::string bandwidth_text(double bytes_per_second) {
-  if (bytes_per_second >= 1e12) return fmt::format("{:.3g} TB/s", bytes_per_second * 1e-12);
-  return fmt::format("{:.3g} GB/s", bytes_per_second * 1e-9);
+  const double gibibytes = bytes_per_second / (1 << 30);
+  if (gibibytes >= 1024) return fmt::format("{:.3g} TiB/s", gibibytes / 1024);
+  return fmt::format("{:.3g} GiB/s", gibibytes);
 }
 
 std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Load& node,
