@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Check the Markdown files: every relative link and every anchor leads somewhere, and code is what is compiled.
+"""Check the Markdown files: every relative link and every anchor leads somewhere, code is what is compiled, and the
+number of methods is that of their table.
 
 A block of code behind the line `<!-- FILE -->` must stand in that file of the repository, line by line; only its
 indentation may differ. Pages in docs/tutorial show no other C or C++.
@@ -16,6 +17,14 @@ import textwrap
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)[^)]*\)|!\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 CODE = re.compile(r"(?:^<!-- (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 SKIP = {"build", ".git"}
+# Where the number of methods is told; the page of `thalweg methods` counts the lines of the table itself.
+METHOD_TABLE = "tools/methods/method_table.cpp"
+METHOD_COUNTS = {
+    "README.md": r"Measure (\d+) of them",
+    "docs/howto/methods.md": r"(\d+) methods are known",
+    "docs/design/methods.md": r"numbered 1 to (\d+)",
+    "tools/thalweg/cmd_methods.cpp": r"in (\d+) ways",
+}
 
 
 def anchors(path):
@@ -50,7 +59,18 @@ def code_complaints(root, page):
             yield f"{name}: the code '{first.strip()}' does not stand so in {source}"
 
 
+def method_complaints(root):
+    if not (root / METHOD_TABLE).is_file():
+        return
+    known = (root / METHOD_TABLE).read_text(encoding="utf-8").count("MethodInfo{")
+    for name, pattern in METHOD_COUNTS.items():
+        told = re.findall(pattern, (root / name).read_text(encoding="utf-8"))
+        if told != [str(known)]:
+            yield f"{name}: {METHOD_TABLE} has {known} methods; '{pattern}' is found with {told}"
+
+
 def complaints(root):
+    yield from method_complaints(root)
     pages = [p for p in root.rglob("*.md") if not SKIP & set(p.relative_to(root).parts)]
     for page in sorted(pages):
         yield from code_complaints(root, page)

@@ -299,8 +299,8 @@ const Command kMethods = {
     "Measure every way of writing a distributed array here, draw it, and say which to use",
     "Starts the program thalweg-methods under mpiexec with 1, 2, 4, ... ranks. They write one array of 4-byte reals, "
     "cut "
-    "into blocks, in 21 ways: gathered, a file each, MPI-IO in its levels, parallel HDF5, PnetCDF, and this library's; "
-    "read it back, on other ranks and on another number of ranks, and check every byte. What was not built in is "
+    "into blocks, in 23 ways: gathered, a file each, MPI-IO in its levels, parallel HDF5, PnetCDF, ADIOS2, SIONlib, "
+    "and this library's; read it back, on other ranks and on another number of ranks, and check every byte. What was not built in is "
     "told.\n\n"
     "The methods take turns; a time is the median of all repetitions, with its 95 % confidence interval. The page "
     "(--html) has scaling plots, the groups of efficient, moderate and inefficient methods, a card for each, and needs "
