@@ -90,7 +90,9 @@ template <class Range>
 concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_reference_t<Range>> &&
                          Character<std::ranges::range_value_t<Range>>;
 
-// Who takes part: owns a tw_group. Moved, not copied. Its end is tw_group_free(): collective for the ranks of MPI.
+// Who takes part: owns a tw_group. Moved, not copied. Its end is tw_group_free(): collective for the ranks of MPI. A
+// file that was opened with the group keeps what it needs of the group, which may be freed as soon as the open has
+// returned.
 class Group {
  public:
   // A group of this task alone. Independent.

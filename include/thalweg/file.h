@@ -64,7 +64,7 @@ typedef struct tw_file_options {
 
 /* Opens one file for the group. Each process opens it once, however many tasks it has.
  * Call: collective. Blocking: yes. Threads: one call at a time per group handle.
- * group   [in]  borrowed during the call; the file keeps a duplicate.
+ * group   [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
  * path    [in]  the same file on all tasks.
  * flags   [in]  TW_FILE_...; the same on all tasks.
  * options [in]  NULL: defaults. Taken from task 0.

@@ -54,7 +54,8 @@ class Request {
 // Both are collective.
 class File {
  public:
-  // flags: TW_FILE_...; hints: "name=value,name=value". Collective.
+  // flags: TW_FILE_...; hints: "name=value,name=value". Collective over `group`. The handle keeps what it needs of the
+  // group, which may be freed as soon as the open has returned.
   File(const Group& group, const std::string& path, std::int32_t flags, const std::string& hints = {}) {
     tw_file_options options{};
     options.struct_size = sizeof options;

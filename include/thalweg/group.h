@@ -77,7 +77,7 @@ typedef struct tw_collectives {
   size_t struct_size; /* sizeof(tw_collectives) */
   int64_t rank;       /* this task, 0 .. size-1 */
   int64_t size;       /* tasks, at least 1 */
-  void* user;         /* given to every call */
+  void* user;         /* given to every call, also by files that are open when the group is freed: until `release` */
 
   /* Returns when all tasks have called. */
   int (*barrier)(void* user);
@@ -119,7 +119,8 @@ TW_API tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group*
  * Returns TW_OK, or on all tasks TW_ERR_NO_MEMORY, TW_ERR_IO. Since 0.1. */
 TW_API tw_status tw_group_duplicate(tw_group* group, tw_group** copy);
 
-/* Frees the handle. What was opened with the group keeps working: it holds a copy.
+/* Frees the handle. A file that was opened with the group keeps what it needs of the group, which may be freed as soon
+ * as the open has returned.
  * Call: collective for kinds mpi and hybrid (it may free a communicator; before MPI_Finalize), else independent.
  * Blocking: no. Threads: no other call on this handle at the time. NULL does nothing. Since 0.1. */
 TW_API void tw_group_free(tw_group* group);

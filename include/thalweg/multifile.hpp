@@ -73,16 +73,12 @@ using Stream = std::unique_ptr<std::FILE, StreamClose>;
 // An open multifile: owns a tw_multifile. Moved, not copied.
 class Multifile {
  public:
-  // Collective over `group`, which is borrowed until close() returned. mode: TW_READ, TW_CREATE or TW_APPEND, with
-  // flags.
+  // Collective over `group`. The handle keeps what it needs of the group, which may be freed as soon as the open has
+  // returned. mode: TW_READ, TW_CREATE or TW_APPEND, with flags.
   Multifile(const Group& group, const std::string& path, int mode) { open(required(group), path, mode, nullptr); }
   Multifile(const Group& group, const std::string& path, int mode, const Config& config) {
     open(required(group), path, mode, config.get());
   }
-
-  // The group must outlive the multifile: keep it in a variable.
-  Multifile(Group&&, const std::string&, int) = delete;
-  Multifile(Group&&, const std::string&, int, const Config&) = delete;
 
   // For one task alone: no group, no communication. The task serves all logical files of an existing multifile.
   Multifile(const std::string& path, int mode) { open(nullptr, path, mode, nullptr); }

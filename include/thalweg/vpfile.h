@@ -65,7 +65,8 @@ typedef struct tw_vpfile_options {
 
 /* Opens a vpfile.
  * Call: collective. Threads: one call at a time per group.
- * group    [in]  the handle keeps what it needs of it; NULL: this task alone.
+ * group    [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
+ *                NULL: this task alone.
  * path     [in]  name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
  * mode     [in]  "r" "w" "a" "r+" "w+" "a+", as fopen(3) has them; a 'b' is ignored. With "a" every VP writes at the
  * end of its stream; its position is 0 at first. n_dims   [in]  number of dimensions; 0: the shape of the file (not

@@ -225,7 +225,8 @@ enum class Mode : std::int32_t { nb = TW_VP_NB, cb = TW_VP_CB, ib = TW_VP_IB };
 // failures. Both are collective.
 class File {
  public:
-  // mode: as fopen has it. Collective.
+  // mode: as fopen has it. Collective over `group`. The handle keeps what it needs of the group, which may be freed as
+  // soon as the open has returned.
   File(const Group& group, const std::string& path, const char* mode, const Shape& shape = {},
        const Options& options = {}) {
     open(required(group), path, mode, shape, options);

@@ -30,7 +30,7 @@ using thalweg::Multifile;
 
 static_assert(!std::is_copy_constructible_v<Multifile> && std::is_nothrow_move_constructible_v<Multifile>);
 static_assert(!std::is_copy_constructible_v<Group> && std::is_nothrow_move_constructible_v<Group>);
-static_assert(!std::is_constructible_v<Multifile, Group, std::string, int>, "a temporary group would die too early");
+static_assert(std::is_constructible_v<Multifile, Group, std::string, int>, "the open keeps what it needs");
 static_assert(thalweg::PlainTarget<std::vector<int>&> && !thalweg::PlainTarget<const std::vector<int>&>);
 static_assert(thalweg::PlainRange<std::string_view> && !thalweg::PlainRange<std::vector<std::string>>);
 
