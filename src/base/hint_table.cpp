@@ -1,9 +1,6 @@
 #include "base/hint_table.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <numeric>
-#include <vector>
 
 #include "base/size_units.hpp"
 
@@ -67,20 +64,6 @@ constexpr HintSpec kTable[] = {
      0, 0, HintScope::vpfile},
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 Status bad_value(const HintSpec& spec, std::string_view text) {
   return Status::error(Code::unknown_hint,
                        "value '" + std::string(text) + "' of hint '" + spec.name + "' is none of: " + spec.values);
@@ -113,23 +96,6 @@ std::uint64_t unit_factor(std::string_view unit) {
 }  // namespace
 
 std::span<const HintSpec> hint_table() { return kTable; }
-
-Result<const HintSpec*> find_hint(std::string_view name, HintScope scope) {
-  const HintSpec* nearest = kTable;
-  std::size_t least = ~std::size_t{0};
-  for (const HintSpec& spec : kTable) {
-    if (spec.scope != scope) continue;
-    if (name == spec.name) return &spec;
-    if (const std::size_t d = edit_distance(name.substr(0, 64), spec.name); d < least) {
-      least = d;
-      nearest = &spec;
-    }
-  }
-  const bool alike = 3 * least <= std::string_view(nearest->name).size();  // further is no likeness
-  const std::string proposal = alike ? std::string("did you mean '") + nearest->name + "'? " : std::string();
-  return Status::error(Code::unknown_hint,
-                       "unknown hint '" + std::string(name) + "'; " + proposal + "`thalweg hints` lists all");
-}
 
 Status for_each_hint(std::string_view text,
                      const std::function<Status(std::string_view name, std::string_view value)>& set) {

@@ -12,7 +12,8 @@
 namespace thalweg {
 
 enum class HintType { bytes, count, choice, boolean };
-enum class HintScope { multifile, file, vpfile };  // what is opened with it
+// What is opened with it; a vpfile is opened with hints of `file`, too.
+enum class HintScope { multifile, file, vpfile };
 
 struct HintSpec {
   const char* name;
@@ -26,7 +27,8 @@ struct HintSpec {
 
 std::span<const HintSpec> hint_table();  // of all scopes
 
-// unknown_hint when no hint of the scope has that name; the message proposes the nearest one, if any is near.
+// unknown_hint when no hint of the scope has that name. The message says so of a hint of another scope, and proposes
+// one for a name that is like it or that another library has for it.
 Result<const HintSpec*> find_hint(std::string_view name, HintScope scope);
 
 // "name=value,name=value": `set` for each, in order, until it fails. unknown_hint where one has no value.

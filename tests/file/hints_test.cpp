@@ -1,0 +1,170 @@
+// Hints that are not of the file they are given to: of another kind of file, of another library, misspelt.
+#include <cstring>
+#include <set>
+#include <span>
+
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+struct Kind {
+  const char* scope;  // as tw_hint has it
+  const char* files;  // as the message names them
+  const char* call;
+  std::set<std::string> takes;  // scopes
+};
+const Kind kKinds[] = {{"multifile", "multifiles", "tw_multifile_open", {"multifile"}},
+                       {"file", "shared files", "tw_file_open", {"file"}},
+                       {"vpfile", "vpfiles", "tw_vpfile_open", {"vpfile", "file"}}};
+
+std::vector<const tw_hint*> all_hints() {
+  std::vector<const tw_hint*> all;
+  while (const tw_hint* hint = tw_hint_info(all.size())) all.push_back(hint);
+  return all;
+}
+
+class Hints : public SharedFiles {
+ protected:
+  // What the library says of a hint of a file of this kind; "" when it takes it.
+  std::string said(const Kind& kind, const std::string& name, const std::string& value = "nonsense") const {
+    const tw_status status = give(kind, name, value);
+    if (status == TW_OK) return "";
+    EXPECT_TRUE(status == TW_ERR_UNKNOWN_HINT || status == TW_ERR_INVALID) << name << ": " << tw_last_error();
+    return tw_last_error();
+  }
+
+ private:
+  tw_status give(const Kind& kind, const std::string& name, const std::string& value) const {
+    if (std::strcmp(kind.scope, "multifile") == 0) {
+      tw_multifile_config* config = nullptr;
+      EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+      const tw_status status = tw_multifile_config_set_hint(config, name.c_str(), value.c_str());
+      tw_multifile_config_free(config);
+      return status;
+    }
+    const std::string hints = name + "=" + value;
+    tw_group* self = nullptr;
+    EXPECT_EQ(tw_group_self(&self), TW_OK);
+    tw_status status = TW_OK;
+    if (std::strcmp(kind.scope, "file") == 0) {
+      tw_file* file = nullptr;
+      const tw_file_options options{sizeof options, 0, hints.c_str()};
+      status = tw_file_open(self, path().c_str(), kNew, &options, &file);
+      EXPECT_EQ(file, nullptr);
+    } else {
+      tw_vpfile* file = nullptr;
+      tw_vpfile_options options{};
+      options.struct_size = sizeof options;
+      options.hints = hints.c_str();
+      const std::int64_t shape[] = {3};
+      status = tw_vpfile_open(self, path().c_str(), "w", 1, shape, &options, &file);
+      EXPECT_EQ(file, nullptr);
+    }
+    tw_group_free(self);
+    return status;
+  }
+};
+
+TEST_F(Hints, OfAnotherKindOfFileAreToldAsSuch) {
+  for (const Kind& kind : kKinds) {
+    for (const tw_hint* hint : all_hints()) {
+      const std::string text = said(kind, hint->name);
+      if (kind.takes.count(hint->scope) != 0) {
+        EXPECT_EQ(text.find("is a hint of"), std::string::npos) << text;
+        continue;
+      }
+      const Kind& other = *std::find_if(std::begin(kKinds), std::end(kKinds),
+                                        [&](const Kind& k) { return std::strcmp(k.scope, hint->scope) == 0; });
+      const std::string wanted =
+          std::string("'") + hint->name + "' is a hint of " + other.files + " (" + other.call + "); ";
+      EXPECT_NE(text.find(wanted), std::string::npos) << kind.scope << ": " << text;
+    }
+  }
+}
+
+TEST_F(Hints, TheNamesThatAFileHasAreListed) {
+  EXPECT_NE(said(kKinds[0], "aggregators").find("a multifile has chunk_bytes, physical_files, "), std::string::npos)
+      << tw_last_error();
+  EXPECT_NE(said(kKinds[1], "chunk_bytes").find("a shared file has io, method, "), std::string::npos)
+      << tw_last_error();
+  const std::string of_vpfile = said(kKinds[2], "chunk_bytes");
+  EXPECT_NE(of_vpfile.find("a vpfile has "), std::string::npos) << of_vpfile;
+  EXPECT_NE(of_vpfile.find(", block_bytes, "), std::string::npos) << of_vpfile;
+  EXPECT_NE(of_vpfile.find(", queue_depth, "), std::string::npos) << of_vpfile;
+}
+
+TEST_F(Hints, OfOtherLibrariesGetAProposal) {
+  struct Known {
+    const char* name;
+    std::array<const char*, 3> proposed;  // of kKinds
+  };
+  const char* const chunk = "'chunk_bytes'";
+  const Known known[] = {
+      // SIONlib
+      {"chunksize", {chunk, chunk, chunk}},
+      {"chunk_size", {chunk, chunk, chunk}},
+      {"num_files", {"'physical_files'", "'physical_files'", "'physical_files'"}},
+      {"nfiles", {"'physical_files'", "'physical_files'", "'physical_files'"}},
+      {"numfiles", {"'physical_files'", "'physical_files'", "'physical_files'"}},
+      {"fsblksize", {"'alignment_bytes'", "'alignment_bytes'", "'alignment_bytes'"}},
+      // ROMIO, OMPIO
+      {"cb_nodes", {"'aggregators'", "'aggregators'", "'aggregators'"}},
+      {"num_aggregators", {"'aggregators'", "'aggregators'", "'aggregators'"}},
+      {"cb_config_list", {"'aggregators'", "'aggregators'", "'aggregators'"}},
+      {"collective_buffering", {"'method'", "'method'", "'method'"}},
+      {"romio_no_indep_rw", {"'method'", "'method'", "'method'"}},
+      {"cb_buffer_size", {"'aggregator_bytes'", "'aggregator_bytes'", "'aggregator_bytes'"}},
+      {"romio_cb_write", {"'method'", "'method'", "'method'"}},
+      {"romio_cb_read", {"'method'", "'method'", "'method'"}},
+      {"romio_ds_write", {"'sieve_writes'", "'sieve_writes'", "'sieve_writes'"}},
+      {"ind_wr_buffer_size", {"'staging_bytes'", "'staging_bytes'", "'staging_bytes'"}},
+      {"ind_rd_buffer_size", {"'staging_bytes'", "'staging_bytes'", "'staging_bytes'"}},
+      {"romio_ds_read", {"'staging_bytes'", "'staging_bytes'", "'staging_bytes'"}},
+      {"direct_write", {"'io'", "'io'", "'io'"}},
+      {"direct_read", {"'io'", "'io'", "'io'"}},
+      {"direct_io", {"'io'", "'io'", "'io'"}},
+      // the MPI standard, Lustre
+      {"striping_factor", {"'physical_files'", "'aggregators'", "'aggregators'"}},
+      {"stripe_count", {"'physical_files'", "'aggregators'", "'aggregators'"}},
+      {"striping_unit", {"'alignment_bytes'", "'transfer_bytes'", "'transfer_bytes'"}},
+      {"stripe_size", {"'alignment_bytes'", "'transfer_bytes'", "'transfer_bytes'"}},
+      // HDF5
+      {"alignment", {"'alignment_bytes'", "'alignment_bytes'", "'alignment_bytes'"}},
+      {"deflate", {"'compression'", "'compression'", "'compression'"}},
+      {"gzip", {"'compression'", "'compression'", "'compression'"}},
+      {"fletcher32", {"'checksum'", "'checksum'", "'checksum'"}},
+      {"sieve_buf_size", {"'staging_bytes'", "'staging_bytes'", "'staging_bytes'"}},
+      // a size where ours are bytes
+      {"buffer_size", {"'buffer_bytes'", nullptr, nullptr}},
+      {"staging_size", {nullptr, "'staging_bytes'", "'staging_bytes'"}},
+      {"block_size", {nullptr, nullptr, "'block_bytes'"}},
+      {"Chunk_Bytes", {chunk, nullptr, nullptr}},
+  };
+  for (const Known& one : known) {
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+      if (one.proposed[kind] == nullptr) continue;
+      const std::string text = said(kKinds[kind], one.name);
+      EXPECT_NE(text.find(std::string("did you mean ") + one.proposed[kind]), std::string::npos)
+          << kKinds[kind].scope << ": " << text;
+    }
+  }
+  EXPECT_NE(said(kKinds[0], "cb_nodes").find("'aggregators', a hint of shared files (tw_file_open)?"),
+            std::string::npos)
+      << tw_last_error();
+}
+
+TEST_F(Hints, OfAVpfileAreProposedFromBothOfItsTables) {
+  EXPECT_NE(said(kKinds[2], "queue_dept").find("did you mean 'queue_depth'?"), std::string::npos) << tw_last_error();
+  EXPECT_NE(said(kKinds[2], "block_byte").find("did you mean 'block_bytes'?"), std::string::npos) << tw_last_error();
+}
+
+TEST_F(Hints, ThatAreLikeNothingGetNoProposal) {
+  for (const Kind& kind : kKinds) {
+    const std::string text = said(kind, "colour");
+    EXPECT_NE(text.find("unknown hint 'colour'; `thalweg hints` lists all"), std::string::npos) << text;
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
