@@ -186,6 +186,7 @@ tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
 tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) {
   return guarded([&]() -> Status {
     if (threads == nullptr) return leave_hybrid(ranks, null_argument("tw_group_hybrid", "threads"));
+    threads->impl->set_call(Call::tw_group_hybrid);
     return run(hybrid(*threads->impl, ranks, group));
   });
 }
@@ -201,7 +202,9 @@ tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group
 tw_status tw_group_duplicate(tw_group* group, tw_group** copy) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_duplicate", "group");
+    group->impl->set_call(Call::tw_group_duplicate);
     auto made = run(group->impl->duplicate());
+    if (!made.has_value()) return made.error();
     const Status argument = copy != nullptr ? Status{} : null_argument("tw_group_duplicate", "copy");
     const Status agreed = run(agree(*group->impl, argument));
     return agreed.ok() ? give(std::move(made), copy) : agreed;
@@ -217,6 +220,7 @@ const char* tw_group_kind(const tw_group* group) { return group != nullptr ? gro
 tw_status tw_group_barrier(tw_group* group) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_barrier", "group");
+    group->impl->set_call(Call::tw_group_barrier);
     return run(group->impl->barrier());
   });
 }
@@ -224,6 +228,7 @@ tw_status tw_group_barrier(tw_group* group) {
 tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_broadcast", "group");
+    group->impl->set_call(Call::tw_group_broadcast);
     const bool missing = data == nullptr && nbytes > 0;
     TW_RETURN_IF_ERROR(run(agree(*group->impl, missing ? null_argument("tw_group_broadcast", "data") : Status{})));
     return run(broadcast_into(*group->impl, {static_cast<std::byte*>(data), nbytes}, root));
@@ -233,6 +238,7 @@ tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t
 tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_allreduce", "group");
+    group->impl->set_call(Call::tw_group_allreduce);
     const bool missing = values == nullptr && n > 0;
     TW_RETURN_IF_ERROR(run(agree(*group->impl, missing ? null_argument("tw_group_allreduce", "values") : Status{})));
     return run(allreduce_into(*group->impl, {values, n}, how));
@@ -242,6 +248,7 @@ tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_redu
 tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_agree", "group");
+    group->impl->set_call(Call::tw_group_agree);
     return run(agree(*group->impl, given_status(mine, os_errno, message)));
   });
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "group/vote.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -55,13 +57,7 @@ std::int64_t severity(Code code) {
   return 160;
 }
 
-// Severity above rank, the lower rank being the larger number: one maximum finds the task that speaks for all.
-constexpr std::int64_t kRanks = std::int64_t{1} << 40;
-
-std::int64_t to_vote(const Status& mine, TaskRank rank) {
-  return mine.ok() ? 0 : severity(mine.code()) * kRanks + (kRanks - 1 - rank);
-}
-TaskRank rank_of(std::int64_t vote) { return kRanks - 1 - vote % kRanks; }
+std::int64_t to_vote(const Status& mine, TaskRank rank) { return mine.ok() ? 0 : vote_of(severity(mine.code()), rank); }
 
 // code, errno, text. In memory of one program run only, so in the byte order of the machine.
 Bytes to_bytes(const Status& status, std::string_view text) {
@@ -120,7 +116,7 @@ Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value) {
   agreed.largest = worst.value()[1];
   if (worst.value()[0] == 0) co_return agreed;
   // Only now is there anything to say: the good case costs one small reduction.
-  const TaskRank speaker = rank_of(worst.value()[0]);
+  const TaskRank speaker = rank_of_vote(worst.value()[0]);
   Bytes said;
   if (group.rank() == speaker) said = to_bytes(mine);
   auto heard = co_await group.broadcast(said, speaker);

@@ -99,12 +99,14 @@ Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
 }
 
 Op<Status> CallbackGroup::barrier() {
+  if (!ended().ok()) co_return ended();
   const int code = calls().barrier(calls().user);
   if (code != 0) co_return failed("barrier", code);
   co_return Status{};
 }
 
 Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   auto length = static_cast<std::int64_t>(data.size());
   if (Status broken = send_number(&length, root); !broken.ok()) co_return broken;
@@ -130,6 +132,7 @@ bool lay_out(const FrameVector<std::int64_t>& lengths, Gathered& all) {
 }
 
 Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   FrameVector<std::int64_t> numbers;
   if (Status broken = gather_numbers(static_cast<std::int64_t>(data.size()), &numbers, root); !broken.ok()) {
@@ -150,6 +153,7 @@ Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
 }
 
 Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   FrameVector<std::int64_t> numbers;
   if (is(root)) {
@@ -172,6 +176,7 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
 }
 
 Op<Result<std::unique_ptr<Group>>> CallbackGroup::duplicate() {
+  if (!ended().ok()) co_return ended();
   if (calls().duplicate == nullptr) co_return std::unique_ptr<Group>(std::make_unique<CallbackGroup>(user_, place_));
   GroupCallbacks copy = calls();
   const int code = calls().duplicate(calls().user, &copy.user);

@@ -4,6 +4,8 @@
 // has no failure of its own by bad luck: what can fail (memory, a broken transport) comes back as a Status that
 // is the same on every task. A group does not know I/O.
 //
+// Tasks that make different calls at once: where that can be told, all of them fail, and the group ends (end()).
+//
 // Kinds: self, team (threads of one process), mpi, hybrid (all threads of all ranks), callbacks, sim.
 #pragma once
 
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "group/call.hpp"
 #include "group/op.hpp"
 
 namespace thalweg {
@@ -63,6 +66,12 @@ struct Place {
   TaskRank node_leader = 0;  // lowest rank on this task's node
 };
 
+// Of a group that serves another one: the collective of that one, and its rank of task 0 of this one.
+struct Within {
+  Primitive primitive = Primitive::none;
+  TaskRank first_rank = 0;
+};
+
 class Group {
  public:
   virtual ~Group() = default;
@@ -97,6 +106,21 @@ class Group {
   // not mix with those on the original. Collective.
   virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
 
+  // Independent: the call of the library for which this task uses the group from now on.
+  void set_call(Call call, Within within = {}) noexcept {
+    call_ = call;
+    within_ = within;
+  }
+  Call call() const noexcept { return call_; }
+  Within within() const noexcept { return within_; }
+
+  // Independent: from now on every collective of this handle fails at once with `why` and waits for nobody. Of several
+  // reasons the first one stays. Done by the tasks themselves when they find out that they make different calls.
+  virtual void end(Status why) noexcept {
+    if (ended_.ok()) ended_ = std::move(why);
+  }
+  const Status& ended() const noexcept { return ended_; }
+
   // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
   // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Tasks may keep
   // different things: where it saves a collective they have to agree first.
@@ -107,6 +131,9 @@ class Group {
   std::shared_ptr<void> kept(const void* key) const noexcept { return key == key_ ? found_ : nullptr; }
 
  private:
+  Call call_ = Call::none;
+  Within within_;
+  Status ended_;  // OK: it goes on
   const void* key_ = nullptr;
   std::shared_ptr<void> found_;
 };

@@ -9,7 +9,6 @@
 // agree before they send; where the tasks' shares need much memory, all tasks agree afterwards, and all of them know
 // whether that is so.
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -68,14 +67,24 @@ class HybridGroup final : public Group, public Relaying {
  private:
   bool leads() const { return ranks_ != nullptr; }
   // At the start of every collective: the leader waits for its threads first, and they may wait for its requests.
-  void enter() const {
-    if (leads()) is_a_caller();
+  // Threads are told apart by the collective here, not by the call: different calls that begin alike are seen by what
+  // they fold, in all processes.
+  void enter(Primitive primitive) const {
+    threads_->set_call(call(), {primitive, first_rank()});
+    if (!leads()) return;
+    ranks_->set_call(call(), {primitive, 0});
+    is_a_caller();
+  }
+  // The first step failed: threads of this process make different calls. They leave, all of them.
+  Status end_here(Status why) {
+    if (!threads_->ended().ok()) end(threads_->ended());
+    return why;
   }
   TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
   // First step: what each thread of this process shows; for the leader, and all threads stay until the third step.
   template <class T>
-  Op<Shown<T>> show(const T* mine);
+  Op<Result<Shown<T>>> show(Primitive primitive, const T* mine);
   // Third step: the leader's object for all threads of this process.
   template <class T>
   Op<std::shared_ptr<T>> share(std::shared_ptr<T> of_leader);
@@ -94,12 +103,14 @@ class HybridGroup final : public Group, public Relaying {
 };
 
 // Each thread has its place. Nobody comes to it again before the leader has read it: that comes before the third step.
+// It fails where threads of this process make different calls, on all of them.
 template <class T>
-Op<Shown<T>> HybridGroup::show(const T* mine) {
-  enter();
+Op<Result<Shown<T>>> HybridGroup::show(Primitive primitive, const T* mine) {
+  if (!ended().ok()) co_return ended();
+  enter(primitive);
   process_->shown[static_cast<std::size_t>(threads_->rank())] = mine;
-  const Status all_have = co_await threads_->barrier();  // of threads: does not fail
-  assert(all_have.ok());
+  const Status all_have = co_await threads_->barrier();
+  if (!all_have.ok()) co_return end_here(all_have);
   co_return Shown<T>(*process_);
 }
 
@@ -127,8 +138,10 @@ Op<Status> HybridGroup::all_agree(bool had_memory, bool needs_much, const char* 
 }
 
 Op<Status> HybridGroup::barrier() {
-  enter();
+  if (!ended().ok()) co_return ended();
+  enter(Primitive::barrier);
   const Status here = co_await threads_->barrier();
+  if (!here.ok()) co_return end_here(here);
   auto status = make_shared_frame(here);
   if (leads()) *status = co_await ranks_->barrier();
   status = co_await share(std::move(status));
@@ -138,7 +151,9 @@ Op<Status> HybridGroup::barrier() {
 Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const auto shown = co_await show(&data);
+  const auto met = co_await show(Primitive::broadcast, &data);
+  if (!met.has_value()) co_return met.error();
+  const auto& shown = met.value();
   auto received = make_shared_frame<Result<Bytes>>(Bytes{});
   if (leads()) {
     ByteView sent;
@@ -157,7 +172,9 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
 Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t to = layout_->process_of(root);
-  const auto shown = co_await show(&data);
+  const auto met = co_await show(Primitive::gather, &data);
+  if (!met.has_value()) co_return met.error();
+  const auto& shown = met.value();
   auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
   if (leads()) {
     Gathered joined;
@@ -189,7 +206,9 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
   Gathered joined;
   const bool room = try_reserve(mine.begin, begins) && try_reserve(mine.data, small) &&
                     (!leads() || try_reserve(joined.begin, begins));
-  const auto shown = co_await show(room ? &data : nullptr);
+  const auto met = co_await show(Primitive::allgather, room ? &data : nullptr);
+  if (!met.has_value()) co_return met.error();
+  const auto& shown = met.value();
   auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
   if (leads()) {
     const auto packed = pack_parts(shown);
@@ -217,7 +236,9 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
 Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   const std::int64_t from = layout_->process_of(root);
-  const auto shown = co_await show(&parts);
+  const auto met = co_await show(Primitive::scatter, &parts);
+  if (!met.has_value()) co_return met.error();
+  const auto& shown = met.value();
   auto received = make_shared_frame<Result<Bytes>>(Bytes{});
   if (leads()) {
     Result<Gathered> packed = Gathered{};
@@ -240,13 +261,15 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
 }
 
 Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
-  enter();
+  if (!ended().ok()) co_return ended();
+  enter(Primitive::allreduce);
   const bool large = mine.size() > kFewNumbers;
   std::vector<std::int64_t> sent;  // of the leader
   bool room = true;
   if (leads() && large) room = try_resize(sent, mine.size());
   if (leads() && !large) sent.resize(mine.size());
   auto here = co_await threads_->allreduce(std::move(mine), how);
+  if (!threads_->ended().ok()) co_return end_here(here.error());
   auto result = make_shared_frame<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
     Status status;
@@ -272,15 +295,16 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
     Status status;
     Folding::Record all, before;
   };
-  enter();
+  if (!ended().ok()) co_return ended();
+  enter(Primitive::fold);
   const Status here = co_await threads_->fold(mine, before, how);
+  if (!here.ok()) co_return end_here(here);
   auto between = make_shared_frame(Between{});
   if (leads()) {
     std::memcpy(&between->all, mine, how.bytes);
     between->status = co_await ranks_->fold(&between->all, &between->before, how);
   }
   between = co_await share(std::move(between));
-  if (!here.ok()) co_return here;
   if (!between->status.ok()) co_return between->status;
   std::memcpy(mine, &between->all, how.bytes);
   if (layout_->mine == 0) co_return Status{};
@@ -341,7 +365,9 @@ Result<std::vector<Message>> HybridGroup::mine_of(const std::vector<Message>& ca
 }
 
 Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outgoing) {
-  const auto shown = co_await show(&outgoing);
+  const auto met = co_await show(Primitive::exchange, &outgoing);
+  if (!met.has_value()) co_return met.error();
+  const auto& shown = met.value();
   auto received = make_shared_frame<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
     auto carried = by_process(shown);
@@ -362,16 +388,22 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
 
 Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
   using Object = Result<std::shared_ptr<void>>;
+  if (!ended().ok()) co_return ended();
+  enter(Primitive::share_in_process);
   auto object = make_shared_frame<Object>(std::shared_ptr<void>{});
   // Several "processes" of `ranks_` may be one address space (a team of teams): it knows.
   if (leads()) *object = co_await ranks_->share_in_process(std::move(make));
-  object = co_await share(std::move(object));
-  co_return Object(*object);
+  std::function<std::shared_ptr<void>()> of_leader = [&object] { return std::shared_ptr<void>(object); };
+  auto shared = co_await threads_->share_in_process(std::move(of_leader));
+  if (!shared.has_value()) co_return end_here(shared.error());
+  co_return Object(*std::static_pointer_cast<Object>(std::move(shared).value()));
 }
 
 Op<Result<std::unique_ptr<Group>>> HybridGroup::duplicate() {
-  enter();
+  if (!ended().ok()) co_return ended();
+  enter(Primitive::duplicate);
   auto threads = co_await threads_->duplicate();
+  if (!threads_->ended().ok()) co_return end_here(threads.error());
   std::unique_ptr<Group> ranks;
   auto copy = make_shared_frame<Result<std::shared_ptr<HybridProcess>>>(std::shared_ptr<HybridProcess>{});
   if (leads()) {
@@ -403,6 +435,7 @@ Op<Result<std::unique_ptr<Group>>> make_hybrid_group(std::unique_ptr<Group> thre
   }
   std::function<std::shared_ptr<void>()> of_leader = [&made] { return std::shared_ptr<void>(made); };
   auto shared = co_await threads->share_in_process(std::move(of_leader));
+  if (!shared.has_value()) co_return shared.error();
   made = std::static_pointer_cast<Made>(std::move(shared).value());
   if (!made->has_value()) co_return made->error();
   co_return std::unique_ptr<Group>(std::make_unique<HybridGroup>(std::move(threads), std::move(ranks), made->value()));

@@ -160,6 +160,7 @@ Status check_mpi_runs() {
 
 // One rank alone makes no call of MPI, and asks it nothing.
 Status MpiCollectives::check_group() const {
+  if (!ended().ok()) return ended();
   if (!is_alone()) return check_mpi_runs();
   is_a_caller();
   return mpi_ended() ? or_out_of_memory(mpi_is_gone) : Status{};

@@ -58,11 +58,13 @@ Place SimGroup::place() const noexcept {
 }
 
 Op<Status> SimGroup::barrier() {
+  if (!ended().ok()) co_return ended();
   SimArrival meeting{*channel_, rank_, SimCall::barrier};
   co_return (co_await meeting).status;
 }
 
 Op<Result<Bytes>> SimGroup::broadcast(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   SimArrival meeting{*channel_, rank_, SimCall::broadcast, root, &data};
   const SimOutcome& outcome = co_await meeting;
@@ -71,6 +73,7 @@ Op<Result<Bytes>> SimGroup::broadcast(ByteView data, TaskRank root) {
 }
 
 Op<Result<Gathered>> SimGroup::gather(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   SimArrival meeting{*channel_, rank_, SimCall::gather, root, &data};
   SimOutcome& outcome = co_await meeting;
@@ -80,6 +83,7 @@ Op<Result<Gathered>> SimGroup::gather(ByteView data, TaskRank root) {
 }
 
 Op<Result<Bytes>> SimGroup::scatter(const Gathered& parts, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   SimArrival meeting{*channel_, rank_, SimCall::scatter, root, const_cast<Gathered*>(&parts)};
   const SimOutcome& outcome = co_await meeting;
@@ -89,6 +93,7 @@ Op<Result<Bytes>> SimGroup::scatter(const Gathered& parts, TaskRank root) {
 }
 
 Op<Result<Gathered>> SimGroup::allgather(ByteView data) {
+  if (!ended().ok()) co_return ended();
   SimArrival meeting{*channel_, rank_, SimCall::allgather, 0, &data};
   const SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;
@@ -96,6 +101,7 @@ Op<Result<Gathered>> SimGroup::allgather(ByteView data) {
 }
 
 Op<Result<std::vector<std::int64_t>>> SimGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
+  if (!ended().ok()) co_return ended();
   SimArrival meeting{*channel_, rank_, SimCall::allreduce, 0, &mine, how};
   const SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;
@@ -104,12 +110,14 @@ Op<Result<std::vector<std::int64_t>>> SimGroup::allreduce(std::vector<std::int64
 }
 
 Op<Status> SimGroup::fold(void* mine, void* before, Folding how) {
+  if (!ended().ok()) co_return ended();
   SimFold both{mine, before, how};
   SimArrival meeting{*channel_, rank_, SimCall::fold, 0, &both};
   co_return (co_await meeting).status;
 }
 
 Op<Result<std::vector<Message>>> SimGroup::exchange(std::vector<Message> outgoing) {
+  if (!ended().ok()) co_return ended();
   SimArrival meeting{*channel_, rank_, SimCall::exchange, 0, &outgoing};
   SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;
@@ -119,6 +127,7 @@ Op<Result<std::vector<Message>>> SimGroup::exchange(std::vector<Message> outgoin
 }
 
 Op<Result<std::shared_ptr<void>>> SimGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
+  if (!ended().ok()) co_return ended();
   SimArrival meeting{*channel_, rank_, SimCall::share, 0, &make};
   const SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;
@@ -126,6 +135,7 @@ Op<Result<std::shared_ptr<void>>> SimGroup::share_in_process(std::function<std::
 }
 
 Op<Result<std::unique_ptr<Group>>> SimGroup::duplicate() {
+  if (!ended().ok()) co_return ended();
   SimArrival meeting{*channel_, rank_, SimCall::duplicate};
   const SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;

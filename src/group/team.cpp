@@ -29,34 +29,45 @@ Team::Team(std::int64_t tasks)
 
 bool Team::take_rank(TaskRank rank) { return !taken_[static_cast<std::size_t>(rank)].exchange(true); }
 
-void Team::show(Epoch epoch, TaskRank rank, ByteView data) {
+void Team::show(Epoch epoch, TaskRank rank, Mark mark, ByteView data) {
   Slot& mine = slot(epoch, rank);
-  mine.bytes = data.size();
   if (data.size() <= kInlineBytes) {
     if (!data.empty()) std::memcpy(mine.inline_data.data(), data.data(), data.size());
-    mine.data = mine.inline_data.data();
-    return;
+    return mine.show(mine.inline_data.data(), data.size(), mark);
   }
-  mine.data = data.data();
+  mine.show(data.data(), data.size(), mark);
   flags_[epoch & 1].borrowed.store(true, std::memory_order_relaxed);
 }
 
-void Team::show_address(Epoch epoch, TaskRank rank, const void* address) {
-  Slot& mine = slot(epoch, rank);
-  mine.data = address;
-  mine.bytes = 0;
+void Team::show_address(Epoch epoch, TaskRank rank, Mark mark, const void* address) {
+  slot(epoch, rank).show(address, 0, mark);
   flags_[epoch & 1].borrowed.store(true, std::memory_order_relaxed);
 }
 
-void Team::arrive(Epoch epoch) {
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) != size_ - 1) return;
+// Each step can be undone, so that different keys have different fingerprints; and they are as if drawn by lot, so that
+// those of several calls hardly ever add up to a multiple of another one.
+std::uint64_t Team::fingerprint(Mark mark) {
+  constexpr std::uint32_t kMask = (1U << kPrintBits) - 1;
+  std::uint32_t print = (mark.key() + 1) * 0x9E3779U & kMask;
+  print ^= print >> 11;
+  print = print * 0xC2B2AFU & kMask;
+  return print ^ print >> 13;
+}
+
+void Team::arrive(Epoch epoch, Mark mark) {
+  const std::uint64_t print = fingerprint(mark);
+  const std::uint64_t one = print << kCountBits | 1;
+  const std::uint64_t all = arrived_.fetch_add(one, std::memory_order_acq_rel) + one;
+  const auto size = static_cast<std::uint64_t>(size_);
+  if ((all & ((1U << kCountBits) - 1)) != size) return;
   // Last: everybody has left epoch-1, whose flags become those of epoch+1. Nobody arrives there before the store of
   // epoch_ below, so plain order is enough for the two resets.
   arrived_.store(0, std::memory_order_relaxed);
   Flags& next = flags_[(epoch + 1) & 1];
   next.borrowed.store(false, std::memory_order_relaxed);
   next.failed.store(false, std::memory_order_relaxed);
-  epoch_.store(epoch + 1, std::memory_order_seq_cst);
+  const std::uint32_t verdict = all >> kCountBits == print * size ? 0 : kOutOfStep;
+  epoch_.store(after(epoch) | verdict, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) > 0) futex_wake_all(epoch_);
 }
 
@@ -84,15 +95,15 @@ bool Team::spin(Epoch epoch, Patience& patience) const {
 
 void Team::sleep(Epoch epoch) {
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  if (epoch_.load(std::memory_order_seq_cst) == epoch) futex_wait(epoch_, epoch, std::chrono::milliseconds(1));
+  const std::uint32_t now = epoch_.load(std::memory_order_seq_cst);
+  if ((now & kEpochs) == epoch) futex_wait(epoch_, now, std::chrono::milliseconds(1));
   sleepers_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 Result<std::shared_ptr<Team>> make_team(std::int64_t tasks) {
-  constexpr std::int64_t kMostTasks = 1'000'000;
-  if (tasks < 1 || tasks > kMostTasks) {
+  if (tasks < 1 || tasks > Team::kMostTasks) {
     return Status::error(Code::invalid_argument, "cannot make a team of " + std::to_string(tasks) +
-                                                     " tasks; allowed are 1 to " + std::to_string(kMostTasks));
+                                                     " tasks; allowed are 1 to " + std::to_string(Team::kMostTasks));
   }
   try {
     return std::make_shared<Team>(tasks);

@@ -5,6 +5,10 @@
 // filled again in epoch e+2, and that needs everybody's arrival at e+1, which comes after the reading of e. So
 // small data, copied into the slot, need one epoch. Larger data stay with their owner, who is kept there by a
 // second epoch until all have read.
+//
+// Whether all tasks make the same call costs nothing to see: what is added to the counter of those that have arrived
+// has a fingerprint of the call in its upper bits, and the last one to arrive compares the sum with its own. Of two
+// different calls the sum is never right; of more than two it is wrong but for one mixture in millions.
 #pragma once
 
 #include <algorithm>
@@ -60,15 +64,42 @@ class Patience {
 
 class Team {
  public:
-  using Epoch = std::uint32_t;  // counts modulo 2^32; only equality with the next one is ever asked
+  using Epoch = std::uint32_t;  // counts modulo 2^31; only equality with the next one is ever asked
   static constexpr std::size_t kInlineBytes = 112;
+  static constexpr std::int64_t kMostTasks = 1'000'000;
 
-  // Two cache lines of its own: neighbours do not share, and the adjacent-line prefetcher does no harm.
+  // The call that a task makes, and the collective of the team that serves it.
+  struct Mark {
+    Call call = Call::none;
+    Primitive within = Primitive::none;  // of a hybrid group: its collective, which is compared in place of the call
+    Primitive primitive = Primitive::none;
+    constexpr std::uint32_t key() const {  // equal: the same call
+      const bool inner = within != Primitive::none;
+      const auto outer = inner ? 256U + static_cast<unsigned>(within) : static_cast<unsigned>(class_of(call));
+      return outer << 4 | static_cast<unsigned>(primitive);
+    }
+    constexpr std::uint64_t bits() const {  // 16
+      return static_cast<unsigned>(call) << 8 | static_cast<unsigned>(within) << 4 | static_cast<unsigned>(primitive);
+    }
+    static constexpr Mark of(std::uint64_t bits) {
+      return {static_cast<Call>(bits >> 8), static_cast<Primitive>(bits >> 4 & 15), static_cast<Primitive>(bits & 15)};
+    }
+    const char* name() const { return name_of(within != Primitive::none ? within : primitive); }
+  };
+
+  // Two cache lines of its own: neighbours do not share, and the adjacent-line prefetcher does no harm. It is written
+  // without being read, since the line is with those who read it last.
   struct alignas(128) Slot {
     std::array<std::byte, kInlineBytes> inline_data;
-    const void* data;  // inline_data, or the owner's memory
-    std::uint64_t bytes;
-    ByteView view() const { return {static_cast<const std::byte*>(data), bytes}; }
+    const void* data;              // inline_data, or the owner's memory
+    std::uint64_t mark_and_bytes;  // 16 and 48 bits, as addresses have
+    Mark mark() const { return Mark::of(mark_and_bytes >> kBytesBits); }
+    std::uint64_t bytes() const { return mark_and_bytes & ((std::uint64_t{1} << kBytesBits) - 1); }
+    ByteView view() const { return {static_cast<const std::byte*>(data), bytes()}; }
+    void show(const void* where, std::uint64_t bytes, Mark mark) {
+      data = where;
+      mark_and_bytes = mark.bits() << kBytesBits | bytes;
+    }
   };
 
   explicit Team(std::int64_t tasks);
@@ -79,9 +110,9 @@ class Team {
   // The slot of `rank` in `epoch`. Written by its owner before it arrives, read by all after the epoch passed.
   Slot& slot(Epoch epoch, TaskRank rank) { return slots_[(epoch & 1) * static_cast<std::size_t>(size_) + rank]; }
   // Shows `data`: copied when small, else borrowed until the next epoch passes.
-  void show(Epoch epoch, TaskRank rank, ByteView data);
+  void show(Epoch epoch, TaskRank rank, Mark mark, ByteView data);
   // Shows the address of something, borrowed until the next epoch passes.
-  void show_address(Epoch epoch, TaskRank rank, const void* address);
+  void show_address(Epoch epoch, TaskRank rank, Mark mark, const void* address);
 
   // Whether anybody showed borrowed data in `epoch`; the same answer on all tasks once it passed.
   bool any_borrowed(Epoch epoch) const { return flags_[epoch & 1].borrowed.load(std::memory_order_relaxed); }
@@ -89,14 +120,26 @@ class Team {
   void mark_failed(Epoch epoch) { flags_[epoch & 1].failed.store(true, std::memory_order_relaxed); }
   bool any_failed(Epoch epoch) const { return flags_[epoch & 1].failed.load(std::memory_order_relaxed); }
 
-  void arrive(Epoch epoch);
-  bool passed(Epoch epoch) const { return epoch_.load(std::memory_order_acquire) != epoch; }
+  void arrive(Epoch epoch, Mark mark);
+  bool passed(Epoch epoch) const { return (epoch_.load(std::memory_order_acquire) & kEpochs) != epoch; }
+  static Epoch after(Epoch epoch) { return (epoch + 1) & kEpochs; }
+  // Whether all tasks made one call in the epoch that passed last; asked before this task arrives again, so that no
+  // further one can have passed.
+  bool in_step() const { return (epoch_.load(std::memory_order_relaxed) & kOutOfStep) == 0; }
   // Spins where there is a core for every task, then offers the core to others a few times; true when the epoch passed.
   bool spin(Epoch epoch, Patience& patience) const;
   // Sleeps until the epoch passes, for at most about a millisecond.
   void sleep(Epoch epoch);
 
  private:
+  static constexpr int kBytesBits = 48;
+  static constexpr std::uint32_t kEpochs = (1U << 31) - 1;
+  static constexpr std::uint32_t kOutOfStep = 1U << 31;
+  static constexpr int kCountBits = 20;
+  static constexpr int kPrintBits = 24;  // that many more bits are enough for their sum
+  static_assert(kMostTasks < 1 << kCountBits && kPrintBits + 2 * kCountBits <= 64);
+  static std::uint64_t fingerprint(Mark mark);
+
   bool spin_briefly(Epoch epoch) const;
   // Relaxed suffices for both: they are ordered by the barrier around them.
   struct Flags {
@@ -110,11 +153,13 @@ class Team {
   std::vector<std::atomic<bool>> taken_;  // ranks that have a group
   Flags flags_[2];                        // by parity; cleared for e+1 by the last to arrive at e
   // Release by every arriver, acquired by the last: it sees all slots, and passes that on with epoch_.
-  alignas(128) std::atomic<std::int64_t> arrived_{0};
+  // The lower 20 bits count, above them is the sum of their fingerprints.
+  alignas(128) std::atomic<std::uint64_t> arrived_{0};
   // Threads in or on the way into futex_wait. Sequentially consistent with epoch_: either the sleeper sees the new
   // epoch, or the last arriver sees the sleeper.
   std::atomic<std::int64_t> sleepers_{0};
-  // The current epoch. Whoever acquires the new value sees all slots of the old one.
+  // The current epoch; in the highest bit, whether the tasks made different calls in the last one. Whoever acquires the
+  // new value sees all slots of the old one.
   alignas(128) std::atomic<std::uint32_t> epoch_{0};
 };
 

@@ -3,6 +3,9 @@
 // Every function below is one pattern: show, arrive, wait, read; and where anybody's data is borrowed rather than
 // copied, arrive and wait once more, so that no owner leaves before all have read. That second epoch also carries
 // the flag "somebody failed", which makes a failure the same on all tasks.
+//
+// Tasks that make different calls all see it when the first epoch has passed (in_step()): they leave before anybody
+// looks at what another one shows, and the group ends.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -59,34 +62,62 @@ class TeamGroup final : public Group {
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
 
  private:
+  Team::Mark mark(Primitive primitive) const { return {call(), within().primitive, primitive}; }
+  void show(Primitive primitive, ByteView data) { team_->show(epoch_, rank_, mark(primitive), data); }
+  void show_address(Primitive primitive, const void* address) {
+    team_->show_address(epoch_, rank_, mark(primitive), address);
+  }
   // This task's part in the current epoch is shown.
-  Passed arrive() { return arrive(patience_); }
-  Passed arrive(Patience& patience) {
-    const Team::Epoch epoch = epoch_++;
-    team_->arrive(epoch);
-    return {*team_, epoch, patience};
+  Passed arrive(Primitive primitive) { return arrive(primitive, patience_); }
+  Passed arrive(Primitive primitive, Patience& patience) {
+    passed_ = epoch_;
+    epoch_ = Team::after(epoch_);
+    team_->arrive(passed_, mark(primitive));
+    return {*team_, passed_, patience};
   }
   // Reading is over; `good` is whether it worked here.
-  Passed arrive_after_reading(bool good) {
+  Passed arrive_after_reading(Primitive primitive, bool good) {
     if (!good) team_->mark_failed(epoch_);
-    return arrive();
+    return arrive(primitive);
   }
   // Of the epoch that passed last.
-  Team::Slot& shown(TaskRank rank) { return team_->slot(epoch_ - 1, rank); }
-  bool any_borrowed() const { return team_->any_borrowed(epoch_ - 1); }
-  bool any_failed() const { return team_->any_failed(epoch_ - 1); }
+  Team::Slot& shown(TaskRank rank) { return team_->slot(passed_, rank); }
+  bool any_borrowed() const { return team_->any_borrowed(passed_); }
+  bool any_failed() const { return team_->any_failed(passed_); }
+  bool in_step() const { return team_->in_step(); }
+  // Where they made different calls: what all say, after which the group has ended.
+  Status refuse();
 
+  Op<Result<std::shared_ptr<void>>> share(Primitive primitive, std::function<std::shared_ptr<void>()> make);
   bool has_room_for_small(Gathered& all) const;
   bool copy_all(Gathered& all);
   bool take_messages(std::vector<Message>& received);
 
   std::shared_ptr<Team> team_;
   const TaskRank rank_;
-  Team::Epoch epoch_ = 0;  // the next one of this task
+  Team::Epoch epoch_ = 0;   // the next one of this task
+  Team::Epoch passed_ = 0;  // the one before
   // What begins with an allgather waits there for tasks that compute, and in what follows for those that move bytes.
   Patience gather_patience_;
   Patience patience_;
 };
+
+Status TeamGroup::refuse() {
+  const TaskRank base = within().first_rank;
+  CallsOfAll calls;
+  for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, base + r});
+  if (calls.differ()) {
+    end(calls.later());
+    return calls.now();
+  }
+  // Without names of calls, or within one call: the collectives themselves differ.
+  const Team::Mark first = shown(0).mark();
+  TaskRank other = 1;
+  while (other + 1 < size() && shown(other).mark().key() == first.key()) ++other;
+  const TwoCalls two{base, base + other, first.name(), shown(other).mark().name()};
+  end(out_of_step(two, false));
+  return different_calls(two);
+}
 
 // Taken before the task arrives: where nothing is borrowed nobody waits to hear that a reader had no memory.
 bool TeamGroup::has_room_for_small(Gathered& all) const {
@@ -99,7 +130,7 @@ bool TeamGroup::copy_all(Gathered& all) {
   std::uint64_t total = 0;
   for (TaskRank r = 0; r < size(); ++r) {
     all.begin[static_cast<std::size_t>(r)] = total;
-    total += shown(r).bytes;
+    total += shown(r).bytes();
   }
   all.begin.back() = total;
   if (!try_resize(all.data, total)) return false;
@@ -111,75 +142,88 @@ bool TeamGroup::copy_all(Gathered& all) {
 }
 
 Op<Status> TeamGroup::barrier() {
-  co_await arrive();
+  if (!ended().ok()) co_return ended();
+  show(Primitive::barrier, {});
+  co_await arrive(Primitive::barrier);
+  if (!in_step()) co_return refuse();
   co_return Status{};
 }
 
 Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  team_->show(epoch_, rank_, rank_ == root ? data : ByteView{});
+  show(Primitive::broadcast, rank_ == root ? data : ByteView{});
   Bytes copy;
   if (!try_reserve(copy, Team::kInlineBytes)) team_->mark_failed(epoch_);
-  co_await arrive();
+  co_await arrive(Primitive::broadcast);
+  if (!in_step()) co_return refuse();
   if (any_failed()) co_return no_memory_for("broadcast");
   const bool good = try_assign(copy, shown(root).view());
   if (any_borrowed()) {
-    co_await arrive_after_reading(good);
+    co_await arrive_after_reading(Primitive::broadcast, good);
     if (any_failed()) co_return no_memory_for("broadcast");
   }
   co_return copy;
 }
 
 Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  team_->show(epoch_, rank_, data);
+  show(Primitive::gather, data);
   Gathered all;
   if (rank_ == root && !has_room_for_small(all)) team_->mark_failed(epoch_);
-  co_await arrive();
+  co_await arrive(Primitive::gather);
+  if (!in_step()) co_return refuse();
   if (any_failed()) co_return no_memory_for("gather");
   const bool good = rank_ != root || copy_all(all);
   if (any_borrowed()) {
-    co_await arrive_after_reading(good);
+    co_await arrive_after_reading(Primitive::gather, good);
     if (any_failed()) co_return no_memory_for("gather");
   }
   co_return all;
 }
 
 Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
-  team_->show(epoch_, rank_, data);
+  if (!ended().ok()) co_return ended();
+  show(Primitive::allgather, data);
   Gathered all;
   if (!has_room_for_small(all)) team_->mark_failed(epoch_);
-  co_await arrive(gather_patience_);
+  co_await arrive(Primitive::allgather, gather_patience_);
+  if (!in_step()) co_return refuse();
   if (any_failed()) co_return no_memory_for("allgather");
   const bool good = copy_all(all);
   if (any_borrowed()) {
-    co_await arrive_after_reading(good);
+    co_await arrive_after_reading(Primitive::allgather, good);
     if (any_failed()) co_return no_memory_for("allgather");
   }
   co_return all;
 }
 
 Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
+  if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   // Null stands for parts that are no good.
   const bool sends = rank_ == root && check_parts(parts, size()).ok();
-  team_->show_address(epoch_, rank_, sends ? &parts : nullptr);
-  co_await arrive();
+  show_address(Primitive::scatter, sends ? &parts : nullptr);
+  co_await arrive(Primitive::scatter);
+  if (!in_step()) co_return refuse();
   const auto* all = static_cast<const Gathered*>(shown(root).data);
   if (all == nullptr) co_return bad_arguments_in("scatter");
   Bytes mine;
   const bool good = try_assign(mine, all->part(static_cast<std::size_t>(rank_)));
-  co_await arrive_after_reading(good);
+  co_await arrive_after_reading(Primitive::scatter, good);
   if (any_failed()) co_return no_memory_for("scatter");
   co_return mine;
 }
 
 Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
-  team_->show(epoch_, rank_, std::as_bytes(std::span(mine)));
+  if (!ended().ok()) co_return ended();
+  show(Primitive::allreduce, std::as_bytes(std::span(mine)));
   // Everybody reduces everything: for a team that is cheaper than a second round through one task.
   std::vector<std::int64_t> result, other;
   if (!try_resize(result, mine.size()) || !try_resize(other, mine.size())) team_->mark_failed(epoch_);
-  co_await arrive();
+  co_await arrive(Primitive::allreduce);
+  if (!in_step()) co_return refuse();
   if (any_failed()) co_return no_memory_for("allreduce");
   bool same_length = true;
   for (TaskRank r = 0; r < size(); ++r) {
@@ -189,22 +233,24 @@ Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int6
     std::memcpy(r == 0 ? result.data() : other.data(), theirs.data(), theirs.size());
     if (r > 0) reduce_into(result, other, how);
   }
-  if (any_borrowed()) co_await arrive_after_reading(true);
+  if (any_borrowed()) co_await arrive_after_reading(Primitive::allreduce, true);
   // Where not all lengths are equal, every task finds one that differs from its own: the same answer on all.
   if (!same_length) co_return bad_arguments_in("allreduce");
   co_return result;
 }
 
 Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
-  team_->show(epoch_, rank_, ByteView(static_cast<const std::byte*>(mine), how.bytes));
-  co_await arrive();
+  if (!ended().ok()) co_return ended();
+  show(Primitive::fold, ByteView(static_cast<const std::byte*>(mine), how.bytes));
+  co_await arrive(Primitive::fold);
+  if (!in_step()) co_return refuse();
   Folding::Record so_far;
   std::memcpy(&so_far, shown(0).view().data(), how.bytes);
   for (TaskRank r = 1; r < size(); ++r) {
     if (r == rank_) std::memcpy(before, &so_far, how.bytes);
     how.join(&so_far, shown(r).view().data());
   }
-  if (any_borrowed()) co_await arrive_after_reading(true);
+  if (any_borrowed()) co_await arrive_after_reading(Primitive::fold, true);
   std::memcpy(mine, &so_far, how.bytes);
   co_return Status{};
 }
@@ -223,34 +269,44 @@ bool TeamGroup::take_messages(std::vector<Message>& received) try {
 }
 
 Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
+  if (!ended().ok()) co_return ended();
   // Null stands for messages to nobody.
-  team_->show_address(epoch_, rank_, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
-  co_await arrive();
+  show_address(Primitive::exchange, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
+  co_await arrive(Primitive::exchange);
+  if (!in_step()) co_return refuse();
   bool good = true;
   for (TaskRank r = 0; r < size(); ++r) good = good && shown(r).data != nullptr;
   std::vector<Message> received;
-  co_await arrive_after_reading(!good || take_messages(received));
+  co_await arrive_after_reading(Primitive::exchange, !good || take_messages(received));
   if (!good) co_return bad_arguments_in("exchange");
   if (any_failed()) co_return no_memory_for("exchange");
   co_return received;
 }
 
-Op<Result<std::shared_ptr<void>>> TeamGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
+Op<Result<std::shared_ptr<void>>> TeamGroup::share(Primitive primitive, std::function<std::shared_ptr<void>()> make) {
+  if (!ended().ok()) co_return ended();
   std::shared_ptr<void> object;
   if (rank_ == 0) object = make();
-  team_->show_address(epoch_, rank_, &object);
-  co_await arrive();
+  show_address(primitive, &object);
+  co_await arrive(primitive);
+  if (!in_step()) co_return refuse();
   // Only read by the others, so task 0 may copy, too.
   if (rank_ != 0) object = *static_cast<const std::shared_ptr<void>*>(shown(0).data);
-  co_await arrive();
+  co_await arrive(primitive);
   co_return object;
 }
 
+Op<Result<std::shared_ptr<void>>> TeamGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
+  return share(Primitive::share_in_process, std::move(make));
+}
+
 Op<Result<std::unique_ptr<Group>>> TeamGroup::duplicate() {
-  auto shared = co_await share_in_process([n = size()]() -> std::shared_ptr<void> {
+  std::function<std::shared_ptr<void>()> make = [n = size()]() -> std::shared_ptr<void> {
     auto team = make_team(n);
     return team.has_value() ? std::move(*team) : nullptr;
-  });
+  };
+  auto shared = co_await share(Primitive::duplicate, std::move(make));
+  if (!shared.has_value()) co_return shared.error();
   auto team = std::static_pointer_cast<Team>(std::move(shared).value());
   if (team == nullptr) co_return no_memory_for("duplicate");
   co_return make_team_group(std::move(team), rank_);

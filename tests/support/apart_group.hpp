@@ -29,6 +29,11 @@ class ApartGroup final : public Group {
     return place;
   }
 
+  void end(Status why) noexcept override {
+    inner_->end(why);
+    Group::end(std::move(why));
+  }
+
   Op<Status> barrier() override { return inner_->barrier(); }
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override { return inner_->broadcast(data, root); }
   Op<Result<Gathered>> gather(ByteView data, TaskRank root) override { return inner_->gather(data, root); }
@@ -42,6 +47,7 @@ class ApartGroup final : public Group {
     return inner_->exchange(std::move(outgoing));
   }
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override {
+    if (!ended().ok()) co_return ended();
     co_return make();
   }
   Op<Result<std::unique_ptr<Group>>> duplicate() override {

@@ -1,0 +1,101 @@
+// Call: the collective calls of the library, by which tasks are told apart that make different ones at once.
+//
+// The C API says which call a task makes (Group::set_call). A team compares the calls at each epoch; elsewhere they
+// travel in records that tasks fold anyway (CallsOfAll).
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "base/visibility.hpp"
+
+namespace thalweg {
+
+// Forms of one access stand together: tasks may mix them. Calls after which a task has no handle any more stand last.
+// clang-format off
+#define TW_COLLECTIVE_CALLS(call) \
+  call(tw_group_barrier) call(tw_group_broadcast) call(tw_group_allreduce) call(tw_group_agree) \
+  call(tw_group_duplicate) call(tw_group_hybrid) \
+  call(tw_multifile_open) call(tw_file_open) call(tw_vpfile_open) \
+  call(tw_access_all) \
+  call(tw_write_all) call(tw_read_all) call(tw_write_at_all) call(tw_read_at_all) \
+  call(tw_write_view_all) call(tw_read_view_all) call(tw_write_list_all) call(tw_read_list_all) \
+  call(tw_write_com_all) call(tw_read_com_all) call(tw_write_com_at_all) call(tw_read_com_at_all) \
+  call(tw_write_com_list_all) call(tw_read_com_list_all) \
+  call(tw_iaccess_all) \
+  call(tw_iwrite_all) call(tw_iread_all) call(tw_iwrite_at_all) call(tw_iread_at_all) \
+  call(tw_iwrite_view_all) call(tw_iread_view_all) call(tw_iwrite_list_all) call(tw_iread_list_all) \
+  call(tw_iwrite_com_all) call(tw_iread_com_all) call(tw_iwrite_com_at_all) call(tw_iread_com_at_all) \
+  call(tw_iwrite_com_list_all) call(tw_iread_com_list_all) \
+  call(tw_file_size) call(tw_file_truncate) call(tw_file_preallocate) call(tw_file_sync) \
+  call(tw_file_seek) call(tw_file_set_view) \
+  call(tw_vp_write_all) call(tw_vp_read_all) call(tw_vp_getc_all) call(tw_vp_putc_all) \
+  call(tw_vp_puts_all) call(tw_vp_printf_all) \
+  call(tw_vp_gets_all) call(tw_vp_scanf_all) call(tw_vp_flush_all) call(tw_vp_sync_all) \
+  call(tw_file_close) call(tw_vpfile_close) call(tw_multifile_close)
+// clang-format on
+
+enum class Call : std::uint8_t {
+  none,
+#define TW_CALL_NUMBER(name) name,
+  TW_COLLECTIVE_CALLS(TW_CALL_NUMBER)
+#undef TW_CALL_NUMBER
+};
+
+// The collectives of a group, of which every call is made.
+enum class Primitive : std::uint8_t {
+  none,
+  barrier,
+  broadcast,
+  gather,
+  scatter,
+  allgather,
+  allreduce,
+  fold,
+  exchange,
+  share_in_process,
+  duplicate
+};
+
+TW_SHARED const char* name_of(Call call);  // "" for none
+TW_SHARED const char* name_of(Primitive primitive);
+
+// Tasks that make calls of one class make the same call.
+constexpr Call class_of(Call call) {
+  if (call >= Call::tw_access_all && call <= Call::tw_read_com_list_all) return Call::tw_access_all;
+  if (call >= Call::tw_iaccess_all && call <= Call::tw_iread_com_list_all) return Call::tw_iaccess_all;
+  if (call >= Call::tw_vp_write_all && call <= Call::tw_vp_printf_all) return Call::tw_vp_write_all;
+  return call;
+}
+constexpr bool ends_handle(Call call) { return call >= Call::tw_file_close; }
+
+// Two tasks and what each of them is in.
+struct TwoCalls {
+  std::int64_t first, second;  // ranks
+  const char *of_first, *of_second;
+};
+// What every task says of different calls at once; and of every later call, which waits for nobody any more. `left`:
+// the second task has given its handle up. Where there is no memory for the words, that.
+TW_SHARED Status different_calls(const TwoCalls& calls);
+TW_SHARED Status out_of_step(const TwoCalls& calls, bool left);
+
+// The calls of some tasks; joined, those of all, as far as is needed to see whether they are one call.
+class CallsOfAll {
+ public:
+  CallsOfAll() = default;  // of no task
+  CallsOfAll(Call call, std::int64_t rank);
+  void join(const CallsOfAll& other);
+  bool differ() const;
+  // Both where they differ.
+  Status now() const;
+  Status later() const;
+
+ private:
+  TwoCalls two() const;
+  // Class and call above the complement of the rank: of equal calls the lowest rank is the larger number. The second
+  // one has the complement of the class.
+  std::int64_t highest_ = 0;
+  std::int64_t lowest_ = 0;
+};
+
+}  // namespace thalweg
