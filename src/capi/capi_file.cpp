@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "capi/calling.hpp"
 #include "capi/file_handle.hpp"
 #include "capi/guard.hpp"
 #include "capi/open_flags.hpp"
@@ -163,6 +164,48 @@ Access to_access(const char* function, const tw_access* given) {
   return access;
 }
 
+tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int64_t* moved) {
+  return guarded([&]() -> Status {
+    const auto [file, group] = by;
+    if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
+    Access mine = to_access("tw_access_all", access);
+    if (group == nullptr) {
+      file->last = run(calling(*file, call).access(std::move(mine)));
+      return answer(file->last, moved);
+    }
+    const std::shared_ptr<SharedFile> shared = file != nullptr ? file->impl->shared() : nullptr;
+    const IoContext io = blocking_io();
+    Group& tasks = calling(*group, call);
+    return answer(run(access_with(tasks, shared, for_others(file, std::move(mine)), io)), moved);
+  });
+}
+
+tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request) {
+  return guarded([&]() -> Status {
+    const auto [file, group] = by;
+    if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
+    Access mine = to_access("tw_iaccess_all", access);
+    // The others hear of it when they wait: the operation goes on without a request.
+    Status nowhere =
+        or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request"); });
+    std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
+    if (made == nullptr) nowhere = out_of_memory();
+    if (mine.status.ok()) mine.status = nowhere;
+    if (!mine.status.ok()) mine.extents = {};
+    if (made != nullptr) keep_only(mine, *made);
+    const Group& tasks = group != nullptr ? calling(*group, call) : calling(*file, call).group();
+    const std::shared_ptr<Request> operation =
+        group == nullptr ? file->impl->request(std::move(mine))
+                         : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
+                                        for_others(file, std::move(mine)));
+    start(operation, mode_for(tasks, to_mode(access)));
+    if (!nowhere.ok()) return nowhere;
+    made->impl = operation;
+    *request = made.release();
+    return {};
+  });
+}
+
 }  // namespace thalweg
 
 using namespace thalweg;
@@ -176,7 +219,8 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
     PlainOpen how = to_open_or_complain(path, flags, options, file);
     std::unique_ptr<tw_file> handle(new (std::nothrow) tw_file);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
-    auto opened = run(PlainFile::open(*group->impl, posix_backend(), std::move(how)));
+    Group& tasks = calling(*group, Call::tw_file_open);
+    auto opened = run(PlainFile::open(tasks, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();
     *file = handle.release();
@@ -188,14 +232,14 @@ tw_status tw_file_close(tw_file* file) {
   return guarded([&]() -> Status {
     if (file == nullptr) return {};
     const std::unique_ptr<tw_file> gone(file);
-    return run(gone->impl->close());
+    return run(calling(*gone, Call::tw_file_close).close());
   });
 }
 
 tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
   return guarded([&]() -> Status {
     if (file == nullptr) return null_argument("tw_file_size", "file");
-    const auto size = run(file->impl->size());
+    const auto size = run(calling(*file, Call::tw_file_size).size());
     if (!size.has_value()) return size.error();
     if (nbytes != nullptr) *nbytes = static_cast<int64_t>(size.value());
     return {};
@@ -207,7 +251,8 @@ tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
     if (file == nullptr) return null_argument("tw_file_truncate", "file");
     Status mine;
     if (nbytes < 0) mine = bad("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
-    return run(file->impl->truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
+    PlainFile& impl = calling(*file, Call::tw_file_truncate);
+    return run(impl.truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
   });
 }
 
@@ -219,21 +264,22 @@ tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes) {
       mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + ", nbytes " + std::to_string(nbytes) +
                                             "; neither may be negative");
     const auto from = static_cast<std::uint64_t>(offset);
-    return run(file->impl->preallocate(from, static_cast<std::uint64_t>(nbytes), std::move(mine)));
+    PlainFile& impl = calling(*file, Call::tw_file_preallocate);
+    return run(impl.preallocate(from, static_cast<std::uint64_t>(nbytes), std::move(mine)));
   });
 }
 
 tw_status tw_file_sync(tw_file* file) {
   return guarded([&]() -> Status {
     if (file == nullptr) return null_argument("tw_file_sync", "file");
-    return run(file->impl->sync());
+    return run(calling(*file, Call::tw_file_sync).sync());
   });
 }
 
 tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
   return guarded([&]() -> Status {
     if (file == nullptr) return null_argument("tw_file_seek", "file");
-    const auto now = run(file->impl->seek(offset, whence, {}));
+    const auto now = run(calling(*file, Call::tw_file_seek).seek(offset, whence, {}));
     if (!now.has_value()) return now.error();
     if (position != nullptr) *position = static_cast<int64_t>(now.value());
     return {};
@@ -248,7 +294,8 @@ tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* v
       mine = or_out_of_memory(
           [&] { return bad("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more"); });
     const View* seen = view != nullptr ? &view->impl : nullptr;
-    return run(file->impl->set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
+    PlainFile& impl = calling(*file, Call::tw_file_set_view);
+    return run(impl.set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
   });
 }
 
@@ -274,42 +321,11 @@ tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) 
 }
 
 tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved) {
-  return guarded([&]() -> Status {
-    if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
-    Access mine = to_access("tw_access_all", access);
-    if (group == nullptr) {
-      file->last = run(file->impl->access(std::move(mine)));
-      return answer(file->last, moved);
-    }
-    const std::shared_ptr<SharedFile> shared = file != nullptr ? file->impl->shared() : nullptr;
-    const IoContext io = blocking_io();
-    return answer(run(access_with(*group->impl, shared, for_others(file, std::move(mine)), io)), moved);
-  });
+  return access_by_all(Call::tw_access_all, {file, group}, access, moved);
 }
 
 tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
-  return guarded([&]() -> Status {
-    if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
-    Access mine = to_access("tw_iaccess_all", access);
-    // The others hear of it when they wait: the operation goes on without a request.
-    Status nowhere =
-        or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request"); });
-    std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
-    if (made == nullptr) nowhere = out_of_memory();
-    if (mine.status.ok()) mine.status = nowhere;
-    if (!mine.status.ok()) mine.extents = {};
-    if (made != nullptr) keep_only(mine, *made);
-    const std::shared_ptr<Request> operation =
-        group == nullptr ? file->impl->request(std::move(mine))
-                         : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
-                                        for_others(file, std::move(mine)));
-    const Group& tasks = group != nullptr ? *group->impl : file->impl->group();
-    start(operation, mode_for(tasks, to_mode(access)));
-    if (!nowhere.ok()) return nowhere;
-    made->impl = operation;
-    *request = made.release();
-    return {};
-  });
+  return start_by_all(Call::tw_iaccess_all, {file, group}, access, request);
 }
 
 tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) {

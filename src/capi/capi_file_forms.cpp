@@ -1,6 +1,9 @@
 // The short forms of file.h: each is tw_access_all() or tw_access_one(), or their nonblocking twin, with its arguments
 // put in place.
+#include "capi/file_handle.hpp"
 #include "thalweg/file.h"
+
+using thalweg::Call;
 
 namespace {
 
@@ -28,16 +31,16 @@ tw_access common(tw_access access) {
   return access;
 }
 
-tw_status by_all(tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
-  return tw_access_all(file, nullptr, &access, nread);
+tw_status by_all(Call call, tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
+  return access_by_all(call, {file, nullptr}, &access, nread);
 }
 
 tw_status by_one(tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
   return tw_access_one(file, &access, nread);
 }
 
-tw_status start_by_all(tw_file* file, const tw_access& access, tw_request** request) {
-  return tw_iaccess_all(file, nullptr, &access, request);
+tw_status begin_by_all(Call call, tw_file* file, const tw_access& access, tw_request** request) {
+  return start_by_all(call, {file, nullptr}, &access, request);
 }
 
 tw_status start_by_one(tw_file* file, const tw_access& access, tw_request** request) {
@@ -49,59 +52,59 @@ tw_status start_by_one(tw_file* file, const tw_access& access, tw_request** requ
 extern "C" {
 
 tw_status tw_write_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(file, in_order(TW_ACCESS_WRITE, one(data, nbytes)));
+  return by_all(Call::tw_write_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
 tw_status tw_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(file, in_order(TW_ACCESS_READ, one(data, nbytes)), nread);
+  return by_all(Call::tw_read_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
 tw_status tw_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  return by_all(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
+  return by_all(Call::tw_write_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
 tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  return by_all(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
+  return by_all(Call::tw_read_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
 tw_status tw_write_view_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
+  return by_all(Call::tw_write_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
 tw_status tw_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
+  return by_all(Call::tw_read_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
 tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_all(file, list(TW_ACCESS_WRITE, extents, n));
+  return by_all(Call::tw_write_list_all, file, list(TW_ACCESS_WRITE, extents, n));
 }
 
 tw_status tw_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_all(file, list(TW_ACCESS_READ, extents, n), nread);
+  return by_all(Call::tw_read_list_all, file, list(TW_ACCESS_READ, extents, n), nread);
 }
 
 tw_status tw_write_com_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))));
+  return by_all(Call::tw_write_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))));
 }
 
 tw_status tw_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), nread);
+  return by_all(Call::tw_read_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), nread);
 }
 
 tw_status tw_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  return by_all(file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))));
+  return by_all(Call::tw_write_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))));
 }
 
 tw_status tw_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  return by_all(file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), nread);
+  return by_all(Call::tw_read_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), nread);
 }
 
 tw_status tw_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_all(file, common(list(TW_ACCESS_WRITE, extents, n)));
+  return by_all(Call::tw_write_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)));
 }
 
 tw_status tw_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_all(file, common(list(TW_ACCESS_READ, extents, n)), nread);
+  return by_all(Call::tw_read_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), nread);
 }
 
 tw_status tw_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
@@ -129,59 +132,60 @@ tw_status tw_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64
 }
 
 tw_status tw_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return start_by_all(file, in_order(TW_ACCESS_WRITE, one(data, nbytes)), request);
+  return begin_by_all(Call::tw_iwrite_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
 tw_status tw_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return start_by_all(file, in_order(TW_ACCESS_READ, one(data, nbytes)), request);
+  return begin_by_all(Call::tw_iread_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return start_by_all(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
+  return begin_by_all(Call::tw_iwrite_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
 tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return start_by_all(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
+  return begin_by_all(Call::tw_iread_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return start_by_all(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
+  return begin_by_all(Call::tw_iwrite_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
 tw_status tw_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return start_by_all(file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
+  return begin_by_all(Call::tw_iread_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
 tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return start_by_all(file, list(TW_ACCESS_WRITE, extents, n), request);
+  return begin_by_all(Call::tw_iwrite_list_all, file, list(TW_ACCESS_WRITE, extents, n), request);
 }
 
 tw_status tw_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return start_by_all(file, list(TW_ACCESS_READ, extents, n), request);
+  return begin_by_all(Call::tw_iread_list_all, file, list(TW_ACCESS_READ, extents, n), request);
 }
 
 tw_status tw_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return start_by_all(file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))), request);
+  return begin_by_all(Call::tw_iwrite_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))), request);
 }
 
 tw_status tw_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return start_by_all(file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), request);
+  return begin_by_all(Call::tw_iread_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), request);
 }
 
 tw_status tw_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return start_by_all(file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))), request);
+  return begin_by_all(Call::tw_iwrite_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))),
+                      request);
 }
 
 tw_status tw_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return start_by_all(file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), request);
+  return begin_by_all(Call::tw_iread_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), request);
 }
 
 tw_status tw_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return start_by_all(file, common(list(TW_ACCESS_WRITE, extents, n)), request);
+  return begin_by_all(Call::tw_iwrite_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)), request);
 }
 
 tw_status tw_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return start_by_all(file, common(list(TW_ACCESS_READ, extents, n)), request);
+  return begin_by_all(Call::tw_iread_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), request);
 }
 
 tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {

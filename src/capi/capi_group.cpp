@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "group/agree.hpp"
@@ -186,8 +187,7 @@ tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
 tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) {
   return guarded([&]() -> Status {
     if (threads == nullptr) return leave_hybrid(ranks, null_argument("tw_group_hybrid", "threads"));
-    threads->impl->set_call(Call::tw_group_hybrid);
-    return run(hybrid(*threads->impl, ranks, group));
+    return run(hybrid(calling(*threads, Call::tw_group_hybrid), ranks, group));
   });
 }
 
@@ -202,8 +202,7 @@ tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group
 tw_status tw_group_duplicate(tw_group* group, tw_group** copy) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_duplicate", "group");
-    group->impl->set_call(Call::tw_group_duplicate);
-    auto made = run(group->impl->duplicate());
+    auto made = run(calling(*group, Call::tw_group_duplicate).duplicate());
     if (!made.has_value()) return made.error();
     const Status argument = copy != nullptr ? Status{} : null_argument("tw_group_duplicate", "copy");
     const Status agreed = run(agree(*group->impl, argument));
@@ -220,36 +219,34 @@ const char* tw_group_kind(const tw_group* group) { return group != nullptr ? gro
 tw_status tw_group_barrier(tw_group* group) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_barrier", "group");
-    group->impl->set_call(Call::tw_group_barrier);
-    return run(group->impl->barrier());
+    return run(calling(*group, Call::tw_group_barrier).barrier());
   });
 }
 
 tw_status tw_group_broadcast(tw_group* group, void* data, size_t nbytes, int64_t root) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_broadcast", "group");
-    group->impl->set_call(Call::tw_group_broadcast);
+    Group& tasks = calling(*group, Call::tw_group_broadcast);
     const bool missing = data == nullptr && nbytes > 0;
-    TW_RETURN_IF_ERROR(run(agree(*group->impl, missing ? null_argument("tw_group_broadcast", "data") : Status{})));
-    return run(broadcast_into(*group->impl, {static_cast<std::byte*>(data), nbytes}, root));
+    TW_RETURN_IF_ERROR(run(agree(tasks, missing ? null_argument("tw_group_broadcast", "data") : Status{})));
+    return run(broadcast_into(tasks, {static_cast<std::byte*>(data), nbytes}, root));
   });
 }
 
 tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_reduction how) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_allreduce", "group");
-    group->impl->set_call(Call::tw_group_allreduce);
+    Group& tasks = calling(*group, Call::tw_group_allreduce);
     const bool missing = values == nullptr && n > 0;
-    TW_RETURN_IF_ERROR(run(agree(*group->impl, missing ? null_argument("tw_group_allreduce", "values") : Status{})));
-    return run(allreduce_into(*group->impl, {values, n}, how));
+    TW_RETURN_IF_ERROR(run(agree(tasks, missing ? null_argument("tw_group_allreduce", "values") : Status{})));
+    return run(allreduce_into(tasks, {values, n}, how));
   });
 }
 
 tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_agree", "group");
-    group->impl->set_call(Call::tw_group_agree);
-    return run(agree(*group->impl, given_status(mine, os_errno, message)));
+    return run(agree(calling(*group, Call::tw_group_agree), given_status(mine, os_errno, message)));
   });
 }
 

@@ -21,6 +21,14 @@ struct tw_request {
 
 namespace thalweg {
 
+// tw_access_all() and tw_iaccess_all(), under the name of the call that the caller made.
+struct FileAndGroup {
+  tw_file* file;
+  tw_group* group;
+};
+tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, std::int64_t* moved);
+tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request);
+
 // The access as the engine has it; what is wrong with it is in its status. `given` may be null.
 Access to_access(const char* function, const tw_access* given);
 

@@ -1,7 +1,8 @@
 // The steps of a collective access, and who may leave where:
 //
 //   1. prepare   each task checks its arguments and orders its list; nobody has heard of anybody
-//   2. gather    each shows a summary and where its list lies. From here on all know the same
+//   2. gather    each shows a summary and where its list lies. From here on all know the same. Tasks that make another
+//                call at once are found here
 //   3. conclude  wrong arguments: all agree on whose failure to tell and leave. No bytes: all leave
 //   4. plan      computed by each from the same facts, so the same on all
 //   5. transfer  as the plan says; failures are kept
@@ -207,9 +208,11 @@ Op<Status> gather(Group& group, Part& part) {
   }
   part.shown.file = nullptr;  // addresses of other processes say nothing
   part.shown.list = nullptr;
-  part.facts = Facts(part.shown, group.rank());
+  const Call call = group.call() != Call::none ? group.call() : Call::tw_access_all;
+  part.facts = Facts(part.shown, group.rank(), call);
   Facts before;
   Status status = co_await group.fold(&part.facts, &before, Facts::folding());
+  if (status.ok() && part.facts.calls().differ()) status = end_out_of_step(group, part.facts.calls());
   part.ahead = before.bytes();
   co_return status;
 }

@@ -20,8 +20,9 @@ PatternPart from_zero(const ExtentSummary& summary) {
 
 }  // namespace
 
-Facts::Facts(const Shown& shown, TaskRank task)
-    : pattern_(shown.placement == Placement::in_order ? from_zero(shown.summary) : PatternPart(shown.summary)),
+Facts::Facts(const Shown& shown, TaskRank task, Call call)
+    : calls_(call, task),
+      pattern_(shown.placement == Placement::in_order ? from_zero(shown.summary) : PatternPart(shown.summary)),
       bytes_(shown.summary.bytes),
       list_(shown.list),
       file_(shown.file),
@@ -65,6 +66,7 @@ void Facts::join(const Facts& next) {
       who_differs_ = next.who_differs_;
     }
   }
+  calls_.join(next.calls_);
   any_wrong_ = any_wrong_ || next.any_wrong_;
   has_lists_ = has_lists_ || next.has_lists_;
   whole_blocks_ = whole_blocks_ && next.whole_blocks_;

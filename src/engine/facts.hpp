@@ -31,13 +31,16 @@ static_assert(sizeof(Shown) <= 112, "a team copies so much at a meeting, and nee
 class Facts {
  public:
   Facts() = default;  // of no task
-  Facts(const Shown& shown, TaskRank task);
+  Facts(const Shown& shown, TaskRank task, Call call = Call::none);
   void join(const Facts& next);
   static Folding folding();
 
+  // Those of all: where they differ nothing below means anything.
+  const CallsOfAll& calls() const { return calls_; }
   bool any_wrong() const { return any_wrong_; }
   // What all see to be wrong without anybody having said so: tasks that differ in what must be the same.
-  Status mismatch() const;
+  bool differ() const { return differs_ != Difference::none; }
+  Status mismatch() const;  // in words
   bool in_order() const { return in_order_; }
   bool common() const { return common_; }
   bool has_lists() const { return has_lists_; }  // some task has more than one extent
@@ -53,6 +56,7 @@ class Facts {
   enum class Difference : std::uint8_t { none, direction, common, order, file, arguments };
   Difference difference(const Facts& other) const;
 
+  CallsOfAll calls_;
   PatternPart pattern_;
   std::uint64_t bytes_ = 0;
   // Of the first of the tasks.

@@ -121,7 +121,13 @@ Op<Outcome> PlainFile::access(Access access) {
   return access_placed(*groups_.own, shared_, std::move(what), ticket, io);
 }
 
+// Where tasks have parted none of them starts anything: it fails on this task alone.
 std::shared_ptr<Request> PlainFile::request(Access access) {
+  if (const Status& ended = groups_.own->ended(); !ended.ok()) {
+    Access refused;
+    refused.status = ended;
+    return make_request(shared_, nullptr, PlacedAccess(std::move(refused)));
+  }
   const std::shared_ptr<Lane>& lane = lanes_[n_requests_ % kLanes];
   auto request = make_request(shared_, lane->group, view_.place(std::move(access)));
   request->take_turns(lane);

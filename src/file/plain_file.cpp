@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/facts.hpp"
 #include "group/agree.hpp"
 #include "group/callers.hpp"
 
@@ -46,9 +47,36 @@ struct Quiet {
 
 }  // namespace
 
+Op<Result<std::uint64_t>> PlainFile::enter(Entry mine) {
+  Group& group = *groups_.own;
+  Shown shown;
+  shown.code = static_cast<std::int16_t>(mine.mine.code());
+  shown.common = true;
+  shown.summary.begin = mine.first;
+  shown.summary.end = mine.second;
+  shown.position = mine.told;
+  Facts all(shown, group.rank(), mine.call);
+  Facts before;
+  Status status = co_await group.fold(&all, &before, Facts::folding());
+  if (!status.ok()) co_return status;
+  if (all.calls().differ()) co_return end_out_of_step(group, all.calls());
+  if (all.any_wrong()) co_return co_await agree(group, std::move(mine.mine));
+  if (all.differ())
+    co_return Status::error(Code::invalid_argument, std::string(mine.arguments) + " differ between tasks");
+  co_return all.position();
+}
+
+Op<Status> PlainFile::meet(Call call, Status mine) {
+  Entry entry{.call = call, .mine = std::move(mine)};
+  const auto entered = co_await enter(std::move(entry));
+  co_return entered.status();
+}
+
 // When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
+// Where they come in different calls nobody waits for anybody any more: what was opened goes with the last request.
 Op<Status> PlainFile::close() {
-  Status status = co_await groups_.own->barrier();
+  Status status = co_await meet(Call::tw_file_close, {});
+  if (!groups_.own->ended().ok()) co_return status;
   Quiet quiet{*groups_.own, *shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
   if (groups_.own->rank() == groups_.own->place().process_leader) {
@@ -60,53 +88,54 @@ Op<Status> PlainFile::close() {
   co_return status;
 }
 
-Op<Status> PlainFile::once(Status mine, bool changes, std::function<Status(StoredFile&)> action) {
-  if (mine.ok() && changes) mine = check_mode(*shared_, Direction::write);
-  Status status = co_await agree(*groups_.own, std::move(mine));
+Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
+  if (mine.mine.ok()) mine.mine = or_out_of_memory([&] { return check_mode(*shared_, Direction::write); });
+  const auto entered = co_await enter(std::move(mine));
+  Status status = entered.status();
   if (!status.ok()) co_return status;
   if (groups_.own->rank() == 0) status = action(*shared_->stored);
   co_return co_await agree(*groups_.own, std::move(status));
 }
 
 Op<Result<std::uint64_t>> PlainFile::size() {
-  std::uint64_t bytes = 0;
-  Status status;
+  Entry mine{.call = Call::tw_file_size};
   if (groups_.own->rank() == 0) {
     auto found = shared_->stored->size();
-    status = found.status();
-    if (found.has_value()) bytes = found.value();
+    mine.mine = found.status();
+    if (found.has_value()) mine.told = found.value();
   }
-  Agreement agreed = co_await agree_on_largest(*groups_.own, std::move(status), static_cast<std::int64_t>(bytes));
-  if (!agreed.status.ok()) co_return std::move(agreed.status);
-  co_return static_cast<std::uint64_t>(agreed.largest);
+  co_return co_await enter(std::move(mine));
 }
 
 Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
-  const auto number = static_cast<std::int64_t>(bytes);
-  Status same = co_await same_on_all(*groups_.own, number, 0, std::move(mine), "the sizes of a truncate");
   std::function<Status(StoredFile&)> action = [bytes](StoredFile& stored) { return stored.truncate(bytes); };
-  if (!same.ok()) co_return same;
-  co_return co_await once(std::move(same), true, std::move(action));
+  Entry entry{.call = Call::tw_file_truncate, .mine = std::move(mine), .first = bytes};
+  entry.arguments = "the sizes of a truncate";
+  co_return co_await once(std::move(entry), std::move(action));
 }
 
 Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine) {
-  const auto from = static_cast<std::int64_t>(offset);
-  const auto number = static_cast<std::int64_t>(bytes);
-  Status same = co_await same_on_all(*groups_.own, from, number, std::move(mine), "the ranges of a preallocate");
   std::function<Status(StoredFile&)> action = [=](StoredFile& stored) { return stored.preallocate(offset, bytes); };
-  if (!same.ok()) co_return same;
-  co_return co_await once(std::move(same), true, std::move(action));
+  Entry entry{.call = Call::tw_file_preallocate, .mine = std::move(mine), .first = offset, .second = bytes};
+  entry.arguments = "the ranges of a preallocate";
+  co_return co_await once(std::move(entry), std::move(action));
 }
 
 Op<Status> PlainFile::sync() {
-  Status status = co_await groups_.own->barrier();  // all have written
+  Status status = co_await meet(Call::tw_file_sync, {});  // all have written
+  if (!groups_.own->ended().ok()) co_return status;
   if (status.ok() && groups_.own->rank() == groups_.own->place().process_leader) status = shared_->stored->sync();
   co_return co_await agree(*groups_.own, std::move(status));
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
   if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) mine = bad_whence(whence);
-  Status status = co_await same_on_all(*groups_.own, offset, whence, std::move(mine), "the arguments of a seek");
+  Entry entry{.call = Call::tw_file_seek, .mine = std::move(mine)};
+  entry.first = static_cast<std::uint64_t>(offset);
+  entry.second = static_cast<std::uint64_t>(whence);
+  entry.arguments = "the arguments of a seek";
+  const auto entered = co_await enter(std::move(entry));
+  Status status = entered.status();
   if (!status.ok()) co_return status;
   SharedPosition& position = shared_->position;
   SharedPosition::Ticket ticket = 0;
@@ -160,7 +189,7 @@ Status make_view_or_complain(const SharedFile& file, const View* view, std::uint
 Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Status mine) {
   std::optional<FileView> made;
   if (mine.ok()) mine = make_view_or_complain(*shared_, view, displacement, made);
-  Status status = co_await agree(*groups_.own, std::move(mine));
+  Status status = co_await meet(Call::tw_file_set_view, std::move(mine));
   if (status.ok()) view_ = std::move(*made);
   co_return status;
 }

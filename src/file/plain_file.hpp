@@ -47,6 +47,9 @@ class PlainFile {
   Op<Status> sync();
   Op<Result<std::uint64_t>> seek(std::int64_t offset, int whence, Status mine);
 
+  // Collective: agrees on `mine`, and that all tasks make this call, which is none of those here.
+  Op<Status> meet(Call call, Status mine);
+
   // Collective: from now on this task sees `view`, which repeats from `displacement` on; null: the file as it is. On
   // failure nothing changes.
   Op<Status> set_view(const View* view, std::uint64_t displacement, Status mine);
@@ -66,11 +69,23 @@ class PlainFile {
   // not mix, what is on one follows one another. All tasks start them in the same order, so all take the same lane.
   static constexpr std::size_t kLanes = FileGroups::kLanes;
 
+  // What each task brings to the first collective of a call that is no access.
+  struct Entry {
+    Call call;
+    Status mine = {};                         // what it finds wrong already
+    std::uint64_t first = 0, second = 0;      // the same on all tasks
+    const char* arguments = "the arguments";  // in words
+    std::uint64_t told = 0;                   // by task 0
+  };
+
   PlainFile() = default;
   // All memory that opening takes of a task, but that of its groups. May throw std::bad_alloc.
   static Status make_empty(std::unique_ptr<PlainFile>& file);
-  // Done by task 0, its status that of all.
-  Op<Status> once(Status mine, bool changes, std::function<Status(StoredFile&)> action);
+  // Every collective call of a file begins with one fold of the same record: accesses in the engine, the others here.
+  // So tasks that make different calls see it at once, and the groups of the file end. What task 0 has told.
+  Op<Result<std::uint64_t>> enter(Entry mine);
+  // Done by task 0 once all have come, its status that of all.
+  Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
 
   // Takes over `spare`, which all tasks have or none, else makes new ones.
   static Op<Status> find_groups(Group& group, PlainFile& file, FileGroups spare);

@@ -106,10 +106,7 @@ Status TeamGroup::refuse() {
   const TaskRank base = within().first_rank;
   CallsOfAll calls;
   for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, base + r});
-  if (calls.differ()) {
-    end(calls.later());
-    return calls.now();
-  }
+  if (calls.differ()) return end_out_of_step(*this, calls);
   // Without names of calls, or within one call: the collectives themselves differ.
   const Team::Mark first = shown(0).mark();
   TaskRank other = 1;

@@ -1,0 +1,70 @@
+// Tasks that make different collective calls on one open file at once: all are told so, nobody waits, and nobody waits
+// later for a task that has closed.
+#include "support/out_of_step.hpp"
+
+#include "support/shared_files.hpp"
+
+namespace thalweg::test {
+namespace {
+
+using FileBody = std::function<void(tw_file*, int)>;
+
+class OutOfStep : public SharedFiles {
+ protected:
+  void refuse_on_processes(int processes, int threads) {
+    refuse_all_pairs(processes * threads, calls_on_file(), [&](const FileBody& body) {
+      on_processes(processes, threads, [&](tw_group* group, int task) { body(open(group), task); });
+    });
+  }
+};
+
+TEST_F(OutOfStep, CallsOfThreadsAreRefused) {
+  for (const int tasks : {2, 3, 5}) {
+    refuse_all_pairs(tasks, calls_on_file(), [&](const FileBody& body) {
+      on_team(tasks, [&](tw_group* group, int task) { body(open(group), task); });
+    });
+  }
+}
+
+TEST_F(OutOfStep, CallsOfProcessesAreRefused) {
+  for (const int tasks : {2, 3, 5}) refuse_on_processes(tasks, 1);
+}
+
+TEST_F(OutOfStep, CallsOfThreadsOfProcessesAreRefused) {
+  refuse_on_processes(2, 2);
+  refuse_on_processes(3, 3);
+}
+
+// Requests that all tasks have begun are completed, also by a task that has closed.
+TEST_F(OutOfStep, RequestsUnderWayAreCompleted) {
+  on_processes(3, 1, [&](tw_group* group, int task) {
+    tw_file* file = open(group);
+    const std::string mine = text_of(task, 1000);
+    tw_request* request = nullptr;
+    EXPECT_EQ(tw_iwrite_at_all(file, mine.data(), 1000, task * 1000, &request), TW_OK);
+    EXPECT_EQ(task == 1 ? tw_file_close(file) : tw_file_sync(file), TW_ERR_INVALID);
+    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    if (task != 1) {
+      EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+    }
+  });
+  EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000));
+}
+
+// What failed is the file's: its group opens another one.
+TEST_F(OutOfStep, TheGroupGoesOn) {
+  on_team(3, [&](tw_group* group, int task) {
+    tw_file* file = open(group);
+    EXPECT_EQ(task == 2 ? tw_file_close(file) : tw_file_sync(file), TW_ERR_INVALID);
+    if (task != 2) {
+      EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+    }
+    file = open(group);
+    EXPECT_EQ(tw_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  });
+  EXPECT_EQ(content(), "abcabcabc");
+}
+
+}  // namespace
+}  // namespace thalweg::test
