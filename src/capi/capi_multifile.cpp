@@ -73,6 +73,7 @@ extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mo
     request.backend = posix_backend();
     request.arguments = attempt([&] { return check_arguments(path, mode, config, handle.get(), request); });
     if (multifile == nullptr) request.arguments = null_argument("tw_multifile_open", "multifile");
+    tasks.set_call(Call::tw_multifile_open);
     auto opened = run(open_multifile(tasks, std::move(request)));
     if (!opened.has_value()) return opened.error();
     if (group != nullptr) handle->group = group->impl;
@@ -88,7 +89,9 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
     const std::unique_ptr<tw_multifile> handle(multifile);
     end_streams(*handle);
     const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
-    return run(close_multifile(alone ? *alone : *handle->group, std::move(handle->file)));
+    Group& tasks = alone ? *alone : *handle->group;
+    tasks.set_call(Call::tw_multifile_close);
+    return run(close_multifile(tasks, std::move(handle->file)));
   });
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/vpfile_handle.hpp"
-#include "group/agree.hpp"
 #include "vpfile/vp_text.hpp"
 
 using namespace thalweg;
@@ -47,7 +47,7 @@ template <class Act>
 Status each_alone(VpFile& file, const std::uint8_t* mask, Status mine, Act act) {
   for (std::uint64_t local = 0; mine.ok() && local < file.vps().count(); ++local)
     if (takes_part(mask, local)) mine = or_out_of_memory([&] { return act(local); });
-  return run(agree(file.group(), std::move(mine)));
+  return run(file.meet(file.group().call(), std::move(mine)));
 }
 
 std::byte* address_of(const tw_vp_argument& argument, std::uint64_t local) {
@@ -95,7 +95,7 @@ extern "C" {
 tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_argument("tw_vp_getc_all", "vpfile");
-    VpFile& file = *vpfile->impl;
+    VpFile& file = calling(*vpfile, Call::tw_vp_getc_all);
     const std::uint64_t n = file.vps().count();
     std::vector<std::byte> got;
     std::vector<std::uint64_t> moved;
@@ -129,10 +129,11 @@ tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
 tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_argument("tw_vp_putc_all", "vpfile");
-    return write_texts(*vpfile->impl, mask, nullptr, [&](std::uint64_t local, std::string& text) -> Status {
-      text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
-      return {};
-    });
+    return write_texts(calling(*vpfile, Call::tw_vp_putc_all), mask, nullptr,
+                       [&](std::uint64_t local, std::string& text) -> Status {
+                         text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
+                         return {};
+                       });
   });
 }
 
@@ -153,7 +154,7 @@ tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const 
 tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_argument("tw_vp_gets_all", "vpfile");
-    VpFile& file = *vpfile->impl;
+    VpFile& file = calling(*vpfile, Call::tw_vp_gets_all);
     Status mine;
     if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vp_gets_all", "lines");
     if (size == 0) mine = Status::error(Code::invalid_argument, "tw_vp_gets_all: size is 0; at least 1");
@@ -172,12 +173,14 @@ tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* go
 tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_argument("tw_vp_puts_all", "vpfile");
-    return write_texts(*vpfile->impl, mask, nullptr, [&](std::uint64_t local, std::string& out) -> Status {
-      const char* one = texts != nullptr ? texts[local] : text;
-      if (one == nullptr) return null_argument("tw_vp_puts_all", texts != nullptr ? "one of texts" : "text");
-      out += one;
-      return {};
-    });
+    return write_texts(calling(*vpfile, Call::tw_vp_puts_all), mask, nullptr,
+                       [&](std::uint64_t local, std::string& out) -> Status {
+                         const char* one = texts != nullptr ? texts[local] : text;
+                         if (one == nullptr)
+                           return null_argument("tw_vp_puts_all", texts != nullptr ? "one of texts" : "text");
+                         out += one;
+                         return {};
+                       });
   });
 }
 
@@ -190,13 +193,15 @@ tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_ar
       if (format == nullptr) return null_argument("tw_vp_printf_all", "format");
       return check_arguments("tw_vp_printf_all", parts, arguments, n_arguments);
     });
-    return write_texts(*vpfile->impl, mask, counts, [&](std::uint64_t local, std::string& out) -> Status {
-      TW_RETURN_IF_ERROR(mine);
-      std::size_t i = 0;
-      for (const FormatPart& part : parts.value())
-        TW_RETURN_IF_ERROR(print_part(part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
-      return {};
-    });
+    return write_texts(
+        calling(*vpfile, Call::tw_vp_printf_all), mask, counts, [&](std::uint64_t local, std::string& out) -> Status {
+          TW_RETURN_IF_ERROR(mine);
+          std::size_t i = 0;
+          for (const FormatPart& part : parts.value())
+            TW_RETURN_IF_ERROR(
+                print_part(part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
+          return {};
+        });
   });
 }
 
@@ -204,7 +209,7 @@ tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_arg
                           int* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_argument("tw_vp_scanf_all", "vpfile");
-    VpFile& file = *vpfile->impl;
+    VpFile& file = calling(*vpfile, Call::tw_vp_scanf_all);
     const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vp_scanf_all", "format");

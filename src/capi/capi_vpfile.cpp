@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/checked_math.hpp"
+#include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/vpfile_handle.hpp"
@@ -108,9 +109,8 @@ Status fill_transfer(const VpFile& file, const tw_vp_data& data, std::vector<std
   return {};
 }
 
-Status transfer_all(tw_vpfile* vpfile, Direction direction, const tw_vp_data& data, const std::uint8_t* mask,
+Status transfer_all(VpFile& file, Direction direction, const tw_vp_data& data, const std::uint8_t* mask,
                     std::size_t* counts) {
-  VpFile& file = *vpfile->impl;
   static_assert(sizeof(std::size_t) == sizeof(std::uint64_t));
   std::vector<std::uint64_t> each;
   VpTransfer what;
@@ -145,6 +145,7 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, in
     std::unique_ptr<tw_vpfile> handle(new (std::nothrow) tw_vpfile);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
     if (how.status.ok()) how.status = or_out_of_memory([&] { return reserve_shape(*handle); });
+    all.set_call(Call::tw_vpfile_open);
     auto opened = run(VpFile::open(all, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();
@@ -158,7 +159,7 @@ tw_status tw_vpfile_close(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_file("tw_vpfile_close");
     const std::unique_ptr<tw_vpfile> gone(vpfile);
-    return run(gone->impl->close());
+    return run(calling(*gone, Call::tw_vpfile_close).close());
   });
 }
 
@@ -238,14 +239,14 @@ tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
 tw_status tw_vp_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_file("tw_vp_read_all");
-    return transfer_all(vpfile, Direction::read, data, mask, counts);
+    return transfer_all(calling(*vpfile, Call::tw_vp_read_all), Direction::read, data, mask, counts);
   });
 }
 
 tw_status tw_vp_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_file("tw_vp_write_all");
-    return transfer_all(vpfile, Direction::write, data, mask, counts);
+    return transfer_all(calling(*vpfile, Call::tw_vp_write_all), Direction::write, data, mask, counts);
   });
 }
 
@@ -296,14 +297,14 @@ tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
 tw_status tw_vp_flush_all(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_file("tw_vp_flush_all");
-    return run(vpfile->impl->flush());
+    return run(calling(*vpfile, Call::tw_vp_flush_all).flush());
   });
 }
 
 tw_status tw_vp_sync_all(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_file("tw_vp_sync_all");
-    return run(vpfile->impl->sync());
+    return run(calling(*vpfile, Call::tw_vp_sync_all).sync());
   });
 }
 

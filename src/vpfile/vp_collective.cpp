@@ -69,6 +69,8 @@ Status VpFile::check(const VpTransfer& what) const {
 // What is given for each VP, but is the same for all, is not.
 VpFacts VpFile::facts_of(VpTransfer& what, const Status& mine) const {
   VpFacts facts;
+  const Call call = file_->group().call();
+  facts.calls = {call != Call::none ? call : Call::tw_vp_write_all, file_->group().rank()};
   facts.wrong = mine.ok() ? 0 : 1;
   (what.direction == Direction::read ? facts.reads : facts.writes) = 1;
   facts.has_ib = geometry_.has_ib() ? 1 : 0;
@@ -121,14 +123,32 @@ Status VpFile::choose_record(const VpFacts& facts) {
   return {};
 }
 
+// Every collective call of a vpfile begins with one fold of the same record, so that tasks which make different ones
+// see it at once; the groups of the file end then.
+Op<Status> VpFile::fold_facts(VpFacts& facts) {
+  VpFacts before;
+  Status status = co_await group().fold(&facts, &before, VpFacts::folding());
+  if (status.ok() && facts.calls.differ()) status = end_out_of_step(group(), facts.calls);
+  co_return status;
+}
+
+Op<Status> VpFile::meet(Call call, Status mine) {
+  if (hints_.assume_nb) co_return co_await file_->meet(call, std::move(mine));  // as accesses do there
+  VpFacts facts;
+  facts.calls = {call, group().rank()};
+  facts.wrong = mine.ok() ? 0 : 1;
+  Status status = co_await fold_facts(facts);
+  if (status.ok() && facts.wrong != 0) status = co_await agree(group(), std::move(mine));
+  co_return status;
+}
+
 Op<Status> VpFile::transfer(VpTransfer what) {
   Status mine = or_out_of_memory([&] { return check(what); });
   come_together();  // calls of one VP may have left all where they are alike
   VpFacts facts = facts_of(what, mine);
   tell_moved(what, 0);
   if (hints_.assume_nb) co_return co_await access_as_promised(what, facts, std::move(mine));
-  VpFacts before;
-  Status status = co_await group().fold(&facts, &before, VpFacts::folding());
+  Status status = co_await fold_facts(facts);
   if (!status.ok()) co_return status;
   if (facts.wrong != 0 || (facts.reads != 0 && facts.writes != 0)) {
     if (mine.ok() && facts.wrong == 0)
@@ -220,8 +240,7 @@ Op<Status> VpFile::forget_failed(Status failed) {
   error_ = true;
   VpFacts facts;
   facts.has_ib = geometry_.has_ib() ? 1 : 0;
-  VpFacts before;
-  Status status = co_await group().fold(&facts, &before, VpFacts::folding());
+  Status status = co_await fold_facts(facts);
   if (!status.ok() || facts.has_ib != 0) co_return failed;
   const std::uint64_t end = geometry_.lattice_end();
   if (group().rank() == 0) {

@@ -93,11 +93,15 @@ Op<Status> VpFile::store_all(bool closing) {
 
 Op<Status> VpFile::flush() {
   if (!may_write_) co_return Status{};
+  const Status met = co_await meet(Call::tw_vp_flush_all, {});
+  if (!met.ok()) co_return met;
   co_return co_await store_all(false);
 }
 
 Op<Status> VpFile::sync() {
   if (!may_write_) co_return Status{};
+  const Status met = co_await meet(Call::tw_vp_sync_all, {});
+  if (!met.ok()) co_return met;
   durable_ = true;
   if (segment_ != nullptr) segment_->set_durable();
   co_return co_await store_all(false);
@@ -108,9 +112,10 @@ Status VpFile::flush_one(std::uint64_t local) {
   return store_segment(false);
 }
 
+// Where other tasks make another call no task waits for another one, and nothing says that the file is closed.
 Op<Status> VpFile::close() {
-  Status status;
-  if (may_write_) status = co_await store_all(true);
+  Status status = co_await meet(Call::tw_vpfile_close, {});
+  if (status.ok() && may_write_) status = co_await store_all(true);
   const Status data = co_await file_->close();
   if (status.ok()) status = data;
   if (group().rank() == group().place().process_leader) {
@@ -123,6 +128,7 @@ Op<Status> VpFile::close() {
     Status closed = meta_file_->close();
     if (status.ok()) status = std::move(closed);
   }
+  if (!group().ended().ok()) co_return status;
   co_return co_await agree(group(), std::move(status));
 }
 

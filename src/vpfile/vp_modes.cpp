@@ -67,6 +67,7 @@ Folding VpFacts::folding() {
             all.scattered |= more.scattered;
             all.strided |= more.strided;
             all.has_ib |= more.has_ib;
+            all.calls.join(more.calls);
           }};
 }
 

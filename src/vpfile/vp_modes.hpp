@@ -46,6 +46,7 @@ struct VpFacts {
   std::uint8_t strided = 0;
   std::uint8_t has_ib = 0;  // a VP of the task has bytes in the IB segment
   std::uint8_t spare = 0;
+  CallsOfAll calls;  // where they differ nothing above means anything
 
   static Folding folding();
   bool uniform() const {

@@ -66,6 +66,8 @@ class VpFile {
   Op<Status> flush();
   Op<Status> sync();
   Op<Status> close();
+  // Collective: the beginning of every call but transfer(). Agrees on `mine`, and that all tasks make this call.
+  Op<Status> meet(Call call, Status mine);
 
   // Independent, of VPs of this task. `local` is below vps().count(). May be called by several threads, of different
   // VPs.
@@ -142,6 +144,7 @@ class VpFile {
   Status write_ends(bool closing);
 
   // vp_collective
+  Op<Status> fold_facts(VpFacts& facts);
   VpFacts facts_of(VpTransfer& what, const Status& mine) const;
   Status check(const VpTransfer& what) const;
   void note(VpMode mode, VpCause cause);
