@@ -17,7 +17,9 @@
  *   team is one thread. A thread without data passes length (or size) 0 and may pass a NULL buffer.
  * - Blocking: yes, until this thread's part is done; the nonblocking calls wait only for the others to have called.
  * - Errors: 0, or -1 with errno. Both are the same on all threads: when one thread passes garbage, all get its error
- *   and no bytes are moved. tw_last_error() of thalweg/status.h says in words which thread it was, and what.
+ *   and no bytes are moved. tw_last_error() of thalweg/status.h says in words which thread it was, and what. Threads
+ *   of one region that make different calls at once all get EINVAL, and the file stays as it is; a thread that makes
+ *   no call keeps the others waiting.
  * - Memory: buffers, lists and strings are borrowed during the call; by nonblocking calls until the request is
  * complete.
  * - `fd` is a descriptor of omp_file_open_all(), never a POSIX one, and no POSIX call takes it: the wrong kind gives

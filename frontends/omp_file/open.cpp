@@ -159,11 +159,15 @@ Outcome close_all(Meeting& meeting, int fd) {
   return agree(meeting, wrong);
 }
 
+constexpr Call kOpen{"omp_file_open_all"};
+constexpr Call kClose{"omp_file_close_all", false, let_go_of_file};
+
 int open_with_mode(const Opening& mine) {
-  Meeting meeting([&](Team& team) { team.shared.arguments = &mine; });
+  Meeting meeting(kOpen, [&](Team& team) { team.shared.arguments = &mine; });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
+  if (meeting.is_astray()) return refuse(meeting);
   const Outcome outcome = open_all(meeting, mine);
-  return to_return(outcome, meeting.leave([](Team&) -> tw_status { return TW_OK; }));
+  return to_return(outcome, meeting.leave());
 }
 
 }  // namespace
@@ -177,11 +181,12 @@ extern "C" int omp_file_open_all(int* fd, const char* filename, int flags, mode_
 
 extern "C" int omp_file_close_all(int fd) {
   using namespace thalweg::omp_file;
-  Meeting meeting([&](Team& team) {
+  Meeting meeting(kClose, [&](Team& team) {
     team.shared.fd = fd;
     team.shared.file = acquire(fd);
   });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
+  if (meeting.is_astray()) return refuse(meeting);
   const Outcome outcome = close_all(meeting, fd);
-  return to_return(outcome, meeting.leave(let_go_of_file));
+  return to_return(outcome, meeting.leave());
 }

@@ -1,5 +1,7 @@
 #include "omp_file/outcome.hpp"
 
+#include <cstdio>
+
 #include "omp_file/omp_file.h"
 
 namespace thalweg::omp_file {
@@ -43,6 +45,27 @@ Outcome outcome_of(tw_status status, tw_direction direction) {
 Outcome agree(Meeting& meeting, const Complaint& mine) {
   return outcome_of(tw_group_agree(meeting.group(), mine.status, mine.os_errno, mine.message),
                     meeting.shared().direction);
+}
+
+int refuse(Meeting& meeting) {
+  const Team::Shared& shared = meeting.shared();
+  Seat& seat = meeting.seat();
+  std::snprintf(seat.message.data(), seat.message.size(),
+                "different calls at once: thread %lld is in %s, thread %lld in %s; all threads of a region make the "
+                "same calls in the same order",
+                static_cast<long long>(meeting.rank()), meeting.call().name, static_cast<long long>(shared.first),
+                shared.call->name);
+  const Complaint astray = invalid(seat.message.data());
+  if (!shared.call->begins_as_access || shared.file == nullptr)
+    return to_return(agree(meeting, astray), meeting.leave());
+  tw_access access{};
+  access.struct_size = sizeof access;
+  access.direction = shared.direction;
+  access.status = astray.status;
+  access.os_errno = astray.os_errno;
+  access.message = astray.message;
+  const tw_status status = tw_access_all(shared.file->handle, meeting.group(), &access, nullptr);
+  return to_return(outcome_of(status, shared.direction), meeting.leave());
 }
 
 Outcome tell(Meeting& meeting, tw_status status) {

@@ -30,6 +30,9 @@ Outcome outcome_of(tw_status status, tw_direction direction = TW_ACCESS_READ);
 // One thread's complaint becomes the outcome of all. Collective.
 Outcome agree(Meeting& meeting, const Complaint& mine);
 
+// By a thread that makes another call than the one that came first: that call fails on all threads. What it returns.
+int refuse(Meeting& meeting);
+
 // Thread 0 alone did something and tells the others how it went. `status` counts on thread 0 only. Collective.
 Outcome tell(Meeting& meeting, tw_status status);
 

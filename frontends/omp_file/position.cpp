@@ -10,14 +10,21 @@ namespace thalweg::omp_file {
 namespace {
 
 // Every thread's descriptor and complaint; then `act(file, value)` by thread 0. `result` may be NULL.
+struct Arguments {
+  int fd;
+  const void* others = nullptr;
+};
+
 template <class Check, class Act>
-int on_file(int fd, const void* arguments, off_t* result, Check&& check, Act&& act) {
-  Meeting meeting([&](Team& team) {
-    team.shared.arguments = arguments;
+int on_file(const Call& call, Arguments mine, off_t* result, Check&& check, Act&& act) {
+  const int fd = mine.fd;
+  Meeting meeting(call, [&](Team& team) {
+    team.shared.arguments = mine.others;
     team.shared.fd = fd;
     team.shared.file = acquire(fd);
   });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
+  if (meeting.is_astray()) return refuse(meeting);
   Team::Shared& shared = meeting.shared();
   Complaint wrong = check_descriptor(meeting, fd);
   if (wrong.none()) wrong = check(shared.arguments);
@@ -31,8 +38,12 @@ int on_file(int fd, const void* arguments, off_t* result, Check&& check, Act&& a
     outcome = tell(meeting, status);
   }
   if (outcome.ok() && result != nullptr) __atomic_store_n(result, off_t{shared.value}, __ATOMIC_RELAXED);
-  return to_return(outcome, meeting.leave(let_go_of_file));
+  return to_return(outcome, meeting.leave());
 }
+
+constexpr Call kSeek{"omp_file_seek_all", false, let_go_of_file};
+constexpr Call kSize{"omp_file_size_all", false, let_go_of_file};
+constexpr Call kSync{"omp_file_sync_all", false, let_go_of_file};
 
 struct Seek {
   off_t offset;
@@ -53,17 +64,17 @@ extern "C" int omp_file_seek_all(int fd, off_t offset, int whence, off_t* positi
     if (first.offset == offset && first.whence == whence) return {};
     return invalid("omp_file_seek_all got different arguments on different threads");
   };
-  return on_file(fd, &mine, position, check,
+  return on_file(kSeek, {fd, &mine}, position, check,
                  [&](tw_file* file, std::int64_t* value) { return tw_file_seek(file, offset, whence, value); });
 }
 
 extern "C" int omp_file_size_all(int fd, off_t* size) {
   const auto check = [&](const void*) { return size != nullptr ? Complaint{} : invalid("size is NULL", EFAULT); };
-  return on_file(fd, nullptr, size, check,
+  return on_file(kSize, {fd}, size, check,
                  [](tw_file* file, std::int64_t* value) { return tw_file_size(file, value); });
 }
 
 extern "C" int omp_file_sync_all(int fd) {
   const auto check = [](const void*) { return Complaint{}; };
-  return on_file(fd, nullptr, nullptr, check, [](tw_file* file, std::int64_t*) { return tw_file_sync(file); });
+  return on_file(kSync, {fd}, nullptr, check, [](tw_file* file, std::int64_t*) { return tw_file_sync(file); });
 }

@@ -18,6 +18,8 @@
 
 namespace thalweg::omp_file {
 
+struct Team;
+
 // One thread's part. Two cache lines of its own, as neighbours write at the same time.
 struct alignas(128) Seat {
   tw_group* group = nullptr;
@@ -34,10 +36,19 @@ struct alignas(128) Seat {
   void keep(tw_status said);
 };
 
+// The calls that threads of a region tell apart: all that begin a transfer are one, all that make one at once another.
+struct Call {
+  const char* name;
+  bool begins_as_access = false;           // where there is a file, the first thing that threads do together
+  tw_status (*clear_up)(Team&) = nullptr;  // by the last thread to leave
+};
+
 struct Team {
   // Of one operation. The thread that comes first fills it before the others see the team; after that thread 0 alone
   // writes, and the others read behind the next agreement.
   struct Shared {
+    const Call* call = nullptr;       // of the thread that came first
+    std::int64_t first = 0;           // its number
     const void* arguments = nullptr;  // of the thread that came first, which stays until the first agreement is over
     int fd = -1;                      // what that thread passed
     // Its file, referenced; nullptr: it passed no descriptor of ours. A nonblocking operation keeps it until it is
@@ -82,11 +93,16 @@ class Meeting {
  public:
   // `prepare(team)` is run by the thread that comes first, before the others go on.
   template <class Prepare>
-  explicit Meeting(const Prepare& prepare) : place_(find_place()) {
+  Meeting(const Call& call, const Prepare& prepare) : place_(find_place()), call_(call) {
     if (place_.size > 1) team_ = can_meet() ? meet() : no_team();
     if (team_ == nullptr) come_first(prepare);
     if (!absent()) have_come();
   }
+
+  // This thread makes another call than the one that came first. It goes on as if it made that one, with a complaint,
+  // so that all are told (refuse() of outcome.hpp).
+  bool is_astray() const { return team_->shared.call != &call_; }
+  const Call& call() const { return call_; }
 
   bool absent() const { return team_ == no_team(); }  // nothing can be done, by any thread
   static int why_absent();                            // as errno
@@ -107,15 +123,15 @@ class Meeting {
     shared().locked = true;
   }
 
-  // The last thread to leave runs `clear_up(team)` and then gives the team back. What clearing up says, to that thread.
-  template <class ClearUp>
-  tw_status leave(ClearUp&& clear_up) {
+  // The last thread to leave clears up and gives the team back. What clearing up says, to that thread.
+  tw_status leave() {
     if (!last_inside()) return TW_OK;
-    const tw_status status = clear_up(*team_);
+    const auto clear_up = team_->shared.call->clear_up;
+    const tw_status status = clear_up != nullptr ? clear_up(*team_) : TW_OK;
     give_team(team_);
     return status;
   }
-  // The same without giving the team back: it stays with a nonblocking operation.
+  // Without giving the team back: it stays with a nonblocking operation.
   template <class ClearUp>
   void leave_to_operation(ClearUp&& clear_up) {
     if (!last_inside()) return;
@@ -136,7 +152,11 @@ class Meeting {
   template <class Prepare>
   void come_first(const Prepare& prepare) {
     team_ = take_team(place_.size);
-    if (!absent()) prepare(*team_);
+    if (!absent()) {
+      team_->shared.call = &call_;
+      team_->shared.first = place_.rank;
+      prepare(*team_);
+    }
     if (place_.size == 1) return;
     if (!absent()) begin_gathering();
     present(team_);
@@ -146,6 +166,7 @@ class Meeting {
   bool last_inside() { return team_->inside.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   Place place_;
+  const Call& call_;
   Team* team_ = nullptr;
   std::atomic<std::uintptr_t>* desk_ = nullptr;  // where the team is presented; nullptr: the runtime hands it over
 };

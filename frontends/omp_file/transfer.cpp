@@ -120,29 +120,35 @@ Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request)
   return outcome;
 }
 
+// An operation that did not begin.
+tw_status forget(Team& team) {
+  forget_request(team.shared.request);
+  return let_go_of_file(team);
+}
+
+constexpr Call kTransfer{"an omp_file call that reads or writes", true, let_go_of_file};
+constexpr Call kBegin{"an omp_file call that begins to read or write", false, forget};
+
 }  // namespace
 
 int transfer(const Transfer& mine) {
   set_last_count(0);
-  Meeting meeting([&](Team& team) { prepare(team, mine); });
+  Meeting meeting(kTransfer, [&](Team& team) { prepare(team, mine); });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
+  if (meeting.is_astray()) return refuse(meeting);
   const Outcome outcome = move_bytes(meeting, mine);
-  return to_return(outcome, meeting.leave(let_go_of_file));
+  return to_return(outcome, meeting.leave());
 }
 
 int begin_transfer(const Transfer& mine, omp_file_request* request) {
-  Meeting meeting([&](Team& team) {
+  Meeting meeting(kBegin, [&](Team& team) {
     prepare(team, mine);
     team.shared.request = add_request(&team);
   });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
+  if (meeting.is_astray()) return refuse(meeting);
   const Outcome outcome = begin(meeting, mine, request);
-  if (!outcome.ok()) {
-    return to_return(outcome, meeting.leave([](Team& team) {
-      forget_request(team.shared.request);
-      return let_go_of_file(team);
-    }));
-  }
+  if (!outcome.ok()) return to_return(outcome, meeting.leave());
   meeting.leave_to_operation([](Team& team) {
     if (team.shared.locked) team.shared.file->busy.unlock();
     team.shared.locked = false;

@@ -124,17 +124,21 @@ void settle(Team& operation) {
   }
 }
 
+constexpr Call kWait{"omp_file_wait_all", false, clear_up};
+constexpr Call kTest{"omp_file_test_all", false, clear_up};
+
 int finish(omp_file_request* request, int* done, bool may_go) {
   const Waiting mine = {.request = request,
                         .number = request != nullptr ? __atomic_load_n(request, __ATOMIC_RELAXED) : 0,
                         .may_go = may_go};
-  Meeting meeting([&](Team& team) {
+  Meeting meeting(may_go ? kTest : kWait, [&](Team& team) {
     team.shared.request = mine.number;
     team.shared.has_request = request != nullptr;
   });
   if (meeting.absent()) return to_return({Meeting::why_absent()});
+  if (meeting.is_astray()) return refuse(meeting);
   const Outcome outcome = wait_or_test(meeting, mine, done);
-  return to_return(outcome, meeting.leave(clear_up));
+  return to_return(outcome, meeting.leave());
 }
 
 }  // namespace
