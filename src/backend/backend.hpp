@@ -78,7 +78,7 @@ struct StorageInfo {
   std::string kind = "unknown";      // "ext4", "xfs", "tmpfs", "lustre", ...
   std::string identity;              // the same for all files of one file system, and for no other; "": not known
   std::uint64_t largest_file_bytes = (1ull << 63) - 1;
-  std::uint64_t capacity_bytes = (1ull << 63) - 1;  // of the whole file system, full or not
+  std::uint64_t free_bytes = (1ull << 63) - 1;  // on the file system, when it was asked; the default: unknown
 };
 
 // Nanoseconds of a small write, and of each byte more.

@@ -252,7 +252,7 @@ std::optional<MeasuredWrites> measured_writes(const std::string& folder) {
 }
 
 StorageInfo as_storage(const FilesystemInfo& info) {
-  return StorageInfo{info.block_bytes, info.kind, info.identity, info.largest_file_bytes, info.capacity_bytes};
+  return StorageInfo{info.block_bytes, info.kind, info.identity, info.largest_file_bytes, info.free_bytes};
 }
 
 class PosixBackend final : public Backend {

@@ -195,10 +195,10 @@ DomainShare usual_domain(const WritePlan& plan) {
 Status check_index_fits(const WritePlanInput& input) {
   const std::uint64_t n = input.requests.n_logical();  // at most 2^40
   const std::uint64_t least = n * format::kFileEntryBytes;
-  if (least <= input.storage.capacity_bytes) return {};
-  return Status::error(Code::invalid_argument, std::to_string(n) + " logical files need an index of " +
-                                                   std::to_string(least) + " bytes; the whole file system has " +
-                                                   std::to_string(input.storage.capacity_bytes));
+  if (least <= input.storage.free_bytes) return {};
+  return Status::error(Code::no_space, std::to_string(n) + " logical files need an index of " + std::to_string(least) +
+                                           " bytes; the file system has " + std::to_string(input.storage.free_bytes) +
+                                           " bytes free; ask for fewer logical files, or free space");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct FilesystemInfo {
   std::string kind = "unknown";      // "ext4", "tmpfs", ...; or the magic number as "0x01234567"
   std::string identity;              // kind and number of this very file system: "ext4-0123456789abcdef"
   std::uint64_t largest_file_bytes = (std::uint64_t{1} << 63) - 1;
-  std::uint64_t capacity_bytes = (std::uint64_t{1} << 63) - 1;  // of the whole file system, full or not
+  std::uint64_t free_bytes = (std::uint64_t{1} << 63) - 1;  // for users without privileges; the default where untold
 };
 
 // Of `path`, or of its folder when there is no such file yet.

@@ -87,10 +87,10 @@ FilesystemInfo info_from(const struct stat& status, const struct statfs& system)
   info.kind = kind_name(static_cast<std::uint32_t>(system.f_type));
   info.identity = identity_of(info.kind, system, status);
   info.largest_file_bytes = largest_file(info.kind, static_cast<std::uint64_t>(system.f_bsize));
-  std::uint64_t capacity = 0;  // stays 0 where the file system does not tell
-  if (!mul_overflow(std::uint64_t{system.f_blocks}, static_cast<std::uint64_t>(system.f_frsize), &capacity) &&
-      capacity > 0)
-    info.capacity_bytes = std::min(info.capacity_bytes, capacity);
+  std::uint64_t free = 0;
+  const bool told = system.f_blocks > 0;  // ramfs and others count nothing
+  if (told && !mul_overflow(std::uint64_t{system.f_bavail}, static_cast<std::uint64_t>(system.f_frsize), &free))
+    info.free_bytes = std::min(info.free_bytes, free);
   return info;
 }
 

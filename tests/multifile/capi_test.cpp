@@ -1,5 +1,6 @@
 // The C API as a user meets it: positions, ends, FILE*, names, attributes, hints, and calls that are refused.
 #include <gtest/gtest.h>
+#include <sys/statvfs.h>
 
 #include <cstdio>
 #include <cstring>
@@ -45,6 +46,24 @@ TEST_F(CApi, AGroupMayBeFreedBeforeWhatWasOpenedWithIt) {
 TEST_F(CApi, ModesAreNotMixed) {
   tw_multifile* file = nullptr;
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_CREATE, config_, &file), TW_ERR_INVALID);
+}
+
+// Between what is free and what there is in all, so that neither another program's files nor rounding decides.
+TEST_F(CApi, MoreLogicalFilesThanTheFreeSpaceCanIndexAreRefused) {
+  struct statvfs system = {};
+  ASSERT_EQ(statvfs(path_.substr(0, path_.rfind('/')).c_str(), &system), 0);
+  const auto free_bytes = static_cast<std::int64_t>(system.f_bavail * system.f_frsize);
+  const auto all_bytes = static_cast<std::int64_t>(system.f_blocks * system.f_frsize);
+  const std::int64_t n = (free_bytes / 2 + all_bytes / 2) / 40 + 1;
+  ASSERT_EQ(tw_multifile_config_set_range(config_, n, 0, n), TW_OK);
+  tw_multifile* file = nullptr;
+
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, config_, &file), TW_ERR_NO_SPACE);
+
+  const std::string told = tw_last_error();
+  EXPECT_NE(told.find(std::to_string(n) + " logical files"), std::string::npos) << told;
+  EXPECT_NE(told.find("bytes free"), std::string::npos) << told;
+  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
 TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {

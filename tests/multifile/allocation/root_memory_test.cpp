@@ -38,7 +38,7 @@ std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
   const std::uint64_t before = Allocations::in_use();
   Gathered gathered = requests_of_all(tasks, alike);
   StorageInfo storage;
-  storage.capacity_bytes = std::uint64_t{1} << 50;
+  storage.free_bytes = std::uint64_t{1} << 50;
   Allocations::restart_peak();
   const Status planned = [&]() -> Status {
     TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));

@@ -26,26 +26,27 @@ Gathered gathered(const std::vector<WriteRequest>& requests) {
   return all;
 }
 
-WritePlanInput input_of(const Requests& requests, std::uint64_t capacity_bytes = std::uint64_t{1} << 50) {
+WritePlanInput input_of(const Requests& requests, std::uint64_t free_bytes = std::uint64_t{1} << 50) {
   StorageInfo storage;
-  storage.capacity_bytes = capacity_bytes;
+  storage.free_bytes = free_bytes;
   return {requests, {}, {}, storage, 1};
 }
 
-Status plan_on(std::uint64_t capacity_bytes, std::uint64_t n_logical) {
+Status plan_on(std::uint64_t free_bytes, std::uint64_t n_logical) {
   WriteRequest request;
   request.n_logical = n_logical;
   request.runs = {{0, 1}};
   const Requests requests = Requests::decode(gathered({request})).value();
-  return plan_create(input_of(requests, capacity_bytes)).status();
+  return plan_create(input_of(requests, free_bytes)).status();
 }
 
-TEST(WritePlan, AnIndexThatTheStorageCannotHoldIsRefused) {
+TEST(WritePlan, AnIndexThatTheFreeSpaceCannotHoldIsRefused) {
   EXPECT_TRUE(plan_on(40'000, 1000).ok()) << plan_on(40'000, 1000).message();
   const Status refused = plan_on(39'999, 1000);
-  EXPECT_EQ(refused.code(), Code::invalid_argument);
-  EXPECT_NE(refused.message().find("1000 logical files"), std::string::npos) << refused.message();
-  EXPECT_EQ(plan_on(std::uint64_t{1} << 40, std::uint64_t{1} << 40).code(), Code::invalid_argument);
+  EXPECT_EQ(refused.code(), Code::no_space);
+  for (const char* told : {"1000 logical files", "40000 bytes", "39999 bytes free"})
+    EXPECT_NE(refused.message().find(told), std::string::npos) << refused.message();
+  EXPECT_EQ(plan_on(std::uint64_t{1} << 40, std::uint64_t{1} << 40).code(), Code::no_space);
 }
 
 // Every task serves one logical file and is a process.
