@@ -29,16 +29,22 @@ Place place_from(Input& input) {
 }
 
 // The 88 bytes of fields, behind them zeros; the layout that belongs to the counts when `consistent`.
-void try_index_page(const Bytes& fields, const FileHeader& header, const Place& place, bool consistent,
+void try_index_page(const Bytes& fields, const FileHeader& header, const Place& place, std::uint8_t choice,
                     IndexPage* accepted) {
+  const bool consistent = (choice & 1) != 0;
   Bytes page = fields;
   page.resize(format::kPageBytes);
   (void)format::parse_index_page(page, header, place.state, place.file_bytes);
   if (consistent) {
     const auto number = [&](std::size_t at) { return load_le<std::uint64_t>(ByteView(page).subspan(at)); };
-    const auto layout =
-        format::layout_index(place.state.session, header.n_local, number(24) % 10000, number(32) % 100000,
-                             header.id.physical == 0 ? number(40) % 100000 : 0, place.state.index_offset);
+    IndexPage counts;
+    counts.session = place.state.session;
+    counts.n_local = header.n_local;
+    counts.n_entries = (choice & 8) != 0 ? std::min(number(16) % 10000, header.n_local) : header.n_local;
+    counts.n_pieces = number(24) % 10000;
+    counts.names_bytes = number(32) % 100000;
+    counts.attributes_bytes = header.id.physical == 0 ? number(40) % 100000 : 0;
+    const auto layout = format::layout_index(counts, place.state.index_offset);
     if (!layout.has_value()) return;
     page = format::encode_index_page(layout.value(), header.id, place.state.index_offset);
   }
@@ -67,6 +73,10 @@ void try_entries(const Bytes& file_bytes, const Bytes& piece_bytes, const IndexP
     format::encode_file_entry(file.value(), encoded);
     FUZZ_REQUIRE(encoded == file_bytes);
   }
+  Bytes listed(8);
+  listed.insert(listed.end(), file_bytes.begin(), file_bytes.end());
+  if (auto local = format::parse_listed_local(listed, index); local.has_value())
+    FUZZ_REQUIRE(local.value() < index.n_local);
   if (auto piece = format::parse_piece_entry(piece_bytes, index); piece.has_value()) {
     const format::PieceEntry& p = piece.value();
     FUZZ_REQUIRE(p.logical_offset + p.logical_bytes <= format::kMaxOffset && p.logical_bytes > 0);
@@ -107,7 +117,7 @@ void run(Input& input) {
   IndexPage index;
   index.files_offset = 1 << 20;
   index.n_pieces = index.names_bytes = 1000;
-  try_index_page(fields, header, place, (choice & 1) != 0, &index);
+  try_index_page(fields, header, place, choice, &index);
   const Bytes file_entry = input.take(format::kFileEntryBytes);
   const Bytes piece_entry = input.take(format::kPieceEntryBytes);
   try_entries(file_entry, piece_entry, index);

@@ -118,6 +118,17 @@ TW_API tw_status tw_multifile_config_set_range(tw_multifile_config* config, int6
  * Returns TW_OK, TW_ERR_INVALID (config is NULL), TW_ERR_NO_MEMORY. */
 TW_API tw_status tw_multifile_config_set_mapping(tw_multifile_config* config, tw_mapping_fn mapping, void* user);
 
+/* Calls that may take long ask now and then whether to go on: the scan of TW_RECOVER, which each physical file has when
+ * it is first needed, and tw_multifile_find(), tw_multifile_regions(), tw_multifile_close() of a writer and whatever
+ * reads the index of very many pieces.
+ * progress   `done` of `total` bytes of the physical file that is scanned; 0 of 0 where nobody counts. Not 0 asks to
+ *            stop: the call fails with TW_ERR_STOPPED, of a collective call on all tasks, and may be repeated. After a
+ *            stopped close the multifile stays unclosed. NULL takes an earlier one back.
+ * user       handed to `progress`; borrowed, as `progress` is, until what is opened with this configuration is closed.
+ * Threads: called by the thread that makes the call; by several at once where several make calls. It must not throw.
+ * Returns TW_OK, TW_ERR_INVALID (config is NULL), TW_ERR_NO_MEMORY. Since 0.2. */
+TW_API tw_status tw_multifile_config_set_progress(tw_multifile_config* config, tw_progress_fn progress, void* user);
+
 /* Hints: one table serves parsing, `thalweg hints` and the documentation. All text is static. */
 typedef struct tw_hint {
   const char* name;          /* as given to tw_multifile_config_set_hint() */
@@ -308,6 +319,15 @@ typedef struct tw_multifile_summary {
 /* Fills *summary, up to its struct_size. A multifile being written is not closed. Reads no file.
  * Returns TW_OK, TW_ERR_INVALID (NULL, or struct_size is not set). */
 TW_API tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary);
+
+/* How far the logical files from `rank` on are alike: *last is the highest rank such that nothing is stored of any of
+ * them, so that all are empty and have neither name nor mode; or such that none of them can be read, for one reason,
+ * which is what the call returns. Else *last is `rank`. Whoever goes through all ranks goes on at *last + 1: a file
+ * holds entries for what is stored, and may claim any number of logical files beside them.
+ * Open for reading. *last is set on every return but TW_ERR_INVALID and TW_ERR_MODE.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NOT_FOUND (no such rank, or a physical file that is missing), or
+ * what a read may return. Since 0.2. */
+TW_API tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last);
 
 /* Bytes of logical file `rank`, gaps and what is still in the buffer included. Reading: any rank of the multifile;
  * writing: one served here. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (another rank), or what a read may

@@ -5,6 +5,7 @@
 #include "base/hint_table.hpp"
 #include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
+#include "capi/watch.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;
@@ -72,6 +73,15 @@ extern "C" tw_status tw_multifile_config_set_mapping(tw_multifile_config* config
       config->config.mapping = [mapping, user](std::int64_t rank, std::int64_t n, std::int32_t physical) {
         return mapping(rank, n, physical, user);
       };
+    return {};
+  });
+}
+
+extern "C" tw_status tw_multifile_config_set_progress(tw_multifile_config* config, tw_progress_fn progress,
+                                                      void* user) {
+  return guarded([&]() -> Status {
+    if (config == nullptr) return null_argument("tw_multifile_config_set_progress", "config");
+    config->config.progress = make_watch(nullptr, progress, user).progress;
     return {};
   });
 }

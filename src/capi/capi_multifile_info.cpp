@@ -173,6 +173,18 @@ extern "C" tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifil
   });
 }
 
+extern "C" tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, int64_t* last) {
+  return guarded([&]() -> Status {
+    TW_ASSIGN_OR_RETURN(ReadHandle * handle, reading(multifile, "tw_multifile_alike"));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_alike"));
+    if (last == nullptr) return null_argument("tw_multifile_alike", "last");
+    *last = rank;
+    TW_ASSIGN_OR_RETURN(const EntryRun run, handle->run_at(r));
+    *last = static_cast<int64_t>(run.end) - 1;
+    return run.lost;
+  });
+}
+
 extern "C" tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes) {
   return guarded([&]() -> Status {
     if (multifile == nullptr) return null_argument("tw_multifile_size", "multifile");

@@ -124,10 +124,12 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
     used = std::max(used, c.high_water);
     TW_RETURN_IF_ERROR(fresh.add(c.files));
   }
+  TW_RETURN_IF_ERROR(fresh.sort());
   TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
   TW_RETURN_IF_ERROR(check_same_file(*file, part.header));
-  IndexJob job{file.get(), part.header, part.session.session, format::align_up(used, format::kPageBytes), nullptr,
-               &fresh,     {}};
+  IndexJob job{
+      file.get(), part.header, part.session.session, format::align_up(used, format::kPageBytes), nullptr, &fresh,
+      {},         root.go_on};
   if (root.old) {
     TW_ASSIGN_OR_RETURN(job.old, root.old->part(k));
   }

@@ -1,5 +1,6 @@
 // Defragmenting: a copy with one chunk for each logical file, and nothing in it that is hidden.
 #include <algorithm>
+#include <utility>
 
 #include "file/health.hpp"
 #include "file/multifile.hpp"
@@ -13,9 +14,10 @@ namespace {
 constexpr std::uint64_t kGapBytes = 1 << 20;  // a gap of so many bytes stays one; a smaller one costs less as zeros
 
 // Bytes from `at` on before the next gap, at most `most`.
-std::uint64_t dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most) {
+Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most, Pass& pass) {
   std::uint64_t end = at;
-  while (end < reader.size() && end - at < most) {
+  for (std::uint64_t i = 1; end < reader.size() && end - at < most; ++i) {
+    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(pass.at(at));
     const std::uint64_t next = reader.skip_zeros(end);
     if (next - end >= kGapBytes) break;
     reader.seek(next);
@@ -32,7 +34,8 @@ Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> b
     if (at >= run_end) {
       const std::uint64_t next = reader.skip_zeros(at);
       if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
-      run_end = at + std::max<std::uint64_t>(dense_bytes(reader, at, reader.size()), 1);
+      TW_ASSIGN_OR_RETURN(const std::uint64_t dense, dense_bytes(reader, at, reader.size(), pass));
+      run_end = at + std::max<std::uint64_t>(dense, 1);
       to.expect(run_end - at);
     }
     const auto part = buffer.first(std::min<std::uint64_t>(buffer.size(), run_end - at));
@@ -67,39 +70,50 @@ Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::
 Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   std::vector<std::byte> buffer;
   Pass pass(from, report);
-  PieceRangesCheck ranges(from);
-  const std::uint64_t n = from.files().header().n_logical;
-  for (std::uint64_t rank = 0; rank < n; ++rank) {
+  TW_RETURN_IF_ERROR(pass.count());
+  PieceRangesCheck ranges(from, report);
+  const auto copy = [&](std::uint64_t rank, const EntryRun& run) -> Status {
     TW_RETURN_IF_ERROR(ranges.before(rank));
+    TW_RETURN_IF_ERROR(run.lost);
+    if (!run.has_entry) return {};
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
     buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kPassReadBytes));
     TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
-    TW_RETURN_IF_ERROR(pass.finished(rank));
-  }
+    return pass.finished(rank);
+  };
+  TW_RETURN_IF_ERROR(each_run(from, report, copy));
   TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
   for (const auto& [key, value] : *attributes)
     if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
   return {};
 }
 
-// Bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends. Space that is not used
-// costs nothing.
-Result<std::uint64_t> room_for_all(ReadHandle& from, std::uint64_t alignment) {
+struct Needed {
+  std::uint64_t room = 0;  // bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends
+  std::vector<std::int64_t> ranks;  // of which something is stored
+};
+
+// Space that is not used costs nothing.
+Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alignment) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   const std::uint64_t around = 4 * std::max(alignment, kGapBytes);  // a piece: frame, boundary, a gap that is filled
-  PieceRangesCheck ranges(from);
-  std::uint64_t room = 0;
-  const std::uint64_t n = from.files().header().n_logical;
-  for (std::uint64_t rank = 0; rank < n && room < kMost; ++rank) {
+  PieceRangesCheck ranges(from, report);
+  Needed needed;
+  const auto add = [&](std::uint64_t rank, const EntryRun& run) -> Status {
     TW_RETURN_IF_ERROR(ranges.before(rank));
+    TW_RETURN_IF_ERROR(run.lost);
+    if (run.has_entry) needed.ranks.push_back(static_cast<std::int64_t>(rank));
+    if (!run.has_entry || needed.room == kMost) return {};
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
     const std::uint64_t frames = (bytes >> 10) + (pieces.size() + 1) * around;
-    room = std::min(room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
-  }
-  return room;
+    needed.room = std::min(needed.room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
+    return {};
+  };
+  TW_RETURN_IF_ERROR(each_run(from, report, add));
+  return needed;
 }
 
 }  // namespace
@@ -108,8 +122,8 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
                         const Options& options, const Watch& watch) {
   Health unused;
   Reporter report(watch, unused);
-  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse));
-  const std::uint64_t n = source.files().header().n_logical;
+  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.for_recovery()));
+  const auto n = static_cast<std::int64_t>(source.files().header().n_logical);
   const auto group = make_self_group();
   OpenRequest request;
   request.backend = backend;
@@ -119,8 +133,11 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.config.options = options;
   request.config.options.physical_files = 1;
   request.config.options.defragments = true;
-  TW_ASSIGN_OR_RETURN(request.config.options.chunk_bytes, room_for_all(source, options.alignment_bytes));
-  request.config.serving = {Serving::Kind::range, static_cast<std::int64_t>(n), 0, static_cast<std::int64_t>(n), {}};
+  TW_ASSIGN_OR_RETURN(Needed needed, needed_for(source, report, options.alignment_bytes));
+  request.config.options.chunk_bytes = needed.room;
+  const bool all = std::cmp_equal(needed.ranks.size(), n);
+  request.config.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
+  if (!all) request.config.serving.list = std::move(needed.ranks);
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
   Status status = copy_all(source, *target->writing, report);
   const Status closed = run(close_multifile(*group, std::move(target)));

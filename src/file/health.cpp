@@ -43,29 +43,38 @@ Status damaged_summary(const std::string& path, const Health& health) {
                                                findings);
 }
 
+// Nothing for a single one, of which the message tells.
+std::string of_which(std::uint64_t begin, std::uint64_t end) {
+  if (end - begin == 1) return "";
+  return "; logical files " + std::to_string(begin) + " to " + std::to_string(end - 1) + " are lost by that";
+}
+
 // Damage of one logical file is a finding; what hinders reading at all is a failure.
 Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
   std::vector<std::byte> buffer;  // as large as the largest file asks for
   Pass pass(handle, report);
-  PieceRangesCheck ranges(handle);
-  const std::uint64_t n = handle.files().header().n_logical;
-  for (std::uint64_t rank = 0; rank < n; ++rank) {
-    if (const Status shared = ranges.before(rank); !shared.ok()) {
-      report.finding(shared.message());
-      return damaged_summary(handle.files().path(), health);
-    }
-    const Status status = read_whole(handle, rank, buffer, pass);
+  TW_RETURN_IF_ERROR(pass.count());
+  PieceRangesCheck ranges(handle, report);
+  bool shared = false;
+  const Status all = each_run(handle, report, [&](std::uint64_t rank, const EntryRun& run) -> Status {
+    Status status = ranges.before(rank);
+    shared = status.code() == Code::corrupt_file;
+    TW_RETURN_IF_ERROR(status);
+    if (!run.has_entry && run.lost.ok()) return {};
+    status = run.has_entry ? read_whole(handle, rank, buffer, pass) : run.lost;
     if (status.ok()) {
       health.logical_bytes += handle.current()->size();
     } else if (status.code() == Code::corrupt_file || status.code() == Code::not_found) {  // not found: its part
-      ++health.damaged_logical;
-      report.finding(status.message());
+      health.damaged_logical += run.end - rank;
+      report.finding(status.message() + of_which(rank, run.end));
     } else {
       return status;
     }
-    TW_RETURN_IF_ERROR(pass.finished(rank));
-  }
-  return {};
+    return run.has_entry ? pass.finished(rank) : Status{};
+  });
+  if (!shared) return all;
+  report.finding(all.message());
+  return damaged_summary(handle.files().path(), health);
 }
 
 // Sessions, slabs and frames: what reading does not need but repair and append do.
@@ -81,7 +90,8 @@ Status check_structure(ReadSet& files, Reporter& report) {
 Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch, Health& health) {
   health = {};
   Reporter report(watch, health);
-  auto closed = open_all(backend, path, ReadSet::Unclosed::refuse);
+  RecoveryWatch recovery{{}, report.for_recovery().progress, report.for_recovery().go_on};
+  auto closed = open_all(backend, path, ReadSet::Unclosed::refuse, recovery);
   if (closed.has_value()) {
     health.closed = true;
     health.n_logical = closed->files().header().n_logical;
@@ -93,7 +103,7 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   const Status why = closed.error();
   if (why.code() != Code::not_closed && why.code() != Code::corrupt_file) return why;
   report.finding(why.message());
-  RecoveryWatch recovery{{}, report.for_recovery().progress};  // what it finds shows when the logical files are read
+  // What a recovery finds shows when the logical files are read.
   auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover, std::move(recovery));
   if (!open.has_value()) return open.error().code() == Code::stopped ? open.error() : why;
   health.n_logical = open->files().header().n_logical;
@@ -111,12 +121,13 @@ class Repair {
       : backend_(std::move(backend)), path_(path), report_(report), health_(health) {}
 
   Status run() {
-    ReadSet set(backend_, path_, ReadSet::Unclosed::inspect);
+    ReadSet set(backend_, path_, ReadSet::Unclosed::inspect, report_.for_recovery());
     TW_RETURN_IF_ERROR(set.open());
     health_.n_logical = set.header().n_logical;
     health_.closed = true;
     bool damaged = false;
     for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: as long as it is open the multifile is
+      if (k + 1 < set.header().n_physical && !report_.go_on()) return set.first().stopped();
       auto hurt = repair_part(set, k);
       if (!hurt.has_value() && !may_be_lost(k, hurt.status())) return hurt.status();
       if (!hurt.has_value()) report_.finding(hurt.status().message() + "; its logical files are lost");
@@ -140,8 +151,10 @@ class Repair {
   Result<bool> repair_part(ReadSet& set, std::uint32_t physical) {
     TW_ASSIGN_OR_RETURN(const Part* part, set.part(physical));
     health_.closed &= part->closed();
-    const Status readable = part->readable().ok() ? check_whole_index(*part) : part->readable();
+    const Status readable =
+        part->readable().ok() ? check_whole_index(*part, report_.for_recovery().go_on) : part->readable();
     if (readable.ok()) return false;
+    if (readable.code() == Code::stopped) return readable;
     report_.finding(readable.message());
     return mend(set, *part);
   }
@@ -163,7 +176,8 @@ class Repair {
     const format::Attributes attributes = recovery.index.attributes;
     source->use(std::move(recovery.index));
     const Contributions nothing(part.header().n_local);
-    const IndexJob job{&file, part.header(), recovery.session, offset, source.get(), &nothing, attributes};
+    const IndexJob job{&file,        part.header(), recovery.session, offset,
+                       source.get(), &nothing,      attributes,       [this] { return report_.go_on(); }};
     auto written = write_index(job);
     if (!written.has_value()) {
       (void)file.truncate(part.file_bytes());  // as it was: what there is of an index may fill the storage

@@ -81,51 +81,131 @@ class SectionStream {
   std::uint64_t written_ = 0;  // pages in the file
 };
 
-Result<format::FileEntry> old_entry(const IndexJob& job, std::uint64_t local, PageCache& cache) {
-  if (job.old == nullptr) return format::FileEntry{};
-  return job.old->file_entry(local, cache);
-}
+// A logical file of which something is stored: what the old index tells of it, overlaid with what is fresh.
+struct Stored {
+  std::uint64_t local = 0;
+  format::FileEntry old;
+  bool is_fresh = false;
+  Contribution fresh;
+
+  bool renamed() const { return is_fresh && fresh.named; }
+  std::uint32_t fresh_pieces() const {
+    return is_fresh ? static_cast<std::uint32_t>(fresh.pieces.size() / format::kPieceEntryBytes) : 0;
+  }
+  // But for its places, which the new index has anew.
+  format::FileEntry entry() const {
+    format::FileEntry both = old;
+    if (is_fresh) both.bytes = std::max(both.bytes, fresh.bytes);
+    both.n_pieces += fresh_pieces();
+    if (renamed()) both.name_bytes = static_cast<std::uint32_t>(fresh.name.size());
+    if (renamed()) both.mode = fresh.mode;
+    return both;
+  }
+  bool says_something() const {
+    const format::FileEntry both = entry();
+    return both.bytes != 0 || both.n_pieces != 0 || both.name_bytes != 0 || both.mode != 0 || both.flags != 0;
+  }
+};
+
+// Goes through them in the order of local indices.
+class StoredFiles {
+ public:
+  explicit StoredFiles(const IndexJob& job) : job_(job) {}
+
+  // The next one; false when there is none.
+  Result<bool> next(Stored& out) {
+    const std::uint64_t n = job_.header.n_local;
+    do {
+      if (++n_ % kAskEach == 0 && job_.go_on && !job_.go_on())
+        return Status::error(Code::stopped, "writing the index of '" + job_.file->path() + "': stopped by the caller");
+      TW_RETURN_IF_ERROR(find_old());
+      const std::uint64_t fresh = i_ < job_.fresh->size() ? job_.fresh->at(i_).local_index : n;
+      const std::uint64_t local = std::min(old_, fresh);
+      if (local >= n) return false;
+      out = Stored{local, {}, fresh == local, {}};
+      if (out.is_fresh) out.fresh = job_.fresh->at(i_++);
+      if (old_ == local) {
+        TW_ASSIGN_OR_RETURN(out.old, job_.old->file_entry(local, cache_));
+        ++old_;
+        looked_ = false;
+      }
+    } while (!out.says_something());
+    return true;
+  }
+
+  PageCache& cache() { return cache_; }
+
+ private:
+  // Moves old_ to the next entry of the old index.
+  Status find_old() {
+    const std::uint64_t n = job_.header.n_local;
+    if (job_.old == nullptr) old_ = n;
+    while (!looked_ && old_ < n) {
+      TW_ASSIGN_OR_RETURN(const EntryRun run, job_.old->run_at(old_, cache_));
+      TW_RETURN_IF_ERROR(run.lost);
+      looked_ = run.has_entry;
+      if (!looked_) old_ = run.end;
+    }
+    return {};
+  }
+
+  const IndexJob& job_;
+  PageCache cache_;
+  std::uint64_t old_ = 0;
+  bool looked_ = false;  // there is an entry of old_
+  std::size_t i_ = 0;    // of the fresh ones
+  std::uint64_t n_ = 0;
+};
 
 // Names are written anew, one after another; so old offsets give way to new ones.
 Status write_files(const IndexJob& job, const format::IndexPage& page) {
-  SectionStream stream(job, SectionKind::files, page.files_offset, format::kFileEntryBytes);
-  PageCache cache;
-  std::uint64_t piece = 0, name = 0;
-  for (std::uint64_t i = 0; i < page.n_local; ++i) {
-    TW_ASSIGN_OR_RETURN(format::FileEntry entry, old_entry(job, i, cache));
-    if (Contribution fresh; job.fresh->find(i, fresh)) {
-      entry.bytes = std::max(entry.bytes, fresh.bytes);
-      entry.n_pieces += static_cast<std::uint32_t>(fresh.pieces.size() / format::kPieceEntryBytes);
-      if (fresh.named) {
-        entry.name_bytes = static_cast<std::uint32_t>(fresh.name.size());
-        entry.mode = fresh.mode;
-      }
+  SectionStream stream(job, page.files_kind(), page.files_offset, page.file_entry_bytes());
+  StoredFiles files(job);
+  std::uint64_t piece = 0, name = 0, written = 0;
+  const auto empty_until = [&](std::uint64_t local) -> Status {
+    format::FileEntry empty;
+    empty.first_piece = piece;
+    for (; !page.is_listed() && written < local; ++written) {
+      TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+      format::encode_file_entry(empty, room);
     }
+    return {};
+  };
+  for (Stored stored;;) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    TW_RETURN_IF_ERROR(empty_until(stored.local));
+    format::FileEntry entry = stored.entry();
     entry.first_piece = piece;
     entry.name_offset = entry.name_bytes == 0 ? 0 : name;
     piece += entry.n_pieces;
     name += entry.name_bytes;
     TW_ASSIGN_OR_RETURN(const auto room, stream.next());
-    format::encode_file_entry(entry, room);
+    if (page.is_listed()) {
+      format::encode_listed_entry(stored.local, entry, room);
+    } else {
+      format::encode_file_entry(entry, room);
+    }
+    ++written;
   }
+  TW_RETURN_IF_ERROR(empty_until(page.n_local));
   return stream.finish();
 }
 
 Status write_pieces(const IndexJob& job, const format::IndexPage& page) {
   SectionStream stream(job, SectionKind::pieces, page.pieces_offset, format::kPieceEntryBytes);
-  PageCache cache;
-  for (std::uint64_t i = 0; i < page.n_local && page.n_pieces > 0; ++i) {
-    if (job.old != nullptr) {
-      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, job.old->file_entry(i, cache));
-      TW_ASSIGN_OR_RETURN(const auto pieces, job.old->pieces(entry, cache));
+  StoredFiles files(job);
+  for (Stored stored; page.n_pieces > 0;) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    if (stored.old.n_pieces > 0) {
+      TW_ASSIGN_OR_RETURN(const auto pieces, job.old->pieces(stored.old, files.cache(), job.go_on));
       for (const format::PieceEntry& piece : pieces) {
         TW_ASSIGN_OR_RETURN(const auto room, stream.next());
         format::encode_piece_entry(piece, room);
       }
     }
-    Contribution fresh;
-    if (!job.fresh->find(i, fresh)) continue;
-    for (auto rest = fresh.pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
+    for (auto rest = stored.fresh.pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
       TW_ASSIGN_OR_RETURN(const auto room, stream.next());
       std::memcpy(room.data(), rest.data(), format::kPieceEntryBytes);
     }
@@ -135,36 +215,39 @@ Status write_pieces(const IndexJob& job, const format::IndexPage& page) {
 
 Status write_names(const IndexJob& job, const format::IndexPage& page) {
   SectionStream stream(job, SectionKind::names, page.names_offset, 1);
-  PageCache cache;
-  for (std::uint64_t i = 0; i < page.n_local && page.names_bytes > 0; ++i) {
-    Contribution fresh;
-    if (job.fresh->find(i, fresh) && fresh.named) {
-      TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(fresh.name))));
-    } else if (job.old != nullptr) {
-      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, job.old->file_entry(i, cache));
-      TW_ASSIGN_OR_RETURN(const std::string name, job.old->name(entry, cache));
+  StoredFiles files(job);
+  for (Stored stored; page.names_bytes > 0;) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    if (stored.renamed()) {
+      TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(stored.fresh.name))));
+    } else if (stored.old.name_bytes > 0) {
+      TW_ASSIGN_OR_RETURN(const std::string name, job.old->name(stored.old, files.cache()));
       TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(name))));
     }
   }
   return stream.finish();
 }
 
-struct Totals {
-  std::uint64_t pieces = 0;
-  std::uint64_t names = 0;
-};
+// An entry for every logical file is found with one read, so a small section of them all is preferred to a smaller one
+// of those that say something.
+constexpr std::uint64_t kSmallSection = 1 << 20;
 
-Result<Totals> count(const IndexJob& job) {
-  Totals totals{job.fresh->n_pieces(), job.fresh->name_bytes()};
-  if (job.old == nullptr) return totals;
-  PageCache cache;
-  for (std::uint64_t i = 0; i < job.header.n_local; ++i) {
-    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, job.old->file_entry(i, cache));
-    totals.pieces += entry.n_pieces;
-    Contribution fresh;
-    if (!job.fresh->find(i, fresh) || !fresh.named) totals.names += entry.name_bytes;
+Result<format::IndexPage> count(const IndexJob& job) {
+  format::IndexPage counts;
+  counts.session = job.session;
+  counts.n_local = job.header.n_local;
+  StoredFiles files(job);
+  for (Stored stored;; ++counts.n_entries) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    counts.n_pieces += stored.entry().n_pieces;
+    counts.names_bytes += stored.entry().name_bytes;
   }
-  return totals;
+  const std::uint64_t all = format::section_pages(counts.n_local, format::kFileEntryBytes);
+  const std::uint64_t listed = format::section_pages(counts.n_entries, format::kListedEntryBytes);
+  if (all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
+  return counts;
 }
 
 }  // namespace
@@ -208,27 +291,41 @@ void place_shipped(std::span<std::byte> contributions, std::uint64_t payload) {
   }
 }
 
+namespace {
+
+std::uint64_t local_of(const std::byte* contribution) {
+  return load_le<std::uint64_t>(std::span(contribution, kContributionHead));
+}
+
+}  // namespace
+
 Status Contributions::add(std::span<const std::byte> encoded) {
-  if (by_local_.empty() && !encoded.empty()) by_local_.resize(n_local_);
   while (!encoded.empty()) {
-    const auto local = load_le<std::uint64_t>(encoded);
-    if (local >= n_local_ || by_local_[local] != nullptr)
-      return Status::error(Code::internal, "two tasks contributed to local logical file " + std::to_string(local));
-    by_local_[local] = encoded.data();
+    if (local_of(encoded.data()) >= n_local_)
+      return Status::error(Code::internal, "a task contributed to local logical file " +
+                                               std::to_string(local_of(encoded.data())) + " of " +
+                                               std::to_string(n_local_));
+    all_.push_back(encoded.data());
     const std::uint64_t name = load_le<std::uint32_t>(encoded.subspan(24));
     const std::uint64_t pieces = load_le<std::uint32_t>(encoded.subspan(28));
-    if (load_le<std::uint32_t>(encoded.subspan(20)) != 0) name_bytes_ += name;
-    n_pieces_ += pieces;
     encoded = encoded.subspan(kContributionHead + name + pieces * format::kPieceEntryBytes);
   }
   return {};
 }
 
-bool Contributions::find(std::uint64_t local_index, Contribution& out) const {
-  if (by_local_.empty() || by_local_[local_index] == nullptr) return false;
-  const std::byte* at = by_local_[local_index];
+Status Contributions::sort() {
+  if (!std::ranges::is_sorted(all_, {}, local_of)) std::ranges::sort(all_, {}, local_of);
+  const auto twice = std::ranges::adjacent_find(all_, {}, local_of);
+  if (twice == all_.end()) return {};
+  return Status::error(Code::internal,
+                       "two tasks contributed to local logical file " + std::to_string(local_of(*twice)));
+}
+
+Contribution Contributions::at(std::size_t i) const {
+  Contribution out;
+  const std::byte* at = all_[i];
   const std::span<const std::byte> head(at, kContributionHead);
-  out.local_index = local_index;
+  out.local_index = load_le<std::uint64_t>(head);
   out.bytes = load_le<std::uint64_t>(head.subspan(8));
   out.mode = load_le<std::uint32_t>(head.subspan(16));
   out.named = load_le<std::uint32_t>(head.subspan(20)) != 0;
@@ -236,15 +333,15 @@ bool Contributions::find(std::uint64_t local_index, Contribution& out) const {
   const std::size_t pieces = load_le<std::uint32_t>(head.subspan(28));
   out.name = {reinterpret_cast<const char*>(at + kContributionHead), name};
   out.pieces = {at + kContributionHead + name, pieces * format::kPieceEntryBytes};
-  return true;
+  return out;
 }
 
 Result<format::IndexPage> write_index(const IndexJob& job) {
-  TW_ASSIGN_OR_RETURN(const Totals totals, count(job));
+  TW_ASSIGN_OR_RETURN(format::IndexPage counts, count(job));
   const std::vector<std::byte> attributes =
       job.attributes.empty() ? std::vector<std::byte>{} : format::encode_attributes(job.attributes);
-  TW_ASSIGN_OR_RETURN(const format::IndexPage page, format::layout_index(job.session, job.header.n_local, totals.pieces,
-                                                                         totals.names, attributes.size(), job.offset));
+  counts.attributes_bytes = attributes.size();
+  TW_ASSIGN_OR_RETURN(const format::IndexPage page, format::layout_index(counts, job.offset));
   TW_RETURN_IF_ERROR(write_files(job, page));
   TW_RETURN_IF_ERROR(write_pieces(job, page));
   TW_RETURN_IF_ERROR(write_names(job, page));

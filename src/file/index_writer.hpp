@@ -1,6 +1,7 @@
 // Writes the index of a physical file: what was there before, overlaid with what the tasks of this session wrote.
 //
-// Streams section by section, so that the root holds the tasks' contributions and little more.
+// Streams section by section, so that the root holds the tasks' contributions and little more. Logical files of which
+// nothing is stored get no entry where that makes the index smaller by more than it is worth.
 #pragma once
 
 #include <span>
@@ -33,22 +34,18 @@ void append_contribution(std::vector<std::byte>& out, const Contribution& contri
 // Pieces that were shipped to task 0 get their place: `payload` is the offset of the payload they came in.
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload);
 
-// Contributions of all tasks to one physical file, found by local index. The bytes given to add() are borrowed.
+// Contributions of all tasks to one physical file. The bytes given to add() are borrowed.
 class Contributions {
  public:
   explicit Contributions(std::uint64_t n_local) : n_local_(n_local) {}
   Status add(std::span<const std::byte> encoded);
-  bool empty() const { return by_local_.empty(); }
-  // False when nobody told anything of that logical file.
-  bool find(std::uint64_t local_index, Contribution& out) const;
-  std::uint64_t n_pieces() const { return n_pieces_; }
-  std::uint64_t name_bytes() const { return name_bytes_; }
+  Status sort();  // once, when all are added
+  std::size_t size() const { return all_.size(); }
+  Contribution at(std::size_t i) const;  // in the order of local indices
 
  private:
   std::uint64_t n_local_;
-  std::vector<const std::byte*> by_local_;  // empty until the first add
-  std::uint64_t n_pieces_ = 0;
-  std::uint64_t name_bytes_ = 0;
+  std::vector<const std::byte*> all_;
 };
 
 struct IndexJob {
@@ -59,6 +56,7 @@ struct IndexJob {
   const Part* old = nullptr;  // the index so far; null: none
   const Contributions* fresh = nullptr;
   format::Attributes attributes;  // of physical file 0
+  GoOn go_on;                     // asked now and then; may be empty
 };
 Result<format::IndexPage> write_index(const IndexJob& job);
 

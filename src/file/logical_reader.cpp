@@ -29,12 +29,12 @@ Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const Part& part, std
                                                  std::to_string(entry.bytes) + " bytes");
   }
   std::unique_ptr<LogicalReader> reader(new LogicalReader(part, rank, entry, std::move(pieces), settings));
-  reader->resolve();
+  TW_RETURN_IF_ERROR(reader->resolve());
   return reader;
 }
 
 // Later pieces hide earlier ones. Pieces mostly come in logical order without overlap: then nothing is to be cut.
-void LogicalReader::resolve() {
+Status LogicalReader::resolve() {
   const auto add = [this](std::uint64_t begin, std::uint64_t end, std::uint32_t piece) {
     spans_.push_back({begin, end, piece});
   };
@@ -45,10 +45,11 @@ void LogicalReader::resolve() {
     spans_.reserve(pieces_.size());
     for (std::uint32_t i = 0; i < pieces_.size(); ++i)
       add(pieces_[i].logical_offset, pieces_[i].logical_offset + pieces_[i].logical_bytes, i);
-    return;
+    return {};
   }
   std::map<std::uint64_t, Span> shown;  // by begin
   for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
+    if (i % kAskEach == kAskEach - 1 && settings_.go_on && !settings_.go_on()) return part_.stopped();
     const std::uint64_t begin = pieces_[i].logical_offset, end = begin + pieces_[i].logical_bytes;
     auto at = shown.upper_bound(begin);
     if (at != shown.begin()) {
@@ -67,6 +68,7 @@ void LogicalReader::resolve() {
     shown[begin] = {begin, end, i};
   }
   for (const auto& [begin, span] : shown) spans_.push_back(span);
+  return {};
 }
 
 const LogicalReader::Span* LogicalReader::span_at(std::uint64_t at) const {

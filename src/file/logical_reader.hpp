@@ -24,6 +24,7 @@ struct ReaderSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   bool verify = true;
   ReadAhead ahead;
+  GoOn go_on;  // asked where there are very many pieces; may be empty
 };
 
 class LogicalReader {
@@ -71,7 +72,7 @@ class LogicalReader {
   LogicalReader(const Part& part, std::uint64_t rank, const format::FileEntry& entry,
                 std::vector<format::PieceEntry> pieces, ReaderSettings& settings)
       : part_(part), rank_(rank), entry_(entry), pieces_(std::move(pieces)), settings_(settings) {}
-  void resolve();
+  Status resolve();
   const Span* span_at(std::uint64_t at) const;  // the span that holds `at`, or the next one behind; null: none
   Status read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n);
   Status read_gap(std::span<std::byte> data) const;

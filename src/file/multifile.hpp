@@ -25,6 +25,7 @@ struct WriteRoot {
   std::int64_t process = 0;          // task 0's
   std::shared_ptr<ReadSet> old;      // append: what was there
   std::unique_ptr<StoredFile> held;  // keeps other writers and repairs away
+  GoOn go_on;                        // of the close
 };
 
 struct Multifile {

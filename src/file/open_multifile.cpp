@@ -33,7 +33,10 @@ Status no_memory(const std::string& path) { return Status::error(Code::no_memory
 
 std::shared_ptr<void> new_read_set(const OpenRequest& request) {
   const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
-  return try_make<ReadSet>(request.backend, request.path, unclosed);
+  const auto& progress = request.config.progress;
+  RecoveryWatch watch{{}, progress, {}};
+  if (progress) watch.go_on = [progress] { return progress(0, 0); };
+  return try_make<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
 }
 
 Status check_same_path(const ReadSet& set, const OpenRequest& request) {
@@ -71,7 +74,7 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
                    : options.verify                                 ? "verified"
                                                                     : "not verified");
   out->reading = std::make_unique<ReadHandle>(std::move(set), std::move(served),
-                                              ReaderSettings{options.buffer_bytes, options.verify, {}});
+                                              ReaderSettings{options.buffer_bytes, options.verify, {}, {}});
   return {};
 }
 
@@ -161,7 +164,7 @@ Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadS
 // What task 0 does between gather and broadcast.
 Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, std::unique_ptr<WriteRoot>& root,
                        WriteCommon& common, Gathered& shares) {
-  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, 0, {}, {}});
+  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, 0, {}, {}, {}});
   WritePlan& plan = kept->plan;
   TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, shares, kept->process));
   common = plan.common;
@@ -310,6 +313,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   if (root) {
     root->old = *old;
     (void)file->writing->files().hold(std::move(root->held)).ok();  // cannot fail: it is there
+    if (request.config.progress) root->go_on = [progress = request.config.progress] { return progress(0, 0); };
   }
   file->root = std::move(root);
   co_return std::move(file);

@@ -46,6 +46,8 @@ struct Config {
   Options options;
   Serving serving;
   MappingFunction mapping;  // empty: consecutive ranks
+  // Asked in calls that may take long; false: they fail with Code::stopped. May be empty.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
 };
 
 }  // namespace thalweg

@@ -34,6 +34,8 @@ std::string way_out(const std::string& path, std::uint32_t physical) {
 
 }  // namespace
 
+Status Part::stopped() const { return Status::error(Code::stopped, "'" + file_->path() + "': stopped by the caller"); }
+
 Result<std::unique_ptr<Part>> Part::open(std::unique_ptr<StoredFile> file, std::uint32_t physical) {
   auto part = std::make_unique<Part>();
   part->file_ = std::move(file);
@@ -43,9 +45,13 @@ Result<std::unique_ptr<Part>> Part::open(std::unique_ptr<StoredFile> file, std::
   return part;
 }
 
+std::vector<RecoveredIndex::File>::const_iterator RecoveredIndex::find(std::uint64_t local) const {
+  return std::lower_bound(files.begin(), files.end(), local,
+                          [](const File& file, std::uint64_t wanted) { return file.local < wanted; });
+}
+
 format::FileEntry RecoveredIndex::file(std::uint64_t local) const {
-  const auto found = std::lower_bound(files.begin(), files.end(), local,
-                                      [](const File& file, std::uint64_t wanted) { return file.local < wanted; });
+  const auto found = find(local);
   return found != files.end() && found->local == local ? found->entry : format::FileEntry{};
 }
 
@@ -132,33 +138,185 @@ Result<std::span<const std::byte>> Part::section_entry(SectionKind kind, std::ui
 }
 
 Result<std::vector<std::byte>> Part::section(SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
-                                             std::uint64_t entry_bytes) const {
-  const std::uint64_t bytes = format::section_pages(n_entries, entry_bytes) * kPageBytes;
-  if (offset > file_bytes_ || bytes > file_bytes_ - offset)
+                                             std::uint64_t entry_bytes, const GoOn& go_on) const {
+  constexpr std::uint64_t kAtOnce = 256;  // pages
+  const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
+  if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
     return Status::error(Code::corrupt_file, "'" + file_->path() + "': a section of " + std::to_string(n_entries) +
                                                  " entries at offset " + std::to_string(offset) +
                                                  " does not fit into the file");
-  std::vector<std::byte> pages(bytes);
-  TW_RETURN_IF_ERROR(read_exactly(*file_, offset, pages));
-  return format::parse_section(pages, kind, n_entries, entry_bytes, header_.id, offset);
+  const std::uint64_t payload = format::kPagePayload / entry_bytes * entry_bytes;
+  std::vector<std::byte> entries, pages;
+  for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
+    if (first > 0 && go_on && !go_on()) return stopped();
+    pages.resize(std::min(kAtOnce, n_pages - first) * kPageBytes);
+    TW_RETURN_IF_ERROR(read_exactly(*file_, offset + first * kPageBytes, pages));
+    for (std::uint64_t i = 0; i < pages.size() / kPageBytes; ++i) {
+      const auto page = std::span<const std::byte>(pages).subspan(i * kPageBytes, kPageBytes);
+      TW_RETURN_IF_ERROR(format::check_page(page, kind, first + i, header_.id, offset + (first + i) * kPageBytes));
+      const auto last = std::min(payload, n_entries * entry_bytes - (first + i) * payload);
+      entries.insert(entries.end(), page.begin(), page.begin() + static_cast<std::ptrdiff_t>(last));
+    }
+  }
+  return entries;
+}
+
+Result<std::uint64_t> Part::next_page(std::uint64_t section_offset, std::uint64_t number, std::uint64_t n_pages) const {
+  if (number >= n_pages) return n_pages;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t data, file_->next_data(section_offset + number * kPageBytes));
+  return std::min(n_pages, std::max(number, (data - section_offset) / kPageBytes));
+}
+
+// ---- Entries of logical files ------------------------------------------------------------------------------------
+
+Result<std::span<const std::byte>> Part::stored_entry(std::uint64_t place, PageCache& cache) const {
+  return section_entry(index_.files_kind(), index_.files_offset, place, index_.file_entry_bytes(), cache);
+}
+
+Result<std::uint64_t> Part::listed_local(std::uint64_t place, PageCache& cache) const {
+  TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
+  return format::parse_listed_local(bytes, index_);
+}
+
+// The last page that can be read and does not begin behind `local_index`; 0 when there is none.
+Result<std::uint64_t> Part::listed_page(std::uint64_t local_index, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
+  const auto begins_before = [&](std::uint64_t page) -> Result<bool> {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t first, listed_local(page * per_page, cache));
+    return first <= local_index;
+  };
+  std::uint64_t low = 0, high = n_pages;
+  for (std::uint64_t page : {cache.place / per_page, cache.place / per_page + 1}) {  // who goes through all is near
+    auto before = page >= low && page < high ? begins_before(page) : Result<bool>(page < low);
+    if (before.has_value()) (*before ? low : high) = *before ? std::max(low, page) : std::min(high, page);
+  }
+  while (high - low > 1) {
+    auto before = begins_before(low + (high - low) / 2);
+    if (!before.has_value()) break;
+    (*before ? low : high) = low + (high - low) / 2;
+  }
+  std::uint64_t last = low;
+  for (std::uint64_t page = low + 1; page < high; ++page) {  // where one in between cannot be read
+    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, high));
+    auto before = page < high ? begins_before(page) : Result<bool>(false);
+    if (before.has_value() && !*before) break;
+    if (before.has_value()) last = page;
+  }
+  return last;
+}
+
+// Place of the first listed entry that is not before `local_index`; n_entries when there is none. In a page that cannot
+// be read it is the first one.
+Result<std::uint64_t> Part::listed_place(std::uint64_t local_index, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t page, listed_page(local_index, cache));
+  std::uint64_t low = page * per_page, high = std::min(low + per_page, index_.n_entries);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    auto there = listed_local(middle, cache);
+    if (!there.has_value()) return page * per_page;
+    (*there < local_index ? low : high) = *there < local_index ? middle + 1 : middle;
+  }
+  return cache.place = low;
 }
 
 Result<format::FileEntry> Part::file_entry(std::uint64_t local_index, PageCache& cache) const {
   if (recovered_) return recovered_->file(local_index);
-  TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::files, index_.files_offset, local_index,
-                                                      format::kFileEntryBytes, cache));
-  return format::parse_file_entry(bytes, index_);
+  std::uint64_t place = local_index;
+  if (index_.is_listed()) {
+    TW_ASSIGN_OR_RETURN(place, listed_place(local_index, cache));
+    if (place == index_.n_entries) return format::FileEntry{};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t there, listed_local(place, cache));
+    if (there != local_index) return format::FileEntry{};
+  }
+  TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
+  return format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
 }
 
-Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& entry, PageCache& cache) const {
+Result<EntryRun> Part::run_at(std::uint64_t local_index, PageCache& cache) const {
+  const std::uint64_t n = header_.n_local;
+  if (recovered_) {
+    const auto found = recovered_->find(local_index);
+    const bool here = found != recovered_->files.end() && found->local == local_index;
+    if (here) return EntryRun{local_index + 1, true, {}};
+    return EntryRun{found == recovered_->files.end() ? n : found->local, false, {}};
+  }
+  if (!index_.is_listed()) {
+    const Status there = stored_entry(local_index, cache).status();
+    if (there.code() == Code::corrupt_file) return lost_run(local_index, local_index, there, cache);
+    TW_RETURN_IF_ERROR(there);
+    return EntryRun{local_index + 1, true, {}};
+  }
+  TW_ASSIGN_OR_RETURN(const std::uint64_t place, listed_place(local_index, cache));
+  if (place == index_.n_entries) return EntryRun{n, false, {}};
+  auto there = listed_local(place, cache);
+  if (there.status().code() == Code::corrupt_file) return lost_run(local_index, place, there.status(), cache);
+  TW_RETURN_IF_ERROR(there.status());
+  const bool here = *there == local_index;
+  return EntryRun{here ? local_index + 1 : *there, here, {}};
+}
+
+Status Part::each_entry(const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit,
+                        const GoOn& go_on) const {
+  PageCache cache;
+  EntryRun run;
+  for (std::uint64_t local = 0, i = 1; local < header_.n_local; local = run.end, ++i) {
+    if (i % kAskEach == 0 && go_on && !go_on()) return stopped();
+    TW_ASSIGN_OR_RETURN(run, run_at(local, cache));
+    if (!run.lost.ok()) TW_RETURN_IF_ERROR(visit(local, run.lost));
+    if (run.has_entry) TW_RETURN_IF_ERROR(visit(local, file_entry(local, cache)));
+  }
+  return {};
+}
+
+Status Part::check_order(const GoOn& go_on) const {
+  if (recovered_ || !index_.is_listed()) return {};
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
+  PageCache cache;
+  std::uint64_t least = 0;  // of the next one
+  for (std::uint64_t page = 0;; ++page) {
+    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
+    if (page == n_pages) return {};
+    if (page % 64 == 63 && go_on && !go_on()) return stopped();
+    for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
+      auto local = listed_local(i, cache);
+      if (!local.has_value()) break;  // their readers tell
+      if (*local < least)
+        return Status::error(Code::corrupt_file, "'" + file_->path() + "': the listed entries of the index do not " +
+                                                     "ascend: " + std::to_string(*local) + " at place " +
+                                                     std::to_string(i));
+      least = *local + 1;
+    }
+  }
+}
+
+// Up to what the next page tells that can be read: of listed entries nobody knows whose those before it were.
+Result<EntryRun> Part::lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / index_.file_entry_bytes();
+  const std::uint64_t n_pages = format::section_pages(index_.n_entries, index_.file_entry_bytes());
+  for (std::uint64_t page = place / per_page + 1;; ++page) {
+    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
+    if (page == n_pages) return EntryRun{header_.n_local, false, std::move(why)};
+    const std::uint64_t first = page * per_page;
+    if (!stored_entry(first, cache).has_value()) continue;
+    auto end = index_.is_listed() ? listed_local(first, cache) : Result<std::uint64_t>(first);
+    if (end.has_value() && *end > local_index) return EntryRun{*end, false, std::move(why)};
+  }
+}
+
+Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& entry, PageCache& cache,
+                                                     const GoOn& go_on) const {
   std::vector<format::PieceEntry> result;
   if (recovered_) {
     const auto first = recovered_->pieces.begin() + static_cast<std::ptrdiff_t>(entry.first_piece);
     result.assign(first, first + entry.n_pieces);
     return result;
   }
-  result.reserve(entry.n_pieces);  // parse_file_entry checked it against the index, and that against the file
+  result.reserve(std::min(entry.n_pieces, 1024U));  // for more as they prove to be there
   for (std::uint64_t i = 0; i < entry.n_pieces; ++i) {
+    if (i % kAskEach == kAskEach - 1 && go_on && !go_on()) return stopped();
     TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::pieces, index_.pieces_offset,
                                                         entry.first_piece + i, format::kPieceEntryBytes, cache));
     TW_ASSIGN_OR_RETURN(const format::PieceEntry piece, format::parse_piece_entry(bytes, index_));
@@ -170,7 +328,6 @@ Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& en
 Result<std::string> Part::names(std::uint64_t begin, std::uint64_t bytes, PageCache& cache) const {
   if (recovered_) return recovered_->names.substr(begin, bytes);
   std::string text;
-  text.reserve(bytes);
   while (bytes > 0) {
     const std::uint64_t within = begin % format::kPagePayload;
     TW_ASSIGN_OR_RETURN(const auto content,

@@ -5,6 +5,7 @@
 // files.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,8 +22,21 @@ struct PageCache {
     std::uint64_t offset = 0;  // 0: nothing
     std::vector<std::byte> bytes;
   };
-  Page pages[8];  // by section kind: one page of each at a time
+  Page pages[9];            // by section kind: one page of each at a time
+  std::uint64_t place = 0;  // of listed file entries: the one that was found last
 };
+
+// Logical files [from, end), by local index or by rank, that are alike. With an entry it is one; else nothing is stored
+// of any of them, or, where `lost` is a failure, nobody can tell.
+struct EntryRun {
+  std::uint64_t end = 0;
+  bool has_entry = false;
+  Status lost;
+};
+
+// Asked now and then in what may take long; no: the work ends with Code::stopped. Empty: goes on.
+using GoOn = std::function<bool()>;
+inline constexpr std::uint64_t kAskEach = 1024;  // entries or pieces: a caller must be heard within 200 ms
 
 // An index in memory: what a scan found.
 struct RecoveredIndex {
@@ -40,6 +54,7 @@ struct RecoveredIndex {
   std::uint64_t end = 0;      // first page behind everything used
   std::uint32_t session = 0;  // the last one that it covers
 
+  std::vector<File>::const_iterator find(std::uint64_t local) const;  // the first one that is not before it
   format::FileEntry file(std::uint64_t local) const;
 };
 
@@ -65,8 +80,17 @@ class Part {
 
   std::uint64_t n_pieces() const { return recovered_ ? recovered_->pieces.size() : index_.n_pieces; }
   const format::IndexPage& index() const { return index_; }  // not when recovered()
+  // All zeros where the index has none.
   Result<format::FileEntry> file_entry(std::uint64_t local_index, PageCache& cache) const;
-  Result<std::vector<format::PieceEntry>> pieces(const format::FileEntry& entry, PageCache& cache) const;
+  // Goes through the local indices without looking at each of those that are only claimed. Fails where reading does.
+  Result<EntryRun> run_at(std::uint64_t local_index, PageCache& cache) const;
+  // Visits every entry, or why it, or all up to the next one that can be read, cannot be had.
+  Status each_entry(const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit,
+                    const GoOn& go_on) const;
+  // Listed entries must ascend: else none of them is found twice, but some not at all.
+  Status check_order(const GoOn& go_on) const;
+  Result<std::vector<format::PieceEntry>> pieces(const format::FileEntry& entry, PageCache& cache,
+                                                 const GoOn& go_on = {}) const;
   Result<std::string> name(const format::FileEntry& entry, PageCache& cache) const;
   Result<format::Attributes> attributes() const;
   // Bytes [begin, begin + bytes) of all names.
@@ -75,15 +99,24 @@ class Part {
   // Entry i of a section of fixed-size entries at `section_offset`, checked page by page. Borrowed until the next call.
   Result<std::span<const std::byte>> section_entry(format::SectionKind kind, std::uint64_t section_offset,
                                                    std::uint64_t i, std::uint64_t entry_bytes, PageCache& cache) const;
-  // A whole section in memory; its size was checked against the file by whoever names it.
+  // A whole section in memory, which is taken as its pages prove to be there.
   Result<std::vector<std::byte>> section(format::SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
-                                         std::uint64_t entry_bytes) const;
+                                         std::uint64_t entry_bytes, const GoOn& go_on = {}) const;
+  // The first page of a section from `number` on that is not a hole; `n_pages` when there is none.
+  Result<std::uint64_t> next_page(std::uint64_t section_offset, std::uint64_t number, std::uint64_t n_pages) const;
+
+  Status stopped() const;  // what a call ends with that may not go on
 
  private:
   Status read_header(std::uint32_t physical);
   Status read_index();
   Result<std::span<const std::byte>> page(format::SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                           PageCache& cache) const;
+  Result<std::span<const std::byte>> stored_entry(std::uint64_t place, PageCache& cache) const;
+  Result<std::uint64_t> listed_local(std::uint64_t place, PageCache& cache) const;
+  Result<std::uint64_t> listed_page(std::uint64_t local_index, PageCache& cache) const;
+  Result<std::uint64_t> listed_place(std::uint64_t local_index, PageCache& cache) const;
+  Result<EntryRun> lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const;
 
   std::unique_ptr<StoredFile> file_;
   std::uint64_t file_bytes_ = 0;

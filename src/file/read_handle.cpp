@@ -5,7 +5,9 @@
 namespace thalweg {
 
 ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings)
-    : files_(std::move(files)), served_(std::move(served)), settings_(std::move(settings)) {}
+    : files_(std::move(files)), served_(std::move(served)), settings_(std::move(settings)) {
+  settings_.go_on = [set = files_.get()] { return set->may_go_on(); };
+}
 
 Status ReadHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   TW_ASSIGN_OR_RETURN(current_, reader(rank));
@@ -43,7 +45,7 @@ Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
   TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(auto list, part->pieces(file, index_cache_[at.physical]));
+  TW_ASSIGN_OR_RETURN(auto list, part->pieces(file, index_cache_[at.physical], settings_.go_on));
   TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*part, rank, file, std::move(list), settings_));
   return readers_.put(rank, std::move(reader), settings_.buffer_bytes, current_);
 }
@@ -67,6 +69,37 @@ Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
   return part->file_entry(at.local_index, cache);
 }
 
+namespace {
+
+// A physical file that is damaged or missing takes its logical files with it; what hinders reading at all is told.
+bool is_loss(Code code) { return code == Code::corrupt_file || code == Code::not_found || code == Code::not_closed; }
+
+}  // namespace
+
+Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
+  const bool table = files_->header().mapping == format::Mapping::table;
+  auto at = locate(rank);
+  if (table && at.status().code() == Code::corrupt_file) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t end, files_->end_of_lost_places(rank));
+    return EntryRun{std::max(end, rank + 1), false, at.status()};
+  }
+  TW_RETURN_IF_ERROR(at.status());
+  const std::uint64_t first = rank - (table ? 0 : at->local_index);
+  auto part = files_->part(at->physical);
+  if (is_loss(part.status().code()))
+    return EntryRun{table ? rank + 1 : first + files_->bounds()[at->physical + 1] - files_->bounds()[at->physical],
+                    false, part.status()};
+  TW_RETURN_IF_ERROR(part.status());
+  if (table) {
+    const Status there = entry(rank).status();
+    if (!there.ok() && !is_loss(there.code())) return there;
+    return EntryRun{rank + 1, there.ok(), there};
+  }
+  TW_ASSIGN_OR_RETURN(EntryRun run, (*part)->run_at(at->local_index, index_cache_[at->physical]));
+  run.end += first;
+  return run;
+}
+
 Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
   mode = file.mode;
@@ -77,7 +110,13 @@ Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
 }
 
 Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
-  for (std::uint64_t rank = 0; rank < files_->header().n_logical; ++rank) {
+  EntryRun run;
+  for (std::uint64_t rank = 0, n = 1; rank < files_->header().n_logical; rank = run.end, ++n) {
+    if (n % kAskEach == 0 && !files_->may_go_on())
+      return Status::error(Code::stopped, "looking for a name in '" + files_->path() + "': stopped by the caller");
+    TW_ASSIGN_OR_RETURN(run, run_at(rank));
+    TW_RETURN_IF_ERROR(run.lost);
+    if (!run.has_entry) continue;
     TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
     if (file.name_bytes != wanted.size() || wanted.empty()) continue;
     std::uint32_t mode = 0;
@@ -91,7 +130,7 @@ Result<std::vector<format::PieceEntry>> ReadHandle::pieces(std::uint64_t rank) {
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
   TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
-  return part->pieces(file, index_cache_[at.physical]);
+  return part->pieces(file, index_cache_[at.physical], settings_.go_on);
 }
 
 Result<std::uint64_t> ReadHandle::physical_position(std::uint64_t rank, const format::PieceEntry& piece) {

@@ -23,8 +23,10 @@ class ReadHandle {
   // Reader of any logical file that the handle serves.
   Result<LogicalReader*> reader(std::uint64_t rank);
 
-  // What the index tells of any logical file of the multifile.
+  // What the index tells of any logical file of the multifile; all zeros where nothing is stored of it.
   Result<format::FileEntry> entry(std::uint64_t rank);
+  // Goes through the ranks without looking at each of those that are only claimed. Fails where reading does.
+  Result<EntryRun> run_at(std::uint64_t rank);
   Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
   Result<std::uint64_t> find(const std::string& name);
   Result<std::vector<format::PieceEntry>> pieces(std::uint64_t rank);

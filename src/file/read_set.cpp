@@ -25,8 +25,9 @@ Status ReadSet::use_as_first(Part& part) {
 
 Status ReadSet::read_bounds() {
   const format::FileHeader& h = header();
-  TW_ASSIGN_OR_RETURN(const auto bytes, first_->section(format::SectionKind::bounds, h.map_offset,
-                                                        std::uint64_t{h.n_physical} + 1, sizeof(std::uint64_t)));
+  TW_ASSIGN_OR_RETURN(const auto bytes,
+                      first_->section(format::SectionKind::bounds, h.map_offset, std::uint64_t{h.n_physical} + 1,
+                                      sizeof(std::uint64_t), watch_.go_on));
   bounds_.resize(std::size_t{h.n_physical} + 1);
   for (std::size_t k = 0; k < bounds_.size(); ++k)
     bounds_[k] = load_le<std::uint64_t>(std::span(bytes).subspan(k * sizeof(std::uint64_t)));
@@ -46,7 +47,12 @@ Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
     TW_RETURN_IF_ERROR(part->use_index_before_session());
   if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(part->readable());
   if (physical == 0) TW_RETURN_IF_ERROR(use_as_first(*part));
-  const bool whole = part->readable().ok() && (unclosed_ == Unclosed::refuse || check_whole_index(*part).ok());
+  bool whole = part->readable().ok();
+  if (whole && unclosed_ != Unclosed::refuse) {
+    const Status index = check_whole_index(*part, watch_.go_on);
+    if (index.code() == Code::stopped) return index;
+    whole = index.ok();
+  }
   if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*part));
   return part;
 }
@@ -95,11 +101,20 @@ Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) 
                                                std::to_string(h.n_physical));
 }
 
+Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {
+  constexpr std::uint64_t kPerPage = format::kPagePayload / sizeof(std::uint64_t);
+  const std::uint64_t n = header().n_logical;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t page, first_->next_page(header().map_offset, rank / kPerPage + 1,
+                                                                  format::section_pages(n, sizeof(std::uint64_t))));
+  return std::min(n, page * kPerPage);
+}
+
 Result<std::vector<std::uint64_t>> ReadSet::ranks(const Part& part) const {
   std::vector<std::uint64_t> result;
   const format::FileHeader& h = part.header();
   if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return result;
-  TW_ASSIGN_OR_RETURN(const auto bytes, part.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8));
+  TW_ASSIGN_OR_RETURN(const auto bytes,
+                      part.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8, watch_.go_on));
   result.resize(h.n_local);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * 8));
   std::vector<std::uint64_t> sorted = result;

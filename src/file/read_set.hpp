@@ -37,8 +37,12 @@ class ReadSet {
   Part& first() const { return *first_; }
   const std::string& path() const { return path_; }
   bool recovered() const { return unclosed_ == Unclosed::recover; }
+  // Asked in what may take long.
+  bool may_go_on() const { return !watch_.go_on || watch_.go_on(); }
   Result<Part*> part(std::uint32_t physical);
   Result<Location> locate(std::uint64_t rank, PageCache& cache_of_first) const;
+  // Logical files from `rank` on whose places the table cannot tell, where that is so of `rank`.
+  Result<std::uint64_t> end_of_lost_places(std::uint64_t rank) const;
   // Rank of each local index of a part with Mapping::table; empty with consecutive ranks.
   Result<std::vector<std::uint64_t>> ranks(const Part& part) const;
   // Logical files [bounds[k], bounds[k+1]) lie in physical file k; only with consecutive ranks.

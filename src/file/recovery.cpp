@@ -30,10 +30,11 @@ struct Base {
 };
 
 // An append that did not get to its end leaves the index of before it.
-bool fall_back(const Part& part, Base& base) {
+Result<bool> fall_back(const Part& part, Base& base, const GoOn& go_on) {
   const auto& before = part.state_before();
   if (!before || before->index_offset == 0 || before->index_offset == part.state().index_offset) return false;
-  auto older = load_index(part, *before);
+  auto older = load_index(part, *before, go_on);
+  if (older.status().code() == Code::stopped) return older.error();
   if (!older.has_value()) return false;
   fall_back_on(std::move(older).value(), base.left);
   base.covered_session_offset = before->covered_session_offset;
@@ -44,10 +45,11 @@ bool fall_back(const Part& part, Base& base) {
 Result<Base> find_base(const Part& part, Recovery& recovery, const RecoveryWatch& watch) {
   const format::StateSlot& state = part.state();
   if (state.session_offset == 0 || state.index_offset == 0) return Base{};
-  auto whole = load_index(part, state);
-  if (whole.has_value()) return Base{{std::move(whole).value(), 0, 0, {}}, state.covered_session_offset, false};
+  auto whole = load_index(part, state, watch.go_on);
+  if (whole.status().code() == Code::stopped) return whole.error();
+  if (whole.has_value()) return Base{{std::move(whole).value(), 0, 0, {}, 0}, state.covered_session_offset, false};
   Base base;
-  TW_ASSIGN_OR_RETURN(base.left, salvage_index(part));
+  TW_ASSIGN_OR_RETURN(base.left, salvage_index(part, watch.go_on));
   std::string text = whole.error().message();
   if (base.left.lost_pages == 0 && base.left.lost_names == 0) {
     text += "; names, modes and attributes are whole";
@@ -63,25 +65,43 @@ Result<Base> find_base(const Part& part, Recovery& recovery, const RecoveryWatch
 
 // A session of a closed file cannot be walked. What is left of the index tells which logical files have lost bytes by
 // that; of those whose entries are lost too nobody knows.
-void doubt_unknown_files(const Part& part, SalvagedIndex& left, const RecoveryWatch& watch) {
-  std::uint64_t doubted = 0;
+// That is an entry for each of them, so there may not be many more than the index can have had.
+Status doubt_unknown_files(const Part& part, SalvagedIndex& left, const RecoveryWatch& watch) {
+  constexpr std::uint64_t kFew = 1 << 16;
+  std::vector<SalvagedIndex::Told> unknown;
+  std::uint64_t n_unknown = 0, end = 0;
+  for (const SalvagedIndex::Told& told : left.told) {
+    if (told.begin > end) unknown.push_back({end, told.begin});
+    end = std::max(end, told.end);
+  }
+  if (end < part.header().n_local) unknown.push_back({end, part.header().n_local});
+  for (const SalvagedIndex::Told& range : unknown) n_unknown += range.end - range.begin;
+  if (n_unknown > std::max(kFew, left.lost_entries))
+    return Status::error(Code::corrupt_file, "'" + part.file().path() + "': a session cannot be read although the " +
+                                                 "file was closed, and what is left of its index does not tell which " +
+                                                 "of " + std::to_string(n_unknown) + " logical files have lost bytes");
+  const std::uint64_t doubted = n_unknown;
   std::vector<RecoveredIndex::File> files;
   auto old = left.index.files.begin();
-  const std::uint64_t known = std::min(part.header().n_local, left.file_pages.size() * kFileEntriesPerPage);
-  for (std::uint64_t local = 0; local < known; ++local) {
-    RecoveredIndex::File file;
-    file.local = local;
-    const bool found = old != left.index.files.end() && old->local == local;
-    if (found) file = *old++;
-    file.doubted = !left.file_pages[local / kFileEntriesPerPage];
-    doubted += file.doubted ? 1 : 0;
-    if (found || file.doubted) files.push_back(file);
+  const auto keep_until = [&](std::uint64_t local) {
+    while (old != left.index.files.end() && old->local < local) files.push_back(*old++);
+  };
+  for (const SalvagedIndex::Told& range : unknown) {
+    keep_until(range.begin);
+    for (std::uint64_t local = range.begin; local < range.end; ++local) {
+      RecoveredIndex::File file;
+      file.local = local;
+      if (old != left.index.files.end() && old->local == local) file = *old++;
+      file.doubted = true;
+      files.push_back(file);
+    }
   }
-  files.insert(files.end(), old, left.index.files.end());
+  keep_until(part.header().n_local);
   left.index.files = std::move(files);
   if (watch.finding)
     watch.finding("'" + part.file().path() + "': a session cannot be read although the file was closed; " +
                   std::to_string(doubted) + " logical files may have lost bytes by that and are marked damaged");
+  return {};
 }
 
 // A session page of which parts never reached the storage, or behind which the file ends.
@@ -131,7 +151,7 @@ void add_untold_session(const Part& part, const RecoveredIndex& base, Sessions& 
 
 }  // namespace
 
-Status check_whole_index(const Part& part) { return load_index(part, part.state()).status(); }
+Status check_whole_index(const Part& part, const GoOn& go_on) { return load_index(part, part.state(), go_on).status(); }
 
 Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch) {
   Recovery recovery;
@@ -155,7 +175,8 @@ Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>
   }
   recovery.damaged |= sessions.left_out;  // what was flushed in it, and not synced
   const bool newest_is_whole = base.end != 0 && !start.fell_back;
-  if (sessions.left_out && part.closed() && !newest_is_whole) doubt_unknown_files(part, start.left, watch);
+  if (sessions.left_out && part.closed() && !newest_is_whole)
+    TW_RETURN_IF_ERROR(doubt_unknown_files(part, start.left, watch));
   merge_pieces(base, scan, recovery);
   recovery.frames_end = std::max(base.end, scan.end());
   const std::uint64_t kept = sessions.left_out ? part.file_bytes() : 0;  // nobody knows what is in there

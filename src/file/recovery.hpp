@@ -15,6 +15,7 @@ namespace thalweg {
 struct RecoveryWatch {
   std::function<void(const std::string& finding)> finding;                // may be empty
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;  // may be empty; false: stopped
+  GoOn go_on;                                                             // asked where nobody counts; may be empty
 };
 
 struct Recovery {
@@ -27,7 +28,7 @@ struct Recovery {
 };
 
 // Reads the whole index that the state slot names: the death of the machine may have left parts of it.
-Status check_whole_index(const Part& part);
+Status check_whole_index(const Part& part, const GoOn& go_on = {});
 
 // `ranks`: rank of each local index when the header says Mapping::table, else empty.
 Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch);

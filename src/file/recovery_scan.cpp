@@ -19,7 +19,7 @@ Scan::Scan(const Part& part, const std::vector<std::uint64_t>& ranks, const Reco
 Status Scan::session(const FoundSession& session) {
   end_ = std::max(end_, session.page.data_start);
   const WalkVisitor visitor{[this](const FoundFrame& f) { return frame(f); },
-                            [this](std::uint64_t offset) { lost_frame(offset); }};
+                            [this](std::uint64_t offset) { lost_frame(offset); }, watch_.go_on};
   return walk_session(part_, session, visitor);
 }
 
@@ -110,6 +110,7 @@ Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_
       const auto entries = std::span(table).first(std::min(granules - i, kAtOnce) * sizeof(std::uint32_t));
       TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, entries));
     }
+    if (i > 0 && watch_.go_on && !watch_.go_on()) return part_.stopped();
     buffer.resize(granule);
     TW_RETURN_IF_ERROR(read_exactly(part_.file(), data + i * granule, buffer));
     const std::uint32_t seal = format::data_seal(part_.header().checksum, buffer);

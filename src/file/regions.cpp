@@ -12,7 +12,7 @@ namespace {
 
 class PartRegions {
  public:
-  explicit PartRegions(const Part& part) : part_(part) {}
+  PartRegions(const Part& part, const GoOn& go_on) : part_(part), go_on_(go_on) {}
 
   Result<std::vector<Region>> collect() {
     TW_RETURN_IF_ERROR(load_fills());
@@ -37,22 +37,23 @@ class PartRegions {
 
   // Bytes in use of each chunk, by offset of its frame.
   Status load_fills() {
-    TW_RETURN_IF_ERROR(check_piece_ranges(part_));
+    TW_RETURN_IF_ERROR(check_piece_ranges(part_, go_on_));
     PageCache cache;
-    for (std::uint64_t i = 0; i < part_.header().n_local; ++i) {
-      TW_ASSIGN_OR_RETURN(const format::FileEntry entry, part_.file_entry(i, cache));
-      TW_ASSIGN_OR_RETURN(const auto pieces, part_.pieces(entry, cache));
+    const auto add = [&](std::uint64_t, Result<format::FileEntry> entry) -> Status {
+      TW_RETURN_IF_ERROR(entry.status());
+      TW_ASSIGN_OR_RETURN(const auto pieces, part_.pieces(*entry, cache, go_on_));
       for (const format::PieceEntry& piece : pieces)
         if (piece.kind == format::PieceKind::chunk) fills_[piece.physical_offset] = piece.stored_bytes;
-    }
-    return {};
+      return {};
+    };
+    return part_.each_entry(add, go_on_);
   }
 
   Status add_session(const FoundSession& session) {
     add(RegionKind::header, session.offset, session.page.data_start - session.offset);
     std::uint64_t damaged = 0;
     const WalkVisitor visitor{[this](const FoundFrame& f) { return add_frame(f); },
-                              [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }};
+                              [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }, go_on_};
     TW_RETURN_IF_ERROR(walk_session(part_, session, visitor));
     if (damaged == 0) return {};
     return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the frame at offset " +
@@ -60,6 +61,7 @@ class PartRegions {
   }
 
   Status add_frame(const FoundFrame& found) {
+    if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return part_.stopped();
     if (found.frame.kind == format::FrameKind::superblock) return add_superblock(found);
     if (found.frame.kind == format::FrameKind::reserved) {
       add(RegionKind::tail, found.offset, found.frame.extent);
@@ -111,8 +113,10 @@ class PartRegions {
   }
 
   const Part& part_;
+  const GoOn& go_on_;
   std::unordered_map<std::uint64_t, std::uint64_t> fills_;
   std::vector<Region> regions_;
+  std::uint64_t n_frames_ = 0;
 };
 
 }  // namespace
@@ -120,7 +124,8 @@ class PartRegions {
 Status walk_regions(ReadSet& files, const std::function<bool(const Region&)>& visit) {
   for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
     TW_ASSIGN_OR_RETURN(const Part* part, files.part(k));
-    PartRegions collector(*part);
+    const GoOn go_on = [&files] { return files.may_go_on(); };
+    PartRegions collector(*part, go_on);
     TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect());
     for (const Region& region : regions)
       if (!visit(region)) return {};

@@ -22,7 +22,8 @@ bool is_index_page(const Part& part, std::span<const std::byte> page, std::uint6
 bool is_index_section(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
   using format::SectionKind;
   const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
-  for (const SectionKind kind : {SectionKind::files, SectionKind::pieces, SectionKind::names, SectionKind::attributes})
+  for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
+                                 SectionKind::attributes})
     if (format::check_page(page, kind, number, part.header().id, offset).ok()) return true;
   return false;
 }
@@ -48,6 +49,7 @@ class SlabWalk {
       if (found.check == format::FrameCheck::zero && !lost) return {};
       TW_ASSIGN_OR_RETURN(const bool behind, index_is_at(at));
       if (behind) return {};
+      TW_RETURN_IF_ERROR(ask());
       if (!lost) visitor_.damage(at);
       lost = true;
       at += part_.header().alignment;
@@ -55,6 +57,13 @@ class SlabWalk {
       TW_ASSIGN_OR_RETURN(at, behind_hole(at));
     }
     return {};
+  }
+
+  // Whether the caller goes on.
+  Status ask() {
+    constexpr std::uint64_t kStepsPerAsk = 64;
+    const bool stop = ++n_ % kStepsPerAsk == 0 && visitor_.go_on && !visitor_.go_on();
+    return stop ? part_.stopped() : Status{};
   }
 
  private:
@@ -87,6 +96,7 @@ class SlabWalk {
   const Part& part_;
   const std::uint32_t session_;
   const WalkVisitor& visitor_;
+  std::uint64_t n_ = 0;
 };
 
 }  // namespace
@@ -139,6 +149,7 @@ std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std
 // The slabs of one domain that may hold data.
 Status walk_domain(const Part& part, const format::SlabLayout& layout, std::uint64_t limit, SlabWalk& walk) {
   for (std::uint64_t k = 0;;) {
+    TW_RETURN_IF_ERROR(walk.ask());
     auto slab = format::slab_at(layout, k);
     if (!slab.has_value() || slab->start >= limit) return {};
     TW_ASSIGN_OR_RETURN(const std::uint64_t data, part.file().next_data(slab->start));

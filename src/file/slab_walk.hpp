@@ -15,6 +15,7 @@ struct FoundFrame {
 struct WalkVisitor {
   std::function<Status(const FoundFrame&)> frame;    // each valid frame
   std::function<void(std::uint64_t offset)> damage;  // each place where a frame should be and is not
+  GoOn go_on;                                        // asked also where there are no frames; may be empty
 };
 
 struct FoundSession {

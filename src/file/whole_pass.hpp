@@ -22,29 +22,42 @@ class Reporter {
   bool shows_progress() const { return static_cast<bool>(watch_.progress); }
   // False once the caller has stopped the work, and ever after: nobody is asked again.
   bool progress(std::uint64_t done, std::uint64_t total) {
+    done_ = done;
+    total_ = total;
     if (!stopped_ && watch_.progress) stopped_ = !watch_.progress(done, total);
     return !stopped_;
   }
-  bool stopped() const { return stopped_; }
+  // Asks again where nothing more is done.
+  bool go_on() { return progress(done_, total_); }
   RecoveryWatch for_recovery() {
     return {[this](const std::string& text) { finding(text); },
-            [this](std::uint64_t done, std::uint64_t total) { return progress(done, total); }};
+            [this](std::uint64_t done, std::uint64_t total) { return progress(done, total); },
+            [this] { return go_on(); }};
   }
 
  private:
   const Watch& watch_;
   Health& health_;
+  std::uint64_t done_ = 0, total_ = 0;  // told last
   bool stopped_ = false;
 };
+
+// Visits the logical files by runs that are alike, and asks now and then whether to go on.
+Status each_run(ReadHandle& handle, Reporter& report,
+                const std::function<Status(std::uint64_t rank, const EntryRun& run)>& visit);
 
 // How far the work on all logical files has come, in their bytes. What the index does not tell of counts nothing, and
 // nobody counts where nobody asks.
 class Pass {
  public:
-  Pass(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {
-    if (!report_.shows_progress()) return;
-    const std::uint64_t n = handle_.files().header().n_logical;
-    for (std::uint64_t rank = 0; rank < n && !report_.stopped(); ++rank) total_ = plus(total_, bytes_of(rank));
+  Pass(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {}
+  // Once, before the others.
+  Status count() {
+    if (!report_.shows_progress()) return {};
+    return each_run(handle_, report_, [this](std::uint64_t rank, const EntryRun& run) {
+      if (run.has_entry) total_ = plus(total_, bytes_of(rank));
+      return Status{};
+    });
   }
   // `within` bytes of the logical file at hand are done.
   Status at(std::uint64_t within) {
@@ -77,12 +90,13 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
 // up, so that none is opened that nobody reads.
 class PieceRangesCheck {
  public:
-  explicit PieceRangesCheck(ReadHandle& handle) : handle_(handle) {}
+  PieceRangesCheck(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {}
   // Before logical file `rank` is read. What else is wrong with its part, its reader tells.
   Status before(std::uint64_t rank);
 
  private:
   ReadHandle& handle_;
+  Reporter& report_;
   std::unordered_set<std::uint32_t> checked_;  // numbers of physical files
 };
 

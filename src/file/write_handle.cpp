@@ -12,8 +12,26 @@ constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of 
 }  // namespace
 
 WriteHandle::WriteHandle(Setup setup) : setup_(std::move(setup)), served_(setup_.share.stretches) {
-  writers_.resize(served_.count());
   setup_.settings.serves_few = served_.count() <= kFew;
+}
+
+std::unique_ptr<LogicalWriter>& WriteHandle::writer_at(std::uint64_t slot) {
+  constexpr std::uint64_t kPerPage = 1024;
+  const std::uint64_t number = slot / kPerPage;
+  if (last_page_.second == nullptr || last_page_.first != number) {
+    WriterPage& page = writers_[number];
+    if (page.empty()) page.resize(std::min(kPerPage, served_.count() - number * kPerPage));
+    last_page_ = {number, &page};
+  }
+  return (*last_page_.second)[slot % kPerPage];
+}
+
+template <class Step>
+Status WriteHandle::each_writer(Step&& step) {
+  for (const auto& [number, page] : writers_)
+    for (const auto& writer : page)
+      if (writer) TW_RETURN_IF_ERROR(step(*writer));
+  return {};
 }
 
 Status WriteHandle::keep_failure(const Status& status) {
@@ -47,7 +65,7 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
     return Status::error(Code::not_found,
                          "logical file " + std::to_string(rank) + " is not served by this handle, which serves " +
                              std::to_string(served_.count()) + " of " + std::to_string(setup_.common.n_logical));
-  std::unique_ptr<LogicalWriter>& writer = writers_[found->slot];
+  std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(found->at));
     TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->at.physical)));
@@ -137,18 +155,17 @@ Status WriteHandle::sync() {
   TW_RETURN_IF_ERROR(spoilt_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
   touched_.clear();
-  for (const auto& w : writers_)  // also what was flushed before: a slot proves a sync only when it says so
-    if (w) TW_RETURN_IF_ERROR(guard([&] { return w->mark_synced(); }));
+  // Also what was flushed before: a slot proves a sync only when it says so.
+  TW_RETURN_IF_ERROR(each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); }));
   TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync()));
-  for (const auto& w : writers_)
-    if (w) w->pin();
-  return {};
+  return each_writer([](LogicalWriter& w) {
+    w.pin();
+    return Status{};
+  });
 }
 
 Status WriteHandle::finish_writers() {
-  for (const auto& w : writers_)
-    if (w) TW_RETURN_IF_ERROR(w->finish());
-  return {};
+  return each_writer([](LogicalWriter& w) { return w.finish(); });
 }
 
 Bytes WriteHandle::finish(TaskRank rank) {
@@ -160,8 +177,11 @@ Bytes WriteHandle::finish(TaskRank rank) {
   deposit.attributes = std::move(attributes_);
   current_ = nullptr;
   touched_.clear();
-  std::erase_if(writers_, [](const auto& w) { return w == nullptr; });
-  deposit.writers = std::move(writers_);
+  for (auto& [number, page] : writers_)
+    for (auto& w : page)
+      if (w) deposit.writers.push_back(std::move(w));
+  last_page_ = {};
+  writers_.clear();
   return setup_.files->deposit(std::move(deposit));
 }
 

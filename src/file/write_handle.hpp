@@ -4,6 +4,7 @@
 // files costs a pointer for each until then.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -60,12 +61,18 @@ class WriteHandle {
   Status flush_writers(bool by_sync);
   Status finish_writers();
   Status keep_failure(const Status& status);
+  std::unique_ptr<LogicalWriter>& writer_at(std::uint64_t slot);
+  template <class Step>
+  Status each_writer(Step&& step);  // of those that there are, by slot
 
   Setup setup_;
   ServedRanks served_;
-  std::vector<std::unique_ptr<LogicalWriter>> writers_;  // by slot
-  std::vector<LogicalWriter*> touched_;                  // written since the last flush, each once
-  std::vector<LogicalWriter*> buffered_;                 // may hold a buffer; only of handles that serve many
+  // By slot, in pages: no memory for as many as are served, which for a file of others is what its header claims.
+  using WriterPage = std::vector<std::unique_ptr<LogicalWriter>>;
+  std::map<std::uint64_t, WriterPage> writers_;
+  std::pair<std::uint64_t, WriterPage*> last_page_{0, nullptr};
+  std::vector<LogicalWriter*> touched_;   // written since the last flush, each once
+  std::vector<LogicalWriter*> buffered_;  // may hold a buffer; only of handles that serve many
   LogicalWriter* current_ = nullptr;
   std::shared_ptr<PhysicalWriter> last_physical_;  // of the logical file touched last: most often also of the next
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file

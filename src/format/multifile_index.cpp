@@ -34,6 +34,7 @@ IndexPage read_index_fields(FieldReader in) {
   p.names_offset = in.get<std::uint64_t>();
   p.attributes_offset = in.get<std::uint64_t>();
   p.end = in.get<std::uint64_t>();
+  p.n_entries = in.get<std::uint64_t>();
   return p;
 }
 
@@ -47,6 +48,9 @@ Status check_index_counts(const IndexPage& p, const FileHeader& header, const St
   if (p.n_local != header.n_local) {
     return bad_index("number of logical files", p.n_local, "only " + std::to_string(header.n_local));
   }
+  if (p.n_entries > p.n_local) {
+    return bad_index("number of file entries", p.n_entries, "at most " + std::to_string(p.n_local));
+  }
   if (p.attributes_bytes != 0 && header.id.physical != 0) {
     return bad_index("bytes of attributes", p.attributes_bytes, "outside physical file 0, only 0");
   }
@@ -54,9 +58,7 @@ Status check_index_counts(const IndexPage& p, const FileHeader& header, const St
 }
 
 Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::uint64_t file_bytes) {
-  TW_ASSIGN_OR_RETURN(const IndexPage right,
-                      layout_index(found.session, found.n_local, found.n_pieces, found.names_bytes,
-                                   found.attributes_bytes, state.index_offset));
+  TW_ASSIGN_OR_RETURN(const IndexPage right, layout_index(found, state.index_offset));
   const auto must_be = [](const char* field, std::uint64_t value, std::uint64_t expected) {
     return value == expected ? Status{} : bad_index(field, value, "only " + std::to_string(expected));
   };
@@ -143,6 +145,11 @@ void encode_file_entry(const FileEntry& e, ByteSpan out_40_bytes) {
   out.put(e.bytes).put(e.first_piece).put(e.n_pieces).put(e.mode).put(e.name_offset).put(e.name_bytes).put(e.flags);
 }
 
+void encode_listed_entry(std::uint64_t local, const FileEntry& e, ByteSpan out_48_bytes) {
+  store_le(out_48_bytes, local);
+  encode_file_entry(e, out_48_bytes.subspan(sizeof local));
+}
+
 void encode_piece_entry(const PieceEntry& e, ByteSpan out_40_bytes) {
   FieldWriter out(out_40_bytes);
   out.put(e.logical_offset).put(e.physical_offset).put(e.logical_bytes).put(e.stored_bytes).put(e.crc);
@@ -151,28 +158,23 @@ void encode_piece_entry(const PieceEntry& e, ByteSpan out_40_bytes) {
   out.put(static_cast<std::uint16_t>(e.kind)).put(static_cast<std::uint16_t>(codec));
 }
 
-Result<IndexPage> layout_index(std::uint32_t session, std::uint64_t n_local, std::uint64_t n_pieces,
-                               std::uint64_t names_bytes, std::uint64_t attributes_bytes, std::uint64_t offset) {
-  IndexPage p{.session = session,
-              .n_local = n_local,
-              .n_pieces = n_pieces,
-              .names_bytes = names_bytes,
-              .attributes_bytes = attributes_bytes};
+Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
+  IndexPage p = counts;
   std::uint64_t at = offset;
   bool fits = advance(&at, 1, kPagePayload);  // the index page itself
   p.files_offset = at;
-  fits = fits && advance(&at, n_local, kFileEntryBytes);
+  fits = fits && advance(&at, p.n_entries, p.file_entry_bytes());
   p.pieces_offset = at;
-  fits = fits && advance(&at, n_pieces, kPieceEntryBytes);
+  fits = fits && advance(&at, p.n_pieces, kPieceEntryBytes);
   p.names_offset = at;
-  fits = fits && advance(&at, names_bytes, 1);
+  fits = fits && advance(&at, p.names_bytes, 1);
   p.attributes_offset = at;
-  fits = fits && advance(&at, attributes_bytes, 1);
+  fits = fits && advance(&at, p.attributes_bytes, 1);
   p.end = at;
   if (!fits) {
     return Status::error(Code::out_of_range, "an index at offset " + std::to_string(offset) + " for " +
-                                                 std::to_string(n_local) + " logical files and " +
-                                                 std::to_string(n_pieces) + " pieces would end beyond 2^63-1");
+                                                 std::to_string(p.n_entries) + " logical files and " +
+                                                 std::to_string(p.n_pieces) + " pieces would end beyond 2^63-1");
   }
   return p;
 }
@@ -183,6 +185,7 @@ std::vector<std::byte> encode_index_page(const IndexPage& p, const FileIdentity&
   out.put_magic(kIndexMagic).put(p.session).put(std::uint32_t{0}).put(p.n_local).put(p.n_pieces);
   out.put(p.names_bytes).put(p.attributes_bytes);
   out.put(p.files_offset).put(p.pieces_offset).put(p.names_offset).put(p.attributes_offset).put(p.end);
+  out.put(p.n_entries);
   const ByteSpan all(page);
   store_le(all.subspan(kIndexCrcOffset), bound_crc(id, offset, all.first(kIndexCrcOffset)));
   return page;
@@ -231,6 +234,13 @@ Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index) {
         "with " + std::to_string(e.name_bytes) + " of " + std::to_string(index.names_bytes) + " bytes, less");
   }
   return e;
+}
+
+Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index) {
+  if (bytes_48.size() != kListedEntryBytes) return bad_size("listed file entry", bytes_48.size(), kListedEntryBytes);
+  const auto local = load_le<std::uint64_t>(bytes_48);
+  if (local < index.n_local) return local;
+  return bad_field("listed file entry", "local index", local, "less than " + std::to_string(index.n_local));
 }
 
 Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) {

@@ -31,19 +31,24 @@ struct PieceEntry {
 };
 
 void encode_file_entry(const FileEntry& entry, ByteSpan out_40_bytes);
+void encode_listed_entry(std::uint64_t local, const FileEntry& entry, ByteSpan out_48_bytes);
 void encode_piece_entry(const PieceEntry& entry, ByteSpan out_40_bytes);
 
 struct IndexPage {
   std::uint32_t session = 0;
   std::uint64_t n_local = 0;
+  std::uint64_t n_entries = 0;  // of the files section: n_local, or fewer, which then say whose they are
   std::uint64_t n_pieces = 0;
   std::uint64_t names_bytes = 0;
   std::uint64_t attributes_bytes = 0;
   std::uint64_t files_offset = 0, pieces_offset = 0, names_offset = 0, attributes_offset = 0, end = 0;
+
+  bool is_listed() const { return n_entries != n_local; }
+  SectionKind files_kind() const { return is_listed() ? SectionKind::listed_files : SectionKind::files; }
+  std::uint64_t file_entry_bytes() const { return is_listed() ? kListedEntryBytes : kFileEntryBytes; }
 };
-// Computes the offsets and the end from the counts, for an index that starts at `offset`.
-Result<IndexPage> layout_index(std::uint32_t session, std::uint64_t n_local, std::uint64_t n_pieces,
-                               std::uint64_t names_bytes, std::uint64_t attributes_bytes, std::uint64_t offset);
+// The same with the offsets and the end that follow from its counts, for an index that starts at `offset`.
+Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset);
 std::vector<std::byte> encode_index_page(const IndexPage& page, const FileIdentity& id, std::uint64_t offset);
 // Checks all counts and offsets against each other, the state slot and the file size.
 Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, const StateSlot& state,
@@ -52,6 +57,8 @@ Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, cons
 // One entry out of its page bytes (already checked by check_page); checks every field against the index page.
 // A piece with a codec that is not known here is unsupported_version.
 Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index);
+// Whose entry the one at the front of `bytes_48` is; behind it follow the 40 bytes of the entry.
+Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index);
 Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index);
 
 using Attributes = std::map<std::string, std::string>;

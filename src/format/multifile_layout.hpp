@@ -31,6 +31,7 @@ inline constexpr std::uint64_t kChecksumTableOffset = 192;
 inline constexpr std::uint64_t kDirectoryOffset = 128;
 inline constexpr std::uint64_t kDirectoryEntryBytes = 48;
 inline constexpr std::uint64_t kFileEntryBytes = 40;
+inline constexpr std::uint64_t kListedEntryBytes = 48;  // a file entry behind its local index
 inline constexpr std::uint64_t kPieceEntryBytes = 40;
 inline constexpr std::uint64_t kSequencePerSession = 1ull << 40;
 inline constexpr std::uint32_t kMostSession = (1u << 24) - 1;  // a sequence has 24 bits for it
@@ -69,7 +70,8 @@ enum class SectionKind : std::uint32_t {
   files = 5,
   pieces = 6,
   names = 7,
-  attributes = 8
+  attributes = 8,
+  listed_files = 9
 };
 
 // Fills in kind, page number and crc of one page whose first 4080 bytes hold entries. `offset`: of this page.

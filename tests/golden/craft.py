@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop
 from multifile_base import arrival_seal, crc32c  # noqa: E402
 
 PAGE, PAYLOAD = 4096, 4080
-BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES = range(1, 9)
+BOUNDS, TABLE, RANKS, DOMAINS, FILES, PIECES, NAMES, ATTRIBUTES, LISTED = range(1, 10)
 UUID = bytes(range(0x10, 0x20))
 
 
@@ -122,8 +122,8 @@ class Part:
         return (self.data_start + sum(self.domains) * sum(2**e for e in exponent[:k])
                 + 2**exponent[k] * sum(self.domains[:domain]))
 
-    def close(self):
-        """Writes index and state; gives the offset of the index page."""
+    def close(self, listed=None):
+        """Writes index and state; gives the offset of the index page. `listed`: the ranks that have an entry; None: all."""
         names, files, pieces = b"", [], []
         for rank in self.ranks:
             name, own = self.names.get(rank, b""), self.pieces[rank]
@@ -132,13 +132,15 @@ class Part:
                                      self.flags[rank]))
             pieces += [struct.pack("<QQQQIHH", *p) for p in own]
             names += name
+        if listed is not None:
+            files = [struct.pack("<Q", local) + files[local] for local, rank in enumerate(self.ranks) if rank in listed]
         attributes = b"".join(struct.pack("<II", len(k), len(v)) + k + v for k, v in self.attributes.items())
         offset = self.end()
         self.put(offset, bytes(PAGE))
-        places = [self.section(FILES, files), self.section(PIECES, pieces),
+        places = [self.section(FILES if listed is None else LISTED, files), self.section(PIECES, pieces),
                   self.section(NAMES, [bytes([b]) for b in names]), self.section(ATTRIBUTES, [bytes([b]) for b in attributes])]
-        self.put(offset, b"TWINDEX1" + struct.pack("<IIQQQQQQQQQ", self.session_number, 0, len(files), len(pieces), len(names),
-                                                   len(attributes), *places, self.end()))
+        self.put(offset, b"TWINDEX1" + struct.pack("<IIQQQQQQQQQQ", self.session_number, 0, len(self.ranks), len(pieces),
+                                                   len(names), len(attributes), *places, self.end(), len(files)))
         self.reseal(offset, PAGE)
         self.newest_index = (offset, self.end() - offset)
         self.put(self.end() - 1, b"" if len(self.bytes) == self.end() else b"\0")

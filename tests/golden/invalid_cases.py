@@ -208,6 +208,24 @@ def make_index_cases():
     entry("first_piece_too_high", 8, "<Q", 3)
     entry("first_piece_overflows", 8, "<Q", 2**64 - 1)
     entry("too_many_pieces", 16, "<I", 2**32 - 1)
+    index("more_entries_than_logical_files", 88, "<Q", 3)
+    index("listed_entries_that_are_not_listed", 88, "<Q", 1)
+
+    for name, number, local in (("do_not_ascend", 1, 0), ("twice", 1, 1), ("of_a_logical_file_that_is_not_here", 2, 10)):
+        parts, _ = valid_cases.listed_entries()
+        part = parts[0]
+        at = part.newest_index[0] + PAGE
+        part.poke(at + 48 * number, "<Q", local)
+        part.reseal(at, PAGE)
+        add("listed_entries_" + name, "6.2 listed entries ascend by local index, none twice", parts)
+
+    parts, _ = valid_cases.names_and_attributes()
+    part = parts[0]
+    at = part.newest_index[0] + PAGE
+    part.poke(at + 40 + 24, "<Q", 0)  # the second one begins where the first one does
+    part.reseal(at, PAGE)
+    add("file_entries_share_a_name", "6.2 no byte of the names belongs to two logical files", parts)
+
     entry("name_behind_the_names", 24, "<Q", 1)
     entry("name_too_long", 32, "<I", 1)
 

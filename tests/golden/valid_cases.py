@@ -162,7 +162,7 @@ def later_minor_version():
     part.put(session + 60, b"\xee" * 4032)
     part.reseal(session, PAGE)
     part.poke(index + 12, "<I", 0xEEEEEEEE)
-    part.put(index + 88, b"\xee" * 4004)
+    part.put(index + 96, b"\xee" * 3996)
     part.reseal(index, PAGE)
     for slot in (512, 1024):
         part.put(slot + 56, b"\xfe" + b"\xee" * 7)
@@ -219,6 +219,32 @@ def extent_over_the_index():
     return [part], {0: pattern(100)}
 
 
+def listed_entries():
+    """Of ten logical files three have an entry in the index; of the others nothing is stored."""
+    part = Part(10)
+    part.session([4096])
+    part.superblock(part.slab(0, 0), [(1, 0, 5, b"hello", 0), (7, 0, 3, b"abc", 0)])
+    part.names, part.modes, part.sizes[3] = {1: b"greeting", 3: b"zeros"}, {3: 0o100600}, 4
+    part.close(listed=[1, 3, 7])
+    return [part], {**dict.fromkeys(range(10), b""), 1: b"hello", 3: bytes(4), 7: b"abc"}
+
+
+def listed_pages():
+    """All but the first and last logical files have an entry: three pages of them."""
+    part = Part(210)
+    part.session([1 << 20])
+    ranks = range(5, 205)
+    part.superblock(part.slab(0, 0), [(rank, 0, 5, b"%05d" % rank, 0) for rank in ranks])
+    part.names = {rank: b"n%d" % rank for rank in ranks}
+    part.close(listed=ranks)
+    return part, {rank: b"%05d" % rank if rank in ranks else b"" for rank in range(210)}
+
+
+def listed_entries_of_several_pages():
+    part, content = listed_pages()
+    return [part], content
+
+
 # ---- Not closed: to be opened with recovery ----------------------------------------------------------------------
 
 def growing_slabs_unclosed():
@@ -262,6 +288,36 @@ def unclosed_append():
     part.chunk(part.slab(0, 0), 0, 300, b"new" * 50)
     part.superblock(part.slab(0, 0) + 1024, [(1, 10, 4, b"more", 0)])
     return [part], {0: b"old" * 100 + b"new" * 50, 1: bytes(10) + b"more" + bytes(36)}
+
+
+def unclosed_append_to_listed_entries():
+    """The index of the session before lists its entries; the open session adds a logical file between them."""
+    parts, content = listed_entries()
+    part = parts[0]
+    part.session([4096])
+    part.superblock(part.slab(0, 0), [(7, 3, 3, b"def", 0), (5, 0, 3, b"new", 0)])
+    return parts, {**content, 5: b"new", 7: b"abcdef"}
+
+
+def listed_page_lost():
+    """A page of listed entries does not verify: the frames tell what they told, but for the names."""
+    part, content = listed_pages()
+    part.bytes[part.newest_index[0] + 2 * PAGE + 100] ^= 1
+    return [part], content
+
+
+def listed_page_and_session_lost():
+    """As well the session page of an append: whatever lies between the entries that are left may have lost bytes."""
+    part = Part(210)
+    ranks = range(5, 205)
+    for session in (ranks[:100], ranks[100:]):
+        part.session([1 << 20])
+        part.superblock(part.slab(0, 0), [(rank, 0, 5, b"%05d" % rank, 0) for rank in session])
+        part.close(listed=ranks)
+    part.bytes[part.newest_index[0] + 2 * PAGE + 100] ^= 1  # the entries of 90 to 174
+    part.bytes[part.session_at + 100] ^= 1
+    content = {rank: b"%05d" % rank if rank in ranks[:100] else b"" for rank in range(210)}
+    return [part], {**content, **dict.fromkeys(range(175, 205))}
 
 
 def unclosed_torn_slot():
@@ -383,7 +439,12 @@ def close_of_an_append_never_arrived():
 
 READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, codecs, overlaps_and_holes,
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
-        growing_slabs_closed, extent_over_the_index]
+        growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
+<<<<<<< HEAD
            unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector, piece_falls_back,
            append_never_arrived, close_of_an_append_never_arrived]
+=======
+           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_append_to_listed_entries, listed_page_lost,
+           listed_page_and_session_lost]
+>>>>>>> 1cfc120 (multifile: list the entries of what is stored, format 2.0)

@@ -2,7 +2,7 @@
 
 import struct
 
-from multifile_base import CHUNK, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, PIECES, RANKS, ATTRIBUTES, ZEROS
+from multifile_base import CHUNK, FILES, LIMIT, LISTED, NAMES, PACKED, PAGE, PAYLOAD, PIECES, RANKS, ATTRIBUTES, ZEROS
 from multifile_base import Refused, arrival_seal, crc32c, decompress, need
 
 
@@ -121,24 +121,36 @@ class Physical:
         """FILES and PIECES entries, names and attributes of the index that a slot names."""
         session, offset, end = slot[2], slot[5], slot[5] + slot[6]
         data = self.sealed(offset, PAGE, b"TWINDEX1", "index page")
-        found = struct.unpack_from("<IIQQQQQQQQQ", data, 8)
+        found = struct.unpack_from("<IIQQQQQQQQQQ", data, 8)
         n_local, n_pieces, n_names, n_attributes = found[2:6]
-        need(found[0] <= session and n_local == self.n_local and (self.number == 0 or n_attributes == 0),
-             f"{self.path}: counts of the index page")
+        n_entries = found[11]
+        need(found[0] <= session and n_local == self.n_local and n_entries <= n_local
+             and (self.number == 0 or n_attributes == 0), f"{self.path}: counts of the index page")
+        listed = n_entries < n_local
         places, at = [], offset + PAGE
-        for entries, entry_bytes in ((n_local, 40), (n_pieces, 40), (n_names, 1), (n_attributes, 1)):
+        for entries, entry_bytes in ((n_entries, 48 if listed else 40), (n_pieces, 40), (n_names, 1), (n_attributes, 1)):
             places.append(at)
             at += self.section_bytes(entries, entry_bytes)
-        need(found[6:] == (*places, at) and at == end, f"{self.path}: offsets of the index page")
+        need(found[6:11] == (*places, at) and at == end, f"{self.path}: offsets of the index page")
         need(end <= self.size, f"{self.path}: truncated, the index ends at {end}")
         self.index_offset = offset
-        files = list(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_local, 40)))
+        if listed:
+            entries = list(struct.iter_unpack("<QQQIIQII", self.section(LISTED, places[0], n_entries, 48)))
+            need(all(a[0] < b[0] for a, b in zip(entries, entries[1:])) and all(e[0] < n_local for e in entries),
+                 f"{self.path}: the listed entries do not ascend")
+            files = [(0,) * 7] * n_local
+            for local, *entry in entries:
+                files[local] = tuple(entry)
+        else:
+            files = list(struct.iter_unpack("<QQIIQII", self.section(FILES, places[0], n_entries, 40)))
         pieces = list(struct.iter_unpack("<QQQQIHH", self.section(PIECES, places[1], n_pieces, 40)))
         names = self.section(NAMES, places[2], n_names, 1)
-        behind = 0
+        behind = behind_names = 0
         for size, first, count, _mode, name_at, name_bytes, _flags in files:
             need(count == 0 or first >= behind, f"{self.path}: pieces that belong to two logical files")
             behind = first + count if count else behind
+            need(name_bytes == 0 or name_at >= behind_names, f"{self.path}: names that belong to two logical files")
+            behind_names = name_at + name_bytes if name_bytes else behind_names
             need(size <= LIMIT and first + count <= n_pieces and name_at + name_bytes <= n_names
                  and 0 not in names[name_at:name_at + name_bytes], f"{self.path}: an entry of the files section")
         self.names = [names[f[4]:f[4] + f[5]] for f in files]

@@ -2,7 +2,7 @@
 
 import struct
 
-from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, NAMES, PACKED, PAGE, PAYLOAD, ZEROS, Refused
+from multifile_base import ATTRIBUTES, CHUNK, DOMAINS, FILES, LIMIT, LISTED, NAMES, PACKED, PAGE, PAYLOAD, ZEROS, Refused
 from multifile_base import crc32c, need
 from multifile_physical import Logical, is_page, parse_attributes
 
@@ -35,6 +35,7 @@ class Recovery:
         if not base:
             physical.names = [b""] * physical.n_local
             physical.files = [Logical(physical, rank, (0,) * 7, []) for rank in physical.ranks]
+        self.known = set()
         told = self.salvage(slot) if slot and slot[5] and (not base or older) else {}
         if older and base:
             self.attributes = {**whole, **self.attributes}
@@ -43,7 +44,7 @@ class Recovery:
             self.add(logical, sorted(self.found.get(logical.rank, []), key=lambda found: found[0]))
             if told.get(logical.rank, 0) > logical.size:
                 logical.size, logical.flags = told[logical.rank], logical.flags | 1
-            if self.left_out and (not base or older) and slot and slot[1] == 2 and logical.rank not in told:
+            if self.left_out and (not base or older) and slot and slot[1] == 2 and logical.rank not in self.known:
                 logical.flags |= 1
             if logical.flags & 1 and sound_before:
                 logical.pieces.insert(0, (0, 0, sound_before, 0, 0, ZEROS, 0))
@@ -64,15 +65,13 @@ class Recovery:
             if crc == p.bound_crc(at, page[:-4]) and number <= slot[6] // PAGE:
                 pages[kind, number] = page[:PAYLOAD]
         whole = b"".join(pages.get((NAMES, i), bytes(PAYLOAD)) for i in range(slot[6] // PAGE))
-        for local, logical in enumerate(p.files):
-            page = pages.get((FILES, local // 102))
-            if not page:
-                continue
-            size, _first, _count, mode, at, count, flags = struct.unpack_from("<QQIIQII", page, local % 102 * 40)
+        behind = 0
+        for local, entry in sorted(self.told_entries(pages, slot).items()):
+            logical, (size, _first, _count, mode, at, count, flags) = p.files[local], entry
             logical.flags, logical.mode = logical.flags | flags, mode or logical.mode
             name = whole[at:at + count]
-            if count and len(name) == count and 0 not in name:
-                p.names[local] = name
+            if count and at >= behind and len(name) == count and 0 not in name:
+                p.names[local], behind = name, at + count
             if slot[1] == 2:
                 told[logical.rank] = size
         attributes = b""
@@ -88,6 +87,35 @@ class Recovery:
         except Refused:
             pass
         return told
+
+    def told_entries(self, pages, slot):
+        """{local index: entry} that the pages tell; notes the ranks that they tell of, also that there is nothing."""
+        p, entries, ranges = self.p, {}, []
+        for kind, number in sorted(pages):
+            if kind == FILES:
+                begin = number * 102
+                for local in range(begin, min(begin + 102, p.n_local)):
+                    entries[local] = struct.unpack_from("<QQIIQII", pages[kind, number], (local - begin) * 40)
+                ranges.append((begin, begin + 102))
+            elif kind == LISTED:
+                found = list(struct.iter_unpack("<QQQIIQII", pages[kind, number]))
+                found = [e for i, e in enumerate(found) if i == 0 or found[i - 1][0] < e[0]]
+                entries.update((e[0], e[1:]) for e in found)
+                before = (kind, number - 1) in pages
+                begin = 0 if number == 0 else ranges[-1][1] if before else found[0][0]
+                ranges.append((begin, found[-1][0] + 1))
+        if (LISTED, self.listed_pages(slot) - 1) in pages:
+            ranges.append((ranges[-1][1], p.n_local))
+        for begin, end in ranges:
+            self.known.update(p.ranks[begin:end])
+        return entries
+
+    def listed_pages(self, slot):
+        """How many pages of listed entries there were, where the index page tells."""
+        try:
+            return -(-struct.unpack_from("<Q", self.p.sealed(slot[5], PAGE, b"TWINDEX1", "index page"), 88)[0] // 85)
+        except Refused:
+            return 0
 
     def session(self, offset):
         p = self.p
@@ -185,7 +213,7 @@ class Recovery:
         page = self.p.exactly(offset, PAGE)
         if page[:8] == b"TWINDEX1":
             return "page"
-        return "section" if FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= ATTRIBUTES else None
+        return "section" if FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= LISTED else None
 
     def walk(self, session, sizes, limit):
         number, growth, _, _, _, start, round_bytes, doublings = session

@@ -66,6 +66,59 @@ TEST_F(CApi, MoreLogicalFilesThanTheFreeSpaceCanIndexAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
+  constexpr std::int64_t kMany = 10'000'000;  // an index of all would be much larger than one of what is stored
+  const std::int64_t written[] = {5, kMany / 2};
+  ASSERT_EQ(tw_multifile_config_set_ranks(config_, kMany, written, 2), TW_OK);
+  tw_multifile* file = open(TW_CREATE);
+  for (const std::int64_t rank : written) {
+    ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+    ASSERT_EQ(tw_write(file, "abc", 3), TW_OK);
+  }
+  close(file);
+  EXPECT_LT(std::filesystem::file_size(path_), 1u << 20);
+
+  file = open(TW_READ);
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  for (std::int64_t rank = 0, last = 0; rank < kMany; rank = last + 1) {
+    ASSERT_EQ(tw_multifile_alike(file, rank, &last), TW_OK) << tw_last_error();
+    ranges.emplace_back(rank, last);
+  }
+  const std::vector<std::pair<std::int64_t, std::int64_t>> expected = {
+      {0, 4}, {5, 5}, {6, kMany / 2 - 1}, {kMany / 2, kMany / 2}, {kMany / 2 + 1, kMany - 1}};
+  EXPECT_EQ(ranges, expected);
+  std::int64_t last = 0;
+  EXPECT_EQ(tw_multifile_alike(file, 7, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_alike(file, -1, &last), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_alike(file, kMany, &last), TW_ERR_NOT_FOUND);
+  close(file);
+}
+
+int stop_at_once(std::int64_t, std::int64_t, void* user) { return ++*static_cast<int*>(user); }
+
+TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
+  constexpr std::int64_t kFiles = 5000;
+  close(write_each(kFiles, 100));
+  int asked = 0;
+  ASSERT_EQ(tw_multifile_config_set_progress(config_, stop_at_once, &asked), TW_OK);
+  ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, kFiles), TW_OK);
+  tw_multifile* file = open(TW_READ);
+  std::int64_t rank = 0;
+  const tw_region_fn any = [](const tw_region*, void*) { return 0; };
+
+  EXPECT_EQ(tw_multifile_find(file, "nobody", &rank), TW_ERR_STOPPED);
+  EXPECT_EQ(tw_multifile_regions(file, any, nullptr), TW_ERR_STOPPED);
+  EXPECT_EQ(asked, 2);
+  close(file);
+  file = open(TW_APPEND);
+  EXPECT_EQ(tw_write(file, "abc", 3), TW_OK);
+  EXPECT_EQ(tw_multifile_close(file), TW_ERR_STOPPED);
+  EXPECT_NE(std::string(tw_last_error()).find("stays unclosed"), std::string::npos) << tw_last_error();
+  EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file), TW_ERR_STOPPED);
+  ASSERT_EQ(tw_multifile_config_set_progress(config_, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+}
+
 TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
   hint("chunk_bytes", "10000");
   tw_multifile* file = open(TW_CREATE);

@@ -8,6 +8,21 @@ namespace {
 
 constexpr std::uint64_t kIndexOffset = 65536;
 
+IndexPage counts(std::uint64_t n_local, std::uint64_t n_pieces, std::uint64_t names, std::uint64_t attributes) {
+  IndexPage page;
+  page.n_local = page.n_entries = n_local;
+  page.n_pieces = n_pieces;
+  page.names_bytes = names;
+  page.attributes_bytes = attributes;
+  return page;
+}
+
+IndexPage sound_counts(const FileHeader& header, std::uint64_t attributes) {
+  IndexPage page = counts(header.n_local, 500, 5000, attributes);
+  page.session = 3;
+  return page;
+}
+
 // An index of physical file 0 with attributes.
 struct SoundIndex {
   FileHeader header = sound_header();
@@ -17,7 +32,7 @@ struct SoundIndex {
   SoundIndex() {
     header.id.physical = 0;
     header.map_offset = 4096;
-    page = layout_index(3, header.n_local, 500, 5000, 70, kIndexOffset).value();
+    page = layout_index(sound_counts(header, 70), kIndexOffset).value();
     state.state = FileState::closed;
     state.session = 3;
     state.index_offset = kIndexOffset;
@@ -46,12 +61,12 @@ TEST(IndexPage, LaysSectionsOutOneBehindTheOther) {
 }
 
 TEST(IndexPage, LayoutBeyondTheLargestOffsetIsRefused) {
-  EXPECT_EQ(layout_index(0, ~0ull, 0, 0, 0, 4096).status().code(), Code::out_of_range);
-  EXPECT_EQ(layout_index(0, 0, ~0ull, 0, 0, 4096).status().code(), Code::out_of_range);
-  EXPECT_EQ(layout_index(0, 0, 0, ~0ull, 0, 4096).status().code(), Code::out_of_range);
-  EXPECT_EQ(layout_index(0, 0, 0, 0, ~0ull, 4096).status().code(), Code::out_of_range);
-  EXPECT_EQ(layout_index(0, 0, 0, 0, 0, ~4095ull).status().code(), Code::out_of_range);
-  EXPECT_EQ(layout_index(0, 1ull << 40, 1ull << 40, 1ull << 40, 1ull << 30, 4096).status().code(), Code::ok);
+  EXPECT_EQ(layout_index(counts(~0ull, 0, 0, 0), 4096).status().code(), Code::out_of_range);
+  EXPECT_EQ(layout_index(counts(0, ~0ull, 0, 0), 4096).status().code(), Code::out_of_range);
+  EXPECT_EQ(layout_index(counts(0, 0, ~0ull, 0), 4096).status().code(), Code::out_of_range);
+  EXPECT_EQ(layout_index(counts(0, 0, 0, ~0ull), 4096).status().code(), Code::out_of_range);
+  EXPECT_EQ(layout_index(counts(0, 0, 0, 0), ~4095ull).status().code(), Code::out_of_range);
+  EXPECT_EQ(layout_index(counts(1ull << 40, 1ull << 40, 1ull << 40, 1ull << 30), 4096).status().code(), Code::ok);
 }
 
 TEST(IndexPage, GivesBackEveryField) {
@@ -62,6 +77,7 @@ TEST(IndexPage, GivesBackEveryField) {
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(back.value().session, 3u);
   EXPECT_EQ(back.value().n_local, 30u);
+  EXPECT_EQ(back.value().n_entries, 30u);
   EXPECT_EQ(back.value().n_pieces, 500u);
   EXPECT_EQ(back.value().names_bytes, 5000u);
   EXPECT_EQ(back.value().attributes_bytes, 70u);
@@ -99,6 +115,33 @@ TEST(IndexPage, CountsAndOffsetsMustAgree) {
   EXPECT_EQ(after([](SoundIndex& s) { s.state.index_bytes += 4096; }), bad);
 }
 
+TEST(IndexPage, FewerEntriesThanLogicalFilesSayWhoseTheyAre) {
+  const auto listed = [](std::uint64_t n_entries) {
+    return [n_entries](SoundIndex& s) {
+      s.page.n_entries = n_entries;
+      s.page = layout_index(s.page, kIndexOffset).value();
+      s.state.index_bytes = s.page.end - kIndexOffset;
+      s.state.end = s.page.end;
+    };
+  };
+  SoundIndex few;
+  listed(0)(few);
+  EXPECT_EQ(few.page.pieces_offset, few.page.files_offset);
+  EXPECT_TRUE(few.page.is_listed());
+  EXPECT_EQ(few.page.files_kind(), SectionKind::listed_files);
+  EXPECT_FALSE(SoundIndex().page.is_listed());
+  EXPECT_EQ(after(listed(0)), Code::ok);
+  EXPECT_EQ(after(listed(29)), Code::ok);
+  EXPECT_EQ(after(listed(31)), Code::corrupt_file);
+
+  std::vector<std::byte> entry(kListedEntryBytes);
+  encode_listed_entry(29, {}, entry);
+  EXPECT_EQ(parse_listed_local(entry, few.page).value(), 29u);
+  encode_listed_entry(30, {}, entry);
+  EXPECT_EQ(parse_listed_local(entry, few.page).status().code(), Code::corrupt_file);
+  EXPECT_EQ(parse_listed_local(ByteView(entry).first(40), few.page).status().code(), Code::corrupt_file);
+}
+
 TEST(IndexPage, AFileShorterThanItsIndexIsTruncated) {
   SoundIndex s;
   s.file_bytes = s.page.end;
@@ -112,7 +155,7 @@ TEST(IndexPage, AttributesAreInPhysicalFileZeroOnly) {
   EXPECT_EQ(after([](SoundIndex& s) { s.header.id.physical = 1; }), Code::corrupt_file);
   EXPECT_EQ(after([](SoundIndex& s) {
               s.header.id.physical = 1;
-              s.page = layout_index(3, 30, 500, 5000, 0, kIndexOffset).value();
+              s.page = layout_index(sound_counts(s.header, 0), kIndexOffset).value();
               s.state.end = s.page.end;
               s.state.index_bytes = s.page.end - kIndexOffset;
             }),
