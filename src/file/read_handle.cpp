@@ -111,11 +111,12 @@ Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
 
 Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
   EntryRun run;
+  Status lost;
   for (std::uint64_t rank = 0, n = 1; rank < files_->header().n_logical; rank = run.end, ++n) {
     if (n % kAskEach == 0 && !files_->may_go_on())
       return Status::error(Code::stopped, "looking for a name in '" + files_->path() + "': stopped by the caller");
     TW_ASSIGN_OR_RETURN(run, run_at(rank));
-    TW_RETURN_IF_ERROR(run.lost);
+    if (lost.ok()) lost = run.lost;
     if (!run.has_entry) continue;
     TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
     if (file.name_bytes != wanted.size() || wanted.empty()) continue;
@@ -123,6 +124,9 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
     TW_ASSIGN_OR_RETURN(const std::string found, name(rank, mode));
     if (found == wanted) return rank;
   }
+  if (!lost.ok())
+    return Status::error(Code::corrupt_file, "'" + files_->path() + "' has no logical file named '" + wanted +
+                                                 "' among those that can be read: " + lost.message());
   return Status::error(Code::not_found, "'" + files_->path() + "' has no logical file named '" + wanted + "'");
 }
 

@@ -191,10 +191,18 @@ DomainShare usual_domain(const WritePlan& plan) {
   return *domain_share(plan, last, first->process);  // each part has a domain
 }
 
-// A number that was mistyped must not fill the storage at close.
+// A number that was mistyped must not fill the storage at close. Of logical files that nobody serves nothing is stored,
+// but for their places in a table.
 Status check_index_fits(const WritePlanInput& input) {
+  constexpr std::uint64_t kPlaceBytes = 16;            // of a table: where a rank is, and which one is there
   const std::uint64_t n = input.requests.n_logical();  // at most 2^40
-  const std::uint64_t least = n * format::kFileEntryBytes;
+  const std::uint64_t places = input.mapping ? n * kPlaceBytes : 0;
+  if (n * format::kFileEntryBytes + places <= input.storage.free_bytes) return {};
+  std::uint64_t served = 0;
+  input.requests.for_each([&](const Requests::Asked& asked) {
+    for (const RankRun& run : asked.runs) served += run.count;
+  });
+  const std::uint64_t least = std::min(n * format::kFileEntryBytes, served * format::kListedEntryBytes) + places;
   if (least <= input.storage.free_bytes) return {};
   return Status::error(Code::no_space, std::to_string(n) + " logical files need an index of " + std::to_string(least) +
                                            " bytes; the file system has " + std::to_string(input.storage.free_bytes) +

@@ -32,21 +32,25 @@ WritePlanInput input_of(const Requests& requests, std::uint64_t free_bytes = std
   return {requests, {}, {}, storage, 1};
 }
 
-Status plan_on(std::uint64_t free_bytes, std::uint64_t n_logical) {
+Status plan_on(std::uint64_t free_bytes, std::uint64_t n_logical, std::uint64_t served) {
   WriteRequest request;
   request.n_logical = n_logical;
-  request.runs = {{0, 1}};
+  request.runs = {{0, served}};
   const Requests requests = Requests::decode(gathered({request})).value();
   return plan_create(input_of(requests, free_bytes)).status();
 }
 
+constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+
 TEST(WritePlan, AnIndexThatTheFreeSpaceCannotHoldIsRefused) {
-  EXPECT_TRUE(plan_on(40'000, 1000).ok()) << plan_on(40'000, 1000).message();
-  const Status refused = plan_on(39'999, 1000);
+  EXPECT_TRUE(plan_on(40'000, 1000, 1000).ok()) << plan_on(40'000, 1000, 1000).message();
+  EXPECT_TRUE(plan_on(48, 1000, 1).ok()) << "of what nobody serves nothing is stored";
+  const Status refused = plan_on(39'999, 1000, 1000);
   EXPECT_EQ(refused.code(), Code::no_space);
   for (const char* told : {"1000 logical files", "40000 bytes", "39999 bytes free"})
     EXPECT_NE(refused.message().find(told), std::string::npos) << refused.message();
-  EXPECT_EQ(plan_on(std::uint64_t{1} << 40, std::uint64_t{1} << 40).code(), Code::no_space);
+  EXPECT_EQ(plan_on(kMany, kMany, kMany).code(), Code::no_space);
+  EXPECT_EQ(plan_on(kMany, kMany, 1).code(), Code::ok);
 }
 
 // Every task serves one logical file and is a process.
