@@ -250,6 +250,12 @@ TW_API tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size
 /* As tw_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
 TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
 
+/* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written, or
+ * to the end. *skipped (may be NULL) tells by how many bytes, which all are zeros; 0 where there is no gap. Gaps may be as
+ * long as 2^63-1 bytes, whatever the size of the multifile. What a repair found lost is no gap. Reads nothing.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE (open for writing). Since 0.2. */
+TW_API tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped);
+
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
 /* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders.

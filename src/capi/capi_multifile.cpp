@@ -265,6 +265,18 @@ extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, 
   });
 }
 
+extern "C" tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped) {
+  return guarded([&]() -> Status {
+    if (multifile == nullptr || !multifile->file->reading) return wrong_mode(multifile, "tw_skip_gap");
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
+    const std::uint64_t before = reader->position();
+    const std::uint64_t behind = std::max(before, reader->skip_zeros(before));
+    reader->seek(behind);
+    if (skipped != nullptr) *skipped = static_cast<std::int64_t>(behind - before);
+    return {};
+  });
+}
+
 extern "C" tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got) {
   size_t ignored = 0;
   size_t& n = got != nullptr ? *got : ignored;

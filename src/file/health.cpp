@@ -63,7 +63,7 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
     if (!run.has_entry && run.lost.ok()) return {};
     status = run.has_entry ? read_whole(handle, rank, buffer, pass) : run.lost;
     if (status.ok()) {
-      health.logical_bytes += handle.current()->size();
+      health.logical_bytes = std::min(health.logical_bytes + handle.current()->size(), format::kMaxOffset);
     } else if (status.code() == Code::corrupt_file || status.code() == Code::not_found) {  // not found: its part
       health.damaged_logical += run.end - rank;
       report.finding(status.message() + of_which(rank, run.end));

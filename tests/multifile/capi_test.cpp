@@ -94,6 +94,35 @@ TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
   close(file);
 }
 
+TEST_F(CApi, AGapIsSkippedWithoutReadingIt) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  tw_multifile* file = open(TW_CREATE);
+  ASSERT_EQ(tw_write(file, "begin", 5), TW_OK);
+  ASSERT_EQ(tw_seek(file, kFar, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_write(file, "end", 3), TW_OK);
+  EXPECT_EQ(tw_skip_gap(file, nullptr), TW_ERR_MODE);
+  close(file);
+  file = open(TW_READ);
+  std::int64_t skipped = -1, position = -1;
+  char text[8] = {};
+  std::size_t got = 0;
+
+  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
+  EXPECT_EQ(skipped, 0) << "where bytes are";
+  ASSERT_EQ(tw_seek(file, 100, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
+  EXPECT_EQ(skipped, kFar - 100);
+  ASSERT_EQ(tw_read(file, text, sizeof text, &got), TW_OK);
+  EXPECT_EQ(std::string(text, got), "end");
+  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
+  EXPECT_EQ(skipped, 0) << "at the end";
+  ASSERT_EQ(tw_seek(file, kFar + 50, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_skip_gap(file, nullptr), TW_OK);
+  ASSERT_EQ(tw_tell(file, &position), TW_OK);
+  EXPECT_EQ(position, kFar + 50) << "behind the end";
+  close(file);
+}
+
 int stop_at_once(std::int64_t, std::int64_t, void* user) { return ++*static_cast<int*>(user); }
 
 TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
