@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/mix.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -18,14 +20,6 @@ __extension__ using Wide = unsigned __int128;
 
 // Fingerprints are numbers of the field modulo this prime: where a product is 0, one of its factors is.
 constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
-
-// Steele, Lea, Flood 2014: the mixing of SplitMix64.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
-  x = (x ^ x >> 27) * 0x94D049BB133111EB;
-  return x ^ x >> 31;
-}
 
 // Of the VPs begin .. end-1 of one dimension, as if it were the only one: the sum over them of what one VP has,
 // w(i) - w(i + 1), of which the ends are left.
