@@ -72,7 +72,7 @@ void EntrySealer::seal(ByteSpan entry, std::uint64_t number) const {
 Status EntrySealer::check(ByteView entry, std::uint64_t number) const {
   if (is_zero(entry)) return {};
   const std::size_t covered = entry.size() - 4;
-  const std::size_t pointers = (entry.size() - 24) / 8;
+  const std::size_t pointers = (entry.size() - 32) / 8;
   const auto where = [&] { return std::string(name_of(which_)) + ", entry " + std::to_string(number); };
   if (load_le<std::uint32_t>(entry.subspan(covered)) != crc_of(entry.first(covered), number))
     return corrupt(where() + ": its checksum does not match");

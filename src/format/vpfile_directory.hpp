@@ -54,19 +54,27 @@ class EntryView {
   explicit EntryView(ByteSpan bytes) : bytes_(bytes) {}
   std::uint64_t link() const { return load_le<std::uint64_t>(bytes_); }
   std::uint64_t amount() const { return load_le<std::uint64_t>(bytes_.subspan(8)); }
-  std::uint32_t used() const { return load_le<std::uint32_t>(bytes_.subspan(bytes_.size() - 8)); }
+  std::uint32_t session() const { return tail(16); }  // that wrote it
+  std::uint32_t before() const { return tail(12); }   // its checksum before that session; 0: it was empty
+  std::uint32_t used() const { return tail(8); }
+  std::uint32_t crc() const { return tail(4); }
   BlockRun run(std::uint32_t i) const { return decode_pointer(load_le<std::uint64_t>(bytes_.subspan(16 + 8 * i))); }
   void set_link(std::uint64_t link) { store_le(bytes_, link); }
   void set_amount(std::uint64_t amount) { store_le(bytes_.subspan(8), amount); }
+  void set_session(std::uint32_t session) { store_le(bytes_.subspan(bytes_.size() - 16), session); }
+  void set_before(std::uint32_t crc) { store_le(bytes_.subspan(bytes_.size() - 12), crc); }
   void set_used(std::uint32_t used) { store_le(bytes_.subspan(bytes_.size() - 8), used); }
   void set_run(std::uint32_t i, BlockRun run) { store_le(bytes_.subspan(16 + 8 * i), encode_pointer(run)); }
   void clear_run(std::uint32_t i) { store_le(bytes_.subspan(16 + 8 * i), std::uint64_t{0}); }
 
  private:
+  std::uint32_t tail(std::size_t from_end) const {
+    return load_le<std::uint32_t>(bytes_.subspan(bytes_.size() - from_end));
+  }
   ByteSpan bytes_;
 };
 
-inline std::uint64_t entry_bytes(std::uint32_t pointers) { return 24 + 8 * std::uint64_t{pointers}; }
+inline std::uint64_t entry_bytes(std::uint32_t pointers) { return 32 + 8 * std::uint64_t{pointers}; }
 // `number`: of NAME.first the VP; of NAME.dir from 1.
 inline std::uint64_t entry_offset(DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
   return kFirstEntry + (which == DirectoryFile::first ? number : number - 1) * entry_bytes(pointers);

@@ -7,6 +7,7 @@
 #include "base/checked_math.hpp"
 #include "base/crc32c.hpp"
 #include "format/fields.hpp"
+#include "format/vpfile_directory.hpp"
 
 namespace thalweg::format {
 
@@ -22,6 +23,15 @@ constexpr std::uint32_t kClosed = 2;
 bool verifies(ByteView slot) {
   return FieldReader(slot).get_magic(kMetaMagic) &&
          crc32c(slot.first(kMetaCrcOffset)) == load_le<std::uint32_t>(slot.subspan(kMetaCrcOffset));
+}
+
+Status check_version(ByteView slot) {
+  const auto major = load_le<std::uint16_t>(slot.subspan(8));
+  if (major == kVpMajor) return {};
+  return Status::error(Code::unsupported_version, "NAME.meta is of format version " + std::to_string(major) +
+                                                      "; this library reads version " + std::to_string(kVpMajor) +
+                                                      ": use " +
+                                                      (major > kVpMajor ? "a newer one" : "the one that wrote it"));
 }
 
 Status read_shape(ByteView slot, std::uint32_t dimensions, VpMeta& meta) {
@@ -45,13 +55,15 @@ Status check_ends(const VpMeta& meta) {
   if (!geometry.has_ib()) {
     if (meta.end_of_superblocks != 0) return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks, "0");
     if (meta.end_of_entries != 0) return bad_field(kMetaName, "end of entries", meta.end_of_entries, "0");
+    if (meta.first.seal != 0) return bad_field(kMetaName, "seal of NAME.first", meta.first.seal, "0");
+    if (meta.overflow.seal != 0) return bad_field(kMetaName, "seal of NAME.dir", meta.overflow.seal, "0");
     return {};
   }
   const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;
   if (meta.end_of_superblocks < geometry.first_superblock || meta.end_of_superblocks > most)
     return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks,
                      std::to_string(geometry.first_superblock) + " to " + std::to_string(most));
-  const std::uint64_t most_entries = (std::uint64_t{1} << 62) / (24 + 8 * std::uint64_t{geometry.pointers});
+  const std::uint64_t most_entries = (std::uint64_t{1} << 62) / entry_bytes(geometry.pointers);
   if (meta.end_of_entries < 1 || meta.end_of_entries > most_entries)
     return bad_field(kMetaName, "end of entries", meta.end_of_entries, "1 to " + std::to_string(most_entries));
   return {};
@@ -89,7 +101,11 @@ Result<VpMeta> parse_slot(ByteView slot) {
   meta.end_of_entries = in.get<std::uint64_t>();
   meta.ib_bytes = in.get<std::uint64_t>();
   meta.session = in.get<std::uint64_t>();
-  meta.first_bytes = in.get<std::uint64_t>();
+  meta.first.bytes = in.get<std::uint64_t>();
+  meta.overflow.bytes = in.get<std::uint64_t>();
+  meta.data_bytes = in.get<std::uint64_t>();
+  meta.first.seal = in.get<std::uint64_t>();
+  meta.overflow.seal = in.get<std::uint64_t>();
   TW_RETURN_IF_ERROR(check_geometry(geometry));
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));
@@ -126,7 +142,8 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
   out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
   out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
-  out.put(meta.session).put(meta.first_bytes);
+  out.put(meta.session).put(meta.first.bytes).put(meta.overflow.bytes).put(meta.data_bytes);
+  out.put(meta.first.seal).put(meta.overflow.seal);
   FieldWriter dimensions(ByteSpan(slot).subspan(kShapeOffset));
   for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
   store_le<std::uint32_t>(ByteSpan(slot).subspan(kMetaCrcOffset), crc32c(ByteView(slot).first(kMetaCrcOffset)));
@@ -136,12 +153,10 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
 Result<VpMeta> parse_meta(ByteView file) {
   std::optional<ByteView> holds;
   std::uint64_t highest = 0;
-  for (std::size_t at = 0; at + kMetaSlotBytes <= file.size() && at < kMetaBytes; at += kMetaSlotBytes) {
+  for (const std::size_t at : {std::size_t{0}, kMetaSlotStep}) {
+    if (at + kMetaSlotBytes > file.size()) break;
     const ByteView slot = file.subspan(at, kMetaSlotBytes);
-    const auto major = load_le<std::uint16_t>(slot.subspan(8));
-    if (FieldReader(slot).get_magic(kMetaMagic) && major > 1)
-      return Status::error(Code::unsupported_version, "NAME.meta is of format version " + std::to_string(major) +
-                                                          "; this library knows version 1: use a newer one");
+    if (FieldReader(slot).get_magic(kMetaMagic)) TW_RETURN_IF_ERROR(check_version(slot));
     const auto sequence = load_le<std::uint64_t>(slot.subspan(16));
     if (!verifies(slot) || sequence <= highest || meta_offset(sequence) != at) continue;
     holds = slot;

@@ -10,11 +10,20 @@
 
 namespace thalweg::format {
 
+inline constexpr std::uint16_t kVpMajor = 2;  // the one version that is read and written
 inline constexpr std::size_t kMetaSlotBytes = 1024;
-inline constexpr std::size_t kMetaBytes = 2 * kMetaSlotBytes;
+inline constexpr std::size_t kMetaSlotStep = 4096;  // a page each: what is lost with one is not lost with the other
+inline constexpr std::size_t kMetaBytes = kMetaSlotStep + kMetaSlotBytes;
+
+// A side file as it was closed.
+struct SideEnd {
+  std::uint64_t bytes = 0;  // it has so many, or was cut off
+  std::uint64_t seal = 0;   // of the sums of its entries (format/vpfile_sums.hpp)
+  bool operator==(const SideEnd&) const = default;
+};
 
 struct VpMeta {
-  std::uint16_t major = 1;
+  std::uint16_t major = kVpMajor;
   std::uint16_t minor = 0;
   std::uint64_t sequence = 1;
   VpIdentity id{};
@@ -25,7 +34,9 @@ struct VpMeta {
   std::uint64_t end_of_entries = 0;  // of NAME.dir
   std::uint64_t ib_bytes = 0;        // of all streams; informational
   std::uint64_t session = 0;         // openings for writing so far
-  std::uint64_t first_bytes = 0;     // of NAME.first: it has so many, or was cut off
+  SideEnd first;                     // NAME.first
+  SideEnd overflow;                  // NAME.dir
+  std::uint64_t data_bytes = 0;      // of the data file as it was closed: it has so many, or was cut off
   std::vector<std::uint64_t> shape;
 };
 
@@ -34,8 +45,8 @@ Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta);
 bool begins_as_meta(ByteView slot);
 // Where the slot of this sequence belongs.
-inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotBytes; }
-// The slot that holds, of the whole file.
+inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotStep; }
+// The slot that holds, of the whole file or its first kMetaBytes bytes.
 Result<VpMeta> parse_meta(ByteView file);
 
 }  // namespace thalweg::format

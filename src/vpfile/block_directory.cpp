@@ -28,10 +28,10 @@ BlockDirectory::BlockDirectory(const Setup& setup)
       entry_bytes_(format::entry_bytes(setup.geometry.pointers)),
       superblock_shift_(std::countr_zero(setup.geometry.superblock_bytes) -
                         std::countr_zero(setup.geometry.block_bytes)),
-      first_({setup.first, format::DirectoryFile::first, setup.id, setup.geometry.pointers, setup.stored,
-              setup.cache_bytes / 2}),
-      overflow_({setup.overflow, format::DirectoryFile::overflow, setup.id, setup.geometry.pointers, setup.stored,
-                 setup.cache_bytes / 2, setup.next_page}),
+      first_({setup.first.file, format::DirectoryFile::first, setup.id, setup.geometry.pointers, setup.first.stored,
+              setup.session, setup.alone, setup.cache_bytes / 2}),
+      overflow_({setup.overflow.file, format::DirectoryFile::overflow, setup.id, setup.geometry.pointers,
+                 setup.overflow.stored, setup.session, setup.alone, setup.cache_bytes / 2, setup.next_page}),
       next_(first_of_page(setup.next_page)),
       end_(0) {}
 
@@ -42,7 +42,7 @@ Result<EntryView> BlockDirectory::entry(std::uint64_t vp, Cursor which, bool cha
 Result<BlockDirectory::Stored> BlockDirectory::stored(std::uint64_t vp) {
   TW_ASSIGN_OR_RETURN(const EntryView found, entry(vp, 0, false));
   if (found.amount() > kMostOffset - setup_.geometry.lattice_bytes())
-    return broken(setup_.first->path(), vp, "says more bytes than a file has");
+    return broken(setup_.first.file->path(), vp, "says more bytes than a file has");
   TW_RETURN_IF_ERROR(check_link(vp, found.link()));
   return Stored{found.amount(), found.link()};
 }
@@ -58,7 +58,7 @@ Status BlockDirectory::check_link(std::uint64_t vp, Cursor link) const {
   const std::uint64_t page = (link - 1) / EntryPages::kPerPage;
   const bool made_here = link < end_ && page >= setup_.next_page && (page - setup_.next_page) % setup_.step == 0;
   if (link == 0 || link < setup_.stored_end || made_here) return {};
-  return broken(setup_.overflow->path(), vp, "goes on behind the last entry");
+  return broken(setup_.overflow.file->path(), vp, "goes on behind the last entry");
 }
 
 // 0: there is none.
@@ -89,11 +89,11 @@ Result<BlockDirectory::Place> BlockDirectory::locate(std::uint64_t vp, std::uint
       if (index - place.index < place.run.blocks) return place;
       place.index += place.run.blocks;
     }
-    if (place.index == begin && place.entry != 0) return broken(setup_.overflow->path(), vp, "has an empty entry");
+    if (place.index == begin && place.entry != 0) return broken(setup_.overflow.file->path(), vp, "has an empty entry");
     TW_ASSIGN_OR_RETURN(place.entry, next_of(vp, place.entry));
-    if (place.entry == 0) return broken(setup_.first->path(), vp, "ends before its stream");
+    if (place.entry == 0) return broken(setup_.first.file->path(), vp, "ends before its stream");
     TW_ASSIGN_OR_RETURN(const EntryView next, entry(vp, place.entry, false));
-    if (next.amount() != place.index) return broken(setup_.overflow->path(), vp, "goes on at another index");
+    if (next.amount() != place.index) return broken(setup_.overflow.file->path(), vp, "goes on at another index");
   }
 }
 
@@ -165,7 +165,7 @@ Status BlockDirectory::change(std::uint64_t vp, Cursor which, const Change& chan
 
 Status BlockDirectory::append(std::uint64_t vp, BlockRun run, std::uint64_t index, std::uint64_t bytes, Cursor& last) {
   TW_ASSIGN_OR_RETURN(EntryView tail, entry(vp, last, true));
-  if (!ends_at(tail, last, index)) return broken(setup_.first->path(), vp, "has more blocks than its stream");
+  if (!ends_at(tail, last, index)) return broken(setup_.first.file->path(), vp, "has more blocks than its stream");
   if (append_to(tail, run)) {
     if (last == 0) tail.set_amount(bytes);
     return {};
@@ -195,6 +195,13 @@ Status BlockDirectory::replace(std::uint64_t vp, std::uint64_t index, BlockRun r
   std::uint64_t begin = place.entry == 0 ? 0 : old.amount();
   for (const BlockRun& one : kept) begin += one.blocks;
   return change(vp, place.entry, {all.subspan(kept.size()), begin, kept}, last);
+}
+
+std::vector<SumChange> BlockDirectory::changes() const {
+  std::vector<SumChange> all;
+  first_.tell_changes(all);
+  overflow_.tell_changes(all);
+  return all;
 }
 
 Status BlockDirectory::flush() {

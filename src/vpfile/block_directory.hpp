@@ -12,16 +12,21 @@ namespace thalweg {
 
 class BlockDirectory {
  public:
+  struct SideFile {
+    StoredFile* file = nullptr;
+    const EntrySums* stored = nullptr;  // of entries of other sessions; null: there are none
+  };
   struct Setup {
-    StoredFile* first = nullptr;
-    StoredFile* overflow = nullptr;
+    SideFile first;
+    SideFile overflow;
     format::VpIdentity id{};
     format::VpGeometry geometry;
     std::uint64_t next_page = 0;  // of entries of NAME.dir: that this task fills first, the others follow
     std::uint64_t step = 1;       //   in these steps
     std::uint64_t cache_bytes = 0;
-    bool stored = false;           // there may be entries already: those of other sessions
-    std::uint64_t stored_end = 0;  // whose numbers are lower
+    std::uint32_t session = 0;     // in which entries are changed
+    bool alone = true;             // nobody else writes entries
+    std::uint64_t stored_end = 0;  // numbers of entries of other sessions are lower
   };
   explicit BlockDirectory(const Setup& setup);
 
@@ -57,6 +62,8 @@ class BlockDirectory {
   // Puts a run in place of blocks of another one, or of a hole, from block `index` on. `last` is that of the VP.
   Status replace(std::uint64_t vp, std::uint64_t index, format::BlockRun run, Cursor& last);
   Status flush();
+
+  std::vector<SumChange> changes() const;  // of the sums of the entries, once these are stored
 
   std::uint64_t end() const { return end_; }  // numbers of entries made here are lower
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
+
+#include "os/wait.hpp"
 
 namespace thalweg {
 
@@ -9,6 +12,7 @@ namespace {
 
 constexpr std::size_t kLeastPages = 8;
 constexpr std::uint64_t kGap = 64;  // entries that are written rather than spend another call
+constexpr int kMostReads = 20;      // of a page that another task may be writing to
 
 }  // namespace
 
@@ -32,7 +36,8 @@ EntryPages::EntryPages(const Setup& setup)
       base_(setup.which == format::DirectoryFile::overflow ? 1 : 0),
       entry_bytes_(format::entry_bytes(setup.pointers)),
       most_pages_(std::max<std::size_t>(kLeastPages, setup.cache_bytes / (kPerPage * entry_bytes_))),
-      pages_now_(kLeastPages) {}
+      pages_now_(kLeastPages),
+      stored_end_(setup.stored != nullptr ? setup.stored->bytes() : 0) {}
 
 // Of the entries that are written together, from a changed one on: in a page of its own a task goes on behind others.
 std::uint64_t EntryPages::end_of_run(const Page& page, std::uint64_t begin) const {
@@ -45,18 +50,38 @@ std::uint64_t EntryPages::end_of_run(const Page& page, std::uint64_t begin) cons
   }
 }
 
+// Once in a session an entry keeps what it was before.
+void EntryPages::seal(Page& page, std::uint64_t slot) {
+  const std::uint64_t number = first_of(page.number) + slot;
+  std::uint64_t& change = changes_[page.number];
+  format::EntryView entry(bytes_of(page, slot));
+  const std::uint32_t old = entry.crc();
+  if (entry.session() != setup_.session) {
+    entry.set_session(setup_.session);
+    entry.set_before(old);
+  }
+  sealer_.seal(bytes_of(page, slot), number);
+  change += format::entry_hash(number, entry.crc()) - format::entry_hash(number, old);
+}
+
 Status EntryPages::store(Page& page) {
-  const std::uint64_t first = first_of(page);
+  const std::uint64_t first = first_of(page.number);
   for (std::uint64_t begin = page.changed.next(0, true); begin < kPerPage; begin = page.changed.next(begin, true)) {
     const std::uint64_t end = end_of_run(page, begin);
     for (std::uint64_t slot = begin; slot < end; ++slot)
-      if (page.changed.has(slot)) sealer_.seal(bytes_of(page, slot), first + slot);
+      if (page.changed.has(slot)) seal(page, slot);
     const std::uint64_t offset = format::entry_offset(setup_.which, setup_.pointers, first + begin);
     const auto run = std::span(page.bytes).subspan(begin * entry_bytes_, (end - begin) * entry_bytes_);
     TW_RETURN_IF_ERROR(setup_.file->write(offset, run));
     page.changed.clear(begin, end);
+    stored_end_ = std::max(stored_end_, offset + run.size());
   }
   return {};
+}
+
+void EntryPages::tell_changes(std::vector<SumChange>& changes) const {
+  for (const auto& [page, by] : changes_)
+    if (by != 0) changes.push_back({setup_.which, page, by});
 }
 
 Status EntryPages::flush() {
@@ -88,19 +113,59 @@ Result<std::size_t> EntryPages::free_page() {
   }
 }
 
+// The sum of the entries of page `number`, or of what they were before this session, is what it must be.
+bool EntryPages::has_its_sum(Page& page, std::uint64_t number) const {
+  const bool own = is_own(number);
+  std::uint64_t sum = 0;
+  for (std::uint64_t slot = 0; slot < kPerPage; ++slot) {
+    const format::EntryView entry(bytes_of(page, slot));
+    const bool as_before = !own && entry.session() == setup_.session;
+    sum += format::entry_hash(first_of(number) + slot, as_before ? entry.before() : entry.crc());
+  }
+  std::uint64_t expected = setup_.stored != nullptr ? setup_.stored->of(number) : 0;
+  if (const auto changed = changes_.find(number); own && changed != changes_.end()) expected += changed->second;
+  return sum == expected;
+}
+
+Status EntryPages::broken(const std::string& what) const {
+  return Status::error(Code::corrupt_file,
+                       "'" + setup_.file->path() + "': " + what + "; `thalweg repair` makes it anew");
+}
+
+// What the file has of page `number`; behind its end it is zero.
+Status EntryPages::read(Page& page, std::uint64_t number) const {
+  const std::uint64_t offset = format::kFirstEntry + number * kPerPage * entry_bytes_;
+  page.bytes.resize(kPerPage * entry_bytes_);
+  TW_ASSIGN_OR_RETURN(const std::size_t got, setup_.file->read(offset, page.bytes));
+  const std::uint64_t there = std::min<std::uint64_t>(stored_end_ - std::min(stored_end_, offset), page.bytes.size());
+  if (got < there)
+    return broken("at " + std::to_string(offset) + " " + std::to_string(got) + " bytes of " + std::to_string(there) +
+                  " could be read");
+  std::fill(page.bytes.begin() + static_cast<std::ptrdiff_t>(got), page.bytes.end(), std::byte{0});
+  return {};
+}
+
+// An entry that another task is just writing may be read in part: then once more.
+Status EntryPages::read_stored(Page& page, std::uint64_t number) const {
+  for (int reads = 1;; ++reads) {
+    TW_RETURN_IF_ERROR(read(page, number));
+    if (has_its_sum(page, number)) return {};
+    if (is_own(number) || reads == kMostReads) break;
+    sleep_for(std::chrono::microseconds(50 * reads));
+  }
+  return broken("entries " + std::to_string(first_of(number)) + " to " + std::to_string(first_of(number + 1) - 1) +
+                " are not those with which the file was closed");
+}
+
 Status EntryPages::load(Page& page, std::uint64_t number) {
   page.number = kNoPage;
   page.changed.set_all(false);
-  const bool is_stored = setup_.stored || gone_.count(number) != 0;
+  const bool is_stored = setup_.stored != nullptr || gone_.count(number) != 0;
   page.verified.set_all(!is_stored);
-  std::size_t got = 0;
-  if (is_stored) {
-    page.bytes.resize(kPerPage * entry_bytes_);
-    TW_ASSIGN_OR_RETURN(got, setup_.file->read(format::kFirstEntry + number * kPerPage * entry_bytes_, page.bytes));
-    std::fill(page.bytes.begin() + static_cast<std::ptrdiff_t>(got), page.bytes.end(), std::byte{0});
-  } else {
+  if (is_stored)
+    TW_RETURN_IF_ERROR(read_stored(page, number));
+  else
     page.bytes.assign(kPerPage * entry_bytes_, std::byte{0});
-  }
   place_of_.emplace(number, static_cast<std::size_t>(&page - pages_.data()));
   gone_.erase(number);
   page.number = number;
@@ -122,8 +187,8 @@ Result<std::size_t> EntryPages::find(std::uint64_t number) {
 }
 
 Status EntryPages::verify(Page& page, std::uint64_t slot) const {
-  const Status whole = sealer_.check(bytes_of(page, slot), first_of(page) + slot);
-  if (!whole.ok()) return whole.with_context("'" + setup_.file->path() + "'");
+  const Status whole = sealer_.check(bytes_of(page, slot), first_of(page.number) + slot);
+  if (!whole.ok()) return broken(whole.message());
   page.verified.set(slot);
   return {};
 }

@@ -2,32 +2,40 @@
 // larger than it may. Only entries that were changed are written, but for pages that are this task's alone: neighbours
 // may be another task's.
 //
+// A page is checked when it is loaded: the sum of its entries is the one with which the file was closed, changed by
+// what was changed since. Where other tasks write to the file, too, and may have changed their entries of the page,
+// each entry tells what it was before this session, and the sum of that is checked.
+//
 // One call at a time.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "format/vpfile_directory.hpp"
+#include "vpfile/entry_sums.hpp"
 #include "vpfile/recent.hpp"
 
 namespace thalweg {
 
 class EntryPages {
  public:
-  static constexpr std::uint64_t kPerPage = 512;  // entries: a page is worth a system call
+  static constexpr std::uint64_t kPerPage = format::kEntriesPerSum;  // entries: a page is worth a system call
 
   struct Setup {
     StoredFile* file = nullptr;
     format::DirectoryFile which = format::DirectoryFile::first;
     format::VpIdentity id{};
     std::uint32_t pointers = 0;
-    bool stored = false;  // there may be entries already: those of other sessions
+    const EntrySums* stored = nullptr;  // of entries of other sessions; null: there are none
+    std::uint32_t session = 0;          // in which entries are changed
+    bool alone = true;                  // nobody else writes entries
     std::uint64_t cache_bytes = 0;
     std::uint64_t own_from = std::numeric_limits<std::uint64_t>::max();  // pages from this one on are this task's alone
   };
@@ -58,6 +66,8 @@ class EntryPages {
     return page.bytes.data() + slot * entry_bytes_;
   }
   Status flush();
+  // Of all entries that were changed so far, once they are stored: by how much their sums change.
+  void tell_changes(std::vector<SumChange>& changes) const;
 
  private:
   static constexpr std::uint64_t kNoPage = std::numeric_limits<std::uint64_t>::max();
@@ -80,7 +90,9 @@ class EntryPages {
     Marks verified;
     bool used = false;
   };
-  std::uint64_t first_of(const Page& page) const { return page.number * kPerPage + base_; }
+  std::uint64_t first_of(std::uint64_t page) const { return page * kPerPage + base_; }
+  // Whether no other task changes entries of the page.
+  bool is_own(std::uint64_t page) const { return setup_.alone || page >= setup_.own_from; }
   std::span<std::byte> bytes_of(Page& page, std::uint64_t slot) const {
     return {page.bytes.data() + slot * entry_bytes_, entry_bytes_};
   }
@@ -89,7 +101,12 @@ class EntryPages {
   Result<std::size_t> find(std::uint64_t page);
   Result<std::size_t> free_page();
   Status load(Page& page, std::uint64_t number);
+  Status read(Page& page, std::uint64_t number) const;
+  Status read_stored(Page& page, std::uint64_t number) const;
+  bool has_its_sum(Page& page, std::uint64_t number) const;
+  Status broken(const std::string& what) const;
   Status store(Page& page);
+  void seal(Page& page, std::uint64_t slot);
   std::uint64_t end_of_run(const Page& page, std::uint64_t begin) const;
 
   Setup setup_;
@@ -101,7 +118,9 @@ class EntryPages {
   std::size_t pages_now_;   // there may be now: more when one that had to make room is asked for again
   std::size_t hand_ = 0;
   std::unordered_map<std::uint64_t, std::size_t> place_of_;
-  std::unordered_set<std::uint64_t> gone_;  // pages that had to make room
+  std::unordered_set<std::uint64_t> gone_;                    // pages that had to make room
+  std::unordered_map<std::uint64_t, std::uint64_t> changes_;  // of the sums of pages
+  std::uint64_t stored_end_ = 0;                              // of what the file is known to have
   Recent recent_;
 };
 

@@ -66,6 +66,8 @@ class IndependentSegment {
   std::uint64_t end_of_superblocks() const { return superblocks_.end(); }
   std::uint64_t end_of_entries() const { return directory_.end(); }
   std::uint64_t added() const { return added_; }  // bytes of all streams
+  // By how much the sums of entries change by what finish() stored.
+  std::vector<SumChange> sum_changes() const { return directory_.changes(); }
 
  private:
   Status write_parts(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);

@@ -1,21 +1,24 @@
 // Flush, sync and close of a vpfile by all: each task stores what it has, then task 0 says in NAME.meta what there is.
 #include <algorithm>
-#include <cstring>
+#include <map>
 #include <type_traits>
 #include <utility>
 
 #include "group/agree.hpp"
+#include "group/packing.hpp"
+#include "vpfile/vp_files.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg {
 
-namespace {
-
 // What the tasks have stored; joined, what all have.
-struct Ends {
+struct VpFile::Ends {
   std::uint64_t superblocks = 0;
   std::uint64_t entries = 0;
   std::uint64_t ib_bytes = 0;
+  std::uint64_t data_bytes = 0;      // of the data file,
+  std::uint64_t first_bytes = 0;     // NAME.first
+  std::uint64_t overflow_bytes = 0;  // and NAME.dir as this process sees it
   std::uint64_t has_ib = 0;
   std::uint64_t wrong = 0;  // something failed already
   static Folding folding() {
@@ -26,13 +29,23 @@ struct Ends {
               all.superblocks = std::max(all.superblocks, more.superblocks);
               all.entries = std::max(all.entries, more.entries);
               all.ib_bytes += more.ib_bytes;
+              all.data_bytes = std::max(all.data_bytes, more.data_bytes);
+              all.first_bytes = std::max(all.first_bytes, more.first_bytes);
+              all.overflow_bytes = std::max(all.overflow_bytes, more.overflow_bytes);
               all.has_ib |= more.has_ib;
               all.wrong |= more.wrong;
             }};
   }
 };
 
-}  // namespace
+// How long the files are after what this task stored.
+Status VpFile::measure(Ends& ends) const {
+  TW_ASSIGN_OR_RETURN(ends.data_bytes, file_->shared()->stored->size());
+  if (segment_ == nullptr) return {};
+  TW_ASSIGN_OR_RETURN(ends.first_bytes, side_->first.file->size());
+  TW_ASSIGN_OR_RETURN(ends.overflow_bytes, side_->overflow.file->size());
+  return {};
+}
 
 // Status of this task alone.
 Status VpFile::store_segment(bool closing) {
@@ -47,17 +60,99 @@ Op<Status> VpFile::sync_parts(bool closing) {
   Status status = co_await file_->sync();
   if (!status.ok() || !closing || segment_ == nullptr) co_return status;
   if (group().rank() == group().place().process_leader) {
-    status = side_->first->sync();
-    if (status.ok()) status = side_->overflow->sync();
+    status = side_->first.file->sync();
+    if (status.ok()) status = side_->overflow.file->sync();
   }
   co_return co_await agree(group(), std::move(status));
 }
 
+namespace {
+
+constexpr std::size_t kChangeBytes = 24;
+
+// What this task changed of the sums, for the tasks that change them: each page of sums is one task's.
+std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::uint64_t tasks) {
+  std::map<std::uint64_t, Bytes> of_tasks;
+  for (const SumChange& change : changes) {
+    const std::uint64_t which = change.which == format::DirectoryFile::first ? 0 : 1;
+    Bytes& to = of_tasks[(change.at / format::kSumsPerPage * 2 + which) % tasks];
+    for (const std::uint64_t number : {which, change.at, change.by}) put_number(to, static_cast<std::int64_t>(number));
+  }
+  std::vector<Message> messages;
+  for (auto& [task, bytes] : of_tasks) messages.push_back({static_cast<TaskRank>(task), std::move(bytes)});
+  return messages;
+}
+
+std::vector<SumChange> changes_in(const std::vector<Message>& told) {
+  std::vector<SumChange> changes;
+  for (const Message& message : told) {
+    for (ByteView rest = message.data; rest.size() >= kChangeBytes;) {
+      SumChange change;
+      change.which = take_number(rest) == 0 ? format::DirectoryFile::first : format::DirectoryFile::overflow;
+      change.at = static_cast<std::uint64_t>(take_number(rest));
+      change.by = static_cast<std::uint64_t>(take_number(rest));
+      changes.push_back(change);
+    }
+  }
+  return changes;
+}
+
+// How the seals change by what the tasks did; joined, by what all did.
+struct Sealed {
+  SealChanges seals;
+  std::uint64_t wrong = 0;
+  static Folding folding() {
+    static_assert(std::is_trivially_copyable_v<Sealed>);
+    return {sizeof(Sealed), [](void* left, const void* right) {
+              auto& all = *static_cast<Sealed*>(left);
+              const auto& more = *static_cast<const Sealed*>(right);
+              all.seals.first += more.seals.first;
+              all.seals.overflow += more.seals.overflow;
+              all.wrong |= more.wrong;
+            }};
+  }
+};
+
+}  // namespace
+
+// This task's pages of sums.
+Status VpFile::change_own_sums(const std::vector<Message>& told, SealChanges& seals) {
+  std::vector<SumChange> changes = changes_in(told);
+  if (changes.empty()) return {};
+  const bool stored = side_->first.stored.has_value();
+  std::unique_ptr<StoredFile> opened;
+  if (meta_file_ == nullptr) {
+    TW_ASSIGN_OR_RETURN(opened, backend_->open(vp_meta_path(path_), OpenMode::read_write));
+  }
+  StoredFile& file = opened != nullptr ? *opened : *meta_file_;
+  TW_ASSIGN_OR_RETURN(seals, change_sums(file, geometry_.n, stored, std::move(changes)));
+  if (durable_) TW_RETURN_IF_ERROR(file.sync());
+  return opened != nullptr ? opened->close() : Status{};
+}
+
+// Collective, where all have a segment: the sums of the entries that the tasks changed.
+Op<Status> VpFile::store_sums() {
+  std::vector<Message> outgoing;
+  Status status = or_out_of_memory([&] {
+    outgoing = share_changes(segment_->sum_changes(), static_cast<std::uint64_t>(group().size()));
+    return Status{};
+  });
+  const auto told = co_await group().exchange(std::move(outgoing));
+  if (!told.has_value()) co_return told.error();
+  Sealed mine;
+  Sealed before;
+  if (status.ok()) status = or_out_of_memory([&] { return change_own_sums(told.value(), mine.seals); });
+  mine.wrong = status.ok() ? 0 : 1;
+  const Status folded = co_await group().fold(&mine, &before, Sealed::folding());
+  if (!folded.ok()) co_return folded;
+  if (mine.wrong != 0) co_return co_await agree(group(), std::move(status));
+  meta_.first.seal += mine.seals.first;
+  meta_.overflow.seal += mine.seals.overflow;
+  co_return Status{};
+}
+
 Status VpFile::write_ends(bool closing) {
   if (unmarked_) return {};  // nobody said how long the records of the array are
-  if (closing && side_->first != nullptr) {
-    TW_ASSIGN_OR_RETURN(meta_.first_bytes, side_->first->size());
-  }
   TW_RETURN_IF_ERROR(write_meta(closing));
   return durable_ ? backend_->sync_directory_of(path_) : Status{};
 }
@@ -70,25 +165,39 @@ Op<Status> VpFile::store_all(bool closing) {
   if (status.ok()) status = std::move(mine);
   Ends ends;
   Ends before;
-  if (segment_ != nullptr) ends = {segment_->end_of_superblocks(), segment_->end_of_entries(), segment_->added(), 1, 0};
+  if (segment_ != nullptr) {
+    ends.superblocks = segment_->end_of_superblocks();
+    ends.entries = segment_->end_of_entries();
+    ends.ib_bytes = segment_->added();
+    ends.has_ib = 1;
+  }
+  if (closing && status.ok()) status = or_out_of_memory([&] { return measure(ends); });
   ends.wrong = status.ok() ? 0 : 1;
   const Status folded = co_await group().fold(&ends, &before, Ends::folding());
   if (!folded.ok()) co_return folded;
   if (ends.wrong != 0) co_return co_await agree(group(), std::move(status));
-  if (ends.has_ib != 0) {
-    status = or_out_of_memory([&] { return make_segment(); });  // its layout must be known to all
-    status = co_await agree(group(), std::move(status));
-    if (!status.ok()) co_return status;
-    note(VpMode::ib, VpCause::scattered);
-    meta_.end_of_superblocks = std::max({meta_.end_of_superblocks, ends.superblocks, geometry_.first_superblock});
-    meta_.end_of_entries = std::max({meta_.end_of_entries, ends.entries, std::uint64_t{1}});
-    meta_.ib_bytes = ib_bytes_before_ + ends.ib_bytes;
-  }
-  if (durable_) status = co_await sync_parts(closing);
+  meta_.data_bytes = ends.data_bytes;
+  if (ends.has_ib != 0) status = co_await take_ends(ends, closing);
+  if (status.ok() && durable_) status = co_await sync_parts(closing);
   if (!status.ok()) co_return status;
   if (group().rank() == 0) status = or_out_of_memory([&] { return write_ends(closing); });
   if (closing) co_return status;  // close() agrees on it
   co_return co_await agree(group(), std::move(status));
+}
+
+// Collective, where a task has a segment.
+Op<Status> VpFile::take_ends(const Ends& ends, bool closing) {
+  Status status = or_out_of_memory([&] { return make_segment(); });  // its layout must be known to all
+  status = co_await agree(group(), std::move(status));
+  if (!status.ok()) co_return status;
+  note(VpMode::ib, VpCause::scattered);
+  meta_.end_of_superblocks = std::max({meta_.end_of_superblocks, ends.superblocks, geometry_.first_superblock});
+  meta_.end_of_entries = std::max({meta_.end_of_entries, ends.entries, std::uint64_t{1}});
+  meta_.ib_bytes = ib_bytes_before_ + ends.ib_bytes;
+  meta_.first.bytes = std::max(meta_.first.bytes, ends.first_bytes);
+  meta_.overflow.bytes = std::max(meta_.overflow.bytes, ends.overflow_bytes);
+  if (closing) co_return co_await store_sums();
+  co_return Status{};
 }
 
 Op<Status> VpFile::flush() {
@@ -119,7 +228,7 @@ Op<Status> VpFile::close() {
   const Status data = co_await file_->close();
   if (status.ok()) status = data;
   if (group().rank() == group().place().process_leader) {
-    for (StoredFile* side : {side_->first.get(), side_->overflow.get(), side_->lock.get()}) {
+    for (StoredFile* side : {side_->first.file.get(), side_->overflow.file.get(), side_->lock.get()}) {
       Status closed = side != nullptr ? side->close() : Status{};
       if (status.ok()) status = std::move(closed);
     }

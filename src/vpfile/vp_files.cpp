@@ -1,8 +1,10 @@
 #include "vpfile/vp_files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
+#include "base/shell_word.hpp"
 #include "format/vpfile_directory.hpp"
 #include "os/random_bytes.hpp"
 
@@ -40,18 +42,26 @@ format::VpIdentity new_vp_identity() {
   return id;
 }
 
-Status check_data_bytes(const std::string& path, const format::VpGeometry& geometry, std::uint64_t bytes) {
-  const std::uint64_t all = geometry.nb_bytes * geometry.n;
-  if (geometry.cb_bytes != 0 || geometry.has_ib() || bytes >= all) return {};
-  return Status::error(Code::corrupt_file, "'" + path + "' was cut off: it has " + std::to_string(bytes) +
-                                               " bytes, its streams need " + std::to_string(all));
+Status remove_sums(StoredFile& meta_file) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, meta_file.size());
+  return bytes > format::kMetaBytes ? meta_file.truncate(format::kMetaBytes) : Status{};
 }
 
-Status check_first_bytes(StoredFile& first, const format::VpMeta& meta) {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, first.size());
-  if (bytes >= meta.first_bytes) return {};
-  return Status::error(Code::corrupt_file, "'" + first.path() + "' was cut off: it has " + std::to_string(bytes) +
-                                               " bytes of " + std::to_string(meta.first_bytes) +
+Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes) {
+  const format::VpGeometry& geometry = meta.geometry;
+  const bool plain = geometry.cb_bytes == 0 && !geometry.has_ib();
+  const std::uint64_t all = std::max(plain ? geometry.nb_bytes * geometry.n : 0, meta.closed ? meta.data_bytes : 0);
+  if (bytes >= all) return {};
+  return Status::error(Code::corrupt_file, "'" + path + "' was cut off: it has " + std::to_string(bytes) +
+                                               " bytes of " + std::to_string(all) + "; " + repair_command(path) +
+                                               " brings back what is left");
+}
+
+Status check_side_bytes(StoredFile& side, const format::SideEnd& closed) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, side.size());
+  if (bytes >= closed.bytes) return {};
+  return Status::error(Code::corrupt_file, "'" + side.path() + "' was cut off: it has " + std::to_string(bytes) +
+                                               " bytes of " + std::to_string(closed.bytes) +
                                                "; `thalweg repair` makes it anew");
 }
 

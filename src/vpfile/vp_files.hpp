@@ -18,9 +18,12 @@ Status remove_all_beside(Backend& backend, const std::string& path);  // and NAM
 
 format::VpIdentity new_vp_identity();  // never the same again
 
-// corrupt_file where a data file of so many bytes, with an NB segment only, was cut off.
-Status check_data_bytes(const std::string& path, const format::VpGeometry& geometry, std::uint64_t bytes);
-// corrupt_file where NAME.first was cut off.
-Status check_first_bytes(StoredFile& first, const format::VpMeta& meta);
+// Makes a NAME.meta forget the sums of entries, where it has some.
+Status remove_sums(StoredFile& meta_file);
+
+// corrupt_file where a data file of so many bytes was cut off.
+Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes);
+// corrupt_file where a side file was cut off.
+Status check_side_bytes(StoredFile& side, const format::SideEnd& closed);
 
 }  // namespace thalweg

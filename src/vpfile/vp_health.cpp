@@ -56,7 +56,10 @@ class Patient {
   Status write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file);
   Status write_meta(const SuperblockScan& scan);
   Status judge_repaired();
-  BlockDirectory directory_of(StoredFile& first, StoredFile& overflow, bool stored) const;
+  Status open_directory(std::unique_ptr<StoredFile>& first, std::unique_ptr<StoredFile>& overflow);
+  Status check_side_file(DirectoryFile which, StoredFile& file) const;
+  BlockDirectory directory_of(StoredFile& first, StoredFile& overflow) const;
+  Status write_sums(StoredFile& meta_file);
 
   Backend& backend_;
   std::string path_;
@@ -64,8 +67,11 @@ class Patient {
   Health& health_;
   std::unique_ptr<StoredFile> data_;
   std::optional<format::VpMeta> meta_;
-  Status meta_status_;  // why there is none
+  Status meta_status_;                     // why there is none
+  std::optional<EntrySums> first_stored_;  // while it is verified
+  std::optional<EntrySums> overflow_stored_;
   std::uint64_t end_of_entries_ = 1;
+  std::vector<SumChange> sums_;  // of the entries that a repair made
   std::uint64_t shortened_ = 0;  // streams that have fewer bytes than they had, and are whole otherwise
 };
 
@@ -114,13 +120,23 @@ Status Patient::open(bool writes) {
 
 Status Patient::check_length() {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
-  if (const Status whole = check_data_bytes(path_, meta_->geometry, size); !whole.ok()) find(whole.message());
+  if (const Status whole = check_data_bytes(path_, *meta_, size); !whole.ok()) find(whole.message());
   return {};
 }
 
-BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow, bool stored) const {
-  return BlockDirectory(
-      {&first, &overflow, meta_->id, meta_->geometry, 0, 1, kRepairCache, stored, stored ? meta_->end_of_entries : 0});
+BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow) const {
+  const auto of = [](StoredFile& file, const std::optional<EntrySums>& stored) {
+    return BlockDirectory::SideFile{&file, stored.has_value() ? &*stored : nullptr};
+  };
+  BlockDirectory::Setup setup;
+  setup.first = of(first, first_stored_);
+  setup.overflow = of(overflow, overflow_stored_);
+  setup.id = meta_->id;
+  setup.geometry = meta_->geometry;
+  setup.cache_bytes = kRepairCache;
+  setup.session = static_cast<std::uint32_t>(meta_->session);
+  setup.stored_end = first_stored_.has_value() ? meta_->end_of_entries : 0;
+  return BlockDirectory(setup);
 }
 
 Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
@@ -179,31 +195,46 @@ Status Patient::check_chains(const SuperblockScan& scan, StoredFile& first, Bloc
   return {};
 }
 
-Status Patient::check_directory(const SuperblockScan& scan) {
-  std::unique_ptr<StoredFile> files[2];
+Status Patient::check_side_file(DirectoryFile which, StoredFile& file) const {
+  std::array<std::byte, format::kDirectoryHeader> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(0, bytes));
+  TW_RETURN_IF_ERROR(format::check_directory_header(
+      std::span(bytes).first(got),
+      {which, meta_->id, meta_->geometry.n, meta_->geometry.pointers, meta_->geometry.block_bytes}));
+  return check_side_bytes(file, which == DirectoryFile::first ? meta_->first : meta_->overflow);
+}
+
+// corrupt_file: what of it cannot be looked at.
+Status Patient::open_directory(std::unique_ptr<StoredFile>& first, std::unique_ptr<StoredFile>& overflow) {
+  TW_ASSIGN_OR_RETURN(const auto meta, backend_.open(vp_meta_path(path_), OpenMode::read));
   for (const DirectoryFile which : {DirectoryFile::first, DirectoryFile::overflow}) {
-    const std::string name = which == DirectoryFile::first ? vp_first_path(path_) : vp_overflow_path(path_);
+    const bool is_first = which == DirectoryFile::first;
+    const std::string name = is_first ? vp_first_path(path_) : vp_overflow_path(path_);
     auto opened = backend_.open(name, OpenMode::read);
     if (!opened.has_value()) {
       if (opened.error().code() != Code::not_found) return opened.error();
-      find("'" + name + "' is missing");
-      return {};
+      return Status::error(Code::corrupt_file, "'" + name + "' is missing");
     }
-    auto& file = files[which == DirectoryFile::first ? 0 : 1];
+    auto& file = is_first ? first : overflow;
     file = std::move(opened).value();
-    std::array<std::byte, format::kDirectoryHeader> bytes{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
-    const Status header = format::check_directory_header(
-        std::span(bytes).first(got),
-        {which, meta_->id, meta_->geometry.n, meta_->geometry.pointers, meta_->geometry.block_bytes});
-    if (!header.ok()) {
-      find(header.message());
-      return {};
-    }
+    TW_RETURN_IF_ERROR(check_side_file(which, *file));
+    auto& stored = is_first ? first_stored_ : overflow_stored_;
+    TW_ASSIGN_OR_RETURN(stored, EntrySums::read(*meta, *meta_, which));
   }
-  if (const Status whole = check_first_bytes(*files[0], *meta_); !whole.ok()) find(whole.message());
-  BlockDirectory directory = directory_of(*files[0], *files[1], true);
-  return check_chains(scan, *files[0], directory);
+  return {};
+}
+
+Status Patient::check_directory(const SuperblockScan& scan) {
+  std::unique_ptr<StoredFile> first;
+  std::unique_ptr<StoredFile> overflow;
+  const Status opened = open_directory(first, overflow);
+  if (opened.code() == Code::corrupt_file) {
+    find(opened.message());
+    return {};
+  }
+  TW_RETURN_IF_ERROR(opened);
+  BlockDirectory directory = directory_of(*first, *overflow);
+  return check_chains(scan, *first, directory);
 }
 
 Status Patient::verify() {
@@ -255,12 +286,25 @@ Status Patient::adopt(const SuperblockScan& scan, const VpShape& shape) {
   return {};
 }
 
-// Records that are not there whole are lost to all streams: they do not become zeros.
+// Records and rounds that are not there whole are lost to all streams: they do not become zeros. With a lattice that
+// was cut off all superblocks are gone.
 Status Patient::drop_lost_records() {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
   format::VpGeometry& geometry = meta_->geometry;
-  if (check_data_bytes(path_, geometry, size).ok()) return {};
-  geometry.nb_bytes = size / (geometry.record_bytes * geometry.n) * geometry.record_bytes;
+  const std::uint64_t end = geometry.cb_bytes == 0 ? geometry.nb_bytes * geometry.n : geometry.lattice_end();
+  if (size >= end) return {};
+  const auto whole = [&](std::uint64_t bytes, std::uint64_t row) {
+    return row == 0 ? 0 : bytes / (row * geometry.n) * row;
+  };
+  const std::uint64_t cb_begin = geometry.cb_begin();
+  if (geometry.cb_bytes == 0 || size < cb_begin) {
+    geometry.nb_bytes = std::min(geometry.nb_bytes, whole(size, geometry.record_bytes));
+    geometry.cb_bytes = 0;
+  } else {
+    geometry.cb_bytes = std::min(geometry.cb_bytes, whole(size - cb_begin, geometry.buffer_bytes));
+  }
+  geometry.block_bytes = geometry.superblock_bytes = geometry.pointers = 0;
+  geometry.first_superblock = meta_->end_of_superblocks = meta_->end_of_entries = 0;
   shortened_ = geometry.n;
   return {};
 }
@@ -287,7 +331,9 @@ Status Patient::write_directory(const SuperblockScan& scan) {
   std::unique_ptr<StoredFile> overflow;
   TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::first, first));
   TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::overflow, overflow));
-  BlockDirectory directory = directory_of(*first, *overflow, false);
+  first_stored_.reset();
+  overflow_stored_.reset();
+  BlockDirectory directory = directory_of(*first, *overflow);
   const std::uint64_t n = meta_->geometry.n;
   meta_->ib_bytes = 0;
   for (std::uint64_t begin = scan.next_named(0); begin < n; begin = scan.next_named(begin + scan.chunk())) {
@@ -303,9 +349,20 @@ Status Patient::write_directory(const SuperblockScan& scan) {
   }
   end_of_entries_ = std::max<std::uint64_t>(directory.end(), 1);
   TW_RETURN_IF_ERROR(directory.flush());
-  TW_ASSIGN_OR_RETURN(meta_->first_bytes, first->size());
+  sums_ = directory.changes();
+  TW_ASSIGN_OR_RETURN(meta_->first.bytes, first->size());
+  TW_ASSIGN_OR_RETURN(meta_->overflow.bytes, overflow->size());
   TW_RETURN_IF_ERROR(first->sync());
   return overflow->sync();
+}
+
+// Those of the entries that were made, and no others. They reach the storage before the slot that tells their seals.
+Status Patient::write_sums(StoredFile& meta_file) {
+  TW_RETURN_IF_ERROR(remove_sums(meta_file));
+  TW_ASSIGN_OR_RETURN(const SealChanges seals, change_sums(meta_file, meta_->geometry.n, false, std::move(sums_)));
+  meta_->first.seal = seals.first;
+  meta_->overflow.seal = seals.overflow;
+  return meta_->geometry.has_ib() ? meta_file.sync() : Status{};
 }
 
 Status Patient::write_meta(const SuperblockScan& scan) {
@@ -313,13 +370,16 @@ Status Patient::write_meta(const SuperblockScan& scan) {
     meta_->end_of_superblocks = std::max({meta_->end_of_superblocks, scan.end(), meta_->geometry.first_superblock});
     meta_->end_of_entries = end_of_entries_;
   } else {
+    meta_->first = meta_->overflow = {};
     TW_RETURN_IF_ERROR(data_->truncate(meta_->geometry.lattice_end()));  // what was not flushed goes
   }
   TW_RETURN_IF_ERROR(data_->sync());
+  TW_ASSIGN_OR_RETURN(meta_->data_bytes, data_->size());
   meta_->closed = true;
   const OpenMode mode = meta_->sequence == 0 ? OpenMode::create : OpenMode::create_keep;  // an old slot must not hold
   ++meta_->sequence;
   TW_ASSIGN_OR_RETURN(const auto file, backend_.open(vp_meta_path(path_), mode));
+  TW_RETURN_IF_ERROR(write_sums(*file));
   TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta_->sequence), format::encode_meta(*meta_)));
   TW_RETURN_IF_ERROR(file->sync());
   return file->close();
@@ -398,7 +458,7 @@ static Result<bool> has_meta(Backend& backend, const std::string& path, bool mul
   if (!exists || !multifile) return exists;
   TW_ASSIGN_OR_RETURN(const auto meta, backend.open(vp_meta_path(path), OpenMode::read));
   TW_ASSIGN_OR_RETURN(const auto first, magic_at(*meta, 0));
-  TW_ASSIGN_OR_RETURN(const auto second, magic_at(*meta, format::kMetaSlotBytes));
+  TW_ASSIGN_OR_RETURN(const auto second, magic_at(*meta, format::kMetaSlotStep));
   return format::begins_as_meta(first) || format::begins_as_meta(second);
 }
 
@@ -439,6 +499,7 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   meta.geometry.n = n;
   meta.geometry.record_bytes = record_bytes;
   meta.geometry.nb_bytes = size / n;
+  meta.data_bytes = size;
   TW_ASSIGN_OR_RETURN(const bool begun, is_begun_meta(backend, path));
   TW_ASSIGN_OR_RETURN(const auto file,
                       backend.open(vp_meta_path(path), begun ? OpenMode::create_keep : OpenMode::create_exclusive));

@@ -156,7 +156,9 @@ Status VpFile::remove_old() {
 // Task 0, once the arguments of all are known to be right.
 Status VpFile::begin_session() {
   if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_directory(*backend_, path_));  // nobody makes a new one yet
-  return unmarked_ ? Status{} : write_meta(false);
+  if (unmarked_) return {};
+  TW_RETURN_IF_ERROR(write_meta(false));
+  return geometry_.has_ib() ? Status{} : remove_sums(*meta_file_);
 }
 
 // Collective. An array is marked as being written once its records are known: what a writer who dies then leaves behind
@@ -175,6 +177,9 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
   TW_RETURN_IF_ERROR(check_hints(path_, hints_));
   if (found.has_meta != 0) {
     auto parsed = format::parse_meta(found.meta);
+    if (parsed.status().code() == Code::corrupt_file)
+      return Status::error(Code::corrupt_file, "cannot open '" + path_ + "': " + parsed.status().message() + "; " +
+                                                   repair_command(path_) + " makes it anew");
     if (!parsed.has_value()) return parsed.error().with_context("cannot open '" + path_ + "'");
     meta_ = std::move(parsed).value();
     if (!meta_.closed)
@@ -184,7 +189,7 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
     durable_ = meta_.durable;
     ib_bytes_before_ = meta_.ib_bytes;
     if (!how.shape.empty() && how.shape != meta_.shape) return wrong_shape(how.shape);
-    TW_RETURN_IF_ERROR(check_data_bytes(path_, geometry_, found.data_bytes));
+    TW_RETURN_IF_ERROR(check_data_bytes(path_, meta_, found.data_bytes));
   } else {
     if (found.has_superblocks != 0)
       return Status::error(Code::corrupt_file, "'" + path_ + "' holds blocks of a vpfile, but '" + vp_meta_path(path_) +
@@ -390,27 +395,42 @@ Op<Result<std::unique_ptr<VpFile>>> VpFile::open(Group& group, std::shared_ptr<B
   co_return file;
 }
 
-Status VpFile::open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored) {
-  if (file != nullptr) return {};
-  const std::string name = which == format::DirectoryFile::first ? vp_first_path(path_) : vp_overflow_path(path_);
-  auto opened = backend_->open(name, !may_write_ ? OpenMode::read
-                                     : stored    ? OpenMode::read_write
-                                                 : OpenMode::create_keep);
+// Those of the process of this task. `stored`: there are some, of which NAME.meta tells.
+Status VpFile::open_side_files(bool stored) {
+  const std::lock_guard lock(side_->mutex);
+  if (side_->overflow.file != nullptr) return {};
+  std::unique_ptr<StoredFile> meta;
+  if (stored) {
+    TW_ASSIGN_OR_RETURN(meta, backend_->open(vp_meta_path(path_), OpenMode::read));
+  }
+  TW_RETURN_IF_ERROR(open_side_file(format::DirectoryFile::first, meta.get()));
+  return open_side_file(format::DirectoryFile::overflow, meta.get());
+}
+
+// `meta`: null where the file is made.
+Status VpFile::open_side_file(format::DirectoryFile which, StoredFile* meta) {
+  const bool first = which == format::DirectoryFile::first;
+  VpSideFile& side = first ? side_->first : side_->overflow;
+  if (side.file != nullptr) return {};
+  const std::string name = first ? vp_first_path(path_) : vp_overflow_path(path_);
+  const OpenMode to_write = meta != nullptr ? OpenMode::read_write : OpenMode::create_keep;
+  auto opened = backend_->open(name, may_write_ ? to_write : OpenMode::read);
   if (!opened.has_value()) {
     if (opened.error().code() != Code::not_found) return opened.error();
     return Status::error(Code::corrupt_file, "'" + name + "' is missing; " + repair_command(path_) + " makes it anew");
   }
   format::DirectoryHeader header{which, meta_.id, geometry_.n, geometry_.pointers, geometry_.block_bytes};
-  std::array<std::byte, format::kDirectoryHeader> bytes{};
-  if (stored) {
+  if (meta != nullptr) {
+    std::array<std::byte, format::kDirectoryHeader> bytes{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, opened.value()->read(0, bytes));
     const Status whole = check_directory_header(std::span(bytes).first(got), header);
     if (!whole.ok()) return whole.with_context("'" + path_ + "' (`thalweg repair` makes it anew)");
-    if (which == format::DirectoryFile::first) TW_RETURN_IF_ERROR(check_first_bytes(*opened.value(), meta_));
+    TW_RETURN_IF_ERROR(check_side_bytes(*opened.value(), first ? meta_.first : meta_.overflow));
+    TW_ASSIGN_OR_RETURN(side.stored, EntrySums::read(*meta, meta_, which));
   } else {
     TW_RETURN_IF_ERROR(opened.value()->write(0, encode_directory_header(header)));
   }
-  file = std::move(opened).value();
+  side.file = std::move(opened).value();
   return {};
 }
 
@@ -434,9 +454,7 @@ Status VpFile::make_segment() {
   const format::VpGeometry before = geometry_;
   if (!stored) geometry_ = geometry_with_segment();
   Status made = or_out_of_memory([&]() -> Status {
-    const std::lock_guard lock(side_->mutex);
-    TW_RETURN_IF_ERROR(open_side_file(format::DirectoryFile::first, side_->first, stored));
-    TW_RETURN_IF_ERROR(open_side_file(format::DirectoryFile::overflow, side_->overflow, stored));
+    TW_RETURN_IF_ERROR(open_side_files(stored));
     segment_ = std::make_unique<IndependentSegment>(segment_setup(stored));
     return {};
   });
@@ -461,14 +479,18 @@ IndependentSegment::Setup VpFile::segment_setup(bool stored) {
                        hints_.cache_bytes};
   const std::uint64_t pages =
       meta_.end_of_entries == 0 ? 0 : (meta_.end_of_entries - 1 + EntryPages::kPerPage - 1) / EntryPages::kPerPage;
-  setup.directory = {side_->first.get(),
-                     side_->overflow.get(),
+  const auto of = [](const VpSideFile& side) {
+    return BlockDirectory::SideFile{side.file.get(), side.stored.has_value() ? &*side.stored : nullptr};
+  };
+  setup.directory = {of(side_->first),
+                     of(side_->overflow),
                      meta_.id,
                      geometry_,
                      pages + task,
                      tasks,
                      hints_.cache_bytes / 2,
-                     stored,
+                     static_cast<std::uint32_t>(meta_.session),
+                     !may_write_ || tasks == 1,
                      meta_.end_of_entries};
   return setup;
 }

@@ -44,12 +44,16 @@ struct VpTransition {
   VpCause cause = VpCause::none;
 };
 
+struct VpSideFile {
+  std::unique_ptr<StoredFile> file;
+  std::optional<EntrySums> stored;  // of the entries of other sessions; none: there are no such entries
+};
 // What the tasks of a process have of the files besides the data. Side files are opened when the first task needs them.
 struct VpSideFiles {
   std::mutex mutex;
   std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
-  std::unique_ptr<StoredFile> first;
-  std::unique_ptr<StoredFile> overflow;
+  VpSideFile first;
+  VpSideFile overflow;
 };
 
 class VpFile {
@@ -131,7 +135,8 @@ class VpFile {
   Status keep_others_away();
   Status join_writers();
   Status write_meta(bool closed);
-  Status open_side_file(format::DirectoryFile which, std::unique_ptr<StoredFile>& file, bool stored);
+  Status open_side_files(bool stored);
+  Status open_side_file(format::DirectoryFile which, StoredFile* meta);
   Status wrong_shape(const VpShape& given) const;
   Status make_segment();  // where there is none
   format::VpGeometry geometry_with_segment() const;
@@ -139,6 +144,11 @@ class VpFile {
 
   // vp_end
   Op<Status> store_all(bool closing);
+  struct Ends;
+  Status measure(Ends& ends) const;
+  Op<Status> take_ends(const Ends& ends, bool closing);
+  Op<Status> store_sums();
+  Status change_own_sums(const std::vector<Message>& told, SealChanges& seals);
   Op<Status> sync_parts(bool closing);
   Status store_segment(bool closing);
   Status write_ends(bool closing);

@@ -441,10 +441,6 @@ READ = [small, no_logical_files, empty_logical_files, granules, checksum_none, c
         three_physical_files, table_mapping, table_with_an_empty_file, names_and_attributes, later_minor_version, appended,
         growing_slabs_closed, extent_over_the_index, listed_entries, listed_entries_of_several_pages]
 RECOVER = [growing_slabs_unclosed, unclosed_flushed, unclosed_append, unclosed_torn_slot, unclosed_damaged_frame, unclosed_machine_died,
-<<<<<<< HEAD
-           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector, piece_falls_back,
-           append_never_arrived, close_of_an_append_never_arrived]
-=======
-           unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_append_to_listed_entries, listed_page_lost,
-           listed_page_and_session_lost]
->>>>>>> 1cfc120 (multifile: list the entries of what is stored, format 2.0)
+          unclosed_damaged_after_a_sync, unclosed_checksum_none, unclosed_checksum_none_lost_sector, piece_falls_back,
+          append_never_arrived, close_of_an_append_never_arrived, unclosed_append_to_listed_entries, listed_page_lost,
+          listed_page_and_session_lost]

@@ -8,18 +8,27 @@ import struct
 
 from multifile_base import LIMIT, crc32c, need
 
-SLOT, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 1024, 4096, 4096, 2**59
-META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQQ")
+VERSION, SLOT, SLOTS, SUMS, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 2, 1024, (0, 4096), 8192, 4096, 4096, 2**59
+META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQQQQQQ")
 HEADER = struct.Struct("<8s16sQQQQQQQQIII")
 SEAL = struct.Struct("<IIIIII4x")
 ROW = struct.Struct("<QQIIII")
 SIDE = struct.Struct("<8s16sQII20x")
+SIDE_NAMES = "NAME.first", "NAME.dir"
 Row = collections.namedtuple("Row", "vp index n blocks first bytes")
 Seal = collections.namedtuple("Seal", "turn flags rows blocks table_crc block_crc")
 
 
 def u32(data, at):
     return struct.unpack_from("<I", data, at)[0]
+
+
+def mix(x):
+    """Section 6."""
+    x = (x + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
 
 
 def power_of_two(number, least, most):
@@ -104,7 +113,8 @@ class Meta:
 
     def __init__(self, slot):
         (_magic, _major, _minor, n_dims, self.sequence, self.id, required, self.state, self.flags, n, b, r, cb_round, c, s, z, p,
-         _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session, self.first_bytes) = META.unpack_from(slot)
+         _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session, *self.side_bytes, self.data_bytes,
+         self.first_seal, self.dir_seal) = META.unpack_from(slot)
         need(required == 0, f"required feature {(required & -required).bit_length() - 1} is unknown", "TW_ERR_VERSION")
         need(1 <= n_dims <= 64, "NAME.meta: number of dimensions")
         need(self.state in (1, 2), "NAME.meta: state")
@@ -118,6 +128,7 @@ class Meta:
             need(1 <= self.end_entries <= 2**62 // (24 + 8 * p), "NAME.meta: end of entries")
         else:
             need((self.end_superblocks, self.end_entries) == (0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
+            need((self.first_seal, self.dir_seal) == (0, 0), "NAME.meta: seals of a file without IB segment")
 
 
 def read_meta(path):
@@ -126,14 +137,14 @@ def read_meta(path):
     if not file.there or (file.size == 0 and not Data(path.removesuffix(".meta") + ".first").there):
         return None
     valid = []
-    for place in (0, 1):
-        slot = file.read(place * SLOT, SLOT)
+    for parity, place in zip((1, 0), SLOTS):
+        slot = file.read(place, SLOT)
         if slot[:8] != b"TWVPMETA":
             continue
         major = struct.unpack_from("<H", slot, 8)[0]
-        need(major <= 1, f"NAME.meta: version {major}", "TW_ERR_VERSION")
+        need(major == VERSION, f"NAME.meta: version {major}, not {VERSION}", "TW_ERR_VERSION")
         sequence = struct.unpack_from("<Q", slot, 16)[0]
-        if major == 1 and u32(slot, 1020) == crc32c(slot[:1020]) and sequence % 2 == 1 - place:
+        if u32(slot, 1020) == crc32c(slot[:1020]) and sequence % 2 == parity:
             valid.append((sequence, slot))
     need(valid, f"{path}: neither slot is valid")
     return Meta(max(valid)[1])
@@ -215,10 +226,36 @@ def scan(data, meta):
 
 
 class Directory:
+    """NAME.first and NAME.dir, which are kind 0 and 1 here."""
+
     def __init__(self, path, meta):
         self.meta, self.geometry = meta, meta.geometry
         self.files = [self.open(path + ".first", b"TWVPFRST"), self.open(path + ".dir", b"TWVPDIRE")]
-        need(self.files[0].size >= meta.first_bytes, f"{path}.first: it is cut off, it had {meta.first_bytes} bytes")
+        for file, side, size in zip(self.files, (".first", ".dir"), meta.side_bytes):
+            need(file.size >= size, f"{path}{side}: it is cut off, it had {size} bytes")
+        self.table, self.summed = Data(path + ".meta"), set()
+        for kind, seal in enumerate((meta.first_seal, meta.dir_seal)):
+            sums = enumerate(self.sum(kind, j) for j in range(-(-self.end(kind) // 512)))
+            need(seal == sum(mix(mix(j) ^ s) for j, s in sums if s) % 2**64, f"{path}.meta: the sums of {SIDE_NAMES[kind]}")
+
+    def end(self, kind):
+        """How many entries there are at most."""
+        return self.meta.end_entries - 1 if kind else self.geometry.N
+
+    def sum(self, kind, j):
+        begin = SUMS + kind * 4096 * -(-self.geometry.N // 2**18)
+        return struct.unpack("<Q", self.table.read(begin + 8 * j, 8))[0]
+
+    def check_sum(self, kind, number):
+        """Of the 512 entries to which this one belongs."""
+        j, size = (number - kind) // 512, 32 + 8 * self.geometry.P
+        if (kind, j) in self.summed:
+            return
+        raw = self.files[kind].read(FIRST_ENTRY + 512 * j * size, 512 * size)
+        crcs = (u32(raw, (i + 1) * size - 4) for i in range(512))
+        told = sum(mix((2**32 * (512 * j + i + kind) + crc) % 2**64) for i, crc in enumerate(crcs) if crc)
+        need(told % 2**64 == self.sum(kind, j), f"{SIDE_NAMES[kind]}: the sum of the entries from {512 * j + kind} on")
+        self.summed.add((kind, j))
 
     def open(self, path, magic):
         file, g = Data(path), self.geometry
@@ -229,11 +266,12 @@ class Directory:
 
     def entry(self, kind, number):
         """link, bytes or index, pointers in use. kind 0: NAME.first, 1: NAME.dir."""
-        size = 24 + 8 * self.geometry.P
+        self.check_sum(kind, number)
+        size = 32 + 8 * self.geometry.P
         raw = self.files[kind].read(FIRST_ENTRY + (number - kind) * size, size)
         if not any(raw):
             return 0, 0, []
-        what = f"{('NAME.first', 'NAME.dir')[kind]}: entry {number}"
+        what = f"{SIDE_NAMES[kind]}: entry {number}"
         bound = self.meta.id + struct.pack("<IQ", kind + 1, number)
         need(u32(raw, size - 4) == crc32c(bound + raw[:-4]), f"{what}: its checksum does not match")
         link, value, *pointers = struct.unpack_from(f"<{2 + self.geometry.P}Q", raw)
@@ -294,6 +332,6 @@ class Directory:
             for number, _index, _pointers in self.chain(vp):
                 need(number not in seen, f"VP {vp}: an entry of NAME.dir is that of another VP, too")
                 seen.add(number)
-        stored = (self.files[1].size - FIRST_ENTRY) // (24 + 8 * self.geometry.P) + 1
+        stored = (self.files[1].size - FIRST_ENTRY) // (32 + 8 * self.geometry.P) + 1
         for number in range(1, min(self.meta.end_entries, stored + 1)):
             self.entry(1, number)

@@ -7,7 +7,7 @@ Usage: vpfile_reader.py [--shape D,D,...] [--record BYTES] [--superblocks] (--li
   --check        read everything, verify every checksum, print "ok"
   --shape        the shape, where there is no FILE.meta
   --record       bytes of a record of an array without FILE.meta; without it, what each VP has is one record
-  --superblocks  do without FILE.first and FILE.dir, as section 6 of the document says
+  --superblocks  do without FILE.first and FILE.dir, as section 7 of the document says
 Exit status: 0 fine, 1 refused (standard error begins with the name of the status code), 2 usage.
 """
 
@@ -33,6 +33,7 @@ class Vpfile:
             self.open_by_superblocks(record)
         elif self.meta:
             need(self.meta.state == 2, f"{path} was not closed", "TW_ERR_NOT_CLOSED")
+            need(self.data.size >= self.meta.data_bytes, f"{path}: it is cut off, it had {self.meta.data_bytes} bytes")
             self.geometry = self.meta.geometry
             if self.geometry.S:
                 self.directory = Directory(path, self.meta)

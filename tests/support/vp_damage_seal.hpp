@@ -10,6 +10,7 @@
 #include "base/endian.hpp"
 #include "format/vpfile_directory.hpp"
 #include "format/vpfile_meta.hpp"
+#include "format/vpfile_sums.hpp"
 #include "format/vpfile_superblock.hpp"
 
 namespace thalweg::test {
@@ -21,6 +22,8 @@ struct VpImages {
   VpBytes data, meta, first, overflow;
 };
 
+inline constexpr std::uint64_t kMostVpsToSum = std::uint64_t{1} << 20;  // so that their sums lie in one page
+
 inline bool has_magic(const VpBytes& file, std::uint64_t at, const char* magic) {
   return at + 8 <= file.size() && std::memcmp(file.data() + at, magic, 8) == 0;
 }
@@ -31,7 +34,7 @@ inline void seal_end(ByteSpan structure) {
 }
 
 inline void seal_vp_meta(VpBytes& meta) {
-  for (std::size_t at : {std::size_t{0}, format::kMetaSlotBytes})
+  for (std::size_t at : {std::size_t{0}, format::kMetaSlotStep})
     if (has_magic(meta, at, "TWVPMETA") && at + format::kMetaSlotBytes <= meta.size())
       seal_end(ByteSpan(meta).subspan(at, format::kMetaSlotBytes));
 }
@@ -71,6 +74,29 @@ inline void seal_vp_entries(VpBytes& file, format::DirectoryFile which, const fo
   }
 }
 
+// The sums of the entries of a side file, and what these come to.
+inline std::uint64_t seal_vp_sums(VpBytes& meta_file, const VpBytes& file, format::DirectoryFile which,
+                                  const format::VpMeta& meta) {
+  const bool first = which == format::DirectoryFile::first;
+  const std::uint64_t bytes = format::entry_bytes(meta.geometry.pointers);
+  const std::uint64_t stored = file.size() > format::kFirstEntry ? (file.size() - format::kFirstEntry) / bytes : 0;
+  const std::uint64_t entries = std::min(stored, first ? meta.geometry.n : meta.end_of_entries - 1);
+  const std::uint64_t place = format::sums_offset(which, meta.geometry.n);
+  std::uint64_t seal = 0;
+  for (std::uint64_t begin = 0; begin < entries; begin += format::kEntriesPerSum) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = begin; i < std::min(entries, begin + format::kEntriesPerSum); ++i) {
+      const ByteView crc = ByteView(file).subspan(format::kFirstEntry + (i + 1) * bytes - 4, 4);
+      sum += format::entry_hash(first ? i : i + 1, load_le<std::uint32_t>(crc));
+    }
+    const std::uint64_t at = begin / format::kEntriesPerSum;
+    if (meta_file.size() < place + 8 * at + 8) meta_file.resize(place + 8 * at + 8);
+    store_le(ByteSpan(meta_file).subspan(place + 8 * at), sum);
+    seal += format::sum_hash(at, sum);
+  }
+  return seal;
+}
+
 inline void seal_vp_images(VpImages& images) {
   seal_vp_meta(images.meta);
   for (std::uint64_t at = 0; at < images.data.size(); at += format::kLeastSuperblock)
@@ -80,6 +106,12 @@ inline void seal_vp_images(VpImages& images) {
   const std::uint32_t pointers = meta.value().geometry.pointers;
   seal_vp_entries(images.first, format::DirectoryFile::first, meta.value().id, pointers);
   seal_vp_entries(images.overflow, format::DirectoryFile::overflow, meta.value().id, pointers);
+  if (meta.value().geometry.n > kMostVpsToSum) return;
+  format::VpMeta sealed = meta.value();
+  sealed.first.seal = seal_vp_sums(images.meta, images.first, format::DirectoryFile::first, sealed);
+  sealed.overflow.seal = seal_vp_sums(images.meta, images.overflow, format::DirectoryFile::overflow, sealed);
+  std::ranges::copy(format::encode_meta(sealed),
+                    images.meta.begin() + static_cast<std::ptrdiff_t>(format::meta_offset(sealed.sequence)));
 }
 
 }  // namespace thalweg::test

@@ -81,9 +81,9 @@ const std::size_t kStep = tries_less() ? 5 : 1;
 TEST_F(VpDamage, OfTheMeta) {
   const Texts texts = make();
   // Written twice: once it was opened and once it was closed.
-  EXPECT_EQ(flip_each("shared.dat.meta", 1024, 2048, 3 * kStep, texts), (1024 + 3 * kStep - 1) / (3 * kStep));
+  EXPECT_EQ(flip_each("shared.dat.meta", 4096, 5120, 3 * kStep, texts), (1024 + 3 * kStep - 1) / (3 * kStep));
   EXPECT_LE(flip_each("shared.dat.meta", 0, 1024, 3 * kStep, texts), 2u);  // that of a later version is refused
-  for (const std::size_t size : {0, 1, 1000, 1024, 1500, 2047}) {
+  for (const std::size_t size : {0, 1, 1000, 1024, 4096, 4500, 5119}) {
     SCOPED_TRACE(size);
     const std::string bytes = content("shared.dat.meta");
     put(bytes.substr(0, size), "shared.dat.meta");

@@ -8,6 +8,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "interop"))
 from multifile_base import crc32c  # noqa: E402
+from vpfile_parts import SLOTS, SUMS, mix  # noqa: E402
 
 SIDES = ("", ".meta", ".first", ".dir")
 
@@ -20,10 +21,11 @@ class Files:
         self.parts = [bytearray(path.read_bytes()) if path.exists() else None for path in paths]
         if self.meta is None:
             return
-        sequences = [struct.unpack_from("<Q", self.meta, at + 16)[0] for at in (0, 1024)]
-        self.slot = 0 if sequences[0] > sequences[1] else 1024
+        sequences = [struct.unpack_from("<Q", self.meta, at + 16)[0] for at in SLOTS]
+        self.slot = SLOTS[0 if sequences[0] > sequences[1] else 1]
         self.id = bytes(self.meta[self.slot + 24:self.slot + 40])
         self.block, self.z, self.pointers = struct.unpack_from("<III", self.meta, self.slot + 96)
+        self.vps = struct.unpack_from("<Q", self.meta, self.slot + 56)[0]
         self.first_superblock = struct.unpack_from("<Q", self.meta, self.slot + 112)[0]
 
     data, meta, first, overflow = (property(lambda self, i=i: self.parts[i]) for i in range(4))
@@ -39,13 +41,31 @@ class Files:
         struct.pack_into("<I", header, 60, crc32c(header[:60]))
 
     def entry_at(self, which, number):
-        return 4096 + (number if which == 2 else number - 1) * (24 + 8 * self.pointers)
+        return 4096 + (number if which == 2 else number - 1) * (32 + 8 * self.pointers)
 
-    def change_entry(self, which, number, at, form, value):
-        begin, size = self.entry_at(which, number), 24 + 8 * self.pointers
+    def change_entry(self, which, number, at, form, value, summed=True):
+        begin, size = self.entry_at(which, number), 32 + 8 * self.pointers
         struct.pack_into("<" + form, self.parts[which], begin + at, value)
         body = self.id + struct.pack("<IQ", which - 1, number) + self.parts[which][begin:begin + size - 4]
         struct.pack_into("<I", self.parts[which], begin + size - 4, crc32c(body))
+        if summed:
+            self.sum_up(which)
+
+    def sum_at(self, which, j):
+        return SUMS + (which - 2) * 4096 * -(-self.vps // 2**18) + 8 * j
+
+    def sum_up(self, which):
+        """Makes the sums and the seal of NAME.first (2) or NAME.dir (3) right again."""
+        size, seal = 32 + 8 * self.pointers, 0
+        entries = self.parts[which][4096:]
+        entries += bytes(-len(entries) % size)
+        for j in range(-(-len(entries) // (512 * size))):
+            crcs = enumerate((struct.unpack_from("<I", entries, at + size - 4)[0]
+                              for at in range(512 * j * size, min(512 * (j + 1) * size, len(entries)), size)), 512 * j + which - 2)
+            told = sum(mix((2**32 * number + crc) % 2**64) for number, crc in crcs if crc) % 2**64
+            struct.pack_into("<Q", self.meta, self.sum_at(which, j), told)
+            seal += mix(mix(j) ^ told) if told else 0
+        self.change_meta(160 + 8 * which, "Q", seal % 2**64)
 
     @property
     def superblock(self):
@@ -84,8 +104,18 @@ CORRUPT, VERSION, NOT_CLOSED, INVALID = "TW_ERR_CORRUPT", "TW_ERR_VERSION", "TW_
 
 
 def both_slots(files, at):
-    files.flip(1, at)
-    files.flip(1, 1024 + at)
+    for slot in SLOTS:
+        files.flip(1, slot + at)
+
+
+def swap_slots(files):
+    files.meta[:1024], files.meta[4096:5120] = files.meta[4096:5120], files.meta[:1024]
+
+
+def lose_entry(which, number):
+    """It is zeros."""
+    return lambda files: files.parts[which].__setitem__(slice(files.entry_at(which, number), files.entry_at(which, number + 1)),
+                                                        bytes(32 + 8 * files.pointers))
 
 
 def both_seals(files, at):
@@ -111,10 +141,9 @@ CASES = [
     ("meta_crc", "crc of NAME.meta", "three_segments", CORRUPT, lambda f: both_slots(f, 300)),
     ("meta_torn", "the newest slot is cut off: the one before says open", "three_segments", NOT_CLOSED, lambda f: f.flip(1, f.slot + 700)),
     ("meta_cut", "NAME.meta is shorter than a slot", "three_segments", CORRUPT, cut(1, 1000)),
-    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 2)),
+    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 3)),
     ("meta_feature", "a required feature that is not known", "array", VERSION, meta(40, "Q", 4)),
-    ("meta_place", "odd sequences are at 0", "array", CORRUPT,
-     lambda f: (f.meta.__setitem__(slice(0, 2048), f.meta[1024:] + f.meta[:1024]))),
+    ("meta_place", "odd sequences are at 0", "array", CORRUPT, swap_slots),
     ("meta_open", "state open", "rounds", NOT_CLOSED, meta(48, "I", 1)),
     ("meta_state", "states are 1 and 2", "rounds", CORRUPT, meta(48, "I", 3)),
     ("meta_no_dimensions", "at least one dimension", "array", CORRUPT, meta(12, "I", 0)),
@@ -136,6 +165,8 @@ CASES = [
     ("meta_end_of_entries", "it is 1 or more with S", "three_segments", CORRUPT, meta(128, "Q", 0)),
     ("meta_superblocks_in_use", "all superblocks in use are lower", "sessions", CORRUPT, meta(120, "Q", 1)),
     ("meta_entries_in_use", "all entries in use are lower", "chains", CORRUPT, meta(128, "Q", 1)),
+    ("meta_first_seal_without_blocks", "the seal of NAME.first is 0 where S is", "rounds", CORRUPT, meta(176, "Q", 1)),
+    ("meta_dir_seal_without_blocks", "the seal of NAME.dir is 0 where S is", "rounds", CORRUPT, meta(184, "Q", 1)),
     ("superblock_magic", "magic of a superblock", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock)),
     ("superblock_crc", "crc of the header", "three_segments", CORRUPT, lambda f: f.flip(0, f.superblock + 40)),
     ("superblock_id", "the id is that of NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(8, "Q", 1)),
@@ -154,6 +185,9 @@ CASES = [
     ("row_index", "a row ends below 2^63", "three_segments", CORRUPT, lambda f: f.change_row(8, "Q", 2**60)),
     ("data_cut", "the superblock is cut off", "three_segments", CORRUPT, lambda f: f.parts.__setitem__(0, f.data[:-40])),
     ("array_cut", "an array has R·N bytes", "array", CORRUPT, cut(0, 800)),
+    ("rounds_cut", "a closed data file is as long as NAME.meta says", "rounds", CORRUPT, lambda f: f.parts.__setitem__(0, f.data[:-1])),
+    ("data_shorter", "a closed data file is as long as NAME.meta says", "sessions", CORRUPT,
+     lambda f: f.change_meta(168, "Q", len(f.data) + 1)),
     ("array_rest", "an array without NAME.meta leaves no rest", "array_alone", INVALID, cut(0, 803)),
     ("first_missing", "NAME.first is there", "sessions", CORRUPT, drop(2)),
     ("first_magic", "magic of NAME.first", "sessions", CORRUPT, lambda f: f.change_side(2, 0, "8s", b"TWVPDIRE")),
@@ -165,11 +199,27 @@ CASES = [
     ("first_cut", "NAME.first is cut off within an entry", "sessions", CORRUPT, cut(2, 4096 + 40)),
     ("first_empty", "NAME.first is cut off before an entry", "sessions", CORRUPT, cut(2, 4096)),
     ("first_shorter", "NAME.first is as long as NAME.meta says", "sessions", CORRUPT, lambda f: f.change_meta(152, "Q", len(f.parts[2]) + 1)),
+    ("dir_shorter", "NAME.dir is as long as NAME.meta says", "chains", CORRUPT, lambda f: f.change_meta(160, "Q", len(f.parts[3]) + 1)),
+    ("first_lost", "an entry of zeros is not what its sum tells", "sessions", CORRUPT, lose_entry(2, 3)),
+    ("first_lost_page", "all entries of a sum are zeros", "pages", CORRUPT,
+     lambda f: f.parts.__setitem__(2, f.parts[2][:f.entry_at(2, 512)] + bytes(len(f.parts[2]) - f.entry_at(2, 512)))),
+    ("first_fell_back", "an entry with a right crc is not what its sum tells", "sessions", CORRUPT,
+     lambda f: f.change_entry(2, 1, 8, "Q", 64, summed=False)),
+    ("first_sum", "the sums of NAME.first are those of its seal", "sessions", CORRUPT, lambda f: f.flip(1, f.sum_at(2, 0))),
+    ("first_sum_lost", "a sum of zeros is not what the seal tells", "pages", CORRUPT,
+     lambda f: f.meta.__setitem__(slice(f.sum_at(2, 1), f.sum_at(2, 2)), bytes(8))),
+    ("first_seal", "the sums of NAME.first are those of its seal", "sessions", CORRUPT, meta(176, "Q", 5)),
+    ("dir_lost", "an entry of zeros is not what its sum tells", "chains", CORRUPT, lose_entry(3, 1)),
+    ("dir_fell_back", "an entry with a right crc is not what its sum tells", "chains", CORRUPT,
+     lambda f: f.change_entry(3, 1, 16 + 8 * f.pointers, "I", 77, summed=False)),
+    ("dir_sum", "the sums of NAME.dir are those of its seal", "chains", CORRUPT, lambda f: f.flip(1, f.sum_at(3, 0))),
+    ("dir_seal", "the sums of NAME.dir are those of its seal", "chains", CORRUPT, meta(184, "Q", 5)),
+    ("sums_cut", "NAME.meta is cut off within the sums", "sessions", CORRUPT, cut(1, 5120)),
     ("first_entry_crc", "crc of an entry", "sessions", CORRUPT, lambda f: f.flip(2, 4096 + 17)),
     ("first_bytes", "lengths are those that the rows tell", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 8, "Q", 65)),
     ("first_too_long", "a stream ends below 2^63", "sessions", CORRUPT, lambda f: f.change_entry(2, 1, 8, "Q", 2**63)),
     ("first_none", "0 is no pointer", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", 0)),
-    ("first_used", "at most P pointers are in use", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 64, "I", 7)),
+    ("first_used", "at most P pointers are in use", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 72, "I", 7)),
     ("first_outside", "a pointer leads to a superblock", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", 1 << 40)),
     ("first_far_outside", "a pointer leads to a superblock", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", (1 << 63) - 1)),
     ("first_header", "a pointer leads to blocks", "sessions", CORRUPT, lambda f: f.change_entry(2, 0, 16, "Q", 1 << 12)),

@@ -81,6 +81,13 @@ void chains(VpStreams& streams) {
   });
 }
 
+void pages(VpStreams& streams) {
+  streams.session("w", kSmall + ",directory_pointers=1", 2, [](VpTask& task) {
+    for (std::size_t i = 0; i < task.vps().size(); ++i)
+      if (task.vps()[i] % 300 == 0 || task.vps()[i] == 511 || task.vps()[i] == 599) task.write_one(i, 40);
+  });
+}
+
 const std::vector<Case> kCases = {
     {"array", "NB only, a shape of three dimensions", {2, 3, 2}, array},
     {"array_alone", "a plain array: the same without NAME.meta", {2, 3, 2}, array},
@@ -88,6 +95,7 @@ const std::vector<Case> kCases = {
     {"three_segments", "NB, CB and IB, three tasks", {3, 2}, three_segments},
     {"sessions", "IB only, with holes, written in three sessions by 1, 3 and 2 tasks", {5}, sessions},
     {"chains", "IB only, two pointers in an entry: long chains", {4}, chains},
+    {"pages", "IB only, 600 VPs of which 4 have bytes: entries of two sums", {600}, pages},
     {"empty", "streams without a byte", {3}, [](VpStreams& s) { s.session("w", kSmall, 1, [](VpTask&) {}); }},
 };
 

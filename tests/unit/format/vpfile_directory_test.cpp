@@ -16,6 +16,8 @@ Bytes sound_entry(DirectoryFile which = DirectoryFile::first, std::uint64_t numb
   entry.set_amount(1000);
   entry.set_run(0, {5, 12});
   entry.set_run(1, {0, 77});
+  entry.set_session(3);
+  entry.set_before(0xBEF0);
   entry.set_used(2);
   EntrySealer(which, kId).seal(bytes, number);
   return bytes;
@@ -60,7 +62,10 @@ TEST(Entries, GiveBackEveryField) {
   ASSERT_TRUE(EntrySealer(DirectoryFile::first, kId).check(bytes, 4).ok());
   EXPECT_EQ(entry.link(), 9u);
   EXPECT_EQ(entry.amount(), 1000u);
+  EXPECT_EQ(entry.session(), 3u);
+  EXPECT_EQ(entry.before(), 0xBEF0u);
   EXPECT_EQ(entry.used(), 2u);
+  EXPECT_EQ(entry.crc(), load_le<std::uint32_t>(ByteView(bytes).subspan(bytes.size() - 4)));
   EXPECT_EQ(entry.run(0), (BlockRun{5, 12}));
   EXPECT_EQ(entry.run(1), (BlockRun{0, 77}));
   EXPECT_EQ(entry.run(2), BlockRun{});
@@ -80,7 +85,7 @@ TEST(Entries, AreBoundToTheirPlaceAndFile) {
   EXPECT_EQ(EntrySealer(DirectoryFile::first, kId).check(bytes, 5).code(), Code::corrupt_file);
   EXPECT_EQ(EntrySealer(DirectoryFile::first, other).check(bytes, 4).code(), Code::corrupt_file);
   EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 0), 4096u);
-  EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 2), 4096u + 2 * 48);
+  EXPECT_EQ(entry_offset(DirectoryFile::first, kPointers, 2), 4096u + 2 * 56);
   EXPECT_EQ(entry_offset(DirectoryFile::overflow, kPointers, 1), 4096u);
 }
 

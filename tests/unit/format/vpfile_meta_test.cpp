@@ -25,7 +25,9 @@ VpMeta full_meta(std::uint64_t sequence = 1) {
   meta.end_of_entries = 5;
   meta.ib_bytes = 1000;
   meta.session = 2;
-  meta.first_bytes = 4242;
+  meta.first = {4242, 77};
+  meta.overflow = {4343, ~0ull};
+  meta.data_bytes = 99999;
   return meta;
 }
 
@@ -73,7 +75,9 @@ TEST(VpMeta, GivesBackEveryField) {
     EXPECT_EQ(back.value().end_of_entries, meta.end_of_entries);
     EXPECT_EQ(back.value().ib_bytes, meta.ib_bytes);
     EXPECT_EQ(back.value().session, meta.session);
-    EXPECT_EQ(back.value().first_bytes, meta.first_bytes);
+    EXPECT_EQ(back.value().first, meta.first);
+    EXPECT_EQ(back.value().overflow, meta.overflow);
+    EXPECT_EQ(back.value().data_bytes, meta.data_bytes);
     EXPECT_EQ(back.value().shape, meta.shape);
   }
 }
@@ -92,7 +96,7 @@ TEST(VpMeta, TheHigherSequenceOfThoseThatVerifyHolds) {
   Bytes both = file_of(full_meta(1), sound_meta(2));
   EXPECT_EQ(parse_meta(both).value().sequence, 2u);
   EXPECT_EQ(parse_meta(file_of(full_meta(3), sound_meta(2))).value().sequence, 3u);
-  both[1024 + 60] ^= std::byte{1};
+  both[4096 + 60] ^= std::byte{1};
   EXPECT_EQ(parse_meta(both).value().sequence, 1u);
   both[60] ^= std::byte{1};
   EXPECT_EQ(parse_meta(both).status().code(), Code::corrupt_file);
@@ -117,7 +121,8 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   const Code bad = Code::corrupt_file;
   EXPECT_EQ(after([](VpMeta&) {}), Code::ok);
   EXPECT_EQ(after([](VpMeta& m) { m.minor = 9; }), Code::ok);
-  EXPECT_EQ(after([](VpMeta& m) { m.major = 2; }), Code::unsupported_version);
+  for (const std::uint16_t major : {0, 1, 3})
+    EXPECT_EQ(after([&](VpMeta& m) { m.major = major; }), Code::unsupported_version);
   EXPECT_EQ(after([](VpMeta& m) { m.sequence = 0; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.shape.clear(); }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.shape = {4, 2}; }), bad);
@@ -166,6 +171,8 @@ TEST(VpMeta, WithoutBlocksNothingIsToldOfThem) {
   EXPECT_EQ(code([](VpMeta& m) { m.geometry.first_superblock = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_superblocks = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_entries = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.first.seal = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.overflow.seal = 1; }), Code::corrupt_file);
 }
 
 TEST(VpShapes, AreCountedOrRefused) {
