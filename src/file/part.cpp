@@ -153,7 +153,8 @@ Result<std::vector<std::byte>> Part::section(SectionKind kind, std::uint64_t off
     TW_RETURN_IF_ERROR(read_exactly(*file_, offset + first * kPageBytes, pages));
     for (std::uint64_t i = 0; i < pages.size() / kPageBytes; ++i) {
       const auto page = std::span<const std::byte>(pages).subspan(i * kPageBytes, kPageBytes);
-      TW_RETURN_IF_ERROR(format::check_page(page, kind, first + i, header_.id, offset + (first + i) * kPageBytes));
+      const Status checked = format::check_page(page, kind, first + i, header_.id, offset + (first + i) * kPageBytes);
+      if (!checked.ok()) return about(file_->path(), checked);
       const auto last = std::min(payload, n_entries * entry_bytes - (first + i) * payload);
       entries.insert(entries.end(), page.begin(), page.begin() + static_cast<std::ptrdiff_t>(last));
     }
@@ -175,7 +176,9 @@ Result<std::span<const std::byte>> Part::stored_entry(std::uint64_t place, PageC
 
 Result<std::uint64_t> Part::listed_local(std::uint64_t place, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
-  return format::parse_listed_local(bytes, index_);
+  const auto local = format::parse_listed_local(bytes, index_);
+  if (!local.has_value()) return about(file_->path(), local.error());
+  return local;
 }
 
 // The last page that can be read and does not begin behind `local_index`; 0 when there is none.
@@ -231,7 +234,9 @@ Result<format::FileEntry> Part::file_entry(std::uint64_t local_index, PageCache&
     if (there != local_index) return format::FileEntry{};
   }
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
-  return format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
+  const auto entry = format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
+  if (!entry.has_value()) return about(file_->path(), entry.error());
+  return entry;
 }
 
 Result<EntryRun> Part::run_at(std::uint64_t local_index, PageCache& cache) const {
@@ -319,8 +324,9 @@ Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& en
     if (i % kAskEach == kAskEach - 1 && go_on && !go_on()) return stopped();
     TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::pieces, index_.pieces_offset,
                                                         entry.first_piece + i, format::kPieceEntryBytes, cache));
-    TW_ASSIGN_OR_RETURN(const format::PieceEntry piece, format::parse_piece_entry(bytes, index_));
-    result.push_back(piece);
+    const auto piece = format::parse_piece_entry(bytes, index_);
+    if (!piece.has_value()) return about(file_->path(), piece.error());
+    result.push_back(piece.value());
   }
   return result;
 }
@@ -351,7 +357,9 @@ Result<format::Attributes> Part::attributes() const {
   if (index_.attributes_bytes == 0) return format::Attributes{};
   TW_ASSIGN_OR_RETURN(const auto bytes,
                       section(SectionKind::attributes, index_.attributes_offset, index_.attributes_bytes, 1));
-  return format::parse_attributes(bytes);
+  auto attributes = format::parse_attributes(bytes);
+  if (!attributes.has_value()) return about(file_->path(), attributes.error());
+  return attributes;
 }
 
 }  // namespace thalweg

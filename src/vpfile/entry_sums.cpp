@@ -24,13 +24,15 @@ std::uint64_t EntrySums::of(std::uint64_t at) const {
   return page == pages_.end() ? 0 : page->second[at % kSumsPerPage];
 }
 
-// What lies between these offsets; holes are skipped, and behind the end of the file all is zero.
+// What lies between these offsets. Large holes are skipped, and behind the end of the file all is zero.
 Status EntrySums::read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end) {
   std::vector<std::byte> bytes(std::min(kReadAtOnce, end - begin));
   for (std::uint64_t at = begin; at < end;) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, meta_file.next_data(at));
-    at = std::max(at, data / kSumPageBytes * kSumPageBytes);
-    if (at >= end) break;
+    if (end - at > bytes.size()) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t data, meta_file.next_data(at));
+      at = std::max(at, data / kSumPageBytes * kSumPageBytes);
+      if (at >= end) break;
+    }
     const auto part = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), end - at));
     TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(at, part));
     if (got == 0) break;

@@ -264,6 +264,36 @@ TEST_F(VpSeals, SessionsOfOtherBoxesKeepTheSealsRight) {
   }
 }
 
+// Pages of entries make room all the time, and are loaded again while other tasks store entries of them.
+TEST_F(VpSeals, TasksLoadPagesThatOthersAreWriting) {
+  constexpr std::int64_t kMany = 32, kEach = 640;
+  const int rounds = tries_less() ? 2 : 4;
+  const auto text = [](std::int64_t vp, int round) { return text_of(static_cast<int>(vp), 20, round); };
+  for (int round = 0; round < rounds; ++round) {
+    on_team(4, [&](tw_group* group, int task) {
+      const VpHow how{.shape = {kMany, kEach},
+                      .hints = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1,cache_bytes=0",
+                      .start = {0, task * kEach / 4},
+                      .count = {kMany, kEach / 4}};
+      tw_vpfile* file = open_vp(group, round == 0 ? "w" : "r+", how);
+      ASSERT_NE(file, nullptr);
+      for (std::size_t i = 0; i < locals(file); ++i) {
+        const std::int64_t vp = number(file, i);
+        ASSERT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_vp_puts(file, vp, text(vp, round).c_str()), TW_OK) << tw_last_error();
+      }
+      close(file);
+    });
+  }
+  const Texts all = streams();
+  ASSERT_EQ(all.size(), static_cast<std::size_t>(kMany * kEach));
+  for (std::int64_t vp = 0; vp < kMany * kEach && !HasFailure(); ++vp) {
+    std::string expected;
+    for (int round = 0; round < rounds; ++round) expected += text(vp, round);
+    EXPECT_EQ(all[static_cast<std::size_t>(vp)], expected) << vp;
+  }
+}
+
 // What the data file held was cut off: its streams are not read as zeros.
 TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
   for (const bool independent : {false, true}) {

@@ -159,6 +159,16 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   EXPECT_EQ(poked<std::uint64_t>(200, 7), Code::ok);
 }
 
+TEST(VpMeta, AnotherVersionIsNamedBesideTheOneThatIsRead) {
+  for (const std::uint16_t major : {1, 3}) {
+    VpMeta meta = full_meta();
+    meta.major = major;
+    const std::string said = parse_meta(file_of(meta)).status().message();
+    EXPECT_NE(said.find("version " + std::to_string(major)), std::string::npos) << said;
+    EXPECT_NE(said.find("reads version 2"), std::string::npos) << said;
+  }
+}
+
 TEST(VpMeta, WithoutBlocksNothingIsToldOfThem) {
   const auto code = [](const std::function<void(VpMeta&)>& change) {
     VpMeta meta = sound_meta();
