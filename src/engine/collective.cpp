@@ -184,7 +184,8 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);
   outcome.status = std::move(agreed.status);
   if (outcome.status.ok()) {
-    outcome.moved = bytes_below(part.list.extents(), static_cast<std::uint64_t>(-agreed.largest));
+    outcome.end_of_file = static_cast<std::uint64_t>(-agreed.largest);
+    outcome.moved = bytes_below(part.list.extents(), outcome.end_of_file);
   } else {
     file.failed.store(true, std::memory_order_relaxed);
   }

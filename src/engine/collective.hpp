@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/size_units.hpp"
 #include "engine/access.hpp"
 #include "engine/io_context.hpp"
 #include "engine/shared_file.hpp"
@@ -15,7 +16,8 @@ namespace thalweg {
 struct Outcome {
   Status status;            // the same on every task
   std::uint64_t moved = 0;  // for this task: fewer than asked for only where a read meets the end of the file
-  Plan plan;                // how it was done
+  std::uint64_t end_of_file = kMostOffset;  // where a read of any task met it; the same on every task
+  Plan plan;                                // how it was done
   Pattern pattern;
   std::size_t tasks = 0;
 };

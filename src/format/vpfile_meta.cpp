@@ -69,7 +69,61 @@ Status check_ends(const VpMeta& meta) {
   return {};
 }
 
-Result<VpMeta> parse_slot(ByteView slot) {
+}  // namespace
+
+Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape) {
+  if (shape.empty() || shape.size() > kMostDimensions)
+    return Status::error(Code::out_of_range,
+                         "a shape of " + std::to_string(shape.size()) + " dimensions; 1 to 64 are allowed");
+  std::uint64_t n = 1;
+  for (const std::uint64_t extent : shape) {
+    if (extent == 0) return Status::error(Code::out_of_range, "a dimension of the shape is 0; 1 or more is allowed");
+    if (mul_overflow(n, extent, &n) || n > kMostVps)
+      return Status::error(Code::out_of_range, "the shape has more than 2^40 virtual processors");
+  }
+  return n;
+}
+
+bool begins_as_meta(ByteView slot) {
+  return slot.size() >= kMetaMagic.size() && FieldReader(slot).get_magic(kMetaMagic);
+}
+
+std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
+  std::array<std::byte, kMetaSlotBytes> slot{};
+  const VpGeometry& geometry = meta.geometry;
+  FieldWriter out(slot);
+  out.put_magic(kMetaMagic).put(meta.major).put(meta.minor).put(static_cast<std::uint32_t>(meta.shape.size()));
+  out.put(meta.sequence).put_bytes(meta.id).put(std::uint64_t{0});
+  out.put(meta.closed ? kClosed : kOpen).put(std::uint32_t{meta.durable});
+  out.put(geometry.n).put(geometry.record_bytes).put(geometry.nb_bytes);
+  out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
+  out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
+  out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
+  out.put(meta.session).put(meta.first.bytes).put(meta.overflow.bytes).put(meta.data_bytes);
+  out.put(meta.first.seal).put(meta.overflow.seal);
+  FieldWriter dimensions(ByteSpan(slot).subspan(kShapeOffset));
+  for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
+  store_le<std::uint32_t>(ByteSpan(slot).subspan(kMetaCrcOffset), crc32c(ByteView(slot).first(kMetaCrcOffset)));
+  return slot;
+}
+
+Result<ByteView> find_meta_slot(ByteView file) {
+  std::optional<ByteView> holds;
+  std::uint64_t highest = 0;
+  for (const std::size_t at : {std::size_t{0}, kMetaSlotStep}) {
+    if (at + kMetaSlotBytes > file.size()) break;
+    const ByteView slot = file.subspan(at, kMetaSlotBytes);
+    if (FieldReader(slot).get_magic(kMetaMagic)) TW_RETURN_IF_ERROR(check_version(slot));
+    const auto sequence = load_le<std::uint64_t>(slot.subspan(16));
+    if (!verifies(slot) || sequence <= highest || meta_offset(sequence) != at) continue;
+    holds = slot;
+    highest = sequence;
+  }
+  if (!holds.has_value()) return corrupt("NAME.meta has no valid slot");
+  return *holds;
+}
+
+Result<VpMeta> parse_meta_slot(ByteView slot) {
   VpMeta meta;
   FieldReader in(slot);
   in.get_magic(kMetaMagic);
@@ -110,60 +164,6 @@ Result<VpMeta> parse_slot(ByteView slot) {
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));
   return meta;
-}
-
-}  // namespace
-
-Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape) {
-  if (shape.empty() || shape.size() > kMostDimensions)
-    return Status::error(Code::out_of_range,
-                         "a shape of " + std::to_string(shape.size()) + " dimensions; 1 to 64 are allowed");
-  std::uint64_t n = 1;
-  for (const std::uint64_t extent : shape) {
-    if (extent == 0) return Status::error(Code::out_of_range, "a dimension of the shape is 0; 1 or more is allowed");
-    if (mul_overflow(n, extent, &n) || n > kMostVps)
-      return Status::error(Code::out_of_range, "the shape has more than 2^40 virtual processors");
-  }
-  return n;
-}
-
-bool begins_as_meta(ByteView slot) {
-  return slot.size() >= kMetaMagic.size() && FieldReader(slot).get_magic(kMetaMagic);
-}
-
-std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
-  std::array<std::byte, kMetaSlotBytes> slot{};
-  const VpGeometry& geometry = meta.geometry;
-  FieldWriter out(slot);
-  out.put_magic(kMetaMagic).put(meta.major).put(meta.minor).put(static_cast<std::uint32_t>(meta.shape.size()));
-  out.put(meta.sequence).put_bytes(meta.id).put(std::uint64_t{0});
-  out.put(meta.closed ? kClosed : kOpen).put(std::uint32_t{meta.durable});
-  out.put(geometry.n).put(geometry.record_bytes).put(geometry.nb_bytes);
-  out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
-  out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
-  out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
-  out.put(meta.session).put(meta.first.bytes).put(meta.overflow.bytes).put(meta.data_bytes);
-  out.put(meta.first.seal).put(meta.overflow.seal);
-  FieldWriter dimensions(ByteSpan(slot).subspan(kShapeOffset));
-  for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
-  store_le<std::uint32_t>(ByteSpan(slot).subspan(kMetaCrcOffset), crc32c(ByteView(slot).first(kMetaCrcOffset)));
-  return slot;
-}
-
-Result<VpMeta> parse_meta(ByteView file) {
-  std::optional<ByteView> holds;
-  std::uint64_t highest = 0;
-  for (const std::size_t at : {std::size_t{0}, kMetaSlotStep}) {
-    if (at + kMetaSlotBytes > file.size()) break;
-    const ByteView slot = file.subspan(at, kMetaSlotBytes);
-    if (FieldReader(slot).get_magic(kMetaMagic)) TW_RETURN_IF_ERROR(check_version(slot));
-    const auto sequence = load_le<std::uint64_t>(slot.subspan(16));
-    if (!verifies(slot) || sequence <= highest || meta_offset(sequence) != at) continue;
-    holds = slot;
-    highest = sequence;
-  }
-  if (!holds.has_value()) return corrupt("NAME.meta has no valid slot");
-  return parse_slot(*holds);
 }
 
 }  // namespace thalweg::format

@@ -46,7 +46,12 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta);
 bool begins_as_meta(ByteView slot);
 // Where the slot of this sequence belongs.
 inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotStep; }
-// The slot that holds, of the whole file or its first kMetaBytes bytes.
-Result<VpMeta> parse_meta(ByteView file);
+// The slot that holds, of the whole file or its first kMetaBytes bytes; borrowed from it.
+Result<ByteView> find_meta_slot(ByteView file);
+Result<VpMeta> parse_meta_slot(ByteView slot);  // one that was found
+inline Result<VpMeta> parse_meta(ByteView file) {
+  TW_ASSIGN_OR_RETURN(const ByteView slot, find_meta_slot(file));
+  return parse_meta_slot(slot);
+}
 
 }  // namespace thalweg::format

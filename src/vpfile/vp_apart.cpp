@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/size_units.hpp"
 #include "engine/queues.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vpfile.hpp"
@@ -87,32 +88,16 @@ Status VpFile::move_independent(const VpTransfer& what, std::uint64_t local, std
   return {};
 }
 
-namespace {
-
-// What a file that ends early does not have is zero.
-Status clear_behind_end(StoredFile& file, std::span<const Extent> extents) {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t end, file.size());
-  for (const Extent& extent : extents) {
-    const std::uint64_t there = end > extent.offset ? std::min(end - extent.offset, extent.bytes) : 0;
-    std::memset(extent.memory + there, 0, extent.bytes - there);
-  }
-  return {};
-}
-
-}  // namespace
-
 // What was put down: this task's alone.
 Op<Status> VpFile::move_extents(Direction direction, std::vector<Extent>& extents) {
   if (extents.empty()) co_return Status{};
-  std::uint64_t asked = 0;
-  for (const Extent& extent : extents) asked += extent.bytes;
   Access access;
   access.direction = direction;
   access.extents = extents;
   Outcome outcome = co_await access_one(*file_->shared(), std::move(access), blocking_io());
   Status status = std::move(outcome.status);
-  if (direction == Direction::read && status.ok() && outcome.moved < asked)
-    status = or_out_of_memory([&] { return clear_behind_end(*file_->shared()->stored, extents); });
+  const bool cut_off = direction == Direction::read && outcome.end_of_file < kMostOffset;
+  if (cut_off && status.ok()) status = or_out_of_memory([&] { return ends_early(outcome.end_of_file); });
   extents.clear();
   co_return status;
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/shell_word.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vpfile.hpp"
 
@@ -39,12 +40,16 @@ Op<Status> VpFile::move_whole_row(Direction direction, const LatticeRow& row, st
   });
   access.extents = extents;
   Outcome outcome = co_await file_->access(std::move(access));
-  // What a file that ends early does not have is zero (docs/format/vpfile.md, section 1). Memory and file have the same
-  // order.
-  const std::uint64_t asked = vps_.count() * row.bytes;
-  if (direction == Direction::read && outcome.status.ok() && outcome.moved < asked)
-    std::memset(packed + outcome.moved, 0, asked - outcome.moved);
+  const bool cut_off = direction == Direction::read && outcome.end_of_file < row.offset_of(geometry_.n);  // all see it
+  if (cut_off && outcome.status.ok()) co_return or_out_of_memory([&] { return ends_early(outcome.end_of_file); });
   co_return std::move(outcome.status);
+}
+
+// Of a read that met the end of the data file within the lattice, all of which a file has.
+Status VpFile::ends_early(std::uint64_t end) const {
+  return Status::error(Code::corrupt_file, "'" + path_ + "' ends at " + std::to_string(end) +
+                                               ", within the records of its streams; " + repair_command(path_) +
+                                               " brings back what is left");
 }
 
 Op<Status> VpFile::store_row() {
@@ -124,7 +129,7 @@ Status VpFile::move_row_in_parts(const VpTransfer& what, const LatticeRow& row) 
     const std::span<std::byte> part = std::span(scratch_).first(n * row.bytes);
     if (!writes) {
       TW_ASSIGN_OR_RETURN(const std::size_t got, stored.read(offset, part));
-      std::fill(part.begin() + static_cast<std::ptrdiff_t>(got), part.end(), std::byte{0});
+      if (got < part.size()) return ends_early(offset + got);
     }
     for (std::uint64_t i = 0; i < n; ++i, ++local, walk.next()) {
       const std::span<std::byte> place = part.subspan(i * row.bytes, row.bytes);
@@ -186,7 +191,7 @@ Status VpFile::move_lattice_one(Direction direction, std::uint64_t local, std::u
       std::memcpy(piece.memory, copy, part);
     } else {
       TW_ASSIGN_OR_RETURN(const std::size_t got, stored.read(offset, {piece.memory, part}));
-      std::memset(piece.memory + got, 0, part - got);
+      if (got < part) return ends_early(offset + got);
     }
     at += part;
     piece.memory += part;

@@ -22,15 +22,21 @@ struct VpFile::Found {
   VpHints hints;
   std::uint64_t data_bytes = 0;
   std::uint8_t has_meta = 0;
-  std::uint8_t has_superblocks = 0;  // the data file begins with one
-  format::VpIdentity new_id{};       // of a file without NAME.meta
-  std::array<std::byte, format::kMetaBytes> meta{};
+  std::uint8_t has_superblocks = 0;                      // the data file begins with one
+  format::VpIdentity new_id{};                           // of a file without NAME.meta
+  std::array<std::byte, format::kMetaSlotBytes> meta{};  // the slot that holds
 };
 
 namespace {
 
 Status bad(const std::string& path, const std::string& what) {
   return Status::error(Code::invalid_argument, "cannot open '" + path + "': " + what);
+}
+
+Status refused_meta(const std::string& path, const Status& why) {
+  if (why.code() != Code::corrupt_file) return why.with_context("cannot open '" + path + "'");
+  return Status::error(Code::corrupt_file,
+                       "cannot open '" + path + "': " + why.message() + "; " + repair_command(path) + " makes it anew");
 }
 
 struct Mode {
@@ -176,11 +182,8 @@ Status VpFile::adopt(const VpOpen& how, const Found& found, std::uint64_t task, 
   hints_ = found.hints;
   TW_RETURN_IF_ERROR(check_hints(path_, hints_));
   if (found.has_meta != 0) {
-    auto parsed = format::parse_meta(found.meta);
-    if (parsed.status().code() == Code::corrupt_file)
-      return Status::error(Code::corrupt_file, "cannot open '" + path_ + "': " + parsed.status().message() + "; " +
-                                                   repair_command(path_) + " makes it anew");
-    if (!parsed.has_value()) return parsed.error().with_context("cannot open '" + path_ + "'");
+    auto parsed = format::parse_meta_slot(found.meta);
+    if (!parsed.has_value()) return refused_meta(path_, parsed.error());
     meta_ = std::move(parsed).value();
     if (!meta_.closed)
       return Status::error(Code::not_closed, "'" + path_ + "' was not closed; " + repair_command(path_) +
@@ -285,10 +288,15 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(vp_meta_path(how.path)));
   if (has_meta) {
     TW_ASSIGN_OR_RETURN(const auto meta, backend_->open(vp_meta_path(how.path), OpenMode::read));
-    TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, found.meta));  // what is not there is zero, and no slot
+    std::array<std::byte, format::kMetaBytes> bytes;
+    TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, bytes));
     // One that a writer of an array had only just made is none.
     TW_ASSIGN_OR_RETURN(const bool has_first, backend_->exists(vp_first_path(how.path)));
-    found.has_meta = got > 0 || has_first ? 1 : 0;
+    if (got == 0 && !has_first) return found;
+    const auto slot = format::find_meta_slot(std::span(bytes).first(got));
+    if (!slot.has_value()) return refused_meta(how.path, slot.error());
+    std::ranges::copy(slot.value(), found.meta.begin());
+    found.has_meta = 1;
   }
   return found;
 }

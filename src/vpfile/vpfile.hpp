@@ -192,6 +192,7 @@ class VpFile {
   Op<Status> take_row(const format::LatticeRow& row, bool overwritten);
   Op<Status> store_row();
   std::uint64_t stored_end() const { return geometry_.lattice_bytes(); }
+  Status ends_early(std::uint64_t end) const;
   void extend_lattice(std::uint64_t end);
   Status move_lattice_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece);
 

@@ -392,5 +392,70 @@ TEST_F(VpSeals, AReadThatEndsEarlyOnceIsAnError) {
   }
 }
 
+// What of the data file is not there when it is read is not taken for zeros, on whichever way it is read.
+TEST_F(VpSeals, AReadOfTheLatticeThatEndsEarlyOnceIsAnError) {
+  constexpr std::uint64_t kFew = 100, kRecord = 96;
+  const auto group = make_self_group();
+  const auto storage = make_memory_backend();
+  const auto open = [&](const std::shared_ptr<Backend>& backend, const char* mode) {
+    VpOpen how;
+    how.path = "shared.dat";
+    how.mode = mode;
+    how.shape = {kFew};
+    how.hints.round_bytes = 64;
+    return run(VpFile::open(*group, backend, std::move(how)));
+  };
+  std::string records(kFew * kRecord, 'n');
+  const auto move = [&](VpFile& file, Direction direction, std::uint64_t bytes, std::uint8_t* mask) {
+    VpTransfer what;
+    what.direction = direction;
+    what.memory.base = reinterpret_cast<std::byte*>(records.data());
+    what.bytes = bytes;
+    what.mask = mask;
+    return run(file.transfer(what));
+  };
+  auto file = open(storage, "w").value();
+  for (const std::uint64_t bytes : {kRecord, kRecord, kRecord / 2, kRecord / 2})
+    EXPECT_TRUE(move(*file, Direction::write, bytes, nullptr).ok());
+  EXPECT_TRUE(run(file->close()).ok());
+
+  for (const std::uint64_t bytes : {kRecord, kRecord / 3, std::uint64_t{0}}) {  // whole records, parts, one VP
+    for (const bool apart : {false, true}) {
+      std::size_t failed = 0;
+      bool reached = true;
+      for (std::uint64_t at = 1; reached && !HasFailure(); ++at) {
+        SCOPED_TRACE(std::to_string(bytes) + " bytes, read " + std::to_string(at));
+        FaultScript script;
+        script.rules = {{.kind = CallKind::read, .at = at, .short_read = true}};
+        const auto faulty = make_fault_backend(storage, script);
+        auto reader = open(faulty, "r");
+        std::vector<std::uint8_t> mask(kFew, 1);
+        mask[3] = apart ? 0 : 1;
+        for (std::uint64_t done = 0; reader.has_value() && done < 3 * kRecord; done += bytes == 0 ? kRecord : bytes) {
+          std::fill(records.begin(), records.end(), 'n');
+          std::string one(kRecord, 'n');
+          Status status;
+          if (bytes == 0)
+            status = reader.value()->read_one(5, std::as_writable_bytes(std::span(one))).status();
+          else
+            status = move(*reader.value(), Direction::read, bytes, mask.data());
+          if (!status.ok()) {
+            ++failed;
+            EXPECT_EQ(status.code(), Code::corrupt_file) << status.message();
+            break;
+          }
+          EXPECT_EQ(records, std::string(kFew * kRecord, 'n'));
+          EXPECT_EQ(one, std::string(kRecord, 'n'));
+        }
+        if (reader.has_value()) {
+          EXPECT_TRUE(run(reader.value()->close()).ok());
+        }
+        reached = faulty->calls(CallKind::read) >= at;
+      }
+      EXPECT_GE(failed, 3u);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace thalweg::test
