@@ -58,14 +58,15 @@ Result<Base> find_base(const Part& part, Recovery& recovery, const RecoveryWatch
     text += "; lost: pages of the index with names, modes or attributes: " + std::to_string(base.left.lost_pages) +
             "; names that began or ended there: " + std::to_string(base.left.lost_names);
   }
-  if (fall_back(part, base)) text += "; the index of the session before is whole";
+  TW_ASSIGN_OR_RETURN(const bool fell_back, fall_back(part, base, watch.go_on));
+  if (fell_back) text += "; the index of the session before is whole";
   if (watch.finding) watch.finding(text);
   return base;
 }
 
 // A session of a closed file cannot be walked. What is left of the index tells which logical files have lost bytes by
-// that; of those whose entries are lost too nobody knows.
-// That is an entry for each of them, so there may not be many more than the index can have had.
+// that; of those whose entries are lost too nobody knows. That is an entry for each of them, so there may not be many
+// more than the index can have had.
 Status doubt_unknown_files(const Part& part, SalvagedIndex& left, const RecoveryWatch& watch) {
   constexpr std::uint64_t kFew = 1 << 16;
   std::vector<SalvagedIndex::Told> unknown;
