@@ -136,7 +136,7 @@ typedef struct tw_hint {
   const char* default_value; /* text */
   const char* values;        /* range or list of choices */
   const char* help;          /* one line */
-  const char* scope;         /* what is opened with it: "multifile", "file" or "vpfile" */
+  const char* scope;         /* what is opened with it: "multifile", "file", "vpfile" or "multifile or vpfile" */
 } tw_hint;
 /* The i-th hint, static, or NULL when i is past the last. */
 TW_API const tw_hint* tw_hint_info(size_t i);

@@ -58,13 +58,18 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{HintScope::multifile, "a multifile", "multifiles", "tw_multifile_open"},
                            {HintScope::file, "a shared file", "shared files", "tw_file_open"},
-                           {HintScope::vpfile, "a vpfile", "vpfiles", "tw_vpfile_open"}};
+                           {HintScope::vpfile, "a vpfile", "vpfiles", "tw_vpfile_open"},
+                           {HintScope::multifile_or_vpfile, "a multifile or vpfile", "multifiles and vpfiles",
+                            "tw_multifile_open, tw_vpfile_open"}};
 
 const Kind& kind_of(HintScope scope) { return kKinds[static_cast<std::size_t>(scope)]; }
 
+bool is_of(HintScope opened, HintScope hint) {
+  return hint == opened || (hint == HintScope::multifile_or_vpfile && opened != HintScope::file);
+}
 // A vpfile takes hints of shared files, too.
 bool takes(HintScope opened, HintScope hint) {
-  return hint == opened || (opened == HintScope::vpfile && hint == HintScope::file);
+  return is_of(opened, hint) || (opened == HintScope::vpfile && hint == HintScope::file);
 }
 
 const HintSpec* named(std::string_view name) {
@@ -139,7 +144,7 @@ std::string refusal(std::string_view name, HintScope opened) {
 
 Result<const HintSpec*> find_hint(std::string_view name, HintScope scope) {
   for (const HintSpec& spec : hint_table()) {
-    if (spec.scope == scope && name == spec.name) return &spec;
+    if (is_of(scope, spec.scope) && name == spec.name) return &spec;
   }
   return Status::error(Code::unknown_hint, refusal(name, scope));
 }

@@ -62,6 +62,9 @@ constexpr HintSpec kTable[] = {
      "superblocks that a task keeps in memory; half as much of the directory", 0, kTi, HintScope::vpfile},
     {"assume_nb", HintType::boolean, "off", "off|on", "a promise: every access is as NB needs it, so that nobody asks",
      0, 0, HintScope::vpfile},
+    {"overwrite_foreign", HintType::boolean, "off", "off|on",
+     "opening for writing may overwrite a file of another known format; on for files that are not needed any more", 0,
+     0, HintScope::multifile_or_vpfile},
 };
 
 Status bad_value(const HintSpec& spec, std::string_view text) {

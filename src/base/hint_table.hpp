@@ -13,7 +13,7 @@ namespace thalweg {
 
 enum class HintType { bytes, count, choice, boolean };
 // What is opened with it; a vpfile is opened with hints of `file`, too.
-enum class HintScope { multifile, file, vpfile };
+enum class HintScope { multifile, file, vpfile, multifile_or_vpfile };
 
 struct HintSpec {
   const char* name;

@@ -103,6 +103,7 @@ const char* type_name(HintType type) {
 
 const char* scope_name(HintScope scope) {
   if (scope == HintScope::file) return "file";
+  if (scope == HintScope::multifile_or_vpfile) return "multifile or vpfile";
   return scope == HintScope::vpfile ? "vpfile" : "multifile";
 }
 

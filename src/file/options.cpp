@@ -40,6 +40,8 @@ Status set_option(Options& options, std::string_view name, std::string_view valu
     options.verify = number != 0;
   } else if (name == "sync_on_close") {
     options.sync_on_close = number != 0;
+  } else if (name == "overwrite_foreign") {
+    options.overwrite_foreign = number != 0;
   } else {
     return Status::error(Code::internal, "hint '" + std::string(name) + "' is in the table but not in use");
   }

@@ -27,6 +27,7 @@ struct Options {
   bool verify = true;
   bool sync_on_close = false;
   bool defragments = false;  // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
+  bool overwrite_foreign = false;  // a file of another format
 };
 
 // Sets one hint by name and text; see base/hint_table.hpp.

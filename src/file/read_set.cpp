@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
+#include "file/known_file.hpp"
 
 namespace thalweg {
 
@@ -38,10 +39,21 @@ Status ReadSet::read_bounds() {
       "'" + path_ + "': the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
 }
 
+// What was refused may be a file of another format.
+static Status named_by_format(Backend& backend, const std::string& path, const Status& refused) {
+  if (refused.code() != Code::corrupt_file) return refused;
+  const auto found = format_of(backend, path);
+  if (!found.has_value()) return refused;
+  const Status other = check_looks_like(path, found.value(), format::KnownFormat::multifile);
+  return other.ok() ? refused : other;
+}
+
 Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file,
-                      backend_->open(format::physical_name(path_, physical), OpenMode::read));
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<Part> part, Part::open(std::move(file), physical));
+  const std::string name = format::physical_name(path_, physical);
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend_->open(name, OpenMode::read));
+  auto opened = Part::open(std::move(file), physical);
+  if (!opened.has_value()) return named_by_format(*backend_, name, opened.error());
+  std::unique_ptr<Part> part = std::move(opened).value();
   if (physical != 0) TW_RETURN_IF_ERROR(check_member(*part));
   if (own_session_.load(std::memory_order_relaxed) && part->readable().code() == Code::not_closed)
     TW_RETURN_IF_ERROR(part->use_index_before_session());

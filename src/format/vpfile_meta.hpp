@@ -3,6 +3,7 @@
 // parse_* never trust a field: they return corrupt_file or unsupported_version with the field named.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "base/endian.hpp"
@@ -39,6 +40,10 @@ struct VpMeta {
   std::uint64_t data_bytes = 0;      // of the data file as it was closed: it has so many, or was cut off
   std::vector<std::uint64_t> shape;
 };
+
+inline std::string vp_meta_path(const std::string& path) { return path + ".meta"; }
+inline std::string vp_first_path(const std::string& path) { return path + ".first"; }
+inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
 
 // N of a shape: out_of_range when it has no dimension, more than 64, an empty one, or more than 2^40 VPs.
 Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);

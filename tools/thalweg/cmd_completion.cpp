@@ -20,7 +20,7 @@ std::string words_after(const CLI::Option& option) {
   if (option.check_lname("hint")) {
     std::string words;
     for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
-      if (hint->scope != std::string_view("multifile")) continue;  // the commands write no others
+      if (!std::string_view(hint->scope).starts_with("multifile")) continue;  // the commands write no others
       words += fmt::format("{}{}=", words.empty() ? "" : " ", hint->name);
     }
     return words;
