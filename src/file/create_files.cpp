@@ -4,6 +4,7 @@
 
 #include "backend/hold_file.hpp"
 #include "file/index_writer.hpp"
+#include "file/known_file.hpp"
 
 namespace thalweg {
 
@@ -12,13 +13,14 @@ namespace {
 // Everything is opened and looked at before anything that was there is changed.
 class Creation {
  public:
-  Creation(Backend& backend, const std::string& path, bool exclusive, const WritePlan& plan)
-      : backend_(backend), path_(path), exclusive_(exclusive), plan_(plan), targets_(plan.parts.size()) {}
+  Creation(Backend& backend, const std::string& path, CreateHow how, const WritePlan& plan)
+      : backend_(backend), path_(path), how_(how), plan_(plan), targets_(plan.parts.size()) {}
 
   Result<std::unique_ptr<StoredFile>> make() {
     const Status status = make_all();
     if (status.ok()) {
       remove_stale_parts();
+      if (how_.overwrite_foreign) remove_vp_sides(backend_, path_);
       return std::move(targets_[0].file);
     }
     for (const Target& target : targets_)
@@ -53,11 +55,11 @@ class Creation {
     Target& target = targets_[k];
     target.name = format::physical_name(path_, k);
     bool existed = false;
-    if (!exclusive_) {
+    if (!how_.exclusive) {
       TW_ASSIGN_OR_RETURN(existed, backend_.exists(target.name));
     }
-    TW_ASSIGN_OR_RETURN(target.file,
-                        backend_.open(target.name, exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep));
+    TW_ASSIGN_OR_RETURN(
+        target.file, backend_.open(target.name, how_.exclusive ? OpenMode::create_exclusive : OpenMode::create_keep));
     if (k > 0) TW_RETURN_IF_ERROR(measure(k, existed));
     return !existed;
   }
@@ -66,7 +68,7 @@ class Creation {
   Status measure(std::uint32_t k, bool existed) {
     Target& target = targets_[k];
     target.ours = !existed;
-    if (exclusive_) return {};
+    if (how_.exclusive) return {};
     TW_ASSIGN_OR_RETURN(target.bytes, target.file->size());
     if (target.bytes > 0) target.ours = false;
     return {};
@@ -80,9 +82,16 @@ class Creation {
       if (!is_it) continue;
       TW_RETURN_IF_ERROR(measure(0, !made));
       old_ = header_of(targets_[0]);
-      return {};
+      return check_first();
     }
     return replaced_again_and_again(path_);
+  }
+
+  // A multifile, or what nobody knows, may be replaced.
+  Status check_first() {
+    if (targets_[0].bytes == 0 || how_.overwrite_foreign) return {};
+    TW_RETURN_IF_ERROR(check_may_overwrite(backend_, path_, format::KnownFormat::multifile));
+    return old_.n_physical > 0 && old_.id.physical != 0 ? check_replaceable(0) : Status{};
   }
 
   // What cannot be parsed has 0 physical files.
@@ -133,7 +142,7 @@ class Creation {
 
   Backend& backend_;
   const std::string& path_;
-  const bool exclusive_;
+  const CreateHow how_;
   const WritePlan& plan_;
   std::vector<Target> targets_;
   format::FileHeader old_;
@@ -167,9 +176,9 @@ void remove_files(Backend& backend, const std::string& path, std::uint32_t n_phy
   for (std::uint32_t k = 0; k < n_physical; ++k) (void)backend.remove(format::physical_name(path, k)).ok();
 }
 
-Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
+Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, CreateHow how,
                                                  const WritePlan& plan) {
-  return Creation(backend, path, exclusive, plan).make();
+  return Creation(backend, path, how, plan).make();
 }
 
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {

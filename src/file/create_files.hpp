@@ -8,7 +8,11 @@ namespace thalweg {
 
 // Makes all physical files of the plan, with everything in front of the first slab; physical file 0, locked. On failure
 // none that it made is left behind, and what was there is as it was unless it failed while that was being replaced.
-Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
+struct CreateHow {
+  bool exclusive = false;
+  bool overwrite_foreign = false;  // else unsafe where physical file 0 is a file of another format
+};
+Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, CreateHow how,
                                                  const WritePlan& plan);
 // Adds the planned session to all physical files. On failure the multifile is closed again as it was, if that can be
 // done.

@@ -5,6 +5,7 @@
 #include "backend/hold_file.hpp"
 #include "base/size_units.hpp"
 #include "file/create_files.hpp"
+#include "file/known_file.hpp"
 #include "file/multifile.hpp"
 #include "file/wire.hpp"
 #include "group/agree.hpp"
@@ -103,7 +104,8 @@ std::uint32_t hash_arguments(const OpenRequest& request) {
   out.put(request.exclusive);
   for (const std::uint64_t value :
        {std::uint64_t{o.physical_files}, std::uint64_t{o.alignment_bytes}, std::uint64_t{o.granule_bytes},
-        static_cast<std::uint64_t>(o.checksum), static_cast<std::uint64_t>(o.codec), std::uint64_t{o.sync_on_close}})
+        static_cast<std::uint64_t>(o.checksum), static_cast<std::uint64_t>(o.codec), std::uint64_t{o.sync_on_close},
+        std::uint64_t{o.overwrite_foreign}})
     out.put(value);
   const Bytes bytes = out.take();
   const std::uint64_t hash = std::hash<std::string_view>{}({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -134,7 +136,10 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   if (request.access == MultifileMode::append && old == nullptr) return no_memory(request.path);
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_same_path(*old, request));
-    TW_RETURN_IF_ERROR(old->open());
+    const Status opened = old->open();
+    if (opened.code() == Code::corrupt_file && !request.config.options.overwrite_foreign)
+      TW_RETURN_IF_ERROR(check_may_overwrite(*request.backend, request.path, format::KnownFormat::multifile));
+    TW_RETURN_IF_ERROR(opened);
   }
   TW_ASSIGN_OR_RETURN(out.n_logical, total_logical(group, request, old));
   TW_ASSIGN_OR_RETURN(out.runs, serving_runs(request.config.serving, group.rank(), group.size(), out.n_logical));
@@ -173,7 +178,8 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
     TW_RETURN_IF_ERROR(check_unchanged(request, old->first()));
     TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
   } else {
-    TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path, request.exclusive, plan));
+    TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path,
+                                                 {request.exclusive, request.config.options.overwrite_foreign}, plan));
   }
   plan.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
   for (PlannedPart& part : plan.parts) part.ranks = std::vector<std::uint64_t>();

@@ -1,0 +1,139 @@
+// A file of another format is not replaced by a multifile, nor appended to as one, unless a hint says so; and messages
+// name what it looks like.
+#include <filesystem>
+#include <map>
+
+#include "support/known_files.hpp"
+#include "support/shared_files.hpp"
+#include "thalweg/multifile.h"
+#include "thalweg/vpfile.h"
+
+namespace thalweg::test {
+namespace {
+
+class Foreign : public SharedFiles {
+ protected:
+  using Files = std::map<std::string, std::string>;
+  Files files() const {
+    Files all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      all[entry.path().filename().string()] = content(entry.path().filename().string());
+    return all;
+  }
+  void clear() const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::remove_all(entry.path());
+  }
+
+  tw_status try_open(tw_group* group, const std::string& name, int mode, const char* overwrite = nullptr) const {
+    tw_multifile_config* config = nullptr;
+    EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+    if (overwrite != nullptr) {
+      EXPECT_EQ(tw_multifile_config_set_hint(config, "overwrite_foreign", overwrite), TW_OK) << tw_last_error();
+    }
+    tw_multifile* file = nullptr;
+    tw_status status = tw_multifile_open(group, path(name).c_str(), mode, config, &file);
+    tw_multifile_config_free(config);
+    if (status != TW_OK) return status;
+    if (mode != TW_READ) {
+      EXPECT_EQ(tw_write(file, "some bytes", 10), TW_OK);
+    }
+    return tw_multifile_close(file);
+  }
+
+  void make_vpfile(const std::vector<std::int64_t>& shape, bool independent) const {
+    tw_vpfile* file = nullptr;
+    ASSERT_EQ(tw_vpfile_open(nullptr, path().c_str(), "w", 1, shape.data(), nullptr, &file), TW_OK) << tw_last_error();
+    if (independent) {
+      EXPECT_EQ(tw_vp_puts(file, 0, "one alone"), TW_OK);
+    } else {
+      EXPECT_EQ(tw_vp_puts_all(file, "all", nullptr, nullptr), TW_OK);
+    }
+    ASSERT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
+  }
+
+  void expect_untouched(const std::string& name, const std::string& what) const {
+    const Files before = files();
+    for (const int mode : {int{TW_CREATE}, int{TW_APPEND}}) {
+      for (const int tasks : {1, 3}) {
+        SCOPED_TRACE(what + ", mode " + std::to_string(mode) + ", " + std::to_string(tasks) + " tasks");
+        on_team(tasks, [&](tw_group* group, int) {
+          EXPECT_EQ(try_open(group, name, mode), TW_ERR_UNSAFE);
+          const std::string said = tw_last_error();
+          EXPECT_NE(said.find("'" + path(name) + "' looks like " + what), std::string::npos) << said;
+          EXPECT_NE(said.find("overwrite_foreign=on"), std::string::npos) << said;
+        });
+        EXPECT_EQ(files(), before);
+      }
+    }
+    EXPECT_EQ(try_open(nullptr, name, TW_APPEND, "on"), TW_ERR_CORRUPT);  // there is nothing to append to
+    EXPECT_EQ(try_open(nullptr, name, TW_READ), TW_ERR_CORRUPT);
+    EXPECT_EQ(tw_last_error(), "'" + path(name) + "' looks like " + what + ", not a multifile");
+    tw_health health{};
+    health.struct_size = sizeof health;
+    EXPECT_EQ(tw_multifile_repair(path(name).c_str(), nullptr, nullptr, nullptr, &health), TW_ERR_CORRUPT);
+    EXPECT_NE(std::string(tw_last_error()).find("looks like " + what), std::string::npos) << tw_last_error();
+    EXPECT_EQ(files(), before);
+  }
+  void expect_overwritten(const std::string& name) const {
+    EXPECT_EQ(try_open(nullptr, name, TW_CREATE, "on"), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, name, TW_READ), TW_OK) << tw_last_error();
+  }
+};
+
+TEST_F(Foreign, FilesOfOtherLibrariesAreNotTouched) {
+  for (const ForeignFile& foreign : foreign_files()) {
+    clear();
+    put(foreign.bytes);
+    expect_untouched("shared.dat", foreign.name);
+    expect_overwritten("shared.dat");
+  }
+}
+
+TEST_F(Foreign, VpfilesAreNotTouched) {
+  for (const bool independent : {false, true}) {
+    clear();
+    make_vpfile({4}, independent);
+    expect_untouched("shared.dat", "a vpfile");
+    for (const char* side : {"shared.dat.meta", "shared.dat.first", "shared.dat.dir"})
+      if (std::filesystem::exists(path(side))) expect_untouched(side, "a side file of a vpfile");
+    expect_overwritten("shared.dat");
+    int yes = 1;
+    EXPECT_EQ(tw_vpfile_is(path().c_str(), &yes), TW_OK);
+    EXPECT_EQ(yes, 0);
+    EXPECT_EQ(files().size(), 1u);
+  }
+}
+
+TEST_F(Foreign, APartOfAnotherMultifileIsNotReplaced) {
+  tw_multifile_config* config = nullptr;
+  ASSERT_EQ(tw_multifile_config_create(&config), TW_OK);
+  EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", "2"), TW_OK);
+  EXPECT_EQ(tw_multifile_config_set_range(config, 4, 0, 4), TW_OK);
+  tw_multifile* file = nullptr;
+  ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_close(file), TW_OK);
+  tw_multifile_config_free(config);
+  const Files before = files();
+  ASSERT_EQ(before.size(), 2u);
+
+  EXPECT_EQ(try_open(nullptr, "shared.dat.000001", TW_CREATE), TW_ERR_UNSAFE);
+  EXPECT_NE(std::string(tw_last_error()).find("part of another multifile"), std::string::npos) << tw_last_error();
+
+  EXPECT_EQ(files(), before);
+}
+
+// As before: a multifile, and bytes of no format.
+TEST_F(Foreign, WhatIsNotIsReplaced) {
+  for (const std::string& bytes : raw_files()) {
+    put(bytes);
+    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_APPEND), TW_ERR_CORRUPT);
+    EXPECT_EQ(content(), bytes);
+    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_CREATE), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_CREATE), TW_OK) << tw_last_error();
+    EXPECT_EQ(try_open(nullptr, "shared.dat", TW_APPEND), TW_OK) << tw_last_error();
+    std::filesystem::remove(path());
+  }
+}
+
+}  // namespace
+}  // namespace thalweg::test
