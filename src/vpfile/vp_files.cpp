@@ -3,29 +3,79 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "base/shell_word.hpp"
-#include "format/vpfile_directory.hpp"
+#include "file/known_file.hpp"
 #include "os/random_bytes.hpp"
 
 namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kBlankAtOnce = std::uint64_t{1} << 16;
+
+}  // namespace
 
 static Status remove_if_there(Backend& backend, const std::string& name) {
   Status status = backend.remove(name);
   return status.code() == Code::not_found ? Status{} : status;
 }
 
-// A file of another kind that has this name is not touched.
+// Empty or zero: a file of ours may be, where the storage never got what was written.
+static Result<bool> is_blank(StoredFile& file) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(size, kBlankAtOnce));
+  for (std::uint64_t at = 0; at < size; at += bytes.size()) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, file.next_data(at));
+    at = std::max(at, data);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(at, bytes));
+    if (got == 0) break;
+    const auto part = std::span(bytes).first(got);
+    if (std::ranges::any_of(part, [](std::byte byte) { return byte != std::byte{0}; })) return false;
+  }
+  return true;
+}
+
+// Whether a side file of ours may be written in the place of `name`: true also where there is none.
+static Result<bool> may_be_side(Backend& backend, const std::string& name) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
+  if (!exists) return true;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(*file));
+  if (found != format::KnownFormat::none) return found == format::KnownFormat::vp_side;
+  return is_blank(*file);
+}
+
+static Status check_side(Backend& backend, const std::string& name) {
+  TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name));
+  return ours ? Status{} : refuse_to_overwrite(name, "is no side file of a vpfile");
+}
+
+// Whether NAME.meta tells of an IB segment: then NAME.first and NAME.dir are of the vpfile, whatever they begin with.
+static bool has_directory(Backend& backend, const std::string& path) {
+  const auto file = backend.open(vp_meta_path(path), OpenMode::read);
+  if (!file.has_value()) return false;
+  std::array<std::byte, format::kMetaBytes> bytes;
+  const auto got = file.value()->read(0, bytes);
+  if (!got.has_value()) return false;
+  const auto meta = format::parse_meta(std::span(bytes).first(got.value()));
+  return meta.has_value() && meta.value().geometry.has_ib();
+}
+
+Status check_not_foreign(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
+  TW_RETURN_IF_ERROR(check_may_overwrite(path, found, format::KnownFormat::vpfile));
+  if (found != format::KnownFormat::vpfile) TW_RETURN_IF_ERROR(check_side(backend, vp_meta_path(path)));
+  if (has_directory(backend, path)) return {};
+  TW_RETURN_IF_ERROR(check_side(backend, vp_first_path(path)));
+  return check_side(backend, vp_overflow_path(path));
+}
+
 Status remove_directory(Backend& backend, const std::string& path) {
   for (const std::string& name : {vp_first_path(path), vp_overflow_path(path)}) {
-    TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
-    if (!exists) continue;
-    TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
-    std::array<std::byte, 8> begin{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, begin));
-    const bool never_reached_storage = got == begin.size() && begin == decltype(begin){};
-    if (never_reached_storage || format::begins_as_directory(std::span(begin).first(got)))
-      TW_RETURN_IF_ERROR(backend.remove(name));
+    TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name));
+    if (ours) TW_RETURN_IF_ERROR(remove_if_there(backend, name));
   }
   return {};
 }

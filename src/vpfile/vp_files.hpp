@@ -8,13 +8,16 @@
 
 namespace thalweg {
 
-inline std::string vp_meta_path(const std::string& path) { return path + ".meta"; }
-inline std::string vp_first_path(const std::string& path) { return path + ".first"; }
-inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
+using format::vp_first_path;
+using format::vp_meta_path;
+using format::vp_overflow_path;
 
 // Remove what is there of them.
-Status remove_directory(Backend& backend, const std::string& path);   // NAME.first and NAME.dir
-Status remove_all_beside(Backend& backend, const std::string& path);  // and NAME.meta
+Status remove_directory(Backend& backend, const std::string& path);   // NAME.first and NAME.dir, if they are ours
+Status remove_all_beside(Backend& backend, const std::string& path);  // all three
+
+// unsafe where NAME is a file of another known format, or one that is not of a vpfile has the name of a side file.
+Status check_not_foreign(Backend& backend, const std::string& path);
 
 format::VpIdentity new_vp_identity();  // never the same again
 

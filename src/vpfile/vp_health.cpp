@@ -7,7 +7,7 @@
 
 #include "backend/hold_file.hpp"
 #include "base/shell_word.hpp"
-#include "format/multifile_header.hpp"
+#include "file/known_file.hpp"
 #include "format/vpfile_meta.hpp"
 #include "vpfile/block_directory.hpp"
 #include "vpfile/superblock_scan.hpp"
@@ -110,6 +110,8 @@ Status Patient::read_meta() {
 
 Status Patient::open(bool writes) {
   TW_ASSIGN_OR_RETURN(data_, writes ? hold_file(backend_, path_) : backend_.open(path_, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend_, path_));
+  TW_RETURN_IF_ERROR(check_looks_like(path_, found, format::KnownFormat::vpfile));
   TW_RETURN_IF_ERROR(read_meta());
   if (meta_.has_value()) {
     health_.n_logical = meta_->geometry.n;
@@ -434,6 +436,8 @@ Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& s
 
 Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path) {
   const std::string name = vp_meta_path(path);
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
+  TW_RETURN_IF_ERROR(check_looks_like(path, found, format::KnownFormat::vpfile));
   TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
   if (!exists) return Status::error(Code::corrupt_file, "'" + name + "' is missing");
   TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
@@ -444,34 +448,11 @@ Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path) {
   return parsed;
 }
 
-// What stands at `offset`: a magic, where there is one.
-static Result<std::array<std::byte, 8>> magic_at(StoredFile& file, std::uint64_t offset) {
-  std::array<std::byte, 8> magic{};
-  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(offset, magic));
-  static_cast<void>(got);  // what is not there is zero
-  return magic;
-}
-
-// A NAME.meta that is not one beside a multifile is somebody else's; beside anything else it is a damaged one.
-static Result<bool> has_meta(Backend& backend, const std::string& path, bool multifile) {
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
-  if (!exists || !multifile) return exists;
-  TW_ASSIGN_OR_RETURN(const auto meta, backend.open(vp_meta_path(path), OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const auto first, magic_at(*meta, 0));
-  TW_ASSIGN_OR_RETURN(const auto second, magic_at(*meta, format::kMetaSlotStep));
-  return format::begins_as_meta(first) || format::begins_as_meta(second);
-}
-
 Result<bool> is_vpfile(Backend& backend, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const auto data, backend.open(path, OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const auto begin, magic_at(*data, 0));
-  TW_ASSIGN_OR_RETURN(const bool meta, has_meta(backend, path, format::begins_as_multifile(begin)));
-  if (meta || format::begins_as_superblock(begin)) return true;
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_first_path(path)));
-  if (!exists) return false;
-  TW_ASSIGN_OR_RETURN(const auto first, backend.open(vp_first_path(path), OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const auto magic, magic_at(*first, 0));
-  return format::begins_as_directory(magic);
+  TW_RETURN_IF_ERROR(backend.open(path, OpenMode::read).status());
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
+  if (found != format::KnownFormat::none) return found == format::KnownFormat::vpfile;
+  return backend.exists(vp_meta_path(path));  // beside a file of no format it is a damaged one
 }
 
 // Made, and nothing in it: a writer of an array died there.
@@ -486,6 +467,9 @@ static Result<bool> is_begun_meta(Backend& backend, const std::string& path) {
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
   TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
+  if (found != format::KnownFormat::none && found != format::KnownFormat::vpfile)
+    return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(found) + ", which is no array");
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
   const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
   if (all == 0 || size % all != 0)

@@ -18,6 +18,7 @@ Status set_vp_hint(VpHints& hints, std::string_view name, std::string_view value
   if (name == "directory_pointers") hints.directory_pointers = number;
   if (name == "cache_bytes") hints.cache_bytes = number;
   if (name == "assume_nb") hints.assume_nb = number != 0;
+  if (name == "overwrite_foreign") hints.overwrite_foreign = number != 0;
   return {};
 }
 

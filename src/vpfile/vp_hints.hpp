@@ -18,6 +18,7 @@ struct VpHints {
   std::uint64_t directory_pointers = 6;
   std::uint64_t cache_bytes = std::uint64_t{1} << 24;
   bool assume_nb = false;
+  bool overwrite_foreign = false;  // a file of another format
 };
 
 // "name=value,name=value". Hints of files are put into `of_file`, as they are. unknown_hint.
