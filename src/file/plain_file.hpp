@@ -24,7 +24,8 @@ struct PlainOpen {
   bool append = false;  // the shared position begins at the end
   bool direct = false;
   std::string hints;
-  Status status;  // what is wrong with the arguments already: told to all
+  bool of_vpfile = false;  // the data file of one may be written; else files of our formats are refused
+  Status status;           // what is wrong with the arguments already: told to all
 };
 
 struct Lane;

@@ -8,6 +8,7 @@
 #include "backend/hold_file.hpp"
 #include "base/shell_word.hpp"
 #include "base/size_units.hpp"
+#include "file/known_file.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vp_files.hpp"
 #include "vpfile/vpfile.hpp"
@@ -64,6 +65,14 @@ Result<Mode> parse_mode(const VpOpen& how) {
 Status check_hint(const std::string& path, const char* name, std::uint64_t value, bool legal, const char* allowed) {
   if (legal) return {};
   return bad(path, std::string("the hint ") + name + " is " + std::to_string(value) + "; " + allowed);
+}
+
+// An array has no format of its own, but that of another kind is none.
+Status check_kind(Backend& backend, const std::string& path, StoredFile& data) {
+  TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(path)));
+  if (has_meta) return {};
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(data));
+  return check_looks_like(path, found, format::KnownFormat::vpfile);
 }
 
 // Those of task 0, as all see them.
@@ -274,6 +283,7 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   TW_ASSIGN_OR_RETURN(const Mode mode, parse_mode(how));
   TW_ASSIGN_OR_RETURN(const bool exists, backend_->exists(how.path));
   if (exists && mode.write) TW_RETURN_IF_ERROR(keep_others_away());
+  if (mode.write && !how.hints.overwrite_foreign) TW_RETURN_IF_ERROR(check_not_foreign(*backend_, how.path));
   if (mode.write) found.new_id = new_vp_identity();
   if (mode.truncate) return found;
   if (exists) {
@@ -282,6 +292,7 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
     std::array<std::byte, 8> begin{};
     TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
     found.has_superblocks = format::begins_as_superblock(std::span(begin).first(got)) ? 1 : 0;
+    if (!how.hints.overwrite_foreign) TW_RETURN_IF_ERROR(check_kind(*backend_, how.path, *data));
   } else if (!mode.append) {
     return Status::error(Code::not_found, "cannot open '" + how.path + "': there is no such file", ENOENT);
   }
@@ -334,6 +345,7 @@ Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
     plain.options.write = mode.write;
     plain.options.create = mode.truncate || mode.append;
     plain.hints = how.storage_hints;
+    plain.of_vpfile = true;
     return {};
   });
   auto opened = co_await PlainFile::open(group, backend_, std::move(plain));
