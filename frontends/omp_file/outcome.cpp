@@ -25,6 +25,8 @@ int errno_of(tw_status status, tw_direction direction) {
       return EEXIST;
     case TW_ERR_PERMISSION:
       return EACCES;
+    case TW_ERR_UNSAFE:
+      return EPERM;
     case TW_ERR_NO_SPACE:
       return ENOSPC;
     case TW_ERR_NO_MEMORY:

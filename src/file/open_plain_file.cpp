@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "file/find_aggregators.hpp"
+#include "file/known_file.hpp"
 #include "file/measured_writes.hpp"
 #include "file/plain_file.hpp"
 #include "file/strategy.hpp"
@@ -123,6 +124,7 @@ void Opening::open_here() {
     auto hints = parse_file_hints(how.hints);
     opened->wrong_hints = !hints.has_value();
     if (!hints.has_value()) return hints.error();
+    if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
     return open_stored(*this, &hints.value());
   });
   opened->status = file.status();

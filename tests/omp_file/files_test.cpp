@@ -7,6 +7,7 @@
 #include <set>
 
 #include "omp_file/omp_file_support.hpp"
+#include "thalweg/multifile.h"
 
 namespace omp_file_test {
 namespace {
@@ -264,6 +265,30 @@ TEST_F(OmpFile, TooManyOpenFilesIsEmfile) {
   for (const int open : fds) EXPECT_EQ(omp_file_close_all(open), 0);
   EXPECT_EQ(omp_file_open_all(&fd, path().c_str(), O_RDONLY), 0);
   EXPECT_EQ(omp_file_close_all(fd), 0);
+}
+
+// The physical file of a multifile would be destroyed.
+TEST_F(OmpFile, AMultifileIsNotWritten) {
+  tw_multifile* multifile = nullptr;
+  ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE, nullptr, &multifile), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_close(multifile), TW_OK);
+  const Bytes before = contents(path());
+  for (const int flags : {O_RDWR, O_WRONLY, O_RDWR | O_CREAT | O_TRUNC}) {
+    std::vector<int> fds(3, -1);
+    EXPECT_EQ(results_on(3,
+                         [&](int rank) {
+                           return omp_file_open_all(&fds[static_cast<std::size_t>(rank)], path().c_str(), flags, 0600);
+                         }),
+              all_failed(3, EPERM));
+    EXPECT_EQ(contents(path()), before);
+  }
+  EXPECT_EQ(results_on(3,
+                       [&](int) {
+                         int fd = -1;
+                         if (omp_file_open_all(&fd, path().c_str(), O_RDONLY, 0) != 0) return -1;
+                         return omp_file_close_all(fd);
+                       }),
+            all_ok(3));
 }
 
 }  // namespace
