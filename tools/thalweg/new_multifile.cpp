@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "move_file.hpp"
+#include "vpfile.hpp"
 
 namespace tool {
 namespace {
@@ -116,6 +117,15 @@ NewMultifile::NewMultifile(std::string path, bool force)
   if (!force_) refuse_existing(path_);
   if (S_ISDIR(status.st_mode)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a directory", path_));
   hold_replaced();
+  refuse_other_formats();
+}
+
+// Neither is a mistake of the name made good by --force, nor do side files of a vpfile lie beside a multifile.
+void NewMultifile::refuse_other_formats() const {
+  constexpr const char* kWayOut = "remove it, or choose another name";
+  if (is_vpfile(path_)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a vpfile; {}", path_, kWayOut));
+  const std::string other = other_format(path_);
+  if (!other.empty()) throw Failure(kUnsafe, fmt::format("refused: {}; {}", other, kWayOut));
 }
 
 // The locks are on the first physical file. What cannot be read cannot be locked, and is replaced as

@@ -38,6 +38,7 @@ class NewMultifile {
     bool replaced;  // what it replaced now has the passing name
   };
   void hold_replaced();
+  void refuse_other_formats() const;
   void move_in(int32_t number);
   void put_back();
   std::string in_final_words(std::string message) const;

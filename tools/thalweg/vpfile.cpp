@@ -44,8 +44,17 @@ bool is_vpfile(const std::string& path) {
   return tw_vpfile_is(path.c_str(), &yes) == TW_OK && yes != 0;
 }
 
+std::string other_format(const std::string& path) {
+  tw_multifile* multifile = nullptr;
+  if (tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &multifile) == TW_OK) tw_multifile_close(multifile);
+  const std::string said = multifile == nullptr ? tw_last_error() : "";
+  const bool named = said.find("' looks like ") != std::string::npos && said.ends_with(", not a multifile");
+  return named ? said + " or vpfile" : "";
+}
+
 void refuse_other_kinds(const std::string& path) {
   if (!is_regular_file(path) || begins_as_multifile(path) || is_vpfile(path)) return;
+  if (const std::string other = other_format(path); !other.empty()) throw Failure(kDamaged, other, TW_ERR_CORRUPT);
   throw Failure(kDamaged,
                 fmt::format("'{}' is neither a multifile nor a vpfile: it does not begin as one, and no NAME.meta lies "
                             "beside it; 'thalweg vp-import' makes one for an array",

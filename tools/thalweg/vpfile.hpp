@@ -13,6 +13,9 @@ namespace tool {
 
 bool is_vpfile(const std::string& path);  // false also where that cannot be found out: who opens it tells why
 
+// "'x' looks like HDF5, not a multifile or vpfile", as the library finds; empty: it knows no other format of `path`.
+std::string other_format(const std::string& path);
+
 // Fails with exit 1 when `path` is a file that is neither a multifile nor a vpfile.
 void refuse_other_kinds(const std::string& path);
 // Also when it is not there or cannot be read.
