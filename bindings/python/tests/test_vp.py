@@ -420,7 +420,7 @@ def test_damage_is_told(path):
     with thalweg.vp.open(path, "w", shape=3) as f:
         f.write_ragged(numbers(6), [1, 2, 3])
     with path.with_name("streams.vp.meta").open("r+b") as meta:
-        meta.write(bytes(2048))
+        meta.write(bytes(5120))  # both slots
     with pytest.raises(thalweg.Corrupt):
         thalweg.vp.open(path)
 

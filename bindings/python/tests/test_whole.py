@@ -221,3 +221,44 @@ def test_wrong_arguments_and_names_are_told(path):
         with pytest.raises(TypeError):
             vp.flatten(path, nothing, **wrong)
     assert not nothing.exists()
+
+
+# ---- Files of other formats
+
+FOREIGN = [("HDF5", b"\x89HDF\r\n\x1a\n" + bytes(600)), ("NetCDF", b"CDF\x02" + bytes(4) + b"\0\0\0\x0a" + bytes(600)),
+           ("SIONlib", b"sion\0\0\0\0\xef\3\0\0\6\0\0\0\5\0\0\0" + bytes(600)), ("a multifile", b"\x89THALW\r\n" + bytes(600))]
+
+
+@pytest.mark.parametrize("name, content", FOREIGN)
+def test_a_file_of_another_format_is_not_written(path, name, content):
+    path.write_bytes(content)
+    for mode in ("w", "r+", "a"):
+        with pytest.raises(thalweg.Unsafe, match=f"looks like {name}, not a vpfile"):
+            vp.open(path, mode, shape=4)
+    with pytest.raises(thalweg.Unsafe, match=f"looks like {name}"):
+        vp.import_array(path, 1, 1)
+    with pytest.raises(thalweg.Corrupt, match=f"looks like {name}, not a vpfile"):
+        vp.repair(path, shape=1)
+    assert path.read_bytes() == content and [entry.name for entry in path.parent.iterdir()] == [path.name]
+    for read in (lambda: vp.open(path, shape=4), lambda: vp.info(path), lambda: vp.verify(path)):
+        with pytest.raises(thalweg.Corrupt, match=f"looks like {name}, not a vpfile"):
+            read()
+    assert not vp.is_vpfile(path)
+
+
+def test_a_hint_lets_a_file_of_another_format_be_overwritten(path):
+    path.write_bytes(FOREIGN[0][1])
+    with vp.open(path, "w", shape=4, hints={"overwrite_foreign": "on"}) as f:
+        f.write(np.arange(4.0))
+    with vp.open(path) as f:
+        assert (f.read(np.float64) == np.arange(4.0)).all()
+
+
+def test_what_has_the_name_of_a_side_file_is_not_removed(path):
+    for ending in (".meta", ".first", ".dir"):
+        other = beside(path, ending)
+        other.write_bytes(b"notes of somebody else")
+        with pytest.raises(thalweg.Unsafe, match="is no side file of a vpfile"):
+            vp.open(path, "w", shape=4)
+        assert other.read_bytes() == b"notes of somebody else" and not path.exists()
+        other.unlink()

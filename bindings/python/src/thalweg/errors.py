@@ -85,7 +85,7 @@ class Permission(Error, PermissionError):
 
 
 class Unsafe(Error):
-    """Refused because it could harm other files, or because another program writes this one."""
+    """Refused because it could harm other files, as one of another format, or because another program writes this one."""
 
     _errno = _errno.EBUSY
 
@@ -109,7 +109,7 @@ class Corrupt(Error):
 
 
 class NewerVersion(Error):
-    """The file was written by a newer version, or needs what this build lacks."""
+    """The file was written by another version, newer or older, or needs what this build lacks."""
 
     _errno = _errno.ENOTSUP
 
