@@ -509,7 +509,8 @@ contains
 
   !> Opens a file, once for all threads; each passes the same filename, flags and mode.
   !! fd is set only on success, to the same descriptor on all threads; it may be one shared variable.
-  !! Errors: EINVAL (flags, or arguments that differ), EMFILE, ENOMEM, and what open(2) says.
+  !! Errors: EINVAL (flags, or arguments that differ), EPERM (writing to a file of a multifile or vpfile), EMFILE, ENOMEM,
+  !! and what open(2) says.
   function omp_file_open_all(fd, filename, flags, mode) result(status)
     integer(c_int), intent(inout)        :: fd
     character(*), intent(in)             :: filename  !< trailing blanks are not part of it

@@ -64,7 +64,8 @@ typedef int64_t omp_file_request;
  *             omitted mode stand for 0666. Without O_CREAT it is ignored. The function itself has four parameters, so a
  *             call through a pointer passes all of them.
  * errno: EFAULT (NULL), EINVAL (other flags; O_CREAT or O_TRUNC without write access; mode above 07777; arguments that
- * differ), EMFILE (4096 files are open), ENOMEM, and what open(2) says. */
+ * differ), EMFILE (4096 files are open), ENOMEM, EPERM (for writing: a file of a multifile or vpfile, which is not
+ * touched), and what open(2) says. */
 #ifdef __cplusplus
 TW_API int omp_file_open_all(int* fd, const char* filename, int flags, mode_t mode = 0);
 #else

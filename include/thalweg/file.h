@@ -70,7 +70,9 @@ typedef struct tw_file_options {
  * options [in]  NULL: defaults. Taken from task 0.
  * file    [out] set only on success.
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (NULL, flags that differ, contradict or are unknown),
- * TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY. Since 0.2. */
+ * TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_EXISTS, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_UNSAFE
+ * (with TW_FILE_WRITE: the file is a physical file of a multifile, or a file of a vpfile; nothing is touched). Since
+ * 0.2. */
 TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const tw_file_options* options,
                               tw_file** file);
 

@@ -63,8 +63,9 @@ typedef struct tw_multifile_config tw_multifile_config; /* how to open one; free
 enum {
   TW_READ = 0x04000000,      /* an existing, closed multifile, for reading */
   TW_CREATE = 0x08000000,    /* a new multifile, for writing; an existing file of that name is replaced. TW_ERR_UNSAFE,
-                                and nothing is touched, when a program is writing it or NAME.000001, ... is no part of
-                                one */
+                                and nothing is touched, when a program is writing it, when it looks like another format
+                                (a vpfile, HDF5, NetCDF, SIONlib; hint overwrite_foreign) or when NAME.000001, ... is no
+                                part of one */
   TW_APPEND = 0x10000000,    /* an existing, closed multifile: writing starts at the end of each logical file */
   TW_EXCLUSIVE = 0x00080000, /* with TW_CREATE: TW_ERR_EXISTS when the name exists already */
   TW_RECOVER = 0x00100000    /* with TW_READ: open a multifile that was not closed; what is whole can be read.
@@ -156,7 +157,7 @@ TW_API const tw_hint* tw_hint_info(size_t i);
  * Returns    TW_OK on all tasks or the same failure on all: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_EXISTS,
  *            TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION,
  *            TW_ERR_NOT_CLOSED (the message names the repair command), TW_ERR_UNSAFE (another program
- *            writes it; see TW_CREATE). After a failed TW_CREATE no physical file made by this call is left
+ *            writes it; with TW_CREATE and TW_APPEND also a file of another format; see TW_CREATE). After a failed TW_CREATE no physical file made by this call is left
  *            behind, and what was there is as it was, unless replacing it was what failed.
  * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
 TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,

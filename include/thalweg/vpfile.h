@@ -78,7 +78,9 @@ typedef struct tw_vpfile_options {
  * that is known, and then has to be closed as any vpfile. A call that fails leaves the files as they were, unless
  * replacing them was what failed. Returns TW_OK, or on all tasks TW_ERR_INVALID
  * (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY,
- * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it). */
+ * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it; or, for writing, the file
+ * looks like a multifile, HDF5, NetCDF or SIONlib, or what has the name of a side file is none: nothing is touched,
+ * unless the hint overwrite_foreign is on). */
 TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims,
                                 const int64_t* shape, const tw_vpfile_options* options, tw_vpfile** vpfile);
 
@@ -243,7 +245,7 @@ TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);
  * TW_ERR_PERMISSION, TW_ERR_VERSION, TW_ERR_STOPPED, and what reading and writing may return. */
 
 /* *yes = 1 when `path` is the data file of a vpfile: it has a NAME.meta or NAME.first, or begins with blocks of
- * one. */
+ * one. A file that looks like another format is none, whatever lies beside it. */
 TW_API tw_status tw_vpfile_is(const char* path, int* yes);
 
 enum { TW_VP_MOST_DIMS = 64 };
@@ -316,8 +318,8 @@ TW_API tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t rec
                                    tw_progress_fn progress, void* user);
 
 /* Makes NAME.meta for an array of this shape, each of whose records has record_bytes bytes of every VP; the file itself
- * stays as it is. Returns TW_ERR_EXISTS when there is one that is not empty, TW_ERR_INVALID when the sizes do not fit.
- */
+ * stays as it is. Returns TW_ERR_EXISTS when there is one that is not empty, TW_ERR_INVALID when the sizes do not fit,
+ * TW_ERR_UNSAFE when the file looks like another format. */
 TW_API tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
 
 #ifdef __cplusplus
