@@ -239,9 +239,11 @@ tw_status tw_file_close(tw_file* file) {
 tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
   return guarded([&]() -> Status {
     if (file == nullptr) return null_argument("tw_file_size", "file");
-    const auto size = run(calling(*file, Call::tw_file_size).size());
+    Status mine;
+    if (nbytes == nullptr) mine = or_out_of_memory([] { return null_argument("tw_file_size", "nbytes"); });
+    const auto size = run(calling(*file, Call::tw_file_size).size(std::move(mine)));
     if (!size.has_value()) return size.error();
-    if (nbytes != nullptr) *nbytes = static_cast<int64_t>(size.value());
+    *nbytes = static_cast<int64_t>(size.value());
     return {};
   });
 }

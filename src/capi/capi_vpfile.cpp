@@ -166,7 +166,8 @@ tw_status tw_vpfile_close(tw_vpfile* vpfile) {
 tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
   return guarded([&]() -> Status {
     if (vpfile == nullptr) return null_file("tw_vpfile_summarize");
-    if (summary == nullptr || summary->struct_size < sizeof *summary)
+    if (summary == nullptr) return null_argument("tw_vpfile_summarize", "summary");
+    if (summary->struct_size < sizeof *summary)
       return Status::error(Code::invalid_argument, "tw_vpfile_summarize: struct_size is not set");
     const VpFile& file = *vpfile->impl;
     const format::VpGeometry& geometry = file.geometry();

@@ -97,9 +97,9 @@ Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action
   co_return co_await agree(*groups_.own, std::move(status));
 }
 
-Op<Result<std::uint64_t>> PlainFile::size() {
-  Entry mine{.call = Call::tw_file_size};
-  if (groups_.own->rank() == 0) {
+Op<Result<std::uint64_t>> PlainFile::size(Status status) {
+  Entry mine{.call = Call::tw_file_size, .mine = std::move(status)};
+  if (groups_.own->rank() == 0 && mine.mine.ok()) {
     auto found = shared_->stored->size();
     mine.mine = found.status();
     if (found.has_value()) mine.told = found.value();

@@ -42,7 +42,7 @@ class PlainFile {
 
   // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
   Op<Status> close();  // waits for all requests of the file
-  Op<Result<std::uint64_t>> size();
+  Op<Result<std::uint64_t>> size(Status mine = {});
   Op<Status> truncate(std::uint64_t bytes, Status mine);
   Op<Status> preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine);
   Op<Status> sync();
