@@ -34,8 +34,8 @@ void list_lines(const Multifile& multifile, int64_t n) {
 
 // Written piece by piece: a multifile may have millions of logical files.
 void list_json(const Multifile& multifile, const Options& options, int64_t n, bool closed) {
-  put(fmt::format("{{\"command\": \"ls\", \"file\": {}, \"closed\": {}, \"entries\": [",
-                  Json(options.file).dump(-1, ' ', false, Json::error_handler_t::replace), closed));
+  put(fmt::format("{{\"command\": \"ls\", \"file\": {}, \"closed\": {}, \"entries\": [", json_line(options.file),
+                  closed));
   for (int64_t rank = 0; rank < n; ++rank) {
     uint32_t mode = 0;
     const std::string name = multifile.name(rank, &mode);
@@ -44,7 +44,7 @@ void list_json(const Multifile& multifile, const Options& options, int64_t n, bo
     entry["bytes"] = multifile.bytes(rank);
     add_name(entry, name, mode);
     put(rank == 0 ? "\n  " : ",\n  ");
-    put(entry.dump(-1, ' ', false, Json::error_handler_t::replace));
+    put(json_line(entry));
   }
   put(fmt::format("\n], \"exit_code\": {}}}\n", static_cast<int>(closed ? kFine : kDamaged)));
 }

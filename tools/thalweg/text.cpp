@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 #include "common.hpp"
 
@@ -15,9 +17,23 @@ namespace {
 
 std::string g_output;  // not yet written to standard output
 
-bool is_hidden(uint32_t code) {  // control characters and marks that turn the direction of text
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f || code == 0x2028 ||
-         code == 0x2029 || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+// What a terminal obeys or does not show, of Unicode 16.0: the categories Cc, Cf, Zl and Zp, and the property
+// Default_Ignorable_Code_Point. Among them all controls of direction, tag characters, joiners and fillers.
+struct CodeRange {
+  uint32_t first, last;
+};
+constexpr CodeRange kHidden[] = {
+    {0x0000, 0x001f},   {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x0600, 0x0605},
+    {0x061c, 0x061c},   {0x06dd, 0x06dd},   {0x070f, 0x070f},   {0x0890, 0x0891},   {0x08e2, 0x08e2},
+    {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x206f},   {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},
+    {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+bool is_hidden(uint32_t code) {
+  const auto* const range = std::ranges::lower_bound(kHidden, code, {}, &CodeRange::last);
+  return range != std::end(kHidden) && range->first <= code;
 }
 
 std::string escaped(uint32_t code) {
@@ -29,6 +45,7 @@ std::string escaped(uint32_t code) {
     case '\r':
       return "\\r";
     default:
+      if (code > 0xffff) return fmt::format("\\U{:08x}", code);
       return code < 0x100 ? fmt::format("\\x{:02x}", code) : fmt::format("\\u{:04x}", code);
   }
 }
@@ -168,7 +185,36 @@ void flush_output() {
   throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-std::string json_text(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+namespace {
+
+// Such characters stand in the strings of a JSON text only, where they may be escaped; those below 0x20 are already.
+std::string with_hidden_escaped(const std::string& json) {
+  std::string safe;
+  for (std::string_view left = json; !left.empty();) {
+    uint32_t code = 0;
+    const size_t length = std::max<size_t>(utf8_character(left, &code), 1);
+    if (code < 0x7f || !is_hidden(code)) {
+      safe += left.substr(0, length);
+    } else if (code <= 0xffff) {
+      safe += fmt::format("\\u{:04x}", code);
+    } else {
+      const uint32_t above = code - 0x10000;
+      safe += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (above >> 10), 0xdc00 + (above & 0x3ff));
+    }
+    left.remove_prefix(length);
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string json_text(const Json& value) {
+  return with_hidden_escaped(value.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
+}
+
+std::string json_line(const Json& value) {
+  return with_hidden_escaped(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
 void put_json(const Json& value) { put(json_text(value)); }
 

@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 size_t utf8_character(std::string_view text, uint32_t* code);
 bool is_utf8(std::string_view text);
 
-// Any bytes as one line for a terminal: control characters, direction marks and bytes that are no UTF-8 become
-// \n, \x1b, \u202e. A backslash is doubled when `unambiguous`.
+// Any bytes as one line for a terminal: characters that it obeys or does not show, and bytes that are no UTF-8, become
+// \n, \x1b, \u202e, \U000e0041. A backslash is doubled when `unambiguous`.
 std::string printable(std::string_view text, bool unambiguous = true);
 
 std::string size_text(int64_t bytes);                  // "1.5 MiB (1572864 bytes)"
@@ -32,7 +32,9 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 // Standard output, buffered. Throws BrokenPipe or Failure.
 void put(std::string_view text);
 void flush_output();
+// Characters that a terminal obeys or does not show are escaped.
 std::string json_text(const Json& value);  // with line end
+std::string json_line(const Json& value);  // on one line, without its end
 void put_json(const Json& value);
 
 // {"name": ..., "name_hex": ... when it is no UTF-8, "mode": ...} of a logical file.
