@@ -193,7 +193,7 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
     if (mine.status.ok()) mine.status = nowhere;
     if (!mine.status.ok()) mine.extents = {};
     if (made != nullptr) keep_only(mine, *made);
-    const Group& tasks = group != nullptr ? calling(*group, call) : calling(*file, call).group();
+    const Group& tasks = group != nullptr ? calling(*group, call) : file->impl->group();
     const std::shared_ptr<Request> operation =
         group == nullptr ? file->impl->request(std::move(mine))
                          : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,

@@ -321,7 +321,10 @@ Op<Status> PlainFile::find_groups(Group& group, PlainFile& file, FileGroups spar
     });
     if (status.ok()) status = had;
   }
-  for (std::size_t i = 0; i < kLanes; ++i) file.lanes_[i]->group = groups.lanes[i];
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    file.lanes_[i]->group = groups.lanes[i];
+    if (groups.lanes[i] != nullptr) groups.lanes[i]->serve(Call::tw_iaccess_all, {});
+  }
   status = co_await agree(group, std::move(status));
   if (status.ok() && leaves_groups(group)) groups.number = file.kept_.lock()->next_number();
   co_return status;

@@ -30,18 +30,23 @@ std::string is_in(std::int64_t task, const char* verb, const char* call) {
   return "task " + std::to_string(task) + verb + (*call != '\0' ? call : "another call");
 }
 
+Status refused(const TwoCalls& calls, const char* what) {
+  return or_out_of_memory([&] {
+    return Status::error(Code::invalid_argument, what + is_in(calls.first, " is in ", calls.of_first) + ", " +
+                                                     is_in(calls.second, " is in ", calls.of_second) +
+                                                     "; all tasks of a group make the same calls in the same order");
+  });
+}
+
 }  // namespace
 
 const char* name_of(Call call) { return kCalls[static_cast<std::size_t>(call)]; }
 const char* name_of(Primitive primitive) { return kPrimitives[static_cast<std::size_t>(primitive)]; }
 
-Status different_calls(const TwoCalls& calls) {
-  return or_out_of_memory([&] {
-    return Status::error(Code::invalid_argument,
-                         "different collective calls at once: " + is_in(calls.first, " is in ", calls.of_first) + ", " +
-                             is_in(calls.second, " is in ", calls.of_second) +
-                             "; all tasks of a group make the same calls in the same order");
-  });
+Status different_calls(const TwoCalls& calls) { return refused(calls, "different collective calls at once: "); }
+
+Status different_handles(const TwoCalls& calls) {
+  return refused(calls, "collective calls on different handles at once: ");
 }
 
 Status out_of_step(const TwoCalls& calls, bool left) {
@@ -51,6 +56,15 @@ Status out_of_step(const TwoCalls& calls, bool left) {
     const std::string what = left ? "task " + std::to_string(calls.second) + " has left: " + both
                                   : "the tasks are out of step since " + both;
     return Status::error(Code::invalid_argument, what + "; no collective call of theirs can succeed any more");
+  });
+}
+
+Status gone_without(std::int64_t rank) {
+  return or_out_of_memory([&] {
+    return Status::error(
+        Code::invalid_argument,
+        "task " + std::to_string(rank) +
+            " has left: it has given its handle up, and makes no collective call of this group any more");
   });
 }
 

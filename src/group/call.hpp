@@ -1,7 +1,8 @@
 // Call: the collective calls of the library, by which tasks are told apart that make different ones at once.
 //
-// The C API says which call a task makes (Group::set_call). A team compares the calls at each epoch; elsewhere they
-// travel in records that tasks fold anyway (CallsOfAll).
+// The C API says which call a task makes (Group::set_call). A team compares the calls at each epoch (team.hpp), and
+// finds tasks that wait in different teams (roster.hpp); elsewhere calls travel in records that tasks fold anyway
+// (CallsOfAll).
 #pragma once
 
 #include <cstdint>
@@ -78,6 +79,11 @@ struct TwoCalls {
 // the second task has given its handle up. Where there is no memory for the words, that.
 TW_SHARED Status different_calls(const TwoCalls& calls);
 TW_SHARED Status out_of_step(const TwoCalls& calls, bool left);
+// What they say where the calls are alike, and what they are made on is not.
+TW_SHARED Status different_handles(const TwoCalls& calls);
+
+// Of a group of which a task has freed its handle.
+TW_SHARED Status gone_without(std::int64_t rank);
 
 // The calls of some tasks; joined, those of all, as far as is needed to see whether they are one call.
 class CallsOfAll {

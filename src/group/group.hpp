@@ -21,6 +21,7 @@
 #include "base/status.hpp"
 #include "group/call.hpp"
 #include "group/op.hpp"
+#include "group/roster.hpp"
 
 namespace thalweg {
 
@@ -66,7 +67,7 @@ struct Place {
   TaskRank node_leader = 0;  // lowest rank on this task's node
 };
 
-// Of a group that serves another one: the collective of that one, and its rank of task 0 of this one.
+// What a group serves: a collective of the outer group, and the outer rank of this group's task 0.
 struct Within {
   Primitive primitive = Primitive::none;
   TaskRank first_rank = 0;
@@ -106,8 +107,13 @@ class Group {
   // not mix with those on the original. Collective.
   virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
 
-  // Independent: the call of the library for which this task uses the group from now on.
-  void set_call(Call call, Within within = {}) noexcept {
+  // Independent: the call of the library that the calling thread makes on the group, for this task.
+  void set_call(Call call) noexcept {
+    call_ = call;
+    if (roster_ != nullptr) roster_->note_thread(task_);
+  }
+  // Independent: the same where another group, which this one serves, was called.
+  void serve(Call call, Within within) noexcept {
     call_ = call;
     within_ = within;
   }
@@ -119,7 +125,10 @@ class Group {
   virtual void end(Status why) noexcept {
     if (ended_.ok()) ended_ = std::move(why);
   }
-  const Status& ended() const noexcept { return ended_; }
+  const Status& ended() noexcept {
+    if (roster_ != nullptr && roster_->is_over() && ended_.ok() && !goes_on_by_itself()) ended_ = roster_->later();
+    return ended_;
+  }
 
   // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
   // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Tasks may keep
@@ -130,7 +139,15 @@ class Group {
   }
   std::shared_ptr<void> kept(const void* key) const noexcept { return key == key_ ? found_ : nullptr; }
 
+ protected:
+  explicit Group(Roster* roster = nullptr, TaskRank task = 0) : roster_(roster), task_(task) {}
+
  private:
+  // What all tasks have begun without waiting can be completed, whatever they do then.
+  bool goes_on_by_itself() const { return class_of(call_) == Call::tw_iaccess_all; }
+
+  Roster* const roster_;  // of kinds that have one
+  const TaskRank task_;   // in it
   Call call_ = Call::none;
   Within within_;
   Status ended_;  // OK: it goes on

@@ -70,9 +70,9 @@ class HybridGroup final : public Group, public Relaying {
   // Threads are told apart by the collective here, not by the call: different calls that begin alike are seen by what
   // they fold, in all processes.
   void enter(Primitive primitive) const {
-    threads_->set_call(call(), {primitive, first_rank()});
+    threads_->serve(call(), {primitive, first_rank()});
     if (!leads()) return;
-    ranks_->set_call(call(), {primitive, 0});
+    ranks_->serve(call(), {primitive, 0});
     is_a_caller();
   }
   // The first step failed: threads of this process make different calls. They leave, all of them.

@@ -159,7 +159,7 @@ Status check_mpi_runs() {
 }
 
 // One rank alone makes no call of MPI, and asks it nothing.
-Status MpiCollectives::check_group() const {
+Status MpiCollectives::check_group() {
   if (!ended().ok()) return ended();
   if (!is_alone()) return check_mpi_runs();
   is_a_caller();

@@ -32,7 +32,7 @@ class MpiCollectives : public BasicGroup {
  protected:
   bool is_alone() const { return size_ == 1; }
   // Whether the group can be used still.
-  Status check_group() const;
+  Status check_group();
   MPI_Comm comm() const { return comm_; }
   const MpiOptions& options() const { return options_; }
 

@@ -21,8 +21,9 @@ constexpr int kYields = 16;
 
 }  // namespace
 
-Team::Team(std::int64_t tasks)
+Team::Team(std::int64_t tasks, const Team* of)
     : size_(tasks),
+      roster_(of != nullptr ? of->roster_ : std::make_shared<Roster>(tasks)),
       spins_(tasks <= usable_cores()),
       slots_(2 * static_cast<std::size_t>(tasks)),
       taken_(static_cast<std::size_t>(tasks)) {}
@@ -42,6 +43,11 @@ void Team::show(Epoch epoch, TaskRank rank, Mark mark, ByteView data) {
 void Team::show_address(Epoch epoch, TaskRank rank, Mark mark, const void* address) {
   slot(epoch, rank).show(address, 0, mark);
   flags_[epoch & 1].borrowed.store(true, std::memory_order_relaxed);
+}
+
+void Team::leave(TaskRank rank) {
+  TaskRank nobody = -1;
+  left_.compare_exchange_strong(nobody, rank, std::memory_order_acq_rel);
 }
 
 // Each step can be undone, so that different keys have different fingerprints; and they are as if drawn by lot, so that

@@ -84,7 +84,8 @@ class Team {
     static constexpr Mark of(std::uint64_t bits) {
       return {static_cast<Call>(bits >> 8), static_cast<Primitive>(bits >> 4 & 15), static_cast<Primitive>(bits & 15)};
     }
-    const char* name() const { return name_of(within != Primitive::none ? within : primitive); }
+    const char* name() const { return call != Call::none ? name_of(call) : name_of_primitive(); }
+    const char* name_of_primitive() const { return name_of(within != Primitive::none ? within : primitive); }
   };
 
   // Two cache lines of its own: neighbours do not share, and the adjacent-line prefetcher does no harm. It is written
@@ -102,8 +103,10 @@ class Team {
     }
   };
 
-  explicit Team(std::int64_t tasks);
+  // `of`: this is a duplicate of it. May throw std::bad_alloc.
+  explicit Team(std::int64_t tasks, const Team* of = nullptr);
 
+  Roster& roster() { return *roster_; }
   std::int64_t size() const { return size_; }
   bool take_rank(TaskRank rank);  // false when it is taken
 
@@ -120,12 +123,16 @@ class Team {
   void mark_failed(Epoch epoch) { flags_[epoch & 1].failed.store(true, std::memory_order_relaxed); }
   bool any_failed(Epoch epoch) const { return flags_[epoch & 1].failed.load(std::memory_order_relaxed); }
 
+  // This task comes no more: its group is gone. What others wait for then never passes.
+  void leave(TaskRank rank);
+  TaskRank who_left() const { return left_.load(std::memory_order_acquire); }  // the first one; negative: nobody
+
   void arrive(Epoch epoch, Mark mark);
   bool passed(Epoch epoch) const { return (epoch_.load(std::memory_order_acquire) & kEpochs) != epoch; }
   static Epoch after(Epoch epoch) { return (epoch + 1) & kEpochs; }
-  // Whether all tasks made one call in the epoch that passed last; asked before this task arrives again, so that no
+  // Whether this epoch has passed, and all tasks made one call in it; asked before this task arrives again, so that no
   // further one can have passed.
-  bool in_step() const { return (epoch_.load(std::memory_order_relaxed) & kOutOfStep) == 0; }
+  bool in_step(Epoch epoch) const { return epoch_.load(std::memory_order_relaxed) == after(epoch); }
   // Spins where there is a core for every task, then offers the core to others a few times; true when the epoch passed.
   bool spin(Epoch epoch, Patience& patience) const;
   // Sleeps until the epoch passes, for at most about a millisecond.
@@ -148,10 +155,13 @@ class Team {
   };
 
   const std::int64_t size_;
+  const std::shared_ptr<Roster> roster_;  // that of all duplicates
   const bool spins_;
   std::vector<Slot> slots_;               // each written by its owner only, see slot()
   std::vector<std::atomic<bool>> taken_;  // ranks that have a group
   Flags flags_[2];                        // by parity; cleared for e+1 by the last to arrive at e
+  // Release, acquire: who sees that a task has left sees all epochs that it has passed.
+  std::atomic<TaskRank> left_{-1};
   // Release by every arriver, acquired by the last: it sees all slots, and passes that on with epoch_.
   // The lower 20 bits count, above them is the sum of their fingerprints.
   alignas(128) std::atomic<std::uint64_t> arrived_{0};

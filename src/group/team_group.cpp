@@ -21,26 +21,60 @@ namespace thalweg {
 
 namespace {
 
-// co_await: all tasks have arrived at the epoch.
+// co_await: all tasks have arrived at the epoch; or, at the first one of a collective, never will: all of them are
+// blocked here and in other teams, or one has freed its group.
 struct Passed {
+  static constexpr int kRounds = 300;  // of a millisecond; then this task says where it is blocked
+
   Team& team;
   Team::Epoch epoch;
   Patience& patience;
+  TaskRank rank;
+  Team::Mark mark;
+  bool first;  // epoch of its collective
+  int rounds = 0;
+  bool listed = false;  // it has said so
+  bool in_vain = false;
 
   // Spinning first keeps the common case, all tasks running, away from the driver and the kernel.
   bool await_ready() const {
     return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch, patience));
   }
   void await_suspend(std::coroutine_handle<> h) { Driver::current().park({ready, block, this}, h); }
-  void await_resume() const { patience.learn(); }
+  void await_resume() const {
+    if (listed) team.roster().take_off(rank);
+    patience.learn();
+  }
 
-  static bool ready(void* self) { return static_cast<Passed*>(self)->team.passed(static_cast<Passed*>(self)->epoch); }
-  static void block(void* self) { static_cast<Passed*>(self)->team.sleep(static_cast<Passed*>(self)->epoch); }
+  static bool ready(void* self) {
+    const auto& mine = *static_cast<Passed*>(self);
+    return mine.team.passed(mine.epoch) || mine.in_vain;
+  }
+  static void block(void* self) {
+    auto& mine = *static_cast<Passed*>(self);
+    mine.team.sleep(mine.epoch);
+    if (!mine.first) return;
+    if (++mine.rounds % kRounds == 0) mine.say_where();
+    const bool nobody_comes = mine.team.who_left() >= 0 || (mine.listed && mine.team.roster().is_over());
+    mine.in_vain = nobody_comes && !mine.team.passed(mine.epoch);
+  }
+
+ private:
+  void say_where() {
+    const auto passed = [](const void* where, Team::Epoch when) {
+      return static_cast<const Team*>(where)->passed(when);
+    };
+    listed |= team.roster().put(rank, {&team, epoch, passed, mark.name(), mark.call});
+  }
 };
 
 class TeamGroup final : public Group {
  public:
-  TeamGroup(std::shared_ptr<Team> team, TaskRank rank) : team_(std::move(team)), rank_(rank) {}
+  TeamGroup(std::shared_ptr<Team> team, TaskRank rank)
+      : Group(&team->roster(), rank), team_(std::move(team)), rank_(rank) {}
+  ~TeamGroup() override { team_->leave(rank_); }
+  TeamGroup(const TeamGroup&) = delete;
+  TeamGroup& operator=(const TeamGroup&) = delete;
   // As frames: in duplicate() the others count on this task's copy.
   static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
   static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
@@ -69,22 +103,22 @@ class TeamGroup final : public Group {
   }
   // This task's part in the current epoch is shown.
   Passed arrive(Primitive primitive) { return arrive(primitive, patience_); }
-  Passed arrive(Primitive primitive, Patience& patience) {
+  Passed arrive(Primitive primitive, Patience& patience, bool first = true) {
     passed_ = epoch_;
     epoch_ = Team::after(epoch_);
     team_->arrive(passed_, mark(primitive));
-    return {*team_, passed_, patience};
+    return {*team_, passed_, patience, rank_, mark(primitive), first};
   }
   // Reading is over; `good` is whether it worked here.
   Passed arrive_after_reading(Primitive primitive, bool good) {
     if (!good) team_->mark_failed(epoch_);
-    return arrive(primitive);
+    return arrive(primitive, patience_, false);
   }
   // Of the epoch that passed last.
   Team::Slot& shown(TaskRank rank) { return team_->slot(passed_, rank); }
   bool any_borrowed() const { return team_->any_borrowed(passed_); }
   bool any_failed() const { return team_->any_failed(passed_); }
-  bool in_step() const { return team_->in_step(); }
+  bool in_step() const { return team_->in_step(passed_); }
   // Where they made different calls: what all say, after which the group has ended.
   Status refuse();
 
@@ -103,6 +137,11 @@ class TeamGroup final : public Group {
 };
 
 Status TeamGroup::refuse() {
+  if (!ended().ok()) return team_->roster().now();
+  if (const TaskRank left = team_->who_left(); left >= 0 && !team_->passed(passed_)) {
+    end(gone_without(within().first_rank + left));
+    return ended();
+  }
   const TaskRank base = within().first_rank;
   CallsOfAll calls;
   for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, base + r});
@@ -111,7 +150,7 @@ Status TeamGroup::refuse() {
   const Team::Mark first = shown(0).mark();
   TaskRank other = 1;
   while (other + 1 < size() && shown(other).mark().key() == first.key()) ++other;
-  const TwoCalls two{base, base + other, first.name(), shown(other).mark().name()};
+  const TwoCalls two{base, base + other, first.name_of_primitive(), shown(other).mark().name_of_primitive()};
   end(out_of_step(two, false));
   return different_calls(two);
 }
@@ -289,7 +328,7 @@ Op<Result<std::shared_ptr<void>>> TeamGroup::share(Primitive primitive, std::fun
   if (!in_step()) co_return refuse();
   // Only read by the others, so task 0 may copy, too.
   if (rank_ != 0) object = *static_cast<const std::shared_ptr<void>*>(shown(0).data);
-  co_await arrive(primitive);
+  co_await arrive_after_reading(primitive, true);
   co_return object;
 }
 
@@ -298,9 +337,12 @@ Op<Result<std::shared_ptr<void>>> TeamGroup::share_in_process(std::function<std:
 }
 
 Op<Result<std::unique_ptr<Group>>> TeamGroup::duplicate() {
-  std::function<std::shared_ptr<void>()> make = [n = size()]() -> std::shared_ptr<void> {
-    auto team = make_team(n);
-    return team.has_value() ? std::move(*team) : nullptr;
+  std::function<std::shared_ptr<void>()> make = [this]() -> std::shared_ptr<void> {
+    try {
+      return std::make_shared<Team>(size(), team_.get());
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
   };
   auto shared = co_await share(Primitive::duplicate, std::move(make));
   if (!shared.has_value()) co_return shared.error();

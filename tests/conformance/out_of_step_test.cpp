@@ -111,6 +111,22 @@ TEST_F(OutOfStep, ThreeDifferentOnesAreRefused) {
   }
 }
 
+// It makes no further call: for what the others wait can never come.
+TEST_F(OutOfStep, ATaskThatHasFreedItsGroupIsNotWaitedFor) {
+  for (const std::int64_t tasks : {2, 5}) {
+    for (const Collective& one : collectives()) {
+      run_on_team(tasks, [&](Group& group) {
+        EXPECT_TRUE(run(group.barrier()).ok());
+        if (group.rank() == 1) return;
+        const Status status = one.call(group, 8);
+        EXPECT_EQ(status.code(), Code::invalid_argument) << one.name;
+        EXPECT_NE(status.message().find("task 1 has left"), std::string::npos) << status.message();
+        EXPECT_EQ(run(group.barrier()).code(), Code::invalid_argument);
+      });
+    }
+  }
+}
+
 struct Call {
   const char* name;
   std::function<tw_status(tw_group*)> call;

@@ -2,6 +2,9 @@
 // later for a task that has closed.
 #include "support/out_of_step.hpp"
 
+#include <atomic>
+#include <thread>
+
 #include "support/shared_files.hpp"
 
 namespace thalweg::test {
@@ -49,6 +52,52 @@ TEST_F(OutOfStep, RequestsUnderWayAreCompleted) {
     }
   });
   EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000));
+}
+
+// Each waits in the team of another handle, none of which is ever complete.
+TEST_F(OutOfStep, CallsOnDifferentHandlesAreRefused) {
+  for (const int tasks : {2, 5}) {
+    on_team(tasks, [&](tw_group* group, int task) {
+      tw_file* file = open(group);
+      EXPECT_EQ(task == 0 ? tw_write_at_all(file, "abc", 3, 0) : tw_group_barrier(group), TW_ERR_INVALID);
+      expect_said("task 0 is in tw_write_at_all, task 1 is in tw_group_barrier");
+      EXPECT_EQ(tw_group_barrier(group), TW_ERR_INVALID);
+      expect_said("task 0 was in tw_write_at_all while task 1 was in tw_group_barrier");
+      requests_fail_at_once(file);
+      EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
+    });
+  }
+}
+
+TEST_F(OutOfStep, TheSameCallOnDifferentFilesIsRefused) {
+  on_team(3, [&](tw_group* group, int task) {
+    tw_file* one = open(group);
+    tw_file* other = open(group);
+    EXPECT_EQ(tw_file_sync(task == 2 ? other : one), TW_ERR_INVALID);
+    expect_said("on different handles at once: task 0 is in tw_file_sync, task 2 is in tw_file_sync");
+    EXPECT_EQ(tw_file_close(one), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_close(other), TW_ERR_INVALID);
+  });
+}
+
+// Another thread of a task may come yet: each task has one thread for the group and one for the file.
+TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
+  constexpr int kTasks = 2;
+  std::atomic<int> opened{0};
+  on_team(kTasks, [&](tw_group* group, int task) {
+    tw_file* file = open(group);
+    std::thread writer([&] {
+      EXPECT_EQ(tw_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
+      opened.fetch_add(1);
+    });
+    if (task == 0) {
+      while (opened.load() < 1) std::this_thread::yield();  // its part of the barrier comes when the file is written
+    }
+    EXPECT_EQ(tw_group_barrier(group), TW_OK) << tw_last_error();
+    writer.join();
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  });
+  EXPECT_EQ(content(), "abcabc");
 }
 
 // What failed is the file's: its group opens another one.
