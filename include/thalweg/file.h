@@ -12,9 +12,12 @@
  * whole, and moved in the way that is cheapest on this storage (docs/design/engine.md; `thalweg tune`).
  *
  * Collective calls (tw_..._all, tw_file_open, ...) are made by every task of the group in the same order, each with its
- * own arguments; a task without data gives a length of 0. Their status is the same on every task: that of the task that
- * failed worst, which the message names. After a failure the bytes in the file within the range of the access are
- * undefined, the bytes outside are untouched, and the group goes on working.
+ * own arguments; a task without data gives a length of 0. A call that fails on one task fails on all: their status is
+ * that of the task that failed worst, which the message names. After a failure the bytes in the file within the range
+ * of the access are undefined, the bytes outside are untouched, and the group goes on working.
+ * A task that skips a collective call, or makes another one, keeps the others waiting. Different blocking calls on one
+ * file at once (one task closes, others write) are told apart: all tasks get TW_ERR_INVALID, the message names two
+ * tasks and their calls, and every later collective call on the file fails at once. Closing frees the handle then, too.
  * A task may see the file through a view (tw_file_set_view), say its block of an array that is row by row in the file.
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
  *

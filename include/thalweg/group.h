@@ -11,8 +11,14 @@
  *     callbacks  SHMEM, GASPI, UPC++, Julia, ...    tw_group_callbacks()
  *
  * Collective calls are made by every task of the group, in the same order. They block until this task's part is done;
- * a task that waits long sleeps. Their status is the same on every task. Only a NULL handle is told to its caller
- * alone: there is no group to tell.
+ * a task that waits long sleeps. A call that fails on one task fails on all, with the same status and message. Only a
+ * NULL handle is told to its caller alone: there is no group to tell.
+ *
+ * A task that skips a collective call, or makes another one, keeps the others waiting. Threads of a team that make
+ * different calls at once are told apart, also where the calls are made on different handles (a file and its group):
+ * all get TW_ERR_INVALID, and the message names two tasks and their calls. A task that has freed its group
+ * is named in the same way. From then on the handles involved fail at once in every collective call. Tasks of any group
+ * are told apart where they make different calls on one open file (file.h, vpfile.h).
  *
  * Threads: a handle serves one call at a time; handles of different tasks are independent. Design:
  * docs/design/groups.md. */

@@ -17,7 +17,8 @@
  *
  * Unless a call says otherwise:
  *   Call       independent: it communicates with nobody, and other tasks need not make it. Only tw_multifile_open() and
- *              tw_multifile_close() are collective; they return the same status on every task.
+ *              tw_multifile_close() are collective: a call that fails on one task fails on all; a task that skips one,
+ *              or makes another one, keeps the others waiting. Threads of a team are told so (group.h).
  *   Blocking   it returns when its work is done; that may take the storage its time. Tasks of one process that write
  *              into one physical file take turns while space is given out. Nothing else waits for another task.
  *   Threads    one call at a time per object (handle, configuration); calls without an object: any number at once.

@@ -23,12 +23,15 @@
  *
  * Unless a call says otherwise:
  *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group,
- * in the same order, and return the same status on all of them. Blocking   it returns when its work is done; a
- * collective call waits for the other tasks. Threads    calls of one VP (tw_vp_read(), ...) may be made by several
- * threads of a task at once, of different VPs. All others: one call at a time per handle, and none of one VP beside
- * them. Ownership  what is passed in stays the caller's and may change when the call returns. Results    an [out]
- * pointer is set on success only. Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also: `vp`
- * is not a VP of this task); TW_ERR_MODE: the handle is not open for that. What reads may return TW_ERR_IO,
+ * in the same order. A collective call that fails on one task fails on all; a task that skips one, or makes another
+ * one, keeps the others waiting. Different collective calls on one vpfile at once (one task closes, others write or
+ * flush) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks and their calls, every later
+ * collective call on the file fails at once, and the file stays marked as not closed. Blocking   it returns when its
+ * work is done; a collective call waits for the other tasks. Threads    calls of one VP (tw_vp_read(), ...) may be made
+ * by several threads of a task at once, of different VPs. All others: one call at a time per handle, and none of one VP
+ * beside them. Ownership  what is passed in stays the caller's and may change when the call returns. Results    an
+ * [out] pointer is set on success only. Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also:
+ * `vp` is not a VP of this task); TW_ERR_MODE: the handle is not open for that. What reads may return TW_ERR_IO,
  * TW_ERR_CORRUPT, TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE, TW_ERR_NO_MEMORY, and it may
  * read, too. After a failure of an access the VPs that met it have their error flag set and did not move: their
  * position stays, their count is 0. The others moved as their counts say. tw_last_error() says it in words. Since 0.3.

@@ -82,7 +82,7 @@ TW_SHARED Status out_of_step(const TwoCalls& calls, bool left);
 // What they say where the calls are alike, and what they are made on is not.
 TW_SHARED Status different_handles(const TwoCalls& calls);
 
-// Of a group of which a task has freed its handle.
+// What all other tasks say once this one has freed its handle of the group.
 TW_SHARED Status gone_without(std::int64_t rank);
 
 // The calls of some tasks; joined, those of all, as far as is needed to see whether they are one call.
