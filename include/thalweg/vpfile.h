@@ -215,6 +215,13 @@ TW_API tw_status tw_vp_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
 TW_API tw_status tw_vp_rewind(tw_vpfile* vpfile, int64_t vp);
 /* Bytes of its stream. */
 TW_API tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
+/* *last: the highest VP of this task up to which from `vp` on no stream has more than what all streams have, or none
+ * can be read for the reason that the call returns; else `vp`. Whoever goes through all VPs goes on behind it: a file
+ * may claim any number of them. Open for reading only (else TW_ERR_MODE). Since 0.2. */
+TW_API tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last);
+/* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped (may be NULL) tells
+ * how many. Open for reading only (else TW_ERR_MODE). Since 0.2. */
+TW_API tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
 /* Either pointer may be NULL. */
 TW_API tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
 TW_API tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp);
@@ -293,7 +300,7 @@ typedef int (*tw_vp_region_fn)(const tw_vp_region* region, void* user);
 /* Walks the byte ranges of the data file, by offset, without gap or overlap; also of a file that was not closed. Reads
  * the superblocks, not the lattice.
  * Returns TW_OK, also when `fn` ended the walk; TW_ERR_CORRUPT: NAME.meta is missing or damaged, or a superblock is not
- * whole. */
+ * whole: then `fn` was called for what lies before it. */
 TW_API tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user);
 
 /* Reads all that is not data of the lattice, and checks every checksum. Changes nothing.

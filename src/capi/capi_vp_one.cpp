@@ -80,6 +80,24 @@ tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes) {
   });
 }
 
+tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last) {
+  return on_vp("tw_vp_alike", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (last == nullptr) return null_argument("tw_vp_alike", "last");
+    auto end = file.end_of_alike(local);
+    const std::uint64_t run_end = (local / file.vps().run_length() + 1) * file.vps().run_length();
+    *last = vp + static_cast<int64_t>((end.has_value() ? *end : run_end) - local) - 1;
+    return end.status();
+  });
+}
+
+tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
+  return on_vp("tw_vp_skip_gap", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.skip_gap(local));
+    if (skipped != nullptr) *skipped = static_cast<int64_t>(bytes);
+    return {};
+  });
+}
+
 tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error) {
   return on_vp("tw_vp_flags", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (eof != nullptr) *eof = file.at_eof(local) ? 1 : 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/go_on.hpp"
 #include "format/multifile_index.hpp"
 
 namespace thalweg {
@@ -33,10 +34,6 @@ struct EntryRun {
   bool has_entry = false;
   Status lost;
 };
-
-// Asked now and then in what may take long; no: the work ends with Code::stopped. Empty: goes on.
-using GoOn = std::function<bool()>;
-inline constexpr std::uint64_t kAskEach = 1024;  // entries or pieces: a caller must be heard within 200 ms
 
 // An index in memory: what a scan found.
 struct RecoveredIndex {

@@ -104,6 +104,52 @@ Result<BlockRun> BlockDirectory::find(std::uint64_t vp, std::uint64_t index, Cur
   return BlockRun{place.run.is_hole() ? 0 : place.run.address + skipped, place.run.blocks - skipped};
 }
 
+Result<std::uint64_t> BlockDirectory::gap_at(std::uint64_t vp, std::uint64_t index, Cursor& cursor) {
+  TW_ASSIGN_OR_RETURN(const Place place, locate(vp, index, cursor));
+  cursor = place.entry;
+  if (!place.run.is_hole()) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t more, holes_behind(vp, place));
+  return place.run.blocks - (index - place.index) + more;
+}
+
+// Holes behind a hole are one, so a writer makes few of them: whoever passes a gap by must not have to go through as
+// many as a chain can name.
+Result<std::uint64_t> BlockDirectory::holes_behind(std::uint64_t vp, Place place) {
+  constexpr int kMostHoles = 8;  // none with more blocks than one of them can have
+  std::uint64_t blocks = 0;
+  for (int n = 0; n < kMostHoles; ++n) {
+    TW_ASSIGN_OR_RETURN(EntryView here, entry(vp, place.entry, false));
+    if (++place.slot >= here.used()) {
+      TW_ASSIGN_OR_RETURN(place.entry, next_of(vp, place.entry));
+      if (place.entry == 0) return blocks;
+      TW_ASSIGN_OR_RETURN(here, entry(vp, place.entry, false));
+      place.slot = 0;
+      if (here.used() == 0) return blocks;
+    }
+    const BlockRun run = here.run(place.slot);
+    if (!run.is_hole() || blocks + run.blocks < blocks) return blocks;
+    blocks += run.blocks;
+  }
+  return broken(setup_.first->path(), vp, "has many holes one behind the other");
+}
+
+Result<std::uint64_t> BlockDirectory::next_entry(std::uint64_t vp) const {
+  const StoredFile& file = *setup_.first.file;
+  const std::uint64_t n = setup_.geometry.n;
+  const std::uint64_t offset = format::entry_offset(format::DirectoryFile::first, setup_.geometry.pointers, vp);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  std::uint64_t next = n;
+  if (offset < size) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, file.next_data(offset));
+    if (data < size) next = std::max(vp, (data - format::kFirstEntry) / entry_bytes_);
+  }
+  // A hole where entries were when the file was closed is damage, which reading them tells.
+  if (setup_.first.stored != nullptr)
+    next =
+        std::min(next, std::max(vp, setup_.first.stored->next(vp / format::kEntriesPerSum) * format::kEntriesPerSum));
+  return std::min(n, next);
+}
+
 BlockDirectory::Cursor BlockDirectory::behind(Cursor made) const {
   const bool within = made % EntryPages::kPerPage != 0;
   return within ? made + 1 : first_of_page((made - 1) / EntryPages::kPerPage + setup_.step);

@@ -39,8 +39,12 @@ class BlockDirectory {
   };
   Result<Stored> stored(std::uint64_t vp);
   Status set_bytes(std::uint64_t vp, std::uint64_t bytes);
+  // The first VP from `vp` on whose entry may not be empty; as many as there are VPs: none is.
+  Result<std::uint64_t> next_entry(std::uint64_t vp) const;
   // The rest of the run, or hole, that has block `index` of `vp`, from that block on.
   Result<format::BlockRun> find(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
+  // Blocks from `index` on that are a hole, also where several pointers name it.
+  Result<std::uint64_t> gap_at(std::uint64_t vp, std::uint64_t index, Cursor& cursor);
   // Puts a run behind the others. On failure nothing changes, nor in replace(). `last` is that of the VP. Its stream
   // now has `bytes` bytes, which set_bytes() must tell unless the VP has no entry in NAME.dir.
   // `index`: of its first block.
@@ -83,6 +87,7 @@ class BlockDirectory {
   Result<format::EntryView> entry(std::uint64_t vp, Cursor which, bool change);
   Result<Place> locate(std::uint64_t vp, std::uint64_t index, Cursor from);
   Result<Cursor> next_of(std::uint64_t vp, Cursor which);
+  Result<std::uint64_t> holes_behind(std::uint64_t vp, Place place);
   Status check_link(std::uint64_t vp, Cursor link) const;
   struct Made {
     Cursor last = 0;  // 0: none

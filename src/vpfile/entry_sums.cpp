@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+
 namespace thalweg {
 
 using format::DirectoryFile;
@@ -22,6 +23,15 @@ std::uint64_t sums_for(std::uint64_t entries) {
 std::uint64_t EntrySums::of(std::uint64_t at) const {
   const auto page = pages_.find(at / kSumsPerPage);
   return page == pages_.end() ? 0 : page->second[at % kSumsPerPage];
+}
+
+std::uint64_t EntrySums::next(std::uint64_t at) const {
+  for (auto page = pages_.lower_bound(at / kSumsPerPage); page != pages_.end(); ++page) {
+    const std::uint64_t begin = page->first * kSumsPerPage;
+    for (std::uint64_t number = std::max(at, begin); number < begin + kSumsPerPage; ++number)
+      if (page->second[number - begin] != 0) return number;
+  }
+  return kNone;
 }
 
 // What lies between these offsets. Large holes are skipped, and behind the end of the file all is zero.

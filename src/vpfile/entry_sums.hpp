@@ -4,7 +4,7 @@
 #pragma once
 
 #include <array>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -21,13 +21,16 @@ class EntrySums {
   std::uint64_t bytes() const { return bytes_; }  // of the side file
   // The sum of entries number `at` · kEntriesPerSum and those that follow.
   std::uint64_t of(std::uint64_t at) const;
+  // The first `at` from this one on whose sum is not zero; kNone: there is none.
+  static constexpr std::uint64_t kNone = std::uint64_t{1} << 48;
+  std::uint64_t next(std::uint64_t at) const;
 
  private:
   using Page = std::array<std::uint64_t, format::kSumsPerPage>;
   Status read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end);
 
   std::uint64_t bytes_ = 0;
-  std::unordered_map<std::uint64_t, Page> pages_;
+  std::map<std::uint64_t, Page> pages_;
 };
 
 struct SumChange {

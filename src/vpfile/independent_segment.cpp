@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "vpfile/vp_states.hpp"
+
 namespace thalweg {
 
 using format::BlockRun;
@@ -115,6 +117,13 @@ Result<BlockRun> IndependentSegment::find(VpState& state, std::uint64_t vp, std:
   TW_ASSIGN_OR_RETURN(const BlockRun run, directory_.find(vp, index, cursor));
   state.set_cursor(cursor);
   return run;
+}
+
+Result<std::uint64_t> IndependentSegment::gap_at(VpState& state, std::uint64_t vp, std::uint64_t from) {
+  std::uint64_t cursor = state.cursor();
+  TW_ASSIGN_OR_RETURN(const std::uint64_t blocks, directory_.gap_at(vp, index_of(from), cursor));
+  state.set_cursor(cursor);
+  return blocks == 0 ? 0 : std::min(blocks, kMostOffset >> block_shift_) * block_ - within(from);
 }
 
 Status IndependentSegment::read(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {
@@ -237,24 +246,26 @@ Status IndependentSegment::write_parts(VpState& state, std::uint64_t vp, std::ui
   return append(state, vp, from + kept, data.subspan(kept));
 }
 
-Status IndependentSegment::flush(std::vector<VpState>& states, const LocalVps& vps) {
-  for (std::uint64_t local = 0; local < states.size(); ++local) {
-    VpState& state = states[local];
-    if (!state.has(VpState::kGrown)) continue;
+Status IndependentSegment::flush(VpStates& states, const LocalVps& vps) {
+  const auto tell = [&](std::uint64_t local, VpState& state) -> Status {
+    if (!state.has(VpState::kGrown)) return {};
     TW_RETURN_IF_ERROR(superblocks_.tell(vps.number(local), state.bytes));
     state.clear(VpState::kGrown);
-  }
+    return {};
+  };
+  TW_RETURN_IF_ERROR(states.each(tell));
   return superblocks_.flush();
 }
 
-Status IndependentSegment::finish(std::vector<VpState>& states, const LocalVps& vps) {
+Status IndependentSegment::finish(VpStates& states, const LocalVps& vps) {
   TW_RETURN_IF_ERROR(flush(states, vps));
-  for (std::uint64_t local = 0; local < states.size(); ++local) {
-    VpState& state = states[local];
-    if (!state.has(VpState::kChanged)) continue;
+  const auto set = [&](std::uint64_t local, VpState& state) -> Status {
+    if (!state.has(VpState::kChanged)) return {};
     TW_RETURN_IF_ERROR(directory_.set_bytes(vps.number(local), state.bytes));
     state.clear(VpState::kChanged);
-  }
+    return {};
+  };
+  TW_RETURN_IF_ERROR(states.each(set));
   return directory_.flush();
 }
 

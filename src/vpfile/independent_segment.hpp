@@ -36,6 +36,8 @@ struct VpState {
 };
 static_assert(sizeof(VpState) == 32);
 
+class VpStates;
+
 class IndependentSegment {
  public:
   struct Setup {
@@ -57,10 +59,15 @@ class IndependentSegment {
   bool read_at_hand(VpState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
   bool append_at_hand(VpState& state, std::uint64_t vp, std::span<const std::byte> data);
 
+  // The first VP from `vp` on of which something may be stored.
+  Result<std::uint64_t> next_entry(std::uint64_t vp) { return directory_.next_entry(vp); }
+  // Bytes from `from` on that are a hole of the stream.
+  Result<std::uint64_t> gap_at(VpState& state, std::uint64_t vp, std::uint64_t from);
+
   // What was written so far survives the death of the process.
-  Status flush(std::vector<VpState>& states, const LocalVps& vps);
+  Status flush(VpStates& states, const LocalVps& vps);
   // That, and the directory as it is on storage.
-  Status finish(std::vector<VpState>& states, const LocalVps& vps);
+  Status finish(VpStates& states, const LocalVps& vps);
   void set_durable() { superblocks_.set_durable(); }
 
   std::uint64_t end_of_superblocks() const { return superblocks_.end(); }

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "base/go_on.hpp"
 #include "format/vpfile_directory.hpp"
 #include "format/vpfile_superblock.hpp"
 
@@ -28,12 +31,13 @@ class SuperblockScan {
     format::Wholeness blocks = format::Wholeness::whole;
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
+    bool has_lengths = false;  // rows without blocks
   };
 
   // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where
   // `geometry` has no IB segment, that of the first one found is taken.
   static Result<SuperblockScan> of(StoredFile& data, const std::optional<format::VpIdentity>& id,
-                                   const format::VpGeometry& geometry);
+                                   const format::VpGeometry& geometry, GoOn go_on);
 
   const std::vector<Found>& found() const { return found_; }  // by session and number
   const format::VpGeometry& geometry() const { return geometry_; }
@@ -42,37 +46,52 @@ class SuperblockScan {
   std::uint64_t last_session() const { return found_.empty() ? 0 : found_.back().session; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
-  // The chains of VPs begin .. end-1.
-  Result<std::vector<VpChain>> chains(std::uint64_t begin, std::uint64_t end) const;
-  // How many VPs to ask for at a time, so that they and their runs take little memory.
-  std::uint64_t chunk() const;
-  // The first VP from `vp` on that a row may name; those before have nothing. As many as there are VPs: none is named.
-  std::uint64_t next_named(std::uint64_t vp) const;
+  // The chains of those VPs that have blocks, by number, of as many VPs from `begin` on that they take little memory.
+  // A row without blocks tells how long a stream is, and only of such VPs: it may name any number of them.
+  struct Window {
+    std::uint64_t end = 0;  // of the VPs that it is of; as many as there are: it is the last one
+    std::vector<std::pair<std::uint64_t, VpChain>> chains;
+  };
+  Result<Window> chains(std::uint64_t begin);
 
  private:
   struct Placed {
+    std::uint64_t vp;
     std::uint64_t index;
     std::uint64_t blocks;
     std::uint64_t address;
+    std::uint64_t bytes;
+    bool damaged;
   };
-  explicit SuperblockScan(StoredFile& data) : data_(&data) {}
-  void take_rows(ByteView image, Found& found);
+  class Lengths;
+  SuperblockScan(StoredFile& data, GoOn go_on) : data_(&data), go_on_(std::move(go_on)) {}
+  bool take_rows(ByteView image, Found& found);
+  void lose(std::uint64_t number, const std::string& finding);
   std::uint64_t stretch() const { return geometry_.n / kStretches + 1; }
   Status find_layout(std::uint64_t from, const std::optional<format::VpIdentity>& id);
   Status look_at(std::uint64_t number);
+  Status ask() const;
   Status read_image(std::uint64_t number, std::vector<std::byte>& image) const;
-  void join(std::vector<Placed>& placed, VpChain& chain) const;
+  template <class Visit>
+  Status each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const;
+  std::uint64_t next_named(std::uint64_t vp) const;
+  std::uint64_t end_of_window(std::uint64_t begin) const;
+  Result<std::vector<Placed>> placed_in(std::uint64_t begin, std::uint64_t end) const;
+  Status tell_lengths(Window& window, std::uint64_t begin) const;
+  void join(std::span<const Placed> placed, VpChain& chain);
+  bool add_gap(std::uint64_t blocks, VpChain& chain);
 
   StoredFile* data_;
+  GoOn go_on_;
   format::VpIdentity id_{};
   format::VpGeometry geometry_;
   std::uint64_t end_ = 0;
-  std::uint64_t runs_ = 0;  // of all VPs
-  // How many rows name a VP of each stretch of so many VPs; while they are read, by how many more than the one before.
+  // How many runs the VPs of each stretch of so many VPs have.
   static constexpr std::uint64_t kStretches = std::uint64_t{1} << 16;
-  std::vector<std::int64_t> named_;
+  std::vector<std::uint64_t> runs_;
   std::vector<Found> found_;
-  std::vector<std::uint64_t> lost_;  // whose tables are not whole
+  std::vector<std::uint64_t> lost_;   // whose tables are not whole
+  std::uint64_t lost_runs_left_ = 0;  // as many as these can have held
   std::vector<std::string> findings_;
 };
 

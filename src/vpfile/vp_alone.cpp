@@ -37,15 +37,18 @@ Status VpFile::go_apart() {
   all.position = position_;
   if (eof_) all.set(VpState::kEof);
   if (error_) all.set(VpState::kError);
+  const auto take = [&all](std::uint64_t, VpState& state) {
+    state.position = all.position;
+    state.clear(VpState::kEof);
+    state.clear(VpState::kError);
+    state.cursor_and_flags |= all.cursor_and_flags;
+    return Status{};
+  };
   if (states_.empty()) {
     states_.assign(vps_.count(), all);
   } else {
-    for (VpState& state : states_) {
-      state.position = all.position;
-      state.clear(VpState::kEof);
-      state.clear(VpState::kError);
-      state.cursor_and_flags |= all.cursor_and_flags;
-    }
+    TW_RETURN_IF_ERROR(states_.each(take));
+    TW_RETURN_IF_ERROR(take(0, states_.untouched()));
   }
   apart_ = true;
   return {};
@@ -53,9 +56,14 @@ Status VpFile::go_apart() {
 
 void VpFile::come_together() {
   if (!apart_ || states_.empty() || !pushed_.empty()) return;
-  const VpState& first = states_[0];
-  for (const VpState& state : states_)
-    if (state.position != first.position || state.has(VpState::kEof) || state.has(VpState::kError)) return;
+  const VpState first = states_.look(0);
+  bool alike = true;
+  const auto compare = [&](std::uint64_t, const VpState& state) {
+    alike &= state.position == first.position && !state.has(VpState::kEof) && !state.has(VpState::kError);
+    return alike ? Status{} : Status::error(Code::stopped, "");
+  };
+  if (!states_.each(compare).ok()) return;
+  if (!states_.all_touched() && !compare(0, states_.untouched()).ok()) return;
   position_ = first.position;
   eof_ = error_ = apart_ = false;
 }
@@ -69,7 +77,7 @@ Status VpFile::load(std::uint64_t local) {
 }
 
 std::uint64_t VpFile::end_of(std::uint64_t local) const {
-  return geometry_.lattice_bytes() + (states_.empty() ? 0 : states_[local].bytes);
+  return geometry_.lattice_bytes() + (states_.empty() ? 0 : states_.look(local).bytes);
 }
 
 Status VpFile::give_pushed(const VpMemory& layout, std::uint64_t local, std::byte* memory, std::uint64_t bytes,
@@ -176,13 +184,13 @@ Status VpFile::push_back(std::uint64_t local, unsigned char byte) {
 
 std::uint64_t VpFile::position(std::uint64_t local) {
   const std::lock_guard lock(mutex_);
-  return apart_ ? states_[local].position : position_;
+  return apart_ ? states_.look(local).position : position_;
 }
 
 bool VpFile::flag(std::uint64_t local, VpState::Flag which) {
   const std::lock_guard lock(mutex_);
   if (!apart_) return which == VpState::kEof ? eof_ : error_;
-  return states_[local].has(which);
+  return states_.look(local).has(which);
 }
 
 void VpFile::clear_flags(std::uint64_t local) {
@@ -221,11 +229,60 @@ Result<std::uint64_t> VpFile::size_of(std::uint64_t local) {
   return end_of(local);
 }
 
+Result<std::uint64_t> VpFile::end_of_alike(std::uint64_t local) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  if (may_write_) return Status::error(Code::wrong_mode, "'" + path_ + "' is open for writing");
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t run_end = (local / vps_.run_length() + 1) * vps_.run_length();
+  if (!geometry_.has_ib()) return run_end;
+  TW_RETURN_IF_ERROR(make_segment());
+  const std::uint64_t number = vps_.number(local);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t next, segment_->next_entry(number));
+  return std::min(run_end, local + std::max<std::uint64_t>(next - number, 1));
+}
+
+// Rows of holes, or what is behind the end of the data file.
+Result<std::uint64_t> VpFile::gap_in_lattice(std::uint64_t local, std::uint64_t position) const {
+  StoredFile& data = *file_->shared()->stored;
+  const format::LatticeRow row = row_at(geometry_, position);
+  const std::uint64_t offset = row.offset_of(vps_.number(local)) + (position - row.begin);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  const std::uint64_t segment_end = position < geometry_.nb_bytes ? geometry_.nb_bytes : geometry_.lattice_bytes();
+  if (offset >= size) return segment_end - position;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(offset));
+  const std::uint64_t rows = (next - offset) / (row.bytes * geometry_.n);
+  const std::uint64_t bytes = rows > 0 ? rows * row.bytes : std::min(next - offset, row.end() - position);
+  return std::min(bytes, segment_end - position);
+}
+
+Result<std::uint64_t> VpFile::gap_at(std::uint64_t local, std::uint64_t position) {
+  const std::uint64_t lattice = geometry_.lattice_bytes();
+  if (position < lattice) return gap_in_lattice(local, position);
+  VpState& state = states_[local];
+  const std::uint64_t from = position - lattice;
+  if (!geometry_.has_ib() || from >= state.bytes) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t gap, segment_->gap_at(state, vps_.number(local), from));
+  return std::min(gap, state.bytes - from);
+}
+
+Result<std::uint64_t> VpFile::skip_gap(std::uint64_t local) {
+  TW_RETURN_IF_ERROR(check_local(local));
+  if (!may_read_ || may_write_) return Status::error(Code::wrong_mode, "'" + path_ + "' is not open for reading alone");
+  const std::lock_guard lock(mutex_);
+  TW_RETURN_IF_ERROR(check_record());
+  TW_RETURN_IF_ERROR(go_apart());
+  TW_RETURN_IF_ERROR(load(local));
+  if (pushed_.count(local) != 0) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t gap, gap_at(local, states_[local].position));
+  states_[local].position += gap;
+  return gap;
+}
+
 // Of a state that is loaded where its end is asked for.
 Result<std::uint64_t> VpFile::target(std::uint64_t local, std::int64_t offset, int whence) {
   std::uint64_t base = 0;
   if (whence == SEEK_CUR) {
-    base = apart_ ? states_[local].position : position_;
+    base = apart_ ? states_.look(local).position : position_;
   } else if (whence == SEEK_END) {
     base = end_of(local);
   } else if (whence != SEEK_SET) {

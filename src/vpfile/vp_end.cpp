@@ -51,7 +51,7 @@ Status VpFile::measure(Ends& ends) const {
 Status VpFile::store_segment(bool closing) {
   if (segment_ == nullptr) return {};
   const std::lock_guard lock(mutex_);
-  states_.resize(vps_.count());
+  if (states_.empty()) states_.assign(vps_.count(), VpState{});
   return closing ? segment_->finish(states_, vps_) : segment_->flush(states_, vps_);
 }
 

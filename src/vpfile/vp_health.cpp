@@ -7,6 +7,7 @@
 
 #include "backend/hold_file.hpp"
 #include "base/shell_word.hpp"
+#include "base/size_units.hpp"
 #include "file/known_file.hpp"
 #include "format/vpfile_meta.hpp"
 #include "vpfile/block_directory.hpp"
@@ -39,20 +40,26 @@ class Patient {
     ++health_.findings;
     if (watch_.finding) watch_.finding(text);
   }
-  Status step(std::uint64_t done, std::uint64_t total) const {
-    if (!watch_.progress || watch_.progress(done, total)) return {};
+  Status step(std::uint64_t done, std::uint64_t total) {
+    done_ = std::max(done_, done);
+    if (!watch_.progress || watch_.progress(done_, total)) return {};
     return Status::error(Code::stopped, "'" + path_ + "': stopped");
+  }
+  // Asks where no VP is done.
+  GoOn go_on() {
+    return [this] { return !watch_.progress || watch_.progress(done_, meta_.has_value() ? meta_->geometry.n : 0); };
   }
   Status read_meta();
   Status check_length();
-  Status check_directory(const SuperblockScan& scan);
-  Status check_chains(const SuperblockScan& scan, StoredFile& first, BlockDirectory& directory);
-  Result<std::uint64_t> next_entry(StoredFile& first, std::uint64_t vp) const;
+  Status check_directory(SuperblockScan& scan);
+  Status check_chains(SuperblockScan& scan, BlockDirectory& directory);
+  Status check_empty(BlockDirectory& directory, std::uint64_t vp);
+  static Result<BlockRun> next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index,
+                                   BlockDirectory::Cursor& cursor);
   Status check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected);
-  Status count(const SuperblockScan& scan);
   Status adopt(const SuperblockScan& scan, const VpShape& shape);
   Status drop_lost_records();
-  Status write_directory(const SuperblockScan& scan);
+  Status write_directory(SuperblockScan& scan);
   Status write_side_file(DirectoryFile which, std::unique_ptr<StoredFile>& file);
   Status write_meta(const SuperblockScan& scan);
   Status judge_repaired();
@@ -72,28 +79,40 @@ class Patient {
   std::optional<EntrySums> overflow_stored_;
   std::uint64_t end_of_entries_ = 1;
   std::vector<SumChange> sums_;  // of the entries that a repair made
+  std::uint64_t done_ = 0;       // VPs, as told last
   std::uint64_t shortened_ = 0;  // streams that have fewer bytes than they had, and are whole otherwise
 };
 
-bool same_chain(const std::vector<BlockRun>& a, const std::vector<BlockRun>& b) {
-  std::size_t i = 0;
-  std::size_t j = 0;
-  BlockRun left = a.empty() ? BlockRun{} : a[0];
-  BlockRun right = b.empty() ? BlockRun{} : b[0];
-  const auto skip = [](BlockRun& run, std::uint64_t blocks) {
-    if (!run.is_hole()) run.address += blocks;
-    run.blocks -= blocks;
-  };
-  while (i < a.size() && j < b.size()) {
-    if (left.address != right.address) return false;
-    const std::uint64_t part = std::min(left.blocks, right.blocks);
-    skip(left, part);
-    skip(right, part);
-    if (left.blocks == 0 && ++i < a.size()) left = a[i];
-    if (right.blocks == 0 && ++j < b.size()) right = b[j];
+// Compares a chain, run by run, with what the superblocks tell: runs may be cut at other places.
+class ChainMatch {
+ public:
+  explicit ChainMatch(const std::vector<BlockRun>& expected) : expected_(expected) {}
+
+  // False: it is another one.
+  bool take(BlockRun run) {
+    while (run.blocks > 0) {
+      if (i_ == expected_.size()) return false;
+      const BlockRun whole = expected_[i_];
+      const std::uint64_t address = whole.is_hole() ? 0 : whole.address + done_;
+      if (address != run.address) return false;
+      const std::uint64_t part = std::min(whole.blocks - done_, run.blocks);
+      if (!run.is_hole()) run.address += part;
+      run.blocks -= part;
+      done_ += part;
+      if (done_ == whole.blocks) {
+        ++i_;
+        done_ = 0;
+      }
+    }
+    return true;
   }
-  return i == a.size() && j == b.size();
-}
+  bool ended() const { return i_ == expected_.size(); }
+
+ private:
+  const std::vector<BlockRun>& expected_;
+  std::size_t i_ = 0;
+  std::uint64_t done_ = 0;  // blocks of expected_[i_]
+};
 
 }  // namespace
 
@@ -153,48 +172,80 @@ Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const V
   if (stored.value().bytes != expected.bytes)
     return wrong("NAME.first says " + std::to_string(stored.value().bytes) + " bytes, the superblocks " +
                  std::to_string(expected.bytes));
-  std::vector<BlockRun> runs;
+  ChainMatch match(expected.runs);
   BlockDirectory::Cursor cursor = 0;
   const std::uint64_t blocks = (expected.bytes + meta_->geometry.block_bytes - 1) / meta_->geometry.block_bytes;
-  for (std::uint64_t index = 0; index < blocks;) {
-    auto run = directory.find(vp, index, cursor);
+  for (std::uint64_t index = 0, i = 1; index < blocks; ++i) {
+    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(step(vp, meta_->geometry.n));
+    auto run = next_run(directory, vp, index, cursor);
     if (!run.has_value()) return wrong(run.error().message());
     run.value().blocks = std::min(run.value().blocks, blocks - index);
-    runs.push_back(run.value());
+    if (!match.take(run.value())) return wrong("its chain names other blocks than the superblocks tell");
     index += run.value().blocks;
   }
-  if (!same_chain(runs, expected.runs)) return wrong("its chain names other blocks than the superblocks tell");
+  if (!match.ended()) return wrong("its chain names other blocks than the superblocks tell");
   if (expected.damaged) return wrong("some of its blocks are damaged");
   return {};
 }
 
-// The first VP from `vp` on whose entry in NAME.first may not be empty.
-Result<std::uint64_t> Patient::next_entry(StoredFile& first, std::uint64_t vp) const {
-  const std::uint32_t pointers = meta_->geometry.pointers;
-  const std::uint64_t offset = format::entry_offset(DirectoryFile::first, pointers, vp);
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, first.size());
-  if (offset >= size) return meta_->geometry.n;
-  TW_ASSIGN_OR_RETURN(const std::uint64_t data, first.next_data(offset));
-  if (data >= size) return meta_->geometry.n;
-  return std::max(vp, (data - format::kFirstEntry) / format::entry_bytes(pointers));
+// Holes that follow each other as one.
+Result<BlockRun> Patient::next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index,
+                                   BlockDirectory::Cursor& cursor) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t gap, directory.gap_at(vp, index, cursor));
+  if (gap > 0) return BlockRun{0, gap};
+  return directory.find(vp, index, cursor);
 }
 
-// Of VPs that no row and no entry names there is nothing to check.
-Status Patient::check_chains(const SuperblockScan& scan, StoredFile& first, BlockDirectory& directory) {
-  const std::uint64_t n = meta_->geometry.n;
-  for (std::uint64_t begin = 0; begin < n; begin += scan.chunk()) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t with_entry, next_entry(first, begin));
-    begin = std::min(with_entry, scan.next_named(begin));
-    if (begin >= n) break;
-    TW_RETURN_IF_ERROR(step(begin, n));
-    const std::uint64_t end = std::min(n, begin + scan.chunk());
-    TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
-    for (std::uint64_t vp = begin; vp < end; ++vp) {
-      health_.logical_bytes += chains[vp - begin].bytes;
-      TW_RETURN_IF_ERROR(check_chain(directory, vp, chains[vp - begin]));
-    }
+// Of a VP that has no block nothing is stored: no row needs to tell how long its stream of zeros is.
+Status Patient::check_empty(BlockDirectory& directory, std::uint64_t vp) {
+  const auto wrong = [&](const std::string& what) {
+    find("virtual processor " + std::to_string(vp) + ": " + what);
+    ++health_.damaged_logical;
+    return Status{};
+  };
+  const auto stored = directory.stored(vp);
+  if (!stored.has_value()) return wrong(stored.error().message());
+  const std::uint64_t block_bytes = meta_->geometry.block_bytes;
+  const std::uint64_t blocks = (stored.value().bytes + block_bytes - 1) / block_bytes;
+  BlockDirectory::Cursor cursor = 0;
+  for (std::uint64_t index = 0; index < blocks;) {
+    const auto gap = directory.gap_at(vp, index, cursor);
+    if (!gap.has_value()) return wrong(gap.error().message());
+    if (gap.value() == 0) return wrong("its chain names blocks, and the superblocks tell of none");
+    index += std::min(gap.value(), blocks - index);
   }
+  health_.logical_bytes = std::min(health_.logical_bytes + stored.value().bytes, kMostOffset);
   return {};
+}
+
+// Of VPs that have neither blocks nor an entry there is nothing to check.
+Status Patient::check_chains(SuperblockScan& scan, BlockDirectory& directory) {
+  const std::uint64_t n = meta_->geometry.n;
+  std::uint64_t done = 0;  // VPs
+  std::uint64_t checked = 0;
+  const auto check_until = [&](std::uint64_t end) -> Status {  // those without blocks
+    while (done < end) {
+      if (++checked % kAskEach == 0) TW_RETURN_IF_ERROR(step(done, n));
+      if (done % EntryPages::kPerPage == 0 || checked == 1) {
+        TW_ASSIGN_OR_RETURN(done, directory.next_entry(done));
+      }
+      if (done < end) TW_RETURN_IF_ERROR(check_empty(directory, done++));
+    }
+    return {};
+  };
+  for (std::uint64_t begin = 0; begin < n;) {
+    TW_ASSIGN_OR_RETURN(const SuperblockScan::Window window, scan.chains(begin));
+    TW_RETURN_IF_ERROR(step(begin, n));
+    for (const auto& [vp, chain] : window.chains) {
+      TW_RETURN_IF_ERROR(check_until(vp));
+      if (++checked % kAskEach == 0) TW_RETURN_IF_ERROR(step(vp, n));
+      health_.logical_bytes = std::min(health_.logical_bytes + chain.bytes, kMostOffset);
+      TW_RETURN_IF_ERROR(check_chain(directory, vp, chain));
+      done = vp + 1;
+    }
+    begin = window.end;
+  }
+  return check_until(n);
 }
 
 Status Patient::check_side_file(DirectoryFile which, StoredFile& file) const {
@@ -226,7 +277,7 @@ Status Patient::open_directory(std::unique_ptr<StoredFile>& first, std::unique_p
   return {};
 }
 
-Status Patient::check_directory(const SuperblockScan& scan) {
+Status Patient::check_directory(SuperblockScan& scan) {
   std::unique_ptr<StoredFile> first;
   std::unique_ptr<StoredFile> overflow;
   const Status opened = open_directory(first, overflow);
@@ -236,10 +287,11 @@ Status Patient::check_directory(const SuperblockScan& scan) {
   }
   TW_RETURN_IF_ERROR(opened);
   BlockDirectory directory = directory_of(*first, *overflow);
-  return check_chains(scan, *first, directory);
+  return check_chains(scan, directory);
 }
 
 Status Patient::verify() {
+  done_ = 0;
   if (!meta_.has_value()) {
     find(meta_status_.message());
     return meta_status_;
@@ -250,7 +302,7 @@ Status Patient::verify() {
     return Status::error(Code::not_closed,
                          "'" + path_ + "' was not closed; " + repair_command(path_) + " brings back what was flushed");
   if (meta_->geometry.has_ib()) {
-    TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, meta_->id, meta_->geometry));
+    TW_ASSIGN_OR_RETURN(auto scan, SuperblockScan::of(*data_, meta_->id, meta_->geometry, go_on()));
     for (const std::string& text : scan.findings()) find(text);
     if (scan.end() > meta_->end_of_superblocks)
       find("there is a superblock " + std::to_string(scan.end() - 1) + ", NAME.meta says that all are below " +
@@ -328,7 +380,7 @@ static Status write_chain(BlockDirectory& directory, std::uint64_t vp, const VpC
   return directory.set_bytes(vp, chain.bytes);
 }
 
-Status Patient::write_directory(const SuperblockScan& scan) {
+Status Patient::write_directory(SuperblockScan& scan) {
   std::unique_ptr<StoredFile> first;
   std::unique_ptr<StoredFile> overflow;
   TW_RETURN_IF_ERROR(write_side_file(DirectoryFile::first, first));
@@ -338,16 +390,15 @@ Status Patient::write_directory(const SuperblockScan& scan) {
   BlockDirectory directory = directory_of(*first, *overflow);
   const std::uint64_t n = meta_->geometry.n;
   meta_->ib_bytes = 0;
-  for (std::uint64_t begin = scan.next_named(0); begin < n; begin = scan.next_named(begin + scan.chunk())) {
+  for (std::uint64_t begin = 0, i = 1; begin < n;) {
     TW_RETURN_IF_ERROR(step(begin, n));
-    const std::uint64_t end = std::min(n, begin + scan.chunk());
-    TW_ASSIGN_OR_RETURN(const auto chains, scan.chains(begin, end));
-    for (std::uint64_t vp = begin; vp < end; ++vp) {
-      const VpChain& chain = chains[vp - begin];
-      if (chain.bytes == 0) continue;
-      meta_->ib_bytes += chain.bytes;
+    TW_ASSIGN_OR_RETURN(const SuperblockScan::Window window, scan.chains(begin));
+    for (const auto& [vp, chain] : window.chains) {
+      if (++i % kAskEach == 0) TW_RETURN_IF_ERROR(step(vp, n));
+      meta_->ib_bytes = std::min(meta_->ib_bytes + chain.bytes, kMostOffset);
       TW_RETURN_IF_ERROR(write_chain(directory, vp, chain));
     }
+    begin = window.end;
   }
   end_of_entries_ = std::max<std::uint64_t>(directory.end(), 1);
   TW_RETURN_IF_ERROR(directory.flush());
@@ -391,10 +442,11 @@ Status Patient::repair(const VpShape& shape) {
   const Status before = verify();
   const bool can_help = before.code() == Code::not_closed || before.code() == Code::corrupt_file;
   if (before.ok() || !can_help) return before;
+  done_ = 0;
   const format::VpGeometry known = meta_.has_value() ? meta_->geometry : format::VpGeometry{};
   std::optional<format::VpIdentity> id;
   if (meta_.has_value()) id = meta_->id;
-  TW_ASSIGN_OR_RETURN(const auto scan, SuperblockScan::of(*data_, id, known));
+  TW_ASSIGN_OR_RETURN(auto scan, SuperblockScan::of(*data_, id, known, go_on()));
   TW_RETURN_IF_ERROR(adopt(scan, shape));
   TW_RETURN_IF_ERROR(drop_lost_records());
   // Entries of before would become those of a later IB segment.

@@ -21,7 +21,7 @@ struct VpRegion {
 };
 
 // By offset, without gap or overlap, to the end of the data file; `visit` returns false to end. corrupt_file: NAME.meta
-// is missing or damaged, or a superblock is not whole.
+// is missing or damaged, or a superblock is not whole: then what lies before it was told.
 Status walk_vp_regions(Backend& backend, const std::string& path, const std::function<bool(const VpRegion&)>& visit);
 
 }  // namespace thalweg

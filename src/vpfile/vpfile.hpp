@@ -23,6 +23,7 @@
 #include "vpfile/independent_segment.hpp"
 #include "vpfile/vp_hints.hpp"
 #include "vpfile/vp_modes.hpp"
+#include "vpfile/vp_states.hpp"
 #include "vpfile/vp_transfer.hpp"
 
 namespace thalweg {
@@ -90,6 +91,11 @@ class VpFile {
   void clear_eof(std::uint64_t local);
   Status flush_one(std::uint64_t local);
   Result<std::uint64_t> size_of(std::uint64_t local);  // bytes of the stream
+  // The first VP behind `local` that may have more than the lattice, where `local` has no more; else that behind it.
+  // Of a file that is only read.
+  Result<std::uint64_t> end_of_alike(std::uint64_t local);
+  // Moves the position behind bytes that nobody wrote; how many these are.
+  Result<std::uint64_t> skip_gap(std::uint64_t local);
 
   // Independent, of all VPs of this task at once. On failure nothing changes.
   Status seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask);
@@ -201,7 +207,9 @@ class VpFile {
   void come_together();  // unless they all have the same again
   bool flag(std::uint64_t local, VpState::Flag which);
   Status load(std::uint64_t local);
-  std::uint64_t end_of(std::uint64_t local) const;  // of a loaded state
+  std::uint64_t end_of(std::uint64_t local) const;                            // of a loaded state
+  Result<std::uint64_t> gap_at(std::uint64_t local, std::uint64_t position);  // bytes
+  Result<std::uint64_t> gap_in_lattice(std::uint64_t local, std::uint64_t position) const;
   Result<std::uint64_t> read_alone(std::uint64_t local, std::span<std::byte> to);
   Status write_alone(std::uint64_t local, std::span<const std::byte> data);
   void fail_alone(std::uint64_t local, std::uint64_t position);
@@ -245,7 +253,7 @@ class VpFile {
   bool eof_ = false;
   bool error_ = false;
   bool apart_ = false;
-  std::vector<VpState> states_;  // empty, or one for each VP
+  VpStates states_;  // empty, or one for each VP
   std::unordered_map<std::uint64_t, std::string> pushed_;
   std::unique_ptr<IndependentSegment> segment_;
   std::vector<std::byte> scratch_;  // of one VP

@@ -190,6 +190,7 @@ class Superblock:
             need(row.n >= 1 and row.vp + row.n <= g.N and row.first + row.n * row.blocks <= seal.blocks
                  and row.bytes <= max(row.blocks, 1) * g.S and (row.index + row.blocks + 1) * g.S <= LIMIT,
                  f"superblock {self.number}: row {row}")
+        need(sum(row.n * row.blocks for row in rows) <= seal.blocks, f"superblock {self.number}: its rows share blocks")
         return rows
 
     def address(self, block):

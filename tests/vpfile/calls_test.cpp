@@ -14,6 +14,32 @@ class VpCalls : public VpFiles {};
 
 // ---- All VPs: data
 
+TEST_F(VpCalls, VpsThatAreAlikeArePassedByAndGapsSkipped) {
+  constexpr std::int64_t kVps = 1'000'000;
+  tw_vpfile* file = open_vp("w", {.shape = {kVps}});
+  EXPECT_EQ(tw_vp_write(file, 7, "seven", 5, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_seek(file, 7, std::int64_t{1} << 50, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vp_write(file, 7, "far", 3, nullptr), TW_OK);
+  std::int64_t last = -1, skipped = -1;
+  EXPECT_EQ(tw_vp_alike(file, 0, &last), TW_ERR_MODE);
+  EXPECT_EQ(tw_vp_skip_gap(file, 0, &skipped), TW_ERR_MODE);
+  close(file);
+  file = open_vp("r");
+
+  EXPECT_EQ(tw_vp_alike(file, 500'000, &last), TW_OK);
+  EXPECT_EQ(last, kVps - 1);
+  EXPECT_EQ(tw_vp_alike(file, 7, &last), TW_OK);
+  EXPECT_EQ(last, 7);
+  EXPECT_EQ(tw_vp_alike(file, 7, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vp_seek(file, 7, 1000, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vp_skip_gap(file, 7, &skipped), TW_OK);
+  EXPECT_EQ(skipped, (std::int64_t{1} << 50) - 1000);
+  char text[4] = {};
+  EXPECT_EQ(tw_vp_read(file, 7, text, 3, nullptr), TW_OK);
+  EXPECT_STREQ(text, "far");
+  close(file);
+}
+
 TEST_F(VpCalls, PackedRecordsOfAllAreThePlainArray) {
   on_vpfile(3, "w", {.shape = {3, 2}}, [](tw_vpfile* file, int task) {
     const std::string mine =
