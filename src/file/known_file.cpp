@@ -48,6 +48,8 @@ Result<KnownFormat> format_of(StoredFile& file) {
 }
 
 Result<KnownFormat> format_of(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
+  if (!exists) return KnownFormat::none;
   TW_ASSIGN_OR_RETURN(const KnownFormat found, format_at(backend, path));
   TW_ASSIGN_OR_RETURN(const bool is_vpfile, has_vp_side(backend, path));
   return is_vpfile ? KnownFormat::vpfile : found;
