@@ -51,6 +51,14 @@ std::vector<ValidationPoint> points_of(const Results& results) {
   return points;
 }
 
+TEST(Page, SaysThatTheConclusionsAreOurs) {
+  const Results results = load_results(golden_path("scaling.jsonl"));
+  const std::string page = html_page(results, points_of(results), kMarkers);
+
+  EXPECT_NE(page.find("Five conclusions of ours, put to this run"), std::string::npos);
+  EXPECT_NE(page.find("They are not quoted from the study that asked the question (M. Haefele"), std::string::npos);
+}
+
 TEST(Page, IsTheRecordedOne) {
   for (const std::string name : {"scaling", "hostile"}) {
     const Results results = load_results(golden_path(name + ".jsonl"));

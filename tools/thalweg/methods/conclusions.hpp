@@ -1,5 +1,5 @@
-// The five conclusions that are drawn from studies of this kind, put to the data of one run. In our words: the text of
-// the study (M. Haefele, 2010) was not at hand. Criteria: docs/howto/methods.md. Pure.
+// Five conclusions, put to the data of one run. They are ours, in our words: the study that asked the question (M.
+// Haefele, 2010) draws five others. Criteria: docs/howto/methods.md. Pure.
 #pragma once
 
 #include <string>

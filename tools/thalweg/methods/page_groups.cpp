@@ -1,4 +1,4 @@
-// The three groups with their ratios, and the conclusions put to this run.
+// The three groups with their ratios, and our conclusions put to this run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,12 +59,11 @@ void add_groups(std::string& html, const Report& report) {
 
 void add_conclusions(std::string& html, const Report& report) {
   html +=
-      "<section id=\"conclusions\" aria-labelledby=\"conclusions-h\"><h2 id=\"conclusions-h\">Five conclusions, put to "
-      "this run</h2>\n<p>What a study of this kind concludes (after M. Haefele, <cite>Comparison of different methods "
-      "for "
-      "performing parallel I/O</cite>, 2010; in our words, as its text could not be consulted), and what the data of "
-      "this "
-      "run says to it.</p>\n<ol class=\"conclusions\">\n";
+      "<section id=\"conclusions\" aria-labelledby=\"conclusions-h\"><h2 id=\"conclusions-h\">Five conclusions of "
+      "ours, put to this run</h2>\n<p>The statements, their words and their limits are Thalweg's. They are not quoted "
+      "from the study that asked the question (M. Haefele, <cite>Comparison of Different Methods for Performing "
+      "Parallel I/O</cite>, 2010), which draws five conclusions of its own: confirmed or refuted is what we state, on "
+      "this machine and in this run.</p>\n<ol class=\"conclusions\">\n";
   for (const Conclusion& conclusion : conclusions(report.results())) {
     const char* kind = conclusion.verdict == Verdict::confirmed ? "yes"
                        : conclusion.verdict == Verdict::refuted ? "no"
