@@ -65,7 +65,8 @@ typedef struct tw_file_options {
   const char* hints;    /* "name=value,name=value", see `thalweg hints`; NULL: none. Copied. */
 } tw_file_options;
 
-/* Opens one file for the group. Each process opens it once, however many tasks it has.
+/* Opens one file for the group. Each process opens it once, however many tasks it has. The file is plain bytes: who has
+ * it open while others write or truncate it reads what is there at that moment.
  * Call: collective. Blocking: yes. Threads: one call at a time per group handle.
  * group   [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
  * path    [in]  the same file on all tasks.

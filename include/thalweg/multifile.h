@@ -37,7 +37,12 @@
  * Durability: bytes written before a successful tw_flush() survive the death of the process; before a
  * successful tw_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
  * brings every such byte back and invents nothing; tw_sync() says what this rests on. Design:
- * docs/design/multifile.md. */
+ * docs/design/multifile.md.
+ *
+ * Replacement: TW_CREATE over a multifile that others have open for reading writes into its files. Such a handle gives
+ * out bytes that it has in memory and bytes of the old multifile, or fails with TW_ERR_CORRUPT ("was replaced"); it
+ * never gives out bytes of the new one, with or without checksums. On a file system whose caches are not coherent
+ * between machines (NFS) this needs the hints checksum=crc32c and verify=on. */
 #ifndef THALWEG_MULTIFILE_H
 #define THALWEG_MULTIFILE_H
 

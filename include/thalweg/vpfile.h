@@ -37,7 +37,10 @@
  * position stays, their count is 0. The others moved as their counts say. tw_last_error() says it in words. Since 0.3.
  *
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
- * tw_vp_sync_all() the death of the machine. */
+ * tw_vp_sync_all() the death of the machine.
+ *
+ * Replacement: "w" over a vpfile that others have open writes into its data file, whose bytes have no checksums. A
+ * handle that was open before may then give out bytes of either: close readers first. */
 #ifndef THALWEG_VPFILE_H
 #define THALWEG_VPFILE_H
 

@@ -104,6 +104,21 @@ Status Part::read_index() {
   return {};
 }
 
+Status Part::check_not_replaced() const {
+  std::array<std::byte, format::kHeaderBytes> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, bytes));
+  auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
+  if (now.has_value() && now->id == header_.id) return {};
+  return Status::error(Code::corrupt_file,
+                       "'" + file_->path() + "' was replaced while it was open for reading; open it again");
+}
+
+Status Part::explain(Status status) const {
+  if (status.code() != Code::corrupt_file) return status;
+  const Status replaced = check_not_replaced();
+  return replaced.ok() ? status : replaced;
+}
+
 Status Part::use_index_before_session() {
   format::StateSlot before = state_;
   before.state = format::FileState::closed;
@@ -122,9 +137,9 @@ Result<std::span<const std::byte>> Part::page(SectionKind kind, std::uint64_t of
   if (page.offset != at) {
     page.offset = 0;
     page.bytes.resize(kPageBytes);
-    TW_RETURN_IF_ERROR(read_exactly(*file_, at, page.bytes));
-    if (Status status = format::check_page(page.bytes, kind, number, header_.id, at); !status.ok())
-      return about(file_->path(), status);
+    Status status = read_exactly(*file_, at, page.bytes);
+    if (status.ok()) status = format::check_page(page.bytes, kind, number, header_.id, at);
+    if (!status.ok()) return about(file_->path(), explain(std::move(status)));
     page.offset = at;
   }
   return std::span<const std::byte>(page.bytes);

@@ -67,6 +67,11 @@ class Part {
   const std::optional<format::StateSlot>& state_before() const { return state_before_; }
   bool closed() const { return state_.state == format::FileState::closed; }
   std::uint64_t file_bytes() const { return file_bytes_; }
+  // Fails when another multifile was created over this one meanwhile. Bytes without a checksum that is bound to the
+  // identity are of this one if this is OK after they were read: a creation writes the header before any data.
+  Status check_not_replaced() const;
+  // The better reason for a failure to read: that the file was replaced.
+  Status explain(Status status) const;
   // Why the file cannot be read as it is: not_closed, or corrupt_file. OK: it can.
   const Status& readable() const { return readable_; }
   // While a session of our own is open: the index is the one that covers the sessions before it.
