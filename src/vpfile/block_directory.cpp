@@ -130,11 +130,11 @@ Result<std::uint64_t> BlockDirectory::holes_behind(std::uint64_t vp, Place place
     if (!run.is_hole() || blocks + run.blocks < blocks) return blocks;
     blocks += run.blocks;
   }
-  return broken(setup_.first->path(), vp, "has many holes one behind the other");
+  return broken(setup_.first.file->path(), vp, "has many holes one behind the other");
 }
 
 Result<std::uint64_t> BlockDirectory::next_entry(std::uint64_t vp) const {
-  const StoredFile& file = *setup_.first.file;
+  StoredFile& file = *setup_.first.file;
   const std::uint64_t n = setup_.geometry.n;
   const std::uint64_t offset = format::entry_offset(format::DirectoryFile::first, setup_.geometry.pointers, vp);
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
@@ -144,9 +144,8 @@ Result<std::uint64_t> BlockDirectory::next_entry(std::uint64_t vp) const {
     if (data < size) next = std::max(vp, (data - format::kFirstEntry) / entry_bytes_);
   }
   // A hole where entries were when the file was closed is damage, which reading them tells.
-  if (setup_.first.stored != nullptr)
-    next =
-        std::min(next, std::max(vp, setup_.first.stored->next(vp / format::kEntriesPerSum) * format::kEntriesPerSum));
+  if (const EntrySums* const stored = setup_.first.stored; stored != nullptr)
+    next = std::min(next, std::max(vp, stored->next(vp / format::kEntriesPerSum) * format::kEntriesPerSum));
   return std::min(n, next);
 }
 
