@@ -57,13 +57,10 @@ Status VpFile::go_apart() {
 void VpFile::come_together() {
   if (!apart_ || states_.empty() || !pushed_.empty()) return;
   const VpState first = states_.look(0);
-  bool alike = true;
-  const auto compare = [&](std::uint64_t, const VpState& state) {
-    alike &= state.position == first.position && !state.has(VpState::kEof) && !state.has(VpState::kError);
-    return alike ? Status{} : Status::error(Code::stopped, "");
-  };
-  if (!states_.each(compare).ok()) return;
-  if (!states_.all_touched() && !compare(0, states_.untouched()).ok()) return;
+  const bool alike = states_.all([&](const VpState& state) {
+    return state.position == first.position && !state.has(VpState::kEof) && !state.has(VpState::kError);
+  });
+  if (!alike) return;
   position_ = first.position;
   eof_ = error_ = apart_ = false;
 }
@@ -197,13 +194,15 @@ void VpFile::clear_flags(std::uint64_t local) {
   const std::lock_guard lock(mutex_);
   if (!apart_ && !eof_ && !error_) return;
   if (!go_apart().ok()) return;
+  const VpState& state = states_.look(local);
+  if (!state.has(VpState::kEof) && !state.has(VpState::kError)) return;
   states_[local].clear(VpState::kEof);
   states_[local].clear(VpState::kError);
 }
 
 void VpFile::clear_eof(std::uint64_t local) {
   const std::lock_guard lock(mutex_);
-  if (apart_) states_[local].clear(VpState::kEof);
+  if (apart_ && states_.look(local).has(VpState::kEof)) states_[local].clear(VpState::kEof);
 }
 
 void VpFile::clear_flags(const std::uint8_t* mask) {
@@ -318,6 +317,7 @@ Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence
   TW_RETURN_IF_ERROR(go_apart());
   std::vector<std::uint64_t> targets(vps_.count());
   const auto takes_part = [&](std::uint64_t local) { return mask == nullptr || mask[local] != 0; };
+  states_.make(takes_part);
   for (std::uint64_t local = 0; local < vps_.count(); ++local) {
     if (!takes_part(local)) continue;
     if (whence == SEEK_END) TW_RETURN_IF_ERROR(load(local));
@@ -325,7 +325,7 @@ Status VpFile::seek(const std::int64_t* offsets, std::int64_t offset, int whence
   }
   for (std::uint64_t local = 0; local < vps_.count(); ++local) {
     if (!takes_part(local)) continue;
-    states_[local].position = targets[local];
+    states_[local].position = targets[local];  // takes no memory any more
     states_[local].clear(VpState::kEof);
     drop_pushed(local);
   }

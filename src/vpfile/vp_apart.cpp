@@ -164,18 +164,23 @@ void VpFile::take_back(const VpTransfer& what, const Begun& begun) {
   if (what.moved != nullptr) what.moved[begun.local] = 0;
 }
 
-// Where no VP could begin.
+// Where no VP could begin. Where there is no memory to tell them apart, others are flagged, too.
 void VpFile::flag_all(const VpTransfer& what) {
-  for (std::uint64_t local = 0; local < vps_.count(); ++local)
-    if (what.active(local) && what.bytes_of(local) > 0) states_[local].set(VpState::kError);
+  const Status flagged = or_out_of_memory([&] {
+    for (std::uint64_t local = 0; local < vps_.count(); ++local)
+      if (what.active(local) && what.bytes_of(local) > 0) states_[local].set(VpState::kError);
+    return Status{};
+  });
+  if (!flagged.ok()) states_.untouched().set(VpState::kError);
 }
 
 // Each VP for itself; what of it is in the lattice goes through the engine, many VPs at a time. All agree at the end.
 Op<Status> VpFile::move_apart(const VpTransfer& what) {
   const bool writes = what.direction == Direction::write;
   Status status = or_out_of_memory([&] {
-    const Status apart = go_apart();
-    return apart.ok() && (writes || geometry_.has_ib()) ? make_segment() : apart;
+    TW_RETURN_IF_ERROR(go_apart());
+    states_.make([&](std::uint64_t local) { return what.active(local) && what.bytes_of(local) > 0; });
+    return writes || geometry_.has_ib() ? make_segment() : Status{};
   });
   if (writes) row_.valid = false;
   if (status.ok())

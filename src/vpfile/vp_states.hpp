@@ -26,7 +26,16 @@ class VpStates {
     if (local / kPerPage != number_) turn_to(local / kPerPage);
     return page_[local % kPerPage];
   }
-  // The same, but makes no page.
+  // Makes the pages of the states that `takes_part` is true of: operator[] takes no memory for these afterwards.
+  template <class TakesPart>
+  void make(TakesPart takes_part) {
+    for (std::uint64_t local = 0; local < count_;) {
+      const bool here = takes_part(local);
+      if (here) (void)operator[](local);
+      local = here ? (local / kPerPage + 1) * kPerPage : local + 1;
+    }
+  }
+  // The same as operator[], but makes no page.
   const VpState& look(std::uint64_t local) const {
     const auto page = pages_.find(local / kPerPage);
     return page == pages_.end() ? untouched_ : page->second[local % kPerPage];
@@ -39,6 +48,13 @@ class VpStates {
       for (std::uint64_t i = 0; i < page.size(); ++i) TW_RETURN_IF_ERROR(visit(number * kPerPage + i, page[i]));
     return {};
   }
+  // Whether `holds` is true of every state.
+  template <class Holds>
+  bool all(Holds holds) const {
+    for (const auto& [number, page] : pages_)
+      if (!std::all_of(page.begin(), page.end(), holds)) return false;
+    return all_touched() || holds(untouched_);
+  }
   // And that which all others are like.
   VpState& untouched() { return untouched_; }
   bool all_touched() const { return pages_.size() * kPerPage >= count_; }
@@ -46,9 +62,10 @@ class VpStates {
  private:
   static constexpr std::uint64_t kPerPage = 1024;
   void turn_to(std::uint64_t number) {
-    std::vector<VpState>& page = pages_[number];
-    if (page.empty()) page.assign(std::min(kPerPage, count_ - number * kPerPage), untouched_);
-    page_ = page.data();
+    auto page = pages_.find(number);
+    if (page == pages_.end())
+      page = pages_.emplace(number, std::vector(std::min(kPerPage, count_ - number * kPerPage), untouched_)).first;
+    page_ = page->second.data();
     number_ = number;
   }
 
