@@ -18,6 +18,8 @@ bool is_closed_to_us(const Status& status) {
 }
 
 Result<KnownFormat> format_at(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
+  if (!exists) return KnownFormat::none;
   const auto file = backend.open(path, OpenMode::read);
   if (!file.has_value()) return is_closed_to_us(file.error()) ? Result<KnownFormat>(KnownFormat::none) : file.error();
   auto found = format_of(*file.value());
@@ -48,8 +50,6 @@ Result<KnownFormat> format_of(StoredFile& file) {
 }
 
 Result<KnownFormat> format_of(Backend& backend, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(path));
-  if (!exists) return KnownFormat::none;
   TW_ASSIGN_OR_RETURN(const KnownFormat found, format_at(backend, path));
   TW_ASSIGN_OR_RETURN(const bool is_vpfile, has_vp_side(backend, path));
   return is_vpfile ? KnownFormat::vpfile : found;
