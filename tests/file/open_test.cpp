@@ -147,7 +147,8 @@ TEST_F(Opening, TruncatesReservesAndSyncs) {
     EXPECT_EQ(size, 7000);
     EXPECT_EQ(tw_file_preallocate(file, 0, 0), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_truncate(file, 0), TW_OK);
-    EXPECT_EQ(tw_file_size(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_file_size(file, &size), TW_OK);
+    EXPECT_EQ(size, 0);
     EXPECT_EQ(tw_file_sync(file), TW_OK);
   });
   EXPECT_EQ(content(), "");

@@ -62,7 +62,8 @@ class NoMemoryForFiles : public SharedFiles {
     told.of[4] = finished(tw_iread_all(file, data.read, 100, &request), &request);
     told.of[5] = tw_write_list(file, data.list, kPieces);
     told.of[6] = finished(tw_iread_list(file, data.back, kPieces, &request), &request);
-    told.of[7] = tw_file_size(file, nullptr);
+    std::int64_t size = 0;
+    told.of[7] = tw_file_size(file, &size);
     told.of[8] = tw_file_set_view(file, 7, data.view);
     told.of[9] = tw_write_view_all(file, data.memory, 100);
     told.of[10] = finished(tw_iread_view_all(file, data.read, 100, &request), &request);
