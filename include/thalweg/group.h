@@ -101,6 +101,14 @@ typedef struct tw_collectives {
   /* May be NULL. Called once for `user`, and for each copy, when its last group is freed. */
   void (*release)(void* user);
 
+  /* May be NULL, both. Collective: each of n numbers of all tasks is replaced by its maximum. The first call returns at
+   * once, with something that the second one gets, which waits until the numbers are those of all tasks; until then
+   * they stay where they are. The second call may never come, from a task that gives a file up (tw_vpfile_abandon(),
+   * ...) and so must not wait: without these calls the close of the others waits for it in vain. They do not mix with
+   * the calls above, nor with those of duplicates, so they need `duplicate`. Since 0.3. */
+  int (*start_largest)(void* user, int64_t* numbers, size_t n, void** pending);
+  int (*finish_largest)(void* user, void* pending);
+
   /* Any number that the tasks of one process (one node) have in common, and no others. Negative: this task has its own.
    * Tasks of one process share memory and file descriptors. Without knowledge set both to -1. */
   int64_t process_id;

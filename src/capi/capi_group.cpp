@@ -34,6 +34,8 @@ GroupCallbacks to_callbacks(const tw_collectives& given) {
   calls.scatter = given.scatter;
   calls.duplicate = given.duplicate;
   calls.release = given.release;
+  calls.start_largest = given.start_largest;
+  calls.finish_largest = given.finish_largest;
   calls.process_id = given.process_id;
   calls.node_id = given.node_id;
   return calls;
@@ -50,6 +52,14 @@ Status check(const tw_collectives* given) {
       given->scatter == nullptr) {
     return Status::error(Code::invalid_argument,
                          "tw_group_callbacks: barrier, broadcast, gather and scatter are all needed");
+  }
+  if ((given->start_largest == nullptr) != (given->finish_largest == nullptr)) {
+    return Status::error(Code::invalid_argument,
+                         "tw_group_callbacks: start_largest and finish_largest are needed both, or neither");
+  }
+  if (given->start_largest != nullptr && given->duplicate == nullptr) {
+    return Status::error(Code::invalid_argument,
+                         "tw_group_callbacks: start_largest needs duplicate, as no two files may share it");
   }
   if (given->size < 1 || given->rank < 0 || given->rank >= given->size) {
     return Status::error(Code::invalid_argument, "tw_group_callbacks: rank " + std::to_string(given->rank) +

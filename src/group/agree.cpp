@@ -148,4 +148,15 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
   co_return co_await agree(group, std::move(mine));
 }
 
+Op<Status> agree_on_call(Group& group) {
+  CallsOfAll all(group.call(), group.rank());
+  CallsOfAll before;
+  const Folding joining{sizeof all, [](void* left, const void* right) {
+                          static_cast<CallsOfAll*>(left)->join(*static_cast<const CallsOfAll*>(right));
+                        }};
+  Status status = co_await group.fold(&all, &before, joining);
+  if (status.ok() && all.differ()) status = end_out_of_step(group, all);
+  co_return status;
+}
+
 }  // namespace thalweg

@@ -13,6 +13,9 @@ namespace thalweg {
 // severe code and, among equals, of the lowest rank. Its message names that task when the group has several.
 Op<Status> agree(Group& group, Status mine);
 
+// Collective: fails on all tasks where they make different calls on the group (Group::set_call), or one has left.
+Op<Status> agree_on_call(Group& group);
+
 struct Agreement {
   Status status;
   std::int64_t largest = 0;

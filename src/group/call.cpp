@@ -16,8 +16,9 @@ constexpr const char* kCalls[] = {"",
 #undef TW_CALL_NAME
 };
 
-constexpr const char* kPrimitives[] = {"",          "barrier", "broadcast", "gather",           "scatter",  "allgather",
-                                       "allreduce", "fold",    "exchange",  "share_in_process", "duplicate"};
+constexpr const char* kPrimitives[] = {"",         "barrier",          "broadcast", "gather",
+                                       "scatter",  "allgather",        "allreduce", "fold",
+                                       "exchange", "share_in_process", "duplicate", "leave"};
 
 constexpr std::int64_t kCallsOfClass = 256;
 
@@ -68,6 +69,18 @@ Status gone_without(std::int64_t rank) {
   });
 }
 
+Status has_left(const Leaver& leaver) {
+  return or_out_of_memory([&] {
+    const std::string task = "task " + std::to_string(leaver.task);
+    if (abandons(leaver.call))
+      return Status::error(Code::not_closed, task + " has abandoned it (" + name_of(leaver.call) +
+                                                 "), so that no collective call on it can succeed any more");
+    return Status::error(Code::invalid_argument,
+                         "different collective calls at once: " + is_in(leaver.task, " is in ", name_of(leaver.call)) +
+                             "; all tasks of a group make the same calls in the same order");
+  });
+}
+
 CallsOfAll::CallsOfAll(Call call, std::int64_t rank)
     : highest_(vote_for(static_cast<std::int64_t>(class_of(call)), call, rank)),
       lowest_(vote_for(kCallsOfClass - 1 - static_cast<std::int64_t>(class_of(call)), call, rank)) {}
@@ -79,12 +92,15 @@ void CallsOfAll::join(const CallsOfAll& other) {
 
 bool CallsOfAll::differ() const { return class_of(call_of(highest_)) != class_of(call_of(lowest_)); }
 
+Leaver CallsOfAll::highest() const { return {rank_of_vote(highest_), call_of(highest_)}; }
+
 // The highest call is named second: it is the one that ends a handle, if any does.
 TwoCalls CallsOfAll::two() const {
   return {rank_of_vote(lowest_), rank_of_vote(highest_), name_of(call_of(lowest_)), name_of(call_of(highest_))};
 }
 
 Status CallsOfAll::now() const {
+  if (abandons(highest().call)) return has_left(highest());
   TwoCalls calls = two();
   if (calls.second < calls.first) {
     std::swap(calls.first, calls.second);
@@ -93,6 +109,9 @@ Status CallsOfAll::now() const {
   return different_calls(calls);
 }
 
-Status CallsOfAll::later() const { return out_of_step(two(), ends_handle(call_of(highest_))); }
+Status CallsOfAll::later() const {
+  if (abandons(highest().call)) return has_left(highest());
+  return out_of_step(two(), ends_handle(call_of(highest_)));
+}
 
 }  // namespace thalweg

@@ -33,7 +33,8 @@ namespace thalweg {
   call(tw_vp_write_all) call(tw_vp_read_all) call(tw_vp_getc_all) call(tw_vp_putc_all) \
   call(tw_vp_puts_all) call(tw_vp_printf_all) \
   call(tw_vp_gets_all) call(tw_vp_scanf_all) call(tw_vp_flush_all) call(tw_vp_sync_all) \
-  call(tw_file_close) call(tw_vpfile_close) call(tw_multifile_close)
+  call(tw_file_close) call(tw_vpfile_close) call(tw_multifile_close) \
+  call(tw_file_abandon) call(tw_vpfile_abandon) call(tw_multifile_abandon) call(MPI_Finalize)
 // clang-format on
 
 enum class Call : std::uint8_t {
@@ -55,7 +56,8 @@ enum class Primitive : std::uint8_t {
   fold,
   exchange,
   share_in_process,
-  duplicate
+  duplicate,
+  leave
 };
 
 TW_SHARED const char* name_of(Call call);  // "" for none
@@ -69,6 +71,13 @@ constexpr Call class_of(Call call) {
   return call;
 }
 constexpr bool ends_handle(Call call) { return call >= Call::tw_file_close; }
+constexpr bool abandons(Call call) { return call >= Call::tw_file_abandon; }
+
+// A task that does not come to a collective of the others, and the call in which it said so.
+struct Leaver {
+  std::int64_t task = 0;
+  Call call = Call::none;  // none: nobody
+};
 
 // Two tasks and what each of them is in.
 struct TwoCalls {
@@ -84,6 +93,8 @@ TW_SHARED Status different_handles(const TwoCalls& calls);
 
 // What all other tasks say once this one has freed its handle of the group.
 TW_SHARED Status gone_without(std::int64_t rank);
+// What those say who find out that a task has left; not_closed where it has abandoned what they have open together.
+TW_SHARED Status has_left(const Leaver& leaver);
 
 // The calls of some tasks; joined, those of all, as far as is needed to see whether they are one call.
 class CallsOfAll {
@@ -92,6 +103,8 @@ class CallsOfAll {
   CallsOfAll(Call call, std::int64_t rank);
   void join(const CallsOfAll& other);
   bool differ() const;
+  // The task that makes the highest call: where calls differ, one that ends its handle if any does.
+  Leaver highest() const;
   // Both where they differ.
   Status now() const;
   Status later() const;

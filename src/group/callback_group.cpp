@@ -13,6 +13,7 @@
 #include "group/groups.hpp"
 #include "group/memory.hpp"
 #include "group/relaying.hpp"
+#include "group/vote.hpp"
 
 namespace thalweg {
 
@@ -50,6 +51,8 @@ class CallbackGroup final : public BasicGroup, public Relaying {
   Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
   Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
   Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
+  void leave(Leaver leaver) noexcept override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
 
  private:
@@ -59,6 +62,7 @@ class CallbackGroup final : public BasicGroup, public Relaying {
   Status gather_numbers(std::int64_t mine, FrameVector<std::int64_t>* all, TaskRank root) const;
   Status scatter_numbers(const FrameVector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const;
   Status everybody_has(bool memory, const char* collective) const;
+  Status vote();
 
   std::shared_ptr<const User> user_;
   const Place place_;
@@ -173,6 +177,34 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
                                    is(root) ? lengths.data() : nullptr, mine.data(), mine.size(), root);
   if (code != 0) co_return failed("scatter", code);
   co_return mine;
+}
+
+// Whether a task has left, where the caller's functions can say so.
+Status CallbackGroup::vote() {
+  if (calls().start_largest == nullptr) return {};
+  std::int64_t number = 0;
+  void* pending = nullptr;
+  int code = calls().start_largest(calls().user, &number, 1, &pending);
+  if (code == 0) code = calls().finish_largest(calls().user, pending);
+  if (code != 0) return failed("start_largest or finish_largest", code);
+  if (number == 0) return {};
+  return end_with_leaver(*this, {rank_of_vote(number), static_cast<Call>(number_of_vote(number))});
+}
+
+Op<Status> CallbackGroup::fold(void* mine, void* before, Folding how) {
+  if (!ended().ok()) co_return ended();
+  if (Status left = vote(); !left.ok()) co_return left;
+  co_return co_await BasicGroup::fold(mine, before, how);
+}
+
+// The number is never freed: nobody says when the caller's functions are done with it.
+void CallbackGroup::leave(Leaver leaver) noexcept {
+  if (!ended().ok()) return;
+  end(has_left(leaver), leaver);
+  auto* const number = static_cast<std::int64_t*>(take_frame_memory(sizeof(std::int64_t)));
+  *number = vote_of(static_cast<std::int64_t>(leaver.call), rank());
+  void* pending = nullptr;
+  if (calls().start_largest != nullptr) (void)calls().start_largest(calls().user, number, 1, &pending);
 }
 
 Op<Result<std::unique_ptr<Group>>> CallbackGroup::duplicate() {

@@ -121,14 +121,23 @@ class Group {
   Within within() const noexcept { return within_; }
 
   // Independent: from now on every collective of this handle fails at once with `why` and waits for nobody. Of several
-  // reasons the first one stays. Done by the tasks themselves when they find out that they make different calls.
-  virtual void end(Status why) noexcept {
-    if (ended_.ok()) ended_ = std::move(why);
+  // reasons the first one stays. Done by the tasks themselves when they find out that they make different calls, or
+  // that one of them has left.
+  virtual void end(Status why, Leaver leaver = {}) noexcept {
+    if (!ended_.ok()) return;
+    ended_ = std::move(why);
+    leaver_ = leaver;
   }
   const Status& ended() noexcept {
     if (roster_ != nullptr && roster_->is_over() && ended_.ok() && !goes_on_by_itself()) ended_ = roster_->later();
     return ended_;
   }
+  const Leaver& leaver() const noexcept { return leaver_; }
+
+  // Independent, and waits for nobody: in place of this task's part in the next collective of the others, which is a
+  // fold. They are told that it has left, and this group has ended, on all of them. Not told are the tasks of a group
+  // of the user's functions that has none to say so, and simulated ones.
+  virtual void leave(Leaver leaver) noexcept { end(has_left(leaver), leaver); }
 
   // Independent: what this task's user of the group has found out about it, until the next time; one thing, which goes
   // when another is kept. `key` is an address that says what it is. Copies of the group begin without. Tasks may keep
@@ -151,14 +160,21 @@ class Group {
   Call call_ = Call::none;
   Within within_;
   Status ended_;  // OK: it goes on
+  Leaver leaver_;
   const void* key_ = nullptr;
   std::shared_ptr<void> found_;
 };
 
 // The tasks make different calls: the group ends. What all of them say.
 inline Status end_out_of_step(Group& group, const CallsOfAll& calls) {
-  group.end(calls.later());
+  group.end(calls.later(), calls.highest());
   return calls.now();
+}
+
+// The same where one is known to have left.
+inline Status end_with_leaver(Group& group, const Leaver& leaver) {
+  group.end(has_left(leaver), leaver);
+  return has_left(leaver);
 }
 
 }  // namespace thalweg

@@ -37,6 +37,10 @@ struct GroupCallbacks {
   // Both optional. `duplicate` gives an independent `user`; `release` frees one.
   int (*duplicate)(void* user, void** copy) = nullptr;
   void (*release)(void* user) = nullptr;
+  // Both or neither: the largest of each of n numbers of all tasks. The first returns at once; the numbers stay where
+  // they are until the second one has returned, or for good where it is not called.
+  int (*start_largest)(void* user, std::int64_t* numbers, std::size_t n, void** pending) = nullptr;
+  int (*finish_largest)(void* user, void* pending) = nullptr;
   // Any number that tasks of one process (node) have in common; negative: alone.
   std::int64_t process_id = -1;
   std::int64_t node_id = -1;

@@ -63,8 +63,15 @@ class HybridGroup final : public Group, public Relaying {
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
+  void leave(Leaver leaver) noexcept override;
 
  private:
+  // What the leader hears of a fold from the other processes.
+  struct Between {
+    Status status;
+    Leaver leaver;
+    Folding::Record all, before;
+  };
   bool leads() const { return ranks_ != nullptr; }
   // At the start of every collective: the leader waits for its threads first, and they may wait for its requests.
   // Threads are told apart by the collective here, not by the call: different calls that begin alike are seen by what
@@ -77,8 +84,15 @@ class HybridGroup final : public Group, public Relaying {
   }
   // The first step failed: threads of this process make different calls. They leave, all of them.
   Status end_here(Status why) {
-    if (!threads_->ended().ok()) end(threads_->ended());
+    if (threads_->ended().ok()) return why;
+    if (leads()) ranks_->leave(threads_->leaver());
+    end(threads_->ended(), threads_->leaver());
     return why;
+  }
+  // Between processes one has left.
+  Status end_there(const Between& between) {
+    if (between.leaver.call != Call::none) return end_with_leaver(*this, between.leaver);
+    return between.status;
   }
   TaskRank first_rank() const { return layout_->begin[static_cast<std::size_t>(layout_->mine)]; }
 
@@ -289,12 +303,18 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   co_return here;
 }
 
+// Where the leader leaves, the other threads of its process hear of it, and all other processes. Where another thread
+// leaves, the leader finds that when it comes, and tells them.
+void HybridGroup::leave(Leaver leaver) noexcept {
+  if (!ended().ok()) return;
+  threads_->serve(leaver.call, {Primitive::leave, first_rank()});
+  threads_->leave(leaver);
+  if (leads()) ranks_->leave(leaver);
+  end(has_left(leaver), leaver);
+}
+
 // `mine` is that of this process while its leader is among the others.
 Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
-  struct Between {
-    Status status;
-    Folding::Record all, before;
-  };
   if (!ended().ok()) co_return ended();
   enter(Primitive::fold);
   const Status here = co_await threads_->fold(mine, before, how);
@@ -303,9 +323,10 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   if (leads()) {
     std::memcpy(&between->all, mine, how.bytes);
     between->status = co_await ranks_->fold(&between->all, &between->before, how);
+    between->leaver = ranks_->leaver();
   }
   between = co_await share(std::move(between));
-  if (!between->status.ok()) co_return between->status;
+  if (!between->status.ok()) co_return end_there(*between);
   std::memcpy(mine, &between->all, how.bytes);
   if (layout_->mine == 0) co_return Status{};
   Folding::Record lower = between->before;

@@ -319,7 +319,19 @@ Op<Status> MpiCollectives::fold(void* mine, void* before, Folding how) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (is_alone()) co_return Status{};
   const MpiRanks ranks{comm(), static_cast<int>(rank_), static_cast<int>(size_)};
-  co_return co_await mpi_fold(ranks, kDataTag, mine, before, how);
+  Leaver leaver;
+  Status status = co_await mpi_fold(ranks, kDataTag, FoldOf{mine, before, how, &leaver});
+  if (leaver.call != Call::none) status = end_with_leaver(*this, leaver);
+  co_return status;
+}
+
+void MpiCollectives::leave(Leaver leaver) noexcept {
+  if (!ended().ok()) return;
+  end(has_left(leaver), leaver);
+  if (is_alone() || mpi_ended()) return;
+  is_a_caller();
+  leave_mpi_fold({std::exchange(comm_, MPI_COMM_NULL), static_cast<int>(rank_), static_cast<int>(size_)}, kDataTag,
+                 leaver);
 }
 
 Op<Result<std::vector<Message>>> MpiCollectives::exchange(std::vector<Message> outgoing) {

@@ -28,12 +28,13 @@ class MpiCollectives : public BasicGroup {
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) final;
   Op<Status> fold(void* mine, void* before, Folding how) final;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) final;
+  void leave(Leaver leaver) noexcept final;
 
  protected:
   bool is_alone() const { return size_ == 1; }
   // Whether the group can be used still.
   Status check_group();
-  MPI_Comm comm() const { return comm_; }
+  MPI_Comm comm() const { return comm_; }  // null: one rank alone, or the task has left
   const MpiOptions& options() const { return options_; }
 
  private:
@@ -41,7 +42,7 @@ class MpiCollectives : public BasicGroup {
   Op<Status> send_to_all(Bytes& data, TaskRank root);
   Op<Status> everybody_has(std::int64_t mine, const char* collective);
 
-  const MPI_Comm comm_;
+  MPI_Comm comm_;
   const MpiOptions options_;
   const TaskRank rank_;
   const TaskRank size_;

@@ -11,6 +11,7 @@
 #include <atomic>
 
 #include "group/callers.hpp"
+#include "group/mpi_fold.hpp"
 
 namespace thalweg {
 
@@ -19,7 +20,10 @@ namespace {
 std::atomic<bool> ended{false};
 
 int before_mpi_ends(MPI_Comm, int, void*, void*) {
-  transport_ends([] { ended.store(true, std::memory_order_release); });
+  transport_ends([] {
+    free_left_folds(true);
+    ended.store(true, std::memory_order_release);
+  });
   return MPI_SUCCESS;
 }
 
@@ -50,6 +54,6 @@ Status mpi_is_gone() { return Status::error(Code::invalid_argument, "MPI is fina
 // By the profiling interface (MPI 4.1, 15.2). Files may be closed still, by other attributes of MPI_COMM_SELF. Weak: a
 // tool may be linked into the same program.
 extern "C" [[gnu::weak, gnu::visibility("default")]] int MPI_Finalize() {
-  thalweg::transport_ends([] {});
+  thalweg::transport_ends([] { thalweg::free_left_folds(true); });
   return thalweg::next_finalize()();
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "group/frame_memory.hpp"
@@ -72,7 +73,9 @@ class TeamGroup final : public Group {
  public:
   TeamGroup(std::shared_ptr<Team> team, TaskRank rank)
       : Group(&team->roster(), rank), team_(std::move(team)), rank_(rank) {}
-  ~TeamGroup() override { team_->leave(rank_); }
+  ~TeamGroup() override {
+    if (!left_) team_->leave(rank_);
+  }
   TeamGroup(const TeamGroup&) = delete;
   TeamGroup& operator=(const TeamGroup&) = delete;
   // As frames: in duplicate() the others count on this task's copy.
@@ -94,6 +97,7 @@ class TeamGroup final : public Group {
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
+  void leave(Leaver leaver) noexcept override;
 
  private:
   Team::Mark mark(Primitive primitive) const { return {call(), within().primitive, primitive}; }
@@ -126,9 +130,11 @@ class TeamGroup final : public Group {
   bool has_room_for_small(Gathered& all) const;
   bool copy_all(Gathered& all);
   bool take_messages(std::vector<Message>& received);
+  TaskRank task_shown(TaskRank rank);
 
   std::shared_ptr<Team> team_;
   const TaskRank rank_;
+  bool left_ = false;       // and the others were told
   Team::Epoch epoch_ = 0;   // the next one of this task
   Team::Epoch passed_ = 0;  // the one before
   // What begins with an allgather waits there for tasks that compute, and in what follows for those that move bytes.
@@ -144,7 +150,7 @@ Status TeamGroup::refuse() {
   }
   const TaskRank base = within().first_rank;
   CallsOfAll calls;
-  for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, base + r});
+  for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, task_shown(r)});
   if (calls.differ()) return end_out_of_step(*this, calls);
   // Without names of calls, or within one call: the collectives themselves differ.
   const Team::Mark first = shown(0).mark();
@@ -175,6 +181,25 @@ bool TeamGroup::copy_all(Gathered& all) {
     if (!part.empty()) std::memcpy(all.data.data() + all.begin[static_cast<std::size_t>(r)], part.data(), part.size());
   }
   return true;
+}
+
+// Which task made the call: one that leaves tells its number in the outermost group.
+TaskRank TeamGroup::task_shown(TaskRank rank) {
+  if (shown(rank).mark().primitive != Primitive::leave) return within().first_rank + rank;
+  Leaver leaver;
+  std::memcpy(&leaver, shown(rank).data, sizeof leaver);
+  return leaver.task;
+}
+
+// The others see that this is no collective of theirs.
+void TeamGroup::leave(Leaver leaver) noexcept {
+  if (!ended().ok()) return;
+  left_ = true;
+  serve(leaver.call, within());
+  static_assert(sizeof leaver <= Team::kInlineBytes);
+  show(Primitive::leave, std::as_bytes(std::span(&leaver, 1)));
+  (void)arrive(Primitive::leave);
+  end(has_left(leaver), leaver);
 }
 
 Op<Status> TeamGroup::barrier() {

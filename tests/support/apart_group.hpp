@@ -29,9 +29,13 @@ class ApartGroup final : public Group {
     return place;
   }
 
-  void end(Status why) noexcept override {
-    inner_->end(why);
-    Group::end(std::move(why));
+  void end(Status why, Leaver leaver = {}) noexcept override {
+    inner_->end(why, leaver);
+    Group::end(std::move(why), leaver);
+  }
+  void leave(Leaver leaver) noexcept override {
+    inner_->leave(leaver);
+    Group::end(inner_->ended(), inner_->leaver());
   }
 
   Op<Status> barrier() override { return inner_->barrier(); }
@@ -42,7 +46,11 @@ class ApartGroup final : public Group {
   Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override {
     return inner_->allreduce(std::move(mine), how);
   }
-  Op<Status> fold(void* mine, void* before, Folding how) override { return inner_->fold(mine, before, how); }
+  Op<Status> fold(void* mine, void* before, Folding how) override {
+    const Status status = co_await inner_->fold(mine, before, how);
+    if (!inner_->ended().ok()) Group::end(inner_->ended(), inner_->leaver());
+    co_return status;
+  }
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override {
     return inner_->exchange(std::move(outgoing));
   }
