@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "engine": {"base", "os", "extent", "plan", "group", "backend"},
     "file": {"base", "os", "extent", "plan", "view", "format", "group", "backend", "engine"},
     "vpfile": {"base", "os", "extent", "plan", "format", "group", "backend", "engine", "file"},
-    "capi": {"base", "view", "group", "engine", "file", "vpfile"},
+    "capi": {"base", "os", "view", "group", "engine", "file", "vpfile"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
 INSIDERS = ("tests/", "fuzz/", "bench/plan/", "bench/scale/")

@@ -3,6 +3,7 @@
 #define THALWEG_BASE_HPP
 
 #include <concepts>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -89,6 +90,16 @@ concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::sa
 template <class Range>
 concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_reference_t<Range>> &&
                          Character<std::ranges::range_value_t<Range>>;
+
+// How an object that owns a handle ends: it closes, which is collective; or, where an exception leaves the scope of the
+// object, it abandons, so that nothing says that the file is whole, and waits for nobody.
+template <class Handle, tw_status (*kClose)(Handle*), tw_status (*kAbandon)(Handle*)>
+struct End {
+  int exceptions = std::uncaught_exceptions();  // where it was opened
+  void operator()(Handle* handle) const noexcept {
+    (void)(std::uncaught_exceptions() > exceptions ? kAbandon(handle) : kClose(handle));
+  }
+};
 
 // Who takes part: owns a tw_group. Moved, not copied. Its end is tw_group_free(): collective for the ranks of MPI. A
 // file that was opened with the group keeps what it needs of the group, which may be freed as soon as the open has

@@ -83,9 +83,18 @@ TW_API tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, 
 /* Completes outstanding operations, then closes. The handle is gone afterwards, also on failure. NULL does nothing.
  * Requests stay valid until they are waited for; one that never is was completed here all the same, and keeps a few
  * hundred bytes. Call: collective. Blocking: yes.
- * Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep), TW_ERR_INVALID (MPI
- * has ended; the handle is freed). Since 0.2. */
+ * Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE (what the file system could not keep), TW_ERR_NOT_CLOSED (a
+ * task has abandoned it), TW_ERR_INVALID (MPI has ended; the handle is freed; or it is not open). Since 0.2. */
 TW_API tw_status tw_file_close(tw_file* file);
+
+/* Gives the file up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
+ * exception unwinds. Frees the handle (NULL does nothing); the other tasks keep theirs, and every collective call that
+ * they make on it from then on fails on all of them with TW_ERR_NOT_CLOSED, tw_file_close() too, which frees it. Waits
+ * for nobody, whether the others are in a collective call, elsewhere, or gone. Outstanding requests are completed where
+ * all tasks have started them; the others fail. On a group of tw_group_callbacks() the others find out only where it
+ * has start_largest. Call: independent. Blocking: no. Threads: no other call on this handle meanwhile. Returns TW_OK,
+ * TW_ERR_INVALID (it is not open). Since 0.3. */
+TW_API tw_status tw_file_abandon(tw_file* file);
 
 /* Bytes of the file now. Call: collective. Blocking: yes. Returns as tw_file_close, and TW_ERR_INVALID
  * (nbytes is NULL). Since 0.2. */

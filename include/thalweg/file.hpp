@@ -51,7 +51,7 @@ class Request {
 };
 
 // One shared file: owns a tw_file. Moved, not copied. Without close() its end closes it too, but cannot tell failures.
-// Both are collective.
+// Both are collective. While an exception unwinds its end abandons it.
 class File {
  public:
   // flags: TW_FILE_...; hints: "name=value,name=value". Collective over `group`. The handle keeps what it needs of the
@@ -65,6 +65,9 @@ class File {
     file_.reset(file);
   }
   void close() { check(tw_file_close(file_.release())); }
+  // Independent. Instead of close(), by a task that cannot go on: the collective calls of the others fail on all of
+  // them.
+  void abandon() { check(tw_file_abandon(file_.release())); }
 
   // Collective: from the shared position, in rank order.
   void write_all(const PlainRange auto& data) { check(tw_write_all(get(), bytes_of(data), size_of(data))); }
@@ -179,9 +182,6 @@ class File {
   tw_file* get() const noexcept { return file_.get(); }  // borrowed; for the calls that have no member here
 
  private:
-  struct Close {
-    void operator()(tw_file* file) const noexcept { (void)tw_file_close(file); }
-  };
   static const void* bytes_of(const PlainRange auto& data) { return std::ranges::data(data); }
   static std::int64_t size_of(const PlainRange auto& data) {
     return static_cast<std::int64_t>(std::ranges::size(data) * sizeof(*std::ranges::data(data)));
@@ -191,7 +191,7 @@ class File {
     check(start(&request));
     return Request(request);
   }
-  std::unique_ptr<tw_file, Close> file_;
+  std::unique_ptr<tw_file, End<tw_file, tw_file_close, tw_file_abandon>> file_;
 };
 
 }  // namespace v1

@@ -163,9 +163,9 @@ TW_API const tw_hint* tw_hint_info(size_t i);
  * Returns    TW_OK on all tasks or the same failure on all: TW_ERR_INVALID, TW_ERR_NOT_FOUND, TW_ERR_EXISTS,
  *            TW_ERR_PERMISSION, TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION,
  *            TW_ERR_NOT_CLOSED (the message names the repair command), TW_ERR_UNSAFE (another program
- *            writes it; with TW_CREATE and TW_APPEND also a file of another format; see TW_CREATE). After a failed TW_CREATE no physical file made by this call is left
- *            behind, and what was there is as it was, unless replacing it was what failed.
- * Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
+ *            writes it; with TW_CREATE and TW_APPEND also a file of another format; see TW_CREATE). After a failed
+ * TW_CREATE no physical file made by this call is left behind, and what was there is as it was, unless replacing it was
+ * what failed. Source:    the idea of task-local files in one: Frings, Wolf, Petkov, SC'09. */
 TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, const tw_multifile_config* config,
                                    tw_multifile** multifile);
 
@@ -175,8 +175,22 @@ TW_API tw_status tw_multifile_open(tw_group* group, const char* path, int mode, 
  * Returns the same status on all tasks: TW_OK, or the first failure met by any task, including that of an
  * earlier write or flush of this multifile. TW_ERR_UNSAFE: another file has the name of a physical file by now; it is
  * left alone. After a failure the multifile stays marked as not closed, and everything flushed can be had back with
- * tw_multifile_repair(). NULL gives TW_ERR_INVALID. */
+ * tw_multifile_repair(). TW_ERR_NOT_CLOSED: a task has abandoned it. NULL, and a handle that is not open, give
+ * TW_ERR_INVALID. What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is
+ * finalised, unless a thread is inside of it; a line on standard error names the file, which stays not closed.
+ * In the child of a fork a handle that writes fails with TW_ERR_MODE, here too. */
 TW_API tw_status tw_multifile_close(tw_multifile* multifile);
+
+/* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
+ * exception unwinds. Flushes what this task has written, FILE* of tw_multifile_fopen() too, and frees the handle; the
+ * multifile stays marked as not closed. The other tasks keep their handles and can write on; their tw_multifile_close()
+ * flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED. Everything flushed can be had back with
+ * tw_multifile_repair(). Waits for nobody, whether the others are in their close, elsewhere, or gone. On a group of
+ * tw_group_callbacks() the close of the others finds out only where it has start_largest. Of a multifile that was read:
+ * as tw_multifile_close().
+ * Call: independent. Blocking: for storage.
+ * Returns TW_OK, or what flushing failed with; the handle is freed all the same; TW_ERR_INVALID: it is not open. */
+TW_API tw_status tw_multifile_abandon(tw_multifile* multifile);
 
 /* ---- Position ---------------------------------------------------------------------------------------------- */
 
@@ -257,9 +271,9 @@ TW_API tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size
 /* As tw_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
 TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
 
-/* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written, or
- * to the end. *skipped (may be NULL) tells by how many bytes, which all are zeros; 0 where there is no gap. Gaps may be as
- * long as 2^63-1 bytes, whatever the size of the multifile. What a repair found lost is no gap. Reads nothing.
+/* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written,
+ * or to the end. *skipped tells by how many bytes, which all are zeros; 0 where there is no gap. Gaps may
+ * be as long as 2^63-1 bytes, whatever the size of the multifile. What a repair found lost is no gap. Reads nothing.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE (open for writing). Since 0.2. */
 TW_API tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped);
 

@@ -85,7 +85,7 @@ class Multifile {
   Multifile(const std::string& path, int mode, const Config& config) { open(nullptr, path, mode, config.get()); }
 
   // Collective too, when the multifile is still open: it is then closed, and a failure to do so is lost. So call
-  // close() where the bytes matter.
+  // close() where the bytes matter. While an exception unwinds it is abandoned instead, which waits for nobody.
   ~Multifile() = default;
   Multifile(Multifile&&) noexcept = default;
   Multifile& operator=(Multifile&&) noexcept = default;
@@ -93,6 +93,9 @@ class Multifile {
   // Collective. Afterwards only is_open() and the destructor may be called, also when it throws: then the
   // multifile stays marked as not closed, and what was flushed can be repaired.
   void close() { check(tw_multifile_close(handle_.release())); }
+  // Independent. Instead of close(), by a task that cannot go on: what it wrote is flushed, the multifile stays marked
+  // as not closed, and the close of the others fails on all of them.
+  void abandon() { check(tw_multifile_abandon(handle_.release())); }
   bool is_open() const noexcept { return handle_ != nullptr; }
 
   // ---- Write: independent. `data` may be changed when the call returns.
@@ -223,10 +226,6 @@ class Multifile {
   tw_multifile* get() const noexcept { return handle_.get(); }  // borrowed; null when closed
 
  private:
-  struct Close {
-    void operator()(tw_multifile* handle) const noexcept { tw_multifile_close(handle); }
-  };
-
   template <class Range>
   static constexpr std::size_t element_bytes = sizeof(std::ranges::range_value_t<Range>);
   // Cannot overflow: the range lies in memory.
@@ -249,7 +248,7 @@ class Multifile {
     return answer;
   }
 
-  std::unique_ptr<tw_multifile, Close> handle_;
+  std::unique_ptr<tw_multifile, End<tw_multifile, tw_multifile_close, tw_multifile_abandon>> handle_;
 };
 
 }  // namespace v1

@@ -84,15 +84,29 @@ typedef struct tw_vpfile_options {
  * that is known, and then has to be closed as any vpfile. A call that fails leaves the files as they were, unless
  * replacing them was what failed. Returns TW_OK, or on all tasks TW_ERR_INVALID
  * (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY,
- * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it; or, for writing, the file
- * looks like a multifile, HDF5, NetCDF or SIONlib, or what has the name of a side file is none: nothing is touched,
- * unless the hint overwrite_foreign is on). */
+ * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it; or, for writing, the
+ * file looks like a multifile, HDF5, NetCDF or SIONlib, or what has the name of a side file is none: nothing is
+ * touched, unless the hint overwrite_foreign is on). */
 TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims,
                                 const int64_t* shape, const tw_vpfile_options* options, tw_vpfile** vpfile);
 
 /* Stores what is in memory and frees the handle (also on failure). Call: collective. After a failure the file stays
- * marked as not closed. */
+ * marked as not closed. TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: it is not open. What a program
+ * leaves open is flushed when it ends by exit() or a return from main(), and when MPI is finalised, unless a thread is
+ * inside of it; a line on standard error names the file, which stays not closed. In the child of a fork a handle that
+ * writes fails with TW_ERR_MODE. */
 TW_API tw_status tw_vpfile_close(tw_vpfile* vpfile);
+
+/* Gives the vpfile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
+ * exception unwinds. Stores what this task has in memory and frees the handle; the file stays marked as not closed. The
+ * other tasks keep their handles, and every collective call that they make on it from then on fails on all of them with
+ * TW_ERR_NOT_CLOSED, tw_vpfile_close() too, which stores what they have and frees the handle. Waits for nobody, whether
+ * the others are in a collective call, elsewhere, or gone. On a group of tw_group_callbacks() the others find out only
+ * where it has start_largest. Bytes of the last row of collective writes, where it was not flushed, can be lost.
+ * Call: independent. Blocking: for storage. Threads: no other call on this handle meanwhile.
+ * Returns TW_OK, or what storing failed with; the handle is freed all the same; TW_ERR_INVALID: it is not open. Since
+ * 0.3. */
+TW_API tw_status tw_vpfile_abandon(tw_vpfile* vpfile);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
 
@@ -222,7 +236,7 @@ TW_API tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
  * can be read for the reason that the call returns; else `vp`. Whoever goes through all VPs goes on behind it: a file
  * may claim any number of them. Open for reading only (else TW_ERR_MODE). Since 0.2. */
 TW_API tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last);
-/* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped (may be NULL) tells
+/* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped tells
  * how many. Open for reading only (else TW_ERR_MODE). Since 0.2. */
 TW_API tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
 /* Either pointer may be NULL. */

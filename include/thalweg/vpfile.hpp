@@ -222,7 +222,7 @@ class Stream {
 enum class Mode : std::int32_t { nb = TW_VP_NB, cb = TW_VP_CB, ib = TW_VP_IB };
 
 // A vpfile that is open: owns a tw_vpfile. Moved, not copied. Without close() its end closes it too, but cannot tell
-// failures. Both are collective.
+// failures. Both are collective. While an exception unwinds its end abandons it.
 class File {
  public:
   // mode: as fopen has it. Collective over `group`. The handle keeps what it needs of the group, which may be freed as
@@ -236,6 +236,9 @@ class File {
     open(nullptr, path, mode, shape, options);
   }
   void close() { check(tw_vpfile_close(file_.release())); }
+  // Independent. Instead of close(), by a task that cannot go on: what it wrote is stored, the vpfile stays marked as
+  // not closed, and the collective calls of the others fail on all of them.
+  void abandon() { check(tw_vpfile_abandon(file_.release())); }
 
   // ---- Collective: all VPs. Of those that take part, in order of local numbers.
 
@@ -478,9 +481,6 @@ class File {
   tw_vpfile* get() const noexcept { return file_.get(); }  // borrowed; null when closed
 
  private:
-  struct Close {
-    void operator()(tw_vpfile* file) const noexcept { (void)tw_vpfile_close(file); }
-  };
   using Call = tw_status (*)(tw_vpfile*, tw_vp_data, const std::uint8_t*, std::size_t*);
 
   // A mask as the C calls take it.
@@ -631,7 +631,7 @@ class File {
     return {first, static_cast<std::size_t>(summary().n_dims)};
   }
 
-  std::unique_ptr<tw_vpfile, Close> file_;
+  std::unique_ptr<tw_vpfile, End<tw_vpfile, tw_vpfile_close, tw_vpfile_abandon>> file_;
 };
 
 }  // namespace vp

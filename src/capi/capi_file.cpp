@@ -168,6 +168,8 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int
   return guarded([&]() -> Status {
     const auto [file, group] = by;
     if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
+    const InCall in_call(file);
+    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_access_all", "file");
     Access mine = to_access("tw_access_all", access);
     if (group == nullptr) {
       file->last = run(calling(*file, call).access(std::move(mine)));
@@ -184,6 +186,8 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
   return guarded([&]() -> Status {
     const auto [file, group] = by;
     if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
+    const InCall in_call(file);
+    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_iaccess_all", "file");
     Access mine = to_access("tw_iaccess_all", access);
     // The others hear of it when they wait: the operation goes on without a request.
     Status nowhere =
@@ -223,6 +227,7 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
     auto opened = run(PlainFile::open(tasks, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();
+    handle->opened(false);
     *file = handle.release();
     return {};
   });
@@ -231,14 +236,32 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
 tw_status tw_file_close(tw_file* file) {
   return guarded([&]() -> Status {
     if (file == nullptr) return {};
-    const std::unique_ptr<tw_file> gone(file);
+    std::unique_ptr<tw_file> gone;
+    TW_RETURN_IF_ERROR(take_handle(file, "tw_file_close", "file", gone));
     return run(calling(*gone, Call::tw_file_close).close());
   });
 }
 
+tw_status tw_file_abandon(tw_file* file) {
+  return guarded([&]() -> Status {
+    if (file == nullptr) return {};
+    std::unique_ptr<tw_file> gone;
+    TW_RETURN_IF_ERROR(take_handle(file, "tw_file_abandon", "file", gone));
+    gone->impl->abandon(Call::tw_file_abandon);
+    return {};
+  });
+}
+
+bool tw_file::needs_transport() const { return ends_with_mpi(impl->group()); }
+
+Status tw_file::begin_to_leave() {
+  impl->abandon(Call::MPI_Finalize);
+  return {};
+}
+
 tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_size", "file");
+    TW_IN_CALL(file, "tw_file_size");
     Status mine;
     if (nbytes == nullptr) mine = or_out_of_memory([] { return null_argument("tw_file_size", "nbytes"); });
     const auto size = run(calling(*file, Call::tw_file_size).size(std::move(mine)));
@@ -250,7 +273,7 @@ tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
 
 tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_truncate", "file");
+    TW_IN_CALL(file, "tw_file_truncate");
     Status mine;
     if (nbytes < 0) mine = bad("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
     PlainFile& impl = calling(*file, Call::tw_file_truncate);
@@ -260,7 +283,7 @@ tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
 
 tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_preallocate", "file");
+    TW_IN_CALL(file, "tw_file_preallocate");
     Status mine;
     if (offset < 0 || nbytes < 0)
       mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + ", nbytes " + std::to_string(nbytes) +
@@ -273,14 +296,14 @@ tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes) {
 
 tw_status tw_file_sync(tw_file* file) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_sync", "file");
+    TW_IN_CALL(file, "tw_file_sync");
     return run(calling(*file, Call::tw_file_sync).sync());
   });
 }
 
 tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_seek", "file");
+    TW_IN_CALL(file, "tw_file_seek");
     const auto now = run(calling(*file, Call::tw_file_seek).seek(offset, whence, {}));
     if (!now.has_value()) return now.error();
     if (position != nullptr) *position = static_cast<int64_t>(now.value());
@@ -290,7 +313,7 @@ tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* p
 
 tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_set_view", "file");
+    TW_IN_CALL(file, "tw_file_set_view");
     Status mine;
     if (displacement < 0)
       mine = or_out_of_memory(
@@ -303,7 +326,7 @@ tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* v
 
 tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_seek_view", "file");
+    TW_IN_CALL(file, "tw_file_seek_view");
     const auto now = file->impl->seek_view(offset, whence);
     if (!now.has_value()) return now.error();
     if (position != nullptr) *position = static_cast<int64_t>(now.value());
@@ -313,7 +336,7 @@ tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64
 
 tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_file_view_offset", "file");
+    TW_IN_CALL(file, "tw_file_view_offset");
     if (offset == nullptr) return null_argument("tw_file_view_offset", "offset");
     if (position < 0) return bad("tw_file_view_offset", "position is " + std::to_string(position) + "; 0 or more");
     TW_ASSIGN_OR_RETURN(const std::uint64_t found, file->impl->offset_in_file(static_cast<std::uint64_t>(position)));
@@ -332,7 +355,7 @@ tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access
 
 tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_access_one", "file");
+    TW_IN_CALL(file, "tw_access_one");
     const IoContext io = blocking_io();
     PlacedAccess mine = file->impl->place(to_access("tw_access_one", access));
     return answer(run(access_one(*file->impl->shared(), std::move(mine.access), io)), moved);
@@ -341,7 +364,7 @@ tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) 
 
 tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request) {
   return guarded([&]() -> Status {
-    if (file == nullptr) return null_argument("tw_iaccess_one", "file");
+    TW_IN_CALL(file, "tw_iaccess_one");
     if (request == nullptr) return null_argument("tw_iaccess_one", "request");
     Access mine = to_access("tw_iaccess_one", access);
     auto made = std::make_unique<tw_request>();

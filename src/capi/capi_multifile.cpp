@@ -54,10 +54,9 @@ Status check_arguments(const char* path, int mode, const tw_multifile_config* co
   return {};
 }
 
-Status wrong_mode(const tw_multifile* multifile, const char* call) {
-  if (multifile == nullptr) return null_argument(call, "multifile");
+Status wrong_mode(const tw_multifile& multifile, const char* call) {
   return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for " +
-                                             (multifile->file->writing ? "writing" : "reading"));
+                                             (multifile.file->writing ? "writing" : "reading"));
 }
 
 }  // namespace
@@ -78,15 +77,17 @@ extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mo
     if (!opened.has_value()) return opened.error();
     if (group != nullptr) handle->group = group->impl;
     handle->file = std::move(opened).value();
+    handle->opened(handle->file->writing != nullptr);
     *multifile = handle.release();
     return {};
   });
 }
 
+// MPI or the program may have ended: what is left then is to free the handle.
 extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr) return null_argument("tw_multifile_close", "multifile");
-    const std::unique_ptr<tw_multifile> handle(multifile);
+    std::unique_ptr<tw_multifile> handle;
+    TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_close", "multifile", handle));
     end_streams(*handle);
     const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
     Group& tasks = alone ? *alone : *handle->group;
@@ -95,11 +96,42 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
   });
 }
 
+extern "C" tw_status tw_multifile_abandon(tw_multifile* multifile) {
+  return guarded([&]() -> Status {
+    std::unique_ptr<tw_multifile> handle;
+    TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_abandon", "multifile", handle));
+    end_streams(*handle);
+    return leave_multifile(*handle->file, Call::tw_multifile_abandon);
+  });
+}
+
+// ---- Left open ---------------------------------------------------------------------------------------------------
+
+Status tw_multifile::store_own() {
+  flush_streams(*this);
+  return file->writing->flush();
+}
+
+const void* tw_multifile::written() const {
+  return file != nullptr && file->writing != nullptr ? &file->writing->files() : nullptr;
+}
+
+std::int64_t tw_multifile::tasks() const { return group != nullptr ? group->size() : 1; }
+
+std::string tw_multifile::path_to_repair() const { return file->root != nullptr ? file->writing->files().path() : ""; }
+
+bool tw_multifile::needs_transport() const { return written() != nullptr && group != nullptr && ends_with_mpi(*group); }
+
+Status tw_multifile::begin_to_leave() {
+  flush_streams(*this);
+  return leave_multifile(*file, Call::MPI_Finalize);
+}
+
 // ---- Position ----------------------------------------------------------------------------------------------------
 
 extern "C" tw_status tw_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr) return null_argument("tw_seek_to", "multifile");
+    TW_IN_CALL(multifile, "tw_seek_to");
     if (rank < 0 || position < -1)
       return Status::error(Code::invalid_argument, "tw_seek_to: rank " + std::to_string(rank) + ", position " +
                                                        std::to_string(position) +
@@ -117,7 +149,7 @@ struct Where {
 };
 
 Result<Where> place_of(tw_multifile* multifile, const char* call) {
-  if (multifile == nullptr) return null_argument(call, "multifile");
+  TW_IN_CALL(multifile, call);
   if (multifile->file->writing) {
     TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, multifile->file->writing->current_or_first());
     return Where{writer->rank(), writer->position(), writer->size()};
@@ -139,6 +171,7 @@ void seek_current(tw_multifile* multifile, std::uint64_t position) {
 
 extern "C" tw_status tw_seek(tw_multifile* multifile, int64_t offset, int whence) {
   return guarded([&]() -> Status {
+    TW_IN_CALL(multifile, "tw_seek");
     TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_seek"));
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
       return Status::error(Code::invalid_argument, "tw_seek: whence is " + std::to_string(whence));
@@ -165,7 +198,7 @@ extern "C" tw_status tw_current(tw_multifile* multifile, int64_t* rank) {
   return guarded([&]() -> Status {
     if (rank == nullptr) return null_argument("tw_current", "rank");
     *rank = -1;
-    if (multifile == nullptr) return null_argument("tw_current", "multifile");
+    TW_IN_CALL(multifile, "tw_current");
     const auto served = multifile->file->writing ? multifile->file->writing->served().count()
                                                  : multifile->file->reading->served().count();
     if (served == 0) return {};
@@ -201,11 +234,13 @@ extern "C" tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, in
 
 extern "C" tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes) {
   if (multifile != nullptr && data != nullptr && multifile->file->writing) {
-    LogicalWriter* writer = multifile->file->writing->current();
+    const InCall in_call(multifile);
+    LogicalWriter* writer = in_call.ok() ? multifile->file->writing->current() : nullptr;
     if (writer != nullptr && writer->write_buffered(static_cast<const std::byte*>(data), bytes)) return TW_OK;
   }
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_write");
+    TW_IN_CALL(multifile, "tw_write");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_write");
     if (data == nullptr && bytes > 0) return null_argument("tw_write", "data");
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
     return multifile->file->writing->write(*writer, {static_cast<const std::byte*>(data), bytes});
@@ -214,7 +249,8 @@ extern "C" tw_status tw_write(tw_multifile* multifile, const void* data, size_t 
 
 extern "C" tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_pwrite");
+    TW_IN_CALL(multifile, "tw_pwrite");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_pwrite");
     if (data == nullptr && bytes > 0) return null_argument("tw_pwrite", "data");
     if (offset < 0) return Status::error(Code::invalid_argument, "tw_pwrite: offset is " + std::to_string(offset));
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
@@ -230,14 +266,16 @@ extern "C" tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t
 
 extern "C" tw_status tw_flush(tw_multifile* multifile) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_flush");
+    TW_IN_CALL(multifile, "tw_flush");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_flush");
     return multifile->file->writing->flush();
   });
 }
 
 extern "C" tw_status tw_sync(tw_multifile* multifile) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->writing) return wrong_mode(multifile, "tw_sync");
+    TW_IN_CALL(multifile, "tw_sync");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_sync");
     return multifile->file->writing->sync();
   });
 }
@@ -256,7 +294,8 @@ extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, 
   size_t& n = got != nullptr ? *got : ignored;
   n = 0;
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->reading) return wrong_mode(multifile, "tw_read");
+    TW_IN_CALL(multifile, "tw_read");
+    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_read");
     if (data == nullptr && bytes > 0) return null_argument("tw_read", "data");
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
     const Status status = reader->read(reader->position(), {static_cast<std::byte*>(data), bytes}, n);
@@ -267,12 +306,14 @@ extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, 
 
 extern "C" tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->reading) return wrong_mode(multifile, "tw_skip_gap");
+    TW_IN_CALL(multifile, "tw_skip_gap");
+    if (skipped == nullptr) return null_argument("tw_skip_gap", "skipped");
+    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_skip_gap");
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
     const std::uint64_t before = reader->position();
     const std::uint64_t behind = std::max(before, reader->skip_zeros(before));
     reader->seek(behind);
-    if (skipped != nullptr) *skipped = static_cast<std::int64_t>(behind - before);
+    *skipped = static_cast<std::int64_t>(behind - before);
     return {};
   });
 }
@@ -282,7 +323,8 @@ extern "C" tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes,
   size_t& n = got != nullptr ? *got : ignored;
   n = 0;
   return guarded([&]() -> Status {
-    if (multifile == nullptr || !multifile->file->reading) return wrong_mode(multifile, "tw_pread");
+    TW_IN_CALL(multifile, "tw_pread");
+    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_pread");
     if (data == nullptr && bytes > 0) return null_argument("tw_pread", "data");
     if (offset < 0) return Status::error(Code::invalid_argument, "tw_pread: offset is " + std::to_string(offset));
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());

@@ -21,11 +21,10 @@ Result<ReadHandle*> reading(tw_multifile* multifile, const char* call) {
     return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for writing");
   return multifile->file->reading.get();
 }
-Result<WriteHandle*> writing(tw_multifile* multifile, const char* call) {
-  if (multifile == nullptr) return null_argument(call, "multifile");
-  if (!multifile->file->writing)
+Result<WriteHandle*> writing(tw_multifile& multifile, const char* call) {
+  if (!multifile.file->writing)
     return Status::error(Code::wrong_mode, std::string(call) + ": the multifile is open for reading");
-  return multifile->file->writing.get();
+  return multifile.file->writing.get();
 }
 
 Result<std::uint64_t> checked_rank(int64_t rank, const char* call) {
@@ -45,7 +44,8 @@ Result<const format::Attributes*> attributes_of(tw_multifile* multifile, const c
 
 extern "C" tw_status tw_multifile_set_name(tw_multifile* multifile, const char* name, uint32_t mode) {
   return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(multifile, "tw_multifile_set_name"));
+    TW_IN_CALL(multifile, "tw_multifile_set_name");
+    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(*multifile, "tw_multifile_set_name"));
     if (name == nullptr) return null_argument("tw_multifile_set_name", "name");
     if (std::strlen(name) > kLongestName)
       return Status::error(Code::invalid_argument, "a name of " + std::to_string(std::strlen(name)) + " bytes; " +
@@ -88,7 +88,8 @@ extern "C" tw_status tw_multifile_find(tw_multifile* multifile, const char* name
 extern "C" tw_status tw_multifile_set_attribute(tw_multifile* multifile, const char* key, const void* value,
                                                 size_t bytes) {
   return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(multifile, "tw_multifile_set_attribute"));
+    TW_IN_CALL(multifile, "tw_multifile_set_attribute");
+    TW_ASSIGN_OR_RETURN(WriteHandle * handle, writing(*multifile, "tw_multifile_set_attribute"));
     if (key == nullptr) return null_argument("tw_multifile_set_attribute", "key");
     if (value == nullptr && bytes > 0) return null_argument("tw_multifile_set_attribute", "value");
     const std::size_t key_bytes = std::strlen(key);
@@ -150,7 +151,7 @@ void fill_summary(const format::FileHeader& header, tw_multifile_summary& out) {
 
 extern "C" tw_status tw_multifile_summarize(tw_multifile* multifile, tw_multifile_summary* summary) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr) return null_argument("tw_multifile_summarize", "multifile");
+    TW_IN_CALL(multifile, "tw_multifile_summarize");
     if (summary == nullptr) return null_argument("tw_multifile_summarize", "summary");
     const std::size_t size = summary->struct_size;
     if (size < offsetof(tw_multifile_summary, uuid))
@@ -187,7 +188,7 @@ extern "C" tw_status tw_multifile_alike(tw_multifile* multifile, int64_t rank, i
 
 extern "C" tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, int64_t* bytes) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr) return null_argument("tw_multifile_size", "multifile");
+    TW_IN_CALL(multifile, "tw_multifile_size");
     if (bytes == nullptr) return null_argument("tw_multifile_size", "bytes");
     TW_ASSIGN_OR_RETURN(const std::uint64_t r, checked_rank(rank, "tw_multifile_size"));
     if (multifile->file->writing) {
@@ -203,7 +204,7 @@ extern "C" tw_status tw_multifile_size(tw_multifile* multifile, int64_t rank, in
 
 extern "C" tw_status tw_multifile_strategy(tw_multifile* multifile, const char** text) {
   return guarded([&]() -> Status {
-    if (multifile == nullptr) return null_argument("tw_multifile_strategy", "multifile");
+    TW_IN_CALL(multifile, "tw_multifile_strategy");
     if (text == nullptr) return null_argument("tw_multifile_strategy", "text");
     *text = multifile->file->strategy.c_str();
     return {};

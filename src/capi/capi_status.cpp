@@ -8,9 +8,13 @@
 namespace thalweg {
 namespace {
 
+// Streams of stdio are flushed when the objects of the ending thread are destroyed already.
+thread_local bool is_destroyed = false;
+
 struct LastError {
   std::string message;
   int os_errno = 0;
+  ~LastError() { is_destroyed = true; }
 };
 thread_local LastError last_error;
 
@@ -18,6 +22,7 @@ thread_local LastError last_error;
 
 std::int32_t set_last_error(const Status& status) noexcept {
   if (status.ok()) return TW_OK;
+  if (is_destroyed) return static_cast<std::int32_t>(status.code());
   last_error.os_errno = status.os_errno();
   try {
     last_error.message = status.message();

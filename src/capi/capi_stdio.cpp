@@ -30,18 +30,23 @@ int to_errno(const Status& status) {
   return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
 }
 
-// Whether the multifile of the stream is open; else errno and the message say that it is not.
-bool is_usable(const OpenStream& cookie) {
-  if (cookie.multifile != nullptr) return true;
+// Whether calls on the multifile of the stream are possible; else errno and the message say why not.
+bool is_usable(const OpenStream& cookie, const InCall& in_call) {
+  if (in_call.ok()) return true;
+  errno = EBADF;
+  if (cookie.multifile != nullptr) {
+    (void)set_last_error(in_call.refusal("a stream of tw_multifile_fopen()", "multifile"));
+    return false;
+  }
   const char* const what = "a stream of tw_multifile_fopen() was used behind tw_multifile_close(); fclose() it before";
   (void)set_last_error(Status::error(Code::invalid_argument, what, EBADF));
-  errno = EBADF;
   return false;
 }
 
 ssize_t cookie_read(void* opaque, char* data, size_t bytes) {
   auto* cookie = static_cast<OpenStream*>(opaque);
-  if (!is_usable(*cookie)) return -1;
+  const InCall in_call(cookie->multifile);
+  if (!is_usable(*cookie, in_call)) return -1;
   std::size_t got = 0;
   const Status status = attempt([&]() -> Status {
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, cookie->multifile->file->reading->reader(cookie->rank));
@@ -55,7 +60,8 @@ ssize_t cookie_read(void* opaque, char* data, size_t bytes) {
 
 ssize_t cookie_write(void* opaque, const char* data, size_t bytes) {
   auto* cookie = static_cast<OpenStream*>(opaque);
-  if (!is_usable(*cookie)) return 0;
+  const InCall in_call(cookie->multifile);
+  if (!is_usable(*cookie, in_call)) return 0;
   const Status status = attempt([&]() -> Status {
     WriteHandle& handle = *cookie->multifile->file->writing;
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.writer(cookie->rank));
@@ -85,7 +91,8 @@ Result<std::uint64_t> size_of(const OpenStream& cookie) {
 
 int cookie_seek(void* opaque, off64_t* offset, int whence) {
   auto* cookie = static_cast<OpenStream*>(opaque);
-  if (!is_usable(*cookie)) return -1;
+  const InCall in_call(cookie->multifile);
+  if (!is_usable(*cookie, in_call)) return -1;
   std::int64_t from = whence == SEEK_CUR ? static_cast<std::int64_t>(cookie->position) : 0;
   if (whence == SEEK_END) {
     Result<std::uint64_t> size = size_of(*cookie);
@@ -130,7 +137,7 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
   return guarded([&]() -> Status {
     if (stream == nullptr) return null_argument("tw_multifile_fopen", "stream");
     *stream = nullptr;
-    if (multifile == nullptr) return null_argument("tw_multifile_fopen", "multifile");
+    TW_IN_CALL(multifile, "tw_multifile_fopen");
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
     if (rank < 0) return Status::error(Code::invalid_argument, "tw_multifile_fopen: rank is " + std::to_string(rank));
     TW_RETURN_IF_ERROR(check_mode(*multifile, mode));
@@ -156,6 +163,15 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     cookie.release()->stdio = *stream;
     return {};
   });
+}
+
+void flush_streams(tw_multifile& multifile) {
+  if (!multifile.file->writing) return;
+  for (const OpenStream* stream : multifile.streams) {
+    if (::ftrylockfile(stream->stdio) != 0) continue;  // a thread is inside of it
+    (void)std::fflush(stream->stdio);
+    ::funlockfile(stream->stdio);
+  }
 }
 
 void end_streams(tw_multifile& multifile) {

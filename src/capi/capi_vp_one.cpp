@@ -17,7 +17,7 @@ namespace {
 template <class Act>
 tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument(function, "vpfile");
+    TW_IN_CALL(vpfile, function);
     TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(*vpfile, vp));
     return act(*vpfile->impl, local);
   });
@@ -92,8 +92,9 @@ tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last) {
 
 tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
   return on_vp("tw_vp_skip_gap", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
+    if (skipped == nullptr) return null_argument("tw_vp_skip_gap", "skipped");
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.skip_gap(local));
-    if (skipped != nullptr) *skipped = static_cast<int64_t>(bytes);
+    *skipped = static_cast<int64_t>(bytes);
     return {};
   });
 }

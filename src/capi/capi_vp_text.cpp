@@ -94,7 +94,7 @@ extern "C" {
 
 tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_getc_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_getc_all");
     VpFile& file = calling(*vpfile, Call::tw_vp_getc_all);
     const std::uint64_t n = file.vps().count();
     std::vector<std::byte> got;
@@ -128,7 +128,7 @@ tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
 
 tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_putc_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_putc_all");
     return write_texts(calling(*vpfile, Call::tw_vp_putc_all), mask, nullptr,
                        [&](std::uint64_t local, std::string& text) -> Status {
                          text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
@@ -139,7 +139,7 @@ tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const ui
 
 tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_ungetc_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_ungetc_all");
     VpFile& file = *vpfile->impl;
     for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
       if (!takes_part(mask, local)) continue;
@@ -153,7 +153,7 @@ tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const 
 
 tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_gets_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_gets_all");
     VpFile& file = calling(*vpfile, Call::tw_vp_gets_all);
     Status mine;
     if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vp_gets_all", "lines");
@@ -172,7 +172,7 @@ tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* go
 
 tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_puts_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_puts_all");
     return write_texts(calling(*vpfile, Call::tw_vp_puts_all), mask, nullptr,
                        [&](std::uint64_t local, std::string& out) -> Status {
                          const char* one = texts != nullptr ? texts[local] : text;
@@ -187,7 +187,7 @@ tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const*
 tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments, size_t n_arguments,
                            size_t* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_printf_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_printf_all");
     const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {
       if (format == nullptr) return null_argument("tw_vp_printf_all", "format");
@@ -208,7 +208,7 @@ tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_ar
 tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments, size_t n_arguments,
                           int* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_argument("tw_vp_scanf_all", "vpfile");
+    TW_IN_CALL(vpfile, "tw_vp_scanf_all");
     VpFile& file = calling(*vpfile, Call::tw_vp_scanf_all);
     const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {

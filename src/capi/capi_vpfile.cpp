@@ -124,8 +124,6 @@ Status transfer_all(VpFile& file, Direction direction, const tw_vp_data& data, c
   return status;
 }
 
-Status null_file(const char* function) { return null_argument(function, "vpfile"); }
-
 }  // namespace
 }  // namespace thalweg
 
@@ -150,6 +148,7 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, in
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();
     keep_shape(*handle);
+    handle->opened(handle->impl->may_write());
     *vpfile = handle.release();
     return {};
   });
@@ -157,15 +156,37 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, in
 
 tw_status tw_vpfile_close(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vpfile_close");
-    const std::unique_ptr<tw_vpfile> gone(vpfile);
+    std::unique_ptr<tw_vpfile> gone;
+    TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_close", "vpfile", gone));
     return run(calling(*gone, Call::tw_vpfile_close).close());
   });
 }
 
+tw_status tw_vpfile_abandon(tw_vpfile* vpfile) {
+  return guarded([&]() -> Status {
+    std::unique_ptr<tw_vpfile> gone;
+    TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_abandon", "vpfile", gone));
+    return gone->impl->abandon();
+  });
+}
+
+// What is left open:
+Status tw_vpfile::store_own() { return impl->store_own(); }
+const void* tw_vpfile::written() const { return impl->may_write() ? impl->file().shared().get() : nullptr; }
+std::int64_t tw_vpfile::tasks() const { return impl->group().size(); }
+void tw_vpfile::end_unclosed(bool by_all) {
+  if (impl->group().rank() == 0) (void)impl->tell_stored(by_all).ok();
+}
+std::string tw_vpfile::path_to_repair() const { return impl->group().rank() == 0 ? impl->path() : ""; }
+bool tw_vpfile::needs_transport() const { return ends_with_mpi(impl->group()); }
+Status tw_vpfile::begin_to_leave() {
+  impl->begin_to_leave();
+  return {};
+}
+
 tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vpfile_summarize");
+    TW_IN_CALL(vpfile, "tw_vpfile_summarize");
     if (summary == nullptr) return null_argument("tw_vpfile_summarize", "summary");
     if (summary->struct_size < sizeof *summary)
       return Status::error(Code::invalid_argument, "tw_vpfile_summarize: struct_size is not set");
@@ -189,7 +210,7 @@ tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {
 
 tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vpfile_mode");
+    TW_IN_CALL(vpfile, "tw_vpfile_mode");
     const VpChoice choice = vpfile->impl->last_choice();
     if (mode != nullptr) *mode = static_cast<int32_t>(choice.mode);
     if (cause != nullptr) *cause = text_of(choice.cause);
@@ -199,7 +220,7 @@ tw_status tw_vpfile_mode(tw_vpfile* vpfile, int32_t* mode, const char** cause) {
 
 tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vpfile_transition");
+    TW_IN_CALL(vpfile, "tw_vpfile_transition");
     if (transition == nullptr) return null_argument("tw_vpfile_transition", "transition");
     const auto& all = vpfile->impl->transitions();
     if (i >= all.size())
@@ -214,7 +235,7 @@ tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* tr
 
 tw_status tw_vp_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_number");
+    TW_IN_CALL(vpfile, "tw_vp_number");
     if (vp == nullptr) return null_argument("tw_vp_number", "vp");
     const LocalVps& vps = vpfile->impl->vps();
     if (local < 0 || static_cast<std::uint64_t>(local) >= vps.count())
@@ -227,7 +248,7 @@ tw_status tw_vp_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
 
 tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_local");
+    TW_IN_CALL(vpfile, "tw_vp_local");
     if (local == nullptr) return null_argument("tw_vp_local", "local");
     const auto found = local_of(*vpfile, vp);
     const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile->n_vps;
@@ -239,28 +260,28 @@ tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
 
 tw_status tw_vp_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_read_all");
+    TW_IN_CALL(vpfile, "tw_vp_read_all");
     return transfer_all(calling(*vpfile, Call::tw_vp_read_all), Direction::read, data, mask, counts);
   });
 }
 
 tw_status tw_vp_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_write_all");
+    TW_IN_CALL(vpfile, "tw_vp_write_all");
     return transfer_all(calling(*vpfile, Call::tw_vp_write_all), Direction::write, data, mask, counts);
   });
 }
 
 tw_status tw_vp_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_seek_all");
+    TW_IN_CALL(vpfile, "tw_vp_seek_all");
     return vpfile->impl->seek(offsets, offset, whence, mask);
   });
 }
 
 tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_tell_all");
+    TW_IN_CALL(vpfile, "tw_vp_tell_all");
     if (positions == nullptr) return null_argument("tw_vp_tell_all", "positions");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local)
       positions[local] = static_cast<int64_t>(vpfile->impl->position(local));
@@ -270,7 +291,7 @@ tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions) {
 
 tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_flags_all");
+    TW_IN_CALL(vpfile, "tw_vp_flags_all");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local) {
       if (eof != nullptr) eof[local] = vpfile->impl->at_eof(local) ? 1 : 0;
       if (error != nullptr) error[local] = vpfile->impl->failed(local) ? 1 : 0;
@@ -281,7 +302,7 @@ tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
 
 tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_clearerr_all");
+    TW_IN_CALL(vpfile, "tw_vp_clearerr_all");
     vpfile->impl->clear_flags(mask);
     return {};
   });
@@ -289,7 +310,7 @@ tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask) {
 
 tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_rewind_all");
+    TW_IN_CALL(vpfile, "tw_vp_rewind_all");
     vpfile->impl->clear_flags(mask);
     return vpfile->impl->seek(nullptr, 0, SEEK_SET, mask);
   });
@@ -297,14 +318,14 @@ tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
 
 tw_status tw_vp_flush_all(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_flush_all");
+    TW_IN_CALL(vpfile, "tw_vp_flush_all");
     return run(calling(*vpfile, Call::tw_vp_flush_all).flush());
   });
 }
 
 tw_status tw_vp_sync_all(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
-    if (vpfile == nullptr) return null_file("tw_vp_sync_all");
+    TW_IN_CALL(vpfile, "tw_vp_sync_all");
     return run(calling(*vpfile, Call::tw_vp_sync_all).sync());
   });
 }

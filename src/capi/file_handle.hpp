@@ -5,10 +5,22 @@
 #include <string>
 
 #include "capi/handles.hpp"
+#include "capi/open_handle.hpp"
 #include "file/plain_file.hpp"
 #include "thalweg/file.h"
 
-struct tw_file {
+// Nothing of it waits in memory for the end of the program.
+struct tw_file : thalweg::OpenHandle {
+  tw_file() : OpenHandle(Threads::several) {}
+
+  thalweg::Status store_own() override { return {}; }
+  const void* written() const override { return nullptr; }
+  std::int64_t tasks() const override { return impl->group().size(); }
+  void end_unclosed(bool) override {}
+  std::string path_to_repair() const override { return {}; }
+  bool needs_transport() const override;
+  thalweg::Status begin_to_leave() override;
+
   std::unique_ptr<thalweg::PlainFile> impl;  // never null
   thalweg::Outcome last;
   std::string last_plan;

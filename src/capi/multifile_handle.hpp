@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "capi/open_handle.hpp"
 #include "file/multifile.hpp"
 #include "group/group.hpp"
 
@@ -27,7 +28,17 @@ struct LastAttribute {
 
 struct OpenStream;  // capi_stdio.cpp: a FILE* of tw_multifile_fopen()
 
-struct tw_multifile {
+struct tw_multifile : thalweg::OpenHandle {
+  tw_multifile() : OpenHandle(Threads::one) {}
+
+  thalweg::Status store_own() override;
+  const void* written() const override;
+  std::int64_t tasks() const override;
+  void end_unclosed(bool) override {}
+  std::string path_to_repair() const override;
+  bool needs_transport() const override;
+  thalweg::Status begin_to_leave() override;
+
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
   std::vector<OpenStream*> streams;  // those that fclose() has not ended
@@ -38,3 +49,5 @@ struct tw_multifile {
 // Flushes every FILE* that is still open on the handle, then separates it from the handle: its later calls fail with
 // EBADF. A failed write is kept by the handle for its close.
 void end_streams(tw_multifile& multifile);
+// Flushes those that no thread is inside of.
+void flush_streams(tw_multifile& multifile);

@@ -4,10 +4,21 @@
 #include <memory>
 #include <vector>
 
+#include "capi/open_handle.hpp"
 #include "thalweg/vpfile.h"
 #include "vpfile/vpfile.hpp"
 
-struct tw_vpfile {
+struct tw_vpfile : thalweg::OpenHandle {
+  tw_vpfile() : OpenHandle(Threads::several) {}
+
+  thalweg::Status store_own() override;
+  const void* written() const override;
+  std::int64_t tasks() const override;
+  void end_unclosed(bool by_all) override;
+  std::string path_to_repair() const override;
+  bool needs_transport() const override;
+  thalweg::Status begin_to_leave() override;
+
   std::unique_ptr<thalweg::VpFile> impl;  // never null
   std::vector<std::int64_t> shape, start, count;
   std::uint64_t n_vps = 0;  // of the shape

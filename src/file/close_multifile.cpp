@@ -4,6 +4,7 @@
 #include <ctime>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/shell_word.hpp"
 #include "file/index_writer.hpp"
@@ -175,10 +176,23 @@ Status with_way_out(const std::string& path, const Status& status) {
                        status.os_errno(), status.detail()->where);
 }
 
+// Gives the group of the close to another multifile that the tasks open together.
+void keep_group(Multifile& file) {
+  if (const auto kept = file.kept.lock(); kept != nullptr)
+    kept->leave(KeptFor::multifile, std::exchange(file.closing, {}));
+}
+
 }  // namespace
 
-Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
+Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   if (file->reading) co_return Status{};
+  Group& group = file->closing.own != nullptr ? *file->closing.own : tasks;
+  group.set_call(Call::tw_multifile_close);
+  Status together = co_await agree_on_call(group);
+  if (!together.ok()) {  // a task has abandoned it
+    const Status flushed = attempt([&] { return file->writing->flush(); });
+    co_return with_way_out(file->writing->files().path(), flushed.ok() ? together : flushed);
+  }
   Bytes mine;
   (void)attempt([&] {
     mine = file->writing->finish(group.rank());
@@ -193,7 +207,15 @@ Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file) {
     file->writing->files().give_up_lock();
   }
   status = co_await agree(group, status);
+  if (status.ok()) keep_group(*file);
   co_return status;
+}
+
+Status leave_multifile(Multifile& file, Call call) {
+  if (file.reading) return {};
+  Status status = attempt([&] { return file.writing->flush(); });
+  if (file.closing.own != nullptr) file.closing.own->leave({file.closing.own->rank(), call});
+  return status;
 }
 
 }  // namespace thalweg

@@ -52,6 +52,8 @@ class FileRequest final : public Request {
     lane_ = std::move(lane);
     turn_ = lane_->issued++;
   }
+  // Instead of an access: this task starts nothing more on the lane.
+  void leave(const Leaver& leaver) { leaver_ = leaver; }
 
  private:
   Op<Outcome> operation(IoContext io) override {
@@ -78,6 +80,7 @@ class FileRequest final : public Request {
   Op<Outcome> on_lane(IoContext io) {
     const WaitPoint point{is_my_turn, nullptr, this};
     co_await Until{point};
+    if (leaver_.call != Call::none) group_->leave(leaver_);  // the access that follows fails at once
     Outcome outcome = co_await access_all(*group_, file_.get(), what_.access, ticket_, io);
     lane_->finished.store(turn_ + 1, std::memory_order_release);
     co_return outcome;
@@ -93,6 +96,7 @@ class FileRequest final : public Request {
   SharedPosition::Ticket ticket_ = 0;
   std::shared_ptr<Lane> lane_;  // null: it need not wait for others
   std::uint64_t turn_ = 0;
+  Leaver leaver_;
 };
 
 // In memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
@@ -133,6 +137,23 @@ std::shared_ptr<Request> PlainFile::request(Access access) {
   request->take_turns(lane);
   ++n_requests_;
   return request;
+}
+
+// Lanes have groups of their own, on which something may be outstanding.
+void PlainFile::leave_lanes(const Leaver& leaver) noexcept {
+  for (const std::shared_ptr<Lane>& lane : lanes_) {
+    if (groups_.own->size() == 1) break;
+    auto request = make_request(shared_, lane->group, PlacedAccess(Access{}));
+    request->take_turns(lane);
+    request->leave(leaver);
+    start(std::move(request), mode_for(*lane->group, default_progress()));
+  }
+}
+
+void PlainFile::abandon(Call call) noexcept {
+  const Leaver leaver{groups_.own->rank(), call};
+  leave_lanes(leaver);
+  groups_.own->leave(leaver);
 }
 
 // The position in the view stays: several threads may use the handle at once.

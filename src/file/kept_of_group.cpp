@@ -22,21 +22,23 @@ std::shared_ptr<KeptOfGroup> KeptOfGroup::of(Group& group) {
   return kept;
 }
 
-FileGroups KeptOfGroup::take_spare() {
+FileGroups KeptOfGroup::take_spare(KeptFor what) {
   const std::lock_guard lock(mutex_);
-  if (leads_ && spare_.number >= 0) n_spare.fetch_sub(1, std::memory_order_relaxed);
-  return std::exchange(spare_, {});
+  FileGroups& spare = spare_[static_cast<std::size_t>(what)];
+  if (leads_ && spare.number >= 0) n_spare.fetch_sub(1, std::memory_order_relaxed);
+  return std::exchange(spare, {});
 }
 
-void KeptOfGroup::leave(FileGroups groups) noexcept {
+void KeptOfGroup::leave(KeptFor what, FileGroups groups) noexcept {
   const std::lock_guard lock(mutex_);
-  if (groups.number <= spare_.number) return;
-  const bool counts = leads_ && spare_.number < 0;
+  FileGroups& spare = spare_[static_cast<std::size_t>(what)];
+  if (groups.number <= spare.number) return;
+  const bool counts = leads_ && spare.number < 0;
   if (counts && n_spare.fetch_add(1, std::memory_order_relaxed) >= kMostSpare) {
     n_spare.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
-  std::swap(spare_, groups);
+  std::swap(spare, groups);
 }
 
 }  // namespace thalweg

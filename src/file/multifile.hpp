@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "file/kept_of_group.hpp"
 #include "file/options.hpp"
 #include "file/read_handle.hpp"
 #include "file/write_handle.hpp"
@@ -32,6 +33,10 @@ struct Multifile {
   std::unique_ptr<ReadHandle> reading;  // one of the two
   std::unique_ptr<WriteHandle> writing;
   std::unique_ptr<WriteRoot> root;  // task 0, writing
+  // Writing, of several tasks: a duplicate of the group in which they close, so that what a task leaves behind when it
+  // abandons the file is met by the close of the others and by nothing else.
+  FileGroups closing;
+  std::weak_ptr<KeptOfGroup> kept;  // gets it in the end
   std::string strategy;
 };
 
@@ -51,5 +56,8 @@ struct OpenRequest {
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request);
 // Collective. The same status on every task. `file` is spent whatever the result.
 Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file);
+// Independent, and instead of the close: what this task wrote is flushed, nothing is certified, and the close of the
+// others fails. Waits for nobody. `call`: with which this task leaves.
+Status leave_multifile(Multifile& file, Call call);
 
 }  // namespace thalweg

@@ -286,7 +286,33 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   co_return status;
 }
 
-Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request) {
+// What the tasks need to close it together.
+struct Closing {
+  std::shared_ptr<KeptOfGroup> kept;  // null: a task alone, or reading
+  FileGroups groups;  // of an earlier multifile, as long as they are a spare: all tasks have them, or none
+
+  ~Closing() { give_back(); }
+  void give_back() noexcept {
+    if (groups.number >= 0) kept->leave(KeptFor::multifile, std::exchange(groups, {}));
+  }
+};
+
+// Collective. The group of the close becomes the file's.
+Op<Status> find_closing_group(Group& group, Closing& closing) {
+  if (closing.kept == nullptr || closing.groups.own != nullptr) co_return Status{};
+  auto made = co_await group.duplicate();
+  if (!made.has_value()) co_return made.error();
+  const Status status = or_out_of_memory([&] {
+    closing.groups.own = std::move(made).value();
+    return Status{};
+  });
+  if (leaves_groups(group)) closing.groups.number = closing.kept->next_number();
+  co_return co_await agree(group, status);
+}
+
+Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request, Closing& closing) {
+  const Status can_close = co_await find_closing_group(group, closing);
+  if (!can_close.ok()) co_return can_close;
   auto old = co_await share_old(group, request);
   if (!old.has_value()) co_return old.error();
   std::unique_ptr<Multifile> file;  // where there is none, task 0 is told, and no task goes on
@@ -322,6 +348,8 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
     if (request.config.progress) root->go_on = [progress = request.config.progress] { return progress(0, 0); };
   }
   file->root = std::move(root);
+  file->closing = std::exchange(closing.groups, {});
+  file->kept = closing.kept;
   co_return std::move(file);
 }
 
@@ -334,16 +362,19 @@ std::int64_t way_of(const OpenRequest& request) {
 
 // Reading and writing go different ways from here on: a task that took another one than the rest, because its arguments
 // are bad or others, would wait for ever.
-Op<Status> agree_on_way(Group& group, const OpenRequest& request) {
+Op<Status> agree_on_way(Group& group, const OpenRequest& request, Closing& closing) {
   if (group.size() == 1) co_return request.arguments;
-  std::vector<std::int64_t> mine(3);
+  std::vector<std::int64_t> mine(5);
   mine[0] = request.arguments.ok() ? 0 : 1;
   mine[1] = way_of(request);
   mine[2] = -mine[1];
+  mine[3] = closing.groups.number;
+  mine[4] = ~closing.groups.number;
   const auto largest = co_await group.allreduce(std::move(mine), Reduction::max);
   if (!largest.has_value()) co_return largest.error();
   const std::vector<std::int64_t>& max = largest.value();
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
+  if (max[3] != ~max[4]) closing.give_back();
   if (max[1] == -max[2]) co_return Status{};
   co_return Status::error(Code::invalid_argument,
                           "opening '" + request.path + "': the tasks do not all give the same path, mode and flags");
@@ -352,13 +383,22 @@ Op<Status> agree_on_way(Group& group, const OpenRequest& request) {
 }  // namespace
 
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
-  const Status way = co_await agree_on_way(group, request);
+  Closing closing;
+  if (group.size() > 1 && request.access != MultifileMode::read) {
+    const Status kept = or_out_of_memory([&] {
+      closing.kept = KeptOfGroup::of(group);
+      if (leaves_groups(group)) closing.groups = closing.kept->take_spare(KeptFor::multifile);
+      return Status{};
+    });
+    if (request.arguments.ok()) request.arguments = kept;
+  }
+  const Status way = co_await agree_on_way(group, request, closing);
   if (!way.ok()) co_return way;
   if (request.access == MultifileMode::read) {
     auto file = co_await open_for_reading(group, request);
     co_return std::move(file);
   }
-  auto file = co_await open_for_writing(group, request);
+  auto file = co_await open_for_writing(group, request, closing);
   co_return std::move(file);
 }
 

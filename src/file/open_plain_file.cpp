@@ -11,7 +11,6 @@
 #include "file/plain_file.hpp"
 #include "file/strategy.hpp"
 #include "group/agree.hpp"
-#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -23,10 +22,6 @@ struct Opened {
   Status status;
   bool wrong_hints = false;  // that is why there is no file
 };
-
-// Others make them without a meeting, or give them to the user's functions, who are to get them back when the file is
-// closed.
-bool leaves_groups(const Group& group) { return group.place().processes > 1 && !relays_messages(group); }
 
 bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
 
@@ -67,7 +62,7 @@ struct Opening {
   ~Opening() { give_back(); }
   Status begin(Group& group);
   void give_back() noexcept {
-    if (spare.number >= 0) kept->leave(std::exchange(spare, {}));
+    if (spare.number >= 0) kept->leave(KeptFor::file, std::exchange(spare, {}));
   }
   void open_here();
   void open_first();
@@ -114,7 +109,7 @@ Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const Fi
 Status Opening::begin(Group& group) {
   opened = std::make_shared<Opened>();
   kept = KeptOfGroup::of(group);
-  if (leaves_groups(group)) spare = kept->take_spare();
+  if (leaves_groups(group)) spare = kept->take_spare(KeptFor::file);
   return {};
 }
 

@@ -15,7 +15,8 @@ namespace thalweg {
 // By now nobody uses the groups any more; a collective that failed may have left something in them.
 PlainFile::~PlainFile() {
   const auto kept = closed_well_ ? kept_.lock() : nullptr;
-  if (kept != nullptr && !shared_->failed.load(std::memory_order_relaxed)) kept->leave(std::move(groups_));
+  if (kept != nullptr && !shared_->failed.load(std::memory_order_relaxed))
+    kept->leave(KeptFor::file, std::move(groups_));
 }
 
 namespace {
@@ -76,7 +77,10 @@ Op<Status> PlainFile::meet(Call call, Status mine) {
 // Where they come in different calls nobody waits for anybody any more: what was opened goes with the last request.
 Op<Status> PlainFile::close() {
   Status status = co_await meet(Call::tw_file_close, {});
-  if (!groups_.own->ended().ok()) co_return status;
+  if (!groups_.own->ended().ok()) {
+    if (abandons(groups_.own->leaver().call)) leave_lanes(groups_.own->leaver());
+    co_return status;
+  }
   Quiet quiet{*groups_.own, *shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
   if (groups_.own->rank() == groups_.own->place().process_leader) {

@@ -42,6 +42,9 @@ class PlainFile {
 
   // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
   Op<Status> close();  // waits for all requests of the file
+  // Independent, and instead of close(): waits for nobody, and whatever the others call next fails on them. Requests go
+  // on to their end; those that the others have started and this task has not fail.
+  void abandon(Call call) noexcept;
   Op<Result<std::uint64_t>> size(Status mine = {});
   Op<Status> truncate(std::uint64_t bytes, Status mine);
   Op<Status> preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine);
@@ -80,6 +83,7 @@ class PlainFile {
   };
 
   PlainFile() = default;
+  void leave_lanes(const Leaver& leaver) noexcept;
   // All memory that opening takes of a task, but that of its groups. May throw std::bad_alloc.
   static Status make_empty(std::unique_ptr<PlainFile>& file);
   // Every collective call of a file begins with one fold of the same record: accesses in the engine, the others here.

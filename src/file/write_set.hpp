@@ -31,6 +31,7 @@ class WriteSet {
   WriteSet(std::shared_ptr<Backend> backend, std::string path, std::int64_t tasks, std::int64_t processes)
       : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes) {}
 
+  const std::string& path() const { return path_; }
   // The lock of task 0's process, taken over; or a lock that says that this process writes, too.
   Status hold(std::unique_ptr<StoredFile> session);
   // The physical file of that share, opened by the first who asks.

@@ -1,6 +1,9 @@
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "os/threads.hpp"
 
@@ -14,6 +17,13 @@ bool bind_this_thread(int core) {
   CPU_ZERO(&set);
   CPU_SET(core, &set);
   return ::sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+// The kernel refuses the second one where cores are kept free of its ticks.
+bool all_threads_see_all_stores() {
+  const auto barrier = [](int command) { return ::syscall(__NR_membarrier, command, 0U, 0) == 0; };
+  const bool registered = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  return (registered && barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) || barrier(MEMBARRIER_CMD_GLOBAL);
 }
 
 SignalsBlocked::SignalsBlocked() {

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/shell_word.hpp"
+#include "engine/request.hpp"
 #include "group/agree.hpp"
 #include "group/packing.hpp"
 #include "vpfile/vp_files.hpp"
@@ -79,6 +81,7 @@ std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::u
     for (const std::uint64_t number : {which, change.at, change.by}) put_number(to, static_cast<std::int64_t>(number));
   }
   std::vector<Message> messages;
+  messages.reserve(of_tasks.size());
   for (auto& [task, bytes] : of_tasks) messages.push_back({static_cast<TaskRank>(task), std::move(bytes)});
   return messages;
 }
@@ -221,9 +224,93 @@ Status VpFile::flush_one(std::uint64_t local) {
   return store_segment(false);
 }
 
+// This task's part of the row that all have.
+Status VpFile::store_own_row() {
+  if (!row_.dirty) return {};
+  const std::uint64_t run_bytes = vps_.run_length() * row_.place.bytes;
+  for (std::uint64_t run = 0; run < vps_.n_runs(); ++run) {
+    const std::span<const std::byte> part = std::span(row_.bytes).subspan(run * run_bytes, run_bytes);
+    TW_RETURN_IF_ERROR(file_->shared()->stored->write(row_.place.offset_of(vps_.run_begin(run)), part));
+  }
+  return {};
+}
+
+Status VpFile::store_own() {
+  if (!may_write_) return {};
+  Status status = or_out_of_memory([&] { return store_own_row(); });
+  Status segment = or_out_of_memory([&] { return store_segment(false); });
+  return status.ok() ? segment : status;
+}
+
+// What of the row was not flushed before counts only where all tasks have stored theirs.
+Status VpFile::tell_stored(bool by_all) {
+  if (!may_write_ || unmarked_) return {};
+  const format::VpGeometry all = geometry_;
+  if (row_.dirty && !by_all) {
+    const std::uint64_t told = std::max(meta_.geometry.lattice_bytes(), row_.place.begin);
+    geometry_.nb_bytes = std::min(geometry_.nb_bytes, told);
+    geometry_.cb_bytes = std::min(geometry_.cb_bytes, told - geometry_.nb_bytes);
+  }
+  if (geometry_.has_ib()) {  // no task has told how many there are; repair finds them
+    meta_.end_of_superblocks = std::max(meta_.end_of_superblocks, geometry_.first_superblock);
+    meta_.end_of_entries = std::max<std::uint64_t>(meta_.end_of_entries, 1);
+  }
+  Status status = or_out_of_memory([&] { return write_meta(false); });
+  geometry_ = all;
+  return status;
+}
+
+Status VpFile::abandon() {
+  Status status = store_own();
+  if (group().rank() == 0) {
+    Status told = tell_stored(group().size() == 1);
+    if (status.ok()) status = std::move(told);
+  }
+  file_->abandon(Call::tw_vpfile_abandon);
+  return status;
+}
+
+namespace {
+
+class LastFlush final : public Request {
+ public:
+  explicit LastFlush(VpFile& file) : file_(file) {}
+  Op<Outcome> operation(IoContext) override {
+    Outcome outcome;
+    outcome.status = co_await file_.flush();
+    file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
+    co_return outcome;
+  }
+  void let_go() override {}
+  std::uint64_t bytes() const override { return 0; }
+  bool needs_transport() const override { return true; }
+
+ private:
+  VpFile& file_;
+};
+
+}  // namespace
+
+void VpFile::begin_to_leave() { start(std::make_shared<LastFlush>(*this), mode_for(group(), default_progress())); }
+
+// A task is gone: the others store what they have, and leave the file as it is.
+Status VpFile::end_unclosed(Status why) {
+  const Status stored = store_own();
+  if (group().rank() == 0) (void)tell_stored(false).ok();
+  if (!may_write_) return why;
+  return or_out_of_memory([&] {
+    const Status& first = stored.ok() ? why : stored;
+    return Status::error(first.code(),
+                         "closing '" + path_ + "': " + first.message() +
+                             "; it stays unclosed: " + repair_command(path_) + " brings back what was flushed",
+                         first.os_errno());
+  });
+}
+
 // Where other tasks make another call no task waits for another one, and nothing says that the file is closed.
 Op<Status> VpFile::close() {
   Status status = co_await meet(Call::tw_vpfile_close, {});
+  if (!group().ended().ok()) status = end_unclosed(std::move(status));
   if (status.ok() && may_write_) status = co_await store_all(true);
   const Status data = co_await file_->close();
   if (status.ok()) status = data;

@@ -71,6 +71,16 @@ class VpFile {
   Op<Status> flush();
   Op<Status> sync();
   Op<Status> close();
+  // Independent, and instead of close(): stores what this task has in memory and tells the others, whose next call
+  // fails. Waits for nobody.
+  Status abandon();
+  // Independent: stores what this task has in memory, of its VPs alone. What is in the row that all have counts for
+  // repair when task 0 has said so after all have done this.
+  Status store_own();
+  Status tell_stored(bool by_all);  // task 0
+  // Independent: begins a flush with the other tasks, after which this one leaves. It is complete before MPI ends, and
+  // the file stays until then.
+  void begin_to_leave();
   // Collective: the beginning of every call but transfer(). Agrees on `mine`, and that all tasks make this call.
   Op<Status> meet(Call call, Status mine);
 
@@ -109,6 +119,7 @@ class VpFile {
   const std::vector<VpTransition>& transitions() const { return transitions_; }
   const format::VpGeometry& geometry() const { return geometry_; }
   Group& group() { return file_->group(); }
+  const PlainFile& file() const { return *file_; }  // of the data
   bool may_read() const { return may_read_; }
   bool may_write() const { return may_write_; }
 
@@ -157,6 +168,8 @@ class VpFile {
   Status change_own_sums(const std::vector<Message>& told, SealChanges& seals);
   Op<Status> sync_parts(bool closing);
   Status store_segment(bool closing);
+  Status store_own_row();
+  Status end_unclosed(Status why);
   Status write_ends(bool closing);
 
   // vp_collective

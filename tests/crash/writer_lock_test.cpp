@@ -188,9 +188,12 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
                                    : tw_multifile_open(group, file.c_str(), TW_CREATE, nullptr, &multifile);
     const pid_t child = ::fork();
     if (child == 0) {
+      steps.results[1] = of_vpfile() ? tw_vp_write(vpfile, 0, "child", 5, nullptr) : tw_write(multifile, "child", 5);
+      steps.results[2] = of_vpfile() ? tw_vpfile_close(vpfile) : tw_multifile_close(multifile);
+      steps.results[7] = of_vpfile() ? tw_vpfile_abandon(vpfile) : tw_multifile_abandon(multifile);
       steps.reach(1);
       steps.wait_until_allowed(1);
-      ::_exit(0);
+      std::exit(0);
     }
     if (!steps.wait_for(1)) ::_exit(7);
     steps.results[3] = of_vpfile() ? tw_vp_write(vpfile, 0, "parent", 6, nullptr) : tw_write(multifile, "parent", 6);
@@ -204,6 +207,9 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
   EXPECT_EQ(parent.join(0), 0);
   const auto& results = parent.steps(0).results;
   EXPECT_EQ(results[0], TW_OK);
+  EXPECT_EQ(results[1], TW_ERR_MODE) << "written by a child";
+  EXPECT_EQ(results[2], TW_ERR_MODE) << "closed by a child";
+  EXPECT_EQ(results[7], TW_ERR_MODE) << "abandoned by a child";
   EXPECT_EQ(results[3], TW_OK);
   EXPECT_EQ(results[4], TW_OK);
   EXPECT_EQ(results[5], TW_OK) << "the child keeps the lock";

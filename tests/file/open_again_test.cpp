@@ -234,14 +234,14 @@ TEST_F(SpareGroups, ThatNotAllHaveAreNotUsed) {
     const Group *const of_one = &one->group(), *const of_two = &two->group();
     close(std::move(one));
     FileGroups first, second;  // held until the end, so that others cannot have their addresses
-    if (task == 1) first = KeptOfGroup::of(group)->take_spare();
+    if (task == 1) first = KeptOfGroup::of(group)->take_spare(KeptFor::file);
     one = open_one(group, ".1");  // task 1 has none
     EXPECT_NE(&one->group(), of_one);
     use_all_of(*one);
     close(std::move(two));
     if (task == 1) {
-      second = KeptOfGroup::of(group)->take_spare();
-      KeptOfGroup::of(group)->leave(std::move(first));
+      second = KeptOfGroup::of(group)->take_spare(KeptFor::file);
+      KeptOfGroup::of(group)->leave(KeptFor::file, std::move(first));
     }
     two = open_one(group, ".2");  // task 1 has other ones
     EXPECT_NE(&two->group(), of_two);
@@ -261,9 +261,9 @@ TEST_F(SpareGroups, AreTheFilesUntilItIsGone) {
   on_all([&](Group& group, int) {
     File file = open_one(group, "");
     EXPECT_TRUE(run(file->close()).ok());
-    EXPECT_LT(KeptOfGroup::of(group)->take_spare().number, 0);
+    EXPECT_LT(KeptOfGroup::of(group)->take_spare(KeptFor::file).number, 0);
     file.reset();
-    EXPECT_GE(KeptOfGroup::of(group)->take_spare().number, 0);
+    EXPECT_GE(KeptOfGroup::of(group)->take_spare(KeptFor::file).number, 0);
   });
 }
 
@@ -279,7 +279,7 @@ TEST_F(SpareGroups, AreNotLeftByAFileWithAFailedAccess) {
     use_all_of(*file);
     file->shared()->failed.store(true);
     close(std::move(file));
-    EXPECT_LT(KeptOfGroup::of(group)->take_spare().number, 0);
+    EXPECT_LT(KeptOfGroup::of(group)->take_spare(KeptFor::file).number, 0);
   });
 }
 
@@ -292,7 +292,7 @@ TEST_F(SpareGroups, AreKeptForSomeGroupsOnly) {
       close(open_one(*groups.back(), ""));
       close(open_one(*groups.back(), ""));
     }
-    for (const auto& one : groups) kept += KeptOfGroup::of(*one)->take_spare().number >= 0 ? 1 : 0;
+    for (const auto& one : groups) kept += KeptOfGroup::of(*one)->take_spare(KeptFor::file).number >= 0 ? 1 : 0;
     EXPECT_LE(kept, 32u);
     EXPECT_GT(kept, 0u);
   });

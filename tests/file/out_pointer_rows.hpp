@@ -56,6 +56,10 @@ inline std::vector<Row> rows_of_multifiles() {
          tw_multifile* file = nullptr;
          return tw_multifile_open(o.group, (o.folder + "/none").c_str(), TW_CREATE, nullptr, unless(null, &file));
        }},
+      {"tw_multifile_alike", "last", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
+      {"tw_skip_gap", "skipped", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_skip_gap(o.reading, nullptr); }},
       {"tw_tell", "position", Null::refused, Call::alone, [](Open& o, bool) { return tw_tell(o.reading, nullptr); }},
       {"tw_current", "rank", Null::refused, Call::alone, [](Open& o, bool) { return tw_current(o.reading, nullptr); }},
       {"tw_eof", "eof", Null::refused, Call::alone, [](Open& o, bool) { return tw_eof(o.reading, nullptr); }},
@@ -280,6 +284,10 @@ inline std::vector<Row> rows_of_one_vp() {
        [](Open& o, bool) { return tw_vp_write(o.streams, o.vp, "x", 1, nullptr); }},
       {"tw_vp_tell", "position", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vp_tell(o.streams, o.vp, nullptr); }},
+      {"tw_vp_alike", "last", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_alike(o.streams, o.vp, nullptr); }},
+      {"tw_vp_skip_gap", "skipped", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_skip_gap(o.streams, o.vp, nullptr); }},
       {"tw_vp_size", "bytes", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vp_size(o.streams, o.vp, nullptr); }},
       {"tw_vp_flags", "eof", Null::allowed, Call::alone,

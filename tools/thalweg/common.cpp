@@ -119,7 +119,7 @@ Multifile::Multifile(const std::string& path, int mode, const tw_multifile_confi
 }
 
 Multifile::~Multifile() {
-  if (handle_ != nullptr) tw_multifile_close(handle_);
+  if (handle_ != nullptr) tw_multifile_abandon(handle_);  // a failure unwinds
 }
 
 void Multifile::close() { check(tw_multifile_close(std::exchange(handle_, nullptr))); }

@@ -156,7 +156,7 @@ Vpfile::Vpfile(const std::string& path) {
   check(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &handle_));
 }
 
-Vpfile::~Vpfile() { tw_vpfile_close(handle_); }
+Vpfile::~Vpfile() { tw_vpfile_abandon(handle_); }  // of one that is read: as closing
 
 int64_t Vpfile::bytes(int64_t vp) const {
   int64_t bytes = 0;

@@ -127,6 +127,40 @@ def failures_are_those_of_all():
         pass
 
 
+def a_rank_that_raises_certifies_nothing():
+    """It waits for nobody. The others are in a call of MPI of their own, then in the close, which fails on all of them."""
+    if comm.size == 1:
+        return
+    path = folder / "half.vp"
+    for leaver in (0, comm.size - 1):
+        raised = None
+        try:
+            with thalweg.vp.open(path, "w", shape=(2, comm.size), comm=comm) as f:
+                f.write(np.full(f.local_shape, 1.5))
+                f.flush()
+                if comm.rank == leaver:
+                    raise RuntimeError("half of it")
+                comm.Barrier()
+        except RuntimeError as error:
+            raised = error
+            comm.Barrier()
+        except thalweg.NotClosed as error:
+            raised = error
+            assert f"task {leaver} has abandoned it" in str(error), str(error)
+        assert isinstance(raised, RuntimeError) == (comm.rank == leaver), raised
+        comm.Barrier()
+        if comm.rank == 0:
+            try:
+                thalweg.vp.open(path)
+                raise AssertionError("opened")
+            except thalweg.NotClosed:
+                pass
+            thalweg.vp.repair(path)
+            with thalweg.vp.open(path) as f:
+                assert (f.read(float) == 1.5).all()
+        comm.Barrier()
+
+
 def boxes_may_be_given():
     path = folder / "boxes.vp"
     columns = np.s_[:, 2 * comm.rank : 2 * comm.rank + 2]
@@ -148,6 +182,7 @@ def boxes_may_be_given():
 for seed in range(10 if comm.size < 3 else 4):
     program_of_all(seed)
 failures_are_those_of_all()
+a_rank_that_raises_certifies_nothing()
 boxes_may_be_given()
 everything = comm.gather(MPI.Get_library_version().split(",")[0], root=0)
 if comm.rank == 0:

@@ -53,12 +53,34 @@ def test_a_box_of_a_task_alone_is_the_shape(path):
         thalweg.vp.open(path, "w", shape=(4, 3), box=np.s_[:])
 
 
-def test_who_forgets_to_close_is_warned_and_the_file_is_closed(path):
+def test_who_forgets_to_close_is_told_and_the_file_is_not_closed(path, capfd):
     f = thalweg.vp.open(path, "w", shape=3)
     f.write(numbers(3))
+    f[1].write(b"alone")
     with pytest.warns(ResourceWarning, match="unclosed"):
         del f
-    np.testing.assert_array_equal(np.fromfile(path), numbers(3))
+    assert f"`thalweg repair {path}` makes it readable" in capfd.readouterr().err
+    with pytest.raises(thalweg.NotClosed):
+        thalweg.vp.open(path)
+    thalweg.vp.repair(path)
+    with thalweg.vp.open(path) as f:
+        assert [f[i].read(8) for i in range(3)] == [a.tobytes() for a in numbers(3)]
+        assert f[1].read() == numbers(3)[1].tobytes() + b"alone"
+
+
+def test_what_an_exception_leaves_is_stored_and_not_closed(path):
+    with pytest.raises(RuntimeError, match="half of it"):
+        with thalweg.vp.open(path, "w", shape=3) as f:
+            f.write(numbers(3))
+            f[2].write(b"in a buffer")
+            raise RuntimeError("half of it")
+    assert f.closed
+    f.abandon()  # nothing any more
+    with pytest.raises(thalweg.NotClosed):
+        thalweg.vp.open(path)
+    thalweg.vp.repair(path)
+    with thalweg.vp.open(path) as f:
+        assert f[2].read() == numbers(3)[2].tobytes() + b"in a buffer"
 
 
 def test_a_closed_file_and_its_streams_refuse(path):
@@ -86,10 +108,13 @@ def test_appending_goes_to_the_end_of_each_stream(path):
         assert (f[0].read(), f[1].read()) == (b"aa+", b"bbb-!")
 
 
-def test_a_file_that_is_open_at_the_end_of_the_program_is_closed_quietly(path):
+def test_a_file_that_is_open_at_the_end_of_the_program_is_stored_and_told(path):
     program = "import sys, thalweg; f = thalweg.vp.open(sys.argv[1], 'w', shape=3); f.write([1, 2, 3]); f[0].write(b'x')"
     done = subprocess.run([sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True)
-    assert done.stdout + done.stderr == ""
+    assert done.stdout == ""
+    assert "was not closed" in done.stderr and f"`thalweg repair {path}`" in done.stderr
+    assert done.stderr.count("\n") == 1
+    thalweg.vp.repair(path)
     with thalweg.vp.open(path) as f:
         assert (f.sizes() == 8).all()
 
@@ -419,8 +444,8 @@ def test_a_file_that_was_not_closed_is_refused(path):
 def test_damage_is_told(path):
     with thalweg.vp.open(path, "w", shape=3) as f:
         f.write_ragged(numbers(6), [1, 2, 3])
-    with path.with_name("streams.vp.meta").open("r+b") as meta:
-        meta.write(bytes(5120))  # both slots
+    meta = path.with_name("streams.vp.meta")
+    meta.write_bytes(bytes(meta.stat().st_size))
     with pytest.raises(thalweg.Corrupt):
         thalweg.vp.open(path)
 

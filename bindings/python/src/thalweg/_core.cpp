@@ -105,9 +105,28 @@ int scatter(void* user, const void* all, const std::size_t* bytes_of, void* data
   });
 }
 
+int start_largest(void* user, std::int64_t* numbers, std::size_t n, void** pending) {
+  return in_python(user, [&](nb::object& calls) {
+    const nb::object number = calls.attr("start_largest")(view(numbers, n * sizeof *numbers, PyBUF_WRITE));
+    *pending = reinterpret_cast<void*>(nb::cast<std::uintptr_t>(number));
+  });
+}
+
+int finish_largest(void* user, void* pending) {
+  return in_python(user,
+                   [&](nb::object& calls) { calls.attr("finish_largest")(reinterpret_cast<std::uintptr_t>(pending)); });
+}
+
+int duplicate(void* user, void** copy) {
+  return in_python(user, [&](nb::object& calls) {
+    *copy = new Shared(std::make_shared<Collectives>(Collectives{calls.attr("duplicate")(), {}}));
+  });
+}
+
 void release(void* user) {
   if (Py_IsInitialized() == 0) return;  // a leak, at the end of the process
   const nb::gil_scoped_acquire locked;
+  (void)in_python(user, [](nb::object& calls) { calls.attr("free")(); });
   delete static_cast<Shared*>(user);
 }
 
@@ -134,7 +153,10 @@ class Group {
     calls.broadcast = broadcast;
     calls.gather = gather;
     calls.scatter = scatter;
+    calls.duplicate = duplicate;
     calls.release = release;
+    calls.start_largest = start_largest;
+    calls.finish_largest = finish_largest;
     calls.process_id = calls.node_id = -1;
     calls.user = new Shared(collectives_);
     tw_status status = TW_OK;
@@ -264,12 +286,19 @@ class File {
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File() = default;  // vp.py closes: that is collective
+  ~File() = default;  // vp.py closes it, or abandons it
 
   void close() {
     call([this](tw_vpfile* file) {
       handle_ = nullptr;
       return tw_vpfile_close(file);
+    });
+  }
+
+  void abandon() {
+    call([this](tw_vpfile* file) {
+      handle_ = nullptr;
+      return tw_vpfile_abandon(file);
     });
   }
 
@@ -472,6 +501,7 @@ NB_MODULE(_core, m) {
            nb::arg("group"), nb::arg("path").none(), nb::arg("mode"), nb::arg("shape"), nb::arg("box").none(),
            nb::arg("hints"), nb::keep_alive<1, 2>())
       .def("close", &File::close, "Collective.")
+      .def("abandon", &File::abandon)
       .def("summary", &File::summary, "(shape, start of the box, its extents, mode of the file)")
       .def("mode", &File::mode, "(mode, cause) of the last collective access")
       .def("transitions", &File::transitions, "[(access, from, to, cause)]")

@@ -25,8 +25,23 @@ class Collectives:
     def __init__(self, MPI, comm):
         self._mpi = MPI
         self._comm = comm.Dup()
+        self._largest = comm.Dup()  # what a rank leaves behind there is not taken for a part of another call
+        self._pending = {}
         self.rank = comm.Get_rank()
         self.size = comm.Get_size()
+
+    def duplicate(self):
+        return Collectives(self._mpi, self._comm)
+
+    def start_largest(self, numbers):
+        request = self._largest.Iallreduce(self._mpi.IN_PLACE, [numbers, self._mpi.INT64_T], self._mpi.MAX)
+        number = len(self._pending)
+        self._pending[number] = (request, numbers)
+        return number
+
+    def finish_largest(self, number):
+        request, _ = self._pending.pop(number)
+        request.Wait()
 
     def barrier(self):
         self._comm.Barrier()
@@ -65,6 +80,8 @@ class Collectives:
         self._mpi.Request.Waitall(requests)
 
     def free(self):
-        """Give the communicator back. Collective."""
-        if not self._mpi.Is_finalized():
-            self._comm.Free()
+        """Give the communicators back: no rank uses them any more."""
+        if self._mpi.Is_finalized() or self._pending:  # this rank has left, and others may still meet there
+            return
+        self._comm.Free()
+        self._largest.Free()

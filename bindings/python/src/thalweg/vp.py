@@ -21,6 +21,8 @@ Source: Moore, Hatcher, Quinn, "Stream*: Fast, Flexible, Data-Parallel I/O".
 import io as _io
 import operator as _operator
 import os as _os
+import shlex as _shlex
+import sys as _sys
 import warnings as _warnings
 import weakref as _weakref
 
@@ -102,17 +104,12 @@ class VpFile:
     _core = None
 
     def __init__(self, path, mode="r", shape=None, *, comm=None, box=None, hints=None):
-        self._collectives = None
-        if comm is not None:
+        if comm is None:
+            self._group = _core.Group()
+        else:
             from . import _mpi
-            self._collectives = _mpi.collectives(comm)
-        try:
-            self._group = _core.Group() if comm is None else _core.Group(self._collectives)
-            self._open(path, mode, shape, box, hints)
-        except BaseException:
-            if self._collectives is not None:
-                self._collectives.free()
-            raise
+            self._group = _core.Group(_mpi.collectives(comm))
+        self._open(path, mode, shape, box, hints)
 
     def _open(self, path, mode, shape, box, hints):
         def prepare():
@@ -534,26 +531,63 @@ class VpFile:
             core.close()
         finally:
             self._group = None
-            if self._collectives is not None:
-                self._collectives.free()
         if mine is not None:
             raise mine
+
+    def abandon(self):
+        """Give it up instead of closing it, and every `f[i, j]` of it. Not collective; on a closed file it does nothing.
+
+        For a rank that cannot go on. What it wrote is stored, and the file stays marked as not closed: nothing says that it
+        is whole, until `repair` brings back what was flushed. Waits for nobody. The other ranks' next collective call,
+        or their `close`, raises `NotClosed`.
+
+        Raises
+        ------
+        thalweg.NoSpace, thalweg.Error
+            Bytes could not be stored.
+        """
+        if self._core is None:
+            return
+        for stream in list(self._streams):
+            try:
+                stream.close()
+            except OSError:
+                pass  # what is stored of it is told by abandon()
+        core, self._core = self._core, None
+        try:
+            core.abandon()
+        finally:
+            self._group = None
 
     def __enter__(self):
         """Return the file itself; leaving the ``with`` statement closes it. Collective."""
         _ = self._file
         return self
 
-    def __exit__(self, *exception):
-        """Close the file. Collective."""
-        self.close()
+    def __exit__(self, kind, exception, traceback):
+        """Close the file, which is collective; or `abandon` it where an exception leaves the ``with`` statement."""
+        if kind is None:
+            self.close()
+            return
+        try:
+            self.abandon()
+        except OSError as failure:
+            _warnings.warn(f"{self!r} was abandoned, and not all of it could be stored: {failure}", RuntimeWarning)
 
+    # Nobody has said that it is whole, and the other ranks may be elsewhere.
     def __del__(self):
         if self._core is None:
             return
-        _warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self)
-        if self._collectives is None:  # else closing is collective, and the others may be elsewhere
-            self.close()
+        state = repr(self)
+        tells = self.writable() and self._group.rank == 0
+        _warnings.warn(f"unclosed {state}", ResourceWarning, source=self)
+        try:
+            self.abandon()
+        except OSError as failure:
+            state += f", and not all of it could be stored ({failure})"
+        if tells and _sys.stderr is not None:
+            word = _shlex.quote(self.name)
+            print(f"thalweg: {state} was not closed; `thalweg repair {word}` makes it readable", file=_sys.stderr)
 
     # ---- One VP ---------------------------------------------------------------------------------------------------
 

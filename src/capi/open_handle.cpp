@@ -1,0 +1,193 @@
+#include "capi/open_handle.hpp"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/shell_word.hpp"
+#include "capi/guard.hpp"
+#include "group/callers.hpp"
+#include "os/threads.hpp"
+
+namespace thalweg {
+
+class OpenHandles {
+ public:
+  void add(OpenHandle& handle) {
+    const std::lock_guard lock(mutex_);
+    handle.next_ = first_;
+    if (first_ != nullptr) first_->before_ = &handle;
+    first_ = &handle;
+  }
+  void forget(const OpenHandle& handle) {
+    const std::lock_guard lock(mutex_);
+    if (has(&handle)) take_off(handle);
+  }
+  Taken take(const OpenHandle* handle, const char* call, const char* argument);
+
+  // What is unclosed when the program ends, and when MPI does.
+  void flush_all();
+  void leave_transport();
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+
+ private:
+  bool has(const OpenHandle* handle) const {
+    const OpenHandle* at = first_;
+    while (at != nullptr && at != handle) at = at->next_;
+    return at != nullptr;
+  }
+  void take_off(const OpenHandle& handle) {
+    if (handle.before_ != nullptr) handle.before_->next_ = handle.next_;
+    if (handle.next_ != nullptr) handle.next_->before_ = handle.before_;
+    if (first_ == &handle) first_ = handle.next_;
+  }
+  // Those that `wanted` is true of and that no thread is inside of, in the order in which they were opened. Their calls
+  // are refused from here on.
+  template <class Wanted>
+  std::vector<OpenHandle*> claim(Wanted wanted);
+
+  std::mutex mutex_;
+  OpenHandle* first_ = nullptr;  // the one that was opened last
+};
+
+namespace {
+
+constinit OpenHandles open_handles;  // never destroyed: it has nothing to destroy
+[[gnu::tls_model("initial-exec")]] thread_local bool flushes_unclosed = false;
+
+Status is_over(const char* call) {
+  return Status::error(Code::invalid_argument,
+                       std::string(call) + ": MPI or the program has ended, which flushed what was written before");
+}
+
+void say_unclosed(const std::string& path, const Status& status) {
+  const std::string state = status.ok() ? "what was written is in its files"
+                                        : "not all that was written is in its files (" + status.message() + ")";
+  const std::string line =
+      "thalweg: '" + path + "' was not closed; " + state + "; " + repair_command(path) + " makes them readable\n";
+  (void)std::fputs(line.c_str(), stderr);
+}
+
+}  // namespace
+
+Taken OpenHandles::take(const OpenHandle* handle, const char* call, const char* argument) {
+  if (handle == nullptr) return {false, null_argument(call, argument)};
+  const std::lock_guard lock(mutex_);
+  if (!has(handle))
+    return {false, Status::error(Code::invalid_argument,
+                                 std::string(call) + ": " + argument + " is not open; was it closed before?")};
+  const bool over = handle->era_.load(std::memory_order_relaxed) == OpenHandle::kOver;
+  if (!over && !handle->takes_calls()) return {false, InCall::of_other_process(call)};
+  take_off(*handle);
+  return {true, over ? is_over(call) : Status()};
+}
+
+template <class Wanted>
+std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<OpenHandle*, ProcessEra>> seen;
+  for (OpenHandle* handle = first_; handle != nullptr; handle = handle->next_) {
+    if (handle->takes_calls() && wanted(*handle)) seen.emplace_back(handle, handle->era_.exchange(OpenHandle::kOver));
+  }
+  std::vector<OpenHandle*> claimed;
+  claimed.reserve(seen.size());
+  const bool known_to_all = !seen.empty() && all_threads_see_all_stores();
+  for (auto at = seen.rbegin(); at != seen.rend(); ++at) {
+    if (known_to_all && at->first->calls_.load(std::memory_order_acquire) == 0)
+      claimed.push_back(at->first);
+    else
+      at->first->era_.store(at->second);
+  }
+  return claimed;
+}
+
+// What the tasks of this process have stored of a vpfile counts when task 0 says so.
+void OpenHandles::flush_all() {
+  struct Stored {
+    std::int64_t tasks = 0;
+    Status status;
+  };
+  flushes_unclosed = true;
+  const std::vector<OpenHandle*> left = claim([](const OpenHandle& handle) { return handle.written() != nullptr; });
+  std::map<const void*, Stored> stored;
+  for (OpenHandle* handle : left) {
+    Stored& file = stored[handle->written()];
+    Status status = attempt([&] { return handle->store_own(); });
+    if (status.ok()) ++file.tasks;
+    if (file.status.ok()) file.status = std::move(status);
+  }
+  for (OpenHandle* handle : left) {
+    const Stored& file = stored[handle->written()];
+    handle->end_unclosed(file.tasks == handle->tasks());
+    const std::string path = handle->path_to_repair();
+    if (!path.empty()) say_unclosed(path, file.status);
+  }
+}
+
+void OpenHandles::leave_transport() {
+  flushes_unclosed = true;
+  for (OpenHandle* handle : claim([](const OpenHandle& handle) { return handle.needs_transport(); })) {
+    Status status = attempt([&] { return handle->begin_to_leave(); });
+    const std::string path = handle->written() != nullptr ? handle->path_to_repair() : std::string();
+    if (!path.empty()) say_unclosed(path, status);
+  }
+  flushes_unclosed = false;
+}
+
+namespace {
+
+template <class Flush>
+void flush_or_say(Flush flush) {
+  try {
+    flush();
+  } catch (...) {
+    (void)std::fputs("thalweg: out of memory; what was not closed is not all flushed\n", stderr);
+  }
+}
+
+// By a thread of its own: objects of the ending one are destroyed by now.
+void at_exit() {
+  flush_or_say([] { std::thread([] { flush_or_say([] { open_handles.flush_all(); }); }).join(); });
+}
+
+// When the library is loaded, so that this comes after all that the program does when it ends.
+const bool waits_for_end = [] {
+  (void)::pthread_atfork([] { open_handles.before_fork(); }, [] { open_handles.after_fork(); },
+                         [] { open_handles.after_fork(); });
+  set_before_transport_end([] { flush_or_say([] { open_handles.leave_transport(); }); });
+  return std::atexit(at_exit) == 0;
+}();
+
+}  // namespace
+
+OpenHandle::OpenHandle(Threads threads) : threads_(threads) { open_handles.add(*this); }
+OpenHandle::~OpenHandle() { open_handles.forget(*this); }
+
+Taken take_open_handle(const OpenHandle* handle, const char* call, const char* argument) {
+  return open_handles.take(handle, call, argument);
+}
+
+bool InCall::is_allowed() noexcept { return flushes_unclosed; }
+
+Status InCall::of_other_process(const char* call) {
+  return Status::error(
+      Code::wrong_mode,
+      std::string(call) +
+          ": the handle belongs to the process that opened it for writing, of which this one is a child");
+}
+
+Status InCall::refusal(const char* call, const char* argument) const {
+  if (handle_ == nullptr) return null_argument(call, argument);
+  const bool over = handle_->era_.load(std::memory_order_relaxed) == OpenHandle::kOver;
+  return over ? is_over(call) : of_other_process(call);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,247 @@
+// Programs that end without a close: what they wrote is there after a repair, nothing says that the file is whole, and
+// one line names it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/run_on.hpp"
+#include "support/sanitized.hpp"
+#include "thalweg/thalweg.h"
+
+namespace thalweg::test {
+namespace {
+
+constexpr unsigned kMostSeconds = 100;  // then a hang is taken for certain
+constexpr std::size_t kBytes = 5000;
+
+class Unclosed : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "thalweg_unclosed_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string path() const { return (folder_ / "f").string(); }
+
+  // The standard error of a process that does this and then calls exit(0).
+  static std::string end_after(const std::function<void()>& body) {
+    int lines[2];
+    EXPECT_EQ(::pipe(lines), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(patience(kMostSeconds));
+      ::dup2(lines[1], STDERR_FILENO);
+      body();
+      std::exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    ::close(lines[1]);
+    std::string text;
+    char part[512];
+    for (ssize_t n = 0; (n = ::read(lines[0], part, sizeof part)) > 0;) text.append(part, static_cast<std::size_t>(n));
+    ::close(lines[0]);
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << text;
+    return text;
+  }
+  // One line, which names the file and the command.
+  void expect_told_once(const std::string& text) const {
+    EXPECT_EQ(text, "thalweg: '" + path() + "' was not closed; what was written is in its files; `thalweg repair " +
+                        path() + "` makes them readable\n");
+  }
+
+  tw_multifile* create(tw_group* group = nullptr) const {
+    tw_multifile* file = nullptr;
+    EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
+    return file;
+  }
+  tw_vpfile* create_vp(tw_group* group, std::int64_t vps) const {
+    tw_vpfile* file = nullptr;
+    EXPECT_EQ(tw_vpfile_open(group, path().c_str(), "w", 1, &vps, nullptr, &file), TW_OK) << tw_last_error();
+    return file;
+  }
+  static std::string bytes_of(std::int64_t task) { return std::string(kBytes, static_cast<char>('a' + task)); }
+
+  // What repair brings back of each task.
+  std::vector<std::string> repaired(std::int64_t tasks) const {
+    std::vector<std::string> all;
+    tw_multifile* in = nullptr;
+    EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_ERR_NOT_CLOSED) << tw_last_error();
+    EXPECT_EQ(tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK) << tw_last_error();
+    if (in == nullptr) return all;
+    for (std::int64_t task = 0; task < tasks; ++task) {
+      std::string read(2 * kBytes, '-');
+      std::size_t got = 0;
+      EXPECT_EQ(tw_seek_to(in, task, 0), TW_OK);
+      EXPECT_EQ(tw_read(in, read.data(), read.size(), &got), TW_OK);
+      all.push_back(read.substr(0, got));
+    }
+    EXPECT_EQ(tw_multifile_close(in), TW_OK);
+    return all;
+  }
+  std::vector<std::string> repaired_vps(std::int64_t vps) const {
+    std::vector<std::string> all;
+    tw_vpfile* in = nullptr;
+    EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, nullptr, &in), TW_ERR_NOT_CLOSED);
+    EXPECT_EQ(tw_vpfile_repair(path().c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr), TW_OK)
+        << tw_last_error();
+    EXPECT_EQ(tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, nullptr, &in), TW_OK) << tw_last_error();
+    if (in == nullptr) return all;
+    for (std::int64_t vp = 0; vp < vps; ++vp) {
+      std::string read(2 * kBytes, '-');
+      std::size_t got = 0;
+      EXPECT_EQ(tw_vp_read(in, vp, read.data(), read.size(), &got), TW_OK);
+      all.push_back(read.substr(0, got));
+    }
+    EXPECT_EQ(tw_vpfile_close(in), TW_OK);
+    return all;
+  }
+
+  static void on_team(int tasks, const std::function<void(tw_group*, std::int64_t)>& body) {
+    tw_team* team = nullptr;
+    EXPECT_EQ(tw_team_create(tasks, &team), TW_OK);
+    on_threads(tasks, [&](std::int64_t task) {
+      tw_group* group = nullptr;
+      EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
+      body(group, task);
+    });
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Unclosed, AMultifileIsFlushed) {
+  const std::string told = end_after([&] {
+    tw_multifile* file = create();
+    EXPECT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
+  });
+  expect_told_once(told);
+  EXPECT_EQ(repaired(1), std::vector{bytes_of(0)});
+}
+
+TEST_F(Unclosed, StreamsOfStdioAreFlushed) {
+  const std::string told = end_after([&] {
+    std::FILE* stream = nullptr;
+    EXPECT_EQ(tw_multifile_fopen(create(), 0, "w", &stream), TW_OK);
+    std::fputs("in the buffer of stdio", stream);
+  });
+  expect_told_once(told);
+  EXPECT_EQ(repaired(1), std::vector<std::string>{"in the buffer of stdio"});
+}
+
+TEST_F(Unclosed, CompressedPiecesOfThreadsAreFlushed) {
+  const std::string told = end_after([&] {
+    on_team(3, [&](tw_group* group, std::int64_t task) {
+      tw_multifile_config* config = nullptr;
+      tw_multifile* file = nullptr;
+      EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+      EXPECT_EQ(tw_multifile_config_set_hint(config, "compression", "zstd"), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+      tw_multifile_config_free(config);
+      EXPECT_EQ(tw_write(file, bytes_of(task).data(), kBytes), TW_OK);
+    });
+  });
+  expect_told_once(told);
+  EXPECT_EQ(repaired(3), (std::vector{bytes_of(0), bytes_of(1), bytes_of(2)}));
+}
+
+// What they wrote together waits in memory for more, and what each wrote alone.
+TEST_F(Unclosed, AVpfileOfThreadsIsFlushed) {
+  constexpr std::int64_t kVps = 6;
+  const std::string told = end_after([&] {
+    on_team(3, [&](tw_group* group, std::int64_t task) {
+      tw_vpfile* file = create_vp(group, kVps);
+      char mine[] = {"0123456789"};
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(mine, 5), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vp_write(file, 2 * task + 1, bytes_of(task).data(), kBytes, nullptr), TW_OK) << tw_last_error();
+    });
+  });
+  expect_told_once(told);
+  std::vector<std::string> expected;
+  for (std::int64_t vp = 0; vp < kVps; ++vp) {
+    const std::string together = vp % 2 == 0 ? "012340123401234" : "567895678956789";
+    expected.push_back(vp % 2 == 0 ? together : together + bytes_of(vp / 2));
+  }
+  EXPECT_EQ(repaired_vps(kVps), expected);
+}
+
+TEST_F(Unclosed, WhatIsReadIsNotTold) {
+  tw_multifile* file = create();
+  ASSERT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(end_after([&] {
+              tw_multifile* in = nullptr;
+              EXPECT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &in), TW_OK);
+            }),
+            "");
+}
+
+// The child of a fork ends, too: it has nothing of its own.
+TEST_F(Unclosed, AChildFlushesNothing) {
+  tw_multifile* file = create();
+  ASSERT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
+  EXPECT_EQ(end_after([] {}), "");
+  EXPECT_EQ(tw_write(file, bytes_of(1).data(), kBytes), TW_OK);
+  EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+}
+
+// A thread waits inside of a call for one that never comes.
+TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
+  const std::string told = end_after([&] {
+    tw_team* team = nullptr;
+    EXPECT_EQ(tw_team_create(2, &team), TW_OK);
+    const auto use = [&, team](std::int64_t task, std::atomic<int>& open) {
+      tw_group* group = nullptr;
+      EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
+      tw_vpfile* file = create_vp(group, 2);
+      open.fetch_add(1);
+      return file;
+    };
+    static std::atomic<int> open{0};
+    std::thread([=, this] {
+      tw_vpfile* file = use(1, open);
+      (void)tw_vp_flush_all(file);
+    }).detach();
+    (void)use(0, open);
+    while (open.load() < 2) std::this_thread::yield();
+  });
+  EXPECT_EQ(told.find("Sanitizer"), std::string::npos) << told;
+}
+
+// What is left open by objects that the program destroys at its end is closed by them.
+TEST_F(Unclosed, ClosedAtExitByTheProgram) {
+  const std::string told = end_after([&] {
+    static tw_multifile* file = nullptr;
+    EXPECT_EQ(std::atexit([] { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }), 0);
+    file = create();
+    EXPECT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
+  });
+  EXPECT_EQ(told, "");
+  EXPECT_EQ(tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+}
+
+TEST_F(Unclosed, WhatWasClosedIsNotOpen) {
+  tw_multifile* file = create();
+  ASSERT_EQ(tw_multifile_close(file), TW_OK);
+  EXPECT_EQ(tw_multifile_close(file), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_abandon(file), TW_ERR_INVALID);
+  std::filesystem::remove(path());
+  tw_vpfile* vpfile = create_vp(nullptr, 2);
+  ASSERT_EQ(tw_vpfile_close(vpfile), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_close(vpfile), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_abandon(vpfile), TW_ERR_INVALID);
+}
+
+}  // namespace
+}  // namespace thalweg::test
