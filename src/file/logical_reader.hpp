@@ -24,7 +24,8 @@ struct ReaderSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   bool verify = true;
   ReadAhead ahead;
-  GoOn go_on;  // asked where there are very many pieces; may be empty
+  GoOn go_on;               // asked where there are very many pieces; may be empty
+  bool reads_once = false;  // each logical file: few readers are kept, and not where they stood
 };
 
 class LogicalReader {

@@ -75,7 +75,7 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
                    : options.verify                                 ? "verified"
                                                                     : "not verified");
   out->reading = std::make_unique<ReadHandle>(std::move(set), std::move(served),
-                                              ReaderSettings{options.buffer_bytes, options.verify, {}, {}});
+                                              ReaderSettings{options.buffer_bytes, options.verify, {}, {}, false});
   return {};
 }
 

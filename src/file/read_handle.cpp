@@ -5,7 +5,10 @@
 namespace thalweg {
 
 ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings)
-    : files_(std::move(files)), served_(std::move(served)), settings_(std::move(settings)) {
+    : files_(std::move(files)),
+      served_(std::move(served)),
+      settings_(std::move(settings)),
+      readers_(settings_.reads_once) {
   settings_.go_on = [set = files_.get()] { return set->may_go_on(); };
 }
 

@@ -23,7 +23,7 @@ LogicalReader* ReaderCache::find(std::uint64_t rank) const {
 LogicalReader* ReaderCache::put(std::uint64_t rank, std::unique_ptr<LogicalReader> reader, std::uint64_t window_bytes,
                                 const LogicalReader* current) {
   const std::uint64_t bytes = bytes_of(*reader, window_bytes);
-  while (entries_.size() >= kSurelyKept && bytes_ + bytes > kMostBytes) drop_one(current);
+  while (entries_.size() >= kSurelyKept && (reads_once_ || bytes_ + bytes > kMostBytes)) drop_one(current);
   if (const auto parked = positions_.find(rank); parked != positions_.end()) {
     reader->seek(parked->second);
     positions_.erase(parked);
@@ -39,7 +39,7 @@ void ReaderCache::drop_one(const LogicalReader* current) {
   std::size_t place = lot_() % entries_.size();
   if (entries_[place].reader.get() == current) place = (place + 1) % entries_.size();
   Entry& gone = entries_[place];
-  if (gone.reader->position() != 0) positions_[gone.rank] = gone.reader->position();
+  if (!reads_once_ && gone.reader->position() != 0) positions_[gone.rank] = gone.reader->position();
   places_.erase(gone.rank);
   bytes_ -= gone.bytes;
   if (place + 1 < entries_.size()) {

@@ -16,6 +16,9 @@ namespace thalweg {
 
 class ReaderCache {
  public:
+  // `reads_once`: nobody comes back to a logical file.
+  explicit ReaderCache(bool reads_once) : reads_once_(reads_once) {}
+
   static constexpr std::size_t kSurelyKept = 256;        // of any size
   static constexpr std::uint64_t kMostBytes = 64 << 20;  // of more readers than that, about
 
@@ -33,6 +36,7 @@ class ReaderCache {
   };
   void drop_one(const LogicalReader* current);
 
+  const bool reads_once_;
   std::vector<Entry> entries_;
   std::unordered_map<std::uint64_t, std::size_t> places_;       // in entries_, by rank
   std::unordered_map<std::uint64_t, std::uint64_t> positions_;  // of ranks without a reader, unless 0

@@ -11,7 +11,7 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
   const std::uint64_t n = set->header().n_logical;
   std::vector<Stretch> all;
   if (n > 0) all.push_back({0, n, 0, 0});
-  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kPassReadBytes, true, {}, {}});
+  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kPassReadBytes, true, {}, {}, true});
 }
 
 Status each_run(ReadHandle& handle, Reporter& report,
