@@ -131,6 +131,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   request.access = MultifileMode::create;
   request.exclusive = true;
   request.config.options = options;
+  request.config.progress = [&report](auto, auto) { return report.go_on(); };
   request.config.options.physical_files = 1;
   request.config.options.defragments = true;
   TW_ASSIGN_OR_RETURN(Needed needed, needed_for(source, report, options.alignment_bytes));
@@ -140,8 +141,11 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   if (!all) request.config.serving.list = std::move(needed.ranks);
   TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
   Status status = copy_all(source, *target->writing, report);
-  const Status closed = run(close_multifile(*group, std::move(target)));
-  if (status.ok()) status = closed;
+  if (status.ok()) {
+    status = run(close_multifile(*group, std::move(target)));
+  } else {
+    target.reset();  // an index of what goes again would only take time
+  }
   if (!status.ok()) (void)backend->remove(to).ok();
   return status;
 }
