@@ -67,6 +67,7 @@ void stop_if_interrupted() {
 }
 
 void fail_with_status(tw_status status) {
+  if (status == TW_ERR_STOPPED) stop_if_interrupted();
   const char* text = tw_last_error();
   throw Failure(exit_code(status), *text != '\0' ? text : tw_status_name(status), status);
 }
@@ -91,6 +92,8 @@ Config::Config() : config_(nullptr, tw_multifile_config_free) {
   tw_multifile_config* made = nullptr;
   check(tw_multifile_config_create(&made));
   config_.reset(made);
+  const auto stop = [](int64_t, int64_t, void*) { return caught_signal(); };
+  check(tw_multifile_config_set_progress(config_.get(), stop, nullptr));
 }
 
 void Config::set_hint(const std::string& assignment) {
@@ -111,9 +114,12 @@ void Config::serve(int64_t n_logical, int64_t first, int64_t count) {
 }
 
 Multifile::Multifile(const std::string& path, int mode, const tw_multifile_config* config) {
-  const tw_status status = tw_multifile_open(nullptr, path.c_str(), mode, config, &handle_);
+  const Config any;
+  const tw_status status =
+      tw_multifile_open(nullptr, path.c_str(), mode, config != nullptr ? config : any.get(), &handle_);
   if (status == TW_OK) return;
   const std::string text = tw_last_error();
+  if (status == TW_ERR_STOPPED) stop_if_interrupted();
   if (status == TW_ERR_CORRUPT) explain_no_multifile(path);
   throw Failure(exit_code(status), text.empty() ? tw_status_name(status) : text, status);
 }
@@ -129,6 +135,14 @@ tw_multifile_summary Multifile::summary() const {
   summary.struct_size = sizeof summary;
   check(tw_multifile_summarize(handle_, &summary));
   return summary;
+}
+
+Alike Multifile::alike(int64_t rank) const {
+  Alike found{rank};
+  found.status = tw_multifile_alike(handle_, rank, &found.last);
+  if (!is_loss(found.status)) check(found.status);
+  if (found.lost()) found.message = tw_last_error();
+  return found;
 }
 
 int64_t Multifile::bytes(int64_t rank) const {
@@ -172,6 +186,17 @@ Multifile open_for_reading(const std::string& path, bool recover, const tw_multi
   return Multifile(path, TW_READ, config);
 }
 
+bool is_loss(tw_status status) {
+  return status == TW_ERR_CORRUPT || status == TW_ERR_NOT_FOUND || status == TW_ERR_NOT_CLOSED;
+}
+
+int64_t sum_of(int64_t a, int64_t b, int64_t times) {
+  int64_t product = 0;
+  int64_t sum = 0;
+  if (__builtin_mul_overflow(b, times, &product) || __builtin_add_overflow(a, product, &sum)) return INT64_MAX;
+  return sum;
+}
+
 void check_rank(int64_t rank, int64_t n_logical, const std::string& path) {
   if (rank >= 0 && rank < n_logical) return;
   if (n_logical == 0) throw Failure(kUsage, fmt::format("no task {}: '{}' has no logical files", rank, path));
@@ -182,17 +207,17 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool write_all(int fd, const char* data, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t wrote = ::write(fd, data, bytes);
-    if (wrote < 0) {
-      if (errno == EINTR && g_signal == 0) continue;
-      return false;
-    }
-    data += wrote;
-    bytes -= static_cast<size_t>(wrote);
+bool write_all(int fd, const char* data, size_t bytes) { return write_some(fd, data, bytes) == bytes; }
+
+size_t write_some(int fd, const char* data, size_t bytes) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t wrote = ::write(fd, data + done, bytes - done);
+    if (wrote < 0 && errno == EINTR && g_signal == 0) continue;
+    if (wrote < 0) break;
+    done += static_cast<size_t>(wrote);
   }
-  return true;
+  return done;
 }
 
 }  // namespace tool

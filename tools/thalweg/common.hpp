@@ -27,7 +27,8 @@ struct Failure : std::runtime_error {
 // The reader of standard output went away: end quietly.
 struct BrokenPipe {};
 
-// A signal asked the program to end; main() cleans up by unwinding and then dies of that signal.
+// A signal asked the program to end; main() cleans up by unwinding, tells how far the work came (progress.hpp), and
+// then dies of that signal.
 struct Interrupted {
   int signal;
 };
@@ -36,6 +37,7 @@ void ignore_signals();       // while what must end is ended, after one was caug
 int caught_signal();         // 0: none
 void stop_if_interrupted();  // throws Interrupted
 
+// Throws Interrupted where the library was stopped because of a signal.
 [[noreturn]] void fail_with_status(tw_status status);
 inline void check(tw_status status) {
   if (status != TW_OK) fail_with_status(status);
@@ -60,6 +62,28 @@ class Config {
 
 constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets
 
+// What a file tells of a range of ranks, or of virtual processors: how far they are alike, and why they cannot be read.
+struct Alike {
+  int64_t last;
+  tw_status status = TW_OK;
+  std::string message = {};
+
+  bool lost() const { return status != TW_OK; }
+};
+
+// Of what nothing is stored so many are told one by one, in all; the others row by row.
+class OneByOne {
+ public:
+  bool takes(int64_t n) {
+    if (n > left_) return false;
+    left_ -= n;
+    return true;
+  }
+
+ private:
+  int64_t left_ = 1000;
+};
+
 // An open multifile. The destructor closes without a report: a writer calls close().
 class Multifile {
  public:
@@ -71,6 +95,9 @@ class Multifile {
   void close();
   tw_multifile* get() const { return handle_; }
   tw_multifile_summary summary() const;
+  // Those from `rank` on of which nothing is stored, or that cannot be read. Else it is `rank` alone, whose entry may
+  // yet be damaged: then bytes() and name() fail.
+  Alike alike(int64_t rank) const;
   int64_t bytes(int64_t rank) const;
   std::string name(int64_t rank, uint32_t* mode = nullptr) const;
   std::string stored_strategy() const;  // how it was written; empty when the file does not tell
@@ -87,6 +114,12 @@ void report_not_closed(const std::string& path);
 
 // Opens for reading; a file that was not closed is refused unless `recover`.
 Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config = nullptr);
+
+// Whether a failure is one of what the file holds, so that the rest of it may be whole.
+bool is_loss(tw_status status);
+
+// a + b * times, at most INT64_MAX; none is negative. Sums of numbers that a file claims.
+int64_t sum_of(int64_t a, int64_t b, int64_t times = 1);
 
 // Fails with exit 2 unless 0 <= rank < n.
 void check_rank(int64_t rank, int64_t n_logical, const std::string& path);
@@ -108,7 +141,8 @@ class Descriptor {
   int fd_;
 };
 
-// Writes all of it; false with errno on failure.
+// Writes all of it; false with errno on failure, and when a signal came.
 bool write_all(int fd, const char* data, size_t bytes);
+size_t write_some(int fd, const char* data, size_t bytes);  // the same; how many bytes were written
 
 }  // namespace tool

@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <memory>
+#include <new>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -46,19 +52,63 @@ Asked asked(int argc, char** argv) {
   return words;
 }
 
-int report(const Failure& failure, const Asked& words) {
+void report(const std::string& message, tw_status status, int exit_code, const Asked& words) {
   Json object;
   object["command"] = words.command.empty() ? Json() : Json(words.command);
-  object["exit_code"] = static_cast<int>(failure.exit);
-  object["error"] = {{"status", failure.status == TW_OK ? Json() : Json(tw_status_name(failure.status))},
-                     {"message", failure.what()}};
+  object["exit_code"] = exit_code;
+  object["error"] = {{"status", status == TW_OK ? Json() : Json(tw_status_name(status))}, {"message", message}};
   if (words.json && words.command == "cat") {  // its standard output carries bytes
     std::cerr << json_text(object);
-    return failure.exit;
+    return;
   }
-  say(failure.what());
-  if (words.json) put_json(object);
+  say(message);
+  if (words.json) put_failed_json(object);
+}
+
+int report(const Failure& failure, const Asked& words) {
+  report(failure.what(), failure.status, failure.exit, words);
   return failure.exit;
+}
+
+// What was finished is told, and an object that was begun gets its end; then the signal does what it does.
+void report_interrupted(int number, const Asked& words) {
+  const char* name = number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
+  const std::string done = work_text();
+  const std::string message = fmt::format("stopped by {}{}{}", name, done.empty() ? "" : "; ", done);
+  report(message, TW_ERR_STOPPED, 128 + number, words);
+  flush_last_output();
+}
+
+// What a program that cannot get memory still needs for its report.
+struct LastWords {
+  Asked asked;
+  std::vector<char> reserve = std::vector<char>(size_t{1} << 18);
+};
+std::unique_ptr<LastWords> g_last_words;
+
+bool is_thrown_for_memory() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
+}
+
+// The destructor of a long list in Json takes memory: without it the program ends here.
+[[noreturn]] void end_without_memory() {
+  if (g_last_words == nullptr || !is_thrown_for_memory()) std::abort();
+  const std::unique_ptr<LastWords> words = std::exchange(g_last_words, nullptr);
+  try {
+    std::vector<char>().swap(words->reserve);
+    report("out of memory", TW_ERR_NO_MEMORY, kInputOutput, words->asked);
+    flush_output();
+  } catch (...) {
+    _exit(kInputOutput);  // nobody can be told
+  }
+  _exit(kInputOutput);
 }
 
 void put_help(const CLI::App& app, const CLI::ParseError& error) {
@@ -108,6 +158,8 @@ void flush_after(const Failure& failure) {
 
 int run(int argc, char** argv) {
   const Asked words = asked(argc, argv);
+  g_last_words = std::make_unique<LastWords>(LastWords{words});
+  std::set_terminate(end_without_memory);
   int code = kFine;
   try {
     Chosen chosen;
@@ -122,9 +174,15 @@ int run(int argc, char** argv) {
   } catch (const Failure& failure) {
     code = report(failure, words);
     flush_after(failure);
+  } catch (const Interrupted& interrupted) {
+    report_interrupted(interrupted.signal, words);
+    throw;
   } catch (const std::bad_alloc&) {
-    say("out of memory");
-    code = kInputOutput;
+    code = report(Failure(kInputOutput, "out of memory", TW_ERR_NO_MEMORY), words);
+    flush_output();
+  } catch (const std::exception& error) {
+    code = report(Failure(kInputOutput, error.what()), words);
+    flush_output();
   }
   return code;
 }

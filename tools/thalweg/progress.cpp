@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 #include "common.hpp"
 #include "text.hpp"
@@ -18,6 +19,13 @@ namespace {
 using std::chrono::steady_clock;
 
 bool g_bar = false;  // a bar stands on the last line of the terminal
+
+struct Work {
+  const char* label = nullptr;  // null: nothing was noted
+  int64_t done = 0, total = 0;
+  const char* thing = nullptr;
+};
+Work g_work;
 
 void to_terminal(const std::string& text) { write_all(STDERR_FILENO, text.data(), text.size()); }
 
@@ -48,21 +56,37 @@ void say(std::string_view text) {
   to_terminal(fmt::format("thalweg: {}\n", printable(text, false)));
 }
 
-Progress::Progress(std::string label, bool quiet, const char* thing)
-    : label_(std::move(label)),
+void note_work(const char* label, int64_t done, int64_t total, const char* thing) {
+  g_work = {label, done, total, thing};
+}
+
+std::string work_text() {
+  if (g_work.label == nullptr) return {};
+  const auto amount = [](int64_t n) { return g_work.thing == nullptr ? short_size(n) : std::to_string(n); };
+  const std::string unit = g_work.thing == nullptr ? std::string() : fmt::format(" {}", g_work.thing);
+  if (g_work.total <= 0) return fmt::format("{}: {}{} done", g_work.label, amount(g_work.done), unit);
+  return fmt::format("{}: {} of {}{} done", g_work.label, amount(g_work.done), amount(g_work.total), unit);
+}
+
+Progress::Progress(const char* label, bool quiet, const char* thing)
+    : label_(label),
       thing_(thing),
       shown_(!quiet && capable_terminal()),
       started_(steady_clock::now()),
-      drawn_(started_) {}
+      drawn_(started_) {
+  note_work(label_, 0, 0, thing_);
+}
 
 Progress::~Progress() { erase_bar(); }
 
 void Progress::update(int64_t done, int64_t total) {
+  note_work(label_, done, total, thing_);
   stop_if_interrupted();
   show(done, total);
 }
 
 void Progress::update_share(double share, const std::string& doing) {
+  note_work(label_, std::llround(share * 100), 100, "per cent");
   stop_if_interrupted();
   if (!is_time_to_draw()) return;
   const double seconds = std::chrono::duration<double>(drawn_ - started_).count();
@@ -84,8 +108,10 @@ void Progress::show(int64_t done, int64_t total) {
 }
 
 int Progress::callback(int64_t done, int64_t total, void* user) {
+  auto& progress = *static_cast<Progress*>(user);
+  note_work(progress.label_, done, total, progress.thing_);
   if (caught_signal() != 0) return 1;
-  static_cast<Progress*>(user)->show(done, total);  // throws nothing: C code called us
+  progress.show(done, total);  // throws nothing: C code called us
   return 0;
 }
 
@@ -102,7 +128,7 @@ void Progress::draw(int64_t done, int64_t total) {
 }
 
 void Progress::draw_bar(double share, const std::string& numbers) {
-  const int room = terminal_columns() - static_cast<int>(label_.size() + numbers.size()) - 4;
+  const int room = terminal_columns() - static_cast<int>(std::strlen(label_) + numbers.size()) - 4;
   const auto width = static_cast<size_t>(std::clamp(room, 0, 40));
   const auto full = static_cast<size_t>(share * static_cast<double>(width));
   to_terminal(

@@ -13,11 +13,16 @@ namespace tool {
 // A message to standard error: "thalweg: TEXT".
 void say(std::string_view text);
 
+// How far the work at hand has come: told when a signal ends it. `label` says what is done, `thing` what is counted, in
+// the plural; null: bytes. Both are borrowed for good.
+void note_work(const char* label, int64_t done, int64_t total, const char* thing);
+std::string work_text();  // "verify: 3 of 17 virtual processors done"; empty when nothing was noted
+
 class Progress {
  public:
   // Shown when standard error is a terminal that can move its cursor, and not `quiet`. Counts bytes; of `thing`, where
   // one is given.
-  Progress(std::string label, bool quiet, const char* thing = nullptr);
+  Progress(const char* label, bool quiet, const char* thing = nullptr);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -39,7 +44,7 @@ class Progress {
 
   std::string amount(int64_t done) const;
 
-  std::string label_;
+  const char* label_;
   const char* thing_;
   bool shown_;
   std::chrono::steady_clock::time_point started_, drawn_;

@@ -2,11 +2,13 @@
 #include "text.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <iterator>
 
@@ -16,6 +18,10 @@ namespace tool {
 namespace {
 
 std::string g_output;  // not yet written to standard output
+
+// The list that was begun and not ended; none: the object has its end, or was not begun.
+enum class List { none, empty, filled };
+List g_list = List::none;
 
 // What a terminal obeys or does not show, of Unicode 16.0: the categories Cc, Cf, Zl and Zp, and the property
 // Default_Ignorable_Code_Point. Among them all controls of direction, tag characters, joiners and fillers.
@@ -142,6 +148,10 @@ std::string mode_text(uint32_t mode) {
 
 std::string count_text(int64_t n, const char* thing) { return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s"); }
 
+std::string ranks_text(int64_t first, int64_t last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   std::string best;
   size_t best_distance = SIZE_MAX;
@@ -178,11 +188,29 @@ void put(std::string_view text) {
 }
 
 void flush_output() {
-  const std::string pending = std::exchange(g_output, {});
-  if (write_all(STDOUT_FILENO, pending.data(), pending.size())) return;
-  if (errno == EPIPE) throw BrokenPipe{};
+  const size_t wrote = write_some(STDOUT_FILENO, g_output.data(), g_output.size());
+  const int number = errno;
+  g_output.erase(0, wrote);
+  if (g_output.empty()) return;
   stop_if_interrupted();
-  throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  g_output.clear();
+  if (number == EPIPE) throw BrokenPipe{};
+  throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(number)));
+}
+
+// So little at a time that a pipe that has room has room for it.
+void flush_last_output() {
+  constexpr int kPatienceMs = 100;
+  while (!g_output.empty()) {
+    pollfd out = {STDOUT_FILENO, POLLOUT, 0};
+    const int ready = poll(&out, 1, kPatienceMs);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return;
+    const ssize_t wrote = write(STDOUT_FILENO, g_output.data(), std::min<size_t>(g_output.size(), PIPE_BUF));
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return;
+    g_output.erase(0, static_cast<size_t>(wrote));
+  }
 }
 
 namespace {
@@ -217,6 +245,33 @@ std::string json_line(const Json& value) {
 }
 
 void put_json(const Json& value) { put(json_text(value)); }
+
+void begin_json_list(const Json& head, const char* key) {
+  std::string text = json_line(head);
+  text.pop_back();  // the brace
+  put(fmt::format("{}, {}: [", text, json_line(key)));
+  g_list = List::empty;
+}
+
+void put_json_item(const Json& item) {
+  put(g_list == List::empty ? "\n  " : ",\n  ");
+  put(json_line(item));
+  g_list = List::filled;
+}
+
+void end_json_list(const Json& tail) {
+  put("\n], ");
+  put(json_line(tail).substr(1));
+  put("\n");
+  g_list = List::none;
+}
+
+void put_failed_json(const Json& object) {
+  if (g_list == List::none) return put_json(object);
+  Json tail = object;
+  tail.erase("command");
+  end_json_list(tail);
+}
 
 void add_name(Json& object, const std::string& name, uint32_t mode) {
   object["name"] = name;

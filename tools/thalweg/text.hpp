@@ -22,6 +22,7 @@ std::string size_text(int64_t bytes);                  // "1.5 MiB (1572864 byte
 std::string short_size(int64_t bytes);                 // "1.5 MiB"
 std::string mode_text(uint32_t mode);                  // "-rw-r--r--", "-" when there is none
 std::string count_text(int64_t n, const char* thing);  // "1 task", "3 tasks"
+std::string ranks_text(int64_t first, int64_t last);   // "3", "3-7"
 
 // A path as one word of a shell, quoted where that is needed, never taken for an option.
 std::string shell_word(const std::string& path);
@@ -29,13 +30,23 @@ std::string shell_word(const std::string& path);
 // "did you mean" for a short list; empty when nothing is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
-// Standard output, buffered. Throws BrokenPipe or Failure.
+// Standard output, buffered. Throws BrokenPipe, Failure or Interrupted.
 void put(std::string_view text);
 void flush_output();
+// After a signal: what is buffered is still written, as long as somebody takes it.
+void flush_last_output();
 // Characters that a terminal obeys or does not show are escaped.
 std::string json_text(const Json& value);  // with line end
 std::string json_line(const Json& value);  // on one line, without its end
 void put_json(const Json& value);
+
+// An object that is printed item by item, since there may be millions: its first keys, then the list `key`. Other keys
+// follow, and end it.
+void begin_json_list(const Json& head, const char* key);
+void put_json_item(const Json& item);
+void end_json_list(const Json& tail);
+// The object of a command that fails: where a list was begun it ends that object, with the keys that it has not yet.
+void put_failed_json(const Json& object);
 
 // {"name": ..., "name_hex": ... when it is no UTF-8, "mode": ...} of a logical file.
 void add_name(Json& object, const std::string& name, uint32_t mode);

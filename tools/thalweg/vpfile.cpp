@@ -164,6 +164,20 @@ int64_t Vpfile::bytes(int64_t vp) const {
   return bytes;
 }
 
+Alike Vpfile::alike(int64_t vp) const {
+  Alike found{vp};
+  found.status = tw_vp_alike(handle_, vp, &found.last);
+  if (!is_loss(found.status)) check(found.status);
+  if (found.lost()) found.message = tw_last_error();
+  return found;
+}
+
+int64_t Vpfile::skip_gap(int64_t vp) const {
+  int64_t skipped = 0;
+  check(tw_vp_skip_gap(handle_, vp, &skipped));
+  return skipped;
+}
+
 void Vpfile::begin(int64_t vp) const { check(tw_vp_rewind(handle_, vp)); }
 
 }  // namespace tool

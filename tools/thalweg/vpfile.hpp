@@ -50,7 +50,10 @@ class Vpfile {
   Vpfile& operator=(const Vpfile&) = delete;
   ~Vpfile();
   int64_t bytes(int64_t vp) const;
-  void begin(int64_t vp) const;  // reading goes on at the begin of its stream
+  // VPs from `vp` on whose streams have nothing but what all have.
+  Alike alike(int64_t vp) const;
+  int64_t skip_gap(int64_t vp) const;  // bytes that were skipped
+  void begin(int64_t vp) const;        // reading goes on at the begin of its stream
   // `got` tells, also on failure, how many bytes were read that are sound; 0 at the end.
   tw_status read(int64_t vp, char* data, size_t bytes, size_t& got) const {
     got = 0;
