@@ -20,8 +20,20 @@ struct Options {
   bool tasks = false;
 };
 
+struct Loss {
+  tw_status status = TW_OK;  // of the first thing that cannot be read
+  std::string message;
+
+  void note(tw_status why, const std::string& text) {
+    if (status != TW_OK) return;
+    status = why;
+    message = text;
+  }
+};
+
 struct Sizes : StreamSizes {
-  int64_t named = 0;
+  int64_t named = 0, unreadable = 0;
+  Loss loss;
 };
 
 struct Space {  // bytes of the physical files by what they hold; indexed by TW_REGION_*
@@ -31,13 +43,52 @@ struct Space {  // bytes of the physical files by what they hold; indexed by TW_
 
 constexpr const char* kRegionNames[] = {"", "headers", "frames", "data", "tails", "holes", "index"};
 
-Sizes measure(const Multifile& multifile, int64_t n) {
-  Sizes sizes;
-  for (int64_t rank = 0; rank < n; ++rank) {
-    sizes.add(multifile.bytes(rank));
+// The size of each logical file, or of all of a range, goes into `list`, where there is one; null of what cannot be
+// read.
+void list_sizes(Json* list, int64_t ranks, const Json& bytes, bool together = false) {
+  if (list == nullptr) return;
+  if (together) {
+    list->push_back({{"tasks", ranks}, {"bytes", bytes}});
+  } else {
+    for (int64_t i = 0; i < ranks; ++i) list->push_back(bytes);
+  }
+}
+
+void measure_one(const Multifile& multifile, int64_t rank, Sizes& sizes, Json* list) {
+  try {
+    const int64_t bytes = multifile.bytes(rank);
     size_t length = 0;
     check(tw_multifile_name(multifile.get(), rank, nullptr, 0, &length, nullptr));
+    sizes.add(bytes);
     sizes.named += length > 0 ? 1 : 0;
+    list_sizes(list, 1, bytes);
+  } catch (const Failure& failure) {
+    if (!is_loss(failure.status)) throw;
+    sizes.loss.note(failure.status, failure.what());
+    ++sizes.unreadable;
+    list_sizes(list, 1, nullptr);
+  }
+}
+
+Sizes measure(const Multifile& multifile, int64_t n, Json* list) {
+  Sizes sizes;
+  OneByOne one_by_one;
+  for (int64_t rank = 0, i = 0; rank < n; ++i) {
+    note_work("info", rank, n, "logical files");
+    if (i % 256 == 0) stop_if_interrupted();
+    const Alike alike = multifile.alike(rank);
+    const int64_t ranks = alike.last - rank + 1;
+    if (alike.lost()) {
+      sizes.loss.note(alike.status, alike.message);
+      sizes.unreadable += ranks;
+      list_sizes(list, ranks, nullptr, !one_by_one.takes(ranks));
+    } else if (ranks > 1) {
+      sizes.add(0, ranks);
+      list_sizes(list, ranks, 0, !one_by_one.takes(ranks));
+    } else {
+      measure_one(multifile, rank, sizes, list);
+    }
+    rank = alike.last + 1;
   }
   return sizes;
 }
@@ -45,9 +96,10 @@ Sizes measure(const Multifile& multifile, int64_t n) {
 int add_region(const tw_region* region, void* user) {
   auto& space = *static_cast<Space*>(user);
   if (region->kind >= TW_REGION_HEADER && region->kind <= TW_REGION_INDEX) {
-    space.bytes[static_cast<size_t>(region->kind)] += region->bytes;
+    int64_t& bytes = space.bytes[static_cast<size_t>(region->kind)];
+    bytes = sum_of(bytes, region->bytes);
   }
-  space.total += region->bytes;
+  space.total = sum_of(space.total, region->bytes);
   return caught_signal();
 }
 
@@ -79,26 +131,24 @@ Json attributes(const Multifile& multifile, Json& others) {
   }
 }
 
-Json task_list(const Multifile& multifile, int64_t n) {
-  Json list = Json::array();
-  for (int64_t rank = 0; rank < n; ++rank) list.push_back(multifile.bytes(rank));
-  return list;
-}
-
 const char* checksum_name(int32_t checksum) { return checksum == TW_CHECKSUM_CRC32C ? "crc32c" : "none"; }
 
 // All that is known, in the order of printing: the text is made from it too.
 Json describe(const Multifile& multifile, const Options& options, bool closed) {
   const tw_multifile_summary summary = multifile.summary();
-  const Sizes sizes = measure(multifile, summary.n_logical);
+  Json list = Json::array();
+  const Sizes sizes = measure(multifile, summary.n_logical, options.tasks ? &list : nullptr);
   Space space;
   const tw_status walked = tw_multifile_regions(multifile.get(), add_region, &space);
   stop_if_interrupted();
-  if (walked != TW_OK && walked != TW_ERR_CORRUPT) fail_with_status(walked);
+  if (walked != TW_OK && !is_loss(walked)) fail_with_status(walked);
+  Loss loss = sizes.loss;
+  if (walked != TW_OK) loss.note(walked, tw_last_error());
+  const bool whole = loss.status == TW_OK;
   Json info = json_head("info", options.file);
   info["kind"] = "multifile";
-  info["health"] = walked != TW_OK ? "damaged" : closed ? "closed" : "not closed";
-  if (walked != TW_OK) info["error"] = {{"status", tw_status_name(walked)}, {"message", tw_last_error()}};
+  info["health"] = !whole ? "damaged" : closed ? "closed" : "not closed";
+  if (!whole) info["error"] = {{"status", tw_status_name(loss.status)}, {"message", loss.message}};
   info["closed"] = closed;
   info["format"] = fmt::format("{}.{}", summary.version_major, summary.version_minor);
   info["uuid"] = summary.uuid;
@@ -108,8 +158,9 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   info["checksum"] = checksum_name(summary.checksum);
   info["alignment_bytes"] = summary.alignment_bytes;
   info["granule_bytes"] = summary.granule_bytes;
-  info["sizes"] = {{"total", sizes.total}, {"min", sizes.min},     {"max", sizes.max},
-                   {"empty", sizes.empty}, {"named", sizes.named}, {"histogram", histogram(sizes)}};
+  info["sizes"] = {{"total", sizes.total},         {"min", sizes.min},     {"max", sizes.max},
+                   {"empty", sizes.empty},         {"named", sizes.named}, {"unreadable", sizes.unreadable},
+                   {"histogram", histogram(sizes)}};
   Json& where = info["space"] = {{"total", space.total}};
   for (size_t kind = TW_REGION_HEADER; kind <= TW_REGION_INDEX; ++kind) where[kRegionNames[kind]] = space.bytes[kind];
   const std::string strategy = multifile.stored_strategy();
@@ -117,8 +168,8 @@ Json describe(const Multifile& multifile, const Options& options, bool closed) {
   Json others;
   info["attributes"] = attributes(multifile, others);
   info["other_attributes"] = others;
-  if (options.tasks) info["task_bytes"] = task_list(multifile, summary.n_logical);
-  info["exit_code"] = static_cast<int>(walked == TW_OK && closed ? kFine : kDamaged);
+  if (options.tasks) info["task_bytes"] = list;
+  info["exit_code"] = static_cast<int>(whole && closed ? kFine : kDamaged);
   return info;
 }
 
@@ -131,6 +182,7 @@ void print_sizes(const Json& info) {
   put(fmt::format("per task        min {}, mean {}, max {}; {} empty, {} named\n", short_size(sizes["min"]),
                   short_size(mean), short_size(sizes["max"]), sizes["empty"].get<int64_t>(),
                   sizes["named"].get<int64_t>()));
+  if (sizes["unreadable"] > 0) put(fmt::format("unreadable      {}\n", sizes["unreadable"].get<int64_t>()));
   print_histogram(sizes["histogram"]);
 }
 
@@ -168,8 +220,7 @@ void print_text(const Json& info) {
     put(fmt::format("attribute       {} = {}\n", shown(other["key"]), shown(other["value"])));
   }
   if (!info.contains("task_bytes")) return;
-  int64_t rank = 0;
-  for (const Json& bytes : info["task_bytes"]) put(fmt::format("task {:>10} {:>15}\n", rank++, bytes.get<int64_t>()));
+  print_each("task", 10, info["task_bytes"]);
 }
 
 int run(const Options& options, const Common& common) {
@@ -200,7 +251,7 @@ const Command kInfo = {
     "info",
     "Summary: sizes, holes, health, attributes",
     "Reads metadata only: 'thalweg verify' reads all bytes. Of a file that was not closed, what is whole is described, "
-    "and the command ends with 1.\n\n"
+    "and the command ends with 1. So it does where something cannot be read; the rest is described.\n\n"
     "Space: data are bytes of logical files as stored; frames describe chunks; tails are reserved in a chunk but "
     "unused; "
     "holes belong to nobody (a file system that knows sparse files stores nothing there).\n\n"
@@ -213,20 +264,25 @@ const Command kInfo = {
     "  kind: \"multifile\" or \"vpfile\"\n"
     "  health: \"closed\", \"not closed\" or \"damaged\"; closed: true or false\n"
     "  logical_files, physical_files, sessions: numbers; sessions: 1 and one more for each append\n"
-    "  sizes: total, min, max: bytes; empty, named: numbers of logical files; histogram: from_bytes, below_bytes "
-    "(null: no end), files\n"
+    "  sizes: total, min, max: bytes; empty, named, unreadable: numbers of logical files; histogram: from_bytes, "
+    "below_bytes (null: no end), files\n"
     "  space: total, headers, frames, data, tails, holes, index: bytes of the physical files\n"
     "  strategy: how it was written, as text; null where the file does not tell\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
     "  other_attributes: those with a key that is no UTF-8: key as {\"hex\": ...}, value\n"
-    "  task_bytes: with --tasks, bytes of each logical file by rank\n"
+    "  task_bytes: with --tasks, bytes of each logical file by rank, null of one that cannot be read; those in a row "
+    "of which nothing is stored, or none can be read, are one object where they are more than 1000 in all: tasks "
+    "(their "
+    "number), bytes\n"
+    "  error: of what cannot be read, the first: status, message\n"
     "Keys for a vpfile: command, file, kind, health, closed, format, sessions, exit_code, and\n"
     "  shape: list of numbers; vps: number of virtual processors; mode: \"NB\", \"CB\" or \"IB\"\n"
     "  segments: nb (record_bytes, bytes_per_vp, bytes), cb (round_bytes, bytes_per_vp, bytes), ib (block_bytes, "
     "superblock_bytes, bytes); null: not there\n"
     "  sizes: of the streams, as above; null when it was not closed\n"
     "  files: name and bytes of each file that belongs to it\n"
-    "  vp_bytes: with --tasks, bytes of each stream\n",
+    "  vp_bytes: with --tasks, bytes of each stream; those in a row that have none of their own are one object where "
+    "they are more than 1000 in all: vps (their number), bytes\n",
     "  thalweg info dump.tw\n"
     "  thalweg info --json dump.tw | jq .sizes.total\n",
     add};

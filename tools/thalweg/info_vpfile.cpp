@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "progress.hpp"
 #include "stream_sizes.hpp"
 #include "vpfile.hpp"
 
@@ -20,11 +21,21 @@ Json sizes_of(const std::string& path, const tw_vpfile_stored& stored, Json* eac
   if (equal) sizes.add(lattice, stored.n_vps);
   if (!equal || each != nullptr) {
     const Vpfile file(path);
-    for (int64_t vp = 0; vp < stored.n_vps; ++vp) {
-      if (vp % 1024 == 0) stop_if_interrupted();
-      const int64_t bytes = equal ? lattice : file.bytes(vp);
-      if (!equal) sizes.add(bytes);
-      if (each != nullptr) each->push_back(bytes);
+    OneByOne one_by_one;
+    for (int64_t vp = 0, i = 0; vp < stored.n_vps; ++i) {
+      note_work("info", vp, stored.n_vps, "virtual processors");
+      if (i % 256 == 0) stop_if_interrupted();
+      const Alike alike = file.alike(vp);
+      if (alike.lost()) throw Failure(kDamaged, alike.message, alike.status);
+      const int64_t n = alike.last - vp + 1;
+      const int64_t bytes = n > 1 ? lattice : file.bytes(vp);
+      if (!equal) sizes.add(bytes, n);
+      if (each != nullptr && n > 1 && !one_by_one.takes(n)) {
+        each->push_back({{"vps", n}, {"bytes", bytes}});
+      } else if (each != nullptr) {
+        for (int64_t one = 0; one < n; ++one) each->push_back(bytes);
+      }
+      vp = alike.last + 1;
     }
   }
   return {{"total", sizes.total},
@@ -125,8 +136,7 @@ void print_text(const Json& info) {
   for (const Json& file : info["files"])
     put(fmt::format("stored          {}: {}\n", printable(file["name"].get<std::string>()), size_text(file["bytes"])));
   if (!info.contains("vp_bytes")) return;
-  int64_t vp = 0;
-  for (const Json& bytes : info["vp_bytes"]) put(fmt::format("vp {:>12} {:>15}\n", vp++, bytes.get<int64_t>()));
+  print_each("vp", 12, info["vp_bytes"]);
 }
 
 }  // namespace

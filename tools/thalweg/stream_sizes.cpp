@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+
+#include "common.hpp"
 
 namespace tool {
 namespace {
@@ -16,14 +19,15 @@ size_t size_class(int64_t bytes) {
 }
 
 std::string bar(int64_t part, int64_t whole) {
-  return std::string(static_cast<size_t>(whole > 0 ? (part * 40 + whole - 1) / whole : 0), '#');
+  const double share = whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  return std::string(static_cast<size_t>(std::ceil(share * 40)), '#');
 }
 
 }  // namespace
 
 void StreamSizes::add(int64_t bytes, int64_t times) {
   if (times == 0) return;
-  total += bytes * times;
+  total = sum_of(total, bytes, times);
   min = n == 0 ? bytes : std::min(min, bytes);
   max = std::max(max, bytes);
   n += times;
@@ -55,6 +59,18 @@ void print_histogram(const Json& histogram) {
                               : below.is_null() ? from + " and more"
                                                 : fmt::format("{} to {}", from, short_size(below));
     put(fmt::format("  {:>22}  {:>9}  {}\n", range, files, bar(files, most)));
+  }
+}
+
+void print_each(const char* thing, int width, const Json& list) {
+  int64_t first = 0;
+  for (const Json& one : list) {
+    const bool several = one.is_object();
+    const Json& bytes = several ? one["bytes"] : one;
+    const int64_t n = several ? one.front().get<int64_t>() : 1;
+    put(fmt::format("{} {:>{}} {:>15}\n", thing, ranks_text(first, first + n - 1), width,
+                    bytes.is_null() ? "unreadable" : std::to_string(bytes.get<int64_t>())));
+    first += n;
   }
 }
 

@@ -18,4 +18,7 @@ struct StreamSizes {
 Json histogram(const StreamSizes& sizes);
 void print_histogram(const Json& histogram);
 
+// One line for each of `list`: its number and bytes; of an object, which stands for several, the numbers of all.
+void print_each(const char* thing, int width, const Json& list);
+
 }  // namespace tool
