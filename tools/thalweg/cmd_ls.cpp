@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "common.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -15,52 +16,124 @@ struct Options {
   bool null = false;
 };
 
-void list_names(const Multifile& multifile, int64_t n) {
-  for (int64_t rank = 0; rank < n; ++rank) {
-    put(multifile.name(rank));
+// Ranks that are told together.
+struct Entry {
+  int64_t rank, last;
+  int64_t bytes = 0;
+  std::string name = {};
+  uint32_t mode = 0;
+  tw_status status = TW_OK;  // why they cannot be read
+  std::string message = {};
+};
+
+// What is told of the entries, as they come.
+class Listing {
+ public:
+  virtual ~Listing() = default;
+  virtual void add(const Entry& entry) = 0;
+};
+
+class Names : public Listing {
+ public:
+  void add(const Entry& entry) override {
+    if (entry.last != entry.rank) return;
+    put(entry.name);
     put(std::string_view("\0", 1));
   }
+};
+
+class Lines : public Listing {
+ public:
+  explicit Lines(int64_t n) : width_(std::max<size_t>(4, std::to_string(n).size())) {}
+  void add(const Entry& entry) override {
+    if (entry.status != TW_OK) return;  // standard error tells
+    const std::string shown = entry.name.empty() ? std::string() : "  " + printable(entry.name);
+    put(fmt::format("{:>{}}  {:>14}  {:<10}{}\n", ranks_text(entry.rank, entry.last), width_, entry.bytes,
+                    mode_text(entry.mode), shown));
+  }
+
+ private:
+  size_t width_;
+};
+
+class JsonEntries : public Listing {
+ public:
+  void add(const Entry& entry) override {
+    Json object;
+    object["rank"] = entry.rank;
+    if (entry.last != entry.rank) object["last_rank"] = entry.last;
+    if (entry.status != TW_OK) {
+      object["error"] = {{"status", tw_status_name(entry.status)}, {"message", entry.message}};
+    } else {
+      object["bytes"] = entry.bytes;
+      add_name(object, entry.name, entry.mode);
+    }
+    put_json_item(object);
+  }
+};
+
+// The entry of one rank; or why it cannot be read.
+Entry entry_of(const Multifile& multifile, int64_t rank) {
+  Entry entry{rank, rank};
+  try {
+    entry.name = multifile.name(rank, &entry.mode);
+    entry.bytes = multifile.bytes(rank);
+  } catch (const Failure& failure) {
+    if (!is_loss(failure.status)) throw;
+    entry.status = failure.status;
+    entry.message = failure.what();
+  }
+  return entry;
 }
 
-void list_lines(const Multifile& multifile, int64_t n) {
-  const size_t width = std::max<size_t>(4, std::to_string(n).size());
-  for (int64_t rank = 0; rank < n; ++rank) {
-    uint32_t mode = 0;
-    const std::string name = multifile.name(rank, &mode);
-    const std::string shown = name.empty() ? std::string() : "  " + printable(name);
-    put(fmt::format("{:>{}}  {:>14}  {:<10}{}\n", rank, width, multifile.bytes(rank), mode_text(mode), shown));
-  }
+void tell_lost(const Entry& entry) {
+  flush_output();
+  say(fmt::format("task {}: {}", ranks_text(entry.rank, entry.last), entry.message));
 }
 
-// Written piece by piece: a multifile may have millions of logical files.
-void list_json(const Multifile& multifile, const Options& options, int64_t n, bool closed) {
-  put(fmt::format("{{\"command\": \"ls\", \"file\": {}, \"closed\": {}, \"entries\": [", json_line(options.file),
-                  closed));
-  for (int64_t rank = 0; rank < n; ++rank) {
-    uint32_t mode = 0;
-    const std::string name = multifile.name(rank, &mode);
-    Json entry;
-    entry["rank"] = rank;
-    entry["bytes"] = multifile.bytes(rank);
-    add_name(entry, name, mode);
-    put(rank == 0 ? "\n  " : ",\n  ");
-    put(json_line(entry));
+// Whether every entry could be read.
+bool list_all(const Multifile& multifile, int64_t n, Listing& listing) {
+  bool whole = true;
+  OneByOne one_by_one;
+  for (int64_t rank = 0, i = 0; rank < n; ++i) {
+    note_work("ls", rank, n, "logical files");
+    if (i % 256 == 0) stop_if_interrupted();
+    const Alike alike = multifile.alike(rank);
+    const Entry lost{rank, alike.last, 0, {}, 0, alike.status, alike.message};
+    const bool alone = alike.last == rank;
+    if (!alike.lost() && !alone && one_by_one.takes(alike.last - rank + 1)) {
+      for (int64_t empty = rank; empty <= alike.last; ++empty) listing.add({empty, empty});
+    } else {
+      const Entry entry = alike.lost() || !alone ? lost : entry_of(multifile, rank);
+      listing.add(entry);
+      whole = whole && entry.status == TW_OK;
+      if (entry.status != TW_OK) tell_lost(entry);
+    }
+    rank = alike.last + 1;
   }
-  put(fmt::format("\n], \"exit_code\": {}}}\n", static_cast<int>(closed ? kFine : kDamaged)));
+  return whole;
 }
 
 int run(const Options& options, const Common& common) {
   const auto [multifile, closed] = open_in_any_state(options.file);
   const int64_t n = multifile.summary().n_logical;
+  int code = closed ? kFine : kDamaged;
   if (common.json) {
-    list_json(multifile, options, n, closed);
+    Json head = json_head("ls", options.file);
+    head["closed"] = closed;
+    begin_json_list(head, "entries");
+    JsonEntries entries;
+    if (!list_all(multifile, n, entries)) code = kDamaged;
+    end_json_list({{"exit_code", code}});
   } else if (options.null) {
-    list_names(multifile, n);
+    Names names;
+    if (!list_all(multifile, n, names)) code = kDamaged;
   } else {
-    list_lines(multifile, n);
+    Lines lines(n);
+    if (!list_all(multifile, n, lines)) code = kDamaged;
   }
   if (!closed) report_not_closed(options.file);
-  return closed ? kFine : kDamaged;
+  return code;
 }
 
 Run add(CLI::App& app) {
@@ -76,11 +149,18 @@ const Command kLs = {
     "ls",
     "List the logical files: rank, size, mode, name",
     "Bytes of a name that could harm a terminal are shown as \\n, \\x1b and so on, and a backslash is doubled; --null "
-    "gives names as they are. Of a file that was not closed, what is whole is listed, and the command ends with 1.",
+    "gives names as they are. Of a file that was not closed, what is whole is listed, and the command ends with 1.\n\n"
+    "An entry that cannot be read is told on standard error; the others are listed, and the command ends with 1. Ranks "
+    "in a row of which nothing is stored are one line, FIRST-LAST, where they are more than 1000 in all; with --null "
+    "they are left out then.",
     "  command, file, closed, exit_code\n"
     "  entries: for each logical file: rank, bytes, name, name_hex (only where the name is no UTF-8), mode (octal, "
     "null "
-    "when there is none)\n",
+    "when there is none); of one that cannot be read: rank, error (status, message)\n"
+    "    last_rank: only where an entry stands for the ranks up to this one: nothing is stored of any of them, or none "
+    "can be read\n"
+    "  error: only when the command could not go on: status, message; the entries are those before it. After a signal "
+    "the status is TW_ERR_STOPPED and exit_code 128 and its number\n",
     "  thalweg ls docs.tw\n"
     "  thalweg ls --null docs.tw | grep -z README\n",
     add};
