@@ -31,6 +31,7 @@ struct Options {
   std::string directory = ".";
   bool force = false;
   bool recover = false;
+  bool vpfile = false, closed = true;  // what FILE turned out to be
 };
 
 struct Result {
@@ -50,6 +51,7 @@ class Source {
   virtual ~Source() = default;
   virtual void begin(const ExtractJob& job) = 0;
   virtual size_t read(char* data, size_t bytes) = 0;  // 0 at the end
+  virtual int64_t skip_gap() = 0;                     // how many zeros follow that nobody wrote
 };
 
 class MultifileSource : public Source {
@@ -60,6 +62,11 @@ class MultifileSource : public Source {
     size_t got = 0;
     check(tw_read(multifile_.get(), data, bytes, &got));
     return got;
+  }
+  int64_t skip_gap() override {
+    int64_t skipped = 0;
+    check(tw_skip_gap(multifile_.get(), &skipped));
+    return skipped;
   }
 
  private:
@@ -78,6 +85,7 @@ class VpfileSource : public Source {
     check(file_.read(vp_, data, bytes, got));
     return got;
   }
+  int64_t skip_gap() override { return file_.skip_gap(vp_); }
 
  private:
   const Vpfile& file_;
@@ -90,7 +98,7 @@ class Extractor {
       : source_(source), root_(options.directory, options.force), progress_(progress), buffer_(kBufferBytes) {}
 
   Result extract(const std::vector<ExtractJob>& jobs) {
-    for (const ExtractJob& job : jobs) total_ += job.bytes;
+    for (const ExtractJob& job : jobs) total_ = sum_of(total_, job.bytes);
     for (const ExtractJob& job : jobs) {
       stop_if_interrupted();
       if (!S_ISLNK(job.mode)) attempt(job);
@@ -126,7 +134,7 @@ class Extractor {
 
   size_t read_some() {
     const size_t got = source_.read(buffer_.data(), buffer_.size());
-    result_.bytes += static_cast<int64_t>(got);
+    result_.bytes = sum_of(result_.bytes, static_cast<int64_t>(got));
     progress_.update(result_.bytes, total_);
     return got;
   }
@@ -148,10 +156,18 @@ class Extractor {
     return true;
   }
 
+  // A gap may be as long as a number in the file says: nobody waits for its zeros.
+  size_t next(int fd, const ExtractJob& job) {
+    const int64_t skipped = source_.skip_gap();
+    if (skipped > 0 && lseek(fd, static_cast<off_t>(skipped), SEEK_CUR) < 0) fail_with_errno("write", job.name);
+    result_.bytes = sum_of(result_.bytes, skipped);
+    return read_some();
+  }
+
   void copy_file(const ExtractJob& job) {
     source_.begin(job);
     SafeRoot::NewFile file = root_.new_file(job.name);
-    for (size_t got = read_some(); got > 0; got = read_some()) {
+    for (size_t got = next(file.fd(), job); got > 0; got = next(file.fd(), job)) {
       if (write_sparse(file.fd(), std::string_view(buffer_.data(), got))) continue;
       stop_if_interrupted();
       fail_with_errno("write", job.name);
@@ -180,30 +196,42 @@ class Extractor {
   Result result_;
 };
 
-void print_json(const Options& options, const Result& result, bool vpfile, bool closed, int code) {
+using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+
+void print_json(const Options& options, const Result& result, const Ranges& nothing, int code) {
   Json object = json_head("extract", options.choice.file);
-  object["kind"] = vpfile ? "vpfile" : "multifile";
+  object["kind"] = options.vpfile ? "vpfile" : "multifile";
   object["directory"] = options.directory;
-  object["closed"] = closed;
+  object["closed"] = options.closed;
   object["files"] = result.files;
   object["directories"] = result.directories;
   object["symlinks"] = result.symlinks;
   object["bytes"] = result.bytes;
   object["failed"] = Json::array();
   for (const auto& [job, message] : result.failed) {
-    Json entry{{vpfile ? "vp" : "rank", job->rank}};
+    Json entry{{options.vpfile ? "vp" : "rank", job->rank}};
+    if (job->last != job->rank) entry[options.vpfile ? "last_vp" : "last_rank"] = job->last;
     add_name(entry, job->name, job->mode);
     entry["message"] = message;
     object["failed"].push_back(entry);
+  }
+  object["left_out"] = Json::array();
+  for (const auto& [first, last] : nothing) {
+    object["left_out"].push_back(
+        {{options.vpfile ? "vp" : "rank", first}, {options.vpfile ? "last_vp" : "last_rank", last}});
   }
   object["exit_code"] = code;
   put_json(object);
 }
 
-int report(const Options& options, const Common& common, const Result& result, bool vpfile, bool closed) {
-  const int code = result.failed.empty() && closed ? kFine : kDamaged;
+int report(const Options& options, const Common& common, const Result& result, const Ranges& nothing) {
+  const int code = result.failed.empty() && options.closed ? kFine : kDamaged;
+  for (const auto& [first, last] : nothing) {
+    say(fmt::format("nothing is stored of {} {}: no files are made of them",
+                    options.vpfile ? "virtual processors" : "tasks", ranks_text(first, last)));
+  }
   if (common.json) {
-    print_json(options, result, vpfile, closed, code);
+    print_json(options, result, nothing, code);
   } else if (!common.quiet) {
     put(fmt::format(
         "{}: {}, {} and {} with {} in '{}'\n", printable(options.choice.file), count_text(result.files, "file"),
@@ -213,7 +241,7 @@ int report(const Options& options, const Common& common, const Result& result, b
   return code;
 }
 
-int run_vpfile(const Options& options, const Common& common) {
+int run_vpfile(Options& options, const Common& common) {
   const ExtractChoice& choice = options.choice;
   refuse_option_of_multifiles(!choice.tasks.empty(), "--task", choice.file, "; give --vp N");
   refuse_option_of_multifiles(!choice.names.empty(), "--name", choice.file, "; give --vp N");
@@ -221,22 +249,25 @@ int run_vpfile(const Options& options, const Common& common) {
   refuse_option_of_multifiles(options.recover, "--recover", choice.file, "; 'thalweg repair' closes it");
   const tw_vpfile_stored stored = look_at_vpfile(choice.file);
   const Vpfile file(choice.file);
-  const std::vector<ExtractJob> jobs = plan_extract(file, shape_of(stored), choice);
+  const ExtractPlan plan = plan_extract(file, shape_of(stored), choice);
+  options.vpfile = true;
   Progress progress("extract", common.quiet);
   VpfileSource source(file);
-  const Result result = Extractor(source, options, progress).extract(jobs);
-  return report(options, common, result, true, true);
+  const Result result = Extractor(source, options, progress).extract(plan.jobs);
+  return report(options, common, result, plan.nothing);
 }
 
-int run(const Options& options, const Common& common) {
+int run(Options& options, const Common& common) {
+  note_work("extract", 0, 0, nullptr);
   if (is_vpfile(options.choice.file)) return run_vpfile(options, common);
   refuse_option_of_vpfiles(!options.choice.vps.empty(), "--vp", options.choice.file, "; give --task N");
   const Multifile multifile = open_for_reading(options.choice.file, options.recover);
-  const std::vector<ExtractJob> jobs = plan_extract(multifile, options.choice);
+  const ExtractPlan plan = plan_extract(multifile, options.choice);
+  options.closed = multifile.summary().closed != 0;
   Progress progress("extract", common.quiet);
   MultifileSource source(multifile);
-  const Result result = Extractor(source, options, progress).extract(jobs);
-  return report(options, common, result, false, multifile.summary().closed != 0);
+  const Result result = Extractor(source, options, progress).extract(plan.jobs);
+  return report(options, common, result, plan.nothing);
 }
 
 Run add(CLI::App& app) {
@@ -278,10 +309,16 @@ const Command kExtract = {
     "Symbolic links are made last; where they point to is not restricted.\n\n"
     "A file appears under its name when it is complete, so that an interrupted or failed extract leaves no short ones. "
     "One whose content is damaged is left out; the others are extracted, and the command ends with 1.\n\n"
+    "Tasks in a row of which nothing is stored become empty files, unless they are more than 1000 in all: then they "
+    "are "
+    "told and left out.\n\n"
     "Of a vpfile each stream becomes a file called vp-%06d by the number of its virtual processor, or by --pattern.",
     "  command, file, directory, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"
     "  files, directories, symlinks: numbers extracted; bytes: their content\n"
-    "  failed: for each damaged one: rank (of a vpfile: vp), name, name_hex, mode, message\n",
+    "  failed: for each damaged one: rank (of a vpfile: vp), name, name_hex, mode, message; last_rank (last_vp) where "
+    "it "
+    "stands for all up to that one\n"
+    "  left_out: many in a row of which nothing is stored: rank, last_rank (of a vpfile: vp, last_vp)\n",
     "  thalweg extract docs.tw -C restored\n"
     "  thalweg extract dump.tw --task 0 8-15 --pattern 'task-%06d.bin'\n"
     "  thalweg extract particles.vp --vp 0-15 -C streams\n",

@@ -16,46 +16,75 @@ namespace {
 constexpr const char* kDefaultPattern = "task-%06d";
 constexpr const char* kVpPattern = "vp-%06d";
 
-void sort_out(std::vector<int64_t>& ranks) {
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+using Range = std::pair<int64_t, int64_t>;  // first and last
+
+// Ascending, and none twice.
+std::vector<Range> sorted(std::vector<Range> ranges) {
+  std::ranges::sort(ranges);
+  std::vector<Range> disjoint;
+  for (const Range& range : ranges) {
+    if (!disjoint.empty() && range.first <= disjoint.back().second) {
+      disjoint.back().second = std::max(disjoint.back().second, range.second);
+    } else {
+      disjoint.push_back(range);
+    }
+  }
+  return disjoint;
 }
 
-std::vector<int64_t> chosen_ranks(const Multifile& multifile, const ExtractChoice& choice) {
+std::vector<Range> chosen_ranks(const Multifile& multifile, const ExtractChoice& choice) {
   const int64_t n = multifile.summary().n_logical;
-  std::vector<std::pair<int64_t, int64_t>> ranges;
-  for (const std::string& text : choice.tasks) add_ranks(text, ranges);
-  std::vector<int64_t> ranks;
-  for (const auto& [first, last] : ranges) {
-    check_rank(last, n, choice.file);
-    for (int64_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
+  std::vector<Range> ranges;
+  for (const std::string& text : choice.tasks) {
+    add_ranks(text, ranges);
+    check_rank(ranges.back().second, n, choice.file);
   }
   for (const std::string& name : choice.names) {
     int64_t rank = -1;
-    if (tw_multifile_find(multifile.get(), name.c_str(), &rank) != TW_OK) {
+    const tw_status status = tw_multifile_find(multifile.get(), name.c_str(), &rank);
+    if (status == TW_ERR_NOT_FOUND) {
       throw Failure(kUsage,
                     fmt::format("'{}' has no logical file named '{}'; 'thalweg ls' lists all", choice.file, name));
     }
-    ranks.push_back(rank);
+    check(status);
+    ranges.emplace_back(rank, rank);
   }
-  if (choice.tasks.empty() && choice.names.empty()) {
-    for (int64_t rank = 0; rank < n; ++rank) ranks.push_back(rank);
-  }
-  sort_out(ranks);
-  return ranks;
+  if (choice.tasks.empty() && choice.names.empty() && n > 0) ranges.emplace_back(0, n - 1);
+  return sorted(std::move(ranges));
 }
 
-std::vector<int64_t> chosen_vps(const std::vector<int64_t>& shape, const ExtractChoice& choice) {
-  std::vector<std::pair<int64_t, int64_t>> ranges;
+std::vector<Range> chosen_vps(const std::vector<int64_t>& shape, const ExtractChoice& choice) {
+  std::vector<Range> ranges;
   ranges.reserve(choice.vps.size());
   for (const std::string& text : choice.vps) ranges.push_back(parse_vps(text, shape, choice.file));
   if (choice.vps.empty()) ranges.emplace_back(0, count_of(shape) - 1);
-  std::vector<int64_t> vps;
+  return sorted(std::move(ranges));
+}
+
+// `add` makes the job of one. What is alike is passed by together: a file may claim any number.
+template <class File, class Add>
+ExtractPlan plan_ranges(const File& file, const std::vector<Range>& ranges, Add add) {
+  ExtractPlan plan;
+  OneByOne one_by_one;
   for (const auto& [first, last] : ranges) {
-    for (int64_t vp = first; vp <= last; ++vp) vps.push_back(vp);
+    for (int64_t rank = first; rank <= last;) {
+      stop_if_interrupted();
+      Alike alike = file.alike(rank);
+      alike.last = std::min(alike.last, last);
+      const bool alone = alike.last == rank || one_by_one.takes(alike.last - rank + 1);
+      if (alone && !alike.lost()) {
+        for (int64_t one = rank; one <= alike.last; ++one) plan.jobs.push_back(add(one));
+      } else if (alone) {
+        for (int64_t one = rank; one <= alike.last; ++one) plan.jobs.push_back({one, one, {}, 0, 0, alike.message});
+      } else if (alike.lost()) {
+        plan.jobs.push_back({rank, alike.last, {}, 0, 0, alike.message});
+      } else {
+        plan.nothing.emplace_back(rank, alike.last);
+      }
+      rank = alike.last + 1;
+    }
   }
-  sort_out(vps);
-  return vps;
+  return plan;
 }
 
 void check_type(const ExtractJob& job) {
@@ -125,64 +154,52 @@ void check_conflicts(const std::vector<ExtractJob>& jobs) {
   }
 }
 
-// Where the index that tells of it is damaged or its physical file is missing, the others can still be had.
-ExtractJob look_at(const Multifile& multifile, int64_t rank) {
-  ExtractJob job{rank, {}, 0, 0, {}};
+// Where the entry that tells of it is damaged the others can still be had.
+template <class Look>
+void look_at(ExtractJob& job, Look look) {
   try {
-    job.bytes = multifile.bytes(rank);
-    job.name = multifile.name(rank, &job.mode);
+    look();
   } catch (const Failure& failure) {
-    if (failure.status != TW_ERR_NOT_FOUND && failure.status != TW_ERR_CORRUPT) throw;
+    if (!is_loss(failure.status)) throw;
     job.bytes = 0;
     job.lost = failure.what();
   }
-  return job;
 }
 
 }  // namespace
 
-std::vector<ExtractJob> plan_extract(const Multifile& multifile, const ExtractChoice& choice) {
+ExtractPlan plan_extract(const Multifile& multifile, const ExtractChoice& choice) {
   const NamePattern pattern(choice.pattern.empty() ? kDefaultPattern : choice.pattern);
-  std::vector<ExtractJob> jobs;
-  for (const int64_t rank : chosen_ranks(multifile, choice)) {
-    stop_if_interrupted();
-    ExtractJob job = look_at(multifile, rank);
-    if (!job.lost.empty()) {
-      jobs.push_back(std::move(job));
-      continue;
-    }
+  ExtractPlan plan = plan_ranges(multifile, chosen_ranks(multifile, choice), [&](int64_t rank) {
+    ExtractJob job{rank, rank, {}, 0, 0, {}};
+    look_at(job, [&] {
+      job.bytes = multifile.bytes(rank);
+      job.name = multifile.name(rank, &job.mode);
+    });
+    if (!job.lost.empty()) return job;
     if (!choice.pattern.empty() || job.name.empty()) job.name = pattern.name(rank);
     while (choice.relative && job.name.starts_with('/')) job.name.erase(0, 1);
     check_name(job, choice.pattern);
     check_type(job);
-    jobs.push_back(std::move(job));
-  }
-  check_conflicts(jobs);
-  return jobs;
+    return job;
+  });
+  check_conflicts(plan.jobs);
+  return plan;
 }
 
-std::vector<ExtractJob> plan_extract(const Vpfile& file, const std::vector<int64_t>& shape,
-                                     const ExtractChoice& choice) {
+ExtractPlan plan_extract(const Vpfile& file, const std::vector<int64_t>& shape, const ExtractChoice& choice) {
   const NamePattern pattern(choice.pattern.empty() ? kVpPattern : choice.pattern);
-  std::vector<ExtractJob> jobs;
-  for (const int64_t vp : chosen_vps(shape, choice)) {
-    stop_if_interrupted();
-    ExtractJob job{vp, pattern.name(vp), 0, 0, {}};
+  return plan_ranges(file, chosen_vps(shape, choice), [&](int64_t vp) {
+    ExtractJob job{vp, vp, pattern.name(vp), 0, 0, {}};
     const std::string reason = unsafe_name(job.name);
     if (!reason.empty()) {
       throw Failure(kUnsafe, fmt::format("refused: by the pattern '{}' the name '{}' of virtual processor {} {}; a "
                                          "pattern stays below the target directory, as '{}' does",
                                          choice.pattern, job.name, vp, reason, kVpPattern));
     }
-    try {
-      job.bytes = file.bytes(vp);
-    } catch (const Failure& failure) {
-      if (failure.status != TW_ERR_CORRUPT) throw;
-      job.lost = failure.what();
-    }
-    jobs.push_back(std::move(job));
-  }
-  return jobs;
+    look_at(job, [&] { job.bytes = file.bytes(vp); });
+    return job;
+  });
 }
 
 }  // namespace tool
