@@ -1,7 +1,7 @@
 // thalweg verify and thalweg repair: two calls of one shape.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "command.hpp"
 #include "common.hpp"
@@ -17,11 +17,12 @@ namespace {
 struct Work {
   Progress progress;
   std::vector<std::string> findings;
+  std::unordered_set<std::string> told;
 };
 
 void add_finding(const char* text, void* user) {
-  auto& findings = static_cast<Work*>(user)->findings;
-  if (std::ranges::find(findings, text) == findings.end()) findings.emplace_back(text);  // each is said once
+  Work& work = *static_cast<Work*>(user);
+  if (work.told.insert(text).second) work.findings.emplace_back(text);  // each is said once
 }
 
 int advance(int64_t done, int64_t total, void* user) {
@@ -53,16 +54,24 @@ tw_status repair(const Options& options, bool vpfile, Work& work, tw_health& hea
                           &work, &health);
 }
 
-Outcome examine(decltype(&verify) call, const char* label, const Options& options, bool quiet) {
+// What is going to be said last, on standard error, is not said here too.
+void print_findings(const Outcome& outcome) {
+  for (const std::string& finding : outcome.findings) {
+    if (finding != outcome.message) put(printable(finding, false) + "\n");
+  }
+}
+
+Outcome examine(decltype(&verify) call, const char* label, const Options& options, const Common& common) {
   Outcome outcome;
   outcome.vpfile = !options.shape.empty() || is_vpfile(options.file);
   if (!outcome.vpfile) refuse_other_kinds(options.file);
   outcome.health.struct_size = sizeof outcome.health;
-  Work work{Progress(label, quiet, outcome.vpfile ? "virtual processors" : nullptr), {}};
+  Work work{Progress(label, common.quiet, outcome.vpfile ? "virtual processors" : nullptr), {}, {}};
   outcome.status = call(options, outcome.vpfile, work, outcome.health);
-  stop_if_interrupted();
   if (outcome.status != TW_OK) outcome.message = tw_last_error();
   outcome.findings = std::move(work.findings);
+  if (caught_signal() != 0 && !common.json) print_findings(outcome);  // those so far
+  stop_if_interrupted();
   // Only these tell about the file; anything else hindered the work.
   if (outcome.status != TW_OK && exit_code(outcome.status) != kDamaged) fail_with_status(outcome.status);
   return outcome;
@@ -84,13 +93,6 @@ void print_json(const char* command, const std::string& path, const Outcome& out
   put_json(object);
 }
 
-// What is going to be said last, on standard error, is not said here too.
-void print_findings(const Outcome& outcome) {
-  for (const std::string& finding : outcome.findings) {
-    if (finding != outcome.message) put(printable(finding, false) + "\n");
-  }
-}
-
 const char* thing(const Outcome& outcome) { return outcome.vpfile ? "virtual processor" : "logical file"; }
 
 std::string contents(const Outcome& outcome) {
@@ -100,7 +102,7 @@ std::string contents(const Outcome& outcome) {
 
 int run_verify(const Options& options, const Common& common) {
   const std::string& path = options.file;
-  const Outcome outcome = examine(verify, "verify", options, common.quiet);
+  const Outcome outcome = examine(verify, "verify", options, common);
   if (common.json) {
     print_json("verify", path, outcome);
   } else {
@@ -117,7 +119,7 @@ int run_verify(const Options& options, const Common& common) {
 int run_repair(const Options& options, const Common& common) {
   const std::string& path = options.file;
   refuse_option_of_vpfiles(!options.shape.empty() && begins_as_multifile(path), "--shape", path);
-  const Outcome outcome = examine(repair, "repair", options, common.quiet);
+  const Outcome outcome = examine(repair, "repair", options, common);
   const tw_health& health = outcome.health;
   if (common.json) {
     print_json("repair", path, outcome);
