@@ -29,7 +29,8 @@ int64_t physical_bytes(const std::string& path, const Multifile& multifile) {
   for (int32_t k = 0; k < n; ++k) {
     struct stat status = {};
     if (stat(physical_name(path, k).c_str(), &status) != 0) fail_with_errno("look at", physical_name(path, k));
-    bytes += status.st_size;
+    bytes = sum_of(bytes, status.st_size);
+    if (k % 256 == 0) stop_if_interrupted();
   }
   return bytes;
 }

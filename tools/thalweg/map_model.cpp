@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "progress.hpp"
 #include "vpfile.hpp"
 
 namespace tool {
@@ -33,9 +34,10 @@ struct Builder {
 int count_region(const MapRegion* region, Builder& builder) {
   Map& map = builder.map;
   const auto kind = static_cast<size_t>(known_kind(region->kind));
-  map.by_kind[kind] += region->bytes;
-  map.bytes += region->bytes;
+  map.by_kind[kind] = sum_of(map.by_kind[kind], region->bytes);
+  map.bytes = sum_of(map.bytes, region->bytes);
   ++map.regions;
+  note_work("map", map.regions, 0, "byte ranges");
   if (region->kind == TW_REGION_DATA && region->rank >= 0 && region->rank < static_cast<int64_t>(map.tasks.size())) {
     ++map.tasks[static_cast<size_t>(region->rank)].regions;
   }
@@ -174,6 +176,7 @@ int of_vpfile(const tw_vp_region* region, void* user) {
 // `walk(take)` once to count, and once to keep.
 template <class Walk>
 Map build(Builder& builder, Walk walk) {
+  note_work("map", 0, 0, "byte ranges");
   walk(true);
   stop_if_interrupted();
   choose_rows(builder.map);
