@@ -10,6 +10,7 @@ using format::BlockRun;
 namespace {
 
 constexpr std::uint64_t kRunsAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t kChainsUnasked = std::uint64_t{1} << 14;
 constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
 
 // Puts a run over what is there: the later one holds.
@@ -242,6 +243,7 @@ Status SuperblockScan::tell_lengths(Window& window, std::uint64_t begin) const {
     TW_RETURN_IF_ERROR(each_row(one, image, tell));
   }
   for (std::size_t i = 0; i < window.chains.size(); ++i) {
+    if (i % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
     VpChain& chain = window.chains[i].second;
     chain.bytes = std::max(chain.bytes, lengths.of(i));
   }
@@ -293,7 +295,9 @@ Result<SuperblockScan::Window> SuperblockScan::chains(std::uint64_t begin) {
   if (begin >= geometry_.n) return Window{geometry_.n, {}};
   Window window{end_of_window(begin), {}};
   TW_ASSIGN_OR_RETURN(const std::vector<Placed> placed, placed_in(begin, window.end));
+  std::uint64_t done = 0;
   for (const Placed& one : placed) {
+    if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
     if (window.chains.empty() || window.chains.back().first != one.vp) window.chains.emplace_back(one.vp, VpChain{});
     VpChain& chain = window.chains.back().second;
     chain.bytes = std::max(chain.bytes, one.bytes);
@@ -302,6 +306,7 @@ Result<SuperblockScan::Window> SuperblockScan::chains(std::uint64_t begin) {
   TW_RETURN_IF_ERROR(tell_lengths(window, begin));
   auto next = placed.begin();
   for (auto& [vp, chain] : window.chains) {
+    if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
     const auto end = std::find_if(next, placed.end(), [vp = vp](const Placed& one) { return one.vp != vp; });
     join(std::span(next, end), chain);
     next = end;
