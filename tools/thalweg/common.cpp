@@ -216,6 +216,8 @@ size_t write_some(int fd, const char* data, size_t bytes) {
     if (wrote < 0 && errno == EINTR && g_signal == 0) continue;
     if (wrote < 0) break;
     done += static_cast<size_t>(wrote);
+    errno = EINTR;  // a signal ends a write that has begun without an error
+    if (g_signal != 0) break;
   }
   return done;
 }

@@ -19,9 +19,9 @@ namespace {
 
 std::string g_output;  // not yet written to standard output
 
-// The list that was begun and not ended; none: the object has its end, or was not begun.
-enum class List { none, empty, filled };
-List g_list = List::none;
+// How far the object is: none of it, a list that was begun and has no items, or has some, all of it.
+enum class Printed { nothing, empty_list, list, all };
+Printed g_printed = Printed::nothing;
 
 // What a terminal obeys or does not show, of Unicode 16.0: the categories Cc, Cf, Zl and Zp, and the property
 // Default_Ignorable_Code_Point. Among them all controls of direction, tag characters, joiners and fillers.
@@ -244,30 +244,30 @@ std::string json_line(const Json& value) {
   return with_hidden_escaped(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-void put_json(const Json& value) { put(json_text(value)); }
+// `now` holds as soon as the text waits to be written: writing it may fail.
+static void put_as(Printed now, const std::string& text) {
+  g_output += text;
+  g_printed = now;
+  put({});
+}
+
+void put_json(const Json& value) { put_as(Printed::all, json_text(value)); }
 
 void begin_json_list(const Json& head, const char* key) {
   std::string text = json_line(head);
   text.pop_back();  // the brace
-  put(fmt::format("{}, {}: [", text, json_line(key)));
-  g_list = List::empty;
+  put_as(Printed::empty_list, fmt::format("{}, {}: [", text, json_line(key)));
 }
 
 void put_json_item(const Json& item) {
-  put(g_list == List::empty ? "\n  " : ",\n  ");
-  put(json_line(item));
-  g_list = List::filled;
+  put_as(Printed::list, (g_printed == Printed::empty_list ? "\n  " : ",\n  ") + json_line(item));
 }
 
-void end_json_list(const Json& tail) {
-  put("\n], ");
-  put(json_line(tail).substr(1));
-  put("\n");
-  g_list = List::none;
-}
+void end_json_list(const Json& tail) { put_as(Printed::all, "\n], " + json_line(tail).substr(1) + "\n"); }
 
 void put_failed_json(const Json& object) {
-  if (g_list == List::none) return put_json(object);
+  if (g_printed == Printed::all) return;
+  if (g_printed == Printed::nothing) return put_json(object);
   Json tail = object;
   tail.erase("command");
   end_json_list(tail);

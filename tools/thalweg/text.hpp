@@ -46,6 +46,7 @@ void begin_json_list(const Json& head, const char* key);
 void put_json_item(const Json& item);
 void end_json_list(const Json& tail);
 // The object of a command that fails: where a list was begun it ends that object, with the keys that it has not yet.
+// Nothing where an object was put already.
 void put_failed_json(const Json& object);
 
 // {"name": ..., "name_hex": ... when it is no UTF-8, "mode": ...} of a logical file.
