@@ -3,27 +3,27 @@
 Multifiles come from tests/golden/craft.py, vpfiles are golden files that were changed: both know nothing of the library.
 """
 
-import os
+import functools
 import pathlib
-import resource
-import signal
 import struct
+import subprocess
 import sys
-import time
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "golden"))
 sys.dont_write_bytecode = True
 import valid_cases  # noqa: E402
-from craft import PAGE, Part  # noqa: E402
-from cli_support import THALWEG  # noqa: E402
+from craft import PAGE, Part, crc32c  # noqa: E402
+from cli_support import CRAFT, CRAFT_VPFILE, THALWEG, stream  # noqa: E402, F401
 
-MEMORY = 512 << 20  # of address space, beyond what the command takes to do nothing
+MEMORY = 768 << 20  # of address space
 FILE = 64 << 20     # the longest file that it may write
-CPU = 5             # seconds
+CPU = 60            # seconds; a command that needs more is killed
 DOCUMENTED = range(5)  # exit codes
 
 
+@functools.cache
 def is_sanitized():
     """A sanitizer takes terabytes of address space for itself."""
     with open(THALWEG, "rb") as program:
@@ -31,48 +31,16 @@ def is_sanitized():
     return b"__asan_init" in found or b"__tsan_init" in found
 
 
-class Limits:
-    """Within it, programs that are started may take so much address space, and write files that are so long."""
-
-    def __init__(self):
-        self.old = {}
-        self.new = {resource.RLIMIT_FSIZE: FILE, resource.RLIMIT_CORE: 0}
-        if not is_sanitized():
-            self.new[resource.RLIMIT_AS] = MEMORY + (256 << 20)
-
-    def __enter__(self):
-        for what, soft in self.new.items():
-            self.old[what] = resource.getrlimit(what)
-            resource.setrlimit(what, (soft, self.old[what][1]))
-        return self
-
-    def __exit__(self, *_):
-        for what, limits in self.old.items():
-            resource.setrlimit(what, limits)
-
-
-def run_limited(words, folder, patience=60):
-    """Runs the command under Limits; (exit code, or the signal as a negative number; CPU seconds; stdout; stderr)."""
-    out, err = folder / "stdout", folder / "stderr"
-    before = os.getcwd()
-    with Limits(), open(out, "wb") as to, open(err, "wb") as errors:
-        os.chdir(folder)
-        try:
-            child = os.posix_spawn(THALWEG, [THALWEG, *words], os.environ,
-                                   file_actions=[(os.POSIX_SPAWN_DUP2, to.fileno(), 1), (os.POSIX_SPAWN_DUP2, errors.fileno(), 2)])
-        finally:
-            os.chdir(before)
-    deadline = time.monotonic() + patience
-    while True:
-        ended, status, usage = os.wait4(child, os.WNOHANG)
-        if ended:
-            break
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            _, status, usage = os.wait4(child, 0)
-            break
-        time.sleep(0.001)
-    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, out.read_bytes(), err.read_bytes().decode(errors="replace")
+def run_limited(words, folder):
+    """Runs the command with so much memory and CPU time, and files that are so long; (exit code, or the signal as a negative
+    number; stdout; stderr)."""
+    limits = f"ulimit -c 0; ulimit -t {CPU}; ulimit -f {FILE // 512}" + ("" if is_sanitized() else f"; ulimit -v {MEMORY >> 10}")
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        done = subprocess.run(["sh", "-c", f'{limits}; exec "$0" "$@"', THALWEG, *words], cwd=folder, stdout=out, stderr=errors,
+                              timeout=10 * CPU)
+        out.seek(0)
+        errors.seek(0)
+        return done.returncode, out.read(), errors.read().decode(errors="replace")
 
 
 # ---- Multifiles --------------------------------------------------------------------------------------------------
@@ -125,11 +93,28 @@ def listed_claims():
     return parts
 
 
-def far_gap():
-    """A logical file of nearly 2^63 bytes, all but a few of them a gap."""
+FAR_END = 1000
+
+
+def far_gap(gap=2**62):
+    """A logical file of few bytes and a gap; and zeros at its end."""
     part = Part(1)
     part.session([4096])
-    part.superblock(part.slab(0, 0), [(0, 0, 5, b"begin", 0), (0, 2**62, 3, b"far", 0)])
-    part.sizes[0] = 2**63 - 1
+    part.superblock(part.slab(0, 0), [(0, 0, 5, b"begin", 0), (0, gap, 3, b"far", 0)])
+    part.sizes[0] = gap + FAR_END
     part.close()
     return [part]
+
+
+# ---- Vpfiles -----------------------------------------------------------------------------------------------------
+
+META_SLOT = 1024
+
+
+def meta_slots(meta):
+    """Where the slots of NAME.meta begin that hold something."""
+    return [at for at in range(0, len(meta), META_SLOT) if meta[at:at + 8] == b"TWVPMETA"]
+
+
+def seal_meta(meta, slot):
+    struct.pack_into("<I", meta, slot + META_SLOT - 4, crc32c(bytes(meta[slot:slot + META_SLOT - 4])))
