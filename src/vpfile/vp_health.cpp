@@ -54,6 +54,8 @@ class Patient {
   Status check_directory(SuperblockScan& scan);
   Status check_chains(SuperblockScan& scan, BlockDirectory& directory);
   Status check_empty(BlockDirectory& directory, std::uint64_t vp);
+  Status lose_entry(std::uint64_t vp, const Status& why);
+  std::uint64_t pass_lost_page(std::uint64_t done, std::uint64_t end);
   static Result<BlockRun> next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index,
                                    BlockDirectory::Cursor& cursor);
   Status check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected);
@@ -77,6 +79,8 @@ class Patient {
   Status meta_status_;                     // why there is none
   std::optional<EntrySums> first_stored_;  // while it is verified
   std::optional<EntrySums> overflow_stored_;
+  std::string lost_;            // why the last entry that was lost is
+  bool lost_together_ = false;  //   and so is the one before it
   std::uint64_t end_of_entries_ = 1;
   std::vector<SumChange> sums_;  // of the entries that a repair made
   std::uint64_t done_ = 0;       // VPs, as told last
@@ -160,6 +164,25 @@ BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow) co
   return BlockDirectory(setup);
 }
 
+// Entries whose sum is not theirs are lost together, which is one finding.
+Status Patient::lose_entry(std::uint64_t vp, const Status& why) {
+  ++health_.damaged_logical;
+  lost_together_ = why.message() == lost_;
+  if (lost_together_) return {};
+  lost_ = why.message();
+  find("virtual processor " + std::to_string(vp) + ": " + lost_);
+  return {};
+}
+
+// How far all are lost as the one before `done`, which has no blocks.
+std::uint64_t Patient::pass_lost_page(std::uint64_t done, std::uint64_t end) {
+  if (!std::exchange(lost_together_, false)) return done;
+  const std::uint64_t page_end = (done + EntryPages::kPerPage - 1) / EntryPages::kPerPage * EntryPages::kPerPage;
+  const std::uint64_t next = std::max(done, std::min(end, page_end));
+  health_.damaged_logical += next - done;
+  return next;
+}
+
 Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
   const auto wrong = [&](const std::string& what) {
     find("virtual processor " + std::to_string(vp) + ": " + what);
@@ -167,7 +190,7 @@ Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const V
     return Status{};
   };
   const auto stored = directory.stored(vp);
-  if (!stored.has_value()) return wrong(stored.error().message());
+  if (!stored.has_value()) return lose_entry(vp, stored.error());
   if (stored.value().bytes > expected.bytes && !expected.damaged) ++shortened_;
   if (stored.value().bytes != expected.bytes)
     return wrong("NAME.first says " + std::to_string(stored.value().bytes) + " bytes, the superblocks " +
@@ -204,7 +227,7 @@ Status Patient::check_empty(BlockDirectory& directory, std::uint64_t vp) {
     return Status{};
   };
   const auto stored = directory.stored(vp);
-  if (!stored.has_value()) return wrong(stored.error().message());
+  if (!stored.has_value()) return lose_entry(vp, stored.error());
   const std::uint64_t block_bytes = meta_->geometry.block_bytes;
   const std::uint64_t blocks = (stored.value().bytes + block_bytes - 1) / block_bytes;
   BlockDirectory::Cursor cursor = 0;
@@ -229,7 +252,10 @@ Status Patient::check_chains(SuperblockScan& scan, BlockDirectory& directory) {
       if (done % EntryPages::kPerPage == 0 || checked == 1) {
         TW_ASSIGN_OR_RETURN(done, directory.next_entry(done));
       }
-      if (done < end) TW_RETURN_IF_ERROR(check_empty(directory, done++));
+      if (done >= end) break;
+      lost_together_ = false;
+      TW_RETURN_IF_ERROR(check_empty(directory, done++));
+      done = pass_lost_page(done, end);
     }
     return {};
   };
@@ -292,6 +318,7 @@ Status Patient::check_directory(SuperblockScan& scan) {
 
 Status Patient::verify() {
   done_ = 0;
+  lost_.clear();
   if (!meta_.has_value()) {
     find(meta_status_.message());
     return meta_status_;

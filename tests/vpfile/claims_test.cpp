@@ -107,6 +107,22 @@ TEST_F(VpClaims, WritingReadingAndVerifyingGoByWhatIsStored) {
   expect_few_calls("verify");
 }
 
+TEST_F(VpClaims, APageOfEntriesThatIsLostIsOneFinding) {
+  EXPECT_TRUE(run(write()->close()).ok());
+  const auto first = storage_->open(vp_first_path("f"), OpenMode::read_write).value();
+  const std::uint64_t bytes = first->size().value();
+  EXPECT_TRUE(first->truncate(format::kFirstEntry).ok());
+  EXPECT_TRUE(first->truncate(bytes).ok());
+  storage_->restart({});
+
+  const Health health = expect_verified(Code::corrupt_file);
+
+  constexpr std::uint64_t kPages = 3;  // 0 and 5 are in one
+  EXPECT_EQ(health.findings, kPages);
+  EXPECT_EQ(health.damaged_logical, kPages * format::kEntriesPerSum);
+  expect_few_calls("verify");
+}
+
 TEST_F(VpClaims, WhatWasNotClosedIsRepairedByWhatIsStored) {
   static_cast<void>(write());
   expect_verified(Code::not_closed);
