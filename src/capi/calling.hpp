@@ -5,22 +5,29 @@
 #include "capi/file_handle.hpp"
 #include "capi/handles.hpp"
 #include "capi/vpfile_handle.hpp"
-#include "group/call.hpp"
+#include "group/last_words.hpp"
 
 namespace thalweg {
 
-inline Group& calling(tw_group& group, Call call) {
-  group.impl->set_call(call);
-  return *group.impl;
+inline Group& calling(Group& group, Call call) {
+  group.set_call(call);
+  call_of_thread = {call, group.size() > 1};
+  return group;
 }
+// Names a nonblocking call, which does not mark the group: its operations run on duplicates.
+inline const Group& starting(const Group& group, Call call) {
+  call_of_thread = {call, group.size() > 1};
+  return group;
+}
+inline Group& calling(tw_group& group, Call call) { return calling(*group.impl, call); }
 
 inline PlainFile& calling(tw_file& file, Call call) {
-  file.impl->group().set_call(call);
+  calling(file.impl->group(), call);
   return *file.impl;
 }
 
 inline VpFile& calling(tw_vpfile& vpfile, Call call) {
-  vpfile.impl->group().set_call(call);
+  calling(vpfile.impl->group(), call);
   return *vpfile.impl;
 }
 

@@ -175,9 +175,9 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int
       file->last = run(calling(*file, call).access(std::move(mine)));
       return answer(file->last, moved);
     }
+    Group& tasks = calling(*group, call);
     const std::shared_ptr<SharedFile> shared = file != nullptr ? file->impl->shared() : nullptr;
     const IoContext io = blocking_io();
-    Group& tasks = calling(*group, call);
     return answer(run(access_with(tasks, shared, for_others(file, std::move(mine)), io)), moved);
   });
 }
@@ -188,6 +188,7 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
     if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_iaccess_all", "file");
+    const Group& tasks = group != nullptr ? calling(*group, call) : starting(file->impl->group(), call);
     Access mine = to_access("tw_iaccess_all", access);
     // The others hear of it when they wait: the operation goes on without a request.
     Status nowhere =
@@ -197,7 +198,6 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
     if (mine.status.ok()) mine.status = nowhere;
     if (!mine.status.ok()) mine.extents = {};
     if (made != nullptr) keep_only(mine, *made);
-    const Group& tasks = group != nullptr ? calling(*group, call) : file->impl->group();
     const std::shared_ptr<Request> operation =
         group == nullptr ? file->impl->request(std::move(mine))
                          : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
@@ -220,10 +220,10 @@ tw_status tw_file_open(tw_group* group, const char* path, int32_t flags, const t
                        tw_file** file) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_file_open", "group");
+    Group& tasks = calling(*group, Call::tw_file_open);
     PlainOpen how = to_open_or_complain(path, flags, options, file);
     std::unique_ptr<tw_file> handle(new (std::nothrow) tw_file);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
-    Group& tasks = calling(*group, Call::tw_file_open);
     auto opened = run(PlainFile::open(tasks, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();
@@ -274,9 +274,9 @@ tw_status tw_file_size(tw_file* file, int64_t* nbytes) {
 tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_file_truncate");
+    PlainFile& impl = calling(*file, Call::tw_file_truncate);
     Status mine;
     if (nbytes < 0) mine = bad("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
-    PlainFile& impl = calling(*file, Call::tw_file_truncate);
     return run(impl.truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
   });
 }
@@ -284,12 +284,12 @@ tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
 tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes) {
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_file_preallocate");
+    PlainFile& impl = calling(*file, Call::tw_file_preallocate);
     Status mine;
     if (offset < 0 || nbytes < 0)
       mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + ", nbytes " + std::to_string(nbytes) +
                                             "; neither may be negative");
     const auto from = static_cast<std::uint64_t>(offset);
-    PlainFile& impl = calling(*file, Call::tw_file_preallocate);
     return run(impl.preallocate(from, static_cast<std::uint64_t>(nbytes), std::move(mine)));
   });
 }
@@ -314,12 +314,12 @@ tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* p
 tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view) {
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_file_set_view");
+    PlainFile& impl = calling(*file, Call::tw_file_set_view);
     Status mine;
     if (displacement < 0)
       mine = or_out_of_memory(
           [&] { return bad("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more"); });
     const View* seen = view != nullptr ? &view->impl : nullptr;
-    PlainFile& impl = calling(*file, Call::tw_file_set_view);
     return run(impl.set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
   });
 }

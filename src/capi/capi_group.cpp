@@ -196,6 +196,7 @@ tw_status tw_group_team(tw_team* team, int64_t rank, tw_group** group) {
 
 tw_status tw_group_hybrid(tw_group* threads, tw_group* ranks, tw_group** group) {
   return guarded([&]() -> Status {
+    if (threads == nullptr && ranks != nullptr) (void)starting(*ranks->impl, Call::tw_group_hybrid);
     if (threads == nullptr) return leave_hybrid(ranks, null_argument("tw_group_hybrid", "threads"));
     return run(hybrid(calling(*threads, Call::tw_group_hybrid), ranks, group));
   });
@@ -205,6 +206,7 @@ tw_status tw_group_callbacks(const tw_collectives* collectives, tw_group** group
   return guarded([&]() -> Status {
     TW_RETURN_IF_ERROR(check(collectives));
     if (group == nullptr) return null_argument("tw_group_callbacks", "group");
+    call_of_thread = {Call::tw_group_callbacks, collectives->size > 1};
     return give(run(make_callback_group(to_callbacks(*collectives))), group);
   });
 }
@@ -256,7 +258,8 @@ tw_status tw_group_allreduce(tw_group* group, int64_t* values, size_t n, tw_redu
 tw_status tw_group_agree(tw_group* group, tw_status mine, int os_errno, const char* message) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_agree", "group");
-    return run(agree(calling(*group, Call::tw_group_agree), given_status(mine, os_errno, message)));
+    Group& tasks = calling(*group, Call::tw_group_agree);
+    return run(agree(tasks, or_out_of_memory([&] { return given_status(mine, os_errno, message); })));
   });
 }
 

@@ -17,6 +17,7 @@ extern "C" {
 tw_status tw_group_mpi(MPI_Comm comm, tw_group** group) {
   return guarded([&]() -> Status {
     if (group == nullptr) return null_argument("tw_group_mpi", "group");
+    call_of_thread = {Call::tw_group_mpi, true};
     TW_ASSIGN_OR_RETURN(std::unique_ptr<Group> made, make_mpi_group(comm));
     *group = new tw_group{std::move(made)};
     return {};

@@ -1,6 +1,7 @@
 // multifile.h, part two: open, close, position, read and write.
 #include <cstdio>
 
+#include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/multifile_handle.hpp"
@@ -65,14 +66,13 @@ extern "C" tw_status tw_multifile_open(tw_group* group, const char* path, int mo
                                        tw_multifile** multifile) {
   return guarded([&]() -> Status {
     if (multifile != nullptr) *multifile = nullptr;
-    std::unique_ptr<tw_multifile> handle(new (std::nothrow) tw_multifile);
     const std::unique_ptr<Group> alone = group == nullptr ? make_self_group() : nullptr;
-    Group& tasks = group != nullptr ? *group->impl : *alone;
+    Group& tasks = calling(group != nullptr ? *group->impl : *alone, Call::tw_multifile_open);
+    std::unique_ptr<tw_multifile> handle(new (std::nothrow) tw_multifile);
     OpenRequest request;
     request.backend = posix_backend();
     request.arguments = attempt([&] { return check_arguments(path, mode, config, handle.get(), request); });
     if (multifile == nullptr) request.arguments = null_argument("tw_multifile_open", "multifile");
-    tasks.set_call(Call::tw_multifile_open);
     auto opened = run(open_multifile(tasks, std::move(request)));
     if (!opened.has_value()) return opened.error();
     if (group != nullptr) handle->group = group->impl;
@@ -90,8 +90,7 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
     TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_close", "multifile", handle));
     end_streams(*handle);
     const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
-    Group& tasks = alone ? *alone : *handle->group;
-    tasks.set_call(Call::tw_multifile_close);
+    Group& tasks = calling(alone ? *alone : *handle->group, Call::tw_multifile_close);
     return run(close_multifile(tasks, std::move(handle->file)));
   });
 }

@@ -1,6 +1,9 @@
 // status.h and version.h: names of codes, the last failure of a thread, the version.
+#include <exception>
+#include <new>
 #include <string>
 
+#include "capi/guard.hpp"
 #include "capi/last_error.hpp"
 #include "thalweg/status.h"
 #include "thalweg/version.h"
@@ -30,6 +33,23 @@ std::int32_t set_last_error(const Status& status) noexcept {
     last_error.message.clear();
   }
   return static_cast<std::int32_t>(status.code());
+}
+
+std::int32_t set_last_exception() noexcept {
+  if (call_of_thread.others_wait) end_on_exception();
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return set_last_error(out_of_memory());
+  } catch (const std::exception& defect) {
+    try {
+      return set_last_error(Status::error(Code::internal, std::string("unexpected exception: ") + defect.what()));
+    } catch (...) {
+      return static_cast<std::int32_t>(Code::internal);
+    }
+  } catch (...) {
+    return static_cast<std::int32_t>(Code::internal);
+  }
 }
 
 }  // namespace thalweg

@@ -136,14 +136,13 @@ tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, in
   return guarded([&]() -> Status {
     std::unique_ptr<Group> alone;
     if (group == nullptr) alone = make_self_group();
-    Group& all = group != nullptr ? *group->impl : *alone;
+    Group& all = calling(group != nullptr ? *group->impl : *alone, Call::tw_vpfile_open);
     VpOpen how;
     how.status = or_out_of_memory([&] { return fill_vp_open(path, mode, n_dims, shape, options, how); });
     if (vpfile == nullptr && how.status.ok()) how.status = null_argument("tw_vpfile_open", "vpfile");
     std::unique_ptr<tw_vpfile> handle(new (std::nothrow) tw_vpfile);  // before the others can believe it to be open
     if (handle == nullptr && how.status.ok()) how.status = out_of_memory();
     if (how.status.ok()) how.status = or_out_of_memory([&] { return reserve_shape(*handle); });
-    all.set_call(Call::tw_vpfile_open);
     auto opened = run(VpFile::open(all, posix_backend(), std::move(how)));
     if (!opened.has_value()) return opened.error();
     handle->impl = std::move(opened).value();

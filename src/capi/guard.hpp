@@ -2,31 +2,27 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
-#include <new>
 #include <string>
 #include <utility>
 
 #include "base/status.hpp"
 #include "capi/last_error.hpp"
+#include "group/last_words.hpp"
 
 namespace thalweg {
+
+// Turns the exception being handled into a status of this task. In a collective call (calling.hpp) it ends the program:
+// the other tasks would wait for ever.
+TW_SHARED std::int32_t set_last_exception() noexcept;
 
 // Runs `body`, which returns a Status, and gives back its code.
 template <class Body>
 std::int32_t guarded(Body&& body) noexcept {
+  call_of_thread = {};
   try {
     return set_last_error(std::forward<Body>(body)());
-  } catch (const std::bad_alloc&) {
-    return set_last_error(out_of_memory());
-  } catch (const std::exception& defect) {
-    try {
-      return set_last_error(Status::error(Code::internal, std::string("unexpected exception: ") + defect.what()));
-    } catch (...) {
-      return static_cast<std::int32_t>(Code::internal);
-    }
   } catch (...) {
-    return static_cast<std::int32_t>(Code::internal);
+    return set_last_exception();
   }
 }
 

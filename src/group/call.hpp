@@ -16,7 +16,7 @@ namespace thalweg {
 // clang-format off
 #define TW_COLLECTIVE_CALLS(call) \
   call(tw_group_barrier) call(tw_group_broadcast) call(tw_group_allreduce) call(tw_group_agree) \
-  call(tw_group_duplicate) call(tw_group_hybrid) \
+  call(tw_group_duplicate) call(tw_group_hybrid) call(tw_group_callbacks) call(tw_group_mpi) \
   call(tw_multifile_open) call(tw_file_open) call(tw_vpfile_open) \
   call(tw_access_all) \
   call(tw_write_all) call(tw_read_all) call(tw_write_at_all) call(tw_read_at_all) \

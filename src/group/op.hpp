@@ -12,13 +12,13 @@
 #pragma once
 
 #include <coroutine>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/visibility.hpp"
 #include "group/frame_memory.hpp"
+#include "group/last_words.hpp"
 
 namespace thalweg {
 
@@ -46,7 +46,8 @@ class [[nodiscard]] Op {
     void return_value(U&& v) {
       value.emplace(std::forward<U>(v));
     }
-    void unhandled_exception() { std::abort(); }  // no exception leaves the engine
+    // No exception leaves the engine: other tasks may be waiting for what should have come next.
+    [[noreturn]] void unhandled_exception() noexcept { end_on_exception(); }
   };
 
   explicit Op(std::coroutine_handle<promise_type> h) : handle_(h) {}
