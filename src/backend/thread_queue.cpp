@@ -13,6 +13,7 @@
 
 #include "backend/carry_out.hpp"
 #include "backend/io_queue.hpp"
+#include "os/end_program.hpp"
 #include "os/threads.hpp"
 
 namespace thalweg {
@@ -87,7 +88,8 @@ class Shared {
     }
   }
 
-  void serve() {
+  // An exception here has no caller to reach.
+  void serve() noexcept try {
     name_this_thread("tw-storage");
     std::unique_lock lock(mutex_);
     while (true) {
@@ -108,6 +110,8 @@ class Shared {
       ++n_carried_out_;
       carried_out_.notify_one();
     }
+  } catch (...) {
+    end_program("out of memory", "in the transfer of a nonblocking call");
   }
 
   std::thread thread_;

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "group/last_words.hpp"
 #include "os/threads.hpp"
 #include "os/wait.hpp"
 
@@ -83,7 +84,7 @@ bool Progress::has_thread() {
 // The progress thread. It sleeps while nothing is outstanding, and wakes for what arrives. The kernel often lets it
 // have the core of the thread that woke it: it gives that back for a moment, so that the start returns, which would
 // take as long as a first step else: 0.4 ms for 8 MiB into the page cache.
-void Progress::serve() {
+void Progress::serve() try {
   name_this_thread("tw-progress");
   bind_as_wished();
   sleep_exactly();
@@ -108,6 +109,8 @@ void Progress::serve() {
       pace.something_happened();
     }
   }
+} catch (...) {
+  end_on_exception();
 }
 
 // What wakes it is often the next start.
