@@ -40,6 +40,7 @@ class LengthExchange {
   std::vector<MpiLength> received_;
   int error_ = MPI_SUCCESS;
   bool had_memory_ = true;
+  VainWait vain_wait_;
   Status status_;
 };
 
@@ -58,6 +59,7 @@ bool LengthExchange::ready(void* self) {
   if (!turn.is_mine()) return false;
   const bool done = exchange.advance();
   exchange.status_ = mpi_error(exchange.error_, "exchange");
+  if (!done) exchange.vain_wait_.looked_in_vain("exchange");
   return done;
 }
 

@@ -1,14 +1,20 @@
 #include "group/mpi_transfers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "group/callers.hpp"
+#include "group/last_words.hpp"
 #include "group/mpi_end.hpp"
 #include "group/mpi_turn.hpp"
+#include "os/address_space.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -16,6 +22,11 @@ namespace thalweg {
 namespace {
 
 std::atomic<bool> crowded{false};
+constexpr std::size_t kSmall = std::size_t{64} << 10;  // without that nothing goes on
+constexpr std::size_t kMapped = std::size_t{8} << 20;  // more than UCX maps at a time
+constexpr std::chrono::seconds kWithoutAny{10};
+constexpr std::chrono::seconds kWithLittle{60};
+std::atomic<int> wait_divisor{1};
 
 void wait_a_little(RankWait& wait, unsigned patience) {
   using Clock = std::chrono::steady_clock;
@@ -36,6 +47,7 @@ struct Polled {
   bool made = false;
   Status status = {};
   RankWait wait = {};
+  VainWait vain_wait = {};
 
   static bool ready(void* self) {
     auto& polled = *static_cast<Polled*>(self);
@@ -44,7 +56,10 @@ struct Polled {
       return true;
     }
     const MpiTurn turn;
-    return turn.is_mine() && polled.advance();
+    if (!turn.is_mine()) return false;
+    const bool done = polled.advance();
+    if (!done) polled.vain_wait.looked_in_vain(polled.what);
+    return done;
   }
   static void block(void* self) { wait_a_little(static_cast<Polled*>(self)->wait, kPatience); }
 
@@ -59,7 +74,25 @@ struct Polled {
   }
 };
 
+bool has_memory() { return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kSmall]) != nullptr; }
+
 }  // namespace
+
+void VainWait::shorten(int divisor) { wait_divisor.store(divisor, std::memory_order_relaxed); }
+
+void VainWait::looked_in_vain(const char* what) {
+  if (++looks_ % kLooks != 0) return;
+  const auto now = Clock::now();
+  if (begin_ == Clock::time_point{}) begin_ = now;
+  const auto waited = (now - begin_) * wait_divisor.load(std::memory_order_relaxed);
+  const bool starved = waited > kWithoutAny && !has_memory();
+  if (!starved && (waited <= kWithLittle || can_map(kMapped))) return;
+  std::array<char, 128> line{};
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - begin_).count();
+  (void)std::snprintf(line.data(), line.size(), "out of memory: MPI has completed nothing for %lld s (%s)",
+                      static_cast<long long>(seconds), what);
+  end_in_call(line.data());
+}
 
 void mpi_nodes_are_crowded() { crowded.store(true, std::memory_order_relaxed); }
 
@@ -68,6 +101,12 @@ Status mpi_error(int code, const char* what) noexcept {
   char text[MPI_MAX_ERROR_STRING + 1] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
+  if (!can_map(kMapped)) {
+    std::array<char, 384> line{};
+    std::replace(text, text + length, '\n', ' ');
+    (void)std::snprintf(line.data(), line.size(), "out of memory: MPI failed in a %s (%.300s)", what, text);
+    end_in_call(line.data());
+  }
   return or_out_of_memory(
       [&] { return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text); });
 }
@@ -115,8 +154,10 @@ void MpiTransfers::advance() {
   int count = 0;
   error_ =
       MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
-  if (error_ != MPI_SUCCESS || count == 0) return;
+  if (error_ != MPI_SUCCESS) return;
+  if (count == 0) return vain_wait_.looked_in_vain(what_);
   wait_ = {};
+  vain_wait_ = {};
   std::erase(active_, MPI_REQUEST_NULL);
 }
 

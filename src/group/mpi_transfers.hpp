@@ -5,6 +5,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <chrono>
 #include <cstddef>
 #include <type_traits>
 #include <vector>
@@ -14,11 +15,30 @@
 
 namespace thalweg {
 
-// What MPI says about `code`; where there is no memory for that, that. Within a turn (mpi_turn.hpp).
+// The text of MPI for `code`; out of memory where there is none for the text. Where the process is refused 8 MiB of
+// address space an error ends the program: the other ranks wait in the call that failed here. Within a turn
+// (mpi_turn.hpp).
 Status mpi_error(int code, const char* what) noexcept;
 
 // There are more ranks than cores: who waits in this process soon sleeps.
 void mpi_nodes_are_crowded();
+
+// A wait for MPI during which nothing completes. MPI loses messages when it is refused memory, and reports no error:
+// UCX drops what arrives in a segment of shared memory (4 MiB) that it cannot attach. So the program ends where such a
+// loss is likely: after 10 s in a process that is refused 64 KiB, after 60 s in one that is refused 8 MiB of address
+// space. Any other wait goes on: a rank may well write for minutes while the others wait.
+class VainWait {
+ public:
+  void looked_in_vain(const char* what);
+  // For tests: `divisor` times shorter.
+  static void shorten(int divisor);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr unsigned kLooks = 512;  // between two looks at the clock
+  unsigned looks_ = 0;
+  Clock::time_point begin_{};
+};
 
 // A call of MPI, made when it is this thread's turn: the request, if there is one, is completed. Borrows the function.
 class MpiCall {
@@ -77,7 +97,8 @@ class MpiTransfers {
   int error_ = MPI_SUCCESS;
   const char* what_ = "";
   Status status_;
-  RankWait wait_;  // since something completed
+  RankWait wait_;       // since something completed
+  VainWait vain_wait_;  // since then, too
 };
 
 }  // namespace thalweg

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "group/mpi_end.hpp"
+#include "os/end_program.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
@@ -25,6 +26,12 @@ struct Turns {
 Turns& turns() {
   static auto* all = new Turns;  // for threads that outlive main()
   return *all;
+}
+
+void end_all_ranks() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0 && !mpi_ended()) MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
 bool is_promised_outside() {
@@ -58,7 +65,10 @@ Status mpi_begins() {
   MPI_Query_thread(&level);
   turns().level.store(level, std::memory_order_relaxed);
   const MpiTurn turn(MpiTurn::Wait{});  // before `once`: who has the turn may come here, too
-  std::call_once(once, [] { error = hear_of_mpi_end(); });
+  std::call_once(once, [] {
+    error = hear_of_mpi_end();
+    set_end_of_others(end_all_ranks);
+  });
   if (error == MPI_SUCCESS) return {};
   return Status::error(Code::io_error, "MPI refuses an attribute of MPI_COMM_SELF, by which its end is heard of");
 }
