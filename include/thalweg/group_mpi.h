@@ -18,6 +18,9 @@
  * MPI_ERRORS_RETURN. The error handlers of the program's communicators stay as they are, and hear of tw_group_mpi()
  * failing to duplicate one. After such an error MPI promises nothing about the communicator, nor does the library about
  * the group. What is known to one rank only cannot be told to the others: they may wait in MPI for ever, or fail.
+ * Memory: a rank that runs out of it ends the program, with one line on standard error and MPI_Abort: where MPI reports
+ * an error to a process that is refused 8 MiB of address space, or completes nothing for 10 s in one that is refused 64
+ * KiB, or for 60 s in one that is refused 8 MiB.
  *
  * All threads of all ranks: tw_group_hybrid() in group.h, or tw_group_hybrid_omp() in group_omp.h. */
 #ifndef THALWEG_GROUP_MPI_H
