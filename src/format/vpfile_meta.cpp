@@ -15,14 +15,25 @@ namespace {
 
 constexpr std::string_view kMetaMagic = "TWVPMETA";
 constexpr const char* kMetaName = "NAME.meta";
-constexpr std::size_t kShapeOffset = 512;
-constexpr std::size_t kMetaCrcOffset = kMetaSlotBytes - 4;
+constexpr std::size_t kStateBytes =
+    512;                              // a sector, which the death of a machine does not tear; the shape is behind it
+constexpr std::size_t kCrcBytes = 4;  // at the end of both
+constexpr std::size_t kIdOffset = 24;
 constexpr std::uint32_t kOpen = 1;
 constexpr std::uint32_t kClosed = 2;
 
+std::uint32_t state_crc(ByteView slot) { return crc32c(slot.first(kStateBytes - kCrcBytes)); }
+
+// Bound to the vpfile: that of another one, in whose place the slot was written, does not verify.
+std::uint32_t shape_crc(ByteView slot) {
+  const std::uint32_t id = crc32c(slot.subspan(kIdOffset, sizeof(VpIdentity)));
+  return crc32c(slot.subspan(kStateBytes, kMetaSlotBytes - kStateBytes - kCrcBytes), id);
+}
+
 bool verifies(ByteView slot) {
   return FieldReader(slot).get_magic(kMetaMagic) &&
-         crc32c(slot.first(kMetaCrcOffset)) == load_le<std::uint32_t>(slot.subspan(kMetaCrcOffset));
+         state_crc(slot) == load_le<std::uint32_t>(slot.subspan(kStateBytes - kCrcBytes)) &&
+         shape_crc(slot) == load_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes));
 }
 
 Status check_version(ByteView slot) {
@@ -37,7 +48,7 @@ Status check_version(ByteView slot) {
 Status read_shape(ByteView slot, std::uint32_t dimensions, VpMeta& meta) {
   if (dimensions < 1 || dimensions > kMostDimensions)
     return bad_field(kMetaName, "number of dimensions", dimensions, "1 to 64");
-  FieldReader in(slot.subspan(kShapeOffset));
+  FieldReader in(slot.subspan(kStateBytes));
   std::uint64_t others = 1;
   for (std::uint32_t i = 0; i + 1 < dimensions; ++i) {
     meta.shape.push_back(in.get<std::uint64_t>());
@@ -101,10 +112,15 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
   out.put(meta.session).put(meta.first.bytes).put(meta.overflow.bytes).put(meta.data_bytes);
   out.put(meta.first.seal).put(meta.overflow.seal);
-  FieldWriter dimensions(ByteSpan(slot).subspan(kShapeOffset));
+  FieldWriter dimensions(ByteSpan(slot).subspan(kStateBytes));
   for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
-  store_le<std::uint32_t>(ByteSpan(slot).subspan(kMetaCrcOffset), crc32c(ByteView(slot).first(kMetaCrcOffset)));
+  seal_meta(slot);
   return slot;
+}
+
+void seal_meta(ByteSpan slot) {
+  store_le<std::uint32_t>(slot.subspan(kStateBytes - kCrcBytes), state_crc(slot));
+  store_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes), shape_crc(slot));
 }
 
 Result<ByteView> find_meta_slot(ByteView file) {

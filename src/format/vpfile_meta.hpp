@@ -48,6 +48,7 @@ inline std::string vp_overflow_path(const std::string& path) { return path + ".d
 // N of a shape: out_of_range when it has no dimension, more than 64, an empty one, or more than 2^40 VPs.
 Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);
 std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta);
+void seal_meta(ByteSpan slot);  // its two checksums, as encode_meta() writes them
 bool begins_as_meta(ByteView slot);
 // Where the slot of this sequence belongs.
 inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotStep; }

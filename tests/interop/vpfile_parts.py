@@ -144,7 +144,8 @@ def read_meta(path):
         major = struct.unpack_from("<H", slot, 8)[0]
         need(major == VERSION, f"NAME.meta: version {major}, not {VERSION}", "TW_ERR_VERSION")
         sequence = struct.unpack_from("<Q", slot, 16)[0]
-        if u32(slot, 1020) == crc32c(slot[:1020]) and sequence % 2 == parity:
+        sealed = u32(slot, 508) == crc32c(slot[:508]) and u32(slot, 1020) == crc32c(slot[24:40] + slot[512:1020])
+        if sealed and sequence % 2 == parity:
             valid.append((sequence, slot))
     need(valid, f"{path}: neither slot is valid")
     return Meta(max(valid)[1])

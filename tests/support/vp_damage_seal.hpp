@@ -36,7 +36,7 @@ inline void seal_end(ByteSpan structure) {
 inline void seal_vp_meta(VpBytes& meta) {
   for (std::size_t at : {std::size_t{0}, format::kMetaSlotStep})
     if (has_magic(meta, at, "TWVPMETA") && at + format::kMetaSlotBytes <= meta.size())
-      seal_end(ByteSpan(meta).subspan(at, format::kMetaSlotBytes));
+      format::seal_meta(ByteSpan(meta).subspan(at, format::kMetaSlotBytes));
 }
 
 // `image`: from the beginning of the superblock on, to the end of the file or beyond that of the superblock.

@@ -33,7 +33,9 @@ class Files:
     # Each changes some bytes, and seals what they are in.
     def change_meta(self, at, form, *values):
         struct.pack_into("<" + form, self.meta, self.slot + at, *values)
-        struct.pack_into("<I", self.meta, self.slot + 1020, crc32c(self.meta[self.slot:self.slot + 1020]))
+        slot = self.meta[self.slot:self.slot + 1024]
+        struct.pack_into("<I", self.meta, self.slot + 508, crc32c(slot[:508]))
+        struct.pack_into("<I", self.meta, self.slot + 1020, crc32c(slot[24:40] + slot[512:1020]))
 
     def change_side(self, which, at, form, value):
         header = self.parts[which]
@@ -139,6 +141,9 @@ def meta(at, form, *values):
 CASES = [
     ("meta_magic", "magic of NAME.meta", "three_segments", CORRUPT, lambda f: both_slots(f, 0)),
     ("meta_crc", "crc of NAME.meta", "three_segments", CORRUPT, lambda f: both_slots(f, 300)),
+    ("meta_shape_crc", "crc of the dimensions", "three_segments", CORRUPT, lambda f: both_slots(f, 900)),
+    ("meta_shape_of_another", "the dimensions are bound to the id: the slot before says open", "array", NOT_CLOSED,
+     lambda f: struct.pack_into("<I", f.meta, f.slot + 1020, crc32c(f.meta[f.slot + 512:f.slot + 1020]))),
     ("meta_torn", "the newest slot is cut off: the one before says open", "three_segments", NOT_CLOSED, lambda f: f.flip(1, f.slot + 700)),
     ("meta_cut", "NAME.meta is shorter than a slot", "three_segments", CORRUPT, cut(1, 1000)),
     ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 3)),

@@ -44,7 +44,7 @@ Bytes file_of(const VpMeta& one, const VpMeta& other) {
   return file;
 }
 
-void seal(Bytes& file) { poke(file, 1020, crc32c(ByteView(file).first(1020))); }
+void seal(Bytes& file) { seal_meta(ByteSpan(file).first(kMetaSlotBytes)); }
 
 Code after(const std::function<void(VpMeta&)>& change) {
   VpMeta meta = full_meta();
@@ -100,6 +100,34 @@ TEST(VpMeta, TheHigherSequenceOfThoseThatVerifyHolds) {
   EXPECT_EQ(parse_meta(both).value().sequence, 1u);
   both[60] ^= std::byte{1};
   EXPECT_EQ(parse_meta(both).status().code(), Code::corrupt_file);
+}
+
+// Nothing of an append was synced: each sector of both slots is the one before it or one of its own.
+TEST(VpMeta, SlotsThatTheDeathOfTheMachineTearsAreWhole) {
+  const Bytes before = file_of(full_meta(1), full_meta(2));
+  const Bytes after = file_of(full_meta(3), full_meta(4));
+  constexpr std::size_t kSector = 512;
+  for (unsigned torn = 0; torn < 16; ++torn) {
+    Bytes file = before;
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::size_t at = (i / 2) * kMetaSlotStep + (i % 2) * kSector;
+      if ((torn >> i & 1) != 0) std::copy_n(after.begin() + static_cast<std::ptrdiff_t>(at), kSector, &file[at]);
+    }
+    const auto found = parse_meta(file);
+    ASSERT_TRUE(found.has_value()) << "sectors " << torn << ": " << found.error().message();
+    const std::uint64_t expected = (torn & 4) != 0 ? 4 : (torn & 1) != 0 ? 3 : 2;
+    EXPECT_EQ(found.value().sequence, expected) << "sectors " << torn;
+  }
+}
+
+TEST(VpMeta, TheShapeOfAnotherVpfileIsNone) {
+  VpMeta other = full_meta();
+  other.id[3] = std::byte{1};
+  Bytes file = file_of(full_meta());
+  const Bytes old = file_of(other);
+  std::copy_n(old.begin() + 512, 512, file.begin() + 512);
+
+  EXPECT_EQ(parse_meta(file).status().code(), Code::corrupt_file);
 }
 
 TEST(VpMeta, ASlotStandsWhereItsSequenceSays) {
