@@ -253,9 +253,11 @@ TW_API tw_status tw_flush(tw_multifile* multifile);
  * the sync had stored, and of later writes only those whose bytes are proven to have arrived, by their checksum or,
  * with the hint checksum=none, by an arrival seal of each sector of 512 bytes. No byte that never reached the storage
  * is given out as data. This rests on two properties of the storage: a sector of 512 bytes is written whole or not at
- * all, and a successful fsync(2) means that the data are there. A close syncs when something was synced before, or with
- * the hint sync_on_close; else a closed multifile is safe from the death of the machine only when the system has
- * written it out. Whatever an append does, what was closed before it and had reached the storage stays as it was.
+ * all, and a successful fsync(2) means that the data are there. A close syncs when something was synced before, when an
+ * append overwrote older bytes, or with the hint sync_on_close; else a closed multifile is safe from the death of the
+ * machine only when the system has written it out: where its index arrived and its data did not, they are refused, or,
+ * with the hint checksum=none, read as zeros. Whatever an append does, what was closed before it and had reached the
+ * storage stays as it was.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
 TW_API tw_status tw_sync(tw_multifile* multifile);
 

@@ -148,8 +148,12 @@ class Creation {
   format::FileHeader old_;
 };
 
+// The slots tell of the last two sessions: were neither on the storage, no way would lead to those before them.
+bool stands_on_unsynced(const PlannedPart& part) { return part.state.session >= 2 && !part.state.durable; }
+
 Status begin_one(Backend& backend, const std::string& name, const WritePlan& plan, const PlannedPart& part) {
   TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
+  if (stands_on_unsynced(part)) TW_RETURN_IF_ERROR(file->sync());
   TW_RETURN_IF_ERROR(file->truncate(part.session_offset));  // what lies behind the end belongs to nobody
   TW_RETURN_IF_ERROR(file->write(part.session_offset, encode_session_front(plan, part)));
   TW_RETURN_IF_ERROR(write_state(*file, part.header, part.state));

@@ -19,7 +19,13 @@ constexpr std::uint64_t kMostDoublings = 5;
 
 LogicalWriter::LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index,
                              std::uint64_t size, WriterSettings& settings)
-    : physical_(physical), settings_(settings), rank_(rank), local_index_(local_index), size_(size), left_end_(size) {}
+    : physical_(physical),
+      settings_(settings),
+      rank_(rank),
+      local_index_(local_index),
+      old_size_(size),
+      size_(size),
+      left_end_(size) {}
 
 std::uint64_t LogicalWriter::next_sequence() const {
   return physical_.session() * format::kSequencePerSession + count_ + 1;
@@ -120,6 +126,7 @@ Status LogicalWriter::drain(More more) {
 }
 
 Status LogicalWriter::store(std::uint64_t at, std::span<const std::byte> data, More more) {
+  if (at < old_size_) settings_.hides_old = true;
   return settings_.codec == format::Codec::none ? store_plain(at, data, more) : store_compressed(at, data);
 }
 

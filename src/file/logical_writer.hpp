@@ -23,6 +23,7 @@ struct WriterSettings {
   bool exact = false;  // chunk_bytes is what is going to be written in a row: a chunk holds just that
   format::Codec codec = format::Codec::none;
   bool serves_few = true;             // then a flush opens a chunk, where later flushes grow in place
+  bool hides_old = false;             // bytes of an earlier session were overwritten
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
   std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
@@ -100,6 +101,7 @@ class LogicalWriter {
   WriterSettings& settings_;
   const std::uint64_t rank_;
   const std::uint64_t local_index_;
+  const std::uint64_t old_size_;  // of before this session
   std::uint64_t size_;
   std::uint64_t position_ = 0;
   std::uint64_t buffer_start_ = 0;  // logical offset of the buffer's first byte

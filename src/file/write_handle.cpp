@@ -175,6 +175,8 @@ Bytes WriteHandle::finish(TaskRank rank) {
   const Status finished = spoilt_.ok() ? attempt([&] { return finish_writers(); }) : spoilt_;
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
+  // An index that reached the storage before the new pieces would hide what they overwrite.
+  if (setup_.settings.hides_old) setup_.files->close_durably();
   current_ = nullptr;
   touched_.clear();
   for (auto& [number, page] : writers_)

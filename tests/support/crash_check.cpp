@@ -8,6 +8,8 @@ namespace thalweg::test {
 
 namespace {
 
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
+
 std::size_t durable_writes(const History& history, Death death) {
   return death == Death::process ? history.flushed : history.synced;
 }
@@ -97,17 +99,19 @@ bool anything_durable(const Aftermath& at) {
   return at.was_closed && at.death == Death::process;
 }
 
-std::string check_content(const Aftermath& at, bool recover, Demand demand) {
+std::string check_content(const Aftermath& at, bool recover, Demand demand, std::vector<std::uint64_t>* sizes) {
   auto file = open_serially(at, MultifileMode::read, recover);
   if (!file.has_value())
     return demand == Demand::nothing_wrong ? "" : std::string("cannot be opened: ") + file.error().message();
+  const bool closed = at.may_be_zeros && (!at.one_part || open_serially(at, MultifileMode::read, false).has_value());
   for (std::uint64_t rank = 0; rank < at.histories.size(); ++rank) {
     const History& history = at.histories[rank];
     Found found = read_found(*(*file)->reading, rank);
     std::size_t durable = durable_writes(history, at.death);
     if (demand == Demand::nothing_wrong && !found.whole()) durable = 0;
-    const std::string wrong = judge(rank, history.writes, durable, found);
+    const std::string wrong = judge(rank, history.writes, durable, found, closed ? kAll : 0);
     if (!wrong.empty()) return wrong + told(*(*file)->reading, rank, history.writes);
+    if (sizes != nullptr) sizes->push_back(found.bytes.size());
   }
   return "";
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/fault_backend.hpp"
 #include "support/write_history.hpp"
@@ -17,17 +18,21 @@ struct Aftermath {
   std::string path;
   std::vector<History> histories;  // by rank
   Death death = Death::process;
-  bool was_closed = false;  // every session of the program was closed with success
-  bool had_closed = false;  // an earlier one was, and what it left had reached the storage: it can be appended to
+  bool was_closed = false;    // every session of the program was closed with success
+  bool may_be_zeros = false;  // without checksum and sync: data that never arrived, of a part that was closed
+  bool one_part = true;       // there is one physical file
+  bool had_closed = false;    // an earlier one was, and what it left had reached the storage: it can be appended to
 };
 
 // Nothing when all of it holds, else what does not.
 std::string check_aftermath(Aftermath aftermath);
 
 // The parts of the above.
-// Reads all logical files and judges them. `must_be_there`: what was durable may not be refused.
+// Reads all logical files and judges them. durable_is_there: what was durable may not be refused. `sizes`: may be null,
+// else it gets the bytes of each.
 enum class Demand { nothing_wrong, durable_is_there };
-std::string check_content(const Aftermath& aftermath, bool recover, Demand demand);
+std::string check_content(const Aftermath& aftermath, bool recover, Demand demand,
+                          std::vector<std::uint64_t>* sizes = nullptr);
 bool anything_durable(const Aftermath& aftermath);
 
 }  // namespace thalweg::test

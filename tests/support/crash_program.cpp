@@ -132,6 +132,7 @@ void CrashProgram::step(WriteHandle& handle, std::int64_t task, Random& random) 
   const bool by_sync = kind >= 17;
   const Status status = by_sync ? handle.sync() : handle.flush();
   if (!status.ok()) return;
+  was_synced_ |= by_sync;
   for (std::int64_t r = first; r < first + count; ++r) {
     History& history = histories_[static_cast<std::size_t>(r)];
     history.flushed = history.writes.size();
@@ -148,6 +149,10 @@ void CrashProgram::all_is_durable() {
 
 void CrashProgram::all_reached_storage() {
   for (History& history : histories_) history.synced = history.flushed = history.writes.size();
+}
+
+void CrashProgram::settle(std::span<const std::uint64_t> sizes) {
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) histories_[rank].settle(sizes[rank]);
 }
 
 std::vector<std::string> CrashProgram::paths() const {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,15 @@ class CrashProgram {
   const std::vector<History>& histories() const { return histories_; }
   // All that was written so far has reached the storage by now, as it does with time.
   void all_reached_storage();
+  // After a recovery, which found logical files of these sizes.
+  void settle(std::span<const std::uint64_t> sizes);
   // Of the last session, by task.
   const std::vector<Status>& opened() const { return opened_; }
   const std::vector<Status>& closed() const { return closed_; }  // not ok where the open was not
   // All sessions were closed with success.
   bool is_closed() const { return is_closed_; }
-  std::vector<std::string> paths() const;  // of all physical files that it may have
+  bool was_synced() const { return was_synced_; }  // something of it, by a call that the program made
+  std::vector<std::string> paths() const;          // of all physical files that it may have
 
  private:
   using Random = std::uint64_t;
@@ -61,6 +65,7 @@ class CrashProgram {
   std::vector<History> histories_;  // by rank; those of a rank belong to its task
   std::vector<Status> opened_, closed_;
   bool is_closed_ = false;
+  bool was_synced_ = false;
 };
 
 // The same files with the same bytes in a memory backend of their own.

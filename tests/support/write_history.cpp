@@ -14,11 +14,11 @@ bool covers(const WriteRecord& write, std::uint64_t at) {
 
 std::uint64_t end_of(const WriteRecord& write) { return write.bytes == 0 ? 0 : write.offset + write.bytes; }
 
-// Was there a moment in which the logical file reached beyond `at` and nothing had been written there?
+// Was there a moment in which the logical file reached beyond `at` and nothing had been written there for certain?
 bool gap_stood_at(std::span<const WriteRecord> writes, std::uint64_t at) {
   for (const WriteRecord& write : writes) {
-    if (covers(write, at)) return false;
-    if (end_of(write) > at) return true;
+    if (covers(write, at) && !write.failed) return false;
+    if (!covers(write, at) && end_of(write) > at) return true;
   }
   return false;
 }
@@ -88,9 +88,15 @@ std::vector<std::byte> written_bytes(std::uint64_t rank, const WriteRecord& writ
 }
 
 std::uint64_t History::size() const {
-  std::uint64_t size = 0;
-  for (const WriteRecord& write : writes) size = std::max(size, end_of(write));
+  std::uint64_t size = settled_size;
+  for (const WriteRecord& write : std::span(writes).subspan(settled)) size = std::max(size, end_of(write));
   return size;
+}
+
+void History::settle(std::uint64_t bytes) {
+  for (WriteRecord& write : std::span(writes).subspan(flushed)) write.failed = true;
+  settled = flushed = writes.size();
+  settled_size = bytes;
 }
 
 Found read_found(ReadHandle& handle, std::uint64_t rank) {

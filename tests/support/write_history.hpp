@@ -26,10 +26,14 @@ std::vector<std::byte> written_bytes(std::uint64_t rank, const WriteRecord& writ
 
 struct History {
   std::vector<WriteRecord> writes;
-  std::size_t flushed = 0;  // so many writes survive the death of the process
-  std::size_t synced = 0;   // and so many that of the machine
+  std::size_t flushed = 0;         // so many writes survive the death of the process
+  std::size_t synced = 0;          // and so many that of the machine
+  std::size_t settled = 0;         // what was left of so many writes was looked at, after a recovery;
+  std::uint64_t settled_size = 0;  // they came to so many bytes
 
   std::uint64_t size() const;  // bytes of the logical file
+  // After a recovery, which found so many bytes: writes that were not flushed may be there or not.
+  void settle(std::uint64_t bytes);
   // To be called before the write is made; its number.
   std::uint64_t begin(std::uint64_t offset, std::uint64_t bytes) {
     writes.push_back({offset, bytes, false});
