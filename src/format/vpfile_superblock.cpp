@@ -17,6 +17,9 @@ constexpr std::size_t kSealCrcOffset = 28;
 
 std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }
 
+constexpr std::uint32_t kUpdating = 1;  // flags of a seal
+constexpr std::uint32_t kOrdered = 2;
+
 std::uint32_t seal_crc(ByteView seal, const VpIdentity& id, std::uint64_t number) {
   std::array<std::byte, 8> bytes;
   store_le<std::uint64_t>(bytes, number);
@@ -29,7 +32,9 @@ std::optional<Seal> parse_seal(ByteView image, int place, const SuperblockHeader
   FieldReader in(bytes);
   Seal seal;
   seal.turn = in.get<std::uint32_t>();
-  seal.updating = (in.get<std::uint32_t>() & 1) != 0;
+  const auto flags = in.get<std::uint32_t>();
+  seal.updating = (flags & kUpdating) != 0;
+  seal.ordered = (flags & kOrdered) != 0;
   seal.rows = in.get<std::uint32_t>();
   seal.blocks = in.get<std::uint32_t>();
   seal.table_crc = in.get<std::uint32_t>();
@@ -96,7 +101,10 @@ Result<SuperblockHeader> parse_superblock_header(ByteView bytes) {
 std::array<std::byte, kSealBytes> encode_seal(const Seal& seal, const SuperblockHeader& header) {
   std::array<std::byte, kSealBytes> bytes{};
   FieldWriter out(bytes);
-  out.put(seal.turn).put(std::uint32_t{seal.updating}).put(seal.rows).put(seal.blocks);
+  out.put(seal.turn)
+      .put((seal.updating ? kUpdating : 0) | (seal.ordered ? kOrdered : 0))
+      .put(seal.rows)
+      .put(seal.blocks);
   out.put(seal.table_crc).put(seal.block_crc);
   store_le<std::uint32_t>(ByteSpan(bytes).subspan(kSealCrcOffset), seal_crc(bytes, header.id, header.number));
   return bytes;

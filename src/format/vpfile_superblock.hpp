@@ -30,6 +30,7 @@ Result<SuperblockHeader> parse_superblock_header(ByteView bytes);
 struct Seal {
   std::uint32_t turn = 0;
   bool updating = false;  // sealed blocks were being overwritten
+  bool ordered = false;   // what it covers had reached the storage before it was written
   std::uint32_t rows = 0;
   std::uint32_t blocks = 0;
   std::uint32_t table_crc = 0;

@@ -124,6 +124,7 @@ Status SuperblockScan::look_at(std::uint64_t number) {
     lose(number, "superblock " + std::to_string(number) + ": its table names blocks twice, or what there cannot be");
     return {};
   }
+  last_session_ = std::max(last_session_, found.session);
   found_.push_back(found);
   if (block.blocks == format::Wholeness::damaged)
     findings_.push_back("superblock " + std::to_string(number) + ": the checksum of its blocks does not match");
@@ -175,6 +176,7 @@ Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<
     ++number;
   }
   std::ranges::sort(scan.found_, [](const Found& a, const Found& b) {
+    if (a.is_doubtful() != b.is_doubtful()) return a.is_doubtful();
     return a.session != b.session ? a.session < b.session : a.number < b.number;
   });
   return scan;

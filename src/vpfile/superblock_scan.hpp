@@ -32,6 +32,8 @@ class SuperblockScan {
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
+    // Its blocks may never have reached the storage: those of earlier sessions are not hidden by them.
+    bool is_doubtful() const { return blocks == format::Wholeness::damaged && !seal.ordered; }
   };
 
   // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where
@@ -39,11 +41,11 @@ class SuperblockScan {
   static Result<SuperblockScan> of(StoredFile& data, const std::optional<format::VpIdentity>& id,
                                    const format::VpGeometry& geometry, GoOn go_on);
 
-  const std::vector<Found>& found() const { return found_; }  // by session and number
+  const std::vector<Found>& found() const { return found_; }  // doubtful ones first; by session and number
   const format::VpGeometry& geometry() const { return geometry_; }
   const format::VpIdentity& id() const { return id_; }
   std::uint64_t end() const { return end_; }  // all numbers are lower
-  std::uint64_t last_session() const { return found_.empty() ? 0 : found_.back().session; }
+  std::uint64_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
   // The chains of those VPs that have blocks, by number, of as many VPs from `begin` on that they take little memory.
@@ -86,6 +88,7 @@ class SuperblockScan {
   format::VpIdentity id_{};
   format::VpGeometry geometry_;
   std::uint64_t end_ = 0;
+  std::uint64_t last_session_ = 0;
   // How many runs the VPs of each stretch of so many VPs have.
   static constexpr std::uint64_t kStretches = std::uint64_t{1} << 16;
   std::vector<std::uint64_t> runs_;

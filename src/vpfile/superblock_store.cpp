@@ -61,6 +61,7 @@ Status SuperblockStore::announce_change(Slot& slot) {
   format::Seal seal = slot.seal;
   ++seal.turn;
   seal.updating = true;
+  seal.ordered = durable_;
   return write_seal(slot, seal);
 }
 
@@ -93,6 +94,7 @@ Status SuperblockStore::seal(Slot& slot) {
   const bool fresh = seal.turn == 0;
   ++seal.turn;
   seal.updating = false;
+  seal.ordered = durable_;
   seal.rows = slot.rows;
   seal.blocks = slot.blocks;
   seal.table_crc = table_crc(slot.image, setup_.geometry, slot.rows);

@@ -51,7 +51,8 @@ void allow_refused_gaps(Found& found, const History& history) {
   for (std::uint64_t at = 0; at < found.refused.size(); ++at) {
     bool covered = false;
     for (std::size_t i = 0; i < history.synced; ++i)
-      covered |= at >= history.writes[i].offset && at - history.writes[i].offset < history.writes[i].bytes;
+      covered |= !history.writes[i].failed && at >= history.writes[i].offset &&
+                 at - history.writes[i].offset < history.writes[i].bytes;
     if (covered || !found.refused[at]) continue;
     found.refused[at] = false;
     found.bytes[at] = std::byte{0};
@@ -78,14 +79,6 @@ std::string check_streams(const VpAftermath& at, VpFile& file) {
     if (!wrong.empty()) return wrong + told(history.writes);
   }
   return "";
-}
-
-std::string check_content(const VpAftermath& at) {
-  const auto group = make_self_group();
-  auto file = open_serially(at, *group, "r");
-  if (!file.has_value()) return "cannot be opened: " + file.error().message();
-  const std::string wrong = check_streams(at, **file);
-  return !wrong.empty() || run((*file)->close()).ok() ? wrong : "cannot be closed";
 }
 
 bool has_meta(const VpAftermath& at) { return read_vp_meta(*at.storage, at.path).has_value(); }
@@ -122,18 +115,20 @@ std::string check_repair(const VpAftermath& at, bool& there) {
   const bool as_it_should = repaired.ok() || (at.death == Death::machine && repaired.code() == Code::corrupt_file);
   if (!as_it_should) return "is not repaired: " + repaired.message() + findings;
   there = true;
-  const std::string content = check_content(at);
+  const std::string content = check_vp_content(at);
   if (!content.empty()) return "after the repair: " + content + findings;
   const Status whole = verify_vpfile(*at.storage, at.path, {}, health);
-  if (whole.code() != repaired.code()) return "is not whole after the repair: " + whole.message();
+  if (!whole.ok() && whole.code() != repaired.code()) return "is not whole after the repair: " + whole.message();
   const Status again = repair_vpfile(*at.storage, at.path, {}, {}, health);
-  if (again.code() != repaired.code()) return "a second repair says: " + again.message() + findings;
+  if (!again.ok() && again.code() != repaired.code()) return "a second repair says: " + again.message() + findings;
   if (repaired.ok() && health.repaired) return "a second repair repairs again" + findings;
   return "";
 }
 
-// One more session, serially; then everything is durable.
+// One more session, serially; then everything is durable. What was damaged before still is.
 std::string check_append(VpAftermath at) {
+  Health before;
+  const Code code = verify_vpfile(*at.storage, at.path, {}, before).code();
   const auto group = make_self_group();
   auto file = open_serially(at, *group, "a");
   if (!file.has_value()) return "cannot be appended to: " + file.error().message();
@@ -143,18 +138,32 @@ std::string check_append(VpAftermath at) {
     if (!size.has_value()) return "tells no size: " + size.error().message();
     const std::uint64_t version = history.begin(size.value(), 700);
     const auto written = (*file)->write_one(vp, written_bytes(vp, history.writes.back(), version));
-    if (!written.has_value()) return "is not appended to: " + written.error().message();
+    // The last block of a stream that was not synced may be damaged: then it takes nothing more.
+    const bool damaged = at.death == Death::machine && code == Code::corrupt_file;
+    history.writes.back().failed = !written.has_value();
+    if (!written.has_value() && (!damaged || written.status().code() != Code::corrupt_file))
+      return "is not appended to: " + written.error().message();
   }
   const Status closed = run((*file)->close());
   if (!closed.ok()) return "is not closed after an append: " + closed.message();
   Health health;
   const Status whole = verify_vpfile(*at.storage, at.path, {}, health);
-  if (!whole.ok()) return "is not whole after an append: " + whole.message();
-  const std::string content = check_content(at);
+  if (whole.code() != code) return "is not whole after an append: " + whole.message();
+  const std::string content = check_vp_content(at);
   return content.empty() ? "" : "after an append: " + content;
 }
 
 }  // namespace
+
+std::string check_vp_content(const VpAftermath& at, std::vector<std::uint64_t>* sizes) {
+  const auto group = make_self_group();
+  auto file = open_serially(at, *group, "r");
+  if (!file.has_value()) return "cannot be opened: " + file.error().message();
+  const std::string wrong = check_streams(at, **file);
+  for (std::uint64_t vp = 0; wrong.empty() && sizes != nullptr && vp < at.histories.size(); ++vp)
+    sizes->push_back((*file)->size_of(vp).value());
+  return !wrong.empty() || run((*file)->close()).ok() ? wrong : "cannot be closed";
+}
 
 bool anything_durable(const VpAftermath& at) {
   for (const History& history : at.histories)
@@ -168,7 +177,7 @@ std::string check_vp_aftermath(VpAftermath at) {
   bool there = false;
   const std::string repaired = check_repair(at, there);
   if (!repaired.empty()) return repaired;
-  return there && at.death == Death::process ? check_append(std::move(at)) : "";
+  return there && (at.death == Death::process || at.had_closed) ? check_append(std::move(at)) : "";
 }
 
 std::vector<std::string> vp_paths(const std::string& path) {

@@ -19,11 +19,15 @@ struct VpAftermath {
   Death death = Death::process;
   bool was_closed = false;        // every session of the program was closed with success
   std::uint64_t zeros_below = 0;  // of each stream: what is not durable there may be zero
+  bool had_closed = false;        // an earlier one was, and what it left had reached the storage: it can be appended to
 };
 
 // Nothing when all of it holds, else what does not.
 std::string check_vp_aftermath(VpAftermath aftermath);
 
+// The parts of the above.
+// Opens it as it is, reads all streams and judges them; `sizes`: may be null, else it gets theirs.
+std::string check_vp_content(const VpAftermath& aftermath, std::vector<std::uint64_t>* sizes = nullptr);
 bool anything_durable(const VpAftermath& aftermath);
 
 // The four files of a vpfile, and a copy of them in a memory backend of their own.
