@@ -25,6 +25,17 @@ FaultBackend::FaultBackend(std::shared_ptr<Backend> wrapped, FaultScript script)
 
 FaultBackend::~FaultBackend() = default;
 
+void FaultBackend::go_on(FaultScript script) {
+  std::unique_ptr<FaultJournal> unsynced;
+  {
+    const std::lock_guard lock(mutex_);
+    unsynced = std::move(journal_);
+  }
+  restart(std::move(script));
+  const std::lock_guard lock(mutex_);
+  if (unsynced != nullptr) journal_ = std::move(unsynced);
+}
+
 void FaultBackend::restart(FaultScript script) {
   const std::lock_guard lock(mutex_);
   script_ = std::move(script);

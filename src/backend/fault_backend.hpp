@@ -99,6 +99,8 @@ class FaultBackend final : public Backend {
 
   // Starts over with another script: counts are zero, nobody is dead. Files opened before stay usable.
   void restart(FaultScript script);
+  // Likewise, as another process does: changes that were not synced can still be lost.
+  void go_on(FaultScript script);
   // Death now, between two calls.
   void kill(Death death, std::uint64_t seed);
 

@@ -1,0 +1,34 @@
+// death_campaign: plays seeds of lives of multifiles (even seeds) and vpfiles (odd seeds) in which the machine dies
+// (support/dying_file.hpp); support/seed_program.hpp tells its arguments. Of each life 25 images are looked at.
+#include <string>
+
+#include "support/dying_file.hpp"
+#include "support/seed_program.hpp"
+
+namespace {
+
+using namespace thalweg::test;
+
+constexpr std::uint64_t kImages = 25;
+
+bool of_vpfile(std::uint64_t seed) { return seed % 2 == 1; }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Deaths all;
+  const auto play = [&](std::uint64_t seed) {
+    const Deaths one = die_often(of_vpfile(seed), seed, kImages);
+    all.images += one.images;
+    all.sessions += one.sessions;
+    all.kills += one.kills;
+    all.repairs += one.repairs;
+    return one.problem;
+  };
+  const auto sums = [&] {
+    return std::to_string(all.images) + " images that the machine left, of lives with " + std::to_string(all.sessions) +
+           " sessions, " + std::to_string(all.kills) + " kills and " + std::to_string(all.repairs) + " repairs";
+  };
+  const auto describe = [](std::uint64_t seed) { return make_dying_file(of_vpfile(seed), seed)->describe() + '\n'; };
+  return run_seeds(argc, argv, {"death_campaign", describe, play, sums});
+}
