@@ -48,6 +48,7 @@ class AppendDeath : public testing::TestWithParam<format::Checksum> {
     at.histories = {history_};
     at.death = Death::machine;
     at.may_be_zeros = GetParam() == format::Checksum::none;
+    at.closes_at_once = false;
     at.had_closed = true;
     return check_aftermath(std::move(at));
   }

@@ -18,10 +18,10 @@ struct Aftermath {
   std::string path;
   std::vector<History> histories;  // by rank
   Death death = Death::process;
-  bool was_closed = false;    // every session of the program was closed with success
-  bool may_be_zeros = false;  // without checksum and sync: data that never arrived, of a part that was closed
-  bool one_part = true;       // there is one physical file
-  bool had_closed = false;    // an earlier one was, and what it left had reached the storage: it can be appended to
+  bool was_closed = false;     // every session of the program was closed with success
+  bool may_be_zeros = false;   // without checksum and sync: data that never arrived, of a part that was closed
+  bool closes_at_once = true;  // nothing of it was closed before the multifile is: one physical file, one session
+  bool had_closed = false;     // an earlier one was, and what it left had reached the storage: it can be appended to
 };
 
 // Nothing when all of it holds, else what does not.

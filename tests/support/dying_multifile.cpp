@@ -52,7 +52,7 @@ class DyingMultifile final : public DyingFile {
            (shape_.mapping ? ", mapped" : "");
   }
   void run_session(const std::shared_ptr<FaultBackend>& storage) override {
-    const bool first = program_ == nullptr;
+    const bool first = sessions_++ == 0;
     if (first) program_ = std::make_unique<CrashProgram>(shape_, storage, kPath, seed_);
     program_->run_session(first ? MultifileMode::create : MultifileMode::append);
   }
@@ -90,7 +90,7 @@ class DyingMultifile final : public DyingFile {
     at.histories = program_->histories();
     at.death = death;
     at.was_closed = program_->is_closed();
-    at.one_part = shape_.options.physical_files == 1;
+    at.closes_at_once = shape_.options.physical_files == 1 && sessions_ == 1;
     at.may_be_zeros =
         shape_.options.checksum == format::Checksum::none && !shape_.options.sync_on_close && !program_->was_synced();
     return at;
@@ -99,6 +99,7 @@ class DyingMultifile final : public DyingFile {
   Random random_;
   const ProgramShape shape_;
   const std::uint64_t seed_;
+  std::uint64_t sessions_ = 0;
   std::unique_ptr<CrashProgram> program_;
 };
 

@@ -89,7 +89,9 @@ class Session {
     what.memory.base = packed.data();
     what.bytes = each[0];
     if (!alike) what.each = each.data();
+    const std::uint64_t lattice = file_->geometry().lattice_bytes();
     const Status status = co_await file_->transfer(what);
+    in_lattice_only_ |= file_->geometry().lattice_bytes() != lattice;  // alike, whatever was said of it
     for (std::uint64_t local = 0; !status.ok() && local < n(); ++local)
       if (each[local] > 0) notes_.failed(number(local));
     notes_.lattice_is(file_->geometry().lattice_bytes());
