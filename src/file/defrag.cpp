@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "file/health.hpp"
+#include "file/known_file.hpp"
 #include "file/multifile.hpp"
 #include "file/whole_pass.hpp"
 #include "group/groups.hpp"
@@ -122,6 +123,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
                         const Options& options, const Watch& watch) {
   Health unused;
   Reporter report(watch, unused);
+  TW_RETURN_IF_ERROR(check_may_overwrite(*backend, to, format::KnownFormat::multifile));
   TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.for_recovery()));
   const auto n = static_cast<std::int64_t>(source.files().header().n_logical);
   const auto group = make_self_group();
