@@ -74,6 +74,15 @@ class Foreign : public SharedFiles {
     EXPECT_NE(std::string(tw_last_error()).find("looks like " + what), std::string::npos) << tw_last_error();
     EXPECT_EQ(files(), before);
   }
+  // Also as the target of a copy.
+  void expect_no_target(const std::string& name) const {
+    EXPECT_EQ(try_open(nullptr, "source", TW_CREATE), TW_OK) << tw_last_error();
+    const Files before = files();
+    EXPECT_EQ(tw_multifile_defrag(path("source").c_str(), path(name).c_str(), nullptr, nullptr, nullptr),
+              TW_ERR_UNSAFE);
+    EXPECT_NE(std::string(tw_last_error()).find("looks like"), std::string::npos) << tw_last_error();
+    EXPECT_EQ(files(), before);
+  }
   void expect_overwritten(const std::string& name) const {
     EXPECT_EQ(try_open(nullptr, name, TW_CREATE, "on"), TW_OK) << tw_last_error();
     EXPECT_EQ(try_open(nullptr, name, TW_READ), TW_OK) << tw_last_error();
@@ -85,6 +94,7 @@ TEST_F(Foreign, FilesOfOtherLibrariesAreNotTouched) {
     clear();
     put(foreign.bytes);
     expect_untouched("shared.dat", foreign.name);
+    expect_no_target("shared.dat");
     expect_overwritten("shared.dat");
   }
 }
