@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The long checks. FUZZ_SECONDS is the time for each fuzz target (default one hour); CAMPAIGN_SEEDS how many seeds of the
 # campaign are played (default a million, half an hour on 2 cores), from CAMPAIGN_FROM on (default: others every day).
+# DEATH_SEEDS: lives in which the machine dies, 25 images each (default 4000: 100,000 images, two minutes); LIVE_SEEDS:
+# writers with commands beside them, about 10 each (default 300: 3,000 runs, four minutes).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-3600}
@@ -8,16 +10,20 @@ jobs=$(nproc)
 
 # --- the campaign: groups, accesses and faults drawn from seeds (docs/design/simulation.md) ------------------------------
 cmake --preset release > /dev/null
-cmake --build --preset release -j "$jobs" --target sim_campaign
-each=$((${CAMPAIGN_SEEDS:-1000000} / jobs + 1))
+cmake --build --preset release -j "$jobs" --target sim_campaign death_campaign live_campaign tool_thalweg
 from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
-runs=()
-for ((job = 0; job < jobs; ++job)); do
-  echo "== campaign, $each seeds from $((from + job * each))"
-  build/release/tests/sim_campaign --seeds $((from + job * each)) "$each" &
-  runs+=($!)
-done
-for run in "${runs[@]}"; do wait "$run"; done
+play() { # PROGRAM SEEDS
+  local each=$(($2 / jobs + 1)) runs=() job run
+  for ((job = 0; job < jobs; ++job)); do
+    echo "== $1, $each seeds from $((from + job * each))"
+    "build/release/tests/$1" --seeds $((from + job * each)) "$each" &
+    runs+=($!)
+  done
+  for run in "${runs[@]}"; do wait "$run"; done
+}
+play sim_campaign "${CAMPAIGN_SEEDS:-1000000}"
+play death_campaign "${DEATH_SEEDS:-4000}" # machines that die in the lives of multifiles and vpfiles
+play live_campaign "${LIVE_SEEDS:-300}"    # commands beside live writers and orphaned ranks
 
 # --- damage: every bit and every length --------------------------------------------------------------------------------
 cmake --build --preset release -j "$jobs" --target multifile
