@@ -52,6 +52,7 @@ inline void seal_superblock(ByteSpan image) {
     format::Seal fields;
     fields.turn = load_le<std::uint32_t>(seal);
     fields.updating = (load_le<std::uint32_t>(seal.subspan(4)) & 1) != 0;
+    fields.ordered = (load_le<std::uint32_t>(seal.subspan(4)) & 2) != 0;
     fields.rows = load_le<std::uint32_t>(seal.subspan(8));
     fields.blocks = load_le<std::uint32_t>(seal.subspan(12));
     if (fields.turn == 0 || !format::has_room(geometry, fields.blocks, fields.rows)) continue;

@@ -20,7 +20,7 @@ SuperblockHeader sound_superblock() {
 const VpGeometry kGeometry = sound_superblock().geometry;
 
 Seal seal_of(const Bytes& image, std::uint32_t turn, std::uint32_t rows, std::uint32_t blocks, bool updating = false) {
-  return {turn, updating, rows, blocks, table_crc(image, kGeometry, rows), block_crc(image, kGeometry, blocks)};
+  return {turn, updating, false, rows, blocks, table_crc(image, kGeometry, rows), block_crc(image, kGeometry, blocks)};
 }
 
 void put_seal(Bytes& image, const Seal& seal) {
@@ -61,6 +61,16 @@ TEST(Superblock, GivesBackEveryField) {
   EXPECT_EQ(back.value().seal.blocks, 3u);
   EXPECT_EQ(parse_row(image, kGeometry, back.value().seal, 0).value(), (SuperblockRow{3, 0, 1, 2, 0, 100}));
   EXPECT_EQ(parse_row(image, kGeometry, back.value().seal, 1).value(), (SuperblockRow{4, 7, 1, 1, 2, 64}));
+}
+
+TEST(Superblock, TellsWhetherASealCameBehindWhatItCovers) {
+  Bytes image = sound_image();
+  EXPECT_FALSE(parsed(image).value().seal.ordered);
+  Seal seal = seal_of(image, 2, 2, 3);
+  seal.ordered = true;
+  put_seal(image, seal);
+  EXPECT_TRUE(parsed(image).value().seal.ordered);
+  EXPECT_FALSE(parsed(image).value().seal.updating);
 }
 
 TEST(Superblock, BeginsWithItsMagic) {
@@ -147,7 +157,7 @@ TEST(Superblock, UpdatedBlocksMayDiffer) {
 TEST(Superblock, ASealThatTellsMoreThanThereIsRoomForIsNone) {
   Bytes image = sound_image();
   for (const auto& [rows, blocks] : {std::pair{2u, 60u}, std::pair{120u, 3u}, std::pair{~0u, 3u}, std::pair{2u, ~0u}}) {
-    put_seal(image, {2, false, rows, blocks, 0, 0});
+    put_seal(image, {2, false, false, rows, blocks, 0, 0});
     EXPECT_EQ(parsed(image).value().seal.turn, 1u);
   }
 }
