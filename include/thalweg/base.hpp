@@ -95,7 +95,7 @@ concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_refere
 // object, it abandons, so that nothing says that the file is whole, and waits for nobody.
 template <class Handle, tw_status (*kClose)(Handle*), tw_status (*kAbandon)(Handle*)>
 struct End {
-  int exceptions = std::uncaught_exceptions();  // where it was opened
+  int exceptions = std::uncaught_exceptions();  // where it was opened, which is no destructor that runs meanwhile
   void operator()(Handle* handle) const noexcept {
     (void)(std::uncaught_exceptions() > exceptions ? kAbandon(handle) : kClose(handle));
   }

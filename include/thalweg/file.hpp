@@ -51,7 +51,8 @@ class Request {
 };
 
 // One shared file: owns a tw_file. Moved, not copied. Without close() its end closes it too, but cannot tell failures.
-// Both are collective. While an exception unwinds its end abandons it.
+// Both are collective. While an exception unwinds its end abandons it;
+// a Request that is declared after it ends before, and waits.
 class File {
  public:
   // flags: TW_FILE_...; hints: "name=value,name=value". Collective over `group`. The handle keeps what it needs of the

@@ -107,8 +107,9 @@ extern "C" tw_status tw_multifile_abandon(tw_multifile* multifile) {
 // ---- Left open ---------------------------------------------------------------------------------------------------
 
 Status tw_multifile::store_own() {
-  flush_streams(*this);
-  return file->writing->flush();
+  const Status streamed = flush_streams(*this);
+  Status stored = file->writing->flush();
+  return stored.ok() ? streamed : stored;
 }
 
 const void* tw_multifile::written() const {
@@ -117,13 +118,15 @@ const void* tw_multifile::written() const {
 
 std::int64_t tw_multifile::tasks() const { return group != nullptr ? group->size() : 1; }
 
-std::string tw_multifile::path_to_repair() const { return file->root != nullptr ? file->writing->files().path() : ""; }
+std::string tw_multifile::path() const { return file->writing->files().path(); }
+bool tw_multifile::is_first() const { return file->root != nullptr; }
 
 bool tw_multifile::needs_transport() const { return written() != nullptr && group != nullptr && ends_with_mpi(*group); }
 
 Status tw_multifile::begin_to_leave() {
-  flush_streams(*this);
-  return leave_multifile(*file, Call::MPI_Finalize);
+  const Status streamed = flush_streams(*this);
+  Status left = leave_multifile(*file, Call::MPI_Finalize);
+  return left.ok() ? streamed : left;
 }
 
 // ---- Position ----------------------------------------------------------------------------------------------------

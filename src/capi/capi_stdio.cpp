@@ -165,13 +165,18 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
   });
 }
 
-void flush_streams(tw_multifile& multifile) {
-  if (!multifile.file->writing) return;
+Status flush_streams(tw_multifile& multifile) {
+  Status status;
+  if (!multifile.file->writing) return status;
   for (const OpenStream* stream : multifile.streams) {
-    if (::ftrylockfile(stream->stdio) != 0) continue;  // a thread is inside of it
-    (void)std::fflush(stream->stdio);
+    if (::ftrylockfile(stream->stdio) != 0) {
+      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
+      continue;
+    }
+    (void)std::fflush(stream->stdio);  // the handle keeps a failure
     ::funlockfile(stream->stdio);
   }
+  return status;
 }
 
 void end_streams(tw_multifile& multifile) {
@@ -180,4 +185,8 @@ void end_streams(tw_multifile& multifile) {
     stream->multifile = nullptr;
   }
   multifile.streams.clear();
+}
+
+tw_multifile::~tw_multifile() {
+  for (OpenStream* stream : streams) stream->multifile = nullptr;
 }

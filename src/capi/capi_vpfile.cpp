@@ -174,9 +174,10 @@ Status tw_vpfile::store_own() { return impl->store_own(); }
 const void* tw_vpfile::written() const { return impl->may_write() ? impl->file().shared().get() : nullptr; }
 std::int64_t tw_vpfile::tasks() const { return impl->group().size(); }
 void tw_vpfile::end_unclosed(bool by_all) {
-  if (impl->group().rank() == 0) (void)impl->tell_stored(by_all).ok();
+  if (is_first()) (void)impl->tell_stored(by_all).ok();
 }
-std::string tw_vpfile::path_to_repair() const { return impl->group().rank() == 0 ? impl->path() : ""; }
+std::string tw_vpfile::path() const { return impl->path(); }
+bool tw_vpfile::is_first() const { return impl->group().rank() == 0; }
 bool tw_vpfile::needs_transport() const { return ends_with_mpi(impl->group()); }
 Status tw_vpfile::begin_to_leave() {
   impl->begin_to_leave();

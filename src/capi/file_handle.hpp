@@ -17,7 +17,8 @@ struct tw_file : thalweg::OpenHandle {
   const void* written() const override { return nullptr; }
   std::int64_t tasks() const override { return impl->group().size(); }
   void end_unclosed(bool) override {}
-  std::string path_to_repair() const override { return {}; }
+  std::string path() const override { return {}; }
+  bool is_first() const override { return false; }
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 

@@ -30,12 +30,14 @@ struct OpenStream;  // capi_stdio.cpp: a FILE* of tw_multifile_fopen()
 
 struct tw_multifile : thalweg::OpenHandle {
   tw_multifile() : OpenHandle(Threads::one) {}
+  ~tw_multifile() override;  // its streams stay, and fail
 
   thalweg::Status store_own() override;
   const void* written() const override;
   std::int64_t tasks() const override;
   void end_unclosed(bool) override {}
-  std::string path_to_repair() const override;
+  std::string path() const override;
+  bool is_first() const override;
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 
@@ -49,5 +51,5 @@ struct tw_multifile : thalweg::OpenHandle {
 // Flushes every FILE* that is still open on the handle, then separates it from the handle: its later calls fail with
 // EBADF. A failed write is kept by the handle for its close.
 void end_streams(tw_multifile& multifile);
-// Flushes those that no thread is inside of.
-void flush_streams(tw_multifile& multifile);
+// Flushes those that no thread is inside of; a failure where there is one.
+thalweg::Status flush_streams(tw_multifile& multifile);

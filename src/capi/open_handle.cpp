@@ -34,6 +34,11 @@ class OpenHandles {
   // What is unclosed when the program ends, and when MPI does.
   void flush_all();
   void leave_transport();
+  void transport_has_ended();
+  bool is_empty() {
+    const std::lock_guard lock(mutex_);
+    return first_ == nullptr;
+  }
 
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
@@ -56,6 +61,7 @@ class OpenHandles {
 
   std::mutex mutex_;
   OpenHandle* first_ = nullptr;  // the one that was opened last
+  bool flushes_ = false;         // claimed handles are in use
 };
 
 namespace {
@@ -68,11 +74,11 @@ Status is_over(const char* call) {
                        std::string(call) + ": MPI or the program has ended, which flushed what was written before");
 }
 
-void say_unclosed(const std::string& path, const Status& status) {
-  const std::string state = status.ok() ? "what was written is in its files"
-                                        : "not all that was written is in its files (" + status.message() + ")";
-  const std::string line =
-      "thalweg: '" + path + "' was not closed; " + state + "; " + repair_command(path) + " makes them readable\n";
+void say_unclosed(const OpenHandle& handle, const char* state, const Status& status) {
+  if (!handle.is_first() && status.ok()) return;
+  const std::string failed = status.ok() ? std::string() : ", but for what failed (" + status.message() + ")";
+  const std::string line = "thalweg: '" + handle.path() + "' was not closed; " + state + failed + "; " +
+                           repair_command(handle.path()) + " makes it readable\n";
   (void)std::fputs(line.c_str(), stderr);
 }
 
@@ -85,7 +91,9 @@ Taken OpenHandles::take(const OpenHandle* handle, const char* call, const char* 
     return {false, Status::error(Code::invalid_argument,
                                  std::string(call) + ": " + argument + " is not open; was it closed before?")};
   const bool over = handle->era_.load(std::memory_order_relaxed) == OpenHandle::kOver;
-  if (!over && !handle->takes_calls()) return {false, InCall::of_other_process(call)};
+  const bool is_elsewhere = handle->opened_in_ != process_era() && handle->tasks() > 1;
+  if (!over && (is_elsewhere || !handle->takes_calls())) return {false, InCall::of_other_process(call)};
+  if (over && flushes_) return {false, is_over(call)};
   take_off(*handle);
   return {true, over ? is_over(call) : Status()};
 }
@@ -93,6 +101,7 @@ Taken OpenHandles::take(const OpenHandle* handle, const char* call, const char* 
 template <class Wanted>
 std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
   const std::lock_guard lock(mutex_);
+  flushes_ = true;
   std::vector<std::pair<OpenHandle*, ProcessEra>> seen;
   for (OpenHandle* handle = first_; handle != nullptr; handle = handle->next_) {
     if (handle->takes_calls() && wanted(*handle)) seen.emplace_back(handle, handle->era_.exchange(OpenHandle::kOver));
@@ -101,10 +110,12 @@ std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
   claimed.reserve(seen.size());
   const bool known_to_all = !seen.empty() && all_threads_see_all_stores();
   for (auto at = seen.rbegin(); at != seen.rend(); ++at) {
-    if (known_to_all && at->first->calls_.load(std::memory_order_acquire) == 0)
+    if (known_to_all && at->first->calls_.load(std::memory_order_acquire) == 0) {
       claimed.push_back(at->first);
-    else
+    } else {
       at->first->era_.store(at->second);
+      if (at->first->written() != nullptr) say_unclosed(*at->first, "only what was flushed is in its files", {});
+    }
   }
   return claimed;
 }
@@ -127,19 +138,22 @@ void OpenHandles::flush_all() {
   for (OpenHandle* handle : left) {
     const Stored& file = stored[handle->written()];
     handle->end_unclosed(file.tasks == handle->tasks());
-    const std::string path = handle->path_to_repair();
-    if (!path.empty()) say_unclosed(path, file.status);
+    say_unclosed(*handle, "what was written is in its files", file.status);
   }
 }
 
 void OpenHandles::leave_transport() {
-  flushes_unclosed = true;
   for (OpenHandle* handle : claim([](const OpenHandle& handle) { return handle.needs_transport(); })) {
-    Status status = attempt([&] { return handle->begin_to_leave(); });
-    const std::string path = handle->written() != nullptr ? handle->path_to_repair() : std::string();
-    if (!path.empty()) say_unclosed(path, status);
+    flushes_unclosed = true;
+    const Status status = attempt([&] { return handle->begin_to_leave(); });
+    flushes_unclosed = false;
+    if (handle->written() != nullptr) say_unclosed(*handle, "MPI_Finalize flushes what was written", status);
   }
-  flushes_unclosed = false;
+}
+
+void OpenHandles::transport_has_ended() {
+  const std::lock_guard lock(mutex_);
+  flushes_ = false;
 }
 
 namespace {
@@ -155,16 +169,32 @@ void flush_or_say(Flush flush) {
 
 // By a thread of its own: objects of the ending one are destroyed by now.
 void at_exit() {
-  flush_or_say([] { std::thread([] { flush_or_say([] { open_handles.flush_all(); }); }).join(); });
+  if (open_handles.is_empty()) return;
+  const auto flush = [] { flush_or_say([] { open_handles.flush_all(); }); };
+  try {
+    std::thread(flush).join();
+  } catch (...) {
+    flush();  // no thread can be had
+  }
 }
 
-// When the library is loaded, so that this comes after all that the program does when it ends.
-const bool waits_for_end = [] {
+void around_transport_end(bool before) {
+  if (before)
+    flush_or_say([] { open_handles.leave_transport(); });
+  else
+    open_handles.transport_has_ended();
+}
+
+// Before the objects of the library and of the program are made, so that this comes after all that they do at the end.
+[[gnu::constructor(101)]] void wait_for_end() {
   (void)::pthread_atfork([] { open_handles.before_fork(); }, [] { open_handles.after_fork(); },
-                         [] { open_handles.after_fork(); });
-  set_before_transport_end([] { flush_or_say([] { open_handles.leave_transport(); }); });
-  return std::atexit(at_exit) == 0;
-}();
+                         [] {
+                           begin_process_era();
+                           open_handles.after_fork();
+                         });
+  set_around_transport_end(around_transport_end);
+  (void)std::atexit(at_exit);
+}
 
 }  // namespace
 

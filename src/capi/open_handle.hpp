@@ -28,7 +28,10 @@ class OpenHandle {
   OpenHandle& operator=(const OpenHandle&) = delete;
 
   // From here on it takes calls: where it `writes`, of this process alone.
-  void opened(bool writes) noexcept { era_.store(writes ? process_era() : kAnyProcess, std::memory_order_release); }
+  void opened(bool writes) noexcept {
+    opened_in_ = process_era();
+    era_.store(writes ? process_era() : kAnyProcess, std::memory_order_release);
+  }
 
   // Independent: stores what this task has in memory, where it writes.
   virtual Status store_own() = 0;
@@ -37,8 +40,8 @@ class OpenHandle {
   virtual std::int64_t tasks() const = 0;
   // After that, in place of the close. `by_all`: all tasks are in this process, and have stored what they had.
   virtual void end_unclosed(bool by_all) = 0;
-  // By task 0; empty: there is nothing to repair, or another task says so.
-  virtual std::string path_to_repair() const = 0;
+  virtual std::string path() const = 0;
+  virtual bool is_first() const = 0;  // task 0, which names the file
   // Of a group that ends with MPI: begins to store what this task has, with the others where that takes all, and leaves
   // them, so that nobody waits for this task.
   virtual bool needs_transport() const = 0;
@@ -72,6 +75,7 @@ class OpenHandle {
   const Threads threads_;
   std::atomic<std::uint32_t> calls_{0};
   std::atomic<ProcessEra> era_{kOver};
+  ProcessEra opened_in_ = 0;
   OpenHandle* next_ = nullptr;  // guarded by the list
   OpenHandle* before_ = nullptr;
 };

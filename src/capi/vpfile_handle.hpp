@@ -15,7 +15,8 @@ struct tw_vpfile : thalweg::OpenHandle {
   const void* written() const override;
   std::int64_t tasks() const override;
   void end_unclosed(bool by_all) override;
-  std::string path_to_repair() const override;
+  std::string path() const override;
+  bool is_first() const override;
   bool needs_transport() const override;
   thalweg::Status begin_to_leave() override;
 

@@ -16,7 +16,7 @@ bool this_is_a_caller();
 using TransportEnd = void (*)();
 TW_SHARED void transport_ends(TransportEnd now);
 void set_transport_end(void (*look)(TransportEnd now));
-// What begins operations that are to be completed before that.
-TW_SHARED void set_before_transport_end(void (*begin)());
+// Called with true before that, to begin operations that are to be completed, and with false after it.
+TW_SHARED void set_around_transport_end(void (*around)(bool before));
 
 }  // namespace thalweg

@@ -85,8 +85,10 @@ class HybridGroup final : public Group, public Relaying {
   // The first step failed: threads of this process make different calls. They leave, all of them.
   Status end_here(Status why) {
     if (threads_->ended().ok()) return why;
-    if (leads()) ranks_->leave(threads_->leaver());
-    end(threads_->ended(), threads_->leaver());
+    Leaver leaver = threads_->leaver();
+    if (leaver.call == Call::none) leaver = {first_rank(), call()};
+    if (leads() && leaver.call != Call::none) ranks_->leave(leaver);
+    end(threads_->ended(), leaver);
     return why;
   }
   // Between processes one has left.

@@ -51,8 +51,7 @@ Status mpi_is_gone() { return Status::error(Code::invalid_argument, "MPI is fina
 
 }  // namespace thalweg
 
-// By the profiling interface (MPI 4.1, 15.2). Files may be closed still, by other attributes of MPI_COMM_SELF. Weak: a
-// tool may be linked into the same program.
+// By the profiling interface (MPI 4.1, 15.2). Weak: a tool may be linked into the same program.
 extern "C" [[gnu::weak, gnu::visibility("default")]] int MPI_Finalize() {
   thalweg::transport_ends([] { thalweg::free_left_folds(true); });
   return thalweg::next_finalize()();

@@ -116,17 +116,14 @@ struct LeftFold {
     (void)MPI_Isend(&told, sizeof told.leaver, MPI_BYTE, neighbour, tag, comm, &two[1]);
     ++n;
   }
-  // Nobody answers any more.
-  void cancel() {
-    for (std::size_t i = 0; i < 2 * n; ++i) {
+  // Nobody answers any more. Whether nothing is under way then.
+  bool cancel() {
+    for (std::size_t i = 0; i < 2 * n; i += 2) {
       if (requests[i] == MPI_REQUEST_NULL) continue;
-      if (i % 2 == 0) {
-        (void)MPI_Cancel(&requests[i]);
-        (void)MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-      } else {
-        (void)MPI_Request_free(&requests[i]);
-      }
+      (void)MPI_Cancel(&requests[i]);
+      (void)MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     }
+    return is_answered();
   }
   bool is_answered() {
     int all = 0;
@@ -151,8 +148,8 @@ void free_left_folds(bool all) noexcept {
       sleep_for(std::chrono::milliseconds(1));
       answered = fold->is_answered();
     }
-    if (!answered && all) fold->cancel();
-    if (!answered && !all) {
+    if (!answered && all) answered = fold->cancel();
+    if (!answered) {  // at the end: what is being sent stays where it is
       at = &fold->next;
       continue;
     }

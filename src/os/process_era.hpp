@@ -1,6 +1,5 @@
-// What a process has open belongs to it as long as it is the process that opened it, and is not ending. The child of a
-// fork has the memory of its parent, but neither its threads nor its locks: a new era begins there, in which handles of
-// the era before are refused. Another one begins when the process ends and its handles have been flushed.
+// What a process has open belongs to it alone. The child of a fork has the memory of its parent, but neither its threads
+// nor its locks: a new era begins there, in which handles of the era before are refused.
 //
 // Threads: any.
 #pragma once

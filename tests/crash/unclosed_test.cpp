@@ -56,7 +56,7 @@ class Unclosed : public testing::Test {
   // One line, which names the file and the command.
   void expect_told_once(const std::string& text) const {
     EXPECT_EQ(text, "thalweg: '" + path() + "' was not closed; what was written is in its files; `thalweg repair " +
-                        path() + "` makes them readable\n");
+                        path() + "` makes it readable\n");
   }
 
   tw_multifile* create(tw_group* group = nullptr) const {

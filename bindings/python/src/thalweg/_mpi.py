@@ -34,6 +34,8 @@ class Collectives:
         return Collectives(self._mpi, self._comm)
 
     def start_largest(self, numbers):
+        if self._mpi.Is_finalized():
+            raise RuntimeError("MPI is finalised")
         request = self._largest.Iallreduce(self._mpi.IN_PLACE, [numbers, self._mpi.INT64_T], self._mpi.MAX)
         number = len(self._pending)
         self._pending[number] = (request, numbers)

@@ -32,7 +32,7 @@ from . import _arguments, _core, _memory
 from ._stream import Stream as _Stream
 from ._whole import MODES as _MODES
 from ._whole import Health, Info, Region, flatten, import_array, info, is_vpfile, regions, repair, verify
-from .errors import BadIndex, EndOfStream, InvalidArgument
+from .errors import BadIndex, EndOfStream, InvalidArgument, WrongMode
 
 __all__ = ["open", "VpFile", "info", "verify", "repair", "flatten", "import_array", "is_vpfile", "regions", "Health",
            "Info", "Region"]
@@ -539,7 +539,7 @@ class VpFile:
 
         For a rank that cannot go on. What it wrote is stored, and the file stays marked as not closed: nothing says that it
         is whole, until `repair` brings back what was flushed. Waits for nobody. The other ranks' next collective call,
-        or their `close`, raises `NotClosed`.
+        or their `close`, raises `NotClosed`, as soon as this rank is in a call of MPI again, or ends MPI.
 
         Raises
         ------
@@ -579,15 +579,18 @@ class VpFile:
         if self._core is None:
             return
         state = repr(self)
+        told = state
         tells = self.writable() and self._group.rank == 0
-        _warnings.warn(f"unclosed {state}", ResourceWarning, source=self)
         try:
             self.abandon()
+        except WrongMode:  # a child of the process that opened it
+            return
         except OSError as failure:
-            state += f", and not all of it could be stored ({failure})"
+            told += f", not all of which could be stored ({failure}),"
+        _warnings.warn(f"unclosed {state}", ResourceWarning, source=self)
         if tells and _sys.stderr is not None:
             word = _shlex.quote(self.name)
-            print(f"thalweg: {state} was not closed; `thalweg repair {word}` makes it readable", file=_sys.stderr)
+            print(f"thalweg: {told} was not closed; `thalweg repair {word}` makes it readable", file=_sys.stderr)
 
     # ---- One VP ---------------------------------------------------------------------------------------------------
 
