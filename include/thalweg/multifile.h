@@ -184,11 +184,10 @@ TW_API tw_status tw_multifile_close(tw_multifile* multifile);
 /* Gives the multifile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
  * exception unwinds. Flushes what this task has written, FILE* of tw_multifile_fopen() too, and frees the handle; the
  * multifile stays marked as not closed. The other tasks keep their handles and can write on; their tw_multifile_close()
- * flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED, or with what flushing failed with there. Everything flushed can be had back with
- * tw_multifile_repair(). Waits for nobody, whether the others are in their close, elsewhere, or gone. On a group of
- * tw_group_callbacks() the close of the others finds out only where it has start_largest. Of a multifile that was read:
- * as tw_multifile_close().
- * Call: independent. Blocking: for storage.
+ * flushes what they have, and fails on all of them with TW_ERR_NOT_CLOSED, or with what flushing failed with there.
+ * Everything flushed can be had back with tw_multifile_repair(). Waits for nobody, whether the others are in their
+ * close, elsewhere, or gone. On a group of tw_group_callbacks() the close of the others finds out only where it has
+ * start_largest. Of a multifile that was read: as tw_multifile_close(). Call: independent. Blocking: for storage.
  * Returns TW_OK, or what flushing failed with; the handle is freed all the same; TW_ERR_INVALID: it is not open. */
 TW_API tw_status tw_multifile_abandon(tw_multifile* multifile);
 
