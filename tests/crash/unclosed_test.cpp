@@ -114,7 +114,9 @@ class Unclosed : public testing::Test {
       tw_group* group = nullptr;
       EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
       body(group, task);
+      tw_group_free(group);
     });
+    tw_team_free(team);
   }
 
  private:
@@ -205,6 +207,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
       tw_group* group = nullptr;
       EXPECT_EQ(tw_group_team(team, task, &group), TW_OK);
       tw_vpfile* file = create_vp(group, 2);
+      tw_group_free(group);
       open.fetch_add(1);
       return file;
     };
@@ -215,6 +218,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
     }).detach();
     (void)use(0, open);
     while (open.load() < 2) std::this_thread::yield();
+    tw_team_free(team);
   });
   EXPECT_EQ(told.find("Sanitizer"), std::string::npos) << told;
 }
