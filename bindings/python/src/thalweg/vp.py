@@ -564,9 +564,9 @@ class VpFile:
         _ = self._file
         return self
 
-    def __exit__(self, kind, exception, traceback):
+    def __exit__(self, *exception):
         """Close the file, which is collective; or `abandon` it where an exception leaves the ``with`` statement."""
-        if kind is None:
+        if exception[0] is None:
             self.close()
             return
         try:
