@@ -169,7 +169,8 @@ tw_status tw_vpfile_abandon(tw_vpfile* vpfile) {
   });
 }
 
-// What is left open:
+// A vpfile that is still open when the program or MPI ends.
+
 Status tw_vpfile::store_own() { return impl->store_own(); }
 const void* tw_vpfile::written() const { return impl->may_write() ? impl->file().shared().get() : nullptr; }
 std::int64_t tw_vpfile::tasks() const { return impl->group().size(); }

@@ -31,7 +31,7 @@ class OpenHandles {
   }
   Taken take(const OpenHandle* handle, const char* call, const char* argument);
 
-  // What is unclosed when the program ends, and when MPI does.
+  // Flush the handles that are still open: when the program ends, and when MPI does.
   void flush_all();
   void leave_transport();
   void transport_has_ended();
@@ -120,7 +120,7 @@ std::vector<OpenHandle*> OpenHandles::claim(Wanted wanted) {
   return claimed;
 }
 
-// What the tasks of this process have stored of a vpfile counts when task 0 says so.
+// A row of a vpfile that the tasks of this process have stored counts when task 0 has written so to NAME.meta.
 void OpenHandles::flush_all() {
   struct Stored {
     std::int64_t tasks = 0;

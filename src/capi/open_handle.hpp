@@ -35,15 +35,15 @@ class OpenHandle {
 
   // Independent: stores what this task has in memory, where it writes.
   virtual Status store_own() = 0;
-  // What all tasks of this process that have it open have in common; null: nothing was written here.
+  // The object that all tasks of this process share which have the file open; null: it is not open for writing.
   virtual const void* written() const = 0;
   virtual std::int64_t tasks() const = 0;
   // After that, in place of the close. `by_all`: all tasks are in this process, and have stored what they had.
   virtual void end_unclosed(bool by_all) = 0;
   virtual std::string path() const = 0;
   virtual bool is_first() const = 0;  // task 0, which names the file
-  // Of a group that ends with MPI: begins to store what this task has, with the others where that takes all, and leaves
-  // them, so that nobody waits for this task.
+  // For a group that ends with MPI: begins to store what this task has, together with the others where all are needed,
+  // and leaves the group, so that nobody waits for this task.
   virtual bool needs_transport() const = 0;
   virtual Status begin_to_leave() = 0;
 

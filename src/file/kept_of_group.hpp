@@ -12,7 +12,7 @@
 
 namespace thalweg {
 
-// Of one open shared file: duplicates of the group that opened it. A multifile has no lanes.
+// The groups of one open shared file or multifile: duplicates of the group that opened it. A multifile has no lanes.
 struct FileGroups {
   static constexpr std::size_t kLanes = 4;
 

@@ -286,7 +286,7 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   co_return status;
 }
 
-// What the tasks need to close it together.
+// The group in which the tasks close the file together.
 struct Closing {
   std::shared_ptr<KeptOfGroup> kept;  // null: a task alone, or reading
   FileGroups groups;  // of an earlier multifile, as long as they are a spare: all tasks have them, or none

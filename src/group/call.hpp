@@ -93,7 +93,7 @@ TW_SHARED Status different_handles(const TwoCalls& calls);
 
 // What all other tasks say once this one has freed its handle of the group.
 TW_SHARED Status gone_without(std::int64_t rank);
-// What those say who find out that a task has left; not_closed where it has abandoned what they have open together.
+// The status on the tasks that find out that one has left; not_closed where it has abandoned their common file.
 TW_SHARED Status has_left(const Leaver& leaver);
 
 // The calls of some tasks; joined, those of all, as far as is needed to see whether they are one call.

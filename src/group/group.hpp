@@ -171,7 +171,7 @@ inline Status end_out_of_step(Group& group, const CallsOfAll& calls) {
   return calls.now();
 }
 
-// The same where one is known to have left.
+// Ends the group with the task that has left as the reason.
 inline Status end_with_leaver(Group& group, const Leaver& leaver) {
   group.end(has_left(leaver), leaver);
   return has_left(leaver);

@@ -66,7 +66,7 @@ class HybridGroup final : public Group, public Relaying {
   void leave(Leaver leaver) noexcept override;
 
  private:
-  // What the leader hears of a fold from the other processes.
+  // The result of a fold between the processes, as the leader has it.
   struct Between {
     Status status;
     Leaver leaver;

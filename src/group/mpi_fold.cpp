@@ -99,7 +99,7 @@ Op<Status> mpi_fold(MpiRanks ranks, int tag, FoldOf what) {
 
 namespace {
 
-// What a rank that has left keeps until its neighbours have answered.
+// Packets, requests and communicator of a rank that has left, kept until its neighbours have answered.
 struct LeftFold {
   static constexpr std::size_t kMostNeighbours = 32;  // a parent and the children
 

@@ -242,7 +242,7 @@ Status VpFile::store_own() {
   return status.ok() ? segment : status;
 }
 
-// What of the row was not flushed before counts only where all tasks have stored theirs.
+// The part of the row that was not flushed before counts only where all tasks have stored theirs.
 Status VpFile::tell_stored(bool by_all) {
   if (!may_write_ || unmarked_) return {};
   const format::VpGeometry all = geometry_;
