@@ -26,7 +26,7 @@ struct Options {
   format::Codec codec = format::Codec::none;
   bool verify = true;
   bool sync_on_close = false;
-  bool defragments = false;  // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
+  bool defragments = false;        // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
   bool overwrite_foreign = false;  // a file of another format
 };
 

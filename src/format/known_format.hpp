@@ -18,7 +18,7 @@ enum class KnownFormat : std::uint8_t {
   sionlib,
 };
 
-inline constexpr std::size_t kBytesToKnow = 8192;  // as many as `recognise` looks at, where a file has them
+inline constexpr std::size_t kBytesToKnow = 8192;      // as many as `recognise` looks at, where a file has them
 inline constexpr std::uint64_t kFirstUserBlock = 512;  // HDF5 begins at 0, or at this times a power of two
 
 // The format of a file that begins with these bytes.

@@ -1,5 +1,5 @@
-// What a process has open belongs to it alone. The child of a fork has the memory of its parent, but neither its threads
-// nor its locks: a new era begins there, in which handles of the era before are refused.
+// What a process has open belongs to it alone. The child of a fork has the memory of its parent, but neither its
+// threads nor its locks: a new era begins there, in which handles of the era before are refused.
 //
 // Threads: any.
 #pragma once

@@ -103,7 +103,8 @@ std::string check_content(const Aftermath& at, bool recover, Demand demand, std:
   auto file = open_serially(at, MultifileMode::read, recover);
   if (!file.has_value())
     return demand == Demand::nothing_wrong ? "" : std::string("cannot be opened: ") + file.error().message();
-  const bool closed = at.may_be_zeros && (!at.closes_at_once || open_serially(at, MultifileMode::read, false).has_value());
+  const bool closed =
+      at.may_be_zeros && (!at.closes_at_once || open_serially(at, MultifileMode::read, false).has_value());
   for (std::uint64_t rank = 0; rank < at.histories.size(); ++rank) {
     const History& history = at.histories[rank];
     Found found = read_found(*(*file)->reading, rank);
