@@ -195,7 +195,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   }
   Bytes mine;
   (void)attempt([&] {
-    mine = file->writing->finish(group.rank());
+    mine = file->writing->finish(group.rank(), file->root ? file->root->go_on : GoOn{});
     return Status{};
   }).ok();  // no bytes: task 0 misses them
   auto gathered = co_await group.gather(mine, 0);

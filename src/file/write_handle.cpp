@@ -164,17 +164,22 @@ Status WriteHandle::sync() {
   });
 }
 
-Status WriteHandle::finish_writers() {
-  return each_writer([](LogicalWriter& w) { return w.finish(); });
+Status WriteHandle::finish_writers(const GoOn& go_on) {
+  std::uint64_t n = 0;
+  return each_writer([&](LogicalWriter& w) -> Status {
+    if (++n % kAskEach == 0 && go_on && !go_on()) return setup_.files->stopped();
+    return w.finish();
+  });
 }
 
-Bytes WriteHandle::finish(TaskRank rank) {
+Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   Deposit deposit;
   deposit.rank = rank;
   // Nothing of a spoilt writer may get to the file: its checksums may not be those of its bytes.
-  const Status finished = spoilt_.ok() ? attempt([&] { return finish_writers(); }) : spoilt_;
+  const Status finished = spoilt_.ok() ? attempt([&] { return finish_writers(go_on); }) : spoilt_;
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
+  deposit.go_on = std::move(go_on);
   // An index that reached the storage before the new pieces would hide what they overwrite.
   if (setup_.settings.hides_old) setup_.files->close_durably();
   current_ = nullptr;

@@ -49,7 +49,7 @@ class WriteHandle {
   bool appending() const { return setup_.old != nullptr; }
 
   // Finishes all logical files and hands them over; the bytes are this task's part in the gather of the close.
-  Bytes finish(TaskRank rank);
+  Bytes finish(TaskRank rank, GoOn go_on);
 
  private:
   Result<PhysicalWriter*> physical(std::uint32_t number);
@@ -59,7 +59,7 @@ class WriteHandle {
   template <class Step>
   Status guard(Step&& step);
   Status flush_writers(bool by_sync);
-  Status finish_writers();
+  Status finish_writers(const GoOn& go_on);
   Status keep_failure(const Status& status);
   std::unique_ptr<LogicalWriter>& writer_at(std::uint64_t slot);
   template <class Step>

@@ -85,6 +85,10 @@ Status WriteSet::sync() {
   return sync_name();
 }
 
+Status WriteSet::stopped() const {
+  return Status::error(Code::stopped, "closing '" + path_ + "': stopped by the caller");
+}
+
 Bytes WriteSet::deposit(Deposit mine) {
   const std::lock_guard lock(mutex_);
   deposits_.push_back(std::move(mine));
@@ -116,13 +120,16 @@ std::map<std::uint32_t, Writers> by_physical(const std::vector<Deposit>& deposit
 
 std::size_t name_bytes(const LogicalWriter& writer) { return writer.name() == nullptr ? 0 : writer.name()->size(); }
 
-void put_contributions(WireWriter& out, const Writers& writers) {
+// False: the caller does not want to go on.
+bool put_contributions(WireWriter& out, const Writers& writers, const GoOn& go_on) {
   std::size_t bytes = 0;
   for (const LogicalWriter* w : writers) bytes += contribution_bytes(name_bytes(*w), w->n_pieces());
   out.reserve(bytes + 64);
   out.put_short(bytes);
   std::vector<WrittenPiece> room;
+  std::uint64_t n = 0;
   for (const LogicalWriter* w : writers) {
+    if (++n % kAskEach == 0 && go_on && !go_on()) return false;
     Contribution c;
     c.local_index = w->local_index();
     c.bytes = w->size();
@@ -133,6 +140,7 @@ void put_contributions(WireWriter& out, const Writers& writers) {
     }
     append_contribution(out.bytes(), c, w->pieces(room));
   }
+  return true;
 }
 
 }  // namespace
@@ -161,6 +169,8 @@ Bytes WriteSet::contribution() {
     deposits_.clear();
     return failed(status);
   }
+  const auto asking = std::ranges::find_if(deposits_, [](const Deposit& d) { return d.go_on != nullptr; });
+  const GoOn go_on = asking == deposits_.end() ? GoOn{} : asking->go_on;
   WireWriter out;
   out.put_status({});
   const Status status = attempt([&]() -> Status {
@@ -175,7 +185,7 @@ Bytes WriteSet::contribution() {
       if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
       out.put_short(physical);
       out.put_short(writer->high_water());
-      put_contributions(out, files[physical]);
+      if (!put_contributions(out, files[physical], go_on)) return stopped();
       out.put_bytes(shipped);
     }
     if (deposits_.front().rank != 0) TW_RETURN_IF_ERROR(close_files());  // task 0 has more to write

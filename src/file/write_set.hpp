@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/go_on.hpp"
 #include "file/logical_writer.hpp"
 #include "file/once_table.hpp"
 #include "file/physical_writer.hpp"
@@ -23,6 +24,7 @@ struct Deposit {
   Status status;                                        // its first failure
   std::vector<std::unique_ptr<LogicalWriter>> writers;  // finished ones
   format::Attributes attributes;
+  GoOn go_on;  // may be empty
 };
 
 class WriteSet {
@@ -32,6 +34,7 @@ class WriteSet {
       : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes) {}
 
   const std::string& path() const { return path_; }
+  Status stopped() const;  // what a close says that its caller does not want to go on
   // The lock of task 0's process, taken over; or a lock that says that this process writes, too.
   Status hold(std::unique_ptr<StoredFile> session);
   // The physical file of that share, opened by the first who asks.
