@@ -1,82 +1,136 @@
 #!/usr/bin/env bash
-# The long checks. FUZZ_SECONDS is the time for each fuzz target (default one hour); CAMPAIGN_SEEDS how many seeds of the
-# campaign are played (default a million, half an hour on 2 cores), from CAMPAIGN_FROM on (default: others every day).
-# DEATH_SEEDS: lives in which the machine dies, 25 images each (default 4000: 100,000 images, two minutes); LIVE_SEEDS:
-# writers with commands beside them, about 10 each (default 300: 3,000 runs, four minutes).
-set -euo pipefail
-cd "$(dirname "$0")/.."
-seconds=${FUZZ_SECONDS:-3600}
+# The long checks.
+#
+# Usage: scripts/run_nightly.sh [PART...]      default: all parts, in the order below
+#
+# A part that fails does not stop the others. Logs are in build/nightly/; the last lines are a summary of all parts. Exit
+# status: 0 when everything passed. In the environment:
+#   FUZZ_SECONDS    the time for each fuzz target (default one hour)
+#   CAMPAIGN_SEEDS  how many seeds of the campaign are played (default a million, half an hour on 2 cores)
+#   DEATH_SEEDS     lives in which the machine dies, 25 images each (default 4000: 100,000 images, two minutes)
+#   LIVE_SEEDS      writers with commands beside them, about 10 each (default 300: 3,000 runs, four minutes)
+#   CAMPAIGN_FROM   the first seed of all three (default: others every day)
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
 jobs=$(nproc)
+logs=$PWD/build/nightly
+all_parts=(campaigns damage bench fuzz clang tools asan valgrind coverage)
 
-# --- the campaign: groups, accesses and faults drawn from seeds (docs/design/simulation.md) ------------------------------
-cmake --preset release > /dev/null
-cmake --build --preset release -j "$jobs" --target sim_campaign death_campaign live_campaign tool_thalweg
-from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
+# --- the parts; each ends at its first command that fails ----------------------------------------------------------------
+
+build() { # PRESET [WHAT IS BUILT...]
+  cmake --preset "$1" > /dev/null
+  cmake --build --preset "$1" -j "$jobs" "${@:2}"
+}
+
+# Groups, accesses and faults drawn from seeds (docs/design/simulation.md); machines that die in the lives of multifiles and
+# vpfiles; commands beside live writers and orphaned ranks.
 play() { # PROGRAM SEEDS
   local each=$(($2 / jobs + 1)) runs=() job run
+  local from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
   for ((job = 0; job < jobs; ++job)); do
-    echo "== $1, $each seeds from $((from + job * each))"
-    "build/release/tests/$1" --seeds $((from + job * each)) "$each" &
+    "build/release/tests/$1" --seeds $((from + job * each)) "$each" > "$logs/$1-$job.log" 2>&1 &
     runs+=($!)
   done
-  for run in "${runs[@]}"; do wait "$run"; done
+  for ((job = 0; job < jobs; ++job)); do
+    run=0
+    wait "${runs[job]}" || run=$?
+    echo "== $1: $(tail -n 1 "$logs/$1-$job.log")"
+    [ "$run" = 0 ] || { cat "$logs/$1-$job.log" && return 1; }
+  done
 }
-play sim_campaign "${CAMPAIGN_SEEDS:-1000000}"
-play death_campaign "${DEATH_SEEDS:-4000}" # machines that die in the lives of multifiles and vpfiles
-play live_campaign "${LIVE_SEEDS:-300}"    # commands beside live writers and orphaned ranks
+part_campaigns() {
+  build release --target sim_campaign death_campaign live_campaign tool_thalweg
+  play sim_campaign "${CAMPAIGN_SEEDS:-1000000}"
+  play death_campaign "${DEATH_SEEDS:-4000}"
+  play live_campaign "${LIVE_SEEDS:-300}"
+}
+# Every bit and every length.
+part_damage() {
+  build release --target multifile
+  local damage=(build/release/tests/multifile --gtest_filter='*Damage*')
+  # GoogleTest is content with a filter that fits no test.
+  "${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; return 1; }
+  THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
+}
+# The benchmarks in their smallest form.
+part_bench() {
+  local preset
+  for preset in release openmpi; do
+    cmake --preset $preset -DTW_WITH_BENCH=ON > /dev/null
+    build $preset
+    ctest --preset $preset --no-tests=error -R bench
+  done
+}
+# New inputs are kept under build/fuzz/found; one that fails is left beside it.
+part_fuzz() {
+  local target name found
+  build fuzz
+  for target in build/fuzz/bin/*_fuzz; do
+    [ -x "$target" ] || continue
+    name=$(basename "$target" _fuzz)
+    found=build/fuzz/found/$name
+    mkdir -p "$found"
+    echo "== fuzzing $name for ${FUZZ_SECONDS:-3600} s"
+    "$target" -max_total_time="${FUZZ_SECONDS:-3600}" -artifact_prefix="build/fuzz/found/$name-" "$found" "fuzz/corpus/$name"
+  done
+}
+# What the quick run does not build with Clang: benchmarks, examples, all tests; and the unit tests of every room.
+part_clang() {
+  scripts/run_tidy.sh '/(src|frontends|tools)/'
+  build clang-all
+  ctest --preset clang-all --no-tests=error -j "$jobs" -L '^unit$'
+}
+# The commands, and the addresses they touch.
+part_tools() {
+  cmake --preset asan-ubsan -B build/asan-tools -DTW_WITH_TOOLS=ON -DTW_TEST_SETS=cli > /dev/null
+  cmake --build build/asan-tools -j "$jobs"
+  ctest --test-dir build/asan-tools --output-on-failure --no-tests=error -j "$jobs"
+}
+# What the quick run leaves out under the address sanitizer.
+part_asan() {
+  build asan-all
+  ctest --preset asan-all --no-tests=error -j "$jobs"
+}
+part_valgrind() {
+  local program
+  build dev
+  for program in build/dev/tests/unit_*; do
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
+    echo "== valgrind $(basename "$program")"
+    valgrind --quiet --error-exitcode=9 --leak-check=full "$program" --gtest_brief=1
+  done
+}
+part_coverage() {
+  build coverage
+  cmake --build --preset coverage --target coverage
+}
 
-# --- damage: every bit and every length --------------------------------------------------------------------------------
-cmake --build --preset release -j "$jobs" --target multifile
-damage=(build/release/tests/multifile --gtest_filter='*Damage*')
-# GoogleTest is content with a filter that fits no test.
-"${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; exit 1; }
-THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
+# --- run them, and sum up ------------------------------------------------------------------------------------------------
 
-# --- the benchmarks in their smallest form -----------------------------------------------------------------------------
-for preset in release openmpi; do
-  cmake --preset $preset > /dev/null
-  cmake --build --preset $preset -j "$jobs"
-  ctest --preset $preset --no-tests=error -R bench
+parts=("$@")
+[ $# -gt 0 ] || parts=("${all_parts[@]}")
+for part in "${parts[@]}"; do
+  [[ " ${all_parts[*]} " == *" $part "* ]] || { echo "run_nightly.sh: unknown part '$part' (${all_parts[*]})" >&2; exit 2; }
 done
-
-# --- fuzzing: new inputs are kept under build/fuzz/found; one that fails is left beside it -----------------------------
-cmake --preset fuzz > /dev/null
-cmake --build --preset fuzz -j "$jobs"
-for target in build/fuzz/bin/*_fuzz; do
-  [ -x "$target" ] || continue
-  name=$(basename "$target" _fuzz)
-  found=build/fuzz/found/$name
-  mkdir -p "$found"
-  echo "== fuzzing $name for $seconds s"
-  "$target" -max_total_time="$seconds" -artifact_prefix="build/fuzz/found/$name-" "$found" "fuzz/corpus/$name"
+mkdir -p "$logs"
+failed=0
+summary=
+for part in "${parts[@]}"; do
+  started=$SECONDS
+  echo "== part $part"
+  (
+    set -e
+    "part_$part"
+  ) > "$logs/$part.log" 2>&1 < /dev/null
+  status=$?
+  verdict="passed"
+  [ $status = 0 ] || verdict="FAILED (build/nightly/$part.log)"
+  [ $status = 0 ] || failed=1
+  [ $status = 0 ] || tail -n 40 "$logs/$part.log"
+  summary+="$part: $verdict in $((SECONDS - started)) s"$'\n'
+  summary+=$(grep -E '^== [a-z_]*_campaign: |tests passed|^Done [0-9]+ runs|^lines: ' "$logs/$part.log" | sed 's/^/  /')$'\n'
 done
-
-# --- what the quick run does not build with Clang: benchmarks, examples, all tests; and the unit tests of every room ------
-scripts/run_tidy.sh '/(src|frontends|tools)/'
-cmake --preset clang-all > /dev/null
-cmake --build --preset clang-all -j "$jobs"
-ctest --preset clang-all --no-tests=error -j "$jobs" -L '^unit$'
-
-# --- the commands, and the addresses they touch ------------------------------------------------------------------------
-cmake --preset asan-ubsan -B build/asan-tools -DTW_WITH_TOOLS=ON -DTW_TEST_SETS=cli > /dev/null
-cmake --build build/asan-tools -j "$jobs"
-ctest --test-dir build/asan-tools --output-on-failure --no-tests=error -j "$jobs"
-
-# --- what the quick run leaves out under the address sanitizer ------------------------------------------------------------
-cmake --preset asan-all > /dev/null
-cmake --build --preset asan-all -j "$jobs"
-ctest --preset asan-all --no-tests=error -j "$jobs"
-
-# --- valgrind over the unit tests --------------------------------------------------------------------------------------
-cmake --preset dev > /dev/null
-cmake --build --preset dev -j "$jobs"
-for program in build/dev/tests/unit_*; do
-  if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
-  echo "== valgrind $(basename "$program")"
-  valgrind --quiet --error-exitcode=9 --leak-check=full "$program" --gtest_brief=1
-done
-
-# --- coverage ----------------------------------------------------------------------------------------------------------
-cmake --preset coverage > /dev/null
-cmake --build --preset coverage -j "$jobs"
-cmake --build --preset coverage --target coverage
+echo "== summary"
+grep -v '^$' <<< "$summary"
+exit $failed
