@@ -261,9 +261,9 @@ class Many(CliTest):
         shutil.rmtree(cls.store)
         super().tearDownClass()
 
-    def stop_busy(self, words, number=signal.SIGINT, busy=3):
+    def stop_busy(self, words, number=signal.SIGINT, busy=3, stdout=subprocess.PIPE):
         """Sends the signal when the command has used so many ticks of CPU time; (stdout, stderr)."""
-        with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE) as child:
             deadline = time.monotonic() + 60
             used = 0
             while used < busy:
@@ -289,6 +289,9 @@ class Many(CliTest):
                 self.assertIn(" done", message)
                 self.assertFalse((self.folder / "copy.tw").exists())
         self.thalweg("verify", "mine.tw")
+
+    def test_a_gap_that_is_written_out(self):
+        self.stop_busy(["cat", "--task", "0", hostile.store(hostile.far_gap(), self.folder)], stdout=subprocess.DEVNULL)
 
     def test_what_was_not_closed(self):
         shutil.copy(self.unclosed, self.folder / "mine.tw")
