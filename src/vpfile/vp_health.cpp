@@ -55,6 +55,7 @@ class Patient {
   Status check_chains(SuperblockScan& scan, BlockDirectory& directory);
   Status check_empty(BlockDirectory& directory, std::uint64_t vp);
   Status lose_entry(std::uint64_t vp, const Status& why);
+  Status lose_chain(std::uint64_t vp, const std::string& what);
   std::uint64_t pass_lost_page(std::uint64_t done, std::uint64_t end);
   static Result<BlockRun> next_run(BlockDirectory& directory, std::uint64_t vp, std::uint64_t index,
                                    BlockDirectory::Cursor& cursor);
@@ -174,6 +175,12 @@ Status Patient::lose_entry(std::uint64_t vp, const Status& why) {
   return {};
 }
 
+Status Patient::lose_chain(std::uint64_t vp, const std::string& what) {
+  find("virtual processor " + std::to_string(vp) + ": " + what);
+  ++health_.damaged_logical;
+  return {};
+}
+
 // How far all are lost as the one before `done`, which has no blocks.
 std::uint64_t Patient::pass_lost_page(std::uint64_t done, std::uint64_t end) {
   if (!std::exchange(lost_together_, false)) return done;
@@ -184,30 +191,25 @@ std::uint64_t Patient::pass_lost_page(std::uint64_t done, std::uint64_t end) {
 }
 
 Status Patient::check_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& expected) {
-  const auto wrong = [&](const std::string& what) {
-    find("virtual processor " + std::to_string(vp) + ": " + what);
-    ++health_.damaged_logical;
-    return Status{};
-  };
   const auto stored = directory.stored(vp);
   if (!stored.has_value()) return lose_entry(vp, stored.error());
   if (stored.value().bytes > expected.bytes && !expected.damaged) ++shortened_;
   if (stored.value().bytes != expected.bytes)
-    return wrong("NAME.first says " + std::to_string(stored.value().bytes) + " bytes, the superblocks " +
-                 std::to_string(expected.bytes));
+    return lose_chain(vp, "NAME.first says " + std::to_string(stored.value().bytes) + " bytes, the superblocks " +
+                              std::to_string(expected.bytes));
   ChainMatch match(expected.runs);
   BlockDirectory::Cursor cursor = 0;
   const std::uint64_t blocks = (expected.bytes + meta_->geometry.block_bytes - 1) / meta_->geometry.block_bytes;
   for (std::uint64_t index = 0, i = 1; index < blocks; ++i) {
     if (i % kAskEach == 0) TW_RETURN_IF_ERROR(step(vp, meta_->geometry.n));
     auto run = next_run(directory, vp, index, cursor);
-    if (!run.has_value()) return wrong(run.error().message());
+    if (!run.has_value()) return lose_chain(vp, run.error().message());
     run.value().blocks = std::min(run.value().blocks, blocks - index);
-    if (!match.take(run.value())) return wrong("its chain names other blocks than the superblocks tell");
+    if (!match.take(run.value())) return lose_chain(vp, "its chain names other blocks than the superblocks tell");
     index += run.value().blocks;
   }
-  if (!match.ended()) return wrong("its chain names other blocks than the superblocks tell");
-  if (expected.damaged) return wrong("some of its blocks are damaged");
+  if (!match.ended()) return lose_chain(vp, "its chain names other blocks than the superblocks tell");
+  if (expected.damaged) return lose_chain(vp, "some of its blocks are damaged");
   return {};
 }
 
@@ -221,11 +223,6 @@ Result<BlockRun> Patient::next_run(BlockDirectory& directory, std::uint64_t vp, 
 
 // Of a VP that has no block nothing is stored: no row needs to tell how long its stream of zeros is.
 Status Patient::check_empty(BlockDirectory& directory, std::uint64_t vp) {
-  const auto wrong = [&](const std::string& what) {
-    find("virtual processor " + std::to_string(vp) + ": " + what);
-    ++health_.damaged_logical;
-    return Status{};
-  };
   const auto stored = directory.stored(vp);
   if (!stored.has_value()) return lose_entry(vp, stored.error());
   const std::uint64_t block_bytes = meta_->geometry.block_bytes;
@@ -233,8 +230,8 @@ Status Patient::check_empty(BlockDirectory& directory, std::uint64_t vp) {
   BlockDirectory::Cursor cursor = 0;
   for (std::uint64_t index = 0; index < blocks;) {
     const auto gap = directory.gap_at(vp, index, cursor);
-    if (!gap.has_value()) return wrong(gap.error().message());
-    if (gap.value() == 0) return wrong("its chain names blocks, and the superblocks tell of none");
+    if (!gap.has_value()) return lose_chain(vp, gap.error().message());
+    if (gap.value() == 0) return lose_chain(vp, "its chain names blocks, and the superblocks tell of none");
     index += std::min(gap.value(), blocks - index);
   }
   health_.logical_bytes = std::min(health_.logical_bytes + stored.value().bytes, kMostOffset);
