@@ -72,9 +72,9 @@ struct DeathPoint {
 };
 
 struct FaultScript {
-  std::vector<FaultRule> rules;
-  std::optional<DeathPoint> death;
-  std::optional<std::uint64_t> space_bytes;         // no_space beyond so many bytes in blocks of 4096, counted from now
+  std::vector<FaultRule> rules{};
+  std::optional<DeathPoint> death{};
+  std::optional<std::uint64_t> space_bytes{};       // no_space beyond so many bytes in blocks of 4096, counted from now
   bool record = false;                              // keep a CallRecord of every call
   std::optional<std::uint32_t> direct_alignment{};  // what files tell, instead of what the wrapped ones do
   bool keep_journal = false;  // needed for kill(Death::machine); a death of the machine in `death` implies it

@@ -37,7 +37,7 @@ class AppendDeath : public testing::TestWithParam<format::Checksum> {
   }
   void write_and_close(MultifileMode access, std::uint64_t at, std::uint64_t bytes) { close(write(access, at, bytes)); }
   void reach_storage() {
-    storage_->restart(journal());
+    storage_->restart({.keep_journal = true});
     history_.synced = history_.flushed;
   }
   std::string die(std::uint64_t seed) {
@@ -53,16 +53,11 @@ class AppendDeath : public testing::TestWithParam<format::Checksum> {
     return check_aftermath(std::move(at));
   }
   void begin() {
-    storage_ = make_fault_backend(make_memory_backend(), journal());
+    storage_ = make_fault_backend(make_memory_backend(), {.keep_journal = true});
     history_ = {};
   }
 
  private:
-  static FaultScript journal() {
-    FaultScript script;
-    script.keep_journal = true;
-    return script;
-  }
   const std::unique_ptr<Group> group_ = make_self_group();
   std::shared_ptr<FaultBackend> storage_;
   History history_;

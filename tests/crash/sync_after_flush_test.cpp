@@ -72,12 +72,7 @@ class Program {
     EXPECT_TRUE(file_->writing->write(*file_->writing->current(), data).ok());
   }
 
-  std::shared_ptr<FaultBackend> backend_ = make_fault_backend(make_memory_backend(), journal());
-  static FaultScript journal() {
-    FaultScript script;
-    script.keep_journal = true;
-    return script;
-  }
+  std::shared_ptr<FaultBackend> backend_ = make_fault_backend(make_memory_backend(), {.keep_journal = true});
   std::unique_ptr<Group> group_ = make_self_group();
   std::unique_ptr<Multifile> file_;
   std::vector<History> histories_{2};

@@ -16,7 +16,7 @@ constexpr std::uint64_t kSeeds = 20 * FaultJournal::kLosses;
 class VpAppendDeath : public testing::Test {
  protected:
   void begin() {
-    storage_ = make_fault_backend(make_memory_backend(), journal());
+    storage_ = make_fault_backend(make_memory_backend(), {.keep_journal = true});
     history_ = {};
   }
   // A session of one write to the blocks of one VP.
@@ -35,7 +35,7 @@ class VpAppendDeath : public testing::Test {
     history_.flushed = history_.writes.size();
   }
   void reach_storage() {
-    storage_->restart(journal());
+    storage_->restart({.keep_journal = true});
     history_.synced = history_.flushed;
   }
   std::string die(std::uint64_t seed) {
@@ -50,11 +50,6 @@ class VpAppendDeath : public testing::Test {
   }
 
  private:
-  static FaultScript journal() {
-    FaultScript script;
-    script.keep_journal = true;
-    return script;
-  }
   const std::unique_ptr<Group> group_ = make_self_group();
   std::shared_ptr<FaultBackend> storage_;
   History history_;

@@ -79,9 +79,7 @@ class VpSync : public testing::TestWithParam<Later> {
   // A file whose VPs have 1000 bytes each, synced; then what the parameter says, and the end of the machine.
   static std::shared_ptr<Backend> what_is_left(std::uint64_t seed) {
     auto memory = make_memory_backend();
-    FaultScript script;
-    script.keep_journal = true;
-    auto machine = make_fault_backend(memory, script);
+    auto machine = make_fault_backend(memory, {.keep_journal = true});
     const auto group = make_self_group();
     auto file = run(VpFile::open(*group, machine, how("w+"))).value();
     if (GetParam().in_lattice) {

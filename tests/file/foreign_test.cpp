@@ -1,6 +1,5 @@
 // A shared file may be of any format but ours, which would be destroyed: HDF5 and others are written through it.
 #include <filesystem>
-#include <map>
 
 #include "support/known_files.hpp"
 #include "support/shared_files.hpp"
@@ -12,12 +11,6 @@ namespace {
 
 class FileOfAnotherFormat : public SharedFiles {
  protected:
-  std::map<std::string, std::string> files() const {
-    std::map<std::string, std::string> all;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
-      all[entry.path().filename().string()] = content(entry.path().filename().string());
-    return all;
-  }
   tw_status try_open(tw_group* group, const std::string& name, int flags) const {
     tw_file* file = nullptr;
     const tw_status status = tw_file_open(group, path(name).c_str(), flags, nullptr, &file);

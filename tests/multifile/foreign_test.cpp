@@ -1,7 +1,6 @@
 // A file of another format is not replaced by a multifile, nor appended to as one, unless a hint says so; and messages
 // name what it looks like.
 #include <filesystem>
-#include <map>
 
 #include "support/known_files.hpp"
 #include "support/shared_files.hpp"
@@ -13,17 +12,6 @@ namespace {
 
 class Foreign : public SharedFiles {
  protected:
-  using Files = std::map<std::string, std::string>;
-  Files files() const {
-    Files all;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
-      all[entry.path().filename().string()] = content(entry.path().filename().string());
-    return all;
-  }
-  void clear() const {
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::remove_all(entry.path());
-  }
-
   tw_status try_open(tw_group* group, const std::string& name, int mode, const char* overwrite = nullptr) const {
     tw_multifile_config* config = nullptr;
     EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
@@ -52,7 +40,7 @@ class Foreign : public SharedFiles {
   }
 
   void expect_untouched(const std::string& name, const std::string& what) const {
-    const Files before = files();
+    const auto before = files();
     for (const int mode : {int{TW_CREATE}, int{TW_APPEND}}) {
       for (const int tasks : {1, 3}) {
         SCOPED_TRACE(what + ", mode " + std::to_string(mode) + ", " + std::to_string(tasks) + " tasks");
@@ -77,7 +65,7 @@ class Foreign : public SharedFiles {
   // Also as the target of a copy.
   void expect_no_target(const std::string& name) const {
     EXPECT_EQ(try_open(nullptr, "source", TW_CREATE), TW_OK) << tw_last_error();
-    const Files before = files();
+    const auto before = files();
     EXPECT_EQ(tw_multifile_defrag(path("source").c_str(), path(name).c_str(), nullptr, nullptr, nullptr),
               TW_ERR_UNSAFE);
     EXPECT_NE(std::string(tw_last_error()).find("looks like"), std::string::npos) << tw_last_error();
@@ -123,7 +111,7 @@ TEST_F(Foreign, APartOfAnotherMultifileIsNotReplaced) {
   ASSERT_EQ(tw_multifile_open(nullptr, path().c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
   ASSERT_EQ(tw_multifile_close(file), TW_OK);
   tw_multifile_config_free(config);
-  const Files before = files();
+  const auto before = files();
   ASSERT_EQ(before.size(), 2u);
 
   EXPECT_EQ(try_open(nullptr, "shared.dat.000001", TW_CREATE), TW_ERR_UNSAFE);

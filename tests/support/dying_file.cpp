@@ -18,7 +18,7 @@ class Living {
       : file_(make_dying_file(vpfile, seed)),
         random_(random_of(seed, 17)),
         death_(death),
-        storage_(make_fault_backend(make_memory_backend(), journal())) {}
+        storage_(make_fault_backend(make_memory_backend(), {.keep_journal = true})) {}
 
   Life run() {
     const std::uint64_t sessions = 1 + below(random_, kMostSessions);
@@ -31,12 +31,6 @@ class Living {
   }
 
  private:
-  static FaultScript journal() {
-    FaultScript script;
-    script.keep_journal = true;
-    return script;
-  }
-
   void session(std::uint64_t number) {
     const bool killed = below(random_, 2) == 0;
     step_ = "in session " + std::to_string(number + 1);
@@ -49,7 +43,7 @@ class Living {
     step_ = "after session " + std::to_string(number + 1);
     if (!wrong.empty()) return fail(wrong);
     if (below(random_, 2) == 0) return;
-    storage_->restart(journal());
+    storage_->restart({.keep_journal = true});
     file_->all_reached_storage();
     had_closed_ = true;
     step_ += ", which reached the storage";
@@ -74,7 +68,7 @@ class Living {
 
   // `kill_at`: call at which the process dies, 0: at none.
   void begin_step(std::uint64_t kill_at) {
-    FaultScript script = journal();
+    FaultScript script{.keep_journal = true};
     const std::uint64_t machine_at = death_.has_value() && death_->at > life_.calls ? death_->at - life_.calls : 0;
     if (machine_at != 0 && (kill_at == 0 || machine_at <= kill_at))
       script.death = {machine_at, {}, Death::machine, Tear::pages, death_->seed};

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,16 @@ class SharedFiles : public testing::Test {
   }
   void put(const std::string& bytes, const std::string& name = "shared.dat") const {
     std::ofstream(path(name), std::ios::binary) << bytes;
+  }
+
+  std::map<std::string, std::string> files() const {  // name and content of all in the folder
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      all[entry.path().filename().string()] = content(entry.path().filename().string());
+    return all;
+  }
+  void clear() const {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::remove_all(entry.path());
   }
 
   std::string folder_;

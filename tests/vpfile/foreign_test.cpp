@@ -1,7 +1,6 @@
 // A file of another format is not opened as a vpfile: for writing it is left as it is, unless a hint says otherwise,
 // and messages name what it looks like.
 #include <filesystem>
-#include <map>
 
 #include "support/known_files.hpp"
 #include "support/vp_files.hpp"
@@ -11,17 +10,6 @@ namespace {
 
 class VpForeign : public VpFiles {
  protected:
-  using Files = std::map<std::string, std::string>;
-  Files files() const {
-    Files all;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
-      all[entry.path().filename().string()] = content(entry.path().filename().string());
-    return all;
-  }
-  void clear() const {
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::remove_all(entry.path());
-  }
-
   void make_multifile(const std::string& name) const {
     tw_multifile* file = nullptr;
     ASSERT_EQ(tw_multifile_open(nullptr, path(name).c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
@@ -31,7 +19,7 @@ class VpForeign : public VpFiles {
 
   // Every way of writing is refused on all tasks, names `what`, and touches nothing.
   void expect_untouched(const std::string& what) const {
-    const Files before = files();
+    const auto before = files();
     for (const char* mode : {"w", "w+", "r+", "a", "a+"}) {
       for (const int tasks : {1, 3}) {
         SCOPED_TRACE(what + ", " + mode + ", " + std::to_string(tasks) + " tasks");
@@ -157,7 +145,7 @@ TEST_F(VpForeign, RepairAndImportTouchNothing) {
       clear();
       put(foreign.bytes);
       if (has_meta) put("{\"author\": \"somebody else\"}", "shared.dat.meta");
-      const Files before = files();
+      const auto before = files();
       const std::int64_t shape[] = {1};
       EXPECT_EQ(tw_vpfile_repair(path().c_str(), 1, shape, nullptr, nullptr, nullptr, nullptr), TW_ERR_CORRUPT);
       EXPECT_NE(std::string(tw_last_error()).find("looks like " + foreign.name), std::string::npos) << tw_last_error();

@@ -134,9 +134,7 @@ TEST(FaultBackend, ADyingWriteCanStopInTheMiddle) {
 TEST(FaultBackend, TheDeadMachineKeepsWhatWasSynced) {
   std::set<Bytes> outcomes;
   for (std::uint64_t seed = 0; seed < 240; ++seed) {
-    FaultScript script;
-    script.keep_journal = true;
-    const auto backend = make_fault_backend(make_memory_backend(), script);
+    const auto backend = make_fault_backend(make_memory_backend(), {.keep_journal = true});
     const auto file = open(*backend, OpenMode::create);
     EXPECT_TRUE(file->write(0, filled(1024, 1)).ok());
     EXPECT_TRUE(file->sync().ok());
@@ -169,9 +167,7 @@ TEST(FaultBackend, TheDeadMachineKeepsWhatWasSynced) {
 TEST(FaultBackend, TheDeadMachineMayBringBackWhatWasCutOff) {
   std::set<Bytes> outcomes;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    FaultScript script;
-    script.keep_journal = true;
-    const auto backend = make_fault_backend(make_memory_backend(), script);
+    const auto backend = make_fault_backend(make_memory_backend(), {.keep_journal = true});
     {
       const auto file = open(*backend, OpenMode::create);
       EXPECT_TRUE(file->write(0, filled(600, 1)).ok());
