@@ -12,6 +12,7 @@
 
 #include "base/shell_word.hpp"
 #include "capi/guard.hpp"
+#include "file/wire.hpp"
 #include "group/callers.hpp"
 #include "os/threads.hpp"
 

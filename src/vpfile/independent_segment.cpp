@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/size_units.hpp"
 #include "vpfile/vp_states.hpp"
 
 namespace thalweg {
