@@ -157,6 +157,9 @@ Status begin_one(Backend& backend, const std::string& name, const WritePlan& pla
   TW_RETURN_IF_ERROR(file->truncate(part.session_offset));  // what lies behind the end belongs to nobody
   TW_RETURN_IF_ERROR(file->write(part.session_offset, encode_session_front(plan, part)));
   TW_RETURN_IF_ERROR(write_state(*file, part.header, part.state));
+  // The close takes the place of the slot before this one. This one tells where the index of before is, and by then
+  // must.
+  TW_RETURN_IF_ERROR(file->sync());
   return file->close();
 }
 

@@ -63,6 +63,16 @@ class AppendDeath : public testing::TestWithParam<format::Checksum> {
   History history_;
 };
 
+TEST_P(AppendDeath, GapsOfBeforeStayZeros) {
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+    begin();
+    write_and_close(MultifileMode::create, 300, 50);
+    reach_storage();
+    write_and_close(MultifileMode::append, 350, 5000);
+    EXPECT_EQ(die(seed), "") << "seed " << seed;
+  }
+}
+
 TEST_P(AppendDeath, BytesThatItOverwroteAreNotHidden) {
   for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
     begin();
