@@ -11,12 +11,20 @@ namespace thalweg::format {
 inline constexpr std::uint64_t kEntriesPerSum = 512;
 inline constexpr std::uint64_t kSumsPerPage = 512;
 inline constexpr std::uint64_t kSumPageBytes = 8 * kSumsPerPage;
+inline std::uint64_t sums_for(std::uint64_t entries) { return (entries + kEntriesPerSum - 1) / kEntriesPerSum; }
 inline constexpr std::uint64_t kFirstSums = 2 * kMetaSlotStep;  // offset in NAME.meta of those of NAME.first
 
 // Offset in NAME.meta of the sums of a side file, page after page.
 inline std::uint64_t sums_offset(DirectoryFile which, std::uint64_t n) {
   constexpr std::uint64_t kVpsPerPage = kEntriesPerSum * kSumsPerPage;
   return which == DirectoryFile::first ? kFirstSums : kFirstSums + (n + kVpsPerPage - 1) / kVpsPerPage * kSumPageBytes;
+}
+
+// Offset in NAME.meta behind all pages of sums of a vpfile that was closed with an IB segment.
+inline std::uint64_t end_of_sums(const VpMeta& meta) {
+  const std::uint64_t sums = sums_for(meta.end_of_entries - 1);
+  return sums_offset(DirectoryFile::overflow, meta.geometry.n) +
+         (sums + kSumsPerPage - 1) / kSumsPerPage * kSumPageBytes;
 }
 
 // What an entry adds to its sum, told by its number and its checksum. An empty one, whose checksum is 0, adds nothing.

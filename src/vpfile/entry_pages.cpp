@@ -157,13 +157,23 @@ Status EntryPages::read_stored(Page& page, std::uint64_t number) const {
                 " are not those with which the file was closed");
 }
 
+// A page that this task begins. A session that the machine ended may have left entries there, which no chain names.
+Status EntryPages::begin_page(Page& page, std::uint64_t number) const {
+  TW_RETURN_IF_ERROR(read(page, number));
+  if (std::ranges::all_of(page.bytes, [](std::byte byte) { return byte == std::byte{0}; })) return {};
+  std::ranges::fill(page.bytes, std::byte{0});
+  return setup_.file->write(format::kFirstEntry + number * kPerPage * entry_bytes_, page.bytes);
+}
+
 Status EntryPages::load(Page& page, std::uint64_t number) {
   page.number = kNoPage;
   page.changed.set_all(false);
-  const bool is_stored = setup_.stored != nullptr || gone_.count(number) != 0;
-  page.verified.set_all(!is_stored);
-  if (is_stored)
+  const bool is_new = gone_.count(number) == 0 && (setup_.stored == nullptr || number >= setup_.own_from);
+  page.verified.set_all(is_new);
+  if (!is_new)
     TW_RETURN_IF_ERROR(read_stored(page, number));
+  else if (number >= setup_.own_from)
+    TW_RETURN_IF_ERROR(begin_page(page, number));
   else
     page.bytes.assign(kPerPage * entry_bytes_, std::byte{0});
   place_of_.emplace(number, static_cast<std::size_t>(&page - pages_.data()));

@@ -101,6 +101,7 @@ class EntryPages {
   Result<std::size_t> find(std::uint64_t page);
   Result<std::size_t> free_page();
   Status load(Page& page, std::uint64_t number);
+  Status begin_page(Page& page, std::uint64_t number) const;
   Status read(Page& page, std::uint64_t number) const;
   Status read_stored(Page& page, std::uint64_t number) const;
   bool has_its_sum(Page& page, std::uint64_t number) const;

@@ -14,10 +14,6 @@ namespace {
 constexpr const char* kWayOut = "; `thalweg repair` makes them anew";
 constexpr std::uint64_t kReadAtOnce = 64 * kSumPageBytes;
 
-std::uint64_t sums_for(std::uint64_t entries) {
-  return (entries + format::kEntriesPerSum - 1) / format::kEntriesPerSum;
-}
-
 }  // namespace
 
 std::uint64_t EntrySums::of(std::uint64_t at) const {
@@ -63,8 +59,9 @@ Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& m
   const std::uint64_t entries = first ? meta.geometry.n : meta.end_of_entries - 1;
   EntrySums sums;
   sums.bytes_ = closed.bytes;
+  sums.count_ = format::sums_for(entries);
   const std::uint64_t begin = format::sums_offset(which, meta.geometry.n);
-  TW_RETURN_IF_ERROR(sums.read_between(meta_file, begin, begin + 8 * sums_for(entries)));
+  TW_RETURN_IF_ERROR(sums.read_between(meta_file, begin, begin + 8 * sums.count_));
   std::uint64_t seal = 0;
   for (const auto& [page, its] : sums.pages_)
     for (std::uint64_t i = 0; i < its.size(); ++i) seal += format::sum_hash(page * kSumsPerPage + i, its[i]);
@@ -74,12 +71,13 @@ Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& m
                                                " are not those with which the file was closed" + kWayOut);
 }
 
-// The changes of one page of sums.
-static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t offset, bool stored,
+// The changes of one page of sums, of which the first `stored` sums are there.
+static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t offset, std::uint64_t stored,
                                          std::span<const SumChange> changes) {
   std::array<std::byte, kSumPageBytes> bytes{};
-  if (stored) {
-    TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(offset, bytes));
+  if (stored > 0) {
+    const std::size_t known = 8 * std::min(stored, kSumsPerPage);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(offset, std::span(bytes).first(known)));
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(got), bytes.end(), std::byte{0});
   }
   std::uint64_t seal = 0;
@@ -93,7 +91,8 @@ static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t of
   return seal;
 }
 
-Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, bool stored, std::vector<SumChange> changes) {
+Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, const StoredSums& stored,
+                                std::vector<SumChange> changes) {
   const auto page_of = [&](const SumChange& change) {
     return format::sums_offset(change.which, n) + change.at / kSumsPerPage * kSumPageBytes;
   };
@@ -103,8 +102,11 @@ Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, bool sto
     const std::uint64_t offset = page_of(rest[0]);
     std::size_t same = 1;
     while (same < rest.size() && page_of(rest[same]) == offset) ++same;
-    TW_ASSIGN_OR_RETURN(const std::uint64_t by, change_page(meta_file, offset, stored, rest.first(same)));
-    (rest[0].which == DirectoryFile::first ? seals.first : seals.overflow) += by;
+    const bool of_first = rest[0].which == DirectoryFile::first;
+    const std::uint64_t its_stored = of_first ? stored.first : stored.overflow;
+    const std::uint64_t before = std::min(its_stored, rest[0].at / kSumsPerPage * kSumsPerPage);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t by, change_page(meta_file, offset, its_stored - before, rest.first(same)));
+    (of_first ? seals.first : seals.overflow) += by;
     rest = rest.subspan(same);
   }
   return seals;

@@ -19,6 +19,7 @@ class EntrySums {
   static Result<EntrySums> read(StoredFile& meta_file, const format::VpMeta& meta, format::DirectoryFile which);
 
   std::uint64_t bytes() const { return bytes_; }  // of the side file
+  std::uint64_t count() const { return count_; }  // of sums
   // The sum of entries number `at` · kEntriesPerSum and those that follow.
   std::uint64_t of(std::uint64_t at) const;
   // The first `at` from this one on whose sum is not zero; kNone: there is none.
@@ -30,6 +31,7 @@ class EntrySums {
   Status read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end);
 
   std::uint64_t bytes_ = 0;
+  std::uint64_t count_ = 0;
   std::map<std::uint64_t, Page> pages_;
 };
 
@@ -45,8 +47,15 @@ struct SealChanges {
   std::uint64_t overflow = 0;
 };
 
-// Adds `changes` to the sums in NAME.meta of a file with `n` VPs. `stored`: there are some; else all are zero, whatever
-// stands there. Nobody else changes the same pages of sums.
-Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, bool stored, std::vector<SumChange> changes);
+// How many sums a vpfile was closed with: for NAME.first and for NAME.dir. Those behind them are zero, whatever stands
+// there: a session that the machine ended may have left some.
+struct StoredSums {
+  std::uint64_t first = 0;
+  std::uint64_t overflow = 0;
+};
+
+// Adds `changes` to the sums in NAME.meta of a file with `n` VPs. Nobody else changes the same pages of sums.
+Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, const StoredSums& stored,
+                                std::vector<SumChange> changes);
 
 }  // namespace thalweg

@@ -122,7 +122,8 @@ struct Sealed {
 Status VpFile::change_own_sums(const std::vector<Message>& told, SealChanges& seals) {
   std::vector<SumChange> changes = changes_in(told);
   if (changes.empty()) return {};
-  const bool stored = side_->first.stored.has_value();
+  const auto count = [](const VpSideFile& side) { return side.stored.has_value() ? side.stored->count() : 0; };
+  const StoredSums stored{count(side_->first), count(side_->overflow)};
   std::unique_ptr<StoredFile> opened;
   if (meta_file_ == nullptr) {
     TW_ASSIGN_OR_RETURN(opened, backend_->open(vp_meta_path(path_), OpenMode::read_write));

@@ -72,10 +72,10 @@ Status check_not_foreign(Backend& backend, const std::string& path) {
   return check_side(backend, vp_overflow_path(path));
 }
 
-Status remove_directory(Backend& backend, const std::string& path) {
+Status remove_directory(Backend& backend, const std::string& path, bool foreign_too) {
   for (const std::string& name : {vp_first_path(path), vp_overflow_path(path)}) {
-    TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name));
-    if (ours) TW_RETURN_IF_ERROR(remove_if_there(backend, name));
+    TW_ASSIGN_OR_RETURN(const bool goes, foreign_too ? Result<bool>(true) : may_be_side(backend, name));
+    if (goes) TW_RETURN_IF_ERROR(remove_if_there(backend, name));
   }
   return {};
 }
@@ -92,9 +92,9 @@ format::VpIdentity new_vp_identity() {
   return id;
 }
 
-Status remove_sums(StoredFile& meta_file) {
+Status cut_sums(StoredFile& meta_file, std::uint64_t end) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, meta_file.size());
-  return bytes > format::kMetaBytes ? meta_file.truncate(format::kMetaBytes) : Status{};
+  return bytes > end ? meta_file.truncate(end) : Status{};
 }
 
 Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes) {

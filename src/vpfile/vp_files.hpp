@@ -12,17 +12,18 @@ using format::vp_first_path;
 using format::vp_meta_path;
 using format::vp_overflow_path;
 
-// Remove what is there of them.
-Status remove_directory(Backend& backend, const std::string& path);   // NAME.first and NAME.dir, if they are ours
-Status remove_all_beside(Backend& backend, const std::string& path);  // all three
+// Removes NAME.first and NAME.dir; unless `foreign_too`, only if they are ours.
+Status remove_directory(Backend& backend, const std::string& path, bool foreign_too = false);
+// Removes all three, whatever they are.
+Status remove_all_beside(Backend& backend, const std::string& path);
 
 // unsafe where NAME is a file of another known format, or one that is not of a vpfile has the name of a side file.
 Status check_not_foreign(Backend& backend, const std::string& path);
 
 format::VpIdentity new_vp_identity();  // never the same again
 
-// Makes a NAME.meta forget the sums of entries, where it has some.
-Status remove_sums(StoredFile& meta_file);
+// Cuts off what a NAME.meta has behind the sums of entries, or all sums where `end` is kMetaBytes.
+Status cut_sums(StoredFile& meta_file, std::uint64_t end);
 
 // corrupt_file where a data file of so many bytes was cut off.
 Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes);

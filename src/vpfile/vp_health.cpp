@@ -10,6 +10,7 @@
 #include "base/size_units.hpp"
 #include "file/known_file.hpp"
 #include "format/vpfile_meta.hpp"
+#include "format/vpfile_sums.hpp"
 #include "vpfile/block_directory.hpp"
 #include "vpfile/superblock_scan.hpp"
 #include "vpfile/vp_files.hpp"
@@ -162,6 +163,7 @@ BlockDirectory Patient::directory_of(StoredFile& first, StoredFile& overflow) co
   setup.cache_bytes = kRepairCache;
   setup.session = static_cast<std::uint32_t>(meta_->session);
   setup.stored_end = first_stored_.has_value() ? meta_->end_of_entries : 0;
+  setup.next_page = setup.stored_end == 0 ? 0 : format::sums_for(setup.stored_end - 1);
   return BlockDirectory(setup);
 }
 
@@ -435,8 +437,8 @@ Status Patient::write_directory(SuperblockScan& scan) {
 
 // Those of the entries that were made, and no others. They reach the storage before the slot that tells their seals.
 Status Patient::write_sums(StoredFile& meta_file) {
-  TW_RETURN_IF_ERROR(remove_sums(meta_file));
-  TW_ASSIGN_OR_RETURN(const SealChanges seals, change_sums(meta_file, meta_->geometry.n, false, std::move(sums_)));
+  TW_RETURN_IF_ERROR(cut_sums(meta_file, format::kMetaBytes));
+  TW_ASSIGN_OR_RETURN(const SealChanges seals, change_sums(meta_file, meta_->geometry.n, {}, std::move(sums_)));
   meta_->first.seal = seals.first;
   meta_->overflow.seal = seals.overflow;
   return meta_->geometry.has_ib() ? meta_file.sync() : Status{};

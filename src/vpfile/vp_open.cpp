@@ -9,6 +9,7 @@
 #include "base/shell_word.hpp"
 #include "base/size_units.hpp"
 #include "file/known_file.hpp"
+#include "format/vpfile_sums.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vp_files.hpp"
 #include "vpfile/vpfile.hpp"
@@ -156,8 +157,10 @@ Status VpFile::write_meta(bool closed) {
   ++meta_.sequence;
   Status status = meta_file_->write(format::meta_offset(meta_.sequence), encode_meta(meta_));
   if (!status.ok()) --meta_.sequence;  // the next one goes there, too: the other slot holds
-  // The next one overwrites the slot before: this one must have reached the storage by then.
-  return status.ok() && durable_ ? meta_file_->sync() : status;
+  // The next one overwrites the slot before: this one must have reached the storage by then. And the first one tells
+  // that the file is ours, whatever else of it arrives.
+  const bool is_first = meta_.sequence == 1 && !truncates_;
+  return status.ok() && (durable_ || is_first) ? meta_file_->sync() : status;
 }
 
 // Task 0: what a new file takes the place of.
@@ -170,10 +173,12 @@ Status VpFile::remove_old() {
 
 // Task 0, once the arguments of all are known to be right.
 Status VpFile::begin_session() {
-  if (!geometry_.has_ib()) TW_RETURN_IF_ERROR(remove_directory(*backend_, path_));  // nobody makes a new one yet
+  if (!geometry_.has_ib())  // nobody makes a new one yet
+    TW_RETURN_IF_ERROR(remove_directory(*backend_, path_, hints_.overwrite_foreign));
   if (unmarked_) return {};
   TW_RETURN_IF_ERROR(write_meta(false));
-  return geometry_.has_ib() ? Status{} : remove_sums(*meta_file_);
+  // What a session that the machine ended left behind the sums is not taken for sums of this one.
+  return cut_sums(*meta_file_, geometry_.has_ib() ? format::end_of_sums(meta_) : format::kMetaBytes);
 }
 
 // Collective. An array is marked as being written once its records are known: what a writer who dies then leaves behind
@@ -361,6 +366,7 @@ Op<Status> VpFile::open_data(Group& group, const VpOpen& how) {
 // Collective: the mark that somebody writes.
 Op<Status> VpFile::begin(bool truncates, bool is_new) {
   if (!may_write_) co_return Status{};
+  truncates_ = truncates;
   unmarked_ = is_new && geometry_.nb_bytes != 0 && geometry_.record_bytes == 0;
   if (unmarked_) hints_.assume_nb = false;  // the first access marks the file
   Status status;
@@ -449,6 +455,9 @@ Status VpFile::open_side_file(format::DirectoryFile which, StoredFile* meta) {
     TW_ASSIGN_OR_RETURN(side.stored, EntrySums::read(*meta, meta_, which));
   } else {
     TW_RETURN_IF_ERROR(opened.value()->write(0, encode_directory_header(header)));
+    // By its header the file is known as ours. A machine that dies must not leave entries without it beside closed
+    // bytes.
+    if (!truncates_) TW_RETURN_IF_ERROR(opened.value()->sync());
   }
   side.file = std::move(opened).value();
   return {};
@@ -497,8 +506,7 @@ IndependentSegment::Setup VpFile::segment_setup(bool stored) {
                        sealed + task,
                        tasks,
                        hints_.cache_bytes};
-  const std::uint64_t pages =
-      meta_.end_of_entries == 0 ? 0 : (meta_.end_of_entries - 1 + EntryPages::kPerPage - 1) / EntryPages::kPerPage;
+  const std::uint64_t pages = meta_.end_of_entries == 0 ? 0 : format::sums_for(meta_.end_of_entries - 1);
   const auto of = [](const VpSideFile& side) {
     return BlockDirectory::SideFile{side.file.get(), side.stored.has_value() ? &*side.stored : nullptr};
   };

@@ -247,6 +247,7 @@ class VpFile {
   bool may_read_ = false;
   bool may_write_ = false;
   bool appends_ = false;
+  bool truncates_ = false;  // nothing that was there before is kept
   bool durable_ = false;
 
   // The same on all tasks.

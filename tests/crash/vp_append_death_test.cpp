@@ -19,7 +19,7 @@ class VpAppendDeath : public testing::Test {
     storage_ = make_fault_backend(make_memory_backend(), {.keep_journal = true});
     history_ = {};
   }
-  // A session of one write to the blocks of one VP.
+  // A session of one write to the blocks of one VP, or of none.
   void write(const char* mode, std::uint64_t at, std::uint64_t bytes) {
     VpOpen how;
     how.path = kPath;
@@ -27,10 +27,13 @@ class VpAppendDeath : public testing::Test {
     how.shape = {1};
     how.hints.block_bytes = 16;
     how.hints.superblock_bytes = 4096;
+    how.hints.directory_pointers = 1;  // the chain of a VP needs entries of NAME.dir
     auto file = run(VpFile::open(*group_, storage_, std::move(how))).value();
-    const std::uint64_t version = history_.begin(at, bytes);
-    EXPECT_TRUE(file->seek_one(0, static_cast<std::int64_t>(at), SEEK_SET).ok());
-    EXPECT_TRUE(file->write_one(0, written_bytes(0, history_.writes.back(), version)).has_value());
+    if (bytes > 0) {
+      const std::uint64_t version = history_.begin(at, bytes);
+      EXPECT_TRUE(file->seek_one(0, static_cast<std::int64_t>(at), SEEK_SET).ok());
+      EXPECT_TRUE(file->write_one(0, written_bytes(0, history_.writes.back(), version)).has_value());
+    }
     EXPECT_TRUE(run(file->close()).ok());
     history_.flushed = history_.writes.size();
   }
@@ -61,6 +64,16 @@ TEST_F(VpAppendDeath, BlocksThatItOverwroteAreNotHidden) {
     write("w+", 0, 1500);
     reach_storage();
     write("r+", 200, 700);
+    EXPECT_EQ(die(seed), "") << "seed " << seed;
+  }
+}
+
+TEST_F(VpAppendDeath, TheFirstBlocksLeaveAFileThatCanBeAppendedTo) {
+  for (std::uint64_t seed = 0; seed < kSeeds && !HasFailure(); ++seed) {
+    begin();
+    write("w+", 0, 0);
+    reach_storage();
+    write("r+", 0, 1500);
     EXPECT_EQ(die(seed), "") << "seed " << seed;
   }
 }

@@ -98,6 +98,20 @@ TEST_F(VpForeign, FilesThatHaveTheNameOfASideFileAreNotTouched) {
 }
 
 // As after the death of the machine: the storage never got what was written.
+TEST_F(VpForeign, SideFilesThatAreOverwrittenLeaveNothing) {
+  for (const char* side : {"shared.dat.first", "shared.dat.dir"}) {
+    clear();
+    put_streams({"aa", "bb"});
+    put(std::string(100'000, 'x'), side);
+    tw_vpfile* file = open_vp("r+", {.shape = {2}, .hints = "overwrite_foreign=on"});
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(tw_vp_puts(file, 1, "more than there was"), TW_OK) << tw_last_error();
+    close(file);
+    EXPECT_EQ(streams(), (std::vector<std::string>{"aa", "more than there was"}));
+    EXPECT_EQ(tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  }
+}
+
 TEST_F(VpForeign, EmptySideFilesAreTakenForOurs) {
   for (const std::size_t bytes : {0, 5000}) {
     clear();
