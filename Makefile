@@ -18,7 +18,7 @@ demo: ## set up, build, and watch a simulation be killed and restarted
 	@$(call BUILD,release) --target programs
 	@examples/grayscott/run_demo.sh build/release
 
-test: ## set up and run everything that must pass (55 minutes on 2 cores, less the second time)
+test: ## set up and run everything that must pass (40 minutes on 2 cores, less the second time)
 	@scripts/setup.sh build mpich openmpi methods test lint browser demo python || [ $$? = 3 ] # 3: the stage python is going to be skipped
 	@scripts/run_tests.sh
 
