@@ -11,7 +11,7 @@
 
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
-#include "format/multifile_index.hpp"
+#include "multifile/format/index.hpp"
 
 // A property of the code under test; the fuzzer takes the end of the program for a finding.
 #define FUZZ_REQUIRE(condition)                                                           \

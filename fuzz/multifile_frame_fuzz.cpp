@@ -1,7 +1,7 @@
 // Frames, fill slots and directories. Each input is parsed as it is, and once more with its checksums made right. What
 // is accepted must come back from its own encoding, lie inside its room, and leave place for table and directory.
-#include "format/multifile_frame.hpp"
 #include "fuzz_support.hpp"
+#include "multifile/format/frame.hpp"
 
 namespace thalweg::fuzz {
 namespace {

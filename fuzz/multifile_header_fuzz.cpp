@@ -1,7 +1,7 @@
 // File header, state slots, session page. Each input is parsed as it is, and once more with its checksums made right.
 // What is accepted must come back from its own encoding, and must lead to sums that do not overflow.
-#include "format/multifile_header.hpp"
 #include "fuzz_support.hpp"
+#include "multifile/format/header.hpp"
 
 namespace thalweg::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // Index page, sections, entries, attributes. Each input is parsed as it is, and once more with its checksums made
 // right. What is accepted must come back from its own encoding and lie inside the file.
-#include "format/multifile_index.hpp"
 #include "fuzz_support.hpp"
+#include "multifile/format/index.hpp"
 
 namespace thalweg::fuzz {
 namespace {

@@ -6,12 +6,13 @@
 // repair brings back what a recovery reads.
 #include <optional>
 
-#include "backend/backend.hpp"
-#include "file/health.hpp"
-#include "file/multifile.hpp"
-#include "file/regions.hpp"
 #include "fuzz_support.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/check/regions.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
+#include "storage/backend.hpp"
 #include "support/damage_seal.hpp"
 
 namespace thalweg::fuzz {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include "engine/plan/cost_model.hpp"
 #include "fuzz_support.hpp"
-#include "plan/cost_model.hpp"
 #include "support/extent_model.hpp"
 
 namespace thalweg::fuzz {

@@ -1,9 +1,9 @@
 // NAME.meta of a vpfile: parsed as it is, and once more with the checksums of its slots made right. What is accepted
 // must come back from its own encoding, and must lead to sums that do not overflow.
 #include "base/size_units.hpp"
-#include "format/vpfile_meta.hpp"
 #include "fuzz_support.hpp"
 #include "support/vp_damage_seal.hpp"
+#include "vpfile/format/meta.hpp"
 
 namespace thalweg::fuzz {
 namespace {

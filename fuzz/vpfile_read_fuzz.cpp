@@ -7,12 +7,13 @@
 // file sound.
 #include <optional>
 
-#include "backend/backend.hpp"
 #include "fuzz_support.hpp"
 #include "group/groups.hpp"
+#include "sim/memory_backend.hpp"
+#include "storage/backend.hpp"
 #include "support/vp_damage_seal.hpp"
+#include "vpfile/check/vp_health.hpp"
 #include "vpfile/vp_files.hpp"
-#include "vpfile/vp_health.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::fuzz {

@@ -3,9 +3,9 @@
 #include <ranges>
 
 #include "base/size_units.hpp"
-#include "format/vpfile_superblock.hpp"
 #include "fuzz_support.hpp"
 #include "support/vp_damage_seal.hpp"
+#include "vpfile/format/superblock.hpp"
 
 namespace thalweg::fuzz {
 namespace {

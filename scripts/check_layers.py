@@ -10,57 +10,96 @@ import pathlib
 import re
 import sys
 
-# room -> rooms whose headers it may include (itself is always allowed)
+# Rooms from the lowest level to the highest: folder -> folders whose headers it may include (itself is always allowed).
+# A file belongs to the room with the longest matching folder.
+_LOW = {"base", "os", "access"}
+_GROUPS = {"async", "group", "group/team"}
+_FORMATS = {"multifile/format", "vpfile/format"}
+_ENGINE = _LOW | _GROUPS | {"storage", "engine", "engine/plan", "engine/progress", "engine/transfer", "engine/two_phase"}
+_MULTIFILE = _LOW | _GROUPS | {"storage", "formats", "multifile", "multifile/format", "sharedfile"}
+_VPFILE = _ENGINE | {"formats", "sharedfile", "vpfile", "vpfile/format"}
 MAY_INCLUDE = {
     "base": set(),
     "os": {"base"},
-    "extent": {"base"},
-    "plan": {"base", "extent"},
-    "view": {"base", "extent"},
-    "format": {"base", "extent"},
-    "group": {"base", "os"},
-    "backend": {"base", "os", "extent"},
-    "engine": {"base", "os", "extent", "plan", "group", "backend"},
-    "file": {"base", "os", "extent", "plan", "view", "format", "group", "backend", "engine"},
-    "vpfile": {"base", "os", "extent", "plan", "format", "group", "backend", "engine", "file"},
-    "capi": {"base", "os", "view", "group", "engine", "file", "vpfile"},
+    "access": {"base"},
+    "async": {"base", "os"},
+    "storage": {"base", "os", "access"},
+    "multifile/format": {"base"},
+    "vpfile/format": {"base"},
+    "formats": {"base", "storage"} | _FORMATS,
+    "group": {"base", "os", "async", "group/team"},
+    "group/team": {"base", "os", "async", "group"},
+    "group/hybrid": {"base", "os", "async", "group", "group/team"},
+    "group/mpi": {"base", "os", "async", "group"},
+    "engine/plan": {"base", "access"},
+    "engine/transfer": _ENGINE - {"engine/two_phase", "engine/progress"},
+    "engine/two_phase": _ENGINE - {"engine/progress"},
+    "engine/progress": _ENGINE - {"engine/two_phase"},
+    "engine": _ENGINE,
+    "sharedfile": _ENGINE | {"formats"},
+    "multifile/read": _MULTIFILE,
+    "multifile/write": _MULTIFILE | {"multifile/read"},
+    "multifile/check": _MULTIFILE | {"multifile/read", "multifile/write"},
+    "multifile": _MULTIFILE | {"multifile/read", "multifile/write"},
+    "vpfile/streams": _VPFILE,
+    "vpfile": _VPFILE | {"vpfile/streams"},
+    "vpfile/check": _VPFILE | {"vpfile/streams", "multifile/check"},
+    "capi": _ENGINE | {"group/mpi", "sharedfile", "multifile", "multifile/check", "vpfile", "vpfile/check"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
-INSIDERS = ("tests/", "fuzz/", "bench/plan/", "bench/scale/")
+INSIDERS = ("sim/", "testing/", "tests/", "fuzz/", "bench/plan/", "bench/scale/", "bench/multifile/sim_bench.cpp")
+# Folders outside src/ that are included by their own names: folder -> who may.
+OUTSIDE = {
+    "sim": ("sim/", "testing/", "tests/", "fuzz/", "bench/scale/", "bench/multifile/sim_bench.cpp", "tools/thalweg/advise/"),
+    "testing": ("testing/", "tests/", "fuzz/"),
+}
 # Programs as a user would write them: they bring their own MPI and OpenMP.
 PROGRAMS = ("tests/", "examples/", "bench/",
             "tools/thalweg/advise/skeletons/", "tools/thalweg/methods/snippets/")
 # foreign header -> path prefixes that may include it
 QUARANTINE = {
-    "mpi.h": ("src/group/mpi_", "include/thalweg/group_mpi.h", "frontends/mpi_io/", "frontends/sion/sion_mpi",
+    "mpi.h": ("src/group/mpi/", "include/thalweg/group_mpi.h", "frontends/mpi_io/", "frontends/sion/sion_mpi",
               "tools/methods/") + PROGRAMS,
     "omp.h": ("src/group/openmp_", "include/thalweg/group_omp.h", "frontends/omp_file/",
               "frontends/sion/sion_omp") + PROGRAMS,
-    "liburing.h": ("src/backend/uring_", "src/os/uring_"),
+    "liburing.h": ("src/storage/uring_", "src/os/uring_"),
 }
-PURE_ROOMS = {"extent", "plan", "view", "format"}  # no operating system, no clock, no threads
+PURE_ROOMS = {"access", "engine/plan", "multifile/format", "vpfile/format"}  # no operating system, no clock, no threads
 IMPURE = re.compile(r"^(sys/|linux/|(unistd|fcntl|pthread|signal|time)\.h$|"
                     r"(thread|mutex|shared_mutex|condition_variable|future|chrono|ctime|filesystem|fstream|iostream)$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 SOURCES = {".c", ".h", ".cpp", ".hpp", ".in"}
-PLACES = ("include", "src", "frontends", "bindings", "tools", "bench", "examples", "tests", "fuzz")
+PLACES = ("include", "src", "sim", "testing", "frontends", "bindings", "tools", "bench", "examples", "tests", "fuzz")
 
 
-def check_file(where, text):
-    room = where.split("/")[1] if where.startswith("src/") else None
+def room_of(path):
+    """The room of a path below src/, or None."""
+    folder = path.rsplit("/", 1)[0] if "/" in path else ""
+    while folder and folder not in MAY_INCLUDE:
+        folder = folder.rpartition("/")[0]
+    return folder or None
+
+
+def check_file(root, where, text):
+    room = room_of(where.removeprefix("src/")) if where.startswith("src/") else None
+    if where.startswith("src/") and room is None:
+        yield f"{where}:1: this folder is no room: add it to MAY_INCLUDE in scripts/check_layers.py"
     for number, line in enumerate(text.splitlines(), 1):
         match = INCLUDE.match(line)
         if not match:
             continue
         header = match.group(1)
-        target = header.split("/")[0]
-        if room is not None and target in {".", ".."}:
+        first = header.split("/")[0]
+        target = room_of(header) if (root / "src" / header).exists() else None
+        if room is not None and first in {".", ".."}:
             yield f"{where}:{number}: '{header}': name the room instead"
-        if target in MAY_INCLUDE and "/" in header:
+        if target is not None:
             if room is None and not where.startswith(INSIDERS):
                 yield f"{where}:{number}: '{header}' is private to src/"
-            elif room is not None and target != room and target not in MAY_INCLUDE.get(room, set()):
+            elif room is not None and target != room and target not in MAY_INCLUDE[room]:
                 yield f"{where}:{number}: room '{room}' may not include '{header}'"
+        if first in OUTSIDE and not where.startswith(OUTSIDE[first]):
+            yield f"{where}:{number}: '{header}' is not for this folder"
         if header in QUARANTINE and not where.startswith(QUARANTINE[header]):
             yield f"{where}:{number}: '{header}' is quarantined"
         if room in PURE_ROOMS and IMPURE.match(header):
@@ -70,7 +109,7 @@ def check_file(where, text):
 def violations(root):
     for place in PLACES:
         for path in sorted(p for p in (root / place).rglob("*") if p.suffix in SOURCES and p.is_file()):
-            yield from check_file(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
+            yield from check_file(root, path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
 
 
 def main(argv):

@@ -1,11 +1,11 @@
 // (f) Time and memory of the collectives for many tasks, by simulation: the same code as real tasks run, in one thread.
 // Each number of tasks has a process of its own, because peak memory belongs to a process.
 #include <fmt/format.h>
-#include <thalweg/sim.h>
 
 #include <thalweg/thalweg.hpp>
 
 #include "multifile/parts.hpp"
+#include "sim/simulate.hpp"
 #include "support/child.hpp"
 
 namespace bench {
@@ -48,9 +48,10 @@ void bench_simulation(Effort effort, Report& report) {
 
 void probe_simulate(std::int64_t tasks) {
   limit_memory(kMostMemory);
-  tw_sim_report result{};
-  result.struct_size = sizeof result;
-  thalweg::check(tw_sim_multifile(tasks, kTasksPerProcess, kBytesPerFile, kSeed, nullptr, &result));
+  thalweg::SimulationReport result;
+  if (const auto status = thalweg::simulate_multifile({tasks, kTasksPerProcess, kBytesPerFile, kSeed, {}}, result);
+      !status.ok())
+    throw std::runtime_error(status.message());
   const nlohmann::json all = {{"tasks", tasks},
                               {"tasks_per_process", kTasksPerProcess},
                               {"bytes_per_file", kBytesPerFile},

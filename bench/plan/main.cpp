@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "access/extent_list.hpp"
 #include "counting_new.hpp"
-#include "extent/extent_list.hpp"
-#include "plan/cost_model.hpp"
-#include "plan/file_domains.hpp"
-#include "plan/runs.hpp"
+#include "engine/plan/cost_model.hpp"
+#include "engine/plan/file_domains.hpp"
+#include "engine/plan/runs.hpp"
 #include "support/clock.hpp"
 #include "support/comparison.hpp"
 #include "support/effort.hpp"

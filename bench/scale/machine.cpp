@@ -1,7 +1,7 @@
 #include "scale/machine.hpp"
 
-#include "file/simulated_multifile.hpp"
 #include "plan/counting_new.hpp"
+#include "sim/simulated_multifile.hpp"
 #include "support/clock.hpp"
 #include "support/scratch.hpp"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "file/simulated_access.hpp"
+#include "sim/simulated_access.hpp"
 
 namespace bench {
 

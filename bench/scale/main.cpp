@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/aggregators.hpp"
+#include "engine/plan/aggregators.hpp"
 #include "scale/machine.hpp"
 #include "support/clock.hpp"
 #include "support/comparison.hpp"

@@ -2,10 +2,10 @@
 // else of the call, so that tasks which make different ones are told apart.
 #pragma once
 
+#include "async/last_words.hpp"
 #include "capi/file_handle.hpp"
 #include "capi/handles.hpp"
 #include "capi/vpfile_handle.hpp"
-#include "group/last_words.hpp"
 
 namespace thalweg {
 

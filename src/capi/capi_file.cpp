@@ -8,7 +8,7 @@
 #include "capi/guard.hpp"
 #include "capi/open_flags.hpp"
 #include "capi/view_handle.hpp"
-#include "engine/queues.hpp"
+#include "engine/transfer/queues.hpp"
 #include "thalweg/file.h"
 
 namespace thalweg {

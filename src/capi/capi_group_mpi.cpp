@@ -6,8 +6,8 @@
 
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
-#include "group/mpi_group.hpp"
-#include "group/mpi_turn.hpp"
+#include "group/mpi/mpi_group.hpp"
+#include "group/mpi/mpi_turn.hpp"
 #include "thalweg/group_mpi.h"
 
 using namespace thalweg;

@@ -2,7 +2,7 @@
 #include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
 #include "capi/watch.hpp"
-#include "file/health.hpp"
+#include "multifile/check/health.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;

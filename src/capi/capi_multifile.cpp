@@ -6,8 +6,8 @@
 #include "capi/handles.hpp"
 #include "capi/multifile_handle.hpp"
 #include "capi/open_flags.hpp"
-#include "file/wire.hpp"
 #include "group/groups.hpp"
+#include "group/wire.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;

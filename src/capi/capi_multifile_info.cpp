@@ -3,7 +3,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
-#include "file/regions.hpp"
+#include "multifile/check/regions.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;

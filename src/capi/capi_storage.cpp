@@ -3,8 +3,8 @@
 #include <string>
 
 #include "capi/guard.hpp"
-#include "file/explain.hpp"
-#include "file/profile.hpp"
+#include "sharedfile/explain.hpp"
+#include "sharedfile/profile.hpp"
 #include "thalweg/storage.h"
 
 namespace thalweg {

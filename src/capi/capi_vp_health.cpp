@@ -6,9 +6,9 @@
 #include "capi/guard.hpp"
 #include "capi/watch.hpp"
 #include "thalweg/vpfile.h"
-#include "vpfile/vp_flatten.hpp"
-#include "vpfile/vp_health.hpp"
-#include "vpfile/vp_regions.hpp"
+#include "vpfile/check/vp_flatten.hpp"
+#include "vpfile/check/vp_health.hpp"
+#include "vpfile/check/vp_regions.hpp"
 
 using namespace thalweg;
 

@@ -6,7 +6,7 @@
 
 #include "capi/handles.hpp"
 #include "capi/open_handle.hpp"
-#include "file/plain_file.hpp"
+#include "sharedfile/plain_file.hpp"
 #include "thalweg/file.h"
 
 // Nothing of it waits in memory for the end of the program.

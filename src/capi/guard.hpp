@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "async/last_words.hpp"
 #include "base/status.hpp"
 #include "capi/last_error.hpp"
-#include "group/last_words.hpp"
 
 namespace thalweg {
 

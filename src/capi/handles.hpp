@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "group/group.hpp"
-#include "group/team.hpp"
+#include "group/team/team.hpp"
 
 struct tw_group {
   std::shared_ptr<thalweg::Group> impl;  // never null; what was opened with the group keeps it

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "capi/open_handle.hpp"
-#include "file/multifile.hpp"
 #include "group/group.hpp"
+#include "multifile/multifile.hpp"
 
 struct tw_multifile_config {
   thalweg::Config config;

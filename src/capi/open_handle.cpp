@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "async/callers.hpp"
 #include "base/shell_word.hpp"
 #include "capi/guard.hpp"
-#include "file/wire.hpp"
-#include "group/callers.hpp"
+#include "group/wire.hpp"
 #include "os/threads.hpp"
 
 namespace thalweg {

@@ -1,8 +1,8 @@
 // What the opaque handle of view.h is.
 #pragma once
 
+#include "access/view.hpp"
 #include "thalweg/view.h"
-#include "view/view.hpp"
 
 struct tw_view {
   thalweg::View impl;

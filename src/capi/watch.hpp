@@ -1,7 +1,7 @@
 // Callbacks and results of verify and repair, as health.h has them.
 #pragma once
 
-#include "file/health.hpp"
+#include "multifile/check/health.hpp"
 #include "thalweg/health.h"
 
 namespace thalweg {

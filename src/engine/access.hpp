@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "access/extent.hpp"
 #include "base/status.hpp"
-#include "extent/extent.hpp"
 
 namespace thalweg {
 

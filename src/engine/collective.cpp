@@ -27,7 +27,7 @@
 #include "engine/placing.hpp"
 #include "engine/plan_log.hpp"
 #include "engine/planning.hpp"
-#include "engine/request.hpp"
+#include "engine/progress/request.hpp"
 #include "engine/shown.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"

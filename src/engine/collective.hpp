@@ -6,10 +6,10 @@
 
 #include "base/size_units.hpp"
 #include "engine/access.hpp"
-#include "engine/io_context.hpp"
+#include "engine/plan/plan.hpp"
 #include "engine/shared_file.hpp"
+#include "engine/transfer/io_context.hpp"
 #include "group/group.hpp"
-#include "plan/plan.hpp"
 
 namespace thalweg {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "engine/naive_engine.hpp"
-#include "engine/one_call.hpp"
-#include "engine/queues.hpp"
-#include "engine/two_phase.hpp"
-#include "plan/file_domains.hpp"
+#include "engine/plan/file_domains.hpp"
+#include "engine/transfer/one_call.hpp"
+#include "engine/transfer/queues.hpp"
+#include "engine/two_phase/two_phase.hpp"
 
 namespace thalweg {
 

@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
+#include "access/extent_list.hpp"
 #include "engine/facts.hpp"
-#include "engine/io_context.hpp"
+#include "engine/plan/plan.hpp"
 #include "engine/shared_file.hpp"
 #include "engine/shown.hpp"
-#include "engine/transfer.hpp"
-#include "extent/extent_list.hpp"
+#include "engine/transfer/io_context.hpp"
+#include "engine/transfer/transfer.hpp"
 #include "group/group.hpp"
-#include "plan/plan.hpp"
 
 namespace thalweg {
 

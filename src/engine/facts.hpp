@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "engine/access.hpp"
+#include "engine/plan/contiguity.hpp"
 #include "engine/shared_file.hpp"
 #include "group/group.hpp"
-#include "plan/contiguity.hpp"
 
 namespace thalweg {
 

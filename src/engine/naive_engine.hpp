@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "engine/transfer.hpp"
+#include "engine/transfer/transfer.hpp"
 
 namespace thalweg {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "access/extent_list.hpp"
 #include "engine/access.hpp"
-#include "extent/extent_list.hpp"
 
 namespace thalweg {
 

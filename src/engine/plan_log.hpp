@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "plan/cost_model.hpp"
-#include "plan/plan.hpp"
+#include "engine/plan/cost_model.hpp"
+#include "engine/plan/plan.hpp"
 
 namespace thalweg {
 

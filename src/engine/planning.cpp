@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/aggregators.hpp"
+#include "engine/plan/aggregators.hpp"
 
 namespace thalweg {
 

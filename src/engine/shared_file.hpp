@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "backend/backend.hpp"
-#include "engine/range_gate.hpp"
-#include "plan/aggregators.hpp"
-#include "plan/cost_model.hpp"
+#include "engine/plan/aggregators.hpp"
+#include "engine/plan/cost_model.hpp"
+#include "engine/transfer/range_gate.hpp"
+#include "storage/backend.hpp"
 
 namespace thalweg {
 
@@ -30,9 +30,9 @@ struct Strategy {
   std::size_t workers = 0;                                  // by hint; 0: the cost model decides
   std::size_t aggregators = 0;                              // the same
   std::uint64_t aggregator_bytes = std::uint64_t{1} << 24;  // staging of one aggregator, windows and parcels together
-  std::optional<bool> forwarding;                           // by hint; else what is cheaper (engine/forwarding.hpp)
-  std::size_t cores_of_node = 0;                            // 0: not known
-  StorageCosts costs;                                       // through the page cache
+  std::optional<bool> forwarding;  // by hint; else what is cheaper (engine/two_phase/forwarding.hpp)
+  std::size_t cores_of_node = 0;   // 0: not known
+  StorageCosts costs;              // through the page cache
   StorageCosts direct_costs;
 };
 

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "access/extent_list.hpp"
 #include "engine/facts.hpp"
-#include "extent/extent_list.hpp"
+#include "engine/plan/contiguity.hpp"
 #include "group/group.hpp"
-#include "plan/contiguity.hpp"
 
 namespace thalweg {
 

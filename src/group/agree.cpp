@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "group/vote.hpp"
+#include "base/vote.hpp"
 
 namespace thalweg {
 

@@ -7,13 +7,13 @@
 #include <new>
 #include <utility>
 
+#include "async/frame_memory.hpp"
+#include "base/vote.hpp"
 #include "group/basic_group.hpp"
 #include "group/find_place.hpp"
-#include "group/frame_memory.hpp"
 #include "group/groups.hpp"
 #include "group/memory.hpp"
 #include "group/relaying.hpp"
-#include "group/vote.hpp"
 
 namespace thalweg {
 

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "async/op.hpp"
+#include "base/call.hpp"
 #include "base/status.hpp"
-#include "group/call.hpp"
-#include "group/op.hpp"
-#include "group/roster.hpp"
+#include "group/team/roster.hpp"
 
 namespace thalweg {
 
@@ -82,6 +82,8 @@ class Group {
   virtual const char* kind() const noexcept = 0;  // "self", "team", "mpi", "hybrid", "callbacks", "sim"
   // Whether another thread may advance this task's collectives, while the task's own thread makes other calls.
   virtual bool any_thread() const noexcept { return true; }
+  // Whether a collective always suspends before it completes, so that completions cannot pile up on the stack.
+  virtual bool always_suspends() const noexcept { return false; }
 
   // All collective. `data` given by reference stays alive until the Op is done.
   virtual Op<Status> barrier() = 0;

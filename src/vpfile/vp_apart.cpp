@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/size_units.hpp"
-#include "engine/queues.hpp"
+#include "engine/transfer/queues.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vpfile.hpp"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/shell_word.hpp"
-#include "engine/request.hpp"
+#include "engine/progress/request.hpp"
 #include "group/agree.hpp"
 #include "group/packing.hpp"
 #include "vpfile/vp_files.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/shell_word.hpp"
-#include "file/known_file.hpp"
+#include "formats/known_file.hpp"
 #include "os/random_bytes.hpp"
 
 namespace thalweg {

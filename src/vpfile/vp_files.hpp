@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "backend/backend.hpp"
-#include "format/vpfile_meta.hpp"
+#include "storage/backend.hpp"
+#include "vpfile/format/meta.hpp"
 
 namespace thalweg {
 

@@ -5,12 +5,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "backend/hold_file.hpp"
 #include "base/shell_word.hpp"
 #include "base/size_units.hpp"
-#include "file/known_file.hpp"
-#include "format/vpfile_sums.hpp"
+#include "formats/known_file.hpp"
 #include "group/agree.hpp"
+#include "storage/hold_file.hpp"
+#include "vpfile/format/listed_sums.hpp"
 #include "vpfile/vp_files.hpp"
 #include "vpfile/vpfile.hpp"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "vpfile/independent_segment.hpp"
+#include "vpfile/streams/independent_segment.hpp"
 
 namespace thalweg {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "extent/extent.hpp"
-#include "format/vpfile_geometry.hpp"
+#include "access/extent.hpp"
+#include "vpfile/format/geometry.hpp"
 #include "vpfile/vp_shape.hpp"
 
 namespace thalweg {

@@ -18,9 +18,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "file/plain_file.hpp"
-#include "format/vpfile_meta.hpp"
-#include "vpfile/independent_segment.hpp"
+#include "sharedfile/plain_file.hpp"
+#include "vpfile/format/meta.hpp"
+#include "vpfile/streams/independent_segment.hpp"
 #include "vpfile/vp_hints.hpp"
 #include "vpfile/vp_modes.hpp"
 #include "vpfile/vp_states.hpp"

@@ -1,4 +1,4 @@
-// What tune makes of times between ranks: the numbers that src/plan/cost_model.cpp would have made them of.
+// What tune makes of times between ranks: the numbers that src/engine/plan/cost_model.cpp would have made them of.
 #include <gtest/gtest.h>
 
 #include "tune_methods.hpp"

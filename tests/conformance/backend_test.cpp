@@ -1,6 +1,6 @@
 // What every backend promises: one set of bodies over POSIX files in the build folder and in /dev/shm, the memory
 // backend, and the fault backend as long as its script is empty.
-#include "backend/backend.hpp"
+#include "storage/backend.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "sim/memory_backend.hpp"
 #include "support/engine_bodies.hpp"
 #include "support/sanitized.hpp"
 #include "support/worlds.hpp"

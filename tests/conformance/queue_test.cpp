@@ -12,11 +12,11 @@
 #include <tuple>
 #include <vector>
 
-#include "backend/fault_backend.hpp"
-#include "backend/io_queue.hpp"
 #include "os/aligned_buffer.hpp"
+#include "storage/io_queue.hpp"
 #include "support/storage_kinds.hpp"
 #include "support/virtual_memory.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg {
 namespace {

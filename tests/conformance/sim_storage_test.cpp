@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "backend/sim_storage.hpp"
+#include "sim/memory_backend.hpp"
+#include "sim/sim_storage.hpp"
 #include "support/engine_bodies.hpp"
 
 namespace thalweg::test {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "backend/backend.hpp"
 #include "os/aligned_buffer.hpp"
+#include "storage/backend.hpp"
 #include "support/storage_kinds.hpp"
 
 namespace thalweg {

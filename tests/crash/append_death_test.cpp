@@ -2,11 +2,12 @@
 // storage, is there afterwards.
 #include <gtest/gtest.h>
 
-#include "backend/fault_journal.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/crash_check.hpp"
 #include "support/crash_program.hpp"
+#include "testing/fault_journal.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "sim/memory_backend.hpp"
 #include "support/crash_check.hpp"
 #include "support/crash_program.hpp"
 

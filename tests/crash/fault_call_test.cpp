@@ -7,12 +7,13 @@
 #include <cerrno>
 #include <mutex>
 
-#include "backend/fault_backend.hpp"
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/crash_program.hpp"
 #include "support/run_on.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/crash_check.hpp"
 #include "support/crash_program.hpp"
 

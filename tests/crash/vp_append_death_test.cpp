@@ -2,9 +2,10 @@
 // storage, is there afterwards.
 #include <gtest/gtest.h>
 
-#include "backend/fault_journal.hpp"
 #include "group/groups.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/vp_crash_check.hpp"
+#include "testing/fault_journal.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

@@ -7,12 +7,13 @@
 
 #include <cstdlib>
 
-#include "group/sim_group.hpp"
+#include "sim/memory_backend.hpp"
+#include "sim/sim_group.hpp"
 #include "support/crash_program.hpp"
 #include "support/sanitized.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_crash_program.hpp"
-#include "vpfile/vp_health.hpp"
+#include "vpfile/check/vp_health.hpp"
 
 namespace thalweg::test {
 namespace {

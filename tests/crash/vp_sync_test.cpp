@@ -4,10 +4,11 @@
 
 #include <string>
 
-#include "backend/fault_backend.hpp"
 #include "group/groups.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/sanitized.hpp"
-#include "vpfile/vp_health.hpp"
+#include "testing/fault_backend.hpp"
+#include "vpfile/check/vp_health.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

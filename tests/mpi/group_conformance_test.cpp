@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "group/groups.hpp"
-#include "group/mpi_group.hpp"
+#include "group/mpi/mpi_group.hpp"
 #include "support/group_bodies.hpp"
 
 namespace thalweg::test {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string>
 
-#include "group/mpi_transfers.hpp"
+#include "group/mpi/mpi_transfers.hpp"
 #include "thalweg/group_mpi.h"
 #include "thalweg/thalweg.h"
 

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "capi/handles.hpp"
-#include "file/plain_file.hpp"
-#include "group/mpi_group.hpp"
+#include "group/mpi/mpi_group.hpp"
+#include "sharedfile/plain_file.hpp"
 #include "support/process_mpi.hpp"
 #include "support/refused_collectives.hpp"
 

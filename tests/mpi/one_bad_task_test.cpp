@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "group/mpi_group.hpp"
+#include "group/mpi/mpi_group.hpp"
 #include "support/process_mpi.hpp"
 
 namespace thalweg::test {

@@ -1,8 +1,9 @@
 // Where an append begins: at the end of each logical file, whichever physical files one task's logical files are in.
 #include <gtest/gtest.h>
 
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 
 namespace thalweg::test {
 namespace {

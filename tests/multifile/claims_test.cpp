@@ -2,14 +2,15 @@
 // size of what is there. Counted are calls and bytes, never time.
 #include <gtest/gtest.h>
 
-#include "backend/fault_backend.hpp"
 #include "base/endian.hpp"
-#include "file/health.hpp"
-#include "file/multifile.hpp"
-#include "file/regions.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/check/regions.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/damage_images.hpp"
 #include "support/damage_seal.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 namespace {

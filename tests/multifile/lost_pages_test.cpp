@@ -5,10 +5,10 @@
 #include <iterator>
 #include <map>
 
-#include "backend/fault_backend.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/multifile.hpp"
 #include "support/on_disk.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <mutex>
 
-#include "file/health.hpp"
+#include "multifile/check/health.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/multifile_model.hpp"
 #include "support/run_on.hpp"
 #include "support/sanitized.hpp"

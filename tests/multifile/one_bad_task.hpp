@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "capi/handles.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/multifile.hpp"
 #include "thalweg/thalweg.h"
 
 namespace thalweg::test {

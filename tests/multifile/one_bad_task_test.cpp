@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "sim/memory_backend.hpp"
 #include "support/run_on.hpp"
 
 namespace thalweg::test {

@@ -1,9 +1,10 @@
 // Unclosed multifiles of special make: what a recovery and a repair bring back of them, and what they say.
 #include <gtest/gtest.h>
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/damage_check.hpp"
 #include "support/damage_seal.hpp"
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <random>
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
 #include "support/damage_check.hpp"
 #include "support/damage_seal.hpp"
 #include "support/sanitized.hpp"

@@ -3,8 +3,9 @@
 
 #include <ostream>
 
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 
 namespace thalweg::test {
 namespace {

@@ -4,8 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "engine/queues.hpp"
-#include "file/plain_file.hpp"
+#include "engine/transfer/queues.hpp"
+#include "sharedfile/plain_file.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/engine_bodies.hpp"
 #include "support/file_model.hpp"
 #include "support/late_queue.hpp"

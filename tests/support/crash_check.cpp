@@ -1,8 +1,8 @@
 #include "support/crash_check.hpp"
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
 
 namespace thalweg::test {
 

@@ -4,7 +4,8 @@
 
 #include <random>
 
-#include "format/multifile_layout.hpp"
+#include "multifile/format/layout.hpp"
+#include "sim/memory_backend.hpp"
 
 namespace thalweg::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "file/multifile.hpp"
-#include "group/sim_group.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/sim_group.hpp"
 #include "support/write_history.hpp"
 
 namespace thalweg::test {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
 
 namespace thalweg::test {
 

@@ -6,10 +6,11 @@
 #include <array>
 #include <cstring>
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
-#include "format/multifile_layout.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/format/layout.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/multifile_model.hpp"
 
 namespace thalweg::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "file/regions.hpp"
+#include "multifile/check/regions.hpp"
 #include "support/write_history.hpp"
 
 namespace thalweg::test {

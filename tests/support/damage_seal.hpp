@@ -7,7 +7,7 @@
 
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
-#include "format/multifile_header.hpp"
+#include "multifile/format/header.hpp"
 
 namespace thalweg::test {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/memory_backend.hpp"
 #include "support/random.hpp"
 
 namespace thalweg::test {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "backend/fault_backend.hpp"
-#include "backend/fault_journal.hpp"
+#include "testing/fault_backend.hpp"
+#include "testing/fault_journal.hpp"
 
 namespace thalweg::test {
 

@@ -1,4 +1,4 @@
-#include "file/health.hpp"
+#include "multifile/check/health.hpp"
 #include "support/crash_check.hpp"
 #include "support/crash_program.hpp"
 #include "support/dying_file.hpp"

@@ -1,9 +1,9 @@
-#include "group/sim_group.hpp"
+#include "sim/sim_group.hpp"
 #include "support/dying_file.hpp"
 #include "support/random.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_crash_program.hpp"
-#include "vpfile/vp_health.hpp"
+#include "vpfile/check/vp_health.hpp"
 
 namespace thalweg::test {
 

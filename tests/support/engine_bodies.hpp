@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
-#include "plan/plan.hpp"
+#include "engine/plan/plan.hpp"
+#include "storage/backend.hpp"
 #include "support/run_on.hpp"
 
 namespace thalweg::test {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "extent/extent_list.hpp"
-#include "plan/file_domains.hpp"
-#include "plan/runs.hpp"
+#include "access/extent_list.hpp"
+#include "engine/plan/file_domains.hpp"
+#include "engine/plan/runs.hpp"
 
 namespace thalweg::model {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "backend/carry_out.hpp"
-#include "backend/io_queue.hpp"
+#include "storage/carry_out.hpp"
+#include "storage/io_queue.hpp"
 #include "support/random.hpp"
 
 namespace thalweg::test {

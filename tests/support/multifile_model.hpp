@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "file/multifile.hpp"
+#include "multifile/multifile.hpp"
 
 namespace thalweg::test {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "group/groups.hpp"
-#include "group/sim_group.hpp"
+#include "sim/sim_group.hpp"
 
 namespace thalweg::test {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "backend/fault_backend.hpp"
-#include "group/sim_group.hpp"
+#include "sim/sim_group.hpp"
 #include "support/engine_cases.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 

@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <random>
 
-#include "backend/fault_backend.hpp"
+#include "sim/memory_backend.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg {
 

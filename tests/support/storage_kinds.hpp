@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "storage/backend.hpp"
 
 namespace thalweg {
 

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "backend/uring_seam.hpp"
 #include "os/file_ops.hpp"
+#include "storage/uring_seam.hpp"
 
 namespace thalweg::test {
 

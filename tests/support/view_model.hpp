@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "view/view_cursor.hpp"
+#include "access/view_cursor.hpp"
 
 namespace thalweg::model {
 

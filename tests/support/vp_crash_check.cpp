@@ -1,8 +1,8 @@
 #include "support/vp_crash_check.hpp"
 
 #include "group/groups.hpp"
+#include "vpfile/check/vp_health.hpp"
 #include "vpfile/vp_files.hpp"
-#include "vpfile/vp_health.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backend/fault_backend.hpp"
 #include "support/write_history.hpp"
+#include "testing/fault_backend.hpp"
 
 namespace thalweg::test {
 

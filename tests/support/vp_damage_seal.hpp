@@ -8,10 +8,10 @@
 
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
-#include "format/vpfile_directory.hpp"
-#include "format/vpfile_meta.hpp"
-#include "format/vpfile_sums.hpp"
-#include "format/vpfile_superblock.hpp"
+#include "vpfile/format/directory.hpp"
+#include "vpfile/format/listed_sums.hpp"
+#include "vpfile/format/meta.hpp"
+#include "vpfile/format/superblock.hpp"
 
 namespace thalweg::test {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "support/random.hpp"
-#include "vpfile/vp_health.hpp"
+#include "vpfile/check/vp_health.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "backend/backend.hpp"
 #include "group/group.hpp"
+#include "storage/backend.hpp"
 
 namespace thalweg::test {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "file/read_handle.hpp"
+#include "multifile/read/read_handle.hpp"
 
 namespace thalweg::test {
 

@@ -1,13 +1,14 @@
 // Vpfiles that claim far more virtual processors than anything is stored of: work, memory and what is written are of
 // the size of what is there. Counted are calls and bytes, never time.
-#include "backend/fault_backend.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_damage_seal.hpp"
+#include "testing/fault_backend.hpp"
+#include "vpfile/check/vp_flatten.hpp"
+#include "vpfile/check/vp_health.hpp"
+#include "vpfile/check/vp_regions.hpp"
 #include "vpfile/vp_files.hpp"
-#include "vpfile/vp_flatten.hpp"
-#include "vpfile/vp_health.hpp"
-#include "vpfile/vp_regions.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

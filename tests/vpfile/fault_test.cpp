@@ -4,9 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "backend/fault_backend.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/sanitized.hpp"
 #include "support/shared_files.hpp"
+#include "testing/fault_backend.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

@@ -1,9 +1,10 @@
 // What a death of the process leaves beside the data file, once it is repaired.
-#include "backend/fault_backend.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/crash_program.hpp"
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
-#include "vpfile/vp_health.hpp"
+#include "testing/fault_backend.hpp"
+#include "vpfile/check/vp_health.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

@@ -3,10 +3,11 @@
 #include <atomic>
 #include <filesystem>
 
-#include "backend/fault_backend.hpp"
 #include "group/groups.hpp"
+#include "sim/memory_backend.hpp"
 #include "support/vp_crash_check.hpp"
 #include "support/vp_files.hpp"
+#include "testing/fault_backend.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {

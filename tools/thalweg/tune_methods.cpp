@@ -344,9 +344,9 @@ class Tuner {
   MethodsTuned found_;
 };
 
-// How src/plan/cost_model.hpp counts: a round has two exchanges, of a barrier and an allreduce each, times the bits of
-// the number of tasks; what the engine itself does in between is a default there, measured where messages were next to
-// nothing. Of who gets a message: its length, the answer to that, itself.
+// How src/engine/plan/cost_model.hpp counts: a round has two exchanges, of a barrier and an allreduce each, times the
+// bits of the number of tasks; what the engine itself does in between is a default there, measured where messages were
+// next to nothing. Of who gets a message: its length, the answer to that, itself.
 constexpr double kEngineRoundNs = 20'000;
 constexpr double kCollectivesOfRound = 4;
 constexpr double kBitsOfTwo = 2;

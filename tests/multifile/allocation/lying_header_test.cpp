@@ -5,9 +5,9 @@
 #include <ctime>
 #include <ostream>
 
-#include "file/health.hpp"
-#include "file/multifile.hpp"
 #include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/multifile.hpp"
 #include "support/counting_new.hpp"
 #include "support/damage_check.hpp"
 #include "support/damage_seal.hpp"

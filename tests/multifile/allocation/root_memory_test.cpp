@@ -4,8 +4,9 @@
 #include <bit>
 #include <string>
 
-#include "file/multifile.hpp"
-#include "group/sim_group.hpp"
+#include "multifile/multifile.hpp"
+#include "sim/memory_backend.hpp"
+#include "sim/sim_group.hpp"
 #include "support/counting_new.hpp"
 
 namespace thalweg::test {

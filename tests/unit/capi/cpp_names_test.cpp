@@ -4,8 +4,8 @@
 
 #include <typeinfo>
 
-#include "file/multifile.hpp"
 #include "group/group.hpp"
+#include "multifile/multifile.hpp"
 
 namespace {
 using GroupInside = thalweg::Group;

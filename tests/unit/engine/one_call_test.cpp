@@ -1,5 +1,5 @@
 // OneCall: what is one call of one worker is found to be, with its pieces merged, and nothing else is.
-#include "engine/one_call.hpp"
+#include "engine/transfer/one_call.hpp"
 
 #include <gtest/gtest.h>
 

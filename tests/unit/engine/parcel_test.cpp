@@ -1,6 +1,6 @@
 // Parcels: series of extents are what the list has in the window, and bytes come to where they belong, enclosed or
 // fetched.
-#include "engine/parcel.hpp"
+#include "engine/two_phase/parcel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/staging_pool.hpp"
+#include "engine/transfer/staging_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Steps: whatever the lists and the rules, the steps of a task are its bytes, each once, in file order, and those that
 // go past the page cache are aligned.
-#include "engine/steps.hpp"
+#include "engine/transfer/steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "sim/memory_backend.hpp"
 #include "support/sanitized.hpp"
 
 namespace thalweg {

@@ -1,4 +1,4 @@
-#include "group/rank_wait.hpp"
+#include "group/mpi/rank_wait.hpp"
 
 #include <gtest/gtest.h>
 

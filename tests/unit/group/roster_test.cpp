@@ -1,5 +1,5 @@
 // When a team may conclude that none of its tasks can go on.
-#include "group/roster.hpp"
+#include "group/team/roster.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Thread teams: what the conformance bodies cannot see from within one task.
-#include "group/team.hpp"
+#include "group/team/team.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Superblocks of very many VPs are looked through in little time and memory, whatever their rows claim.
-#include "vpfile/superblock_scan.hpp"
+#include "vpfile/check/superblock_scan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "vpfile/vp_health.hpp"
+#include "sim/memory_backend.hpp"
+#include "vpfile/check/vp_health.hpp"
 
 namespace thalweg {
 namespace {

@@ -1,14 +1,13 @@
-// What network and storage of many nodes take, by the scale simulation (thalweg/sim.h): fewer tasks, pieces and bytes
+// What network and storage of many nodes take, by the scale simulation (sim/predict.h): fewer tasks, pieces and bytes
 // are simulated than there are, and the result is scaled.
 #pragma once
-
-#include <thalweg/sim.h>
 
 #include <map>
 #include <string>
 #include <tuple>
 
 #include "request.hpp"
+#include "sim/predict.h"
 
 namespace tool {
 

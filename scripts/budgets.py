@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Print the size budgets of the tree, and fail where one is exceeded.
+
+Usage: scripts/budgets.py [--warn] [ROOT]      --warn: print what is above its budget, but exit with 0
+
+A code line has something on it besides blanks and comments. A type is a class, struct, union or enum that is defined
+with a body. A member function is a declaration with a parameter list in a class body (constructors, operators and
+destructors too). An entry point is a function that the shared libraries export (tests/abi/exported_symbols.txt).
+Exit status: 0 all are kept, 1 one is exceeded, 2 wrong usage.
+"""
+
+import collections
+import pathlib
+import re
+import sys
+
+SOURCES = {".c", ".h", ".cpp", ".hpp"}
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", re.DOTALL)
+TYPE = re.compile(
+    r"^[ \t]*(?:template\s*<[^;{]*>\s*)?(?:class|struct|union|enum(?:\s+class)?)\s+(?:\[\[[^\]]*\]\]\s*)?"
+    r"(?:alignas\([^)]*\)\s*)?(?:TW_SHARED\s+)?(\w+)[^;{}()=]*\{",
+    re.MULTILINE,
+)
+CALL_HEAD = re.compile(r"([~\w]+|operator[^\w\s(]+|operator\(\))\s*\($")
+
+
+def without_comments(text):
+    """The text without comments; what is in a string cannot be mistaken for one."""
+    return COMMENT.sub(lambda m: m.group(0) if m.group(0)[0] in "\"'" else "\n" * m.group(0).count("\n"), text)
+
+
+def code_lines(path):
+    return sum(1 for line in without_comments(path.read_text(encoding="utf-8")).splitlines() if line.strip())
+
+
+def sources_below(root, *folders):
+    return [p for f in folders for p in sorted((root / f).rglob("*")) if p.suffix in SOURCES and p.is_file()]
+
+
+def body_of(text, start):
+    """What stands between the brace at `start` and its partner."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start + 1 : at]
+    return text[start + 1 :]
+
+
+def member_functions(body):
+    """Declarations with a parameter list at the first level of a class body."""
+    flat, depth = [], 0
+    for char in body:
+        depth -= char == "}"
+        if depth == 0:
+            flat.append(char)
+        depth += char == "{"
+        if char == "}" and depth == 0:
+            flat.append(";")
+    count = 0
+    for declaration in "".join(flat).split(";"):
+        head = re.sub(r"\b(?:public|private|protected)\s*:", "", declaration)
+        head = re.sub(r"<[^<>]*>", "", re.sub(r"<[^<>]*>", "", head)).strip()
+        parenthesis = head.find("(")
+        if parenthesis <= 0 or re.match(r"(friend|using|typedef|static_assert|enum|struct|class)\b", head):
+            continue
+        before = head[:parenthesis]
+        if "=" in before and "operator" not in before:
+            continue
+        count += CALL_HEAD.search(head[: parenthesis + 1]) is not None
+    return count
+
+
+def types_of(path):
+    """[(name, member functions)] of the types defined in a file."""
+    text = re.sub(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'", '""', without_comments(path.read_text(encoding="utf-8")))
+    return [(m.group(1), member_functions(body_of(text, m.end() - 1))) for m in TYPE.finditer(text)]
+
+
+def entry_points(root):
+    lines = (root / "tests/abi/exported_symbols.txt").read_text(encoding="utf-8").splitlines()
+    return sum(1 for line in lines if re.search(r" tw_\w+$", line))
+
+
+def budgets(root):
+    """[(what, value, most, where)]"""
+    inside = sources_below(root, "src")
+    largest = max(inside, key=code_lines)
+    types = [(count, name, path) for path in inside for name, count in types_of(path)]
+    widest = max(types)
+    folders = collections.Counter(path.parent for path in inside)
+    fullest = max(folders, key=folders.get)
+
+    def lines(*rooms):
+        return sum(map(code_lines, sources_below(root, *rooms)))
+
+    return [
+        ("code lines of src/", lines("src"), 25000, ""),
+        ("code lines of src/, sim/ and testing/", lines("src", "sim", "testing"), 28000, ""),
+        ("code lines of the largest file of src/", code_lines(largest), 500, largest.relative_to(root)),
+        ("types in src/", len(types), 300, ""),
+        ("files in the largest folder of src/", folders[fullest], 25, fullest.relative_to(root)),
+        ("public entry points", entry_points(root), 160, ""),
+        ("member functions of the largest class", widest[0], 35, f"{widest[1]}, {widest[2].relative_to(root)}"),
+        ("code lines of tools/", lines("tools"), 16800, ""),
+    ]
+
+
+def main(argv):
+    warn = "--warn" in argv
+    rest = [argument for argument in argv[1:] if argument != "--warn"]
+    if len(rest) > 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    above = 0
+    for what, value, most, where in budgets(pathlib.Path(rest[0] if rest else ".")):
+        verdict = "" if value <= most else "  ABOVE"
+        above += value > most
+        print(f"{what:<40} {value:>6} of {most:>6}{verdict}{f'  ({where})' if where else ''}")
+    return 1 if above and not warn else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,29 @@
+// A multifile of simulated tasks in memory: what its collectives cost with very many tasks, and a test of the one text
+// under any order of events.
+#pragma once
+
+#include <cstdint>
+
+#include "multifile/options.hpp"
+
+namespace thalweg {
+
+struct Simulation {
+  std::int64_t tasks = 1;
+  std::int64_t tasks_per_process = 1;
+  std::int64_t bytes_per_file = 0;
+  std::uint64_t seed = 0;
+  Options options;
+};
+
+struct SimulationReport {
+  double create_seconds = 0, close_seconds = 0, open_seconds = 0;
+  std::int64_t metadata_bytes = 0;  // of all physical files, less the user's data
+  std::int64_t bytes_per_task = 0;  // heap in use with all handles open, per task
+  std::int64_t peak_bytes = 0;      // largest growth of resident memory, all tasks together
+};
+
+// Creates, writes, closes, opens, reads back and checks. A difference is Code::internal.
+Status simulate_multifile(const Simulation& simulation, SimulationReport& report);
+
+}  // namespace thalweg

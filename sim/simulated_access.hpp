@@ -1,0 +1,66 @@
+// What all tasks of a simulated machine do to storage, and what it costs them: one shared file, through the engine; a
+// multifile, through the library; and, as plain models, a file of each task, and one task that writes what it gathered.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sharedfile/plain_file.hpp"
+#include "sim/simulated_machine.hpp"
+
+namespace thalweg {
+
+// Pieces of neighbouring tasks take turns in the file: piece i of `in_turn` tasks, then their pieces i + 1; those of
+// the next `in_turn` tasks lie behind all of theirs.
+struct SimulatedPieces {
+  std::uint64_t count = 1;   // of each task
+  std::uint64_t bytes = 1;   // of a piece
+  std::int64_t in_turn = 0;  // 0: all tasks
+
+  std::uint64_t bytes_of_task() const { return count * bytes; }
+  // Where piece i of a task begins in the file of `tasks` tasks.
+  std::uint64_t offset(std::uint64_t i, std::int64_t task, std::int64_t tasks) const;
+};
+
+// Opened by all tasks, then written or read by one collective access each.
+class SimulatedSharedFile {
+ public:
+  SimulatedSharedFile(SimulatedMachine& machine, const SimulatedPieces& pieces, std::string hints);
+  Result<SimulatedCost> open();
+  Result<SimulatedCost> move(Direction direction);
+  Result<SimulatedCost> close();
+
+ private:
+  void make_queues();
+  std::vector<Extent> extents_of(std::int64_t task);
+
+  SimulatedMachine& machine_;
+  const SimulatedPieces pieces_;
+  const std::string hints_;
+  std::vector<std::byte> memory_;  // of all tasks: nobody looks at what is in it
+  std::vector<std::unique_ptr<IoQueue>> queues_;
+  std::vector<std::unique_ptr<PlainFile>> files_;
+};
+
+enum class SimulatedWay { collective, independent, multifile, file_per_task, gather };
+
+struct SimulatedAccess {
+  SimulatedWay way = SimulatedWay::collective;
+  Direction direction = Direction::write;
+  std::int64_t tasks = 1;
+  std::int64_t tasks_per_process = 1;
+  SimulatedPieces pieces;
+};
+
+// Virtual seconds.
+struct SimulatedSeconds {
+  double open = 0, transfer = 0, close = 0;
+};
+Result<SimulatedSeconds> simulate_access(const MachineCosts& costs, const SimulatedAccess& access);
+
+// Each on the machine that it is given.
+Result<SimulatedCost> simulate_own_files(SimulatedMachine& machine, Direction direction, std::uint64_t bytes_of_task);
+Result<SimulatedCost> simulate_gather(SimulatedMachine& machine, Direction direction, std::uint64_t bytes_of_task);
+
+}  // namespace thalweg

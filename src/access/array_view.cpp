@@ -1,0 +1,146 @@
+// Parts of arrays. Each dimension, from the one whose index changes fastest on, puts what it has of the dimension
+// inside it at its own distances.
+#include <algorithm>
+#include <string>
+
+#include "access/view_node.hpp"
+#include "base/checked_math.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status bad(std::size_t dimension, const std::string& what) {
+  return Status::error(Code::invalid_argument, "dimension " + std::to_string(dimension) + " " + what);
+}
+
+Status array_too_large() {
+  return Status::error(Code::out_of_range, "an array of more than 2^63-1 bytes; offsets and sizes are below 2^63");
+}
+
+Status check_count(std::size_t n) {
+  if (n > 0) return {};
+  return Status::error(Code::invalid_argument, "an array has 1 dimension or more; given are 0");
+}
+
+// The n-th dimension counted from the fastest.
+std::size_t from_fastest(std::size_t n, std::size_t dimensions, ArrayOrder order) {
+  return order == ArrayOrder::column_major ? n : dimensions - 1 - n;
+}
+
+// Copies may reach behind the extent they are laid by, so that the end of an array is not the end of what is seen.
+Result<PlacedNode> moved(PlacedNode placed, std::uint64_t by) {
+  if (placed.node == nullptr) return placed;
+  if (by > View::kMost - placed.shift - placed.node->span) return array_too_large();
+  placed.shift += by;
+  return placed;
+}
+
+Status check(std::size_t dimension, const SubarrayDimension& what) {
+  if (what.part <= what.size && what.start <= what.size - what.part) return {};
+  return bad(dimension, "of " + std::to_string(what.size) + " has no part of " + std::to_string(what.part) + " from " +
+                            std::to_string(what.start) + " on");
+}
+
+// Which indices of one dimension a task has: `full` blocks, then one of `rest`.
+struct Deal {
+  std::uint64_t start = 0;
+  std::uint64_t block = 0;
+  std::uint64_t cycle = 0;  // from block to block
+  std::uint64_t full = 0;
+  std::uint64_t rest = 0;
+};
+
+std::uint64_t block_of(const DistributedDimension& what) {
+  if (what.distribution == Distribution::none) return what.size;
+  if (what.block > 0) return std::min(what.block, what.size);
+  if (what.distribution == Distribution::cyclic) return std::min<std::uint64_t>(1, what.size);
+  return what.size / what.parts + (what.size % what.parts != 0 ? 1 : 0);
+}
+
+Deal deal(const DistributedDimension& what, std::uint64_t coordinate) {
+  Deal mine;
+  mine.block = block_of(what);
+  if (mine.block == 0 || mul_overflow(coordinate, mine.block, &mine.start) || mine.start >= what.size) return {};
+  if (mul_overflow(what.parts, mine.block, &mine.cycle)) mine.cycle = View::kMost;
+  const std::uint64_t left = what.size - mine.start;
+  mine.full = left >= mine.block ? (left - mine.block) / mine.cycle + 1 : 0;
+  const std::uint64_t dealt = mine.full == 0 ? 0 : (mine.full - 1) * mine.cycle + mine.block;
+  // The next block begins a cycle behind the last full one, if there is anything left by then.
+  const std::uint64_t skip = mine.full == 0 ? 0 : mine.cycle - mine.block;
+  mine.rest = left - dealt > skip ? std::min(left - dealt - skip, mine.block) : 0;
+  return mine;
+}
+
+Result<PlacedNode> dealt(const Deal& mine, std::uint64_t unit, const PlacedNode& inner) {
+  if (mine.full + mine.rest == 0) return PlacedNode{};
+  TW_ASSIGN_OR_RETURN(const PlacedNode block, repeat_node(mine.block, unit, inner));
+  if (mine.rest == 0) {
+    TW_ASSIGN_OR_RETURN(PlacedNode blocks, repeat_node(mine.full, mine.cycle * unit, block));
+    return moved(std::move(blocks), mine.start * unit);
+  }
+  TW_ASSIGN_OR_RETURN(PlacedNode rest, repeat_node(mine.rest, unit, inner));
+  if (mine.full == 0) return moved(std::move(rest), mine.start * unit);
+  TW_ASSIGN_OR_RETURN(const PlacedNode blocks, repeat_node(mine.full, mine.cycle * unit, block));
+  TW_ASSIGN_OR_RETURN(rest, moved(std::move(rest), mine.full * mine.cycle * unit));
+  TW_ASSIGN_OR_RETURN(PlacedNode both, pair_node(blocks, rest));
+  return moved(std::move(both), mine.start * unit);
+}
+
+Status check(std::size_t dimension, const DistributedDimension& what) {
+  if (what.parts == 0) return bad(dimension, "is dealt to 0 parts of the grid; 1 or more");
+  if (what.distribution == Distribution::none && what.parts != 1)
+    return bad(dimension, "is not distributed, but has " + std::to_string(what.parts) + " parts of the grid; 1");
+  if (what.distribution == Distribution::block && what.block > 0 && what.size / what.parts >= what.block &&
+      what.size > what.block * what.parts)
+    return bad(dimension, "has " + std::to_string(what.size) + " indices, more than " + std::to_string(what.parts) +
+                              " blocks of " + std::to_string(what.block) +
+                              "; 0 stands for blocks that are large enough");
+  return {};
+}
+
+}  // namespace
+
+Result<View> View::subarray(std::span<const SubarrayDimension> dimensions, ArrayOrder order, const View& inner) {
+  TW_RETURN_IF_ERROR(check_count(dimensions.size()));
+  PlacedNode placed = inner.placed_;
+  std::uint64_t unit = inner.extent_;  // bytes from index to index
+  for (std::size_t n = 0; n < dimensions.size(); ++n) {
+    const std::size_t i = from_fastest(n, dimensions.size(), order);
+    const SubarrayDimension& what = dimensions[i];
+    TW_RETURN_IF_ERROR(check(i, what));
+    std::uint64_t whole = 0;
+    if (mul_overflow(unit, what.size, &whole) || whole > kMost) return array_too_large();
+    TW_ASSIGN_OR_RETURN(placed, repeat_node(what.part, unit, placed));
+    TW_ASSIGN_OR_RETURN(placed, moved(std::move(placed), what.start * unit));
+    unit = whole;
+  }
+  return View(std::move(placed), unit);
+}
+
+Result<View> View::distributed(std::span<const DistributedDimension> dimensions, std::uint64_t rank, ArrayOrder order,
+                               const View& inner) {
+  TW_RETURN_IF_ERROR(check_count(dimensions.size()));
+  std::vector<std::uint64_t> coordinates(dimensions.size());
+  std::uint64_t left = rank;
+  for (std::size_t i = dimensions.size(); i-- > 0;) {
+    TW_RETURN_IF_ERROR(check(i, dimensions[i]));
+    coordinates[i] = left % dimensions[i].parts;
+    left /= dimensions[i].parts;
+  }
+  if (left > 0)
+    return Status::error(Code::invalid_argument,
+                         "the grid has no task " + std::to_string(rank) + ": its parts are fewer");
+  PlacedNode placed = inner.placed_;
+  std::uint64_t unit = inner.extent_;
+  for (std::size_t n = 0; n < dimensions.size(); ++n) {
+    const std::size_t i = from_fastest(n, dimensions.size(), order);
+    std::uint64_t whole = 0;
+    if (mul_overflow(unit, dimensions[i].size, &whole) || whole > kMost) return array_too_large();
+    TW_ASSIGN_OR_RETURN(placed, dealt(deal(dimensions[i], coordinates[i]), unit, placed));
+    unit = whole;
+  }
+  return View(std::move(placed), unit);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,145 @@
+#include "access/view.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "access/view_node.hpp"
+#include "base/checked_math.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status extent_too_large() { return Status::error(Code::out_of_range, "the extent of a view passes 2^63-1"); }
+
+// a + b, or a * b, into *result; true when that is no offset.
+bool no_sum(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
+  return add_overflow(a, b, result) || *result > View::kMost;
+}
+bool no_product(std::uint64_t a, std::uint64_t b, std::uint64_t* result) {
+  return mul_overflow(a, b, result) || *result > View::kMost;
+}
+
+// Runs of `node` that begin at or below `position`, less one: the number of the run that holds it.
+std::uint64_t run_number(const ViewNode* node, std::uint64_t position) {
+  std::uint64_t number = 0;
+  while (node->kind != NodeKind::bytes) {
+    if (node->kind == NodeKind::pair) {
+      const bool behind = position >= node->inner->size;
+      if (behind) number += node->inner->runs;
+      position -= behind ? node->inner->size : 0;
+      node = behind ? node->second.get() : node->inner.get();
+      continue;
+    }
+    if (node->inner == nullptr) return number + node->block_of(position);
+    number += position / node->inner->size * node->inner->runs;  // all copies have as many, in whatever block they are
+    position %= node->inner->size;
+    node = node->inner.get();
+  }
+  return number;
+}
+
+}  // namespace
+
+Result<View> View::bytes(std::uint64_t n) {
+  if (n > kMost) return extent_too_large();
+  return View(bytes_node(n), n);
+}
+
+Result<View> View::contiguous(std::uint64_t count, const View& inner) {
+  std::uint64_t extent = 0;
+  if (no_product(count, inner.extent_, &extent)) return extent_too_large();
+  TW_ASSIGN_OR_RETURN(PlacedNode placed, repeat_node(count, inner.extent_, inner.placed_));
+  return View(std::move(placed), extent);
+}
+
+Result<View> View::strided(std::uint64_t count, std::uint64_t block, std::uint64_t stride, const View& inner) {
+  TW_ASSIGN_OR_RETURN(const View one, contiguous(block, inner));
+  if (count == 0 || block == 0) return View();
+  std::uint64_t extent = 0;
+  if (no_product(count - 1, stride, &extent) || no_sum(extent, one.extent_, &extent)) return extent_too_large();
+  TW_ASSIGN_OR_RETURN(PlacedNode placed, repeat_node(count, stride, one.placed_));
+  return View(std::move(placed), extent);
+}
+
+Result<View> View::indexed(std::span<const IndexedBlock> blocks, const View& inner) {
+  std::uint64_t extent = 0;
+  for (const IndexedBlock& block : blocks) {
+    std::uint64_t end = 0;
+    if (block.count == 0) continue;
+    if (no_product(block.count, inner.extent_, &end) || no_sum(block.displacement, end, &end))
+      return extent_too_large();
+    extent = std::max(extent, end);
+  }
+  TW_ASSIGN_OR_RETURN(PlacedNode placed, blocks_node(blocks, inner.extent_, inner.placed_));
+  return View(std::move(placed), extent);
+}
+
+Result<View> View::resized(std::uint64_t extent) const {
+  if (extent > kMost) return extent_too_large();
+  return View(placed_, extent);
+}
+
+Result<View> View::repeated_from(std::uint64_t displacement) const {
+  if (placed_.node == nullptr) return View();
+  std::uint64_t end = 0;
+  if (no_sum(displacement, placed_.shift, &end) || no_sum(end, placed_.node->span, &end))
+    return Status::error(Code::out_of_range,
+                         "a view from displacement " + std::to_string(displacement) + " on ends above 2^63-1");
+  const std::uint64_t most = kMost / placed_.node->size;
+  const std::uint64_t count = extent_ == 0 ? most : std::min((kMost - end) / extent_ + 1, most);
+  TW_ASSIGN_OR_RETURN(PlacedNode all, repeat_node(count, extent_, {placed_.node, displacement + placed_.shift}));
+  return View(std::move(all), extent_);
+}
+
+std::uint64_t View::size() const { return placed_.node == nullptr ? 0 : placed_.node->size; }
+
+ViewOrder View::order() const { return placed_.node == nullptr ? ViewOrder::in_order : placed_.node->order; }
+
+bool View::is_one_run() const { return placed_.node != nullptr && placed_.node->kind == NodeKind::bytes; }
+
+std::uint64_t View::locate(std::uint64_t position) const {
+  const ViewNode* node = placed_.node.get();
+  std::uint64_t offset = placed_.shift;
+  while (node->kind != NodeKind::bytes) {
+    if (node->kind == NodeKind::pair) {
+      const bool behind = position >= node->inner->size;
+      offset += behind ? node->stride : 0;
+      position -= behind ? node->inner->size : 0;
+      node = behind ? node->second.get() : node->inner.get();
+      continue;
+    }
+    if (node->kind == NodeKind::blocks) {
+      const NodeBlock& block = node->blocks[node->block_of(position)];
+      offset += block.offset;
+      position -= block.before;
+      if (node->inner == nullptr) return offset + position;
+    }
+    offset += position / node->inner->size * node->stride;
+    position %= node->inner->size;
+    node = node->inner.get();
+  }
+  return offset + position;
+}
+
+std::uint64_t View::runs(std::uint64_t position, std::uint64_t bytes) const {
+  if (bytes == 0) return 0;
+  const ViewNode* node = placed_.node.get();
+  return run_number(node, position + bytes - 1) - run_number(node, position) + 1;
+}
+
+std::uint64_t View::bytes_below(std::uint64_t offset) const {
+  std::uint64_t low = 0;
+  std::uint64_t high = size();
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (locate(middle) < offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace thalweg

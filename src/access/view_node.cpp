@@ -1,0 +1,215 @@
+#include "access/view_node.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/checked_math.hpp"
+
+namespace thalweg {
+
+namespace {
+
+using NodePtr = std::shared_ptr<ViewNode>;
+
+Status too_large(const char* what) {
+  return Status::error(Code::out_of_range, std::string("a view ") + what + "; offsets and sizes are below 2^63");
+}
+
+bool passes_most(std::uint64_t a, std::uint64_t b, std::uint64_t* sum) {
+  return add_overflow(a, b, sum) || *sum > View::kMost;
+}
+
+// Where (count - 1) copies end and the last begins.
+bool last_copy(std::uint64_t count, std::uint64_t stride, std::uint64_t* offset) {
+  return mul_overflow(count - 1, stride, offset) || *offset > View::kMost;
+}
+
+// Copies of a node, `stride` apart; there are at least two.
+ViewOrder order_of_copies(const ViewNode& inner, std::uint64_t stride) {
+  if (inner.order == ViewOrder::overlapping || stride < inner.first_run) return ViewOrder::overlapping;
+  return inner.order == ViewOrder::in_order && stride >= inner.span ? ViewOrder::in_order : ViewOrder::unordered;
+}
+
+// A node that is complete. One run is told by its order and size alone.
+PlacedNode finished(NodePtr node, std::uint64_t shift) {
+  if (node->size > node->span) node->order = ViewOrder::overlapping;
+  if (node->order == ViewOrder::in_order && node->size == node->span) return {bytes_node(node->size).node, shift};
+  return {std::move(node), shift};
+}
+
+}  // namespace
+
+std::size_t ViewNode::block_of(std::uint64_t position) const {
+  const auto behind = std::upper_bound(blocks.begin(), blocks.end(), position,
+                                       [](std::uint64_t at, const NodeBlock& block) { return at < block.before; });
+  return static_cast<std::size_t>(behind - blocks.begin()) - 1;
+}
+
+PlacedNode bytes_node(std::uint64_t n) {
+  if (n == 0) return {};
+  auto node = std::make_shared<ViewNode>();
+  node->size = node->span = node->first_run = n;
+  return {std::move(node), 0};
+}
+
+Result<PlacedNode> repeat_node(std::uint64_t count, std::uint64_t stride, const PlacedNode& inner) {
+  if (count == 0 || inner.node == nullptr) return PlacedNode{};
+  if (count == 1) return inner;
+  const ViewNode& one = *inner.node;
+  std::uint64_t last = 0;
+  std::uint64_t end = 0;
+  auto node = std::make_shared<ViewNode>();
+  if (last_copy(count, stride, &last) || passes_most(last, one.span, &node->span) ||
+      passes_most(inner.shift, node->span, &end))
+    return too_large("ends behind the last offset of a file");
+  if (mul_overflow(count, one.size, &node->size) || node->size > View::kMost) return too_large("has too many bytes");
+  if (one.kind == NodeKind::repeat && one.count * one.stride == stride)
+    return repeat_node(count * one.count, one.stride, {one.inner, inner.shift});
+
+  node->kind = NodeKind::repeat;
+  node->depth = one.depth + 1;
+  node->count = count;
+  node->stride = stride;
+  node->runs = count * one.runs;
+  node->first_run = stride <= one.first_run ? last + one.first_run : one.first_run;
+  node->order = order_of_copies(one, stride);
+  node->inner = inner.node;
+  return finished(std::move(node), inner.shift);
+}
+
+Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) {
+  if (first.node == nullptr) return second;
+  if (second.node == nullptr) return first;
+  const ViewNode& one = *first.node;
+  const ViewNode& two = *second.node;
+  auto node = std::make_shared<ViewNode>();
+  node->stride = second.shift - first.shift;
+  node->span = std::max(one.span, node->stride + two.span);
+  if (passes_most(one.size, two.size, &node->size)) return too_large("has too many bytes");
+
+  node->kind = NodeKind::pair;
+  node->depth = std::max(one.depth, two.depth) + 1;
+  node->runs = one.runs + two.runs;
+  node->first_run = one.first_run;
+  const bool both = one.order == ViewOrder::in_order && two.order == ViewOrder::in_order;
+  node->order = both && node->stride >= one.span ? ViewOrder::in_order : ViewOrder::unordered;
+  if (one.order == ViewOrder::overlapping || two.order == ViewOrder::overlapping || node->stride < one.first_run)
+    node->order = ViewOrder::overlapping;
+  node->inner = first.node;
+  node->second = second.node;
+  return finished(std::move(node), first.shift);
+}
+
+namespace {
+
+// What blocks are made of: copies of a node, or, where these touch, bytes.
+struct BlockUnit {
+  std::shared_ptr<const ViewNode> inner;  // null: bytes
+  std::uint64_t size = 0;                 // of a copy
+  std::uint64_t span = 0;
+  std::uint64_t extent = 0;
+
+  static BlockUnit of(std::span<const IndexedBlock> given, std::uint64_t extent, const ViewNode& one) {
+    const bool singles = std::all_of(given.begin(), given.end(), [](const IndexedBlock& b) { return b.count <= 1; });
+    return {nullptr, one.size, one.span, singles && one.kind == NodeKind::bytes ? one.size : extent};
+  }
+};
+
+// Puts one more block into the node, or makes the last one longer.
+Status add_block(ViewNode& node, const BlockUnit& unit, std::uint64_t offset, std::uint64_t count) {
+  std::uint64_t last = 0;
+  std::uint64_t end = 0;
+  std::uint64_t bytes = 0;
+  if (last_copy(count, unit.extent, &last) || passes_most(offset, last, &end) || passes_most(end, unit.span, &end))
+    return too_large("ends behind the last offset of a file");
+  if (mul_overflow(count, unit.size, &bytes) || passes_most(node.size, bytes, &bytes))
+    return too_large("has too many bytes");
+  const bool goes_on =
+      !node.blocks.empty() &&
+      offset == node.blocks.back().offset + (node.size - node.blocks.back().before) / unit.size * unit.extent;
+  if (!goes_on) node.blocks.push_back({offset, node.size});
+  node.size = bytes;
+  node.span = std::max(node.span, end);
+  return {};
+}
+
+// Offsets from the lowest one on, which is returned.
+std::uint64_t take_shift(ViewNode& node) {
+  std::uint64_t lowest = View::kMost;
+  for (const NodeBlock& block : node.blocks) lowest = std::min(lowest, block.offset);
+  for (NodeBlock& block : node.blocks) block.offset -= lowest;
+  node.span -= lowest;
+  return lowest;
+}
+
+// A block is looked at as what is known to be seen of it, and as how far it reaches.
+struct Reach {
+  std::uint64_t begin = 0;
+  std::uint64_t seen = 0;
+  std::uint64_t end = 0;
+  bool operator<(const Reach& other) const { return begin < other.begin; }
+};
+
+ViewOrder order_of(const ViewNode& node) {
+  ViewOrder order = ViewOrder::in_order;
+  std::vector<Reach> all;
+  all.reserve(node.blocks.size());
+  for (std::size_t i = 0; i + 1 < node.blocks.size(); ++i) {
+    const std::uint64_t begin = node.blocks[i].offset;
+    if (node.inner == nullptr) {
+      const std::uint64_t end = begin + node.block_bytes(i);
+      all.push_back({begin, end, end});
+      continue;
+    }
+    const std::uint64_t n = node.copies(i);
+    all.push_back({begin, begin + node.inner->first_run, begin + (n - 1) * node.stride + node.inner->span});
+    order = std::max(order, n > 1 ? order_of_copies(*node.inner, node.stride) : node.inner->order);
+  }
+  const auto falls = [](const Reach& a, const Reach& b) { return b.begin < a.end; };
+  if (std::adjacent_find(all.begin(), all.end(), falls) == all.end()) return order;
+  std::sort(all.begin(), all.end());
+  std::uint64_t seen = 0;
+  for (const Reach& reach : all) {
+    if (reach.begin < seen) return ViewOrder::overlapping;
+    seen = std::max(seen, reach.seen);
+  }
+  return std::max(order, ViewOrder::unordered);
+}
+
+void summarise_blocks(ViewNode& node) {
+  node.blocks.push_back({node.span, node.size});
+  node.runs = node.inner == nullptr ? node.blocks.size() - 1 : node.size / node.inner->size * node.inner->runs;
+  for (std::size_t i = 0; i + 1 < node.blocks.size(); ++i)
+    if (node.blocks[i].offset == 0)
+      node.first_run = std::max(node.first_run, node.inner == nullptr ? node.block_bytes(i) : node.inner->first_run);
+  node.order = order_of(node);
+}
+
+}  // namespace
+
+Result<PlacedNode> blocks_node(std::span<const IndexedBlock> given, std::uint64_t extent, const PlacedNode& inner) {
+  if (inner.node == nullptr) return PlacedNode{};
+  BlockUnit unit = BlockUnit::of(given, extent, *inner.node);
+  const bool as_bytes = inner.node->kind == NodeKind::bytes && unit.extent == unit.size;
+  if (!as_bytes) unit.inner = inner.node;
+  auto node = std::make_shared<ViewNode>();
+  node->kind = NodeKind::blocks;
+  node->blocks.reserve(given.size() + 1);
+  for (const IndexedBlock& block : given) {
+    if (block.count == 0) continue;
+    std::uint64_t offset = 0;
+    if (passes_most(block.displacement, inner.shift, &offset)) return too_large("begins behind the last offset");
+    TW_RETURN_IF_ERROR(add_block(*node, unit, offset, block.count));
+  }
+  if (node->size == 0) return PlacedNode{};
+  const std::uint64_t shift = take_shift(*node);
+  if (node->blocks.size() == 1) return repeat_node(node->size / unit.size, unit.extent, {inner.node, shift});
+  node->depth = as_bytes ? 1 : inner.node->depth + 1;
+  node->stride = unit.extent;
+  node->inner = unit.inner;
+  summarise_blocks(*node);
+  return finished(std::move(node), shift);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,51 @@
+#include "engine/plan/aggregators.hpp"
+
+#include <algorithm>
+
+namespace thalweg {
+
+AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
+    : window(std::max(aggregator_bytes / 64 * 11 / kUnit * kUnit, kUnit)),
+      described(aggregator_bytes / 16),
+      forwarded(aggregator_bytes / 32) {}
+
+std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
+  std::vector<FileDomain> domains(n);
+  const std::uint64_t first = range.begin / unit * unit;
+  const std::uint64_t share = ((range.end - first) / n / unit + 1) * unit;  // rounded up, and never 0
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t from = i * share;
+    if (from >= range.end - first) break;
+    domains[i].begin = std::max(range.begin, first + from);
+    domains[i].end = range.end - first - from > share ? first + from + share : range.end;
+  }
+  return domains;
+}
+
+// Borders between windows lie on blocks.
+FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, const FileDomain& rest) const {
+  const std::uint64_t base = begin / block_ * block_;
+  FileDomain window{begin, rest.end - base > window_bytes_ ? base + window_bytes_ : rest.end};
+  if (limit < window.end) window.end = std::min(std::max(limit / block_ * block_, base + block_), rest.end);
+  return window;
+}
+
+bool Rounds::open(std::span<const std::int64_t> next, std::span<const std::int64_t> ends) {
+  bool any = false;
+  std::swap(windows_, before_);
+  for (std::size_t i = 0; i < n(); ++i) {
+    FileDomain& rest = domains_[i];
+    windows_[i] = {};
+    if (ends[i] == kAgain) {
+      rest.begin = before_[i].begin;
+      any = true;
+    } else if (next[i] != kNothing) {
+      windows_[i] = window_from(static_cast<std::uint64_t>(next[i]), static_cast<std::uint64_t>(ends[i]), rest);
+      rest.begin = windows_[i].end;
+      any = true;
+    }
+  }
+  return any;
+}
+
+}  // namespace thalweg

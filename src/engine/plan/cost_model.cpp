@@ -1,0 +1,321 @@
+#include "engine/plan/cost_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace thalweg {
+
+namespace {
+
+// Below this density the windows of sieving would be nearly empty: if runs lie in clusters, or the file is not cached,
+// the estimate is off by more than a call could cost.
+constexpr double kLeastDensity = 1.0 / 64;
+constexpr RunReader::Limits kOneCall{};
+// More for each call of processes that take turns at a file: it changes cores, and where the file grows it makes pages
+// of its own.
+constexpr double kTurnNs = 2000;
+constexpr double kStagingNs = 150;           // to take a staging buffer and give it back
+constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
+
+enum class Style { plain, pack, sieve };
+
+// Nanoseconds of one actor that does everything. The storage takes transfers of `at_once` actors at a time; while they
+// wait for it, the others copy.
+struct Work {
+  double transfer_ns = 0;
+  double copy_ns = 0;
+  double common_ns = 0;  // of a server that all have in common, whatever else is done at once
+  double sum() const { return transfer_ns + copy_ns; }
+  // Of all, when the largest share of the work that one actor does is `share`.
+  double elapsed(double share, double at_once) const {
+    return std::max({std::max(share, 1 / at_once) * transfer_ns, share * sum(), common_ns});
+  }
+};
+
+class Model {
+ public:
+  Model(const PlanInput& input, const StorageCosts& costs) : in_(input), costs_(costs) {
+    const Pattern& pattern = in_.pattern;
+    bytes_ = static_cast<double>(pattern.bytes);
+    range_ = static_cast<double>(pattern.end - pattern.begin);
+    runs_ = static_cast<double>(pattern.runs);
+    pieces_ = static_cast<double>(pattern.pieces);
+    tasks_ = std::max<std::size_t>(in_.tasks, 1);
+    const std::size_t gain = reading() ? costs_.parallel_reads : costs_.parallel_writes;
+    most_workers_ = gain == 0 ? tasks_ : std::min(gain, tasks_);
+    cores_ = in_.cores == 0 ? tasks_ : std::min(in_.cores, tasks_);
+    if (costs_.call_ns < kSleepsNs) most_workers_ = std::min(most_workers_, cores_);
+  }
+
+  // Cheapest of all, or of those of the method that is asked for; among equals the simplest.
+  Plan choose() const {
+    if (!in_.method.has_value()) {
+      Plan alone = cheapest_direct();
+      if (may_aggregate()) take_cheaper(alone, cheapest_aggregate());
+      if (!in_.shared_memory || tasks_ == 1) return with_reason(alone);
+      const Plan together = cheapest_shared();
+      return with_reason(together.expected_ns < alone.expected_ns ? together : alone);
+    }
+    Plan asked = *in_.method == Method::shared ? cheapest_shared() : cheapest_direct();
+    if (*in_.method == Method::aggregate && in_.most_aggregators > 0) asked = cheapest_aggregate();
+    if (*in_.method == Method::naive) asked = plan(Method::naive, Style::plain, 1, plain(own_runs(), bytes_).sum());
+    asked.reason = "the hint 'method' says so";
+    return asked;
+  }
+
+ private:
+  Plan cheapest_direct() const {
+    Plan best = direct(Style::plain);
+    for (const Style style : {Style::pack, Style::sieve})
+      if (may(Method::direct, style)) take_cheaper(best, direct(style));
+    return best;
+  }
+  Plan cheapest_shared() const {
+    Plan best = shared(Style::plain, in_.workers > 0 ? in_.workers : 1);
+    for (const Style style : {Style::plain, Style::pack, Style::sieve}) {
+      if (!may(Method::shared, style)) continue;
+      if (in_.workers > 0) {
+        take_cheaper(best, shared(style, in_.workers));
+        continue;
+      }
+      for (const std::size_t workers : about_best_workers(style)) {
+        take_cheaper(best, shared(style, workers));
+        if (workers < tasks_) take_cheaper(best, shared(style, workers + 1));
+      }
+    }
+    return best;
+  }
+  Plan cheapest_aggregate() const {
+    const std::size_t most = std::min(in_.most_aggregators, tasks_);
+    if (in_.aggregators > 0) return cheapest_aggregate_by(std::min(in_.aggregators, most));
+    Plan best = cheapest_aggregate_by(most);
+    for (std::size_t n = 1; n < most; n *= 2) take_cheaper(best, cheapest_aggregate_by(n));
+    return best;
+  }
+  Plan cheapest_aggregate_by(std::size_t n) const {
+    Plan best = aggregate(Style::plain, n);
+    if (!reading() && may(Method::aggregate, Style::sieve)) take_cheaper(best, aggregate(Style::sieve, n));
+    return best;
+  }
+  static void take_cheaper(Plan& best, const Plan& other) {
+    if (other.expected_ns < best.expected_ns) best = other;
+  }
+
+  // What is common is moved by one task, or by one of each process.
+  bool may_aggregate() const { return !in_.shared_memory && tasks_ > 1 && in_.most_aggregators > 0 && !in_.common; }
+  bool reading() const { return in_.direction == Direction::read; }
+
+  // Whether no task's windows reach over bytes of another one.
+  bool tasks_apart() const {
+    const Shape shape = in_.pattern.shape;
+    return tasks_ == 1 || shape == Shape::contiguous || shape == Shape::strided || shape == Shape::sparse;
+  }
+
+  // Two tasks that write back windows over each other's bytes would undo each other's work; domains are disjoint. Tasks
+  // of different processes know nothing of what the other one has in hand.
+  bool may(Method method, Style style) const {
+    if (style == Style::plain) return true;
+    if (in_.staging_bytes == 0) return false;
+    if (style == Style::pack) return true;
+    if (in_.pattern.density < kLeastDensity || in_.pattern.shape == Shape::contiguous) return false;
+    if (reading()) return true;
+    if (!in_.may_sieve_writes) return false;
+    if (method == Method::aggregate) return !in_.past_cache;
+    return method != Method::direct || tasks_ == 1 || (in_.shared_memory && tasks_apart());
+  }
+
+  // A list that is not in file order may seem to have more runs than it has.
+  double own_runs() const {
+    return in_.pattern.shape == Shape::contiguous ? std::min(runs_, static_cast<double>(tasks_)) : runs_;
+  }
+  // Runs that are left when those of all tasks are merged. How often runs of different tasks touch is not known: they
+  // are taken to lie at random, so that a hole follows a run as often as a byte is one of a hole.
+  double merged_runs() const {
+    switch (in_.pattern.shape) {
+      case Shape::contiguous:
+        return 1;
+      case Shape::interleaved:
+        return std::max(1.0, runs_ * (1 - in_.pattern.density));
+      case Shape::overlapping:
+        return reading() ? runs_ : std::max(1.0, runs_ * (1 - in_.pattern.density));
+      default:
+        return runs_;
+    }
+  }
+
+  double byte_ns() const { return reading() ? costs_.read_byte_ns : costs_.write_byte_ns; }
+  double staged_byte_ns() const { return reading() ? costs_.staged_read_byte_ns : costs_.staged_write_byte_ns; }
+  double common_ns(double bytes) const { return bytes * costs_.common_byte_ns; }
+  double copies_ns() const { return pieces_ * costs_.copy_piece_ns + bytes_ * costs_.copy_byte_ns; }
+
+  Work plain(double runs, double bytes) const {
+    const double calls = std::max(
+        {runs, pieces_ / static_cast<double>(kOneCall.most_pieces), bytes / static_cast<double>(kOneCall.most_bytes)});
+    return {calls * costs_.call_ns + pieces_ * costs_.piece_ns + bytes * byte_ns(), 0, common_ns(bytes)};
+  }
+  Work packed(double runs, double bytes) const {
+    const double calls = std::max(runs, bytes / static_cast<double>(in_.staging_bytes));
+    return {calls * (costs_.call_ns + costs_.piece_ns) + bytes * staged_byte_ns(), copies_ns() + kStagingNs,
+            common_ns(bytes)};
+  }
+  // A window is read, and written back.
+  Work sieved(double range, double least_windows) const {
+    const double windows = std::max(least_windows, range / static_cast<double>(in_.staging_bytes));
+    const double calls = reading() ? windows : 2 * windows;
+    const double window_byte_ns = costs_.staged_read_byte_ns + (reading() ? 0 : costs_.staged_write_byte_ns);
+    return {calls * (costs_.call_ns + costs_.piece_ns) + range * window_byte_ns, copies_ns(),
+            common_ns(reading() ? range : 2 * range)};
+  }
+
+  // Windows of aggregators, run by run.
+  Work merged(double calls) const {
+    const double bytes = std::min(bytes_, range_);
+    return {calls * costs_.call_ns + bytes * staged_byte_ns(), 0, common_ns(bytes)};
+  }
+
+  Work direct_work(Style style) const {
+    if (style == Style::plain) return plain(own_runs(), bytes_);
+    if (style == Style::pack) return packed(own_runs(), bytes_);
+    return sieved_alone();
+  }
+  // Tasks stop at holes that are not short, or go through all of theirs: which is better depends on the storage, and
+  // they decide hole by hole (engine/steps).
+  Work sieved_alone() const {
+    const Work near = sieved(static_cast<double>(in_.pattern.close_bytes), static_cast<double>(in_.pattern.close_runs));
+    const auto tasks = static_cast<double>(tasks_);
+    const Work far = sieved(tasks_apart() ? range_ : range_ * tasks, tasks);
+    const auto ns = [](const Work& work) { return std::max(work.sum(), work.common_ns); };
+    return ns(near) < ns(far) ? near : far;
+  }
+  Work shared_work(Style style, std::size_t workers) const {
+    const auto n = static_cast<double>(workers);
+    const double runs = std::max(n, merged_runs());
+    const double bytes = reading() ? bytes_ : std::min(bytes_, range_);  // each byte is written once
+    if (style == Style::plain) return plain(runs, bytes);
+    if (style == Style::pack) return packed(runs, bytes);
+    return sieved(range_, n);
+  }
+
+  Plan direct(Style style) const {
+    Work work = direct_work(style);
+    const bool in_turns = !reading() && !in_.shared_memory && tasks_ > most_workers_;
+    if (in_turns && costs_.call_ns < kSleepsNs) work.transfer_ns += own_runs() * kTurnNs;
+    const double share = std::max(in_.pattern.largest_share, 1 / static_cast<double>(tasks_));
+    const auto at_once = static_cast<double>(most_workers_);
+    const double queueing = std::max(0.0, static_cast<double>(tasks_) - at_once) * costs_.queueing_ns;
+    return plan(Method::direct, style, 1, work.elapsed(share, at_once) + (share < 1 ? queueing : 0));
+  }
+  Plan shared(Style style, std::size_t workers) const {
+    const auto n = static_cast<double>(workers);
+    const auto at_once = static_cast<double>(most_workers_);
+    const double queueing = std::max(0.0, n - at_once) * costs_.queueing_ns;
+    return plan(Method::shared, style, workers,
+                shared_work(style, workers).elapsed(1 / n, at_once) + n * costs_.handover_ns + queueing);
+  }
+
+  // Where tasks are more than cores, each step of a meeting waits for tasks that wait for a core (8 ranks on 2 cores:
+  // 1.4 ms for each round). Those that wait for storage leave it to them.
+  double meeting_ns() const {
+    const bool crowded = tasks_ > cores_ && costs_.call_ns < kSleepsNs;
+    const double crowd = crowded ? 4 * static_cast<double>(tasks_) / static_cast<double>(cores_) : 1;
+    return costs_.round_ns * static_cast<double>(std::bit_width(tasks_)) * crowd;
+  }
+
+  // Runs of all tasks that touch are one there. Windows of one round are exchanged while those before are moved, so
+  // that the slower of the two counts; the first and the last are not hidden.
+  Plan aggregate(Style style, std::size_t aggregators) const {
+    const auto n = static_cast<double>(aggregators);
+    const auto window = static_cast<double>(std::max<std::uint64_t>(in_.window_bytes, 1));
+    const double bytes = std::min(bytes_, range_);
+    // A window has bytes in it: where runs are far apart it has one of them.
+    const double rounds = std::max(1.0, std::min(range_ / window, std::max(merged_runs(), bytes / window)) / n);
+    const Work storage =
+        style == Style::sieve ? sieved(range_, n) : merged(std::max({merged_runs(), n, bytes / window}));
+    const double transfer_ns = storage.transfer_ns;
+    const double copy_ns =
+        copies_ns() + storage.copy_ns + pieces_ * costs_.exchange_piece_ns + bytes_ * costs_.exchange_byte_ns;
+    const double at_once = std::min(n, static_cast<double>(most_workers_));
+    const double by_cores = (transfer_ns + copy_ns) / std::min(n, static_cast<double>(cores_));
+    const double meetings = rounds * meeting_ns();
+    const double queueing = std::max(0.0, n - static_cast<double>(most_workers_)) * costs_.queueing_ns;
+    return plan(Method::aggregate, style, aggregators,
+                std::max({transfer_ns / at_once, by_cores, storage.common_ns}) + meetings + queueing);
+  }
+
+  // Of work / n + n * handover the lowest point between `least` and `most`, rounded down.
+  std::size_t lowest_point(double work_ns, std::size_t least, std::size_t most) const {
+    if (costs_.handover_ns <= 0) return most;
+    const double best = std::sqrt(work_ns / costs_.handover_ns);
+    if (!(best < static_cast<double>(most))) return most;
+    return std::max(least, static_cast<std::size_t>(best));
+  }
+  // As many as the storage takes at once, or more that copy meanwhile.
+  std::array<std::size_t, 2> about_best_workers(Style style) const {
+    const double work = shared_work(style, 1).sum();
+    return {lowest_point(work, 1, most_workers_), lowest_point(work, 1, tasks_)};
+  }
+
+  Plan plan(Method method, Style style, std::size_t workers, double expected_ns) const {
+    Plan plan;
+    plan.method = method;
+    plan.workers = workers;
+    plan.pack = style == Style::pack;
+    plan.sieve = style == Style::sieve;
+    plan.staging_bytes = style == Style::plain ? 0 : in_.staging_bytes;
+    plan.expected_ns = expected_ns;
+    return plan;
+  }
+  Plan with_reason(Plan plan) const {
+    plan.reason = reason_of(plan);
+    return plan;
+  }
+  const char* reason_of(const Plan& plan) const {
+    if (plan.method == Method::aggregate && plan.sieve)
+      return "extents of different processes lie close together, and moving the holes too is cheaper than a call for "
+             "each";
+    if (plan.method == Method::aggregate)
+      return "extents of different processes make up longer transfers, and that saves more than the exchange costs";
+    if (plan.sieve) return "moving the holes too is cheaper than a call for each run";
+    if (plan.pack && in_.pattern.bytes < in_.pattern.pieces * kSmallPiece)
+      return "pieces are so small that copying them is cheaper";
+    if (plan.pack) return "writes from staging that is in cache are quicker, and tasks copy while one writes";
+    if (plan.method == Method::shared) {
+      if (merged_runs() < own_runs()) return "extents of different tasks make up longer transfers";
+      return plan.workers < tasks_ ? "this storage gains nothing from more workers"
+                                   : "the tasks' own shares are uneven";
+    }
+    if (tasks_ == 1) return "there is one task";
+    return in_.shared_memory ? "each task's own transfers are cheapest" : "the tasks do not share memory";
+  }
+
+  const PlanInput& in_;
+  const StorageCosts& costs_;
+  double bytes_ = 0, range_ = 0, runs_ = 0, pieces_ = 0;
+  std::size_t tasks_ = 1;
+  std::size_t most_workers_ = 1;
+  std::size_t cores_ = 1;
+};
+
+}  // namespace
+
+Plan choose_plan(const PlanInput& input, const StorageCosts& costs) {
+  if (input.pattern.bytes == 0) {
+    Plan plan;
+    plan.reason = "no task moves a byte";
+    return plan;
+  }
+  return Model(input, costs).choose();
+}
+
+// The exchange is half of the meetings of a round. What goes together still comes from each node, and from each process
+// of the aggregator's own.
+bool pays_to_forward(const NodesInput& input, const StorageCosts& costs) {
+  const std::uint64_t of_node = (input.processes + input.nodes - 1) / input.nodes;
+  if (input.message_bytes > input.most_bytes || input.senders <= input.nodes + of_node) return false;
+  const double spared_ns = static_cast<double>(input.senders - input.nodes - of_node) * costs.message_ns;
+  return spared_ns > costs.round_ns / 2 * std::bit_width(input.processes);
+}
+
+}  // namespace thalweg

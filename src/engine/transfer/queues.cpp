@@ -1,0 +1,70 @@
+#include "engine/transfer/queues.hpp"
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <utility>
+
+namespace thalweg {
+
+namespace {
+
+// One whose transfers go on by themselves.
+std::unique_ptr<IoQueue> make_background_queue() {
+  auto ring = make_uring_queue(kRingDepth);
+  return ring.has_value() ? std::move(ring).value() : make_thread_queue(kRingDepth);
+}
+
+struct ThreadQueues {
+  std::unique_ptr<IoQueue> posix = make_posix_queue();
+  std::unique_ptr<IoQueue> background;  // made when first needed
+
+  IoQueue* background_if_possible() {
+    try {
+      if (background == nullptr) background = make_background_queue();
+    } catch (const std::bad_alloc&) {  // without it this time
+    }
+    return background != nullptr ? background.get() : posix.get();
+  }
+};
+
+ThreadQueues& thread_queues() {
+  thread_local ThreadQueues queues;
+  return queues;
+}
+
+}  // namespace
+
+IoContext blocking_io() {
+  IoContext io;
+  io.queue = thread_queues().posix.get();
+  return io;
+}
+
+IoQueue* blocking_background_queue() { return thread_queues().background_if_possible(); }
+
+SharedQueues::SharedQueues() : posix_(make_posix_queue()), background_(make_background_queue()) {}
+
+bool SharedQueues::in_kernel() const { return background_->name() == std::string_view("uring"); }
+
+IoContext SharedQueues::context(bool by_thread) {
+  IoContext io;
+  io.queue = background_.get();
+  io.background_queue = background_.get();
+  io.depth = kRingDepth;
+  io.unattended = true;
+  if (by_thread) io.copy_queue = &copies_;
+  return io;
+}
+
+IoContext SharedQueues::context_of_waiter() {
+  IoContext io;
+  io.queue = posix_.get();
+  io.background_queue = background_.get();
+  return io;
+}
+
+void SharedQueues::wait(std::chrono::microseconds limit) { background_->wait(limit); }
+
+}  // namespace thalweg

@@ -1,0 +1,235 @@
+#include "engine/transfer/transfer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/transfer/staging_pool.hpp"
+#include "engine/transfer/steps.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::chrono::microseconds kWait{1000};
+
+// A step on its way.
+struct Slot {
+  Step step;
+  StagingBuffer staging;
+  Piece staged;  // the staging buffer, as the transfer wants it
+  IoTransfer io;
+  RangeGate::Hold hold;  // of a write
+  bool busy = false;
+};
+
+// co_await: the transfer is done.
+struct Done {
+  IoQueue& queue;
+  const IoTransfer& io;
+  static bool ready(void* self) {
+    const auto* done = static_cast<Done*>(self);
+    if (!done->io.done) done->queue.poll();
+    return done->io.done;
+  }
+  static void block(void* self) { static_cast<Done*>(self)->queue.wait(kWait); }
+  WaitPoint point() { return {ready, block, this}; }
+};
+
+// co_await: the queue has taken the transfer.
+struct Submitted {
+  IoQueue& queue;
+  IoTransfer& io;
+  static bool ready(void* self) {
+    auto* submitted = static_cast<Submitted*>(self);
+    if (submitted->queue.submit(submitted->io)) return true;
+    submitted->queue.poll();
+    return submitted->queue.submit(submitted->io);
+  }
+  static void block(void* self) { static_cast<Submitted*>(self)->queue.wait(kWait); }
+  WaitPoint point() { return {ready, block, this}; }
+};
+
+// co_await: the range may be written.
+struct Entered {
+  RangeGate& gate;
+  RangeGate::Hold& hold;
+  static bool ready(void* self) {
+    auto* entered = static_cast<Entered*>(self);
+    return entered->gate.try_enter(entered->hold);
+  }
+  WaitPoint point() { return {ready, nullptr, this}; }
+};
+
+Status no_memory_for(const TransferTask& task) {
+  return or_out_of_memory([&] {
+    return Status::error(Code::no_memory, "no memory to arrange a transfer of '" + task.file->stored->path() + "'");
+  });
+}
+
+class Worker {
+ public:
+  explicit Worker(const TransferTask& task) : task_(task), steps_(task), slots_(std::max(task.depth, 1U)) {}
+
+  Slot& oldest() { return slots_[n_ % slots_.size()]; }
+  void advance() { ++n_; }
+  std::size_t n_slots() const { return slots_.size(); }
+
+  // Makes the next step and what it needs. False: there is none, or the status says why not.
+  bool prepare(Slot& slot) {
+    try {
+      if (!steps_.next(slot.step)) return false;
+      if (slot.step.staged && slot.staging.size() < slot.step.bytes()) {
+        auto staging = take_staging(std::max(steps_.staging_bytes(), slot.step.bytes()));
+        if (!staging.has_value()) return fail(staging.error());
+        slot.staging = std::move(staging).value();
+      }
+    } catch (const std::bad_alloc&) {
+      return fail(no_memory_for(task_));
+    }
+    Step& step = slot.step;
+    if (step.staged) slot.staged = {slot.staging.data(), step.bytes()};
+    if (step.staged && writes() && !step.sieved) gather_into(slot.staging.data(), step);
+    slot.io = IoTransfer{};
+    slot.io.file = task_.file->stored.get();
+    slot.io.direction = task_.direction;
+    slot.io.direct = step.direct;
+    slot.io.offset = step.range.begin;
+    slot.io.pieces = step.staged ? std::span<const Piece>(&slot.staged, 1) : std::span<const Piece>(step.pieces);
+    return true;
+  }
+
+  // What became of a transfer that is done.
+  void finish(Slot& slot) {
+    slot.busy = false;
+    const IoTransfer& io = slot.io;
+    if (writes()) task_.file->writers.leave(slot.hold);
+    if (!io.status.ok()) return static_cast<void>(fail(io.status));
+    if (writes()) return;
+    if (slot.step.staged) scatter_from(slot.staging.data(), slot.step, io.moved);
+    if (io.moved < slot.step.bytes()) meet_end(slot.step.range.begin + io.moved);
+  }
+
+  // Reads the window, lays the new bytes over it, writes it. Alone on its range, and without letting go of the thread.
+  void rewrite(Slot& slot) {
+    const auto moved = or_out_of_memory([&] { return rewrite_window(slot); });
+    if (!moved.ok()) fail(moved);
+  }
+
+  bool writes() const { return task_.direction == Direction::write; }
+  bool failed() const { return !result_.status.ok(); }
+  TransferResult& result() { return result_; }
+
+ private:
+  Status rewrite_window(Slot& slot) {
+    StoredFile& stored = *task_.file->stored;
+    const std::span<const Piece> window(&slot.staged, 1);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t n_old, stored.transfer(Direction::read, slot.step.range.begin, window));
+    std::memset(slot.staging.data() + n_old, 0, slot.step.bytes() - n_old);  // behind the end of the file
+    gather_into(slot.staging.data(), slot.step);
+    return stored.transfer(Direction::write, slot.step.range.begin, window).status();
+  }
+  bool fail(const Status& status) {
+    if (result_.status.ok()) result_.status = status;
+    return false;
+  }
+  void meet_end(std::uint64_t end) { result_.end_of_file = std::min(result_.end_of_file, end); }
+
+  const TransferTask& task_;
+  StepMaker steps_;
+  std::vector<Slot> slots_;
+  std::size_t n_ = 0;
+  TransferResult result_;
+};
+
+Status find_end(TransferTask& task) {
+  if (!task.direct || task.direction == Direction::write) return {};
+  TW_ASSIGN_OR_RETURN(task.file_end, task.file->stored->size());
+  return {};
+}
+
+Status make_worker(TransferTask& task, std::optional<Worker>& worker) {
+  try {
+    TW_RETURN_IF_ERROR(find_end(task));
+    worker.emplace(task);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return no_memory_for(task);
+  }
+}
+
+}  // namespace
+
+Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
+                                    std::span<const Piece> pieces) {
+  const bool writes = direction == Direction::write;
+  RangeGate::Hold hold;
+  hold.range = range;
+  hold.how = Writing::once;
+  if (writes) {
+    Entered entered{file.writers, hold};
+    co_await Until{entered.point()};
+  }
+  IoTransfer io;
+  io.file = file.stored.get();
+  io.direction = direction;
+  io.offset = range.begin;
+  io.pieces = pieces;
+  Submitted submitted{queue, io};
+  co_await Until{submitted.point()};
+  Done done{queue, io};
+  co_await Until{done.point()};
+  if (writes) file.writers.leave(hold);
+  TransferResult result;
+  result.status = std::move(io.status);
+  if (!writes && result.status.ok() && io.moved < range.end - range.begin) result.end_of_file = range.begin + io.moved;
+  co_return result;
+}
+
+Op<TransferResult> transfer(TransferTask task) {
+  std::optional<Worker> made;
+  if (Status status = make_worker(task, made); !status.ok()) {
+    TransferResult failure;
+    failure.status = std::move(status);
+    co_return failure;
+  }
+  Worker& worker = *made;
+  while (true) {
+    Slot& slot = worker.oldest();
+    if (slot.busy) {
+      Done done{*task.queue, slot.io};
+      co_await Until{done.point()};
+      worker.finish(slot);
+    }
+    if (worker.failed() || !worker.prepare(slot)) break;
+    if (worker.writes()) {
+      slot.hold.range = slot.step.range;
+      slot.hold.how = slot.step.sieved ? Writing::rewrite : Writing::once;
+      Entered entered{task.file->writers, slot.hold};
+      co_await Until{entered.point()};
+      if (slot.step.sieved) {
+        worker.rewrite(slot);
+        task.file->writers.leave(slot.hold);
+        continue;
+      }
+    }
+    Submitted submitted{*task.queue, slot.io};
+    co_await Until{submitted.point()};
+    slot.busy = true;
+    worker.advance();
+  }
+  for (std::size_t i = 0; i < worker.n_slots(); ++i, worker.advance()) {
+    Slot& slot = worker.oldest();
+    if (!slot.busy) continue;
+    Done done{*task.queue, slot.io};
+    co_await Until{done.point()};
+    worker.finish(slot);
+  }
+  co_return std::move(worker.result());
+}
+
+}  // namespace thalweg

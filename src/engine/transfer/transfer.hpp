@@ -1,0 +1,48 @@
+// Transfer: one worker moves its file domain, in file order. Every way of moving bytes (vectored, packed, past the page
+// cache, sieved) is a step (engine/transfer/steps.hpp); one loop keeps `depth` of them in flight.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "access/extent_list.hpp"
+#include "async/op.hpp"
+#include "engine/plan/file_domains.hpp"
+#include "engine/shared_file.hpp"
+#include "storage/io_queue.hpp"
+
+namespace thalweg {
+
+inline constexpr std::uint64_t kEverything = ~std::uint64_t{0} >> 1;  // the end of files, and of a domain without end
+
+// Direct and buffered transfers must not meet in one page of the cache, so no smaller block goes past it.
+inline constexpr std::uint64_t kCachePage = 4096;
+
+struct TransferTask {
+  SharedFile* file = nullptr;
+  IoQueue* queue = nullptr;
+  Direction direction = Direction::read;
+  std::span<const ExtentList* const> lists;  // borrowed, with the memory they lead to
+  FileDomain domain;
+  bool pack = false;             // small pieces go through staging
+  bool sieve = false;            // holes are read, or read and put back, where that is cheaper
+  bool direct = false;           // past the page cache
+  unsigned depth = 1;            // steps in flight
+  std::uint64_t step_bytes = 0;  // of a step that needs no staging; 0: as the strategy says
+  // Of a direct read, set by transfer(). Such a read fills memory up to the end of a block, so the last part of a file
+  // goes through the page cache.
+  std::uint64_t file_end = kEverything;
+};
+
+struct TransferResult {
+  Status status;
+  std::uint64_t end_of_file = kEverything;  // where a read met it
+};
+
+// Both may only be given up when done.
+Op<TransferResult> transfer(TransferTask task);
+// One call through the page cache, without steps. `pieces` is what lies in `range`; borrowed, with its memory.
+Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
+                                    std::span<const Piece> pieces);
+
+}  // namespace thalweg

@@ -1,0 +1,188 @@
+#include "engine/two_phase/flight.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/two_phase/owner.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::size_t kMostRuns = 4096;  // moved by one transfer: a list of all would be longer than the window
+
+}  // namespace
+
+bool Flight::has_landed(void* self) {
+  const auto& transfer = static_cast<Flight*>(self)->transfer_;
+  return !transfer.has_value() || transfer->done();
+}
+
+Status Flight::load(FileDomain window, std::vector<Message> parcels) {
+  drop();
+  messages_ = std::move(parcels);
+  if (messages_.empty()) return {};
+  window_ = window;
+  base_ = window.begin / kCachePage * kCachePage;
+  TW_RETURN_IF_ERROR(make_room());
+  TW_RETURN_IF_ERROR(cover());
+  if (what_.reads()) return {};
+  for (const Message& message : messages_)
+    for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
+      if (unreached_.ok()) unreached_ = fetch(parcel, staging_.data(), base_);
+    });
+  if (unreached_.ok()) messages_ = {};
+  return {};
+}
+
+void Flight::drop() {
+  window_ = {};
+  messages_ = {};
+  next_ = next_in_it_ = 0;
+  n_slices_ = 0;
+  unreached_ = {};
+}
+
+Status Flight::make_room() {
+  runs_.reserve(kMostRuns);
+  coverage_.begin(window_);
+  const std::uint64_t bytes = std::max(window_.end - base_, what_.budget().window);
+  if (staging_.size() >= bytes) return {};
+  TW_ASSIGN_OR_RETURN(staging_, take_staging(bytes));
+  return {};
+}
+
+// Which bytes of the window the parcels have, and how many exchanges their answers take. What lies elsewhere would be
+// put beside the staging memory.
+Status Flight::cover() {
+  bool within = true;
+  std::uint64_t slice = 0;
+  const auto cover = [&](const Parcel& parcel) {
+    for_each_extent(parcel, [&](const Extent& extent) {
+      within = within && extent.offset >= window_.begin && extent.end() <= window_.end;
+      if (within) coverage_.add(extent.offset, extent.end());
+    });
+    if (!what_.reads() || parcel.head.carriage == Carriage::fetched) return;
+    if (n_slices_ == 0 || slice + parcel.head.bytes > what_.budget().window) {
+      ++n_slices_;
+      slice = 0;
+    }
+    slice += parcel.head.bytes;
+  };
+  for (const Message& message : messages_) for_each_of<Parcel>(message.data, cover);
+  if (within) return {};
+  return Status::error(Code::internal, "tasks of one access differ in the windows of its aggregators");
+}
+
+void Flight::start() {
+  if (window_.empty()) return;
+  transfer_.emplace(move());
+  transfer_->start();
+}
+
+TransferResult Flight::result() {
+  TransferResult result;
+  if (transfer_.has_value()) result = std::move(transfer_->value());
+  transfer_.reset();
+  return result;
+}
+
+// A read goes through holes that cost less than another call.
+std::uint64_t Flight::cheap_gap() const {
+  if (!what_.reads()) return 0;
+  const Strategy& strategy = what_.file->strategy;
+  const StorageCosts& costs = what_.past_cache ? strategy.direct_costs : strategy.costs;
+  return static_cast<std::uint64_t>(costs.call_ns / std::max(costs.read_byte_ns, 0.001));
+}
+
+// What is covered from `from` on, as much of it as one list may be long.
+Status Flight::next_runs(std::uint64_t& from) {
+  const std::uint64_t gap = cheap_gap();
+  runs_.clear();
+  while (runs_.size() < kMostRuns) {
+    const FileDomain stretch = coverage_.next(from, gap);
+    if (stretch.empty()) break;
+    runs_.push_back({staging_.data() + (stretch.begin - base_), stretch.end - stretch.begin, stretch.begin});
+    from = stretch.end;
+  }
+  TW_ASSIGN_OR_RETURN(list_, ExtentList::of(runs_));
+  return {};
+}
+
+TransferTask Flight::task() const {
+  TransferTask task;
+  task.file = what_.file;
+  task.queue = what_.queue;
+  task.direction = what_.direction;
+  task.lists = {&lists_, 1};
+  task.domain = {0, kEverything};
+  task.direct = what_.past_cache;
+  task.sieve = what_.sieve && !what_.reads();
+  task.depth = task.sieve ? 1 : what_.depth;  // each step in flight may have a buffer of its own
+  return task;
+}
+
+Op<TransferResult> Flight::move() {
+  TransferResult all;
+  std::uint64_t from = window_.begin;
+  while (all.status.ok()) {
+    all.status = or_out_of_memory([&] { return next_runs(from); });
+    if (!all.status.ok() || runs_.empty()) break;
+    add_to(all, co_await transfer(task()));
+  }
+  co_return all;
+}
+
+std::vector<Message> Flight::answers(std::uint64_t end) {
+  std::vector<Message> some;
+  std::uint64_t slice = 0;
+  for (; next_ < messages_.size(); ++next_, next_in_it_ = 0)
+    if (!answer_message(end, slice, some)) break;
+  return some;
+}
+
+// False: the slice is full, and what is left of the message comes with the next one.
+bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
+  const Message& asked = messages_[next_];
+  Message back{asked.peer, {}};
+  back.data.reserve(bytes_returned());
+  bool all = true;
+  while (next_in_it_ < asked.data.size()) {
+    const Parcel parcel = Parcel::of(ByteView(asked.data).subspan(next_in_it_));
+    const bool enclosed = parcel.head.carriage == Carriage::enclosed;
+    all = !enclosed || slice == 0 || slice + parcel.head.bytes <= what_.budget().window;
+    if (!all) break;
+    next_in_it_ += parcel.whole.size();
+    // What cannot be put there is sent like the rest.
+    if (!enclosed && deliver(parcel, staging_.data(), base_, end).ok()) continue;
+    if (enclosed) slice += parcel.head.bytes;
+    if (!parcel.head.returns) some.push_back({parcel.head.task, {}});
+    append_answer(parcel.head.returns ? back.data : some.back().data, parcel, end);
+  }
+  if (!back.data.empty()) some.push_back(std::move(back));
+  return all;
+}
+
+// What is left to answer to the next message by the way that it came.
+std::uint64_t Flight::bytes_returned() const {
+  std::uint64_t bytes = 0;
+  for_each_of<Parcel>(ByteView(messages_[next_].data).subspan(next_in_it_), [&](const Parcel& parcel) {
+    if (parcel.head.returns) bytes += sizeof(AnswerHead) + parcel.head.bytes;
+  });
+  return bytes;
+}
+
+void Flight::append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const {
+  const AnswerHead head{parcel.head.task, seat_, end, parcel.head.bytes};
+  const auto append = [&to](const void* data, std::uint64_t bytes) {
+    const auto* from = static_cast<const std::byte*>(data);
+    to.insert(to.end(), from, from + bytes);
+  };
+  to.reserve(to.size() + sizeof head + head.bytes);
+  append(&head, sizeof head);
+  for_each_extent(parcel,
+                  [&](const Extent& extent) { append(staging_.data() + (extent.offset - base_), extent.bytes); });
+}
+
+}  // namespace thalweg

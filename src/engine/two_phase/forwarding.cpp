@@ -1,0 +1,82 @@
+#include "engine/two_phase/forwarding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/two_phase/parcel.hpp"
+
+namespace thalweg {
+
+namespace {
+
+std::uint64_t rounded_up(std::uint64_t all, std::uint64_t part) { return (all + part - 1) / part; }
+
+// What one message may have, where `tasks` of a node share `forwarders`.
+std::uint64_t share_of_passing(const TwoPhase& what, std::uint64_t tasks, std::uint64_t forwarders) {
+  return what.budget().forwarded / (tasks * rounded_up(what.n_aggregators, forwarders));
+}
+
+// By numbers that all tasks know. Messages of the threads of a process go as one anyway.
+bool pays(const TwoPhase& what, std::uint64_t sharers) {
+  const Place place = what.group->place();
+  const auto tasks = static_cast<std::uint64_t>(what.group->size());
+  NodesInput input;
+  input.nodes = static_cast<std::uint64_t>(place.nodes);
+  input.processes = static_cast<std::uint64_t>(place.processes);
+  input.senders = std::min(sharers, input.processes);
+  const std::uint64_t domain = (what.range.end - what.range.begin) / what.n_aggregators;
+  input.message_bytes = std::min(domain, what.budget().window) / sharers;
+  input.most_bytes = share_of_passing(what, rounded_up(tasks, input.nodes), rounded_up(input.processes, input.nodes));
+  return pays_to_forward(input, what.file->strategy.costs);
+}
+
+}  // namespace
+
+std::vector<Message> joined(std::vector<Forwarded> parts) {
+  std::stable_sort(parts.begin(), parts.end(), [](const Forwarded& a, const Forwarded& b) { return a.to < b.to; });
+  std::vector<Message> messages;
+  for (auto first = parts.begin(); first != parts.end();) {
+    std::size_t bytes = 0;
+    auto end = first;
+    for (; end != parts.end() && end->to == first->to; ++end) bytes += end->bytes.size();
+    Message& message = messages.emplace_back(Message{first->to, {}});
+    message.data.reserve(bytes);
+    for (; first != end; ++first) message.data.insert(message.data.end(), first->bytes.begin(), first->bytes.end());
+  }
+  return messages;
+}
+
+Forwarding::Forwarding(const TwoPhase& what, std::uint64_t sharers) : what_(&what) {
+  const Place place = what.group->place();
+  if (place.nodes == 1 || place.nodes == place.processes || what.known.empty()) return;
+  on_ = what.file->strategy.forwarding.value_or(pays(what, sharers));
+  const std::size_t forwarders = what.file->helpers->node_leaders.size();
+  if (!on_ || forwarders < 2) return;
+  most_ = share_of_passing(what, static_cast<std::uint64_t>(what.file->helpers->tasks_of_node), forwarders);
+}
+
+TaskRank Forwarding::forwarder(std::size_t aggregator) const {
+  if (most_ == 0 || what_->aggregator(aggregator).node == what_->group->place().node) return -1;
+  const auto& leaders = what_->file->helpers->node_leaders;
+  return leaders[leaders.size() - 1 - aggregator % leaders.size()];  // the first ones aggregate
+}
+
+std::vector<Message> Forwarding::parcels_onward(const std::vector<Message>& received) const {
+  std::vector<Forwarded> parts;
+  for (const Message& message : received)
+    for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
+      parts.push_back({what_->aggregator(parcel.head.aggregator).rank, parcel.whole});
+    });
+  return joined(std::move(parts));
+}
+
+std::vector<Message> Forwarding::answers_onward(const std::vector<Message>& received) const {
+  std::vector<Forwarded> parts;
+  for (const Message& message : received)
+    for_each_of<Answer>(message.data, [&](const Answer& answer) {
+      if (answer.head.task != what_->group->rank()) parts.push_back({answer.head.task, answer.whole});
+    });
+  return joined(std::move(parts));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,163 @@
+#include "engine/two_phase/owner.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kLeastFetched = 512;  // bytes of an extent from which on it is quicker fetched than enclosed
+constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+// Lowest offset of the list in `rest`; kNone: none.
+std::uint64_t lowest_in(const ExtentList* list, FileDomain rest) {
+  if (list == nullptr || rest.empty()) return kNone;
+  const auto extents = list->extents();
+  const std::size_t at = list->first_beyond(rest.begin);
+  if (at == extents.size() || extents[at].offset >= rest.end) return kNone;
+  return std::max(extents[at].offset, rest.begin);
+}
+
+// Whether an aggregator fetches the bytes more quickly than they are enclosed: it does when extents are long, or nearly
+// all of them can be fetched together (engine/two_phase/peer_copy.hpp).
+bool pays_to_fetch(const ExtentList& list) {
+  const auto extents = list.extents();
+  if (list.summary().bytes >= list.summary().n * kLeastFetched) return true;
+  std::size_t n_together = 0;
+  for (std::size_t i = 2; i < extents.size(); ++i) {
+    const Extent& before = extents[i - 1];
+    const Extent& now = extents[i];
+    const bool together = now.memory == before.memory + before.bytes && now.bytes == before.bytes &&
+                          now.offset - before.offset == before.offset - extents[i - 2].offset;
+    n_together += together ? 1 : 0;
+  }
+  return n_together >= extents.size() - extents.size() / 8;
+}
+
+}  // namespace
+
+Owner::Owner(const TwoPhase& what, const Rounds& rounds)
+    : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
+  const Place place = what.group->place();
+  const bool fetch = what.list != nullptr && what.file->helpers->peers_reachable && pays_to_fetch(*what.list);
+  for (std::size_t i = 0; i < rounds.n(); ++i) {
+    const Aggregator aggregator = what.aggregator(i);
+    ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;
+    if (ahead_[i].within_process || (fetch && aggregator.node == place.node)) ahead_[i].carriage = Carriage::fetched;
+    n_mine_ += lowest_in(what.list, rounds.rest(i)) != kNone ? 1 : 0;
+  }
+}
+
+void Owner::tell_domains(std::span<std::int64_t> has) const {
+  for (std::size_t i = 0; i < rounds_.n(); ++i) has[i] = lowest_in(what_.list, rounds_.rest(i)) != kNone ? 1 : 0;
+}
+
+std::uint64_t Owner::sharers(std::size_t i) const {
+  return static_cast<std::uint64_t>(sharers_.empty() ? what_.group->size() : std::max<std::int64_t>(sharers_[i], 1));
+}
+
+// Where a window that begins at `lowest` or before has to end, so that neither this task nor the aggregator, when all
+// others do the same, has more in messages than the budget has for it.
+std::uint64_t Owner::end_of(std::size_t i, std::uint64_t lowest) const {
+  const std::uint64_t rest = rounds_.rest(i).end;
+  const FileDomain stretch{lowest, rest - lowest > budget_.window ? lowest + budget_.window : rest};
+  const std::uint64_t most_described = std::min(budget_.described / sharers(i), budget_.described / n_mine_);
+  std::uint64_t most_bytes = kNone;
+  if (ahead_[i].carriage == Carriage::enclosed) most_bytes = budget_.window / n_mine_;
+  // What is read by many is answered to one after the other, but what they write comes in at once.
+  if (most_bytes != kNone && what_.overlapping && !what_.reads())
+    most_bytes = std::min(most_bytes, budget_.window / sharers(i));
+  Description description(ahead_[i].carriage);
+  std::uint64_t end = kNone;
+  for_each_in(*what_.list, stretch, [&](const Extent& extent) {
+    if (description.size() > most_described) {
+      end = extent.offset;
+    } else if (extent.bytes > most_bytes - description.bytes()) {
+      end = extent.offset + (most_bytes - description.bytes());
+    } else {
+      description.add(extent);
+    }
+    return end == kNone;
+  });
+  return end == kNone ? kNone : std::max(end, lowest + AggregatorBudget::kUnit);
+}
+
+void Owner::look_ahead(std::size_t i) {
+  Ahead& ahead = ahead_[i];
+  if (ahead.known && ahead.lowest >= rounds_.rest(i).begin) return;
+  ahead.known = true;
+  ahead.lowest = lowest_in(what_.list, rounds_.rest(i));
+  ahead.end = ahead.lowest == kNone ? kNone : end_of(i, ahead.lowest);
+}
+
+void Owner::tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends) {
+  for (std::size_t i = 0; i < rounds_.n(); ++i) {
+    look_ahead(i);
+    const Ahead& ahead = ahead_[i];
+    lowest[i] = ahead.lowest == kNone ? Rounds::kNothing : static_cast<std::int64_t>(ahead.lowest);
+    ends[i] = ahead.end == kNone ? Rounds::kNoLimit : static_cast<std::int64_t>(ahead.end);
+  }
+}
+
+void Owner::hear(std::span<const std::int64_t> ends) {
+  for (std::size_t i = 0; i < rounds_.n(); ++i) {
+    if (ends[i] != Rounds::kAgain) continue;
+    ahead_[i].known = false;
+    if (!ahead_[i].within_process) ahead_[i].carriage = Carriage::enclosed;
+  }
+}
+
+std::uint64_t Owner::most_sharers() const {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < rounds_.n(); ++i) most = std::max(most, sharers(i));
+  return most;
+}
+
+Outgoing Owner::parcels(const Forwarding& forwarding) const {
+  Outgoing outgoing;
+  std::vector<Message> small;
+  for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
+    const FileDomain window = rounds_.window(i);
+    if (window.empty() || ahead_[i].lowest >= window.end) continue;
+    const TaskRank forwarder = forwarding.forwarder(i);
+    ParcelHead head;
+    head.task = what_.group->rank();
+    head.aggregator = static_cast<std::uint32_t>(i);
+    head.carriage = ahead_[i].carriage;
+    head.with_bytes = !what_.reads() && head.carriage == Carriage::enclosed;
+    Bytes parcel = make_parcel(*what_.list, window, head, forwarder < 0 ? 0 : forwarding.most_bytes());
+    const bool forwarded = forwarder >= 0 && parcel.size() <= forwarding.most_bytes();
+    (forwarded ? small : outgoing.to_aggregators)
+        .push_back({forwarded ? forwarder : what_.aggregator(i).rank, std::move(parcel)});
+  }
+  std::vector<Forwarded> parts;
+  parts.reserve(small.size());
+  for (const Message& message : small) parts.push_back({message.peer, message.data});
+  outgoing.to_forwarders = joined(std::move(parts));
+  return outgoing;
+}
+
+void Owner::take(const std::vector<Message>& answers) {
+  for (const Message& message : answers)
+    for_each_of<Answer>(message.data, [&](const Answer& answer) {
+      if (answer.head.task == what_.group->rank()) take_one(answer);
+    });
+}
+
+void Owner::take_one(const Answer& answer) {
+  const AnswerHead& head = answer.head;
+  const std::byte* bytes = answer.bytes.data();
+  for_each_in(*what_.list, rounds_.window_before(head.aggregator), [&](const Extent& extent) {
+    if (extent.offset >= head.end) return false;
+    std::memcpy(extent.memory, bytes, std::min(extent.bytes, head.end - extent.offset));
+    bytes += extent.bytes;
+    return true;
+  });
+  // Also where it was to put the bytes there itself: then it could not.
+  if (ahead_[head.aggregator].within_process) return;
+  ahead_[head.aggregator].carriage = Carriage::enclosed;
+  ahead_[head.aggregator].known = false;
+}
+
+}  // namespace thalweg

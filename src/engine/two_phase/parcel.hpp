@@ -1,0 +1,141 @@
+// Parcels: what a task and an aggregator tell each other about one stretch of the file. Which bytes, and either the
+// bytes themselves or where they lie in the memory of the task, for an aggregator that can reach it.
+//
+// Extents are written down by their differences, in as few bytes as these need: three or four for a small piece, and
+// those that repeat at equal distances are one entry however many they are. They are read where they came in. Within
+// one run of a program: the other numbers are in the machine's byte order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "access/extent_list.hpp"
+#include "engine/plan/file_domains.hpp"
+#include "engine/two_phase/series.hpp"
+#include "group/group.hpp"
+
+namespace thalweg {
+
+// How the bytes go: within messages, or by the hand of the aggregator.
+enum class Carriage : std::uint8_t { enclosed, fetched };
+
+// Writes extents down, in rising order of their offsets. Addresses are only told where they are of use.
+class Description {
+ public:
+  // Without `to` it only counts.
+  explicit Description(Carriage carriage, Bytes* to = nullptr) : addresses_(carriage == Carriage::fetched), to_(to) {}
+  void add(const Extent& extent);                 // may throw std::bad_alloc
+  void finish();                                  // the same; after the last one
+  std::uint64_t size() const { return size_; }    // in bytes, but for what may still become a longer series
+  std::uint64_t bytes() const { return bytes_; }  // of the extents
+
+ private:
+  bool continues(const Extent& extent);
+  void put(std::uint64_t number);
+  void put_difference(std::uint64_t difference);
+  void put_series();
+
+  const bool addresses_;
+  Bytes* const to_;
+  Series series_;
+  std::uint64_t last_offset_ = 0, last_address_ = 0;  // of the extent before, and behind it
+  std::uint64_t size_ = 0, bytes_ = 0;
+};
+
+// Reads one after the other what a Description has written.
+class SeriesReader {
+ public:
+  SeriesReader(ByteView description, Carriage carriage)
+      : rest_(description), addresses_(carriage == Carriage::fetched) {}
+  bool next(Series& series);
+
+ private:
+  std::uint64_t take();
+  std::uint64_t take_difference();
+  ByteView rest_;
+  const bool addresses_;
+  std::uint64_t last_offset_ = 0, last_address_ = 0;
+};
+
+// Goes out as it lies in memory: no byte of it is padding.
+struct ParcelHead {
+  TaskRank task = 0;             // whose it is: others may have sent it on
+  std::int64_t process = 0;      // whose memory the addresses are of
+  std::uint64_t bytes = 0;       // of the extents
+  std::uint64_t described = 0;   // bytes of the description that follows
+  std::uint32_t aggregator = 0;  // for which it is
+  Carriage carriage = Carriage::enclosed;
+  bool with_bytes = false;  // those of the extents follow the description
+  bool returns = false;     // the answer comes by the way of the parcel, else directly
+  std::uint8_t unused = 0;
+};
+static_assert(std::is_trivially_copyable_v<ParcelHead> && sizeof(ParcelHead) == 40);
+
+// A parcel as the receiver sees it; borrows its bytes.
+struct Parcel {
+  ParcelHead head;
+  ByteView whole;
+  ByteView description;
+  ByteView enclosed;                 // in the order of the extents; empty when fetched, or asked for
+  static Parcel of(ByteView bytes);  // the first one of them
+};
+
+// What an aggregator sends back: behind this head the bytes of the extents of a parcel, in their order.
+struct AnswerHead {
+  TaskRank task = 0;
+  std::uint64_t aggregator = 0;
+  std::uint64_t end = 0;  // of the file: from there on nothing was read
+  std::uint64_t bytes = 0;
+};
+static_assert(std::is_trivially_copyable_v<AnswerHead> && sizeof(AnswerHead) == 32);
+
+struct Answer {
+  AnswerHead head;
+  ByteView whole;
+  ByteView bytes;
+  static Answer of(ByteView bytes);  // the first one of them
+};
+
+// A message has one Parcel or Answer, or several one behind the other.
+template <class Part, class Visit>
+void for_each_of(ByteView message, Visit&& visit) {
+  while (!message.empty()) {
+    const Part part = Part::of(message);
+    visit(part);
+    message = message.subspan(part.whole.size());
+  }
+}
+
+// Calls visit(extent) for each extent of a parcel. Memory of enclosed ones means nothing.
+template <class Visit>
+void for_each_extent(const Parcel& parcel, Visit&& visit) {
+  SeriesReader reader(parcel.description, parcel.head.carriage);
+  Series series;
+  while (reader.next(series))
+    for (std::uint64_t i = 0; i < series.count; ++i) visit(series.at(i));
+}
+
+// Calls visit(extent) for the part of a task's list that lies in `window`, until it says false.
+template <class Visit>
+void for_each_in(const ExtentList& list, FileDomain window, Visit&& visit) {
+  const auto extents = list.extents();
+  for (std::size_t i = list.first_beyond(window.begin); i < extents.size() && extents[i].offset < window.end; ++i) {
+    const Extent& extent = extents[i];
+    const std::uint64_t begin = std::max(extent.offset, window.begin);
+    const std::uint64_t end = std::min(extent.end(), window.end);
+    if (begin < end && !visit(Extent{extent.memory + (begin - extent.offset), end - begin, begin})) return;
+  }
+}
+
+// The parcel of what `list` has in `window`; empty: it has nothing there. `head` says whose it is and how it goes; an
+// answer of more than `most_returned` bytes goes directly. May throw std::bad_alloc; takes as much memory as the parcel
+// has bytes.
+Bytes make_parcel(const ExtentList& list, FileDomain window, ParcelHead head, std::uint64_t most_returned = 0);
+
+// Between the memory that the extents lie in, which may be another process's, and the window of the file that begins at
+// `buffer` with offset `begin`. Bytes from `end` of the file on are left alone.
+Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin);
+Status deliver(const Parcel& parcel, const std::byte* buffer, std::uint64_t begin, std::uint64_t end);
+
+}  // namespace thalweg

@@ -1,0 +1,49 @@
+// PeerCopy: the bytes of extents on their way between a window in staging and the memory of a process, which may be
+// this one (os/peer_memory.hpp).
+//
+// The kernel looks up pages for each piece that it is named. So small pieces that lie one behind the other in that
+// memory, at equal distances in the file, go through a buffer in one piece and are spread by this processor.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstdint>
+
+#include "engine/two_phase/series.hpp"
+#include "os/peer_memory.hpp"
+
+namespace thalweg {
+
+class PeerCopy {
+ public:
+  // `buffer` holds the file from `begin` on.
+  PeerCopy(PeerAccess access, std::int64_t process, std::byte* buffer, std::uint64_t begin)
+      : access_(access), process_(process), buffer_(buffer), begin_(begin) {}
+  // Bytes from `end` of the file on are left alone.
+  void add(const Series& series, std::uint64_t end);
+  Status finish();
+
+ private:
+  static constexpr std::size_t kMost = 256;          // entries of a call
+  static constexpr std::uint64_t kFewest = 16;       // pieces: each time is a call
+  static constexpr std::uint64_t kSmall = 4096;      // bytes of a piece
+  static constexpr std::size_t kAtOnce = 32 * 1024;  // bytes of small pieces that go together, on the stack
+  // Whether the extents of a series go together.
+  static bool together(const Series& series) {
+    return series.count >= kFewest && series.address_step == series.bytes && series.bytes > 0 && series.bytes <= kSmall;
+  }
+  void add_one(const Extent& extent);
+  void flush();
+  Status move_together(const Series& series);
+
+  const PeerAccess access_;
+  const std::int64_t process_;
+  std::byte* const buffer_;
+  const std::uint64_t begin_;
+  std::array<iovec, kMost> here_, there_;
+  std::size_t n_ = 0;
+  Status status_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,393 @@
+// Team: threads of one process. Data is read directly from the memory of the task that shows it (team.hpp).
+//
+// Every function below is one pattern: show, arrive, wait, read; and where anybody's data is borrowed rather than
+// copied, arrive and wait once more, so that no owner leaves before all have read. That second epoch also carries
+// the flag "somebody failed", which makes a failure the same on all tasks.
+//
+// Tasks that make different calls all see it when the first epoch has passed (in_step()): they leave before anybody
+// looks at what another one shows, and the group ends.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "async/frame_memory.hpp"
+#include "group/groups.hpp"
+#include "group/memory.hpp"
+#include "group/reduce.hpp"
+#include "group/team/team.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// co_await: all tasks have arrived at the epoch; or, at the first one of a collective, never will: all of them are
+// blocked here and in other teams, or one has freed its group.
+struct Passed {
+  static constexpr int kRounds = 300;  // of a millisecond; then this task says where it is blocked
+
+  Team& team;
+  Team::Epoch epoch;
+  Patience& patience;
+  TaskRank rank;
+  Team::Mark mark;
+  bool first;  // epoch of its collective
+  int rounds = 0;
+  bool listed = false;  // it has said so
+  bool in_vain = false;
+
+  // Spinning first keeps the common case, all tasks running, away from the driver and the kernel.
+  bool await_ready() const {
+    return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch, patience));
+  }
+  void await_suspend(std::coroutine_handle<> h) { Driver::current().park({ready, block, this}, h); }
+  void await_resume() const {
+    if (listed) team.roster().take_off(rank);
+    patience.learn();
+  }
+
+  static bool ready(void* self) {
+    const auto& mine = *static_cast<Passed*>(self);
+    return mine.team.passed(mine.epoch) || mine.in_vain;
+  }
+  static void block(void* self) {
+    auto& mine = *static_cast<Passed*>(self);
+    mine.team.sleep(mine.epoch);
+    if (!mine.first) return;
+    if (++mine.rounds % kRounds == 0) mine.say_where();
+    const bool nobody_comes = mine.team.who_left() >= 0 || (mine.listed && mine.team.roster().is_over());
+    mine.in_vain = nobody_comes && !mine.team.passed(mine.epoch);
+  }
+
+ private:
+  void say_where() {
+    const auto passed = [](const void* where, Team::Epoch when) {
+      return static_cast<const Team*>(where)->passed(when);
+    };
+    listed |= team.roster().put(rank, {&team, epoch, passed, mark.name(), mark.call});
+  }
+};
+
+class TeamGroup final : public Group {
+ public:
+  TeamGroup(std::shared_ptr<Team> team, TaskRank rank)
+      : Group(&team->roster(), rank), team_(std::move(team)), rank_(rank) {}
+  ~TeamGroup() override {
+    if (!left_) team_->leave(rank_);
+  }
+  TeamGroup(const TeamGroup&) = delete;
+  TeamGroup& operator=(const TeamGroup&) = delete;
+  // As frames: in duplicate() the others count on this task's copy.
+  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
+  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
+
+  TaskRank rank() const noexcept override { return rank_; }
+  TaskRank size() const noexcept override { return team_->size(); }
+  Place place() const noexcept override { return {.tasks_in_process = team_->size()}; }
+  const char* kind() const noexcept override { return "team"; }
+
+  Op<Status> barrier() override;
+  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
+  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
+  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
+  Op<Result<Gathered>> allgather(ByteView data) override;
+  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
+  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
+  Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
+  Op<Result<std::unique_ptr<Group>>> duplicate() override;
+  void leave(Leaver leaver) noexcept override;
+
+ private:
+  Team::Mark mark(Primitive primitive) const { return {call(), within().primitive, primitive}; }
+  void show(Primitive primitive, ByteView data) { team_->show(epoch_, rank_, mark(primitive), data); }
+  void show_address(Primitive primitive, const void* address) {
+    team_->show_address(epoch_, rank_, mark(primitive), address);
+  }
+  // This task's part in the current epoch is shown.
+  Passed arrive(Primitive primitive) { return arrive(primitive, patience_); }
+  Passed arrive(Primitive primitive, Patience& patience, bool first = true) {
+    passed_ = epoch_;
+    epoch_ = Team::after(epoch_);
+    team_->arrive(passed_, mark(primitive));
+    return {*team_, passed_, patience, rank_, mark(primitive), first};
+  }
+  // Reading is over; `good` is whether it worked here.
+  Passed arrive_after_reading(Primitive primitive, bool good) {
+    if (!good) team_->mark_failed(epoch_);
+    return arrive(primitive, patience_, false);
+  }
+  // Of the epoch that passed last.
+  Team::Slot& shown(TaskRank rank) { return team_->slot(passed_, rank); }
+  bool any_borrowed() const { return team_->any_borrowed(passed_); }
+  bool any_failed() const { return team_->any_failed(passed_); }
+  bool in_step() const { return team_->in_step(passed_); }
+  // Where they made different calls: what all say, after which the group has ended.
+  Status refuse();
+
+  Op<Result<std::shared_ptr<void>>> share(Primitive primitive, std::function<std::shared_ptr<void>()> make);
+  bool has_room_for_small(Gathered& all) const;
+  bool copy_all(Gathered& all);
+  bool take_messages(std::vector<Message>& received);
+  TaskRank task_shown(TaskRank rank);
+
+  std::shared_ptr<Team> team_;
+  const TaskRank rank_;
+  bool left_ = false;       // and the others were told
+  Team::Epoch epoch_ = 0;   // the next one of this task
+  Team::Epoch passed_ = 0;  // the one before
+  // What begins with an allgather waits there for tasks that compute, and in what follows for those that move bytes.
+  Patience gather_patience_;
+  Patience patience_;
+};
+
+Status TeamGroup::refuse() {
+  if (!ended().ok()) return team_->roster().now();
+  if (const TaskRank left = team_->who_left(); left >= 0 && !team_->passed(passed_)) {
+    end(gone_without(within().first_rank + left));
+    return ended();
+  }
+  const TaskRank base = within().first_rank;
+  CallsOfAll calls;
+  for (TaskRank r = 0; r < size(); ++r) calls.join({shown(r).mark().call, task_shown(r)});
+  if (calls.differ()) return end_out_of_step(*this, calls);
+  // Without names of calls, or within one call: the collectives themselves differ.
+  const Team::Mark first = shown(0).mark();
+  TaskRank other = 1;
+  while (other + 1 < size() && shown(other).mark().key() == first.key()) ++other;
+  const TwoCalls two{base, base + other, first.name_of_primitive(), shown(other).mark().name_of_primitive()};
+  end(out_of_step(two, false));
+  return different_calls(two);
+}
+
+// Taken before the task arrives: where nothing is borrowed nobody waits to hear that a reader had no memory.
+bool TeamGroup::has_room_for_small(Gathered& all) const {
+  const auto tasks = static_cast<std::uint64_t>(size());
+  return try_reserve(all.begin, tasks + 1) && try_reserve(all.data, tasks * Team::kInlineBytes);
+}
+
+bool TeamGroup::copy_all(Gathered& all) {
+  if (!try_resize(all.begin, static_cast<std::uint64_t>(size()) + 1)) return false;
+  std::uint64_t total = 0;
+  for (TaskRank r = 0; r < size(); ++r) {
+    all.begin[static_cast<std::size_t>(r)] = total;
+    total += shown(r).bytes();
+  }
+  all.begin.back() = total;
+  if (!try_resize(all.data, total)) return false;
+  for (TaskRank r = 0; r < size(); ++r) {
+    const ByteView part = shown(r).view();
+    if (!part.empty()) std::memcpy(all.data.data() + all.begin[static_cast<std::size_t>(r)], part.data(), part.size());
+  }
+  return true;
+}
+
+// Which task made the call: one that leaves tells its number in the outermost group.
+TaskRank TeamGroup::task_shown(TaskRank rank) {
+  if (shown(rank).mark().primitive != Primitive::leave) return within().first_rank + rank;
+  Leaver leaver;
+  std::memcpy(&leaver, shown(rank).data, sizeof leaver);
+  return leaver.task;
+}
+
+// The others see that this is no collective of theirs.
+void TeamGroup::leave(Leaver leaver) noexcept {
+  if (!ended().ok()) return;
+  left_ = true;
+  serve(leaver.call, within());
+  static_assert(sizeof leaver <= Team::kInlineBytes);
+  show(Primitive::leave, std::as_bytes(std::span(&leaver, 1)));
+  (void)arrive(Primitive::leave);
+  end(has_left(leaver), leaver);
+}
+
+Op<Status> TeamGroup::barrier() {
+  if (!ended().ok()) co_return ended();
+  show(Primitive::barrier, {});
+  co_await arrive(Primitive::barrier);
+  if (!in_step()) co_return refuse();
+  co_return Status{};
+}
+
+Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  show(Primitive::broadcast, rank_ == root ? data : ByteView{});
+  Bytes copy;
+  if (!try_reserve(copy, Team::kInlineBytes)) team_->mark_failed(epoch_);
+  co_await arrive(Primitive::broadcast);
+  if (!in_step()) co_return refuse();
+  if (any_failed()) co_return no_memory_for("broadcast");
+  const bool good = try_assign(copy, shown(root).view());
+  if (any_borrowed()) {
+    co_await arrive_after_reading(Primitive::broadcast, good);
+    if (any_failed()) co_return no_memory_for("broadcast");
+  }
+  co_return copy;
+}
+
+Op<Result<Gathered>> TeamGroup::gather(ByteView data, TaskRank root) {
+  if (!ended().ok()) co_return ended();
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  show(Primitive::gather, data);
+  Gathered all;
+  if (rank_ == root && !has_room_for_small(all)) team_->mark_failed(epoch_);
+  co_await arrive(Primitive::gather);
+  if (!in_step()) co_return refuse();
+  if (any_failed()) co_return no_memory_for("gather");
+  const bool good = rank_ != root || copy_all(all);
+  if (any_borrowed()) {
+    co_await arrive_after_reading(Primitive::gather, good);
+    if (any_failed()) co_return no_memory_for("gather");
+  }
+  co_return all;
+}
+
+Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
+  if (!ended().ok()) co_return ended();
+  show(Primitive::allgather, data);
+  Gathered all;
+  if (!has_room_for_small(all)) team_->mark_failed(epoch_);
+  co_await arrive(Primitive::allgather, gather_patience_);
+  if (!in_step()) co_return refuse();
+  if (any_failed()) co_return no_memory_for("allgather");
+  const bool good = copy_all(all);
+  if (any_borrowed()) {
+    co_await arrive_after_reading(Primitive::allgather, good);
+    if (any_failed()) co_return no_memory_for("allgather");
+  }
+  co_return all;
+}
+
+Op<Result<Bytes>> TeamGroup::scatter(const Gathered& parts, TaskRank root) {
+  if (!ended().ok()) co_return ended();
+  if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
+  // Null stands for parts that are no good.
+  const bool sends = rank_ == root && check_parts(parts, size()).ok();
+  show_address(Primitive::scatter, sends ? &parts : nullptr);
+  co_await arrive(Primitive::scatter);
+  if (!in_step()) co_return refuse();
+  const auto* all = static_cast<const Gathered*>(shown(root).data);
+  if (all == nullptr) co_return bad_arguments_in("scatter");
+  Bytes mine;
+  const bool good = try_assign(mine, all->part(static_cast<std::size_t>(rank_)));
+  co_await arrive_after_reading(Primitive::scatter, good);
+  if (any_failed()) co_return no_memory_for("scatter");
+  co_return mine;
+}
+
+Op<Result<std::vector<std::int64_t>>> TeamGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
+  if (!ended().ok()) co_return ended();
+  show(Primitive::allreduce, std::as_bytes(std::span(mine)));
+  // Everybody reduces everything: for a team that is cheaper than a second round through one task.
+  std::vector<std::int64_t> result, other;
+  if (!try_resize(result, mine.size()) || !try_resize(other, mine.size())) team_->mark_failed(epoch_);
+  co_await arrive(Primitive::allreduce);
+  if (!in_step()) co_return refuse();
+  if (any_failed()) co_return no_memory_for("allreduce");
+  bool same_length = true;
+  for (TaskRank r = 0; r < size(); ++r) {
+    const ByteView theirs = shown(r).view();
+    same_length = same_length && theirs.size() == mine.size() * sizeof(std::int64_t);
+    if (!same_length || theirs.empty()) continue;
+    std::memcpy(r == 0 ? result.data() : other.data(), theirs.data(), theirs.size());
+    if (r > 0) reduce_into(result, other, how);
+  }
+  if (any_borrowed()) co_await arrive_after_reading(Primitive::allreduce, true);
+  // Where not all lengths are equal, every task finds one that differs from its own: the same answer on all.
+  if (!same_length) co_return bad_arguments_in("allreduce");
+  co_return result;
+}
+
+Op<Status> TeamGroup::fold(void* mine, void* before, Folding how) {
+  if (!ended().ok()) co_return ended();
+  show(Primitive::fold, ByteView(static_cast<const std::byte*>(mine), how.bytes));
+  co_await arrive(Primitive::fold);
+  if (!in_step()) co_return refuse();
+  Folding::Record so_far;
+  std::memcpy(&so_far, shown(0).view().data(), how.bytes);
+  for (TaskRank r = 1; r < size(); ++r) {
+    if (r == rank_) std::memcpy(before, &so_far, how.bytes);
+    how.join(&so_far, shown(r).view().data());
+  }
+  if (any_borrowed()) co_await arrive_after_reading(Primitive::fold, true);
+  std::memcpy(mine, &so_far, how.bytes);
+  co_return Status{};
+}
+
+// A message has one receiver, so its bytes can be taken instead of copied; no other task touches them.
+bool TeamGroup::take_messages(std::vector<Message>& received) try {
+  for (TaskRank r = 0; r < size(); ++r) {
+    auto* theirs = const_cast<std::vector<Message>*>(static_cast<const std::vector<Message>*>(shown(r).data));
+    for (Message& message : *theirs) {
+      if (message.peer == rank_) received.push_back({r, std::move(message.data)});
+    }
+  }
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+Op<Result<std::vector<Message>>> TeamGroup::exchange(std::vector<Message> outgoing) {
+  if (!ended().ok()) co_return ended();
+  // Null stands for messages to nobody.
+  show_address(Primitive::exchange, check_peers(outgoing, size()).ok() ? &outgoing : nullptr);
+  co_await arrive(Primitive::exchange);
+  if (!in_step()) co_return refuse();
+  bool good = true;
+  for (TaskRank r = 0; r < size(); ++r) good = good && shown(r).data != nullptr;
+  std::vector<Message> received;
+  co_await arrive_after_reading(Primitive::exchange, !good || take_messages(received));
+  if (!good) co_return bad_arguments_in("exchange");
+  if (any_failed()) co_return no_memory_for("exchange");
+  co_return received;
+}
+
+Op<Result<std::shared_ptr<void>>> TeamGroup::share(Primitive primitive, std::function<std::shared_ptr<void>()> make) {
+  if (!ended().ok()) co_return ended();
+  std::shared_ptr<void> object;
+  if (rank_ == 0) object = make();
+  show_address(primitive, &object);
+  co_await arrive(primitive);
+  if (!in_step()) co_return refuse();
+  // Only read by the others, so task 0 may copy, too.
+  if (rank_ != 0) object = *static_cast<const std::shared_ptr<void>*>(shown(0).data);
+  co_await arrive_after_reading(primitive, true);
+  co_return object;
+}
+
+Op<Result<std::shared_ptr<void>>> TeamGroup::share_in_process(std::function<std::shared_ptr<void>()> make) {
+  return share(Primitive::share_in_process, std::move(make));
+}
+
+Op<Result<std::unique_ptr<Group>>> TeamGroup::duplicate() {
+  std::function<std::shared_ptr<void>()> make = [this]() -> std::shared_ptr<void> {
+    try {
+      return std::make_shared<Team>(size(), team_.get());
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  };
+  auto shared = co_await share(Primitive::duplicate, std::move(make));
+  if (!shared.has_value()) co_return shared.error();
+  auto team = std::static_pointer_cast<Team>(std::move(shared).value());
+  if (team == nullptr) co_return no_memory_for("duplicate");
+  co_return make_team_group(std::move(team), rank_);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Group>> make_team_group(std::shared_ptr<Team> team, TaskRank rank) {
+  if (rank < 0 || rank >= team->size()) {
+    return Status::error(Code::invalid_argument, "task " + std::to_string(rank) + " is not in a team of " +
+                                                     std::to_string(team->size()) + " tasks");
+  }
+  if (!team->take_rank(rank)) {
+    return Status::error(Code::invalid_argument,
+                         "task " + std::to_string(rank) + " of this team has its group already");
+  }
+  return std::unique_ptr<Group>(std::make_unique<TeamGroup>(std::move(team), rank));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,155 @@
+// Defragmenting: a copy with one chunk for each logical file, and nothing in it that is hidden.
+#include <algorithm>
+#include <utility>
+
+#include "formats/known_file.hpp"
+#include "group/groups.hpp"
+#include "multifile/check/health.hpp"
+#include "multifile/check/whole_pass.hpp"
+#include "multifile/multifile.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kGapBytes = 1 << 20;  // a gap of so many bytes stays one; a smaller one costs less as zeros
+
+// Bytes from `at` on before the next gap, at most `most`.
+Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most, Pass& pass) {
+  std::uint64_t end = at;
+  for (std::uint64_t i = 1; end < reader.size() && end - at < most; ++i) {
+    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(pass.at(at));
+    const std::uint64_t next = reader.skip_zeros(end);
+    if (next - end >= kGapBytes) break;
+    reader.seek(next);
+    end = next + reader.contiguous();
+  }
+  return std::min(end - at, most);
+}
+
+// A gap may be as long as a number in the index says, up to 2^63: it is not copied, but its end is.
+Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, Pass& pass) {
+  LogicalWriter& writer = *to.current();
+  std::uint64_t run_end = 0;
+  for (std::uint64_t at = 0; at < reader.size();) {
+    if (at >= run_end) {
+      const std::uint64_t next = reader.skip_zeros(at);
+      if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
+      TW_ASSIGN_OR_RETURN(const std::uint64_t dense, dense_bytes(reader, at, reader.size(), pass));
+      run_end = at + std::max<std::uint64_t>(dense, 1);
+      to.expect(run_end - at);
+    }
+    const auto part = buffer.first(std::min<std::uint64_t>(buffer.size(), run_end - at));
+    std::size_t got = 0;
+    TW_RETURN_IF_ERROR(reader.read(at, part, got));
+    writer.seek(at);
+    TW_RETURN_IF_ERROR(to.write(writer, part.first(got)));
+    at += got;
+    TW_RETURN_IF_ERROR(pass.at(at));
+  }
+  return {};
+}
+
+// Bytes that the pieces of a logical file hold, gaps left out.
+Result<std::uint64_t> bytes_to_copy(ReadHandle& from, std::uint64_t rank, const format::FileEntry& entry) {
+  TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));
+  std::uint64_t bytes = 0;
+  for (const format::PieceEntry& piece : pieces) bytes += std::min(piece.logical_bytes, entry.bytes - bytes);
+  return bytes;
+}
+
+Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
+  TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
+  TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
+  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, pass));
+  std::uint32_t mode = 0;
+  TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
+  if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
+  return {};
+}
+
+Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
+  std::vector<std::byte> buffer;
+  Pass pass(from, report);
+  TW_RETURN_IF_ERROR(pass.count());
+  PieceRangesCheck ranges(from, report);
+  const auto copy = [&](std::uint64_t rank, const EntryRun& run) -> Status {
+    TW_RETURN_IF_ERROR(ranges.before(rank));
+    TW_RETURN_IF_ERROR(run.lost);
+    if (!run.has_entry) return {};
+    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
+    buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kPassReadBytes));
+    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
+    return pass.finished(rank);
+  };
+  TW_RETURN_IF_ERROR(each_run(from, report, copy));
+  TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
+  for (const auto& [key, value] : *attributes)
+    if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
+  return {};
+}
+
+struct Needed {
+  std::uint64_t room = 0;  // bytes of one slab that takes everything, so that no chunk has to be cut where a slab ends
+  std::vector<std::int64_t> ranks;  // of which something is stored
+};
+
+// Space that is not used costs nothing.
+Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alignment) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
+  const std::uint64_t around = 4 * std::max(alignment, kGapBytes);  // a piece: frame, boundary, a gap that is filled
+  PieceRangesCheck ranges(from, report);
+  Needed needed;
+  const auto add = [&](std::uint64_t rank, const EntryRun& run) -> Status {
+    TW_RETURN_IF_ERROR(ranges.before(rank));
+    TW_RETURN_IF_ERROR(run.lost);
+    if (run.has_entry) needed.ranks.push_back(static_cast<std::int64_t>(rank));
+    if (!run.has_entry || needed.room == kMost) return {};
+    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
+    TW_ASSIGN_OR_RETURN(const auto pieces, from.pieces(rank));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
+    const std::uint64_t frames = (bytes >> 10) + (pieces.size() + 1) * around;
+    needed.room = std::min(needed.room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
+    return {};
+  };
+  TW_RETURN_IF_ERROR(each_run(from, report, add));
+  return needed;
+}
+
+}  // namespace
+
+Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
+                        const Options& options, const Watch& watch) {
+  Health unused;
+  Reporter report(watch, unused);
+  TW_RETURN_IF_ERROR(check_may_overwrite(*backend, to, format::KnownFormat::multifile));
+  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.for_recovery()));
+  const auto n = static_cast<std::int64_t>(source.files().header().n_logical);
+  const auto group = make_self_group();
+  OpenRequest request;
+  request.backend = backend;
+  request.path = to;
+  request.access = MultifileMode::create;
+  request.exclusive = true;
+  request.config.options = options;
+  request.config.progress = [&report](auto, auto) { return report.go_on(); };
+  request.config.options.physical_files = 1;
+  request.config.options.defragments = true;
+  TW_ASSIGN_OR_RETURN(Needed needed, needed_for(source, report, options.alignment_bytes));
+  request.config.options.chunk_bytes = needed.room;
+  const bool all = std::cmp_equal(needed.ranks.size(), n);
+  request.config.serving = {all ? Serving::Kind::range : Serving::Kind::list, n, 0, all ? n : 0, {}};
+  if (!all) request.config.serving.list = std::move(needed.ranks);
+  TW_ASSIGN_OR_RETURN(auto target, run(open_multifile(*group, std::move(request))));
+  Status status = copy_all(source, *target->writing, report);
+  if (status.ok()) {
+    status = run(close_multifile(*group, std::move(target)));
+  } else {
+    target.reset();  // an index of what goes again would only take time
+  }
+  if (!status.ok()) (void)backend->remove(to).ok();
+  return status;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,158 @@
+#include "multifile/check/regions.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "multifile/read/slab_walk.hpp"
+#include "multifile/read/stored_index.hpp"
+
+namespace thalweg {
+
+namespace {
+
+class PartRegions {
+ public:
+  PartRegions(const Part& part, const GoOn& go_on) : part_(part), go_on_(go_on) {}
+
+  Result<std::vector<Region>> collect() {
+    TW_RETURN_IF_ERROR(load_fills());
+    const std::uint64_t last =
+        part_.state().session_offset != 0 ? part_.state().session_offset : part_.header().session_offset;
+    TW_ASSIGN_OR_RETURN(const auto sessions, find_sessions(part_, last));
+    add(RegionKind::header, 0, sessions.front().offset);
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      TW_RETURN_IF_ERROR(add_session(sessions[i]));
+      const bool is_last = i + 1 == sessions.size();
+      const std::uint64_t last_end = part_.closed() ? part_.state().end : part_.file_bytes();
+      const std::uint64_t end = is_last ? last_end : sessions[i + 1].offset;
+      if (sessions[i].limit < end) add(RegionKind::index, sessions[i].limit, end - sessions[i].limit);
+    }
+    return fill_gaps();
+  }
+
+ private:
+  void add(RegionKind kind, std::uint64_t offset, std::uint64_t bytes, std::int64_t rank = -1) {
+    if (bytes > 0) regions_.push_back({kind, part_.header().id.physical, offset, bytes, rank});
+  }
+
+  // Bytes in use of each chunk, by offset of its frame.
+  Status load_fills() {
+    TW_RETURN_IF_ERROR(check_piece_ranges(part_, go_on_));
+    PageCache cache;
+    const auto add = [&](std::uint64_t, Result<format::FileEntry> entry) -> Status {
+      TW_RETURN_IF_ERROR(entry.status());
+      TW_ASSIGN_OR_RETURN(const auto pieces, part_.pieces(*entry, cache, go_on_));
+      for (const format::PieceEntry& piece : pieces)
+        if (piece.kind == format::PieceKind::chunk) fills_[piece.physical_offset] = piece.stored_bytes;
+      return {};
+    };
+    return part_.each_entry(add, go_on_);
+  }
+
+  Status add_session(const FoundSession& session) {
+    add(RegionKind::header, session.offset, session.page.data_start - session.offset);
+    std::uint64_t damaged = 0;
+    const WalkVisitor visitor{[this](const FoundFrame& f) { return add_frame(f); },
+                              [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }, go_on_};
+    TW_RETURN_IF_ERROR(walk_session(part_, session, visitor));
+    if (damaged == 0) return {};
+    return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the frame at offset " +
+                                                 std::to_string(damaged) + " is damaged");
+  }
+
+  Status add_frame(const FoundFrame& found) {
+    if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return part_.stopped();
+    if (found.frame.kind == format::FrameKind::superblock) return add_superblock(found);
+    if (found.frame.kind == format::FrameKind::reserved) {
+      add(RegionKind::tail, found.offset, found.frame.extent);
+      return {};
+    }
+    const auto rank = static_cast<std::int64_t>(found.frame.rank);
+    const auto fill = fills_.find(found.offset);
+    const std::uint64_t bytes = fill == fills_.end() ? 0 : std::min(fill->second, found.frame.capacity());
+    const std::uint64_t data = found.offset + found.frame.data_offset;
+    add(RegionKind::frame, found.offset, found.frame.data_offset, rank);
+    add(RegionKind::data, data, bytes, rank);
+    add(RegionKind::tail, data + bytes, found.frame.capacity() - bytes, rank);
+    return {};
+  }
+
+  Status add_superblock(const FoundFrame& found) {
+    std::vector<std::byte> directory(std::min(found.frame.n_pieces * format::kDirectoryEntryBytes, part_.file_bytes()));
+    TW_RETURN_IF_ERROR(read_exactly(part_.file(), found.offset + format::kDirectoryOffset, directory));
+    TW_ASSIGN_OR_RETURN(const auto entries,
+                        format::parse_directory(directory, found.frame, part_.header(), found.offset));
+    add(RegionKind::frame, found.offset, found.frame.data_offset);
+    std::uint64_t at = found.offset + found.frame.data_offset;
+    for (const format::DirectoryEntry& entry : entries) {
+      add(RegionKind::data, at, entry.stored_bytes, static_cast<std::int64_t>(entry.rank));
+      at += entry.stored_bytes;
+    }
+    add(RegionKind::tail, at, found.offset + found.frame.extent - at);
+    return {};
+  }
+
+  // Frames come domain by domain. So many at a time that the caller is heard.
+  Status sort_regions() {
+    constexpr std::size_t kAtOnce = 1 << 16;
+    const auto ask = [this] { return go_on_ && !go_on_() ? part_.stopped() : Status{}; };
+    const auto at = [this](std::size_t i) {
+      return regions_.begin() + static_cast<std::ptrdiff_t>(std::min(i, regions_.size()));
+    };
+    const auto before = [](const Region& a, const Region& b) { return a.offset < b.offset; };
+    if (std::is_sorted(regions_.begin(), regions_.end(), before)) return {};
+    for (std::size_t i = 0; i < regions_.size(); i += kAtOnce) {
+      TW_RETURN_IF_ERROR(ask());
+      std::sort(at(i), at(i + kAtOnce), before);
+    }
+    for (std::size_t width = kAtOnce; width < regions_.size(); width *= 2) {
+      for (std::size_t i = 0; i < regions_.size(); i += 2 * width) {
+        TW_RETURN_IF_ERROR(ask());
+        std::inplace_merge(at(i), at(i + width), at(i + 2 * width), before);
+      }
+    }
+    return {};
+  }
+
+  Result<std::vector<Region>> fill_gaps() {
+    TW_RETURN_IF_ERROR(sort_regions());
+    std::vector<Region> all;
+    std::uint64_t at = 0;
+    const auto hole_until = [&](std::uint64_t end) {
+      if (end > at) all.push_back({RegionKind::hole, part_.header().id.physical, at, end - at, -1});
+      at = std::max(at, end);
+    };
+    for (Region region : regions_) {
+      if (region.offset >= part_.file_bytes()) break;
+      hole_until(region.offset);
+      region.bytes = std::min(region.offset + region.bytes, part_.file_bytes()) - region.offset;
+      if (region.offset < at) continue;  // overlap: only in a damaged file
+      all.push_back(region);
+      at = region.offset + region.bytes;
+    }
+    hole_until(part_.file_bytes());
+    return all;
+  }
+
+  const Part& part_;
+  const GoOn& go_on_;
+  std::unordered_map<std::uint64_t, std::uint64_t> fills_;
+  std::vector<Region> regions_;
+  std::uint64_t n_frames_ = 0;
+};
+
+}  // namespace
+
+Status walk_regions(ReadSet& files, const std::function<bool(const Region&)>& visit) {
+  for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
+    TW_ASSIGN_OR_RETURN(const Part* part, files.part(k));
+    const GoOn go_on = [&files] { return files.may_go_on(); };
+    PartRegions collector(*part, go_on);
+    TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect());
+    for (const Region& region : regions)
+      if (!visit(region)) return {};
+  }
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,73 @@
+// Frames of chunks and superblocks: section 4 of the format document.
+#pragma once
+
+#include <optional>
+
+#include "multifile/format/header.hpp"
+
+namespace thalweg::format {
+
+enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, superblock = 2 };
+enum class Codec : std::uint32_t { none = 0, lz4 = 1, zstd = 2 };
+constexpr bool is_known(Codec codec) { return static_cast<std::uint32_t>(codec) <= 2; }
+
+struct Frame {
+  FrameKind kind = FrameKind::reserved;
+  std::uint32_t session = 0;
+  std::uint64_t extent = 0;          // bytes to the next frame
+  std::uint64_t data_offset = 0;     // from the start of the frame
+  std::uint64_t rank = 0;            // chunk
+  std::uint64_t sequence = 0;        // chunk
+  std::uint64_t logical_offset = 0;  // chunk
+  std::uint64_t end_before = 0;      // chunk: bytes of the logical file when it was placed
+  std::uint64_t n_pieces = 0;        // superblock
+  std::uint64_t payload_bytes = 0;   // superblock
+  std::uint32_t directory_crc = 0;   // superblock
+  std::uint64_t capacity() const { return extent - data_offset; }
+};
+std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileIdentity& id, std::uint64_t offset);
+
+enum class FrameCheck { valid, zero, damaged };
+struct ParsedFrame {
+  FrameCheck check = FrameCheck::damaged;
+  Frame frame;  // only when valid
+};
+// `room`: bytes from the frame to the end of its slab (or of the file, when the slab is not known). Checks
+// everything the document says about a frame, including that data_offset leaves room for table and directory; but not
+// its session (that of the slab is the caller's), and with a table mapping not that the rank lives in this file.
+ParsedFrame parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset, std::uint64_t room);
+
+// Bytes in front of the data of a chunk with `capacity` data bytes: frame, slots, table, up to alignment.
+std::uint64_t chunk_data_offset(std::uint64_t capacity, const FileHeader& header);
+// Largest data area of a chunk whose whole extent is `extent` (multiple of alignment); 0 when none fits.
+std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header);
+
+struct FillSlot {
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;
+  std::uint32_t tail_seal = 0;
+  bool synced = false;
+};
+// `offset`: of the slot itself.
+std::array<std::byte, kFillSlotBytes> encode_fill(const FillSlot& slot, const FileIdentity& id, std::uint64_t offset);
+// Nothing when zero or invalid. `capacity`: of the data area; less where the logical file could not be so long.
+std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::uint64_t offset,
+                                   std::uint64_t capacity);
+
+struct DirectoryEntry {
+  std::uint64_t rank = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t logical_offset = 0;
+  std::uint64_t end_before = 0;  // bytes of the logical file when the piece was stored
+  std::uint32_t logical_bytes = 0;
+  std::uint32_t stored_bytes = 0;
+  std::uint32_t crc = 0;
+  Codec codec = Codec::none;
+};
+void encode_directory_entry(const DirectoryEntry& entry, ByteSpan out_48_bytes);
+// Checks the directory's crc, each field, and that the stored bytes sum up to the payload. An entry may have a codec
+// that is not known here (is_known): only that piece is to be refused.
+Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header,
+                                                    std::uint64_t frame_offset);
+
+}  // namespace thalweg::format

@@ -1,0 +1,295 @@
+#include "multifile/format/index.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/checked_math.hpp"
+#include "base/fields.hpp"
+
+namespace thalweg::format {
+
+namespace {
+
+constexpr std::string_view kIndexMagic = "TWINDEX1";
+constexpr std::size_t kIndexCrcOffset = 4092;
+constexpr std::size_t kMostKeyBytes = 255;
+
+// Moves *at behind a section of `n_entries` entries; false when that is beyond the largest offset.
+bool advance(std::uint64_t* at, std::uint64_t n_entries, std::uint64_t entry_bytes) {
+  std::uint64_t bytes = 0;
+  return !mul_overflow(section_pages(n_entries, entry_bytes), kPageBytes, &bytes) && !add_overflow(*at, bytes, at) &&
+         *at <= kMaxOffset;
+}
+
+IndexPage read_index_fields(FieldReader in) {
+  IndexPage p;
+  p.session = in.get<std::uint32_t>();
+  in.get<std::uint32_t>();  // reserved
+  p.n_local = in.get<std::uint64_t>();
+  p.n_pieces = in.get<std::uint64_t>();
+  p.names_bytes = in.get<std::uint64_t>();
+  p.attributes_bytes = in.get<std::uint64_t>();
+  p.files_offset = in.get<std::uint64_t>();
+  p.pieces_offset = in.get<std::uint64_t>();
+  p.names_offset = in.get<std::uint64_t>();
+  p.attributes_offset = in.get<std::uint64_t>();
+  p.end = in.get<std::uint64_t>();
+  p.n_entries = in.get<std::uint64_t>();
+  return p;
+}
+
+Status bad_index(const char* field, std::uint64_t value, const std::string& allowed) {
+  return bad_field("index page", field, value, allowed);
+}
+
+Status check_index_counts(const IndexPage& p, const FileHeader& header, const StateSlot& state) {
+  if (p.session > state.session)
+    return bad_index("session number", p.session, "at most " + std::to_string(state.session));
+  if (p.n_local != header.n_local) {
+    return bad_index("number of logical files", p.n_local, "only " + std::to_string(header.n_local));
+  }
+  if (p.n_entries > p.n_local) {
+    return bad_index("number of file entries", p.n_entries, "at most " + std::to_string(p.n_local));
+  }
+  if (p.attributes_bytes != 0 && header.id.physical != 0) {
+    return bad_index("bytes of attributes", p.attributes_bytes, "outside physical file 0, only 0");
+  }
+  return {};
+}
+
+Status check_index_offsets(const IndexPage& found, const StateSlot& state, std::uint64_t file_bytes) {
+  TW_ASSIGN_OR_RETURN(const IndexPage right, layout_index(found, state.index_offset));
+  const auto must_be = [](const char* field, std::uint64_t value, std::uint64_t expected) {
+    return value == expected ? Status{} : bad_index(field, value, "only " + std::to_string(expected));
+  };
+  TW_RETURN_IF_ERROR(must_be("offset of files", found.files_offset, right.files_offset));
+  TW_RETURN_IF_ERROR(must_be("offset of pieces", found.pieces_offset, right.pieces_offset));
+  TW_RETURN_IF_ERROR(must_be("offset of names", found.names_offset, right.names_offset));
+  TW_RETURN_IF_ERROR(must_be("offset of attributes", found.attributes_offset, right.attributes_offset));
+  TW_RETURN_IF_ERROR(must_be("end", found.end, right.end));
+  TW_RETURN_IF_ERROR(must_be("end", found.end, state.index_offset + state.index_bytes));
+  if (found.end > file_bytes) {
+    return corrupt("the file is truncated: it has " + std::to_string(file_bytes) + " bytes, its index ends at " +
+                   std::to_string(found.end));
+  }
+  return {};
+}
+
+Status bad_piece(const char* field, std::uint64_t value, const std::string& allowed) {
+  return bad_field("piece entry", field, value, allowed);
+}
+
+Status check_codec(const PieceEntry& e) {
+  if (e.kind == PieceKind::chunk) {
+    if (e.codec != Codec::none) return bad_piece("codec", static_cast<std::uint32_t>(e.codec), "for a chunk, only 0");
+    if (e.crc != 0) return bad_piece("crc", e.crc, "for a chunk, only 0");
+    return {};
+  }
+  if (e.kind == PieceKind::zeros) return {};
+  if (e.kind != PieceKind::packed) return bad_piece("kind", static_cast<std::uint16_t>(e.kind), "1, 2 or 3");
+  if (!is_known(e.codec)) {
+    return Status::error(Code::unsupported_version, "piece entry: codec " +
+                                                        std::to_string(static_cast<std::uint32_t>(e.codec)) +
+                                                        " is not known to this library; a newer one reads the piece");
+  }
+  return {};
+}
+
+Status check_zeros(const PieceEntry& e) {
+  if (e.physical_offset != 0) return bad_piece("physical offset", e.physical_offset, "for zeros, only 0");
+  if (e.stored_bytes != 0) return bad_piece("stored bytes", e.stored_bytes, "for zeros, only 0");
+  if (e.crc != 0) return bad_piece("crc", e.crc, "for zeros, only 0");
+  if (e.codec != Codec::none) return bad_piece("codec", static_cast<std::uint32_t>(e.codec), "for zeros, only 0");
+  return {};
+}
+
+Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
+  if (e.logical_bytes == 0 || e.logical_bytes > kMaxOffset || e.logical_offset > kMaxOffset - e.logical_bytes) {
+    return bad_piece("logical bytes", e.logical_bytes, "1 or more, to an end of at most 2^63-1,");
+  }
+  if (e.kind == PieceKind::zeros) return check_zeros(e);
+  if (e.stored_bytes == 0 || (e.codec == Codec::none && e.stored_bytes != e.logical_bytes)) {
+    return bad_piece("stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
+  }
+  if (e.kind == PieceKind::packed && e.logical_bytes > kMostPieceBytes) {
+    return bad_piece("logical bytes", e.logical_bytes, "in a superblock, at most 2^26");
+  }
+  if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes)) {
+    return bad_piece("stored bytes", e.stored_bytes, "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));
+  }
+  const std::uint64_t index_offset = index.files_offset - kPageBytes;
+  const std::uint64_t front = e.kind == PieceKind::chunk ? kChecksumTableOffset : 0;
+  if (e.physical_offset < kFirstSection || e.physical_offset > index_offset ||
+      index_offset - e.physical_offset < front || e.stored_bytes > index_offset - e.physical_offset - front) {
+    return bad_piece("physical offset", e.physical_offset, "a place between 4096 and the index");
+  }
+  return {};
+}
+
+bool key_is_legal(std::string_view key) {
+  return !key.empty() && key.size() <= kMostKeyBytes && key.find('\0') == std::string_view::npos;
+}
+
+// Takes `bytes` bytes from the front of *rest as text; nothing when there are fewer.
+bool take_text(ByteView* rest, std::uint32_t bytes, std::string* text) {
+  if (rest->size() < bytes) return false;
+  text->assign(reinterpret_cast<const char*>(rest->data()), bytes);
+  *rest = rest->subspan(bytes);
+  return true;
+}
+
+}  // namespace
+
+void encode_file_entry(const FileEntry& e, ByteSpan out_40_bytes) {
+  FieldWriter out(out_40_bytes);
+  out.put(e.bytes).put(e.first_piece).put(e.n_pieces).put(e.mode).put(e.name_offset).put(e.name_bytes).put(e.flags);
+}
+
+void encode_listed_entry(std::uint64_t local, const FileEntry& e, ByteSpan out_48_bytes) {
+  store_le(out_48_bytes, local);
+  encode_file_entry(e, out_48_bytes.subspan(sizeof local));
+}
+
+void encode_piece_entry(const PieceEntry& e, ByteSpan out_40_bytes) {
+  FieldWriter out(out_40_bytes);
+  out.put(e.logical_offset).put(e.physical_offset).put(e.logical_bytes).put(e.stored_bytes).put(e.crc);
+  // An unknown codec of a directory may be too large a number here: it must stay unknown.
+  const auto codec = std::min(static_cast<std::uint32_t>(e.codec), 0xFFFFu);
+  out.put(static_cast<std::uint16_t>(e.kind)).put(static_cast<std::uint16_t>(codec));
+}
+
+Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset) {
+  IndexPage p = counts;
+  std::uint64_t at = offset;
+  bool fits = advance(&at, 1, kPagePayload);  // the index page itself
+  p.files_offset = at;
+  fits = fits && advance(&at, p.n_entries, p.file_entry_bytes());
+  p.pieces_offset = at;
+  fits = fits && advance(&at, p.n_pieces, kPieceEntryBytes);
+  p.names_offset = at;
+  fits = fits && advance(&at, p.names_bytes, 1);
+  p.attributes_offset = at;
+  fits = fits && advance(&at, p.attributes_bytes, 1);
+  p.end = at;
+  if (!fits) {
+    return Status::error(Code::out_of_range, "an index at offset " + std::to_string(offset) + " for " +
+                                                 std::to_string(p.n_entries) + " logical files and " +
+                                                 std::to_string(p.n_pieces) + " pieces would end beyond 2^63-1");
+  }
+  return p;
+}
+
+std::vector<std::byte> encode_index_page(const IndexPage& p, const FileIdentity& id, std::uint64_t offset) {
+  std::vector<std::byte> page(kPageBytes);
+  FieldWriter out(page);
+  out.put_magic(kIndexMagic).put(p.session).put(std::uint32_t{0}).put(p.n_local).put(p.n_pieces);
+  out.put(p.names_bytes).put(p.attributes_bytes);
+  out.put(p.files_offset).put(p.pieces_offset).put(p.names_offset).put(p.attributes_offset).put(p.end);
+  out.put(p.n_entries);
+  const ByteSpan all(page);
+  store_le(all.subspan(kIndexCrcOffset), bound_crc(id, offset, all.first(kIndexCrcOffset)));
+  return page;
+}
+
+Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, const StateSlot& state,
+                                   std::uint64_t file_bytes) {
+  if (page.size() != kPageBytes) return bad_size("index page", page.size(), kPageBytes);
+  FieldReader in(page);
+  if (!in.get_magic(kIndexMagic)) {
+    return corrupt("index page at offset " + std::to_string(state.index_offset) +
+                   ": it does not begin with its magic bytes");
+  }
+  if (load_le<std::uint32_t>(page.subspan(kIndexCrcOffset)) !=
+      bound_crc(header.id, state.index_offset, page.first(kIndexCrcOffset))) {
+    return bad_crc("index page", state.index_offset);
+  }
+  const IndexPage index = read_index_fields(in);
+  TW_RETURN_IF_ERROR(check_index_counts(index, header, state));
+  const Status offsets = check_index_offsets(index, state, file_bytes);
+  // Counts that lead beyond 2^63-1 are the fault of the file here, not of the caller.
+  if (offsets.code() == Code::out_of_range) return corrupt("index page: " + offsets.message());
+  TW_RETURN_IF_ERROR(offsets);
+  return index;
+}
+
+Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index) {
+  if (bytes_40.size() != kFileEntryBytes) return bad_size("file entry", bytes_40.size(), kFileEntryBytes);
+  FieldReader in(bytes_40);
+  FileEntry e;
+  e.bytes = in.get<std::uint64_t>();
+  e.first_piece = in.get<std::uint64_t>();
+  e.n_pieces = in.get<std::uint32_t>();
+  e.mode = in.get<std::uint32_t>();
+  e.name_offset = in.get<std::uint64_t>();
+  e.name_bytes = in.get<std::uint32_t>();
+  e.flags = in.get<std::uint32_t>();
+  if (e.bytes > kMaxOffset) return bad_field("file entry", "bytes", e.bytes, "at most 2^63-1");
+  if (e.n_pieces > index.n_pieces || e.first_piece > index.n_pieces - e.n_pieces) {
+    return bad_field("file entry", "first piece", e.first_piece,
+                     "with " + std::to_string(e.n_pieces) + " of " + std::to_string(index.n_pieces) + " pieces, less");
+  }
+  if (e.name_bytes > index.names_bytes || e.name_offset > index.names_bytes - e.name_bytes) {
+    return bad_field(
+        "file entry", "offset of the name", e.name_offset,
+        "with " + std::to_string(e.name_bytes) + " of " + std::to_string(index.names_bytes) + " bytes, less");
+  }
+  return e;
+}
+
+Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index) {
+  if (bytes_48.size() != kListedEntryBytes) return bad_size("listed file entry", bytes_48.size(), kListedEntryBytes);
+  const auto local = load_le<std::uint64_t>(bytes_48);
+  if (local < index.n_local) return local;
+  return bad_field("listed file entry", "local index", local, "less than " + std::to_string(index.n_local));
+}
+
+Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index) {
+  if (bytes_40.size() != kPieceEntryBytes) return bad_size("piece entry", bytes_40.size(), kPieceEntryBytes);
+  FieldReader in(bytes_40);
+  PieceEntry e;
+  e.logical_offset = in.get<std::uint64_t>();
+  e.physical_offset = in.get<std::uint64_t>();
+  e.logical_bytes = in.get<std::uint64_t>();
+  e.stored_bytes = in.get<std::uint64_t>();
+  e.crc = in.get<std::uint32_t>();
+  e.kind = PieceKind{in.get<std::uint16_t>()};
+  e.codec = Codec{in.get<std::uint16_t>()};
+  TW_RETURN_IF_ERROR(check_codec(e));
+  TW_RETURN_IF_ERROR(check_piece_place(e, index));
+  return e;
+}
+
+std::vector<std::byte> encode_attributes(const Attributes& attributes) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : attributes) bytes += 8 + key.size() + value.size();
+  std::vector<std::byte> out(bytes);
+  FieldWriter writer(out);
+  for (const auto& [key, value] : attributes) {
+    writer.put(static_cast<std::uint32_t>(key.size())).put(static_cast<std::uint32_t>(value.size()));
+    writer.put_bytes(std::as_bytes(std::span(key))).put_bytes(std::as_bytes(std::span(value)));
+  }
+  return out;
+}
+
+Result<Attributes> parse_attributes(ByteView bytes) {
+  Attributes attributes;
+  ByteView rest = bytes;
+  while (!rest.empty()) {
+    const std::string where = "attributes, at byte " + std::to_string(bytes.size() - rest.size()) + ": ";
+    if (rest.size() < 8) return corrupt(where + "they end within a pair");
+    const auto key_bytes = load_le<std::uint32_t>(rest);
+    const auto value_bytes = load_le<std::uint32_t>(rest.subspan(4));
+    rest = rest.subspan(8);
+    std::string key, value;
+    if (!take_text(&rest, key_bytes, &key) || !take_text(&rest, value_bytes, &value)) {
+      return corrupt(where + "a key of " + std::to_string(key_bytes) + " and a value of " +
+                     std::to_string(value_bytes) + " bytes reach beyond their end");
+    }
+    if (!key_is_legal(key)) return corrupt(where + "keys have 1 to 255 bytes without NUL");
+    if (!attributes.empty() && key <= attributes.rbegin()->first) return corrupt(where + "the keys are not ascending");
+    attributes.emplace_hint(attributes.end(), std::move(key), std::move(value));
+  }
+  return attributes;
+}
+
+}  // namespace thalweg::format

@@ -1,0 +1,68 @@
+// The index of a multifile: section 6 of the format document.
+#pragma once
+
+#include <map>
+
+#include "multifile/format/frame.hpp"
+
+namespace thalweg::format {
+
+struct FileEntry {
+  std::uint64_t bytes = 0;
+  std::uint64_t first_piece = 0;
+  std::uint32_t n_pieces = 0;
+  std::uint32_t mode = 0;
+  std::uint64_t name_offset = 0;
+  std::uint32_t name_bytes = 0;
+  std::uint32_t flags = 0;
+};
+inline constexpr std::uint32_t kFileDamaged = 1;
+
+// zeros: bytes that are known to be zero, of which nothing is stored.
+enum class PieceKind : std::uint16_t { chunk = 1, packed = 2, zeros = 3 };
+struct PieceEntry {
+  std::uint64_t logical_offset = 0;
+  std::uint64_t physical_offset = 0;  // chunk: of the frame; packed: of the stored bytes; zeros: 0
+  std::uint64_t logical_bytes = 0;
+  std::uint64_t stored_bytes = 0;
+  std::uint32_t crc = 0;
+  PieceKind kind = PieceKind::chunk;
+  Codec codec = Codec::none;
+};
+
+void encode_file_entry(const FileEntry& entry, ByteSpan out_40_bytes);
+void encode_listed_entry(std::uint64_t local, const FileEntry& entry, ByteSpan out_48_bytes);
+void encode_piece_entry(const PieceEntry& entry, ByteSpan out_40_bytes);
+
+struct IndexPage {
+  std::uint32_t session = 0;
+  std::uint64_t n_local = 0;
+  std::uint64_t n_entries = 0;  // of the files section: n_local, or fewer, which then say whose they are
+  std::uint64_t n_pieces = 0;
+  std::uint64_t names_bytes = 0;
+  std::uint64_t attributes_bytes = 0;
+  std::uint64_t files_offset = 0, pieces_offset = 0, names_offset = 0, attributes_offset = 0, end = 0;
+
+  bool is_listed() const { return n_entries != n_local; }
+  SectionKind files_kind() const { return is_listed() ? SectionKind::listed_files : SectionKind::files; }
+  std::uint64_t file_entry_bytes() const { return is_listed() ? kListedEntryBytes : kFileEntryBytes; }
+};
+// The same with the offsets and the end that follow from its counts, for an index that starts at `offset`.
+Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset);
+std::vector<std::byte> encode_index_page(const IndexPage& page, const FileIdentity& id, std::uint64_t offset);
+// Checks all counts and offsets against each other, the state slot and the file size.
+Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, const StateSlot& state,
+                                   std::uint64_t file_bytes);
+
+// One entry out of its page bytes (already checked by check_page); checks every field against the index page.
+// A piece with a codec that is not known here is unsupported_version.
+Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index);
+// Whose entry the one at the front of `bytes_48` is; behind it follow the 40 bytes of the entry.
+Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index);
+Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index);
+
+using Attributes = std::map<std::string, std::string>;
+std::vector<std::byte> encode_attributes(const Attributes& attributes);
+Result<Attributes> parse_attributes(ByteView bytes);
+
+}  // namespace thalweg::format

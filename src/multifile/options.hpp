@@ -1,0 +1,54 @@
+// How a multifile is to be opened: the hints, parsed, and which logical files a task serves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "multifile/format/frame.hpp"
+
+namespace thalweg {
+
+inline constexpr std::uint64_t kAuto = 0;
+inline constexpr std::uint32_t kOnePerNode = ~0u;
+
+struct Options {
+  std::uint64_t chunk_bytes = kAuto;
+  std::uint32_t physical_files = kAuto;  // or kOnePerNode
+  std::uint32_t alignment_bytes = kAuto;
+  std::uint64_t buffer_bytes = 256 * 1024;
+  std::uint32_t granule_bytes = 64 * 1024;
+  format::Checksum checksum = format::Checksum::crc32c;
+  format::Codec codec = format::Codec::none;
+  bool verify = true;
+  bool sync_on_close = false;
+  bool defragments = false;        // no hint: one chunk for each logical file, as large as its bytes (defrag.cpp)
+  bool overwrite_foreign = false;  // a file of another format
+};
+
+// Sets one hint by name and text; see base/hint_table.hpp.
+Status set_option(Options& options, std::string_view name, std::string_view value);
+
+// Which logical files a task serves: by default "those that follow from rank and size", else a range or a list.
+struct Serving {
+  enum class Kind { automatic, range, list } kind = Kind::automatic;
+  std::int64_t n_logical = -1;  // of the whole multifile; -1: the file says, or one per task
+  std::int64_t first = 0, count = 0;
+  std::vector<std::int64_t> list;
+};
+
+using MappingFunction = std::function<std::int32_t(std::int64_t rank, std::int64_t n_logical, std::int32_t n_physical)>;
+
+struct Config {
+  Options options;
+  Serving serving;
+  MappingFunction mapping;  // empty: consecutive ranks
+  // Asked in calls that may take long; false: they fail with Code::stopped. May be empty.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+}  // namespace thalweg

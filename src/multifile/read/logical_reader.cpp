@@ -1,0 +1,292 @@
+#include "multifile/read/logical_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/compress.hpp"
+#include "base/crc32c.hpp"
+#include "base/endian.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kBlockBytes = 256 * 1024;  // checked while in cache
+constexpr std::uint64_t kReadAheadBytes = 256 * 1024;
+constexpr std::uint64_t kAheadPieceBytes = 64 * 1024;  // larger pieces are read alone
+
+}  // namespace
+
+Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const Part& part, std::uint64_t rank,
+                                                           const format::FileEntry& entry,
+                                                           std::vector<format::PieceEntry> pieces,
+                                                           ReaderSettings& settings) {
+  for (const format::PieceEntry& piece : pieces) {
+    if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
+    return Status::error(Code::corrupt_file, "'" + part.file().path() + "': a piece of logical file " +
+                                                 std::to_string(rank) + " reaches beyond its " +
+                                                 std::to_string(entry.bytes) + " bytes");
+  }
+  std::unique_ptr<LogicalReader> reader(new LogicalReader(part, rank, entry, std::move(pieces), settings));
+  TW_RETURN_IF_ERROR(reader->resolve());
+  return reader;
+}
+
+// Later pieces hide earlier ones. Pieces mostly come in logical order without overlap: then nothing is to be cut.
+Status LogicalReader::resolve() {
+  const auto add = [this](std::uint64_t begin, std::uint64_t end, std::uint32_t piece) {
+    spans_.push_back({begin, end, piece});
+  };
+  bool in_order = true;
+  for (std::size_t i = 0; i + 1 < pieces_.size(); ++i)
+    in_order &= pieces_[i].logical_offset + pieces_[i].logical_bytes <= pieces_[i + 1].logical_offset;
+  if (in_order) {
+    spans_.reserve(pieces_.size());
+    for (std::uint32_t i = 0; i < pieces_.size(); ++i)
+      add(pieces_[i].logical_offset, pieces_[i].logical_offset + pieces_[i].logical_bytes, i);
+    return {};
+  }
+  std::map<std::uint64_t, Span> shown;  // by begin
+  for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
+    if (i % kAskEach == kAskEach - 1 && settings_.go_on && !settings_.go_on()) return part_.stopped();
+    const std::uint64_t begin = pieces_[i].logical_offset, end = begin + pieces_[i].logical_bytes;
+    auto at = shown.upper_bound(begin);
+    if (at != shown.begin()) {
+      const auto before = std::prev(at);
+      const Span cut = before->second;
+      if (cut.end > begin) before->second.end = begin;
+      if (cut.end > end) shown.emplace(end, Span{end, cut.end, cut.piece});
+      if (cut.begin == begin) shown.erase(before);
+    }
+    at = shown.lower_bound(begin);
+    while (at != shown.end() && at->second.begin < end) {
+      const Span hidden = at->second;
+      at = shown.erase(at);
+      if (hidden.end > end) at = shown.emplace(end, Span{end, hidden.end, hidden.piece}).first;
+    }
+    shown[begin] = {begin, end, i};
+  }
+  for (const auto& [begin, span] : shown) spans_.push_back(span);
+  return {};
+}
+
+const LogicalReader::Span* LogicalReader::span_at(std::uint64_t at) const {
+  const auto found = std::partition_point(spans_.begin(), spans_.end(), [at](const Span& s) { return s.end <= at; });
+  return found == spans_.end() ? nullptr : &*found;
+}
+
+std::uint64_t LogicalReader::contiguous() const {
+  if (position_ >= size()) return 0;
+  const Span* span = span_at(position_);
+  if (span == nullptr) return size() - position_;
+  return (span->begin > position_ ? span->begin : span->end) - position_;
+}
+
+std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
+  if ((entry_.flags & format::kFileDamaged) != 0) return at;
+  const Span* span = span_at(at);
+  return span == nullptr ? size() : std::max(at, span->begin);
+}
+
+Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
+  return Status::error(Code::corrupt_file, "'" + part_.file().path() + "', logical file " + std::to_string(rank_) +
+                                               ", offset " + std::to_string(physical_offset) + ": " + what);
+}
+
+Status LogicalReader::read(std::uint64_t at, std::span<std::byte> data, std::size_t& got) {
+  got = 0;
+  if (at >= size()) return {};
+  data = data.first(std::min<std::uint64_t>(data.size(), size() - at));
+  while (!data.empty()) {
+    std::size_t n = 0;
+    if (Status status = read_some(at, data, n); !status.ok()) return part_.explain(std::move(status));
+    got += n;
+    at += n;
+    data = data.subspan(n);
+  }
+  return {};
+}
+
+// At least one byte, from one source.
+Status LogicalReader::read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n) {
+  const std::uint64_t within = at - window_begin_;
+  if (within < window_.size()) {
+    n = std::min<std::uint64_t>(data.size(), window_.size() - within);
+    std::memcpy(data.data(), window_.data() + within, n);
+    return {};
+  }
+  const Span* span = span_at(at);
+  if (span == nullptr || span->begin > at) {
+    n = span == nullptr ? data.size() : std::min<std::uint64_t>(data.size(), span->begin - at);
+    return read_gap(data.first(n));
+  }
+  data = data.first(std::min<std::uint64_t>(data.size(), span->end - at));
+  const format::PieceKind kind = pieces_[span->piece].kind;
+  if (kind == format::PieceKind::chunk) return read_chunk(*span, at, data, n);
+  if (kind == format::PieceKind::zeros) {
+    n = data.size();
+    std::memset(data.data(), 0, n);
+    return {};
+  }
+  TW_RETURN_IF_ERROR(fill_from_pack(*span));
+  return read_some(at, data, n);
+}
+
+Status LogicalReader::read_gap(std::span<std::byte> data) const {
+  if ((entry_.flags & format::kFileDamaged) != 0) return damaged("a repair found flushed bytes lost here", 0);
+  std::memset(data.data(), 0, data.size());
+  return {};
+}
+
+Status LogicalReader::read_chunk(const Span& span, std::uint64_t at, std::span<std::byte> data, std::size_t& n) {
+  TW_RETURN_IF_ERROR(open_chunk(span.piece));
+  const format::PieceEntry& piece = pieces_[span.piece];
+  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t within = at - piece.logical_offset;
+  const bool to_the_end = within + data.size() == piece.logical_bytes;
+  const std::uint64_t whole = to_the_end ? data.size() : data.size() / granule * granule;
+  if (within % granule == 0 && whole > 0 && whole >= settings_.buffer_bytes) {
+    n = verifies() ? std::min(whole, std::max(kBlockBytes / granule, std::uint64_t{1}) * granule) : whole;
+    return read_granules(within, data.first(n));
+  }
+  TW_RETURN_IF_ERROR(fill_from_chunk(span, at));
+  return read_some(at, data, n);
+}
+
+// The window becomes the granules around `at`, as many as the buffer takes.
+Status LogicalReader::fill_from_chunk(const Span& span, std::uint64_t at) {
+  const format::PieceEntry& piece = pieces_[span.piece];
+  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t begin = (at - piece.logical_offset) / granule * granule;
+  const std::uint64_t wanted = std::max(granule, settings_.buffer_bytes / granule * granule);
+  window_ = {};
+  buffer_.resize(std::min(wanted, piece.logical_bytes - begin));
+  TW_RETURN_IF_ERROR(read_granules(begin, buffer_));
+  set_window(span, piece.logical_offset + begin);
+  return {};
+}
+
+// Shows of buffer_, whose first byte is logical `content_begin`, what the span shows.
+void LogicalReader::set_window(const Span& span, std::uint64_t content_begin) {
+  const std::uint64_t begin = std::max(span.begin, content_begin);
+  const std::uint64_t end = std::min(span.end, content_begin + buffer_.size());
+  window_ = std::span<const std::byte>(buffer_).subspan(begin - content_begin, end - begin);
+  window_begin_ = begin;
+}
+
+Status LogicalReader::fill_from_pack(const Span& span) {
+  const format::PieceEntry& piece = pieces_[span.piece];
+  window_ = {};
+  std::vector<std::byte> stored;
+  const bool plain = piece.codec == format::Codec::none;
+  std::vector<std::byte>& target = plain ? buffer_ : stored;
+  target.resize(piece.stored_bytes);
+  TW_RETURN_IF_ERROR(read_ahead(piece.physical_offset, target));
+  if (verifies() && crc32c(target) != piece.crc)
+    return damaged("data contradict their checksum", piece.physical_offset);
+  if (!plain) {
+    buffer_.resize(piece.logical_bytes);
+    const Status status = decompress(static_cast<Compression>(piece.codec), stored, buffer_);
+    if (!status.ok()) return status.with_context(damaged("compressed piece", piece.physical_offset).message());
+  }
+  set_window(span, piece.logical_offset);
+  return {};
+}
+
+bool LogicalReader::verifies() const { return settings_.verify && part_.header().checksum == format::Checksum::crc32c; }
+
+// Bytes whose checksums nobody looks at may be those of a file that replaced this one.
+Status LogicalReader::read_stored(std::uint64_t offset, std::span<std::byte> to) const {
+  TW_RETURN_IF_ERROR(read_exactly(part_.file(), offset, to));
+  if (verifies()) return {};
+  const Status status = part_.check_not_replaced();
+  if (!status.ok()) std::memset(to.data(), 0, to.size());
+  return status;
+}
+
+Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) {
+  ReadAhead& ahead = settings_.ahead;
+  if (to.size() > kAheadPieceBytes) return read_stored(offset, to);
+  const std::uint64_t within = offset - ahead.begin;
+  if (ahead.part != &part_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
+    // Whoever comes from behind goes on to the front.
+    const bool backwards = ahead.part == &part_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
+    const std::uint64_t end = offset + to.size();
+    const std::uint64_t begin = !backwards ? offset : end - std::min(end, kReadAheadBytes);
+    ahead.part = nullptr;
+    ahead.bytes.resize(backwards ? end - begin : kReadAheadBytes);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(begin, ahead.bytes));
+    if (!verifies()) TW_RETURN_IF_ERROR(part_.check_not_replaced());
+    ahead.bytes.resize(got);
+    ahead.begin = begin;
+    ahead.part = &part_;
+    if (begin + got < end) return read_stored(offset, to);  // says what is missing
+  }
+  std::memcpy(to.data(), ahead.bytes.data() + (offset - ahead.begin), to.size());
+  return {};
+}
+
+Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) const {
+  std::vector<std::byte> bytes(format::kFrameBytes);
+  TW_RETURN_IF_ERROR(read_exactly(part_.file(), piece.physical_offset, bytes));
+  const std::uint64_t room = format::kMaxOffset - piece.physical_offset;
+  const format::ParsedFrame parsed = format::parse_frame(bytes, part_.header(), piece.physical_offset, room);
+  const format::Frame& frame = parsed.frame;
+  if (parsed.check == format::FrameCheck::valid && frame.kind == format::FrameKind::chunk && frame.rank == rank_ &&
+      frame.logical_offset == piece.logical_offset && piece.logical_bytes <= frame.capacity())
+    return frame;
+  return damaged("the frame of a chunk is damaged or that of another one", piece.physical_offset);
+}
+
+Status LogicalReader::open_chunk(std::uint32_t number) {
+  if (chunk_.piece == number) return {};
+  chunk_.piece = ~0u;
+  const format::PieceEntry& piece = pieces_[number];
+  TW_ASSIGN_OR_RETURN(const format::Frame frame, frame_of(piece));
+  chunk_.data_start = piece.physical_offset + frame.data_offset;
+  if (verifies()) TW_RETURN_IF_ERROR(load_table(piece, frame));
+  chunk_.piece = number;
+  return {};
+}
+
+// Checksums of all granules of the piece: whole ones from the table, the last one from the slot of that fill.
+Status LogicalReader::load_table(const format::PieceEntry& piece, const format::Frame& frame) {
+  const std::uint64_t granules = piece.logical_bytes / part_.header().granule;
+  const std::uint64_t head = format::kChecksumTableOffset - format::kFillSlotOffset[0];
+  chunk_.table.resize(head + granules * sizeof(std::uint32_t));
+  TW_RETURN_IF_ERROR(read_exactly(part_.file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_.table));
+  std::optional<format::FillSlot> fill;
+  for (const std::uint64_t within : format::kFillSlotOffset) {
+    const auto bytes =
+        std::span<const std::byte>(chunk_.table).subspan(within - format::kFillSlotOffset[0], format::kFillSlotBytes);
+    const auto slot = format::parse_fill(bytes, part_.header().id, piece.physical_offset + within, frame.capacity());
+    if (slot && slot->bytes == piece.logical_bytes) fill = slot;
+  }
+  const bool needs_tail = piece.logical_bytes % part_.header().granule != 0;
+  if (!fill && needs_tail) return damaged("no fill slot has the bytes that the index tells", piece.physical_offset);
+  chunk_.table.erase(chunk_.table.begin(), chunk_.table.begin() + static_cast<std::ptrdiff_t>(head));
+  chunk_.table.resize((granules + 1) * sizeof(std::uint32_t));
+  store_le(std::span(chunk_.table).last(sizeof(std::uint32_t)), fill ? fill->tail_seal : 0u);
+  return {};
+}
+
+// Reads whole granules (the last one may be the tail) from `within` the open chunk and checks each.
+Status LogicalReader::read_granules(std::uint64_t within, std::span<std::byte> to) {
+  TW_RETURN_IF_ERROR(read_stored(chunk_.data_start + within, to));
+  if (!verifies()) return {};
+  const std::uint64_t granule = part_.header().granule;
+  for (std::uint64_t done = 0; done < to.size(); done += granule) {
+    const auto bytes = to.subspan(done, std::min<std::uint64_t>(granule, to.size() - done));
+    const std::uint64_t number = (within + done) / granule;
+    const auto expected =
+        load_le<std::uint32_t>(std::span<const std::byte>(chunk_.table).subspan(number * sizeof(std::uint32_t)));
+    if (crc32c(bytes) != expected) {
+      std::memset(to.data(), 0, to.size());  // nothing unverified is left with the caller
+      return damaged("data contradict their checksum", chunk_.data_start + within + done);
+    }
+  }
+  return {};
+}
+
+}  // namespace thalweg

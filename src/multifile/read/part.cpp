@@ -1,0 +1,380 @@
+#include "multifile/read/part.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/shell_word.hpp"
+
+namespace thalweg {
+
+using format::kPageBytes;
+using format::SectionKind;
+
+Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte> data) {
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(offset, data));
+  if (got == data.size()) return {};
+  return Status::error(Code::corrupt_file, "'" + file.path() + "' ends at offset " + std::to_string(offset + got) +
+                                               "; " + std::to_string(data.size()) + " bytes at offset " +
+                                               std::to_string(offset) + " were expected: it is truncated");
+}
+
+namespace {
+
+// Which file it is about, unless the message says so already; a command that it proposes does not count.
+Status about(const std::string& path, const Status& status) {
+  const std::string object = "'" + path + "'";
+  const std::string message = status.message();
+  return message.substr(0, message.find('`')).find(object) == std::string::npos ? status.with_context(object) : status;
+}
+
+// The multifile is repaired by the name of its first physical file.
+std::string way_out(const std::string& path, std::uint32_t physical) {
+  return repair_command(path.substr(0, path.size() - format::physical_name("", physical).size()));
+}
+
+}  // namespace
+
+Status Part::stopped() const { return Status::error(Code::stopped, "'" + file_->path() + "': stopped by the caller"); }
+
+Result<std::unique_ptr<Part>> Part::open(std::unique_ptr<StoredFile> file, std::uint32_t physical) {
+  auto part = std::make_unique<Part>();
+  part->file_ = std::move(file);
+  const std::string& path = part->file_->path();
+  if (Status status = part->read_header(physical); !status.ok()) return about(path, status);
+  part->readable_ = about(path, part->read_index());
+  return part;
+}
+
+std::vector<RecoveredIndex::File>::const_iterator RecoveredIndex::find(std::uint64_t local) const {
+  return std::lower_bound(files.begin(), files.end(), local,
+                          [](const File& file, std::uint64_t wanted) { return file.local < wanted; });
+}
+
+format::FileEntry RecoveredIndex::file(std::uint64_t local) const {
+  const auto found = find(local);
+  return found != files.end() && found->local == local ? found->entry : format::FileEntry{};
+}
+
+Status Part::read_header(std::uint32_t physical) {
+  TW_ASSIGN_OR_RETURN(file_bytes_, file_->size());
+  std::array<std::byte, kPageBytes> page{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, page));
+  if (got < format::kHeaderBytes)
+    return Status::error(Code::corrupt_file, "has " + std::to_string(got) + " bytes: not a multifile");
+  TW_ASSIGN_OR_RETURN(header_, format::parse_header(std::span(page).first(format::kHeaderBytes), file_bytes_));
+  if (header_.id.physical != physical)
+    return Status::error(Code::corrupt_file, "is physical file " + std::to_string(header_.id.physical) +
+                                                 " of a multifile, not number " + std::to_string(physical) +
+                                                 "; open the first one, whose name has no number");
+  const auto place = [&](int i) {
+    return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
+  };
+  auto state = format::parse_state(place(0), place(1), header_.id);
+  if (state.has_value()) {
+    state_ = state->newest;
+    state_before_ = state->before;
+  }
+  readable_ = state.status();
+  // A place that was written but does not verify may have told of a newer state.
+  const std::vector<std::byte> nothing(format::kSlotBytes);
+  for (int i = 0; i < 2 && readable_.ok(); ++i) {
+    const bool written = !std::equal(nothing.begin(), nothing.end(), place(i).begin());
+    const bool valid =
+        format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id).has_value();
+    if (written && !valid)
+      readable_ = Status::error(Code::corrupt_file, "state slot " + std::string(i == 0 ? "A" : "B") +
+                                                        " is damaged; try " + way_out(file_->path(), physical));
+  }
+  return {};
+}
+
+Status Part::read_index() {
+  TW_RETURN_IF_ERROR(readable_);
+  if (!closed())
+    return Status::error(Code::not_closed, "was not closed by the program that wrote it; " +
+                                               way_out(file_->path(), header_.id.physical) +
+                                               " brings back everything that was flushed");
+  if (file_bytes_ < state_.end)
+    return Status::error(Code::corrupt_file, "is truncated: it has " + std::to_string(file_bytes_) + " bytes of " +
+                                                 std::to_string(state_.end) + "; try " +
+                                                 way_out(file_->path(), header_.id.physical));
+  std::vector<std::byte> page(kPageBytes);
+  TW_RETURN_IF_ERROR(read_exactly(*file_, state_.index_offset, page));
+  TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, state_, file_bytes_));
+  return {};
+}
+
+Status Part::check_not_replaced() const {
+  std::array<std::byte, format::kHeaderBytes> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, bytes));
+  auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
+  if (now.has_value() && now->id == header_.id) return {};
+  return Status::error(Code::corrupt_file,
+                       "'" + file_->path() + "' was replaced while it was open for reading; open it again");
+}
+
+Status Part::explain(Status status) const {
+  if (status.code() != Code::corrupt_file) return status;
+  const Status replaced = check_not_replaced();
+  return replaced.ok() ? status : replaced;
+}
+
+Status Part::use_index_before_session() {
+  format::StateSlot before = state_;
+  before.state = format::FileState::closed;
+  before.end = before.index_offset + before.index_bytes;
+  std::vector<std::byte> page(kPageBytes);
+  TW_RETURN_IF_ERROR(read_exactly(*file_, before.index_offset, page));
+  TW_ASSIGN_OR_RETURN(index_, format::parse_index_page(page, header_, before, file_bytes_));
+  readable_ = {};
+  return {};
+}
+
+Result<std::span<const std::byte>> Part::page(SectionKind kind, std::uint64_t offset, std::uint64_t number,
+                                              PageCache& cache) const {
+  PageCache::Page& page = cache.pages[static_cast<std::size_t>(kind) - 1];
+  const std::uint64_t at = offset + number * kPageBytes;
+  if (page.offset != at) {
+    page.offset = 0;
+    page.bytes.resize(kPageBytes);
+    Status status = read_exactly(*file_, at, page.bytes);
+    if (status.ok()) status = format::check_page(page.bytes, kind, number, header_.id, at);
+    if (!status.ok()) return about(file_->path(), explain(std::move(status)));
+    page.offset = at;
+  }
+  return std::span<const std::byte>(page.bytes);
+}
+
+Result<std::span<const std::byte>> Part::section_entry(SectionKind kind, std::uint64_t section_offset, std::uint64_t i,
+                                                       std::uint64_t entry_bytes, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / entry_bytes;
+  TW_ASSIGN_OR_RETURN(const auto bytes, page(kind, section_offset, i / per_page, cache));
+  return bytes.subspan(i % per_page * entry_bytes, entry_bytes);
+}
+
+Result<std::vector<std::byte>> Part::section(SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
+                                             std::uint64_t entry_bytes, const GoOn& go_on) const {
+  constexpr std::uint64_t kAtOnce = 256;  // pages
+  const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
+  if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
+    return Status::error(Code::corrupt_file, "'" + file_->path() + "': a section of " + std::to_string(n_entries) +
+                                                 " entries at offset " + std::to_string(offset) +
+                                                 " does not fit into the file");
+  const std::uint64_t payload = format::kPagePayload / entry_bytes * entry_bytes;
+  std::vector<std::byte> entries, pages;
+  for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
+    if (first > 0 && go_on && !go_on()) return stopped();
+    pages.resize(std::min(kAtOnce, n_pages - first) * kPageBytes);
+    TW_RETURN_IF_ERROR(read_exactly(*file_, offset + first * kPageBytes, pages));
+    for (std::uint64_t i = 0; i < pages.size() / kPageBytes; ++i) {
+      const auto page = std::span<const std::byte>(pages).subspan(i * kPageBytes, kPageBytes);
+      const Status checked = format::check_page(page, kind, first + i, header_.id, offset + (first + i) * kPageBytes);
+      if (!checked.ok()) return about(file_->path(), checked);
+      const auto last = std::min(payload, n_entries * entry_bytes - (first + i) * payload);
+      entries.insert(entries.end(), page.begin(), page.begin() + static_cast<std::ptrdiff_t>(last));
+    }
+  }
+  return entries;
+}
+
+Result<std::uint64_t> Part::next_page(std::uint64_t section_offset, std::uint64_t number, std::uint64_t n_pages) const {
+  if (number >= n_pages) return n_pages;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t data, file_->next_data(section_offset + number * kPageBytes));
+  return std::min(n_pages, std::max(number, (data - section_offset) / kPageBytes));
+}
+
+// ---- Entries of logical files ------------------------------------------------------------------------------------
+
+Result<std::span<const std::byte>> Part::stored_entry(std::uint64_t place, PageCache& cache) const {
+  return section_entry(index_.files_kind(), index_.files_offset, place, index_.file_entry_bytes(), cache);
+}
+
+Result<std::uint64_t> Part::listed_local(std::uint64_t place, PageCache& cache) const {
+  TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
+  const auto local = format::parse_listed_local(bytes, index_);
+  if (!local.has_value()) return about(file_->path(), local.error());
+  return local;
+}
+
+// The last page that can be read and does not begin behind `local_index`; 0 when there is none.
+Result<std::uint64_t> Part::listed_page(std::uint64_t local_index, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
+  const auto begins_before = [&](std::uint64_t page) -> Result<bool> {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t first, listed_local(page * per_page, cache));
+    return first <= local_index;
+  };
+  std::uint64_t low = 0, high = n_pages;
+  for (std::uint64_t page : {cache.place / per_page, cache.place / per_page + 1}) {  // who goes through all is near
+    auto before = page >= low && page < high ? begins_before(page) : Result<bool>(page < low);
+    if (before.has_value()) (*before ? low : high) = *before ? std::max(low, page) : std::min(high, page);
+  }
+  while (high - low > 1) {
+    auto before = begins_before(low + (high - low) / 2);
+    if (!before.has_value()) break;
+    (*before ? low : high) = low + (high - low) / 2;
+  }
+  std::uint64_t last = low;
+  for (std::uint64_t page = low + 1; page < high; ++page) {  // where one in between cannot be read
+    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, high));
+    auto before = page < high ? begins_before(page) : Result<bool>(false);
+    if (before.has_value() && !*before) break;
+    if (before.has_value()) last = page;
+  }
+  return last;
+}
+
+// Place of the first listed entry that is not before `local_index`; n_entries when there is none. In a page that cannot
+// be read it is the first one.
+Result<std::uint64_t> Part::listed_place(std::uint64_t local_index, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t page, listed_page(local_index, cache));
+  std::uint64_t low = page * per_page, high = std::min(low + per_page, index_.n_entries);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    auto there = listed_local(middle, cache);
+    if (!there.has_value()) return page * per_page;
+    (*there < local_index ? low : high) = *there < local_index ? middle + 1 : middle;
+  }
+  return cache.place = low;
+}
+
+Result<format::FileEntry> Part::file_entry(std::uint64_t local_index, PageCache& cache) const {
+  if (recovered_) return recovered_->file(local_index);
+  std::uint64_t place = local_index;
+  if (index_.is_listed()) {
+    TW_ASSIGN_OR_RETURN(place, listed_place(local_index, cache));
+    if (place == index_.n_entries) return format::FileEntry{};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t there, listed_local(place, cache));
+    if (there != local_index) return format::FileEntry{};
+  }
+  TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
+  const auto entry = format::parse_file_entry(bytes.last(format::kFileEntryBytes), index_);
+  if (!entry.has_value()) return about(file_->path(), entry.error());
+  return entry;
+}
+
+Result<EntryRun> Part::run_at(std::uint64_t local_index, PageCache& cache) const {
+  const std::uint64_t n = header_.n_local;
+  if (recovered_) {
+    const auto found = recovered_->find(local_index);
+    const bool here = found != recovered_->files.end() && found->local == local_index;
+    if (here) return EntryRun{local_index + 1, true, {}};
+    return EntryRun{found == recovered_->files.end() ? n : found->local, false, {}};
+  }
+  if (!index_.is_listed()) {
+    const Status there = stored_entry(local_index, cache).status();
+    if (there.code() == Code::corrupt_file) return lost_run(local_index, local_index, there, cache);
+    TW_RETURN_IF_ERROR(there);
+    return EntryRun{local_index + 1, true, {}};
+  }
+  TW_ASSIGN_OR_RETURN(const std::uint64_t place, listed_place(local_index, cache));
+  if (place == index_.n_entries) return EntryRun{n, false, {}};
+  auto there = listed_local(place, cache);
+  if (there.status().code() == Code::corrupt_file) return lost_run(local_index, place, there.status(), cache);
+  TW_RETURN_IF_ERROR(there.status());
+  const bool here = *there == local_index;
+  return EntryRun{here ? local_index + 1 : *there, here, {}};
+}
+
+Status Part::each_entry(const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit,
+                        const GoOn& go_on) const {
+  PageCache cache;
+  EntryRun run;
+  for (std::uint64_t local = 0, i = 1; local < header_.n_local; local = run.end, ++i) {
+    if (i % kAskEach == 0 && go_on && !go_on()) return stopped();
+    TW_ASSIGN_OR_RETURN(run, run_at(local, cache));
+    if (!run.lost.ok()) TW_RETURN_IF_ERROR(visit(local, run.lost));
+    if (run.has_entry) TW_RETURN_IF_ERROR(visit(local, file_entry(local, cache)));
+  }
+  return {};
+}
+
+Status Part::check_order(const GoOn& go_on) const {
+  if (recovered_ || !index_.is_listed()) return {};
+  const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
+  const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
+  PageCache cache;
+  std::uint64_t least = 0;  // of the next one
+  for (std::uint64_t page = 0;; ++page) {
+    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
+    if (page == n_pages) return {};
+    if (page % 64 == 63 && go_on && !go_on()) return stopped();
+    for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
+      auto local = listed_local(i, cache);
+      if (!local.has_value()) break;  // their readers tell
+      if (*local < least)
+        return Status::error(Code::corrupt_file, "'" + file_->path() + "': the listed entries of the index do not " +
+                                                     "ascend: " + std::to_string(*local) + " at place " +
+                                                     std::to_string(i));
+      least = *local + 1;
+    }
+  }
+}
+
+// Up to what the next page tells that can be read: of listed entries nobody knows whose those before it were.
+Result<EntryRun> Part::lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const {
+  const std::uint64_t per_page = format::kPagePayload / index_.file_entry_bytes();
+  const std::uint64_t n_pages = format::section_pages(index_.n_entries, index_.file_entry_bytes());
+  for (std::uint64_t page = place / per_page + 1;; ++page) {
+    TW_ASSIGN_OR_RETURN(page, next_page(index_.files_offset, page, n_pages));
+    if (page == n_pages) return EntryRun{header_.n_local, false, std::move(why)};
+    const std::uint64_t first = page * per_page;
+    if (!stored_entry(first, cache).has_value()) continue;
+    auto end = index_.is_listed() ? listed_local(first, cache) : Result<std::uint64_t>(first);
+    if (end.has_value() && *end > local_index) return EntryRun{*end, false, std::move(why)};
+  }
+}
+
+Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& entry, PageCache& cache,
+                                                     const GoOn& go_on) const {
+  std::vector<format::PieceEntry> result;
+  if (recovered_) {
+    const auto first = recovered_->pieces.begin() + static_cast<std::ptrdiff_t>(entry.first_piece);
+    result.assign(first, first + entry.n_pieces);
+    return result;
+  }
+  result.reserve(std::min(entry.n_pieces, 1024U));  // for more as they prove to be there
+  for (std::uint64_t i = 0; i < entry.n_pieces; ++i) {
+    if (i % kAskEach == kAskEach - 1 && go_on && !go_on()) return stopped();
+    TW_ASSIGN_OR_RETURN(const auto bytes, section_entry(SectionKind::pieces, index_.pieces_offset,
+                                                        entry.first_piece + i, format::kPieceEntryBytes, cache));
+    const auto piece = format::parse_piece_entry(bytes, index_);
+    if (!piece.has_value()) return about(file_->path(), piece.error());
+    result.push_back(piece.value());
+  }
+  return result;
+}
+
+Result<std::string> Part::names(std::uint64_t begin, std::uint64_t bytes, PageCache& cache) const {
+  if (recovered_) return recovered_->names.substr(begin, bytes);
+  std::string text;
+  while (bytes > 0) {
+    const std::uint64_t within = begin % format::kPagePayload;
+    TW_ASSIGN_OR_RETURN(const auto content,
+                        page(SectionKind::names, index_.names_offset, begin / format::kPagePayload, cache));
+    const std::uint64_t n = std::min(bytes, format::kPagePayload - within);
+    text.append(reinterpret_cast<const char*>(content.data()) + within, n);
+    begin += n;
+    bytes -= n;
+  }
+  return text;
+}
+
+Result<std::string> Part::name(const format::FileEntry& entry, PageCache& cache) const {
+  TW_ASSIGN_OR_RETURN(std::string text, names(entry.name_offset, entry.name_bytes, cache));
+  if (text.find('\0') == std::string::npos) return text;
+  return Status::error(Code::corrupt_file, "'" + file_->path() + "': a name with a NUL inside");
+}
+
+Result<format::Attributes> Part::attributes() const {
+  if (recovered_) return recovered_->attributes;
+  if (index_.attributes_bytes == 0) return format::Attributes{};
+  TW_ASSIGN_OR_RETURN(const auto bytes,
+                      section(SectionKind::attributes, index_.attributes_offset, index_.attributes_bytes, 1));
+  auto attributes = format::parse_attributes(bytes);
+  if (!attributes.has_value()) return about(file_->path(), attributes.error());
+  return attributes;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,161 @@
+#include "multifile/read/read_handle.hpp"
+
+#include "base/endian.hpp"
+
+namespace thalweg {
+
+ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings)
+    : files_(std::move(files)),
+      served_(std::move(served)),
+      settings_(std::move(settings)),
+      readers_(settings_.reads_once) {
+  settings_.go_on = [set = files_.get()] { return set->may_go_on(); };
+}
+
+Status ReadHandle::seek_to(std::uint64_t rank, std::int64_t position) {
+  TW_ASSIGN_OR_RETURN(current_, reader(rank));
+  current_rank_ = rank;
+  if (position >= 0) current_->seek(static_cast<std::uint64_t>(position));
+  return {};
+}
+
+Result<LogicalReader*> ReadHandle::current_or_first() {
+  if (current_ == nullptr) {
+    if (served_.count() == 0)
+      return Status::error(Code::wrong_mode, "this handle serves no logical file: choose ranks when opening");
+    TW_RETURN_IF_ERROR(seek_to(served_.first(), -1));
+  }
+  return current_;
+}
+
+Result<std::uint64_t> ReadHandle::current_rank() {
+  TW_ASSIGN_OR_RETURN(const LogicalReader* reader, current_or_first());
+  (void)reader;
+  return current_rank_;
+}
+
+Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
+  if (LogicalReader* const found = readers_.find(rank)) return found;
+  if (!served_.find(rank))
+    return Status::error(Code::not_found, "logical file " + std::to_string(rank) +
+                                              " is not served by this handle of '" + files_->path() +
+                                              "', which serves " + std::to_string(served_.count()) + " of " +
+                                              std::to_string(files_->header().n_logical));
+  return make_reader(rank);
+}
+
+Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
+  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
+  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  TW_ASSIGN_OR_RETURN(auto list, part->pieces(file, index_cache_[at.physical], settings_.go_on));
+  TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*part, rank, file, std::move(list), settings_));
+  return readers_.put(rank, std::move(reader), settings_.buffer_bytes, current_);
+}
+
+Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
+  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
+  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  if (at.local_index >= part->header().n_local)
+    return Status::error(Code::corrupt_file, "'" + files_->path() + "': the table puts rank " + std::to_string(rank) +
+                                                 " beyond the logical files of physical file " +
+                                                 std::to_string(at.physical));
+  PageCache& cache = index_cache_[at.physical];
+  if (part->header().mapping == format::Mapping::table) {
+    TW_ASSIGN_OR_RETURN(const auto bytes, part->section_entry(format::SectionKind::ranks, part->header().ranks_offset,
+                                                              at.local_index, sizeof(std::uint64_t), cache));
+    if (load_le<std::uint64_t>(bytes) != rank)
+      return Status::error(Code::corrupt_file, "'" + part->file().path() + "' and the table of '" + files_->path() +
+                                                   "' do not agree on where logical file " + std::to_string(rank) +
+                                                   " is");
+  }
+  return part->file_entry(at.local_index, cache);
+}
+
+namespace {
+
+// A physical file that is damaged or missing takes its logical files with it; what hinders reading at all is told.
+bool is_loss(Code code) { return code == Code::corrupt_file || code == Code::not_found || code == Code::not_closed; }
+
+}  // namespace
+
+Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
+  const bool table = files_->header().mapping == format::Mapping::table;
+  auto at = locate(rank);
+  if (table && at.status().code() == Code::corrupt_file) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t end, files_->end_of_lost_places(rank));
+    return EntryRun{std::max(end, rank + 1), false, at.status()};
+  }
+  TW_RETURN_IF_ERROR(at.status());
+  const std::uint64_t first = rank - (table ? 0 : at->local_index);
+  auto part = files_->part(at->physical);
+  if (is_loss(part.status().code()))
+    return EntryRun{table ? rank + 1 : first + files_->bounds()[at->physical + 1] - files_->bounds()[at->physical],
+                    false, part.status()};
+  TW_RETURN_IF_ERROR(part.status());
+  if (table) {
+    const Status there = entry(rank).status();
+    if (!there.ok() && !is_loss(there.code())) return there;
+    return EntryRun{rank + 1, there.ok(), there};
+  }
+  TW_ASSIGN_OR_RETURN(EntryRun run, (*part)->run_at(at->local_index, index_cache_[at->physical]));
+  run.end += first;
+  return run;
+}
+
+Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  mode = file.mode;
+  if (file.name_bytes == 0) return std::string();
+  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
+  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  return part->name(file, index_cache_[at.physical]);
+}
+
+Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
+  EntryRun run;
+  Status lost;
+  for (std::uint64_t rank = 0, n = 1; rank < files_->header().n_logical; rank = run.end, ++n) {
+    if (n % kAskEach == 0 && !files_->may_go_on())
+      return Status::error(Code::stopped, "looking for a name in '" + files_->path() + "': stopped by the caller");
+    TW_ASSIGN_OR_RETURN(run, run_at(rank));
+    if (lost.ok()) lost = run.lost;
+    if (!run.has_entry) continue;
+    TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+    if (file.name_bytes != wanted.size() || wanted.empty()) continue;
+    std::uint32_t mode = 0;
+    TW_ASSIGN_OR_RETURN(const std::string found, name(rank, mode));
+    if (found == wanted) return rank;
+  }
+  if (!lost.ok())
+    return Status::error(Code::corrupt_file, "'" + files_->path() + "' has no logical file named '" + wanted +
+                                                 "' among those that can be read: " + lost.message());
+  return Status::error(Code::not_found, "'" + files_->path() + "' has no logical file named '" + wanted + "'");
+}
+
+Result<std::vector<format::PieceEntry>> ReadHandle::pieces(std::uint64_t rank) {
+  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  return part->pieces(file, index_cache_[at.physical], settings_.go_on);
+}
+
+Result<std::uint64_t> ReadHandle::physical_position(std::uint64_t rank, const format::PieceEntry& piece) {
+  if (piece.kind == format::PieceKind::packed) return piece.physical_offset;
+  TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
+  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
+  TW_ASSIGN_OR_RETURN(const auto reader, LogicalReader::make(*part, rank, file, {}, settings_));
+  TW_ASSIGN_OR_RETURN(const format::Frame frame, reader->frame_of(piece));
+  return piece.physical_offset + frame.data_offset;
+}
+
+Result<const format::Attributes*> ReadHandle::attributes() {
+  if (!attributes_) {
+    TW_ASSIGN_OR_RETURN(format::Attributes read, files_->first().attributes());
+    attributes_ = std::make_unique<format::Attributes>(std::move(read));
+  }
+  return attributes_.get();
+}
+
+}  // namespace thalweg

@@ -1,0 +1,54 @@
+// A multifile open for reading, as one task holds it. One logical file is current.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "multifile/read/read_set.hpp"
+#include "multifile/read/reader_cache.hpp"
+#include "multifile/served_ranks.hpp"
+
+namespace thalweg {
+
+class ReadHandle {
+ public:
+  ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings);
+
+  Status seek_to(std::uint64_t rank, std::int64_t position);
+  Result<LogicalReader*> current_or_first();
+  LogicalReader* current() const { return current_; }
+  Result<std::uint64_t> current_rank();
+  // Reader of any logical file that the handle serves.
+  Result<LogicalReader*> reader(std::uint64_t rank);
+
+  // What the index tells of any logical file of the multifile; all zeros where nothing is stored of it.
+  Result<format::FileEntry> entry(std::uint64_t rank);
+  // Goes through the ranks without looking at each of those that are only claimed. Fails where reading does.
+  Result<EntryRun> run_at(std::uint64_t rank);
+  Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
+  Result<std::uint64_t> find(const std::string& name);
+  Result<std::vector<format::PieceEntry>> pieces(std::uint64_t rank);
+  Result<Location> locate(std::uint64_t rank) { return files_->locate(rank, map_cache_); }
+  // Position of the first content byte of a piece in its physical file.
+  Result<std::uint64_t> physical_position(std::uint64_t rank, const format::PieceEntry& piece);
+  Result<const format::Attributes*> attributes();
+  const ServedRanks& served() const { return served_; }
+  ReadSet& files() const { return *files_; }
+
+ private:
+  Result<LogicalReader*> make_reader(std::uint64_t rank);
+
+  const std::shared_ptr<ReadSet> files_;
+  const ServedRanks served_;
+  ReaderSettings settings_;
+  ReaderCache readers_;
+  LogicalReader* current_ = nullptr;
+  std::uint64_t current_rank_ = 0;
+  PageCache map_cache_;                                       // of the table in physical file 0
+  std::unordered_map<std::uint32_t, PageCache> index_cache_;  // by physical file
+  std::unique_ptr<format::Attributes> attributes_;
+};
+
+}  // namespace thalweg

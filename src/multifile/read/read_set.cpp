@@ -1,0 +1,140 @@
+#include "multifile/read/read_set.hpp"
+
+#include <algorithm>
+
+#include "base/endian.hpp"
+#include "formats/known_file.hpp"
+
+namespace thalweg {
+
+Status ReadSet::open() {
+  const std::lock_guard lock(mutex_);
+  if (!opened_) open_status_ = open_first();
+  opened_ = true;
+  return open_status_;
+}
+
+Status ReadSet::open_first() { return part(0).status(); }
+
+// Who lives in which physical file. Only then may it be recovered: no memory for logical files that are only claimed.
+Status ReadSet::use_as_first(Part& part) {
+  first_ = &part;
+  if (header().mapping != format::Mapping::consecutive) return {};
+  TW_RETURN_IF_ERROR(read_bounds());
+  return check_member(part);
+}
+
+Status ReadSet::read_bounds() {
+  const format::FileHeader& h = header();
+  TW_ASSIGN_OR_RETURN(const auto bytes,
+                      first_->section(format::SectionKind::bounds, h.map_offset, std::uint64_t{h.n_physical} + 1,
+                                      sizeof(std::uint64_t), watch_.go_on));
+  bounds_.resize(std::size_t{h.n_physical} + 1);
+  for (std::size_t k = 0; k < bounds_.size(); ++k)
+    bounds_[k] = load_le<std::uint64_t>(std::span(bytes).subspan(k * sizeof(std::uint64_t)));
+  if (bounds_.front() == 0 && bounds_.back() == h.n_logical && std::is_sorted(bounds_.begin(), bounds_.end()))
+    return {};
+  return Status::error(
+      Code::corrupt_file,
+      "'" + path_ + "': the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
+}
+
+// What was refused may be a file of another format.
+static Status named_by_format(Backend& backend, const std::string& path, const Status& refused) {
+  if (refused.code() != Code::corrupt_file) return refused;
+  const auto found = format_of(backend, path);
+  if (!found.has_value()) return refused;
+  const Status other = check_looks_like(path, found.value(), format::KnownFormat::multifile);
+  return other.ok() ? refused : other;
+}
+
+Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
+  const std::string name = format::physical_name(path_, physical);
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend_->open(name, OpenMode::read));
+  auto opened = Part::open(std::move(file), physical);
+  if (!opened.has_value()) return named_by_format(*backend_, name, opened.error());
+  std::unique_ptr<Part> part = std::move(opened).value();
+  if (physical != 0) TW_RETURN_IF_ERROR(check_member(*part));
+  if (own_session_.load(std::memory_order_relaxed) && part->readable().code() == Code::not_closed)
+    TW_RETURN_IF_ERROR(part->use_index_before_session());
+  if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(part->readable());
+  if (physical == 0) TW_RETURN_IF_ERROR(use_as_first(*part));
+  bool whole = part->readable().ok();
+  if (whole && unclosed_ != Unclosed::refuse) {
+    const Status index = check_whole_index(*part, watch_.go_on);
+    if (index.code() == Code::stopped) return index;
+    whole = index.ok();
+  }
+  if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*part));
+  return part;
+}
+
+Status ReadSet::recover(Part& part) const {
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> rank_list, ranks(part));
+  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, rank_list, watch_));
+  part.use(std::move(recovery.index));
+  return {};
+}
+
+Status ReadSet::check_member(const Part& part) const {
+  const format::FileHeader& a = header();
+  const format::FileHeader& b = part.header();
+  const std::uint32_t k = b.id.physical;
+  const bool same_set = a.id.uuid == b.id.uuid && a.n_logical == b.n_logical && a.n_physical == b.n_physical &&
+                        a.mapping == b.mapping && a.checksum == b.checksum && a.granule == b.granule &&
+                        a.alignment == b.alignment;
+  const bool same_share =
+      a.mapping == format::Mapping::table || (b.first_rank == bounds_[k] && b.n_local == bounds_[k + 1] - bounds_[k]);
+  if (same_set && same_share) return {};
+  return Status::error(Code::corrupt_file,
+                       "'" + part.file().path() + "' belongs to another multifile than '" + path_ + "'");
+}
+
+Result<Part*> ReadSet::part(std::uint32_t physical) {
+  return parts_.find_or_make(physical, [&] { return open_part(physical); });
+}
+
+Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
+  const format::FileHeader& h = header();
+  if (rank >= h.n_logical)
+    return Status::error(Code::not_found, "'" + path_ + "' has logical files 0 .. " + std::to_string(h.n_logical) +
+                                              "-1; there is none of rank " + std::to_string(rank));
+  if (h.mapping == format::Mapping::consecutive) {
+    const auto above = std::upper_bound(bounds_.begin(), bounds_.end(), rank);
+    const auto k = static_cast<std::uint32_t>(above - bounds_.begin() - 1);
+    return Location{k, rank - bounds_[k]};
+  }
+  TW_ASSIGN_OR_RETURN(const auto entry,
+                      first_->section_entry(format::SectionKind::table, h.map_offset, rank, 8, cache_of_first));
+  const Location found{load_le<std::uint32_t>(entry), load_le<std::uint32_t>(entry.subspan(4))};
+  if (found.physical < h.n_physical) return found;
+  return Status::error(Code::corrupt_file, "'" + path_ + "': the table puts rank " + std::to_string(rank) +
+                                               " into physical file " + std::to_string(found.physical) + " of " +
+                                               std::to_string(h.n_physical));
+}
+
+Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {
+  constexpr std::uint64_t kPerPage = format::kPagePayload / sizeof(std::uint64_t);
+  const std::uint64_t n = header().n_logical;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t page, first_->next_page(header().map_offset, rank / kPerPage + 1,
+                                                                  format::section_pages(n, sizeof(std::uint64_t))));
+  return std::min(n, page * kPerPage);
+}
+
+Result<std::vector<std::uint64_t>> ReadSet::ranks(const Part& part) const {
+  std::vector<std::uint64_t> result;
+  const format::FileHeader& h = part.header();
+  if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return result;
+  TW_ASSIGN_OR_RETURN(const auto bytes,
+                      part.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8, watch_.go_on));
+  result.resize(h.n_local);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * 8));
+  std::vector<std::uint64_t> sorted = result;
+  std::sort(sorted.begin(), sorted.end());
+  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  if (!twice && sorted.back() < h.n_logical) return result;
+  return Status::error(Code::corrupt_file, "'" + part.file().path() + "': its section of ranks has " +
+                                               (twice ? "a rank twice" : "ranks beyond the last one"));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,158 @@
+#include "multifile/read/recovery_merge.hpp"
+
+#include <algorithm>
+
+namespace thalweg {
+
+namespace {
+
+// The pieces of one logical file, sorted by sequence, become entries of the index.
+//
+// In each session those count that are flushed: up to the first that is missing, or that did not get to the storage
+// whole. Before a piece that proves a sync, or where frames were lost, all are kept instead and the file is flagged.
+// Where a piece is not whole and nothing proves that it was synced, what lies under it is shown.
+class LogicalMerge {
+ public:
+  LogicalMerge(bool lost_frames, std::vector<format::PieceEntry>& out, format::FileEntry& file)
+      : lost_frames_(lost_frames), out_(out), file_(file) {}
+
+  void run(std::span<const FoundPiece> found) {
+    while (!found.empty()) {
+      const std::uint64_t session = session_of(found.front());
+      std::size_t n = 0, proven = 0;
+      for (; n < found.size() && session_of(found[n]) == session; ++n)
+        if (found[n].proves_sync) proven = n + 1;
+      add_session(found.first(n), proven);
+      found = found.subspan(n);
+    }
+    if (damaged_) file_.flags |= format::kFileDamaged;
+  }
+  bool damaged() const { return damaged_; }  // flushed bytes cannot be read
+  bool cut() const { return cut_; }          // pieces were left out because one before them is not whole
+
+ private:
+  static std::uint64_t session_of(const FoundPiece& piece) { return piece.sequence / format::kSequencePerSession; }
+
+  // The first `proven` pieces were synced.
+  void add_session(std::span<const FoundPiece> found, std::size_t proven) {
+    std::uint64_t expected = session_of(found.front()) * format::kSequencePerSession + 1;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const FoundPiece& piece = found[i];
+      const bool certain = lost_frames_ || i < proven;
+      const bool missing = piece.sequence != expected;     // one before it
+      const bool shrunk = piece.end_before > file_.bytes;  // the one before it
+      if (certain) {
+        damaged_ |= missing || shrunk;
+      } else if (missing || shrunk) {
+        cut_ |= shrunk && !missing;
+        return;
+      }
+      expected = piece.sequence + 1;
+      if (!add(piece, i + 1 < proven)) return;
+    }
+  }
+
+  // False when nothing behind the piece counts.
+  bool add(const FoundPiece& piece, bool proven) {
+    // A chunk tells what it holds before a later piece is stored: if it does not, its slot died with the machine.
+    if (piece.untold) return proven || lost_frames_;
+    const std::uint64_t synced = proven ? piece.entry.logical_bytes : piece.synced_bytes;
+    const bool lost_bytes = piece.damaged && piece.sound_bytes < synced;
+    damaged_ |= lost_bytes || (piece.damaged && lost_frames_);
+    format::PieceEntry entry = piece.entry;
+    if (piece.damaged && !proven) entry.logical_bytes = entry.stored_bytes = std::max(piece.sound_bytes, synced);
+    if (entry.logical_bytes > 0) {
+      out_.push_back(entry);
+      ++file_.n_pieces;
+      file_.bytes = std::max(file_.bytes, entry.logical_offset + entry.logical_bytes);
+    }
+    cut_ |= piece.damaged && !lost_bytes;
+    // A chunk may have grown after later pieces were stored and synced: these count if it reaches as far as they say.
+    return proven || lost_frames_ || lost_bytes || !piece.damaged || piece.entry.kind == format::PieceKind::chunk;
+  }
+
+  const bool lost_frames_;
+  std::vector<format::PieceEntry>& out_;
+  format::FileEntry& file_;
+  bool damaged_ = false, cut_ = false;
+};
+
+class Merge {
+ public:
+  Merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan) : recovery_(recovery), base_(base), scan_(scan) {}
+
+  void run() {
+    std::sort(scan_.pieces.begin(), scan_.pieces.end(), [](const FoundPiece& a, const FoundPiece& b) {
+      return a.local != b.local ? a.local < b.local : a.sequence < b.sequence;
+    });
+    recovery_.index.names = base_.names;
+    recovery_.index.attributes = base_.attributes;
+    std::span<const RecoveredIndex::File> old = base_.files;
+    std::span<const FoundPiece> found = scan_.pieces;
+    while (!old.empty() || !found.empty()) {
+      RecoveredIndex::File file;
+      if (!old.empty() && (found.empty() || old.front().local <= found.front().local)) {
+        file = old.front();
+        old = old.subspan(1);
+      } else {
+        file.local = found.front().local;
+      }
+      std::size_t n = 0;
+      while (n < found.size() && found[n].local == file.local) ++n;
+      add(file, found.first(n));
+      found = found.subspan(n);
+    }
+    recovery_.damaged |= scan_.lost_frames || scan_.lost_pieces;
+  }
+
+ private:
+  void add(RecoveredIndex::File file, std::span<const FoundPiece> found) {
+    RecoveredIndex& index = recovery_.index;
+    const auto old = std::span(base_.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
+    const std::uint64_t sound_before = (file.entry.flags & format::kFileDamaged) == 0 ? file.entry.bytes : 0;
+    std::vector<format::PieceEntry> fresh;
+    LogicalMerge logical(scan_.lost_frames, fresh, file.entry);
+    logical.run(found);
+    recovery_.damaged_logical += logical.damaged();
+    if (logical.cut())
+      scan_.tell(file.local, "has " + std::to_string(file.entry.bytes) +
+                                 " bytes: what was written to it later, and never synced, did not get to the storage "
+                                 "whole");
+    if (file.told_bytes > file.entry.bytes) miss_bytes(file);
+    if (file.doubted) mark_damaged(file);
+    recovery_.damaged |= logical.damaged() || logical.cut();
+    file.entry.first_piece = index.pieces.size();
+    // Gaps of a damaged file are refused; those of before the damage are known to be zeros, and stay readable.
+    const bool newly_damaged = (file.entry.flags & format::kFileDamaged) != 0 && sound_before > 0;
+    if (newly_damaged) {
+      index.pieces.push_back({.logical_bytes = sound_before, .kind = format::PieceKind::zeros});
+      ++file.entry.n_pieces;
+    }
+    index.pieces.insert(index.pieces.end(), old.begin(), old.end());
+    index.pieces.insert(index.pieces.end(), fresh.begin(), fresh.end());
+    index.files.push_back(file);
+  }
+
+  // What is left of an index tells of more bytes than there are pieces for.
+  void miss_bytes(RecoveredIndex::File& file) {
+    scan_.tell(file.local, "had " + std::to_string(file.told_bytes) + " bytes when it was closed; of the last " +
+                               std::to_string(file.told_bytes - file.entry.bytes) + " nothing is found");
+    file.entry.bytes = file.told_bytes;
+    mark_damaged(file);
+  }
+  void mark_damaged(RecoveredIndex::File& file) {
+    recovery_.damaged_logical += (file.entry.flags & format::kFileDamaged) == 0;
+    recovery_.damaged = true;
+    file.entry.flags |= format::kFileDamaged;
+  }
+
+  Recovery& recovery_;
+  const RecoveredIndex& base_;
+  Scan& scan_;
+};
+
+}  // namespace
+
+void merge_pieces(const RecoveredIndex& base, Scan& scan, Recovery& recovery) { Merge(recovery, base, scan).run(); }
+
+}  // namespace thalweg

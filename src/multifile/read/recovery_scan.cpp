@@ -1,0 +1,220 @@
+#include "multifile/read/recovery_scan.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/crc32c.hpp"
+#include "base/endian.hpp"
+#include "multifile/format/data_seal.hpp"
+
+namespace thalweg {
+
+using format::FillSlot;
+
+Scan::Scan(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch)
+    : part_(part), ranks_(ranks), watch_(watch) {
+  for (std::uint64_t i = 0; i < ranks.size(); ++i) local_of_.emplace(ranks[i], i);
+}
+
+Status Scan::session(const FoundSession& session) {
+  end_ = std::max(end_, session.page.data_start);
+  const WalkVisitor visitor{[this](const FoundFrame& f) { return frame(f); },
+                            [this](std::uint64_t offset) { lost_frame(offset); }, watch_.go_on};
+  return walk_session(part_, session, visitor);
+}
+
+void Scan::report(const std::string& text) const {
+  if (watch_.finding) watch_.finding("'" + part_.file().path() + "': " + text);
+}
+
+void Scan::tell(std::uint64_t local, const std::string& what) const {
+  const bool table = part_.header().mapping == format::Mapping::table;
+  const std::uint64_t rank = table ? ranks_[local] : part_.header().first_rank + local;
+  report("logical file " + std::to_string(rank) + " " + what);
+}
+
+void Scan::lost_frame(std::uint64_t offset) {
+  lost_frames = true;
+  report("the frame at offset " + std::to_string(offset) + " is damaged: which bytes it told of is unknown");
+}
+
+void Scan::damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) const {
+  report(std::string(what) + " of logical file " + std::to_string(rank) + " at offset " + std::to_string(offset) +
+         ": data contradict their checksum (written after the last sync before the machine died, or damaged since)");
+}
+
+std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
+  return part_.file_bytes() - std::min(part_.file_bytes(), offset);
+}
+
+std::uint64_t Scan::local_of(std::uint64_t rank) const {
+  const format::FileHeader& header = part_.header();
+  if (header.mapping == format::Mapping::table) {
+    const auto found = local_of_.find(rank);
+    return found == local_of_.end() ? header.n_local : found->second;
+  }
+  return rank >= header.first_rank && rank - header.first_rank < header.n_local ? rank - header.first_rank
+                                                                                : header.n_local;
+}
+
+Status Scan::frame(const FoundFrame& found) {
+  walked_ += std::min(found.frame.extent, part_.file_bytes() - walked_);
+  if (watch_.progress && !watch_.progress(walked_, part_.file_bytes()))
+    return Status::error(Code::stopped, "recovering '" + part_.file().path() + "': stopped by the caller");
+  const std::uint64_t end = found.offset + found.frame.extent;
+  // A claim of space that holds nothing must not put the index, and with it the end of the file, so far away.
+  end_ = std::max(end_, found.frame.kind == format::FrameKind::chunk ? end : std::min(end, part_.file_bytes()));
+  switch (found.frame.kind) {
+    case format::FrameKind::chunk:
+      return chunk(found);
+    case format::FrameKind::superblock:
+      return superblock(found);
+    default:
+      return {};
+  }
+}
+
+// Valid fill slots, the one with more bytes first.
+Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
+  std::vector<FillSlot> slots;
+  for (const std::uint64_t within : format::kFillSlotOffset) {
+    std::array<std::byte, format::kFillSlotBytes> bytes{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(found.offset + within, bytes));
+    if (got < bytes.size()) continue;
+    const auto slot = format::parse_fill(bytes, part_.header().id, found.offset + within, found.frame.capacity());
+    if (slot && slot->bytes <= format::kMaxOffset - found.frame.logical_offset) {
+      slots.push_back(*slot);
+    } else if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
+      lost_pieces = true;  // a slot lies in one sector: neither death tears it
+      report("the fill slot at offset " + std::to_string(found.offset + within) + " is damaged");
+    }
+  }
+  std::sort(slots.begin(), slots.end(), [](const FillSlot& a, const FillSlot& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.count > b.count;
+  });
+  return slots;
+}
+
+// How many of the first `granules` granules match the table, counted up to the first that does not.
+Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_t granules,
+                                           std::vector<std::byte>& buffer) const {
+  constexpr std::uint64_t kAtOnce = 1024;  // entries of the table: an extent may claim far more than memory holds
+  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t data = found.offset + found.frame.data_offset;
+  granules = std::min(granules, bytes_behind(data) / granule);
+  std::array<std::byte, kAtOnce * sizeof(std::uint32_t)> table{};
+  for (std::uint64_t i = 0; i < granules; ++i) {
+    const std::uint64_t within = i % kAtOnce * sizeof(std::uint32_t);
+    if (within == 0) {
+      const std::uint64_t at = found.offset + format::kChecksumTableOffset + i * sizeof(std::uint32_t);
+      const auto entries = std::span(table).first(std::min(granules - i, kAtOnce) * sizeof(std::uint32_t));
+      TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, entries));
+    }
+    if (i > 0 && watch_.go_on && !watch_.go_on()) return part_.stopped();
+    buffer.resize(granule);
+    TW_RETURN_IF_ERROR(read_exactly(part_.file(), data + i * granule, buffer));
+    const std::uint32_t seal = format::data_seal(part_.header().checksum, buffer);
+    if (seal != load_le<std::uint32_t>(std::span(table).subspan(within))) return i;
+  }
+  return granules;
+}
+
+Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, std::vector<std::byte>& buffer) const {
+  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t start = slot.bytes / granule * granule;
+  const std::uint64_t data = found.offset + found.frame.data_offset;
+  if (slot.bytes > bytes_behind(data)) return false;
+  buffer.resize(slot.bytes - start);
+  TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(data + start, buffer));
+  return got == buffer.size() && format::data_seal(part_.header().checksum, buffer) == slot.tail_seal;
+}
+
+// The bytes of the larger slot whose data verify, or of the whole granules that do, if these are more.
+Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots) const {
+  const std::uint64_t granule = part_.header().granule;
+  std::vector<std::byte> buffer;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(found, slots.front().bytes / granule, buffer));
+  for (const FillSlot& slot : slots) {
+    if (slot.bytes / granule > sound) continue;
+    TW_ASSIGN_OR_RETURN(const bool matches, tail_matches(found, slot, buffer));
+    if (matches) return std::max(slot.bytes, sound * granule);
+  }
+  return sound * granule;
+}
+
+namespace {
+
+// The slot of a sync is kept until the next one has succeeded: one with a higher count beside it proves that it did.
+const FillSlot* proven_sync(std::span<const FillSlot> slots) {
+  for (const FillSlot& slot : slots)
+    for (const FillSlot& other : slots)
+      if (slot.synced && other.count > slot.count) return &slot;
+  return nullptr;
+}
+
+}  // namespace
+
+Status Scan::chunk(const FoundFrame& found) {
+  const std::uint64_t local = local_of(found.frame.rank);
+  if (local == part_.header().n_local) {
+    lost_frame(found.offset);
+    return {};
+  }
+  TW_ASSIGN_OR_RETURN(const std::vector<FillSlot> slots, fill_slots(found));
+  FoundPiece piece;
+  piece.local = local;
+  piece.sequence = found.frame.sequence;
+  piece.end_before = found.frame.end_before;
+  piece.untold = slots.empty();
+  piece.entry.logical_offset = found.frame.logical_offset;
+  piece.entry.physical_offset = found.offset;
+  if (!slots.empty()) {
+    TW_ASSIGN_OR_RETURN(piece.sound_bytes, sound_bytes(found, slots));
+    piece.entry.logical_bytes = piece.entry.stored_bytes = slots.front().bytes;
+    piece.damaged = piece.sound_bytes < slots.front().bytes;
+    if (const FillSlot* const sync = proven_sync(slots)) {
+      piece.proves_sync = true;
+      piece.synced_bytes = sync->bytes;
+    }
+  }
+  if (piece.damaged) damaged_piece("chunk", found.frame.rank, found.offset);
+  pieces.push_back(piece);
+  return {};
+}
+
+Status Scan::superblock(const FoundFrame& found) {
+  const std::uint64_t directory_bytes = found.frame.n_pieces * format::kDirectoryEntryBytes;
+  std::vector<std::byte> directory(std::min(directory_bytes, part_.file_bytes()));
+  TW_ASSIGN_OR_RETURN(std::size_t got, part_.file().read(found.offset + format::kDirectoryOffset, directory));
+  directory.resize(got);
+  auto entries = format::parse_directory(directory, found.frame, part_.header(), found.offset);
+  if (!entries.has_value()) {  // its frame came later and is there: so it was not synced, or was damaged since
+    lost_pieces = true;
+    report(entries.error().message());
+    return {};
+  }
+  std::uint64_t at = found.offset + found.frame.data_offset;
+  end_ = std::max(end_, at + found.frame.payload_bytes);
+  std::vector<std::byte> stored;
+  for (const format::DirectoryEntry& entry : *entries) {
+    FoundPiece piece;
+    piece.local = local_of(entry.rank);
+    piece.sequence = entry.sequence;
+    piece.end_before = entry.end_before;
+    piece.entry = {entry.logical_offset,      at,         entry.logical_bytes, entry.stored_bytes, entry.crc,
+                   format::PieceKind::packed, entry.codec};
+    stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
+    TW_ASSIGN_OR_RETURN(got, part_.file().read(at, stored));
+    piece.damaged = got < entry.stored_bytes || crc32c(stored) != entry.crc;
+    if (piece.damaged) damaged_piece("piece", entry.rank, at);
+    at += entry.stored_bytes;
+    if (piece.local == part_.header().n_local) {
+      lost_frame(found.offset);
+    } else {
+      pieces.push_back(piece);
+    }
+  }
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,233 @@
+#include "multifile/read/slab_walk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "base/endian.hpp"
+
+namespace thalweg {
+
+namespace {
+
+bool is_index_page(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
+  constexpr std::string_view kMagic = "TWINDEX1";
+  if (std::memcmp(page.data(), kMagic.data(), kMagic.size()) != 0) return false;
+  const std::uint64_t crc_at = format::kPageBytes - sizeof(std::uint32_t);
+  return load_le<std::uint32_t>(page.subspan(crc_at)) ==
+         format::bound_crc(part.header().id, offset, page.first(crc_at));
+}
+
+bool is_index_section(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
+  using format::SectionKind;
+  const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
+  for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
+                                 SectionKind::attributes})
+    if (format::check_page(page, kind, number, part.header().id, offset).ok()) return true;
+  return false;
+}
+
+// One slab; see section 3 of the format document for where it ends.
+class SlabWalk {
+ public:
+  SlabWalk(const Part& part, std::uint32_t session, const WalkVisitor& visitor)
+      : part_(part), session_(session), visitor_(visitor) {}
+
+  Status run(const format::Slab& slab, std::uint64_t limit) {
+    const std::uint64_t end = std::min(slab.start + slab.bytes, limit);
+    std::uint64_t at = slab.start;
+    bool lost = false;  // behind damage: looking for the next frame
+    while (at < end) {
+      TW_ASSIGN_OR_RETURN(const format::ParsedFrame found, read_frame(at, slab.start + slab.bytes - at));
+      if (found.check == format::FrameCheck::valid) {
+        TW_RETURN_IF_ERROR(visitor_.frame({at, found.frame}));
+        at += found.frame.extent;
+        lost = false;
+        continue;
+      }
+      if (found.check == format::FrameCheck::zero && !lost) return {};
+      TW_ASSIGN_OR_RETURN(const bool behind, index_is_at(at));
+      if (behind) return {};
+      TW_RETURN_IF_ERROR(ask());
+      if (!lost) visitor_.damage(at);
+      lost = true;
+      at += part_.header().alignment;
+      if (found.check != format::FrameCheck::zero) continue;
+      TW_ASSIGN_OR_RETURN(at, behind_hole(at));
+    }
+    return {};
+  }
+
+  // Whether the caller goes on.
+  Status ask() {
+    constexpr std::uint64_t kStepsPerAsk = 64;
+    const bool stop = ++n_ % kStepsPerAsk == 0 && visitor_.go_on && !visitor_.go_on();
+    return stop ? part_.stopped() : Status{};
+  }
+
+ private:
+  Result<format::ParsedFrame> read_frame(std::uint64_t at, std::uint64_t room) {
+    std::array<std::byte, format::kFrameBytes> bytes{};
+    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, bytes));
+    (void)got;  // cut off by the end of the file: the rest is zero, so a frame cut in two is damaged
+    format::ParsedFrame found = format::parse_frame(bytes, part_.header(), at, room);
+    if (found.check == format::FrameCheck::valid && found.frame.session != session_)
+      found.check = format::FrameCheck::damaged;
+    return found;
+  }
+
+  // The first place from `at` on where a frame or a page of an index may stand: in a hole there is neither.
+  Result<std::uint64_t> behind_hole(std::uint64_t at) {
+    const std::uint64_t step = std::max<std::uint64_t>(part_.header().alignment, format::kPageBytes);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part_.file().next_data(at));
+    return std::max(at, data / step * step);  // both multiples of the alignment
+  }
+
+  // An index that never got to the storage whole may begin in place of a frame.
+  Result<bool> index_is_at(std::uint64_t at) {
+    if (at % format::kPageBytes != 0 || at > part_.file_bytes() || part_.file_bytes() - at < format::kPageBytes)
+      return false;
+    std::vector<std::byte> page(format::kPageBytes);
+    TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, page));
+    return is_index_page(part_, page, at) || is_index_section(part_, page, at);
+  }
+
+  const Part& part_;
+  const std::uint32_t session_;
+  const WalkVisitor& visitor_;
+  std::uint64_t n_ = 0;
+};
+
+}  // namespace
+
+namespace {
+
+// Slab bytes of each domain in round 0; what contradicts the session page is refused.
+Result<std::vector<std::uint64_t>> read_domains(const Part& part, const format::SessionPage& session) {
+  TW_ASSIGN_OR_RETURN(const std::vector<std::byte> table,
+                      part.section(format::SectionKind::domains, session.domains_offset, session.n_domains, 8));
+  std::vector<std::uint64_t> domains(session.n_domains);
+  std::uint64_t left = session.round_bytes;
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    domains[d] = load_le<std::uint64_t>(std::span(table).subspan(d * 8, 8));
+    if (domains[d] == 0 || domains[d] > left || domains[d] % part.header().alignment != 0)
+      return Status::error(Code::corrupt_file, "'" + part.file().path() + "': slab bytes of domain " +
+                                                   std::to_string(d) + " contradict the session page or the alignment");
+    left -= domains[d];
+  }
+  if (left == 0) return domains;
+  return Status::error(Code::corrupt_file, "'" + part.file().path() + "': the domains of session " +
+                                               std::to_string(session.session) + " do not add up to its round");
+}
+
+}  // namespace
+
+namespace {
+
+// Whether slab k is not there or ends behind `offset`.
+bool ends_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
+  auto slab = format::slab_at(layout, k);
+  return !slab.has_value() || slab->bytes > offset || slab->start > offset - slab->bytes;
+}
+
+// The first slab from `k` on, which ends before `offset`, that does not.
+std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
+  std::uint64_t step = 1;
+  while (!ends_behind(layout, k + step, offset)) {
+    k += step;
+    step *= 2;
+  }
+  std::uint64_t high = k + step;  // k does not end behind it, `high` does
+  while (high - k > 1) {
+    const std::uint64_t middle = k + (high - k) / 2;
+    (ends_behind(layout, middle, offset) ? high : k) = middle;
+  }
+  return high;
+}
+
+// The slabs of one domain that may hold data.
+Status walk_domain(const Part& part, const format::SlabLayout& layout, std::uint64_t limit, SlabWalk& walk) {
+  for (std::uint64_t k = 0;;) {
+    TW_RETURN_IF_ERROR(walk.ask());
+    auto slab = format::slab_at(layout, k);
+    if (!slab.has_value() || slab->start >= limit) return {};
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part.file().next_data(slab->start));
+    if (data < slab->start + slab->bytes) {
+      TW_RETURN_IF_ERROR(walk.run(*slab, limit));
+      ++k;
+    } else {
+      k = slab_behind(layout, k, data);
+    }
+  }
+}
+
+}  // namespace
+
+Status walk_session(const Part& part, const FoundSession& found, const WalkVisitor& visitor) {
+  const format::SessionPage& session = found.page;
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(part, session));
+  format::SlabLayout layout{session.data_start,          session.round_bytes,   0, 0,
+                            session.rounds_per_doubling, session.most_doublings};
+  SlabWalk walk(part, session.session, visitor);
+  for (const std::uint64_t bytes : domains) {
+    layout.domain_bytes = bytes;
+    TW_RETURN_IF_ERROR(walk_domain(part, layout, found.limit, walk));
+    layout.domain_prefix += bytes;
+  }
+  return {};
+}
+
+namespace {
+
+// Where the index that ends at `end` begins, also one of which only sections were written; `end` when there is none.
+Result<std::uint64_t> index_begin(const Part& part, std::uint64_t end) {
+  std::vector<std::byte> page(format::kPageBytes);
+  std::uint64_t begin = end / format::kPageBytes * format::kPageBytes;
+  for (bool any = false; begin >= format::kFirstSection + format::kPageBytes; any = true) {
+    const std::uint64_t at = begin - format::kPageBytes;
+    TW_RETURN_IF_ERROR(read_exactly(part.file(), at, page));
+    if (is_index_page(part, page, at)) return at;
+    if (!is_index_section(part, page, at)) return any ? begin : end;
+    begin = at;
+  }
+  return end;
+}
+
+}  // namespace
+
+Result<FoundSession> read_session(const Part& part, std::uint64_t offset) {
+  if (offset > part.file_bytes() || part.file_bytes() - offset < format::kPageBytes)
+    return Status::error(Code::corrupt_file,
+                         "'" + part.file().path() + "': no session page at offset " + std::to_string(offset));
+  std::vector<std::byte> page(format::kPageBytes);
+  TW_RETURN_IF_ERROR(read_exactly(part.file(), offset, page));
+  TW_ASSIGN_OR_RETURN(const format::SessionPage session,
+                      format::parse_session(page, part.header(), offset, part.file_bytes()));
+  const bool closed_here = part.closed() && part.state().session_offset == offset;
+  std::uint64_t limit = std::min(part.state().index_offset, part.file_bytes());
+  if (!closed_here) {
+    TW_ASSIGN_OR_RETURN(limit, index_begin(part, part.file_bytes()));
+  }
+  return FoundSession{offset, session, limit};
+}
+
+Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset, std::uint64_t from,
+                                                std::uint64_t* failed_at) {
+  std::vector<FoundSession> sessions;
+  for (std::uint64_t offset = last_offset; offset != 0 && offset >= from;) {
+    if (failed_at != nullptr) *failed_at = offset;
+    TW_ASSIGN_OR_RETURN(const FoundSession found, read_session(part, offset));
+    if (found.page.previous_offset >= offset)
+      return Status::error(Code::corrupt_file, "'" + part.file().path() + "': sessions do not lead back");
+    sessions.push_back(found);
+    offset = found.page.previous_offset;
+  }
+  std::reverse(sessions.begin(), sessions.end());
+  for (std::size_t i = 0; i + 1 < sessions.size(); ++i) {
+    TW_ASSIGN_OR_RETURN(sessions[i].limit, index_begin(part, std::min(sessions[i + 1].offset, part.file_bytes())));
+  }
+  return sessions;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,371 @@
+#include "multifile/read/stored_index.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/endian.hpp"
+
+namespace thalweg {
+
+using format::kPageBytes;
+using format::kPagePayload;
+using format::SectionKind;
+
+namespace {
+
+// The state slot as it was when that index was complete.
+format::StateSlot as_closed(format::StateSlot closed) {
+  closed.state = format::FileState::closed;
+  closed.end = closed.index_offset + closed.index_bytes;
+  return closed;
+}
+
+// The ranges of pieces and of names, taken in the order of the logical files.
+class PieceRanges {
+ public:
+  explicit PieceRanges(const Part& part) : part_(part) {}
+
+  Status take(std::uint64_t local, const format::FileEntry& entry) {
+    TW_RETURN_IF_ERROR(take_range("piece", local, entry.first_piece, entry.n_pieces, pieces_end_));
+    return take_range("byte of the names", local, entry.name_offset, entry.name_bytes, names_end_);
+  }
+
+ private:
+  Status take_range(const char* what, std::uint64_t local, std::uint64_t begin, std::uint64_t n, std::uint64_t& end) {
+    if (n == 0) return {};
+    if (begin < end)
+      return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the index gives " + what + " " +
+                                                   std::to_string(begin) + " to local logical file " +
+                                                   std::to_string(local) + " and to one before it");
+    end = begin + n;
+    return {};
+  }
+
+  const Part& part_;
+  std::uint64_t pieces_end_ = 0, names_end_ = 0;
+};
+
+Status load_files(const Part& part, const format::IndexPage& index, const GoOn& go_on, RecoveredIndex& result) {
+  const std::uint64_t entry_bytes = index.file_entry_bytes();
+  TW_ASSIGN_OR_RETURN(const auto files,
+                      part.section(index.files_kind(), index.files_offset, index.n_entries, entry_bytes, go_on));
+  PieceRanges ranges(part);
+  for (std::uint64_t i = 0; i < index.n_entries; ++i) {
+    const auto bytes = std::span<const std::byte>(files).subspan(i * entry_bytes, entry_bytes);
+    std::uint64_t local = i;
+    if (index.is_listed()) {
+      TW_ASSIGN_OR_RETURN(local, format::parse_listed_local(bytes, index));
+      if (!result.files.empty() && local <= result.files.back().local)
+        return Status::error(Code::corrupt_file,
+                             "'" + part.file().path() + "': the listed entries of the index do not ascend");
+    }
+    TW_ASSIGN_OR_RETURN(const auto entry, format::parse_file_entry(bytes.last(format::kFileEntryBytes), index));
+    TW_RETURN_IF_ERROR(ranges.take(local, entry));
+    result.files.push_back({local, entry});
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_piece_ranges(const Part& part, const GoOn& go_on) {
+  PieceRanges ranges(part);
+  TW_RETURN_IF_ERROR(part.check_order(go_on));
+  const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {
+    return entry.has_value() ? ranges.take(local, *entry) : Status{};  // what is wrong with others, their readers tell
+  };
+  return part.each_entry(take, go_on);
+}
+
+Result<RecoveredIndex> load_index(const Part& part, const format::StateSlot& slot, const GoOn& go_on) {
+  const format::StateSlot closed = as_closed(slot);
+  if (closed.index_offset == 0 || closed.end > part.file_bytes())
+    return Status::error(Code::corrupt_file, "'" + part.file().path() + "' has no complete index");
+  std::vector<std::byte> page(kPageBytes);
+  TW_RETURN_IF_ERROR(read_exactly(part.file(), closed.index_offset, page));
+  TW_ASSIGN_OR_RETURN(const format::IndexPage index,
+                      format::parse_index_page(page, part.header(), closed, part.file_bytes()));
+  RecoveredIndex result;
+  TW_RETURN_IF_ERROR(load_files(part, index, go_on, result));
+  TW_ASSIGN_OR_RETURN(const auto pieces, part.section(format::SectionKind::pieces, index.pieces_offset, index.n_pieces,
+                                                      format::kPieceEntryBytes, go_on));
+  for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
+    TW_ASSIGN_OR_RETURN(const auto entry,
+                        format::parse_piece_entry(
+                            std::span(pieces).subspan(i * format::kPieceEntryBytes, format::kPieceEntryBytes), index));
+    result.pieces.push_back(entry);
+  }
+  TW_ASSIGN_OR_RETURN(const auto names,
+                      part.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
+  result.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
+  TW_ASSIGN_OR_RETURN(const auto attributes, part.section(format::SectionKind::attributes, index.attributes_offset,
+                                                          index.attributes_bytes, 1));
+  TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
+  result.end = closed.end;
+  result.session = index.session;
+  return result;
+}
+
+namespace {
+
+// A section that is a row of bytes: those of its pages that are whole.
+class ByteSection {
+ public:
+  void put(std::uint64_t number, std::span<const std::byte> payload) {
+    pages_.try_emplace(number, reinterpret_cast<const char*>(payload.data()), kPagePayload);
+  }
+  // Nothing where a page of it is missing.
+  std::optional<std::string> bytes(std::uint64_t begin, std::uint64_t n) const {
+    std::string found;
+    while (n > 0) {
+      const auto page = pages_.find(begin / kPagePayload);
+      if (page == pages_.end()) return std::nullopt;
+      found.append(page->second, begin % kPagePayload, n);
+      const std::uint64_t part = std::min(n, kPagePayload - begin % kPagePayload);
+      begin += part;
+      n -= part;
+    }
+    return found;
+  }
+  // Pages 0, 1, ... up to the first one that is missing.
+  std::string front() const {
+    std::string found;
+    for (const auto& [number, page] : pages_) {
+      if (number * kPagePayload != found.size()) break;
+      found += page;
+    }
+    return found;
+  }
+
+ private:
+  std::map<std::uint64_t, std::string> pages_;  // by number: no memory for those that are only claimed
+};
+
+class Salvage {
+ public:
+  Salvage(const Part& part, const GoOn& go_on) : part_(part), go_on_(go_on), slot_(as_closed(part.state())) {}
+
+  Result<SalvagedIndex> run() {
+    constexpr std::uint64_t kPagesPerAsk = 256;
+    std::vector<std::byte> page(kPageBytes);
+    for (std::uint64_t at = slot_.index_offset, i = 1; at < slot_.end; at += kPageBytes, ++i) {
+      if (i % kPagesPerAsk == 0 && go_on_ && !go_on_()) return part_.stopped();
+      if (at >= part_.file_bytes()) {
+        lose(at, slot_.end);
+        break;
+      }
+      TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, page));
+      const bool whole = got == kPageBytes;
+      if (at == slot_.index_offset) {
+        if (whole) note_layout(page);
+      } else if (!whole || !take(page, at)) {
+        TW_ASSIGN_OR_RETURN(const std::uint64_t next, behind_hole(at));
+        lose(at, next);
+        result_.lost_entries += format::kPagePayload / format::kFileEntryBytes;
+        at = next - kPageBytes;
+      }
+    }
+    join_told();
+    keep_names();
+    keep_attributes();
+    return std::move(result_);
+  }
+
+ private:
+  struct ToldByPage {
+    std::uint64_t number;
+    bool listed;
+    SalvagedIndex::Told told;
+  };
+
+  // The next page that may be there; in a hole there is none.
+  Result<std::uint64_t> behind_hole(std::uint64_t at) const {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part_.file().next_data(at));
+    const std::uint64_t next = at + kPageBytes;
+    return std::clamp(data / kPageBytes * kPageBytes, next, std::max(slot_.end, next));
+  }
+
+  void note_layout(std::span<const std::byte> page) {
+    auto index = format::parse_index_page(page, part_.header(), slot_, slot_.end);
+    if (!index.has_value()) return;
+    pieces_begin_ = index->pieces_offset;
+    pieces_end_ = index->names_offset;
+    listed_pages_ = format::section_pages(index->n_entries, format::kListedEntryBytes);
+  }
+
+  // Pages of the pieces are no loss: the frames tell the same.
+  void lose(std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t from = std::max(begin, pieces_begin_), to = std::min(end, pieces_end_);
+    result_.lost_pages += (end - begin - (from < to ? to - from : 0)) / kPageBytes;
+  }
+
+  // False when the page does not verify.
+  bool take(std::span<const std::byte> page, std::uint64_t at) {
+    const auto number = load_le<std::uint64_t>(page.subspan(kPagePayload + sizeof(std::uint32_t)));
+    const auto is = [&](SectionKind kind) {
+      return format::check_page(page, kind, number, part_.header().id, at).ok();
+    };
+    if (number > slot_.index_bytes / kPageBytes) return false;
+    if (is(SectionKind::files)) return take_files(page.first(kPagePayload), number);
+    if (is(SectionKind::listed_files)) return take_listed(page.first(kPagePayload), number);
+    if (is(SectionKind::names)) {
+      names_.put(number, page.first(kPagePayload));
+    } else if (is(SectionKind::attributes)) {
+      attributes_.put(number, page.first(kPagePayload));
+    } else {
+      return is(SectionKind::pieces);
+    }
+    return true;
+  }
+
+  // How many pieces and names there are is not known.
+  static format::IndexPage any_index(std::uint64_t n_local) {
+    format::IndexPage any;
+    any.n_local = n_local;
+    any.n_pieces = any.names_bytes = format::kMaxOffset;
+    return any;
+  }
+
+  bool take_files(std::span<const std::byte> entries, std::uint64_t number) {
+    constexpr std::uint64_t kPerPage = kPagePayload / format::kFileEntryBytes;
+    const std::uint64_t n_local = part_.header().n_local;
+    const std::uint64_t begin = std::min(number * kPerPage, n_local), end = std::min(begin + kPerPage, n_local);
+    for (std::uint64_t local = begin; local < end; ++local) {
+      const auto bytes = entries.subspan((local - begin) * format::kFileEntryBytes, format::kFileEntryBytes);
+      if (!take_entry(local, bytes)) return false;
+    }
+    told_.push_back({number, false, {begin, end}});
+    return true;
+  }
+
+  // What stands behind the last entry of the section is zero: it would be one of local index 0.
+  bool take_listed(std::span<const std::byte> entries, std::uint64_t number) {
+    constexpr std::uint64_t kPerPage = kPagePayload / format::kListedEntryBytes;
+    SalvagedIndex::Told told;
+    for (std::uint64_t i = 0; i < kPerPage; ++i) {
+      const auto bytes = entries.subspan(i * format::kListedEntryBytes, format::kListedEntryBytes);
+      const auto local = load_le<std::uint64_t>(bytes);
+      if (i > 0 && local < told.end) break;
+      if (local >= part_.header().n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
+      if (i == 0) told.begin = local;
+      told.end = local + 1;
+    }
+    told_.push_back({number, true, told});
+    return true;
+  }
+
+  bool take_entry(std::uint64_t local, std::span<const std::byte> bytes) {
+    auto entry = format::parse_file_entry(bytes, any_index(part_.header().n_local));
+    if (!entry.has_value()) return false;
+    RecoveredIndex::File file{local, *entry, part_.closed() ? entry->bytes : 0};
+    file.entry.bytes = file.entry.first_piece = 0;
+    file.entry.n_pieces = 0;
+    if (file.told_bytes > 0 || entry->mode != 0 || entry->name_bytes > 0 || entry->flags != 0)
+      result_.index.files.push_back(file);
+    return true;
+  }
+
+  // Between two listed entries that follow each other there is none, also where a page ends between them.
+  void join_told() {
+    std::ranges::sort(told_, [](const ToldByPage& a, const ToldByPage& b) { return a.number < b.number; });
+    for (std::size_t i = 0; i < told_.size(); ++i) {
+      auto& [number, listed, told] = told_[i];
+      if (listed && number == 0) told.begin = 0;
+      if (listed && number + 1 == listed_pages_) told.end = part_.header().n_local;
+      const bool follows = i > 0 && listed && told_[i - 1].number + 1 == number;
+      if (follows && told_[i - 1].told.end <= told.begin) told.begin = told_[i - 1].told.end;
+      result_.told.push_back(told);
+    }
+    std::ranges::sort(result_.told, {}, &SalvagedIndex::Told::begin);
+  }
+
+  // One that begins before the end of the one before it is no name of this index: names lie one behind the other.
+  void keep_names() {
+    auto& files = result_.index.files;
+    const auto by_local = [](const auto& a, const auto& b) { return a.local < b.local; };
+    std::stable_sort(files.begin(), files.end(), by_local);  // pages say themselves where they belong
+    const auto same = [](const auto& a, const auto& b) { return a.local == b.local; };
+    files.erase(std::unique(files.begin(), files.end(), same), files.end());
+    std::uint64_t end = 0;
+    for (auto& file : files) {
+      format::FileEntry& entry = file.entry;
+      if (entry.name_bytes == 0) continue;
+      auto name = entry.name_offset >= end ? names_.bytes(entry.name_offset, entry.name_bytes) : std::nullopt;
+      const bool legal = name.has_value() && name->find('\0') == std::string::npos;
+      if (legal) end = entry.name_offset + entry.name_bytes;
+      if (!legal) ++result_.lost_names;
+      if (!legal) name.emplace();
+      entry.name_offset = name->empty() ? 0 : result_.index.names.size();
+      entry.name_bytes = static_cast<std::uint32_t>(name->size());
+      result_.index.names += *name;
+    }
+  }
+
+  // The pairs fill the section but for the zeros of its last page, and no key is empty.
+  void keep_attributes() {
+    const std::string whole = attributes_.front();
+    const auto bytes = std::as_bytes(std::span(whole));
+    std::uint64_t end = 0;
+    while (bytes.size() - end >= 8) {
+      const std::uint64_t key = load_le<std::uint32_t>(bytes.subspan(end));
+      const std::uint64_t value = load_le<std::uint32_t>(bytes.subspan(end + 4));
+      if (key == 0 || key + value > bytes.size() - end - 8) break;
+      end += 8 + key + value;
+    }
+    auto found = format::parse_attributes(bytes.first(end));
+    if (found.has_value()) result_.index.attributes = std::move(found).value();
+  }
+
+  const Part& part_;
+  const GoOn& go_on_;
+  const format::StateSlot slot_;
+  SalvagedIndex result_;
+  ByteSection names_, attributes_;
+  std::vector<ToldByPage> told_;
+  std::uint64_t pieces_begin_ = 0, pieces_end_ = 0;  // of the section, when the index page tells it
+  std::uint64_t listed_pages_ = 0;                   // of the files section, were it listed; the same
+};
+
+}  // namespace
+
+Result<SalvagedIndex> salvage_index(const Part& part, const GoOn& go_on) { return Salvage(part, go_on).run(); }
+
+namespace {
+
+// What both tell of one logical file: the pieces of the older index; name, mode and flags of the newer one if it has
+// them.
+RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIndex::File& newer) {
+  RecoveredIndex::File file = older;
+  file.told_bytes = newer.told_bytes;
+  file.entry.flags |= newer.entry.flags;
+  if (newer.entry.mode != 0) file.entry.mode = newer.entry.mode;
+  if (newer.entry.name_bytes != 0) {
+    file.entry.name_offset = newer.entry.name_offset;
+    file.entry.name_bytes = newer.entry.name_bytes;
+  }
+  return file;
+}
+
+}  // namespace
+
+void fall_back_on(RecoveredIndex older, SalvagedIndex& newer) {
+  RecoveredIndex all = std::move(older);
+  const std::vector<RecoveredIndex::File> before = std::exchange(all.files, {});
+  for (RecoveredIndex::File& file : newer.index.files)
+    if (file.entry.name_bytes != 0) file.entry.name_offset += all.names.size();
+  all.names += newer.index.names;
+  for (auto& [key, value] : newer.index.attributes) all.attributes[key] = std::move(value);
+  auto next = newer.index.files.begin();
+  const auto end = newer.index.files.end();
+  for (const RecoveredIndex::File& file : before) {
+    for (; next != end && next->local < file.local; ++next) all.files.push_back(*next);
+    const bool in_both = next != end && next->local == file.local;
+    all.files.push_back(in_both ? joined(file, *next++) : file);
+  }
+  all.files.insert(all.files.end(), next, end);
+  newer.index = std::move(all);
+}
+
+}  // namespace thalweg

@@ -1,0 +1,46 @@
+// The sync of a file that several threads ask for at once: one sync serves all who asked before it began.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "group/wire.hpp"
+#include "storage/backend.hpp"
+
+namespace thalweg {
+
+class SharedSync {
+ public:
+  Status sync(StoredFile& file) {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t mine = begun_ + 1;  // the one under way may have missed what the caller wrote
+    while (done_ < mine) {
+      if (done_ < begun_) {
+        changed_.wait(lock);
+      } else {
+        run(file, lock);
+      }
+    }
+    return failure_;
+  }
+
+ private:
+  void run(StoredFile& file, std::unique_lock<std::mutex>& lock) {
+    const std::uint64_t number = ++begun_;
+    lock.unlock();
+    const Status status = attempt([&] { return file.sync(); });
+    lock.lock();
+    if (failure_.ok()) failure_ = status;
+    done_ = number;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t begun_ = 0;  // guarded by mutex_
+  std::uint64_t done_ = 0;   // guarded by mutex_; begun_, or one less while a sync runs
+  Status failure_;           // guarded by mutex_; a failed sync stays failed
+};
+
+}  // namespace thalweg

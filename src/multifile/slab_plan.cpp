@@ -1,0 +1,184 @@
+#include "multifile/slab_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/checked_math.hpp"
+#include "base/size_units.hpp"
+#include "multifile/stretches.hpp"
+#include "multifile/write/physical_writer.hpp"
+
+namespace thalweg {
+
+namespace {
+
+using format::align_up;
+
+constexpr std::uint64_t kUsualSlab = 256 * kMi;   // at most, unless one chunk is larger
+constexpr std::uint64_t kSmallestSlab = 4 * kMi;  // holes cost nothing; less when there are very many processes
+constexpr std::uint64_t kRoundBytes = 256 * kGi;  // what all slabs of one round may take when sizes are ours to choose
+constexpr std::uint32_t kRoundsPerDoubling = 8;
+constexpr std::uint64_t kLargestSlab = 4 * kGi;
+
+// Of processes `process`, process + 1, ... which all want the same of one physical file.
+struct Demand {
+  std::uint32_t physical = 0;
+  std::uint32_t count = 1;
+  std::int64_t process = 0;
+  std::uint64_t bytes = 0;    // for the first chunks of all logical files of one process
+  std::uint64_t largest = 0;  // chunk
+};
+
+bool before(const Demand& a, const Demand& b) {
+  return a.physical != b.physical ? a.physical < b.physical : a.process < b.process;
+}
+
+// Demands of one process each, by physical file and process, become one where they are of the same process, and a
+// row where they are alike: with very many tasks only rows fit into the memory of one.
+class DemandRows {
+ public:
+  void add(const Demand& d) {
+    if (open_.count > 0 && open_.physical == d.physical && open_.process == d.process) {
+      open_.bytes = std::min(open_.bytes + d.bytes, format::kMaxOffset);
+      open_.largest = std::max(open_.largest, d.largest);
+    } else {
+      close();
+      open_ = d;
+    }
+  }
+  // Those since the last time.
+  std::vector<Demand> take() {
+    close();
+    open_.count = 0;
+    return std::exchange(rows_, {});
+  }
+
+ private:
+  void close() {
+    if (open_.count == 0) return;
+    if (!rows_.empty() && goes_on(rows_.back())) {
+      ++rows_.back().count;
+    } else {
+      rows_.push_back(open_);
+    }
+  }
+  bool goes_on(const Demand& row) const {
+    return row.physical == open_.physical && row.process + row.count == open_.process && row.bytes == open_.bytes &&
+           row.largest == open_.largest;
+  }
+  Demand open_{.count = 0};
+  std::vector<Demand> rows_;
+};
+
+// Calls fn(demand) for each stretch of each task.
+template <class F>
+void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
+  input.requests.for_each([&](const Requests::Asked& asked) {
+    const std::uint64_t extent = PhysicalWriter::extent_for(
+        asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes, plan.parts[0].header);
+    for (const RankRun& run : asked.runs)
+      for_each_stretch(plan, run, [&](const Stretch& s) {
+        constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
+        fn(Demand{static_cast<std::uint32_t>(s.physical), 1, asked.process, extent * std::min(s.count, kCounted),
+                  extent});
+      });
+  });
+}
+
+// The same by physical file, then process.
+template <class F>
+void for_each_demand_in_order(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
+  bool sorted = true;
+  std::size_t n = 0;
+  Demand last;
+  for_each_demand(input, plan, [&](const Demand& d) {
+    sorted &= n++ == 0 || !before(d, last);
+    last = d;
+  });
+  if (sorted) return for_each_demand(input, plan, fn);
+  std::vector<Demand> all;
+  all.reserve(n);
+  for_each_demand(input, plan, [&](const Demand& d) { all.push_back(d); });
+  std::sort(all.begin(), all.end(), before);
+  for (const Demand& d : all) fn(d);
+}
+
+std::uint64_t slab_bytes(const Demand& d, std::uint64_t processes, std::uint32_t alignment) {
+  const std::uint64_t smallest = std::clamp(kRoundBytes / processes, std::uint64_t{64 * kKi}, kSmallestSlab);
+  const std::uint64_t wanted = std::max(std::min(d.bytes, kUsualSlab), d.largest);
+  return align_up(std::max({wanted, smallest, std::uint64_t{4} * alignment}), alignment);
+}
+
+std::uint32_t most_doublings(std::uint64_t largest_slab, std::uint64_t round_bytes) {
+  const std::uint64_t by_slab = std::max<std::uint64_t>(kLargestSlab / largest_slab, 1);
+  const std::uint64_t by_round = std::max<std::uint64_t>(64 * kRoundBytes / round_bytes, 1);
+  return static_cast<std::uint32_t>(std::bit_width(std::min(by_slab, by_round)) - 1);
+}
+
+std::uint64_t processes_of(const std::vector<Demand>& list) {
+  std::uint64_t n = 0;
+  for (const Demand& d : list) n += d.count;
+  return n;
+}
+
+// Slabs of all of `list` in round 0, side by side; `round_bytes`: all of them together.
+Status lay_out(const std::vector<Demand>& list, const PlannedPart& part, std::vector<WritePlan::Domains>& out,
+               std::uint64_t& round_bytes) {
+  const std::uint64_t processes = processes_of(list);
+  std::uint64_t prefix = 0;
+  for (const Demand& d : list) {
+    const std::uint64_t bytes = slab_bytes(d, processes, part.header.alignment);
+    out.push_back({d.physical, d.count, d.process, prefix, bytes});
+    std::uint64_t row = 0;
+    if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
+      return Status::error(Code::out_of_range,
+                           "the chunks of all tasks together exceed the largest file: lower chunk_bytes "
+                           "or raise physical_files");
+    prefix += row;
+  }
+  round_bytes = prefix;
+  return {};
+}
+
+// The demands on one part, by process. That of task 0 packs the small leftovers of the others, so it is among them
+// wherever there are several; and a session has at least one domain.
+void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
+  const auto place =
+      std::partition_point(list.begin(), list.end(), [&](const Demand& d) { return d.process + d.count <= root; });
+  const bool root_is_there = place != list.end() && place->process <= root;
+  if (!root_is_there && processes_of(list) != 1) list.insert(place, {k, 1, root, 0, 0});
+}
+
+Status place_part(PlannedPart& part, std::vector<Demand> list, std::int64_t root,
+                  std::vector<WritePlan::Domains>& out) {
+  add_root(list, part.header.id.physical, root);
+  const std::size_t first = out.size();
+  TW_RETURN_IF_ERROR(lay_out(list, part, out, part.session.round_bytes));
+  std::uint64_t largest = 0;
+  for (std::size_t i = first; i < out.size(); ++i) largest = std::max(largest, out[i].bytes);
+  part.session.n_domains = processes_of(list);
+  part.session.rounds_per_doubling = kRoundsPerDoubling;
+  part.session.most_doublings = most_doublings(largest, part.session.round_bytes);
+  return {};
+}
+
+}  // namespace
+
+Status place_domains(const WritePlanInput& input, WritePlan& plan) {
+  DemandRows rows;
+  Status status;
+  std::size_t k = 0;
+  const auto finish_until = [&](std::size_t end) {
+    for (; k < end && status.ok(); ++k)
+      status = place_part(plan.parts[k], rows.take(), input.requests.root_process(), plan.domains);
+  };
+  for_each_demand_in_order(input, plan, [&](const Demand& d) {
+    finish_until(d.physical);
+    rows.add(d);
+  });
+  finish_until(plan.parts.size());
+  return status;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,102 @@
+#include "multifile/write/chunk_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/endian.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// Seal and copy go block by block, so that the kernel finds in cache what the seal just read.
+constexpr std::uint64_t kBlockBytes = 1 << 20;
+constexpr std::uint64_t kHeadStart = format::kFillSlotOffset[0];
+constexpr std::uint64_t kTableInHead = format::kChecksumTableOffset - kHeadStart;
+
+}  // namespace
+
+ChunkWriter::ChunkWriter(PhysicalWriter& physical, PhysicalWriter::Chunk place)
+    : physical_(physical),
+      place_(place),
+      capacity_(place.frame.capacity()),
+      tail_(physical.header().checksum),
+      head_(kTableInHead) {}
+
+void ChunkWriter::seal(std::span<const std::byte> block) {
+  const std::uint64_t granule = physical_.header().granule;
+  std::uint64_t at = filled_;
+  while (!block.empty()) {
+    const std::uint64_t n = std::min<std::uint64_t>(block.size(), granule - at % granule);
+    tail_.add(block.first(n));
+    at += n;
+    block = block.subspan(n);
+    if (at % granule != 0) continue;
+    head_.resize(head_.size() + sizeof(std::uint32_t));
+    store_le(std::span(head_).last(sizeof(std::uint32_t)), tail_.value());
+    tail_.begin_granule();
+  }
+}
+
+Result<std::size_t> ChunkWriter::append(std::span<const std::byte> data) {
+  data = data.first(std::min<std::uint64_t>(data.size(), room()));
+  const std::size_t total = data.size();
+  const std::uint64_t data_start = place_.offset + place_.frame.data_offset;
+  while (!data.empty()) {
+    const std::uint64_t block_bytes = std::min<std::uint64_t>(data.size(), kBlockBytes - filled_ % kBlockBytes);
+    const auto block = data.first(block_bytes);
+    const format::DataSeal seal_before = tail_;
+    const std::size_t head_before = head_.size();
+    seal(block);
+    if (Status status = physical_.file().write(data_start + filled_, block); !status.ok()) {
+      tail_ = seal_before;  // nothing of this block counts
+      head_.resize(head_before);
+      return status;
+    }
+    filled_ += block_bytes;
+    data = data.subspan(block_bytes);
+  }
+  return total;
+}
+
+Status ChunkWriter::publish(bool by_sync) {
+  if (newest_ >= 0 && published_ == filled_ && (published_by_sync_ || !by_sync)) return {};
+  const int slot = pinned_ < 0 ? (newest_ < 0 ? 0 : newest_) : 1 - pinned_;
+  const format::FillSlot fill{filled_, count_ + 1, tail_.value(), by_sync};
+  const std::uint64_t offset = place_.offset + format::kFillSlotOffset[slot];
+  const auto bytes = format::encode_fill(fill, physical_.header().id, offset);
+  std::memcpy(head_.data() + format::kFillSlotOffset[slot] - kHeadStart, bytes.data(), bytes.size());
+  TW_RETURN_IF_ERROR(write_table_and_slots());
+  newest_ = slot;
+  ++count_;
+  published_ = filled_;
+  published_by_sync_ = by_sync;
+  return {};
+}
+
+Status ChunkWriter::write_table_and_slots() {
+  const std::uint64_t granules = (head_.size() - kTableInHead) / sizeof(std::uint32_t);
+  const std::uint64_t head_offset = place_.offset + kHeadStart;
+  if (head_offset % format::kPageBytes + head_.size() <= format::kPageBytes && granules != table_written_) {
+    TW_RETURN_IF_ERROR(physical_.file().write(head_offset, head_));  // one page: not torn, order does not matter
+  } else {
+    const std::uint64_t from = kTableInHead + table_written_ * sizeof(std::uint32_t);
+    if (granules != table_written_)
+      TW_RETURN_IF_ERROR(physical_.file().write(head_offset + from, std::span(head_).subspan(from)));
+    TW_RETURN_IF_ERROR(physical_.file().write(head_offset, std::span(head_).first(kTableInHead)));
+  }
+  table_written_ = granules;
+  return {};
+}
+
+format::PieceEntry ChunkWriter::piece() const {
+  format::PieceEntry entry;
+  entry.logical_offset = place_.frame.logical_offset;
+  entry.physical_offset = place_.offset;
+  entry.logical_bytes = filled_;
+  entry.stored_bytes = filled_;
+  entry.kind = format::PieceKind::chunk;
+  return entry;
+}
+
+}  // namespace thalweg

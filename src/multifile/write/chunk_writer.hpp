@@ -1,0 +1,52 @@
+// The chunk a logical file is growing in: data go straight to their place; what counts is told by fill slots.
+//
+// Order that makes a flush hold (format document, section 4.1): data, then checksum table, then slot. The slot of the
+// last sync is not touched until the next sync has succeeded.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "multifile/format/data_seal.hpp"
+#include "multifile/format/index.hpp"
+#include "multifile/write/physical_writer.hpp"
+
+namespace thalweg {
+
+class ChunkWriter {
+ public:
+  ChunkWriter(PhysicalWriter& physical, PhysicalWriter::Chunk place);
+
+  // Writes as much of `data` as fits behind what is there; the number of bytes taken.
+  Result<std::size_t> append(std::span<const std::byte> data);
+  // Makes everything appended so far count for recovery. `by_sync`: as part of a sync.
+  Status publish(bool by_sync);
+  // The storage has everything published: the slot just written is kept until the next sync.
+  void pin() { pinned_ = newest_; }
+
+  std::uint64_t room() const { return capacity_ - filled_; }
+  std::uint64_t filled() const { return filled_; }
+  std::uint64_t logical_begin() const { return place_.frame.logical_offset; }
+  std::uint64_t logical_end() const { return place_.frame.logical_offset + filled_; }
+  std::uint64_t sequence() const { return place_.frame.sequence; }
+  format::PieceEntry piece() const;
+
+ private:
+  void seal(std::span<const std::byte> block);
+  Status write_table_and_slots();
+
+  PhysicalWriter& physical_;
+  const PhysicalWriter::Chunk place_;
+  const std::uint64_t capacity_;
+  std::uint64_t filled_ = 0;
+  std::uint64_t published_ = 0;  // bytes told by the newest slot
+  bool published_by_sync_ = false;
+  std::uint64_t count_ = 0;          // slot writes
+  int newest_ = -1;                  // slot written last, -1: none
+  int pinned_ = -1;                  // slot of the last sync, -1: none
+  format::DataSeal tail_;            // of the granule in the making
+  std::vector<std::byte> head_;      // bytes from the first slot to the end of the table, as they are to be
+  std::uint64_t table_written_ = 0;  // granules whose entries are in the file
+};
+
+}  // namespace thalweg

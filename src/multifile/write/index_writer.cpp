@@ -1,0 +1,359 @@
+#include "multifile/write/index_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/endian.hpp"
+#include "multifile/write/physical_writer.hpp"
+
+namespace thalweg {
+
+namespace {
+
+using format::kPageBytes;
+using format::SectionKind;
+
+// An encoded contribution: u64 local index, u64 bytes, u32 mode, u32 named, u32 name bytes, u32 pieces, name, pieces.
+constexpr std::size_t kContributionHead = 32;
+
+// One section on its way to the file, in writes of about a MiB.
+class SectionStream {
+ public:
+  SectionStream(const IndexJob& job, SectionKind kind, std::uint64_t offset, std::uint64_t entry_bytes)
+      : job_(job), kind_(kind), offset_(offset), entry_bytes_(entry_bytes) {
+    pages_.reserve(kWriteBytes);
+  }
+
+  // Room for the next entry, zeroed. Borrowed until the next call.
+  Result<std::span<std::byte>> next() {
+    if (room_ < entry_bytes_) TW_RETURN_IF_ERROR(new_page());
+    const std::size_t at = pages_.size() - kPageBytes + (format::kPagePayload - room_);
+    room_ -= entry_bytes_;
+    return std::span(pages_).subspan(at, entry_bytes_);
+  }
+  Status append(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      if (room_ == 0) TW_RETURN_IF_ERROR(new_page());
+      const std::size_t n = std::min<std::size_t>(room_, bytes.size());
+      std::memcpy(pages_.data() + pages_.size() - kPageBytes + (format::kPagePayload - room_), bytes.data(), n);
+      room_ -= n;
+      bytes = bytes.subspan(n);
+    }
+    return {};
+  }
+  Status finish() {
+    seal();
+    return write_out();
+  }
+
+ private:
+  static constexpr std::size_t kWriteBytes = 1 << 20;
+
+  void seal() {
+    if (pages_.empty()) return;
+    const auto page = std::span(pages_).last(kPageBytes);
+    format::seal_page(page, kind_, sealed_, job_.header.id, offset_ + sealed_ * kPageBytes);
+    ++sealed_;
+  }
+  Status new_page() {
+    seal();
+    if (pages_.size() + kPageBytes > kWriteBytes) TW_RETURN_IF_ERROR(write_out());
+    pages_.resize(pages_.size() + kPageBytes);
+    room_ = format::kPagePayload;
+    return {};
+  }
+  Status write_out() {
+    if (pages_.empty()) return {};
+    TW_RETURN_IF_ERROR(job_.file->write(offset_ + written_ * kPageBytes, pages_));
+    written_ += pages_.size() / kPageBytes;
+    pages_.clear();
+    room_ = 0;
+    return {};
+  }
+
+  const IndexJob& job_;
+  const SectionKind kind_;
+  const std::uint64_t offset_;
+  const std::uint64_t entry_bytes_;
+  std::vector<std::byte> pages_;
+  std::uint64_t room_ = 0;     // bytes left in the last page
+  std::uint64_t sealed_ = 0;   // pages sealed so far
+  std::uint64_t written_ = 0;  // pages in the file
+};
+
+// A logical file of which something is stored: what the old index tells of it, overlaid with what is fresh.
+struct Stored {
+  std::uint64_t local = 0;
+  format::FileEntry old;
+  bool is_fresh = false;
+  Contribution fresh;
+
+  bool renamed() const { return is_fresh && fresh.named; }
+  std::uint32_t fresh_pieces() const {
+    return is_fresh ? static_cast<std::uint32_t>(fresh.pieces.size() / format::kPieceEntryBytes) : 0;
+  }
+  // But for its places, which the new index has anew.
+  format::FileEntry entry() const {
+    format::FileEntry both = old;
+    if (is_fresh) both.bytes = std::max(both.bytes, fresh.bytes);
+    both.n_pieces += fresh_pieces();
+    if (renamed()) both.name_bytes = static_cast<std::uint32_t>(fresh.name.size());
+    if (renamed()) both.mode = fresh.mode;
+    return both;
+  }
+  bool says_something() const {
+    const format::FileEntry both = entry();
+    return both.bytes != 0 || both.n_pieces != 0 || both.name_bytes != 0 || both.mode != 0 || both.flags != 0;
+  }
+};
+
+// Goes through them in the order of local indices.
+class StoredFiles {
+ public:
+  explicit StoredFiles(const IndexJob& job) : job_(job) {}
+
+  // The next one; false when there is none.
+  Result<bool> next(Stored& out) {
+    const std::uint64_t n = job_.header.n_local;
+    do {
+      if (++n_ % kAskEach == 0 && job_.go_on && !job_.go_on())
+        return Status::error(Code::stopped, "writing the index of '" + job_.file->path() + "': stopped by the caller");
+      TW_RETURN_IF_ERROR(find_old());
+      const std::uint64_t fresh = i_ < job_.fresh->size() ? job_.fresh->at(i_).local_index : n;
+      const std::uint64_t local = std::min(old_, fresh);
+      if (local >= n) return false;
+      out = Stored{local, {}, fresh == local, {}};
+      if (out.is_fresh) out.fresh = job_.fresh->at(i_++);
+      if (old_ == local) {
+        TW_ASSIGN_OR_RETURN(out.old, job_.old->file_entry(local, cache_));
+        ++old_;
+        looked_ = false;
+      }
+    } while (!out.says_something());
+    return true;
+  }
+
+  PageCache& cache() { return cache_; }
+
+ private:
+  // Moves old_ to the next entry of the old index.
+  Status find_old() {
+    const std::uint64_t n = job_.header.n_local;
+    if (job_.old == nullptr) old_ = n;
+    while (!looked_ && old_ < n) {
+      TW_ASSIGN_OR_RETURN(const EntryRun run, job_.old->run_at(old_, cache_));
+      TW_RETURN_IF_ERROR(run.lost);
+      looked_ = run.has_entry;
+      if (!looked_) old_ = run.end;
+    }
+    return {};
+  }
+
+  const IndexJob& job_;
+  PageCache cache_;
+  std::uint64_t old_ = 0;
+  bool looked_ = false;  // there is an entry of old_
+  std::size_t i_ = 0;    // of the fresh ones
+  std::uint64_t n_ = 0;
+};
+
+// Names are written anew, one after another; so old offsets give way to new ones.
+Status write_files(const IndexJob& job, const format::IndexPage& page) {
+  SectionStream stream(job, page.files_kind(), page.files_offset, page.file_entry_bytes());
+  StoredFiles files(job);
+  std::uint64_t piece = 0, name = 0, written = 0;
+  const auto empty_until = [&](std::uint64_t local) -> Status {
+    format::FileEntry empty;
+    empty.first_piece = piece;
+    for (; !page.is_listed() && written < local; ++written) {
+      TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+      format::encode_file_entry(empty, room);
+    }
+    return {};
+  };
+  for (Stored stored;;) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    TW_RETURN_IF_ERROR(empty_until(stored.local));
+    format::FileEntry entry = stored.entry();
+    entry.first_piece = piece;
+    entry.name_offset = entry.name_bytes == 0 ? 0 : name;
+    piece += entry.n_pieces;
+    name += entry.name_bytes;
+    TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+    if (page.is_listed()) {
+      format::encode_listed_entry(stored.local, entry, room);
+    } else {
+      format::encode_file_entry(entry, room);
+    }
+    ++written;
+  }
+  TW_RETURN_IF_ERROR(empty_until(page.n_local));
+  return stream.finish();
+}
+
+Status write_pieces(const IndexJob& job, const format::IndexPage& page) {
+  SectionStream stream(job, SectionKind::pieces, page.pieces_offset, format::kPieceEntryBytes);
+  StoredFiles files(job);
+  for (Stored stored; page.n_pieces > 0;) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    if (stored.old.n_pieces > 0) {
+      TW_ASSIGN_OR_RETURN(const auto pieces, job.old->pieces(stored.old, files.cache(), job.go_on));
+      for (const format::PieceEntry& piece : pieces) {
+        TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+        format::encode_piece_entry(piece, room);
+      }
+    }
+    for (auto rest = stored.fresh.pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
+      TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+      std::memcpy(room.data(), rest.data(), format::kPieceEntryBytes);
+    }
+  }
+  return stream.finish();
+}
+
+Status write_names(const IndexJob& job, const format::IndexPage& page) {
+  SectionStream stream(job, SectionKind::names, page.names_offset, 1);
+  StoredFiles files(job);
+  for (Stored stored; page.names_bytes > 0;) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    if (stored.renamed()) {
+      TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(stored.fresh.name))));
+    } else if (stored.old.name_bytes > 0) {
+      TW_ASSIGN_OR_RETURN(const std::string name, job.old->name(stored.old, files.cache()));
+      TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(name))));
+    }
+  }
+  return stream.finish();
+}
+
+// An entry for every logical file is found with one read, so a small section of them all is preferred to a smaller one
+// of those that say something.
+constexpr std::uint64_t kSmallSection = 1 << 20;
+
+Result<format::IndexPage> count(const IndexJob& job) {
+  format::IndexPage counts;
+  counts.session = job.session;
+  counts.n_local = job.header.n_local;
+  StoredFiles files(job);
+  for (Stored stored;; ++counts.n_entries) {
+    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+    if (!more) break;
+    counts.n_pieces += stored.entry().n_pieces;
+    counts.names_bytes += stored.entry().name_bytes;
+  }
+  const std::uint64_t all = format::section_pages(counts.n_local, format::kFileEntryBytes);
+  const std::uint64_t listed = format::section_pages(counts.n_entries, format::kListedEntryBytes);
+  if (all <= std::max(listed, kSmallSection / kPageBytes)) counts.n_entries = counts.n_local;
+  return counts;
+}
+
+}  // namespace
+
+std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces) {
+  return kContributionHead + name_bytes + n_pieces * format::kPieceEntryBytes;
+}
+
+void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
+                         std::span<const WrittenPiece> pieces) {
+  const std::size_t start = out.size();
+  out.resize(start + contribution_bytes(contribution.name.size(), pieces.size()));
+  std::span<std::byte> at = std::span(out).subspan(start);
+  store_le(at, contribution.local_index);
+  store_le(at.subspan(8), contribution.bytes);
+  store_le(at.subspan(16), contribution.mode);
+  store_le(at.subspan(20), std::uint32_t{contribution.named});
+  store_le(at.subspan(24), static_cast<std::uint32_t>(contribution.name.size()));
+  store_le(at.subspan(28), static_cast<std::uint32_t>(pieces.size()));
+  if (!contribution.name.empty())
+    std::memcpy(at.data() + kContributionHead, contribution.name.data(), contribution.name.size());
+  at = at.subspan(kContributionHead + contribution.name.size());
+  for (const WrittenPiece& piece : pieces) {
+    format::encode_piece_entry(piece.entry, at.first(format::kPieceEntryBytes));
+    at = at.subspan(format::kPieceEntryBytes);
+  }
+}
+
+void place_shipped(std::span<std::byte> contributions, std::uint64_t payload) {
+  constexpr std::size_t kOffsetInEntry = 8;
+  while (!contributions.empty()) {
+    const std::size_t name = load_le<std::uint32_t>(contributions.subspan(24));
+    const std::size_t pieces = load_le<std::uint32_t>(contributions.subspan(28));
+    contributions = contributions.subspan(kContributionHead + name);
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const auto at = contributions.subspan(i * format::kPieceEntryBytes + kOffsetInEntry);
+      const auto offset = load_le<std::uint64_t>(at);
+      if ((offset & kShipped) != 0) store_le(at, payload + (offset - kShipped));
+    }
+    contributions = contributions.subspan(pieces * format::kPieceEntryBytes);
+  }
+}
+
+namespace {
+
+std::uint64_t local_of(const std::byte* contribution) {
+  return load_le<std::uint64_t>(std::span(contribution, kContributionHead));
+}
+
+}  // namespace
+
+Status Contributions::add(std::span<const std::byte> encoded) {
+  while (!encoded.empty()) {
+    if (local_of(encoded.data()) >= n_local_)
+      return Status::error(Code::internal, "a task contributed to local logical file " +
+                                               std::to_string(local_of(encoded.data())) + " of " +
+                                               std::to_string(n_local_));
+    all_.push_back(encoded.data());
+    const std::uint64_t name = load_le<std::uint32_t>(encoded.subspan(24));
+    const std::uint64_t pieces = load_le<std::uint32_t>(encoded.subspan(28));
+    encoded = encoded.subspan(kContributionHead + name + pieces * format::kPieceEntryBytes);
+  }
+  return {};
+}
+
+Status Contributions::sort() {
+  if (!std::ranges::is_sorted(all_, {}, local_of)) std::ranges::sort(all_, {}, local_of);
+  const auto twice = std::ranges::adjacent_find(all_, {}, local_of);
+  if (twice == all_.end()) return {};
+  return Status::error(Code::internal,
+                       "two tasks contributed to local logical file " + std::to_string(local_of(*twice)));
+}
+
+Contribution Contributions::at(std::size_t i) const {
+  Contribution out;
+  const std::byte* at = all_[i];
+  const std::span<const std::byte> head(at, kContributionHead);
+  out.local_index = load_le<std::uint64_t>(head);
+  out.bytes = load_le<std::uint64_t>(head.subspan(8));
+  out.mode = load_le<std::uint32_t>(head.subspan(16));
+  out.named = load_le<std::uint32_t>(head.subspan(20)) != 0;
+  const std::size_t name = load_le<std::uint32_t>(head.subspan(24));
+  const std::size_t pieces = load_le<std::uint32_t>(head.subspan(28));
+  out.name = {reinterpret_cast<const char*>(at + kContributionHead), name};
+  out.pieces = {at + kContributionHead + name, pieces * format::kPieceEntryBytes};
+  return out;
+}
+
+Result<format::IndexPage> write_index(const IndexJob& job) {
+  TW_ASSIGN_OR_RETURN(format::IndexPage counts, count(job));
+  const std::vector<std::byte> attributes =
+      job.attributes.empty() ? std::vector<std::byte>{} : format::encode_attributes(job.attributes);
+  counts.attributes_bytes = attributes.size();
+  TW_ASSIGN_OR_RETURN(const format::IndexPage page, format::layout_index(counts, job.offset));
+  TW_RETURN_IF_ERROR(write_files(job, page));
+  TW_RETURN_IF_ERROR(write_pieces(job, page));
+  TW_RETURN_IF_ERROR(write_names(job, page));
+  SectionStream stream(job, SectionKind::attributes, page.attributes_offset, 1);
+  TW_RETURN_IF_ERROR(stream.append(attributes));
+  TW_RETURN_IF_ERROR(stream.finish());
+  TW_RETURN_IF_ERROR(job.file->write(job.offset, format::encode_index_page(page, job.header.id, job.offset)));
+  return page;
+}
+
+Status write_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot) {
+  return file.write(format::state_offset(slot), format::encode_state(slot, header.id));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,66 @@
+// Writes the index of a physical file: what was there before, overlaid with what the tasks of this session wrote.
+//
+// Streams section by section, so that the root holds the tasks' contributions and little more. Logical files of which
+// nothing is stored get no entry where that makes the index smaller by more than it is worth.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "multifile/read/part.hpp"
+
+namespace thalweg {
+
+// What one task tells of one logical file at close. Travels as bytes: see append_contribution().
+struct Contribution {
+  std::uint64_t local_index = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t mode = 0;
+  bool named = false;  // name and mode replace the old ones
+  std::string_view name;
+  std::span<const std::byte> pieces;  // encoded piece entries, new ones only
+};
+// A piece as its writer keeps it.
+struct WrittenPiece {
+  format::PieceEntry entry;
+  std::uint64_t sequence = 0;
+  std::uint32_t superblock = 0;  // of a packed piece: its physical_offset counts from that payload
+};
+// Bytes that append_contribution() adds.
+std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces);
+void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
+                         std::span<const WrittenPiece> pieces);
+
+// Pieces that were shipped to task 0 get their place: `payload` is the offset of the payload they came in.
+void place_shipped(std::span<std::byte> contributions, std::uint64_t payload);
+
+// Contributions of all tasks to one physical file. The bytes given to add() are borrowed.
+class Contributions {
+ public:
+  explicit Contributions(std::uint64_t n_local) : n_local_(n_local) {}
+  Status add(std::span<const std::byte> encoded);
+  Status sort();  // once, when all are added
+  std::size_t size() const { return all_.size(); }
+  Contribution at(std::size_t i) const;  // in the order of local indices
+
+ private:
+  std::uint64_t n_local_;
+  std::vector<const std::byte*> all_;
+};
+
+struct IndexJob {
+  StoredFile* file = nullptr;
+  format::FileHeader header;
+  std::uint32_t session = 0;
+  std::uint64_t offset = 0;   // first page behind everything used
+  const Part* old = nullptr;  // the index so far; null: none
+  const Contributions* fresh = nullptr;
+  format::Attributes attributes;  // of physical file 0
+  GoOn go_on;                     // asked now and then; may be empty
+};
+Result<format::IndexPage> write_index(const IndexJob& job);
+
+// Writes the next state slot.
+Status write_state(StoredFile& file, const format::FileHeader& header, const format::StateSlot& slot);
+
+}  // namespace thalweg

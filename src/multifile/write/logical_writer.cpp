@@ -1,0 +1,252 @@
+#include "multifile/write/logical_writer.hpp"
+
+#include <algorithm>
+
+#include "base/compress.hpp"
+#include "base/crc32c.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kSmallBytes = 64 * 1024;  // less than this, and nothing more expected: superblock
+constexpr std::size_t kFirstBufferBytes = 4096;
+constexpr std::uint64_t kLargestAsk = 1 << 30;  // one chunk for a single large write
+constexpr std::uint64_t kChunksPerDoubling = 4;
+constexpr std::uint64_t kMostDoublings = 5;
+
+}  // namespace
+
+LogicalWriter::LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index,
+                             std::uint64_t size, WriterSettings& settings)
+    : physical_(physical),
+      settings_(settings),
+      rank_(rank),
+      local_index_(local_index),
+      old_size_(size),
+      size_(size),
+      left_end_(size) {}
+
+std::uint64_t LogicalWriter::next_sequence() const {
+  return physical_.session() * format::kSequencePerSession + count_ + 1;
+}
+
+// Where the logical file ends by what is stored of it. Each piece tells it, so that recovery sees when something in
+// front of a piece never got to the storage.
+std::uint64_t LogicalWriter::stored_end() const {
+  return chunk_ && chunk_->filled() > 0 ? std::max(left_end_, chunk_->logical_end()) : left_end_;
+}
+
+// Room for one more entry: what was stored must not be forgotten for want of memory.
+void LogicalWriter::reserve_piece() {
+  if (n_pieces_ > 0 && more_pieces_.size() == more_pieces_.capacity())
+    more_pieces_.reserve(std::max<std::size_t>(2, 2 * more_pieces_.size()));
+}
+
+void LogicalWriter::add_piece(const WrittenPiece& piece) {
+  if (n_pieces_++ == 0) {
+    first_piece_ = piece;
+  } else {
+    more_pieces_.push_back(piece);
+  }
+}
+
+// Buffers start small, so that many logical files can have one, and grow to what the user allows.
+void LogicalWriter::grow_buffer(std::size_t wanted) {
+  if (buffer_.capacity() == 0 && !settings_.spare_buffers.empty()) {
+    buffer_ = std::move(settings_.spare_buffers.back());
+    settings_.spare_buffers.pop_back();
+    settings_.buffered_capacity += buffer_.capacity();
+  }
+  const std::size_t before = buffer_.capacity();
+  if (before >= wanted) return;
+  const std::size_t grown = std::min<std::uint64_t>(std::max(4 * before, kFirstBufferBytes), settings_.buffer_bytes);
+  buffer_.reserve(std::max(wanted, grown));
+  settings_.buffered_capacity += buffer_.capacity() - before;
+}
+
+void LogicalWriter::release_buffer() {
+  if (buffer_.capacity() == 0) return;
+  settings_.buffered_capacity -= buffer_.capacity();
+  buffer_.clear();
+  constexpr std::size_t kSpares = 4;
+  if (settings_.spare_buffers.size() < kSpares) settings_.spare_buffers.push_back(std::move(buffer_));
+  buffer_ = {};
+}
+
+Status LogicalWriter::write(std::span<const std::byte> data) {
+  dirty_ = true;
+  if (position_ > format::kMaxOffset - 2 * std::max<std::uint64_t>(settings_.buffer_bytes, ByteBuffer::kAlignment))
+    return write_at_the_end(data);
+  if (position_ != buffer_start_ + buffer_.size()) {
+    TW_RETURN_IF_ERROR(drain(More::unlikely));
+    buffer_start_ = position_;
+  }
+  while (!data.empty()) {
+    const std::uint64_t limit = settings_.buffer_bytes;
+    if (buffer_.empty() && data.size() >= limit) {
+      const More more = position_ >= size_ && !behind_gap(position_) ? More::expected : More::unlikely;
+      TW_RETURN_IF_ERROR(store(position_, data, more));
+      position_ += data.size();
+      buffer_start_ = position_;
+      data = {};
+    } else {
+      const std::size_t n =
+          std::min<std::uint64_t>(data.size(), limit - std::min<std::uint64_t>(limit, buffer_.size()));
+      grow_buffer(buffer_.size() + n);
+      buffer_.append(data.data(), n);
+      position_ += n;
+      data = data.subspan(n);
+      size_ = std::max(size_, position_);
+      if (buffer_.size() >= limit)
+        TW_RETURN_IF_ERROR(drain(behind_gap(buffer_start_) ? More::unlikely : More::expected));
+    }
+    size_ = std::max(size_, position_);
+  }
+  return {};
+}
+
+// So near to the largest offset nothing is buffered: appending to the buffer looks at its room only.
+Status LogicalWriter::write_at_the_end(std::span<const std::byte> data) {
+  TW_RETURN_IF_ERROR(drain(More::unlikely));
+  release_buffer();
+  TW_RETURN_IF_ERROR(store(position_, data, More::unlikely));
+  position_ += data.size();
+  buffer_start_ = position_;
+  size_ = std::max(size_, position_);
+  return {};
+}
+
+Status LogicalWriter::drain(More more) {
+  if (buffer_.empty()) return {};
+  TW_RETURN_IF_ERROR(store(buffer_start_, buffer_.bytes(), more));
+  buffer_start_ += buffer_.size();
+  buffer_.clear();
+  return {};
+}
+
+Status LogicalWriter::store(std::uint64_t at, std::span<const std::byte> data, More more) {
+  if (at < old_size_) settings_.hides_old = true;
+  return settings_.codec == format::Codec::none ? store_plain(at, data, more) : store_compressed(at, data);
+}
+
+Status LogicalWriter::store_plain(std::uint64_t at, std::span<const std::byte> data, More more) {
+  while (!data.empty()) {
+    const bool grows = chunk_ && chunk_->logical_end() == at && at >= hidden_until_ && chunk_->room() > 0;
+    const bool fits_pack = data.size() <= std::min(kSmallBytes, physical_.max_piece_bytes());
+    if (!grows && more == More::unlikely && fits_pack) return pack(at, data.size(), data, format::Codec::none);
+    if (!grows) TW_RETURN_IF_ERROR(open_chunk(at, data.size(), more));
+    TW_ASSIGN_OR_RETURN(const std::size_t taken, chunk_->append(data));
+    at += taken;
+    data = data.subspan(taken);
+  }
+  return {};
+}
+
+Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const auto unit = data.first(std::min<std::uint64_t>(data.size(), physical_.max_piece_bytes()));
+    settings_.compressed.resize(unit.size());  // what does not get smaller is stored as it is
+    const auto kind = static_cast<Compression>(settings_.codec);
+    TW_ASSIGN_OR_RETURN(const std::size_t smaller, compress(kind, 0, unit, settings_.compressed));
+    TW_RETURN_IF_ERROR(smaller > 0 && smaller < unit.size()
+                           ? pack(at, unit.size(), std::span(settings_.compressed).first(smaller), settings_.codec)
+                           : pack(at, unit.size(), unit, format::Codec::none));
+    at += unit.size();
+    data = data.subspan(unit.size());
+  }
+  return {};
+}
+
+Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored,
+                           format::Codec codec) {
+  const std::uint32_t crc =
+      crc32c(stored);  // in any case: only that tells a piece that never arrived from one that did
+  // Recovery takes the pieces in order: before this one can get to the storage, the chunk must tell what it holds.
+  if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(false));
+  reserve_piece();
+  const std::uint64_t sequence = next_sequence();
+  TW_ASSIGN_OR_RETURN(const PackedAt where,
+                      physical_.pack({rank_, sequence, at, stored_end(), static_cast<std::uint32_t>(logical_bytes),
+                                      static_cast<std::uint32_t>(stored.size()), crc, codec},
+                                     stored));
+  ++count_;  // only now: a number that is given to nothing would hide what follows from a recovery
+  add_piece({{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec},
+             sequence,
+             where.superblock});
+  left_end_ = std::max(left_end_, at + logical_bytes);
+  if (chunk_) hidden_until_ = std::max(hidden_until_, at + logical_bytes);
+  return {};
+}
+
+// Where no more is expected behind the bytes, as in random writes, they get what they need: chunks are not cheap.
+Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, More more) {
+  TW_RETURN_IF_ERROR(leave_chunk());
+  const std::uint64_t usual = settings_.chunk_bytes
+                              << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
+  const std::uint64_t asked = std::min(bytes, kLargestAsk);
+  std::uint64_t want = more == More::expected ? std::max(usual, asked) : asked;
+  // What is smaller than the buffer has been in it as a whole.
+  if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);
+  const auto fit = settings_.exact ? PhysicalWriter::Fit::exact : PhysicalWriter::Fit::about;
+  TW_ASSIGN_OR_RETURN(const PhysicalWriter::Chunk place,
+                      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, want, fit));
+  ++count_;
+  chunk_ = std::make_unique<ChunkWriter>(physical_, place);
+  if (more == More::expected) ++chunks_;
+  hidden_until_ = 0;
+  return {};
+}
+
+Status LogicalWriter::leave_chunk() {
+  if (!chunk_) return {};
+  reserve_piece();
+  TW_RETURN_IF_ERROR(chunk_->publish(false));
+  left_end_ = stored_end();
+  if (chunk_->filled() > 0) add_piece({chunk_->piece(), chunk_->sequence(), 0});
+  chunk_.reset();
+  return {};
+}
+
+LogicalWriter::More LogicalWriter::more_after_flush() const {
+  const bool at_end = buffer_start_ + buffer_.size() >= size_ && !behind_gap(buffer_start_);
+  return settings_.serves_few && at_end ? More::expected : More::unlikely;
+}
+
+Status LogicalWriter::flush(bool by_sync) {
+  TW_RETURN_IF_ERROR(drain(more_after_flush()));
+  if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(by_sync));
+  dirty_ = false;
+  return {};
+}
+
+Status LogicalWriter::mark_synced() { return chunk_ ? chunk_->publish(true) : Status{}; }
+
+void LogicalWriter::pin() {
+  if (chunk_) chunk_->pin();
+}
+
+Status LogicalWriter::push_small() {
+  TW_RETURN_IF_ERROR(drain(More::unlikely));
+  release_buffer();
+  return {};
+}
+
+Status LogicalWriter::finish() {
+  TW_RETURN_IF_ERROR(push_small());
+  return leave_chunk();
+}
+
+std::span<const WrittenPiece> LogicalWriter::pieces(std::vector<WrittenPiece>& room) const {
+  room.clear();
+  if (n_pieces_ > 0) room.push_back(first_piece_);
+  room.insert(room.end(), more_pieces_.begin(), more_pieces_.end());
+  std::sort(room.begin(), room.end(),
+            [](const WrittenPiece& a, const WrittenPiece& b) { return a.sequence < b.sequence; });
+  for (WrittenPiece& piece : room)
+    if (piece.entry.kind == format::PieceKind::packed)
+      piece.entry.physical_offset = physical_.resolve({piece.superblock, piece.entry.physical_offset});
+  return room;
+}
+
+}  // namespace thalweg

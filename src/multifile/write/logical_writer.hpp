@@ -1,0 +1,122 @@
+// One logical file being written by one task: position, buffer, the chunk it grows in, and the pieces it has left
+// behind.
+//
+// Where bytes go: streams go to chunks; what is small and not followed by more goes to superblocks, shared with the
+// other logical files of the process; with compression everything does. Overwriting adds a piece that hides the older
+// one (higher sequence), so no flushed byte is ever lost to a crash.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "multifile/write/byte_buffer.hpp"
+#include "multifile/write/chunk_writer.hpp"
+#include "multifile/write/index_writer.hpp"
+#include "multifile/write/physical_writer.hpp"
+
+namespace thalweg {
+
+struct WriterSettings {
+  std::uint64_t buffer_bytes = 256 * 1024;
+  std::uint64_t chunk_bytes = 8 << 20;
+  bool exact = false;  // chunk_bytes is what is going to be written in a row: a chunk holds just that
+  format::Codec codec = format::Codec::none;
+  bool serves_few = true;             // then a flush opens a chunk, where later flushes grow in place
+  bool hides_old = false;             // bytes of an earlier session were overwritten
+  std::vector<std::byte> compressed;  // scratch
+  std::vector<ByteBuffer> spare_buffers;
+  std::uint64_t buffered_capacity = 0;  // bytes of all buffers in use, spare ones not counted
+};
+
+class LogicalWriter {
+ public:
+  // `size`: bytes it has already (append), 0 when new. `physical` and `settings` outlive the writer.
+  LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index, std::uint64_t size,
+                WriterSettings& settings);
+  LogicalWriter(const LogicalWriter&) = delete;
+  LogicalWriter& operator=(const LogicalWriter&) = delete;
+
+  // The common case, small, sequential and not the first since a flush: true when done.
+  bool write_buffered(const std::byte* data, std::size_t bytes) {
+    if (!dirty_ || position_ != buffer_start_ + buffer_.size() || bytes >= buffer_.room()) return false;
+    buffer_.append(data, bytes);
+    position_ += bytes;
+    if (position_ > size_) size_ = position_;
+    return true;
+  }
+  Status write(std::span<const std::byte> data);  // at the position, which advances
+
+  // Everything written so far counts for recovery (superblocks need PhysicalWriter::flush_pack besides).
+  Status flush(bool by_sync);
+  Status mark_synced();  // what was flushed: the slots say that it is part of a sync
+  void pin();            // after the storage has it
+  Status push_small();   // hands the buffer to the superblock: frees it for others
+  Status finish();       // as flush, for the last time: little data goes to the superblock
+
+  void seek(std::uint64_t position) { position_ = position; }
+  std::uint64_t position() const { return position_; }
+  std::uint64_t size() const { return size_; }
+  std::uint64_t rank() const { return rank_; }
+  std::uint64_t local_index() const { return local_index_; }
+  std::uint64_t buffered() const { return buffer_.size(); }
+  std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
+  bool dirty() const { return dirty_; }
+  bool listed = false;  // for the handle: it is among those that may hold a buffer
+  void mark_dirty() { dirty_ = true; }
+  PhysicalWriter& physical() const { return physical_; }
+
+  void set_name(std::string name, std::uint32_t mode) {
+    name_ = std::make_unique<std::string>(std::move(name));
+    mode_ = mode;
+  }
+  const std::string* name() const { return name_.get(); }  // null: not set
+  std::uint32_t mode() const { return mode_; }
+  // All pieces written through this object, by sequence; packed ones resolved. They lie in `room`. After finish() and
+  // flush_pack().
+  std::span<const WrittenPiece> pieces(std::vector<WrittenPiece>& room) const;
+  std::size_t n_pieces() const { return n_pieces_; }
+
+ private:
+  enum class More { expected, unlikely };
+  void grow_buffer(std::size_t wanted);
+  void release_buffer();
+  Status write_at_the_end(std::span<const std::byte> data);
+  Status drain(More more);
+  Status store(std::uint64_t at, std::span<const std::byte> data, More more);
+  Status store_plain(std::uint64_t at, std::span<const std::byte> data, More more);
+  Status store_compressed(std::uint64_t at, std::span<const std::byte> data);
+  Status pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored, format::Codec codec);
+  Status open_chunk(std::uint64_t at, std::uint64_t bytes, More more);
+  Status leave_chunk();
+  More more_after_flush() const;
+  std::uint64_t next_sequence() const;
+  std::uint64_t stored_end() const;
+  // Strided records leave gaps: a chunk for more than the one at hand would be wasted on each.
+  bool behind_gap(std::uint64_t at) const { return at > stored_end(); }
+  void reserve_piece();
+  void add_piece(const WrittenPiece& piece);  // after reserve_piece()
+
+  PhysicalWriter& physical_;
+  WriterSettings& settings_;
+  const std::uint64_t rank_;
+  const std::uint64_t local_index_;
+  const std::uint64_t old_size_;  // of before this session
+  std::uint64_t size_;
+  std::uint64_t position_ = 0;
+  std::uint64_t buffer_start_ = 0;  // logical offset of the buffer's first byte
+  ByteBuffer buffer_;
+  std::unique_ptr<ChunkWriter> chunk_;
+  std::uint64_t left_end_ = 0;      // end of the farthest piece that is not chunk_
+  std::uint64_t hidden_until_ = 0;  // end of what packed pieces newer than chunk_ hold: chunk_ may not grow below
+  WrittenPiece first_piece_;        // most logical files of many have one: it needs no memory of its own
+  std::vector<WrittenPiece> more_pieces_;  // all others
+  std::size_t n_pieces_ = 0;
+  std::unique_ptr<std::string> name_;
+  std::uint32_t mode_ = 0;
+  std::uint32_t count_ = 0;  // sequence numbers used
+  std::uint32_t chunks_ = 0;
+  bool dirty_ = false;  // something was written since the last flush
+};
+
+}  // namespace thalweg

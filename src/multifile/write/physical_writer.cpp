@@ -1,0 +1,246 @@
+#include "multifile/write/physical_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "group/wire.hpp"
+
+namespace thalweg {
+
+namespace {
+
+using format::align_up;
+
+constexpr std::uint64_t kPackBytes = 1 << 20;  // a superblock goes out in writes of about this size
+constexpr std::uint64_t kWorthAligning = 64 * 1024;
+
+// The page cache makes one large folio of a large write that begins on a multiple of its size, and many small ones of
+// one that does not (docs/design/multifile.md, "What a folio costs"). So the data of a large chunk begin and end on
+// such a boundary; what is left out in front is a hole.
+std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
+  constexpr std::uint64_t kLargeChunk = 1 << 20;
+  constexpr std::uint64_t kVeryLargeChunk = 8 << 20;
+  if (content < kLargeChunk) return alignment;
+  return std::max<std::uint64_t>(content < kVeryLargeChunk ? 256 * 1024 : 1 << 20, alignment);
+}
+
+}  // namespace
+
+PhysicalWriter::PhysicalWriter(Setup setup) : setup_(std::move(setup)) {
+  // Half a slab at most, so that a superblock always fits into a fresh slab.
+  pack_limit_ = std::min(kPackBytes, setup_.layout.domain_bytes / 2);
+  max_piece_bytes_ = pack_limit_ - format::kDirectoryOffset - format::kDirectoryEntryBytes;
+  if (pack_limit_ == kPackBytes) max_piece_bytes_ = kPackBytes;  // one piece may exceed the limit by its directory
+}
+
+Result<PhysicalWriter::Extent> PhysicalWriter::find_room(std::uint64_t want, std::uint64_t least) {
+  for (;;) {
+    if (slab_.bytes == 0) {
+      TW_ASSIGN_OR_RETURN(slab_, format::slab_at(setup_.layout, slab_number_));
+      next_ = slab_.start;
+    }
+    const std::uint64_t room = slab_.start + slab_.bytes - next_;
+    if (room >= want) return Extent{next_, want};
+    if (room >= least || (next_ == slab_.start && room > setup_.header.alignment)) return Extent{next_, room};
+    ++slab_number_;
+    slab_.bytes = 0;
+  }
+}
+
+void PhysicalWriter::take(const Extent& extent) {
+  next_ = extent.offset + extent.bytes;
+  high_water_ = std::max(high_water_, next_);
+}
+
+std::uint64_t PhysicalWriter::high_water() const {
+  const std::lock_guard lock(space_mutex_);
+  return high_water_;
+}
+
+std::uint64_t PhysicalWriter::content_for(std::uint64_t want, std::uint64_t alignment) {
+  want = std::max<std::uint64_t>(want, 1);
+  return align_up(want, boundary_for(want, alignment));
+}
+
+std::uint64_t PhysicalWriter::extent_for(std::uint64_t want, const format::FileHeader& header) {
+  const std::uint64_t content = content_for(want, header.alignment);
+  const std::uint64_t boundary = boundary_for(content, header.alignment);
+  const std::uint64_t gap = boundary > header.alignment ? boundary : 0;
+  return format::chunk_data_offset(content, header) + gap + content;
+}
+
+// How much of the extent a chunk for `content` bytes uses for data, from a boundary to a boundary; the extent is cut
+// to the end of these. Where the boundaries would cost more than half of it, all that the frame leaves.
+std::uint64_t PhysicalWriter::lay_data(Extent& extent, std::uint64_t content) const {
+  const format::FileHeader& header = setup_.header;
+  const std::uint64_t boundary = boundary_for(std::min(content, extent.bytes), header.alignment);
+  const std::uint64_t front = format::chunk_data_offset(std::min(content, extent.bytes), header);
+  const std::uint64_t begin = align_up(extent.offset + front, boundary);
+  const std::uint64_t end = std::min(begin + content, (extent.offset + extent.bytes) / boundary * boundary);
+  if (end <= begin || end - begin < extent.bytes / 2) return format::chunk_capacity(extent.bytes, header);
+  extent.bytes = end - extent.offset;
+  return end - begin;
+}
+
+// As lay_data, but the data end where the content does; what is behind is the next extent's.
+std::uint64_t PhysicalWriter::lay_exactly(Extent& extent, std::uint64_t want) const {
+  const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), setup_.header.alignment);
+  const std::uint64_t boundary = boundary_for(content, setup_.header.alignment);
+  const std::uint64_t begin = align_up(extent.offset + format::chunk_data_offset(content, setup_.header), boundary);
+  if (begin + content > extent.offset + extent.bytes) return lay_data(extent, content_for(want, boundary));
+  extent.bytes = begin + content - extent.offset;
+  return content;
+}
+
+Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& start, std::uint64_t want, Fit fit) {
+  const std::uint64_t alignment = setup_.header.alignment;
+  const std::uint64_t extent_wanted = extent_for(want, setup_.header);
+  const std::lock_guard lock(space_mutex_);
+  const bool exact = fit == Fit::exact;
+  const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
+  TW_ASSIGN_OR_RETURN(Extent extent, find_room(extent_wanted, least));
+  const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
+  format::Frame frame;
+  frame.kind = format::FrameKind::chunk;
+  frame.session = setup_.session;
+  frame.extent = extent.bytes;
+  frame.data_offset = extent.bytes - capacity;
+  frame.rank = start.rank;
+  frame.sequence = start.sequence;
+  frame.logical_offset = start.logical_offset;
+  frame.end_before = start.end_before;
+  TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, format::encode_frame(frame, setup_.header.id, extent.offset)));
+  take(extent);
+  return Chunk{extent.offset, frame};
+}
+
+// So that as many more pieces and bytes can be added.
+Status PhysicalWriter::make_room(std::size_t entries, std::size_t bytes) {
+  const std::uint64_t directory = format::kDirectoryOffset + (entries_.size() + entries) * format::kDirectoryEntryBytes;
+  if (!entries_.empty() && directory + payload_.size() + bytes > pack_limit_) TW_RETURN_IF_ERROR(write_superblock());
+  payload_.reserve(std::max<std::size_t>(pack_limit_, payload_.size() + bytes));
+  return {};
+}
+
+Result<PackedAt> PhysicalWriter::pack(const format::DirectoryEntry& entry, std::span<const std::byte> stored) {
+  const std::lock_guard lock(pack_mutex_);
+  TW_RETURN_IF_ERROR(make_room(1, stored.size()));
+  const PackedAt at{static_cast<std::uint32_t>(payload_offsets_.size()), payload_.size()};
+  entries_.push_back(entry);  // first: it may throw
+  payload_.append(stored.data(), stored.size());
+  return at;
+}
+
+std::vector<std::byte> PhysicalWriter::ship(std::uint64_t most) {
+  const std::lock_guard lock(pack_mutex_);
+  if (entries_.empty() || entries_.size() * format::kDirectoryEntryBytes + payload_.size() > most) return {};
+  WireWriter out;
+  out.put_all(entries_);
+  out.put_bytes(payload_.bytes());
+  payload_offsets_.push_back(kShipped);
+  entries_.clear();
+  payload_.clear();
+  return out.take();
+}
+
+Result<PackedAt> PhysicalWriter::adopt(std::span<const std::byte> shipped) {
+  WireReader in(shipped);
+  const auto entries = in.get_all<format::DirectoryEntry>();
+  const ByteView payload = in.get_view();
+  const std::lock_guard lock(pack_mutex_);
+  TW_RETURN_IF_ERROR(make_room(entries.size(), payload.size()));
+  const PackedAt at{static_cast<std::uint32_t>(payload_offsets_.size()), payload_.size()};
+  entries_.insert(entries_.end(), entries.begin(), entries.end());  // first: it may throw
+  payload_.append(payload.data(), payload.size());
+  return at;
+}
+
+Status PhysicalWriter::flush_pack() {
+  const std::lock_guard lock(pack_mutex_);
+  return entries_.empty() ? Status{} : write_superblock();
+}
+
+std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
+  return payload_offsets_[at.superblock] + at.offset;  // where it was shipped: kShipped + offset
+}
+
+void PhysicalWriter::encode_directory(std::vector<std::byte>& out) const {
+  const std::size_t start = out.size();
+  out.resize(start + entries_.size() * format::kDirectoryEntryBytes);
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    format::encode_directory_entry(
+        entries_[i], std::span(out).subspan(start + i * format::kDirectoryEntryBytes, format::kDirectoryEntryBytes));
+}
+
+Status PhysicalWriter::write_superblock() {
+  format::Frame frame;
+  frame.kind = format::FrameKind::superblock;
+  frame.session = setup_.session;
+  frame.data_offset = format::kDirectoryOffset + entries_.size() * format::kDirectoryEntryBytes;
+  frame.n_pieces = entries_.size();
+  frame.payload_bytes = payload_.size();
+  const bool one_page = frame.data_offset + payload_.size() <= format::kPageBytes;
+  if (!one_page && payload_.size() >= kWorthAligning)
+    frame.data_offset = align_up(frame.data_offset, format::kPageBytes);
+  frame.extent = align_up(frame.data_offset + payload_.size(), setup_.header.alignment);
+  std::uint64_t offset = 0;
+  if (one_page) {
+    TW_ASSIGN_OR_RETURN(offset, write_small_superblock(frame));
+  }
+  if (offset == 0) {
+    TW_ASSIGN_OR_RETURN(offset, write_large_superblock(frame));
+  }
+  payload_offsets_.push_back(offset + frame.data_offset);
+  entries_.clear();
+  payload_.clear();
+  return {};
+}
+
+// Within one page: one write, not torn by the death of the process, frame included. 0: it would not lie in one page.
+Result<std::uint64_t> PhysicalWriter::write_small_superblock(format::Frame& frame) {
+  const std::lock_guard lock(space_mutex_);
+  TW_ASSIGN_OR_RETURN(const Extent extent, find_room(frame.extent, frame.extent));
+  if (extent.offset % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes)
+    return std::uint64_t{0};
+  frame.extent = extent.bytes;
+  std::vector<std::byte> page(format::kFrameBytes);
+  encode_directory(page);
+  frame.directory_crc = format::bound_crc(setup_.header.id, extent.offset + format::kDirectoryOffset,
+                                          std::span(page).subspan(format::kDirectoryOffset));
+  const auto head = format::encode_frame(frame, setup_.header.id, extent.offset);
+  std::memcpy(page.data(), head.data(), head.size());
+  const auto payload = payload_.bytes();
+  page.insert(page.end(), payload.begin(), payload.end());
+  TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, page));
+  take(extent);
+  return extent.offset;
+}
+
+// The space is marked as reserved first, so that others can go on behind it; the frame that says "superblock" comes
+// last.
+Result<std::uint64_t> PhysicalWriter::write_large_superblock(format::Frame& frame) {
+  Extent extent;
+  {
+    const std::lock_guard lock(space_mutex_);
+    TW_ASSIGN_OR_RETURN(extent, find_room(frame.extent, frame.extent));
+    format::Frame reserved;
+    reserved.session = frame.session;
+    reserved.extent = extent.bytes;
+    reserved.data_offset = 0;
+    TW_RETURN_IF_ERROR(
+        setup_.file->write(extent.offset, format::encode_frame(reserved, setup_.header.id, extent.offset)));
+    take(extent);
+  }
+  frame.extent = extent.bytes;
+  std::vector<std::byte> directory;
+  encode_directory(directory);
+  const std::uint64_t directory_offset = extent.offset + format::kDirectoryOffset;
+  frame.directory_crc = format::bound_crc(setup_.header.id, directory_offset, directory);
+  directory.resize(frame.data_offset - format::kDirectoryOffset);  // up to the payload
+  const std::span<const std::byte> parts[] = {directory, payload_.bytes()};
+  TW_RETURN_IF_ERROR(setup_.file->write_parts(directory_offset, parts));
+  TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, format::encode_frame(frame, setup_.header.id, extent.offset)));
+  return extent.offset;
+}
+
+}  // namespace thalweg

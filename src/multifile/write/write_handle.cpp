@@ -1,0 +1,195 @@
+#include "multifile/write/write_handle.hpp"
+
+#include <algorithm>
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kFew = 16;                         // logical files per handle that may each have a buffer
+constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of a handle that serves more
+
+}  // namespace
+
+WriteHandle::WriteHandle(Setup setup) : setup_(std::move(setup)), served_(setup_.share.stretches) {
+  setup_.settings.serves_few = served_.count() <= kFew;
+}
+
+std::unique_ptr<LogicalWriter>& WriteHandle::writer_at(std::uint64_t slot) {
+  constexpr std::uint64_t kPerPage = 1024;
+  const std::uint64_t number = slot / kPerPage;
+  if (last_page_.second == nullptr || last_page_.first != number) {
+    WriterPage& page = writers_[number];
+    if (page.empty()) page.resize(std::min(kPerPage, served_.count() - number * kPerPage));
+    last_page_ = {number, &page};
+  }
+  return (*last_page_.second)[slot % kPerPage];
+}
+
+template <class Step>
+Status WriteHandle::each_writer(Step&& step) {
+  for (const auto& [number, page] : writers_)
+    for (const auto& writer : page)
+      if (writer) TW_RETURN_IF_ERROR(step(*writer));
+  return {};
+}
+
+Status WriteHandle::keep_failure(const Status& status) {
+  if (failure_.ok()) failure_ = status;
+  return status;
+}
+
+Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
+  if (last_physical_ && last_physical_->header().id.physical == number) return last_physical_.get();
+  const std::vector<DomainShare>& shares = setup_.share.domains;  // by physical file
+  const auto found = std::lower_bound(shares.begin(), shares.end(), number,
+                                      [](const DomainShare& share, std::uint32_t k) { return share.physical < k; });
+  if (found != shares.end() && found->physical == number) {
+    TW_ASSIGN_OR_RETURN(last_physical_, setup_.files->writer(*found, setup_.common.header));
+    return last_physical_.get();
+  }
+  return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
+}
+
+Result<std::uint64_t> WriteHandle::old_size(const Stretch& at) {
+  if (!setup_.old) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const Part* part, setup_.old->part(static_cast<std::uint32_t>(at.physical)));
+  TW_ASSIGN_OR_RETURN(const format::FileEntry entry,
+                      part->file_entry(at.local, index_cache_[static_cast<std::uint32_t>(at.physical)]));
+  return entry.bytes;
+}
+
+Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
+  const auto found = served_.find(rank);
+  if (!found)
+    return Status::error(Code::not_found,
+                         "logical file " + std::to_string(rank) + " is not served by this handle, which serves " +
+                             std::to_string(served_.count()) + " of " + std::to_string(setup_.common.n_logical));
+  std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
+  if (!writer) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(found->at));
+    TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->at.physical)));
+    writer = std::make_unique<LogicalWriter>(*file, rank, found->at.local, size, setup_.settings);
+    writer->seek(size);
+  }
+  return writer.get();
+}
+
+Result<LogicalWriter*> WriteHandle::current_or_first() {
+  if (current_ == nullptr) {
+    if (served_.count() == 0)
+      return Status::error(Code::wrong_mode, "this handle serves no logical file: choose ranks when opening");
+    TW_ASSIGN_OR_RETURN(current_, writer(served_.first()));
+  }
+  return current_;
+}
+
+Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
+  TW_ASSIGN_OR_RETURN(LogicalWriter * next, writer(rank));
+  current_ = next;
+  if (position >= 0) current_->seek(static_cast<std::uint64_t>(position));
+  return {};
+}
+
+// A handle of many logical files keeps few bytes of each: what fills a good part of a page goes to the superblock at
+// once, the rest when all buffers together become too much.
+Status WriteHandle::limit_buffers(LogicalWriter& left) {
+  constexpr std::uint64_t kWorthPacking = 512;
+  if (left.buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(left.push_small());
+  if (setup_.settings.buffered_capacity <= kBufferBudget) return {};
+  for (LogicalWriter* w : buffered_) {
+    TW_RETURN_IF_ERROR(w->push_small());
+    w->listed = false;
+  }
+  buffered_.clear();
+  return {};
+}
+
+// An exception may leave a writer in any state: from then on the handle fails, and the multifile stays unclosed.
+template <class Step>
+Status WriteHandle::guard(Step&& step) {
+  try {
+    return keep_failure(step());
+  } catch (const std::bad_alloc&) {
+    spoilt_ = Status::error(Code::no_memory, "memory could not be had; nothing more can be written with this handle");
+  } catch (const std::exception& error) {
+    spoilt_ = Status::error(Code::internal, error.what());
+  }
+  return keep_failure(spoilt_);
+}
+
+Status WriteHandle::note_writer(LogicalWriter& writer) {
+  if (!writer.dirty()) touched_.push_back(&writer);
+  if (setup_.settings.serves_few) return {};
+  if (last_written_ != nullptr && last_written_ != &writer) TW_RETURN_IF_ERROR(limit_buffers(*last_written_));
+  last_written_ = &writer;
+  if (!writer.listed) buffered_.push_back(&writer);
+  writer.listed = true;
+  return {};
+}
+
+Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data) {
+  if (data.empty()) return {};
+  if (data.size() > format::kMaxOffset - writer.position())
+    return Status::error(Code::out_of_range, "a write of " + std::to_string(data.size()) + " bytes at offset " +
+                                                 std::to_string(writer.position()) + " passes 2^63-1");
+  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(guard([&] { return note_writer(writer); }));
+  return guard([&] { return writer.write(data); });
+}
+
+Status WriteHandle::flush_writers(bool by_sync) {
+  for (LogicalWriter* w : touched_) TW_RETURN_IF_ERROR(w->flush(by_sync));
+  return setup_.files->flush_packs();
+}
+
+Status WriteHandle::flush() {
+  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
+  touched_.clear();
+  return {};
+}
+
+// A slot that is durable before its data is found out by their seals.
+Status WriteHandle::sync() {
+  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
+  touched_.clear();
+  // Also what was flushed before: a slot proves a sync only when it says so.
+  TW_RETURN_IF_ERROR(each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); }));
+  TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync()));
+  return each_writer([](LogicalWriter& w) {
+    w.pin();
+    return Status{};
+  });
+}
+
+Status WriteHandle::finish_writers(const GoOn& go_on) {
+  std::uint64_t n = 0;
+  return each_writer([&](LogicalWriter& w) -> Status {
+    if (++n % kAskEach == 0 && go_on && !go_on()) return setup_.files->stopped();
+    return w.finish();
+  });
+}
+
+Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
+  Deposit deposit;
+  deposit.rank = rank;
+  // Nothing of a spoilt writer may get to the file: its checksums may not be those of its bytes.
+  const Status finished = spoilt_.ok() ? attempt([&] { return finish_writers(go_on); }) : spoilt_;
+  deposit.status = failure_.ok() ? finished : failure_;
+  deposit.attributes = std::move(attributes_);
+  deposit.go_on = std::move(go_on);
+  // An index that reached the storage before the new pieces would hide what they overwrite.
+  if (setup_.settings.hides_old) setup_.files->close_durably();
+  current_ = nullptr;
+  touched_.clear();
+  for (auto& [number, page] : writers_)
+    for (auto& w : page)
+      if (w) deposit.writers.push_back(std::move(w));
+  last_page_ = {};
+  writers_.clear();
+  return setup_.files->deposit(std::move(deposit));
+}
+
+}  // namespace thalweg

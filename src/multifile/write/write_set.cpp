@@ -1,0 +1,227 @@
+#include "multifile/write/write_set.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "multifile/write/index_writer.hpp"
+
+namespace thalweg {
+
+// Of one process the lock of task 0 is enough; what it has lasts until the last task of the process has ended its part.
+Status WriteSet::hold(std::unique_ptr<StoredFile> session) {
+  const std::lock_guard lock(lock_mutex_);
+  if (session) lock_ = std::move(session);
+  if (lock_ || processes_ == 1) return {};
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, backend_->open(path_, OpenMode::read));
+  TW_RETURN_IF_ERROR(joined->join_writers());
+  lock_ = std::move(joined);
+  return {};
+}
+
+void WriteSet::give_up_lock() {
+  const std::lock_guard lock(lock_mutex_);
+  lock_.reset();
+}
+
+Result<std::shared_ptr<PhysicalWriter>> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
+  TW_ASSIGN_OR_RETURN(const File* file, files_.find_or_make(share.physical, [&] { return open_file(share, common); }));
+  return file->writer;
+}
+
+Result<std::unique_ptr<WriteSet::File>> WriteSet::open_file(const DomainShare& share,
+                                                            const format::FileHeader& common) {
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
+                      backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
+  format::FileHeader header = common;
+  header.id.physical = share.physical;
+  auto file = std::make_unique<File>();
+  file->writer =
+      std::make_shared<PhysicalWriter>(PhysicalWriter::Setup{std::move(stored), header, share.session, share.layout});
+  return file;
+}
+
+// Each caller begins with another file, so that threads that come together do not wait for each other file by file.
+template <class Step>
+Status WriteSet::for_each_file(Step&& step) {
+  const auto files = files_.all();
+  const std::size_t first = next_turn_.fetch_add(1, std::memory_order_relaxed);
+  for (std::size_t i = 0; i < files.size(); ++i) TW_RETURN_IF_ERROR(step(*files[(first + i) % files.size()].second));
+  return {};
+}
+
+Status WriteSet::flush_packs() {
+  return for_each_file([](File& file) { return file.writer->flush_pack(); });
+}
+
+Status WriteSet::sync_data() {
+  return for_each_file([](File& file) { return file.sync.sync(file.writer->file()); });
+}
+
+Status WriteSet::close_files() {
+  Status first;
+  for (const auto& [physical, file] : files_.all())
+    if (Status status = file->writer->file().close(); !status.ok() && first.ok()) first = status;
+  return first;
+}
+
+// Physical file 0 says which logical file lies where, and directories hold the names.
+Status WriteSet::sync_name() {
+  const std::lock_guard lock(name_mutex_);
+  if (name_synced_) return {};
+  const auto files = files_.all();
+  if (files.empty() || files.front().first != 0) {
+    TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> first, backend_->open(path_, OpenMode::read));
+    TW_RETURN_IF_ERROR(first->sync());
+    TW_RETURN_IF_ERROR(first->close());
+  }
+  TW_RETURN_IF_ERROR(backend_->sync_directory_of(path_));
+  name_synced_ = true;
+  return {};
+}
+
+Status WriteSet::sync() {
+  close_durably();
+  TW_RETURN_IF_ERROR(sync_data());
+  return sync_name();
+}
+
+Status WriteSet::stopped() const {
+  return Status::error(Code::stopped, "closing '" + path_ + "': stopped by the caller");
+}
+
+Bytes WriteSet::deposit(Deposit mine) {
+  const std::lock_guard lock(mutex_);
+  deposits_.push_back(std::move(mine));
+  if (static_cast<std::int64_t>(deposits_.size()) < tasks_) return {};
+  const bool has_task_0 = std::any_of(deposits_.begin(), deposits_.end(), [](const Deposit& d) { return d.rank == 0; });
+  Bytes bytes = contribution();
+  if (!has_task_0) give_up_lock();  // before anybody hears that it was closed; task 0 writes on, and keeps its own
+  return bytes;
+}
+
+namespace {
+
+// A failure, as bytes. Leaves without memory if even that cannot be had: then the root misses the process.
+Bytes failed(const Status& status) {
+  WireWriter out;
+  out.put_status(status);
+  return out.take();
+}
+
+// The logical files of one physical file, in the order of tasks.
+using Writers = std::vector<const LogicalWriter*>;
+
+std::map<std::uint32_t, Writers> by_physical(const std::vector<Deposit>& deposits) {
+  std::map<std::uint32_t, Writers> result;
+  for (const Deposit& d : deposits)
+    for (const auto& writer : d.writers) result[writer->physical().header().id.physical].push_back(writer.get());
+  return result;
+}
+
+std::size_t name_bytes(const LogicalWriter& writer) { return writer.name() == nullptr ? 0 : writer.name()->size(); }
+
+// False: the caller does not want to go on.
+bool put_contributions(WireWriter& out, const Writers& writers, const GoOn& go_on) {
+  std::size_t bytes = 0;
+  for (const LogicalWriter* w : writers) bytes += contribution_bytes(name_bytes(*w), w->n_pieces());
+  out.reserve(bytes + 64);
+  out.put_short(bytes);
+  std::vector<WrittenPiece> room;
+  std::uint64_t n = 0;
+  for (const LogicalWriter* w : writers) {
+    if (++n % kAskEach == 0 && go_on && !go_on()) return false;
+    Contribution c;
+    c.local_index = w->local_index();
+    c.bytes = w->size();
+    if (w->name() != nullptr) {
+      c.named = true;
+      c.name = *w->name();
+      c.mode = w->mode();
+    }
+    append_contribution(out.bytes(), c, w->pieces(room));
+  }
+  return true;
+}
+
+}  // namespace
+
+// What is less than a block costs a block and a write if each process does it; so it goes to task 0, which packs that
+// of many processes. Bounded, so that task 0 has memory for all.
+Result<Bytes> WriteSet::ship_or_flush(PhysicalWriter& writer) const {
+  constexpr std::uint64_t kMostAtRoot = 256 << 20;
+  if (writer.shared_with_others()) {
+    const std::uint64_t most = kMostAtRoot / static_cast<std::uint64_t>(processes_);
+    Bytes shipped = writer.ship(std::min<std::uint64_t>(writer.header().alignment, most));
+    if (!shipped.empty()) return shipped;
+  }
+  TW_RETURN_IF_ERROR(writer.flush_pack());
+  return Bytes{};
+}
+
+Bytes WriteSet::contribution() {
+  std::sort(deposits_.begin(), deposits_.end(), [](const Deposit& a, const Deposit& b) { return a.rank < b.rank; });
+  const auto of_task = [&](const Status& status, const Deposit& d) {  // it is task 0 that tells it to all
+    return tasks_ > 1 || processes_ > 1 ? status.with_context("task " + std::to_string(d.rank)) : status;
+  };
+  for (const Deposit& d : deposits_) {
+    if (d.status.ok()) continue;
+    const Status status = of_task(d.status, d);
+    deposits_.clear();
+    return failed(status);
+  }
+  const auto asking = std::ranges::find_if(deposits_, [](const Deposit& d) { return d.go_on != nullptr; });
+  const GoOn go_on = asking == deposits_.end() ? GoOn{} : asking->go_on;
+  WireWriter out;
+  out.put_status({});
+  const Status status = attempt([&]() -> Status {
+    const bool durable = close_durably_.load(std::memory_order_relaxed);
+    out.put(durable);
+    const auto open_files = files_.all();
+    out.put_short(open_files.size());
+    std::map<std::uint32_t, Writers> files = by_physical(deposits_);
+    for (const auto& [physical, file] : open_files) {
+      PhysicalWriter* const writer = file->writer.get();
+      TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
+      if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
+      out.put_short(physical);
+      out.put_short(writer->high_water());
+      if (!put_contributions(out, files[physical], go_on)) return stopped();
+      out.put_bytes(shipped);
+    }
+    if (deposits_.front().rank != 0) TW_RETURN_IF_ERROR(close_files());  // task 0 has more to write
+    for (const Deposit& d : deposits_) {
+      if (d.attributes.empty()) continue;
+      out.put(d.rank);
+      out.put_bytes(format::encode_attributes(d.attributes));
+    }
+    return {};
+  });
+  const Status told = deposits_.empty() ? status : of_task(status, deposits_.front());
+  deposits_.clear();
+  return status.ok() ? out.take() : failed(told);
+}
+
+ProcessContribution decode_contribution(ByteSpan bytes) {
+  ProcessContribution result;
+  WireReader in(bytes);
+  result.status = in.get_status();
+  if (!result.status.ok()) return result;
+  result.durable = in.get<bool>();
+  for (auto n = in.get_short(); n > 0; --n) {
+    PartContribution part;
+    part.physical = static_cast<std::uint32_t>(in.get_short());
+    part.high_water = in.get_short();
+    const ByteView files = in.get_view();
+    part.files = bytes.subspan(static_cast<std::size_t>(files.data() - bytes.data()), files.size());
+    part.shipped = in.get_view();
+    result.parts.push_back(part);
+  }
+  while (!in.rest().empty()) {
+    const auto rank = in.get<TaskRank>();
+    auto attributes = format::parse_attributes(in.get_view());
+    if (attributes.has_value()) result.attributes.emplace_back(rank, std::move(*attributes));
+  }
+  return result;
+}
+
+}  // namespace thalweg

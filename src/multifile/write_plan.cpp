@@ -1,0 +1,310 @@
+#include "multifile/write_plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "base/size_units.hpp"
+#include "multifile/slab_plan.hpp"
+#include "multifile/write/physical_writer.hpp"
+#include "os/random_bytes.hpp"
+
+namespace thalweg {
+
+namespace {
+
+using format::align_up;
+using format::kPageBytes;
+using format::Mapping;
+
+constexpr std::uint64_t kUsualChunk = 8 * kMi;
+constexpr std::uint32_t kWritersPerCore = 2;
+
+constexpr char kAsCreated[] = "as it was created";
+enum class Origin { new_file, old_file };  // of what the header says
+
+// ---- How many physical files -------------------------------------------------------------------------------------
+
+struct Count {
+  std::uint32_t n = 1;
+  std::string why;
+};
+
+// Linux serialises buffered writers of one inode, so as many files as tasks that write at once (measured:
+// docs/design/multifile.md).
+Count physical_count(const WritePlanInput& input) {
+  const Requests& all = input.requests;
+  const auto nodes = static_cast<std::uint64_t>(all.nodes());
+  const std::string where = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+  if (input.options.physical_files == kOnePerNode) return {static_cast<std::uint32_t>(nodes), "one per node, " + where};
+  if (input.options.defragments) return {1, "a defragmented copy"};
+  if (input.options.physical_files != kAuto) return {input.options.physical_files, "as asked for"};
+  const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
+  const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
+  if (n == 1) return {1, "one writer"};
+  return {static_cast<std::uint32_t>(n), std::to_string(at_once) + " tasks write at once on " + where +
+                                             (nodes > 1 ? " each" : "") +
+                                             ": Linux lets one buffered writer at a time into a file"};
+}
+
+// ---- Which ranks in which physical file --------------------------------------------------------------------------
+
+// Borders between tasks where tasks serve ascending ranks, so that no task has to write into two files.
+std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_physical) {
+  std::uint64_t serving = 0, last = 0;  // tasks that serve something; what the last of them begins with
+  bool ascending = true;
+  const auto each_start = [&all](auto&& fn) {
+    all.for_each([&](const Requests::Asked& asked) {
+      if (!asked.runs.empty() && asked.runs[0].count > 0) fn(asked);
+    });
+  };
+  each_start([&](const Requests::Asked& asked) {
+    ascending &= asked.runs.size() == 1 && (serving == 0 || asked.runs[0].first > last);
+    last = asked.runs[0].first;
+    ++serving;
+  });
+  std::vector<std::uint64_t> bounds(std::size_t{n_physical} + 1);
+  bounds[n_physical] = all.n_logical();
+  if (!ascending || serving < n_physical) {
+    for (std::uint64_t k = 1; k < n_physical; ++k) bounds[k] = even_share(k, n_physical, all.n_logical());
+    return bounds;
+  }
+  std::uint64_t k = 0, i = 0;
+  each_start([&](const Requests::Asked& asked) {
+    if (k < n_physical && i++ == k * serving / n_physical) bounds[k++] = asked.runs[0].first;
+  });
+  bounds[0] = 0;
+  return bounds;
+}
+
+Status fill_table(const WritePlanInput& input, WritePlan& plan) {
+  const std::uint64_t n = input.requests.n_logical();
+  plan.table.resize(n);
+  for (std::uint64_t rank = 0; rank < n; ++rank) {
+    const std::int32_t k = input.mapping(static_cast<std::int64_t>(rank), static_cast<std::int64_t>(n),
+                                         static_cast<std::int32_t>(plan.parts.size()));
+    if (k < 0 || static_cast<std::size_t>(k) >= plan.parts.size())
+      return Status::error(Code::invalid_argument, "the mapping puts logical file " + std::to_string(rank) +
+                                                       " into physical file " + std::to_string(k) + " of " +
+                                                       std::to_string(plan.parts.size()));
+    plan.table[rank] = plan.parts[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
+    plan.parts[k].ranks.push_back(rank);
+  }
+  return {};
+}
+
+// Domain section and data start, once the session page has its place.
+void place_session(PlannedPart& part, std::uint64_t offset) {
+  part.session_offset = offset;
+  part.session.domains_offset = offset + kPageBytes;
+  const std::uint64_t pages = format::section_pages(part.session.n_domains, 8);
+  part.session.data_start = align_up(part.session.domains_offset + pages * kPageBytes, part.header.alignment);
+  part.state.session_offset = offset;
+  part.state.end = offset;
+}
+
+// What the first chunk of a logical file holds; it differs where tasks asked for different ones.
+std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) {
+  if (input.options.codec != format::Codec::none) return "data packed in superblocks";
+  if (input.options.defragments) return "a chunk for each logical file";
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  bool asked_for = false;
+  input.requests.for_each([&](const Requests::Asked& asked) {
+    const std::uint64_t want = asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes;
+    const std::uint64_t content = PhysicalWriter::content_for(want, plan.parts[0].header.alignment);
+    asked_for |= asked.chunk_bytes != kAuto;
+    least = std::min(least, content);
+    most = std::max(most, content);
+  });
+  return "chunks of " + exact_size(least) + (most > least ? " to " + exact_size(most) : "") +
+         (asked_for ? " (as asked for)" : "");
+}
+
+std::string describe_alignment(const WritePlan& plan, const WritePlanInput& input, Origin origin) {
+  const std::string why = origin == Origin::old_file               ? kAsCreated
+                          : input.options.alignment_bytes != kAuto ? "as asked for"
+                                                                   : "block of " + input.storage.kind;
+  return "alignment " + exact_size(plan.parts[0].header.alignment) + " (" + why + ")";
+}
+
+// What is in force, whatever was asked for.
+std::string describe(const WritePlan& plan, const Count& count, const WritePlanInput& input, Origin origin) {
+  const char* codecs[] = {"none", "lz4", "zstd"};
+  return std::to_string(count.n) + (count.n == 1 ? " physical file (" : " physical files (") + count.why +
+         "); buffered writes; " + describe_alignment(plan, input, origin) + "; " + describe_chunks(plan, input) +
+         "; checksum " + (plan.parts[0].header.checksum == format::Checksum::crc32c ? "crc32c" : "none") +
+         "; compression " + codecs[static_cast<int>(input.options.codec)];
+}
+
+std::uint64_t usual_chunk(const WritePlanInput& input) {
+  return std::clamp(64 * kGi / std::max<std::uint64_t>(input.requests.tasks(), 1), std::uint64_t{64 * kKi},
+                    kUsualChunk);
+}
+
+format::FileIdentity new_identity() {
+  format::FileIdentity id;
+  fill_with_random(std::as_writable_bytes(std::span(id.uuid)));
+  id.uuid[6] = static_cast<std::uint8_t>((id.uuid[6] & 0x0F) | 0x40);  // RFC 9562, version 4
+  id.uuid[8] = static_cast<std::uint8_t>((id.uuid[8] & 0x3F) | 0x80);
+  return id;
+}
+
+format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physical) {
+  format::FileHeader header;
+  header.id = new_identity();
+  header.n_logical = input.requests.n_logical();
+  header.n_physical = n_physical;
+  header.mapping = input.mapping ? Mapping::table : Mapping::consecutive;
+  header.checksum = input.options.checksum;
+  header.granule = input.options.granule_bytes;
+  const std::uint32_t block =
+      input.options.alignment_bytes == kAuto ? input.storage.block_bytes : input.options.alignment_bytes;
+  header.alignment = std::clamp<std::uint32_t>(std::bit_ceil(block), 512, 64 * kMi);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  header.created_seconds = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  return header;
+}
+
+// Offsets of the sections in front of the session page.
+void place_sections(WritePlan& plan) {
+  for (PlannedPart& part : plan.parts) {
+    std::uint64_t at = format::kFirstSection;
+    if (part.header.id.physical == 0) {
+      part.header.map_offset = at;
+      const std::uint64_t entries = plan.mapping == Mapping::table ? plan.table.size() : plan.bounds.size();
+      at += format::section_pages(entries, 8) * kPageBytes;
+    }
+    if (!part.ranks.empty()) {
+      part.header.ranks_offset = at;
+      at += format::section_pages(part.ranks.size(), 8) * kPageBytes;
+    }
+    part.header.session_offset = at;
+    place_session(part, at);
+  }
+}
+
+// The first domain of the last physical file: unlike physical file 0 it has no map in front.
+DomainShare usual_domain(const WritePlan& plan) {
+  const auto last = static_cast<std::uint32_t>(plan.parts.size() - 1);
+  const auto first = std::partition_point(plan.domains.begin(), plan.domains.end(),
+                                          [&](const WritePlan::Domains& d) { return d.physical < last; });
+  return *domain_share(plan, last, first->process);  // each part has a domain
+}
+
+// A number that was mistyped must not fill the storage at close. Of logical files that nobody serves nothing is stored,
+// but for their places in a table.
+Status check_index_fits(const WritePlanInput& input) {
+  constexpr std::uint64_t kPlaceBytes = 16;            // of a table: where a rank is, and which one is there
+  const std::uint64_t n = input.requests.n_logical();  // at most 2^40
+  const std::uint64_t places = input.mapping ? n * kPlaceBytes : 0;
+  if (n * format::kFileEntryBytes + places <= input.storage.free_bytes) return {};
+  std::uint64_t served = 0;
+  input.requests.for_each([&](const Requests::Asked& asked) {
+    for (const RankRun& run : asked.runs) served += run.count;
+  });
+  const std::uint64_t least = std::min(n * format::kFileEntryBytes, served * format::kListedEntryBytes) + places;
+  if (least <= input.storage.free_bytes) return {};
+  return Status::error(Code::no_space, std::to_string(n) + " logical files need an index of " + std::to_string(least) +
+                                           " bytes; the file system has " + std::to_string(input.storage.free_bytes) +
+                                           " bytes free; ask for fewer logical files, or free space");
+}
+
+}  // namespace
+
+Result<WritePlan> plan_create(const WritePlanInput& input) {
+  TW_RETURN_IF_ERROR(check_index_fits(input));
+  const Count count = physical_count(input);
+  if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
+    return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
+  WritePlan plan;
+  plan.parts.resize(count.n);
+  const format::FileHeader header = new_header(input, count.n);
+  plan.mapping = header.mapping;
+  if (plan.mapping == Mapping::table) {
+    TW_RETURN_IF_ERROR(fill_table(input, plan));
+  } else {
+    plan.bounds = choose_bounds(input.requests, count.n);
+  }
+  for (std::uint32_t k = 0; k < count.n; ++k) {
+    PlannedPart& part = plan.parts[k];
+    part.header = header;
+    part.header.id.physical = k;
+    part.header.first_rank = plan.mapping == Mapping::table ? 0 : plan.bounds[k];
+    part.header.n_local = plan.mapping == Mapping::table ? part.ranks.size() : plan.bounds[k + 1] - plan.bounds[k];
+  }
+  plan.common = {count.n, header.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
+  plan.common.strategy = describe(plan, count, input, Origin::new_file);
+  TW_RETURN_IF_ERROR(place_domains(input, plan));
+  place_sections(plan);
+  plan.common.header = plan.parts[0].header;
+  plan.common.usual = usual_domain(plan);
+  return plan;
+}
+
+namespace {
+
+// Session and state slot get the next numbers.
+Status check_room_for_session(const Part& part) {
+  if (part.state().session < format::kMostSession && part.state().sequence < format::kMaxOffset) return {};
+  return Status::error(Code::out_of_range, "'" + part.file().path() +
+                                               "' has had as many sessions as the format can count; "
+                                               "`thalweg defrag` makes a copy that can be appended to");
+}
+
+// Where each logical file lives, told by the parts; it must be what the table tells.
+Status invert_ranks(ReadSet& old, WritePlan& plan) {
+  plan.table.resize(old.header().n_logical);
+  PageCache cache;
+  std::uint64_t n = 0;
+  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
+    const std::vector<std::uint64_t>& ranks = plan.parts[k].ranks;
+    for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
+      TW_ASSIGN_OR_RETURN(const Location told, old.locate(ranks[i], cache));
+      if (told.physical != k || told.local_index != i)
+        return Status::error(Code::corrupt_file, "'" + old.path() + "': physical file " + std::to_string(k) +
+                                                     " holds logical file " + std::to_string(ranks[i]) +
+                                                     ", which the table tells elsewhere");
+      plan.table[ranks[i]] = i << 32 | k;
+    }
+  }
+  if (n == plan.table.size()) return {};
+  return Status::error(Code::corrupt_file, "'" + old.path() + "': its physical files hold " + std::to_string(n) +
+                                               " of " + std::to_string(plan.table.size()) + " logical files");
+}
+
+}  // namespace
+
+Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
+  WritePlan plan;
+  const format::FileHeader& first = old.header();
+  plan.mapping = first.mapping;
+  plan.bounds = old.bounds();
+  for (std::uint32_t k = 0; k < first.n_physical; ++k) {  // no memory for more parts than there are
+    TW_ASSIGN_OR_RETURN(const Part* part, old.part(k));
+    TW_RETURN_IF_ERROR(check_room_for_session(*part));
+    plan.parts.emplace_back();
+    plan.parts[k].header = part->header();
+    TW_ASSIGN_OR_RETURN(plan.parts[k].ranks, old.ranks(*part));
+  }
+  if (plan.mapping == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
+  const Count count{first.n_physical, kAsCreated};
+  plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
+  plan.common.strategy = describe(plan, count, input, Origin::old_file);
+  TW_RETURN_IF_ERROR(place_domains(input, plan));
+  for (std::uint32_t k = 0; k < first.n_physical; ++k) {
+    TW_ASSIGN_OR_RETURN(const Part* part, old.part(k));
+    PlannedPart& planned = plan.parts[k];
+    planned.state = part->state();
+    planned.state.sequence += 1;
+    planned.state.state = format::FileState::open;
+    planned.state.session += 1;
+    planned.session.session = planned.state.session;
+    planned.session.previous_offset = part->state().session_offset;
+    planned.state.covered_session_offset = part->state().session_offset;
+    place_session(planned, align_up(part->state().end, kPageBytes));
+  }
+  plan.common.usual = usual_domain(plan);
+  return plan;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,128 @@
+#include "sharedfile/explain.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/checked_math.hpp"
+#include "base/size_units.hpp"
+#include "engine/planning.hpp"
+#include "engine/transfer/transfer.hpp"
+#include "sharedfile/find_aggregators.hpp"
+#include "sharedfile/measured_writes.hpp"
+#include "sharedfile/profile.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kMostTasks = 1'000'000;
+
+Status bad(const std::string& what) { return Status::error(Code::invalid_argument, "no such access: " + what); }
+
+Status check_counts(const RegularAccess& access) {
+  if (access.tasks < 1 || access.tasks > kMostTasks)
+    return bad(std::to_string(access.tasks) + " tasks; 1 .. " + std::to_string(kMostTasks));
+  if (access.processes < 1 || access.processes > access.tasks)
+    return bad(std::to_string(access.processes) + " processes; 1 .. tasks");
+  if (access.extents > 1 && access.stride != 0 && access.stride < access.bytes)
+    return bad("extents of " + std::to_string(access.bytes) + " bytes overlap at a stride of " +
+               std::to_string(access.stride));
+  return {};
+}
+
+// Bytes from the first to the last byte of one task; false: above 2^63-1.
+bool range_of_task(const RegularAccess& access, std::uint64_t stride, std::uint64_t& range) {
+  std::uint64_t last = 0;
+  return !mul_overflow(access.extents - 1, stride, &last) && !add_overflow(last, access.bytes, &range) &&
+         range <= kMostOffset;
+}
+
+std::string way_of(const Strategy& strategy, const Plan& plan, std::uint32_t alignment, bool wanted, bool meet) {
+  if (plan.past_cache) {
+    const std::uint64_t whole_blocks =
+        std::max<std::uint64_t>(strategy.transfer_bytes / alignment * alignment, alignment);
+    return "past the page cache, " + std::to_string(std::max(strategy.queue_depth, 1U)) + " transfers of " +
+           exact_size(whole_blocks) + " in flight per worker";
+  }
+  if (!wanted) return "through the page cache";
+  if (alignment == 0) return "through the page cache: this file system has no direct I/O";
+  if (plan.method == Method::naive) return "through the page cache, as the method 'naive' always goes";
+  if (meet) return "through the page cache: tasks write parts of the same blocks";
+  return "through the page cache: direct I/O would be slower for this access";
+}
+
+// By default the tasks lie by these numbers too.
+bool in_whole_blocks(const RegularAccess& access, std::uint32_t alignment) {
+  const std::uint64_t block = std::max<std::uint64_t>(alignment, kCachePage);
+  return access.bytes % block == 0 && access.stride % block == 0 && access.task_distance % block == 0;
+}
+
+std::string source_of(const StorageInfo& storage) {
+  const std::string path = profile_path();
+  if (path.empty()) return "profiles are turned off; defaults";
+  const StorageProfile* profile = find_profile(storage.identity);
+  if (profile == nullptr) return "no profile in '" + path + "'; defaults";
+  const std::string when = profile->measured.empty() ? std::string() : " of " + profile->measured;
+  return "profile" + when + " in '" + path + "'";
+}
+
+}  // namespace
+
+Result<Pattern> pattern_of(const RegularAccess& access) {
+  TW_RETURN_IF_ERROR(check_counts(access));
+  if (access.extents == 0 || access.bytes == 0) return Pattern{};
+  const auto too_large = [] { return Status::error(Code::out_of_range, "the access ends above 2^63-1"); };
+  const std::uint64_t stride = access.stride == 0 ? access.bytes : access.stride;
+  std::uint64_t range = 0, in_turn = 0, last = 0, end = 0;
+  if (!range_of_task(access, stride, range)) return too_large();
+  const bool room = !mul_overflow(access.tasks, access.bytes, &in_turn) && access.extents > 1 && in_turn <= stride;
+  std::uint64_t distance = access.task_distance;
+  if (distance == 0) distance = room ? access.bytes : (access.extents > 1 ? access.extents * stride : access.bytes);
+  if (mul_overflow(access.tasks - 1, distance, &last) || add_overflow(last, range, &end) || end > kMostOffset)
+    return too_large();
+
+  ExtentSummary task;
+  task.n = access.extents;
+  task.bytes = access.extents * access.bytes;
+  task.runs = stride == access.bytes ? 1 : access.extents;
+  task.pieces = task.runs;
+  task.stride = task.runs > 1 ? stride : 0;
+  const bool close = stride - access.bytes <= kCloseBy;
+  task.close_runs = close ? 1 : static_cast<std::uint32_t>(std::min(task.runs, std::uint64_t{~std::uint32_t{0}}));
+  task.close_bytes = close ? range : task.bytes;
+  std::vector<ExtentSummary> all(access.tasks, task);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].begin = i * distance;
+    all[i].end = all[i].begin + range;
+  }
+  return classify(all);
+}
+
+Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
+                                   const RegularAccess& access) {
+  TW_ASSIGN_OR_RETURN(const FileHints parsed, parse_file_hints(hints));
+  TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
+  Strategy strategy = choose_strategy(storage, parsed);
+  if (access.processes > 1) measure_writes(backend, path, storage, strategy);
+  PlanInput input;
+  TW_ASSIGN_OR_RETURN(input.pattern, pattern_of(access));
+  input.direction = access.direction;
+  input.tasks = static_cast<std::size_t>(access.tasks);
+  input.shared_memory = access.processes == 1;
+  // As if they were on one node.
+  if (access.processes > 1)
+    input.most_aggregators = static_cast<std::size_t>(std::min<std::uint64_t>(access.processes, kAggregatorsOfNode));
+  const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
+  const std::uint32_t alignment = backend.direct_alignment_at(path);
+  const bool possible = alignment > 0;
+  const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, alignment)});
+  const bool meet = !plan.past_cache && plan_access(strategy, input, {possible, true}).past_cache;
+  std::string text = "storage: " + storage.kind + " '" + storage.identity + "', " + source_of(storage) + "\n";
+  text += std::string(access.direction == Direction::read ? "read" : "write") + ": " +
+          describe(input.pattern, input.tasks) + "\n";
+  text += "way: " + way_of(strategy, plan, alignment, wanted, meet) + "\n";
+  text += "plan: " + describe(plan) + "\n";
+  return text;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,181 @@
+// Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
+// on its lanes.
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "async/frame_memory.hpp"
+#include "engine/transfer/queues.hpp"
+#include "sharedfile/plain_file.hpp"
+
+namespace thalweg {
+
+namespace {
+
+Status refuse_others(const SharedFile* file, Placement placement) {
+  const std::string path = file != nullptr ? file->stored->path() : "";
+  return placement == Placement::in_view
+             ? Status::error(Code::invalid_argument, "the position in the view of '" + path +
+                                                         "' moves in accesses of the group that opened it; others use "
+                                                         "TW_AT_OFFSET")
+             : Status::error(Code::invalid_argument,
+                             "the shared position of '" + path +
+                                 "' moves in accesses of the group that opened it, which has several processes");
+}
+
+// A group other than that of the file moves the shared position only where all who use it are in this process, and no
+// position of a handle.
+void check_for_others(const SharedFile* file, Access& access) {
+  access.of_others = true;
+  const Placement placement = access.placement;
+  const bool in_order = placement == Placement::in_order && file != nullptr && !file->one_process;
+  if (!in_order && placement != Placement::in_view) return;
+  if (access.status.ok()) access.status = or_out_of_memory([&] { return refuse_others(file, placement); });
+  access.placement = Placement::at_extents;
+}
+
+SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Access& access) {
+  const bool draws = file != nullptr && group.rank() == 0 && access.placement == Placement::in_order;
+  return draws ? file->position.draw() : 0;
+}
+
+// A nonblocking access. What it holds on to stays until it is complete.
+class FileRequest final : public Request {
+ public:
+  FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, PlacedAccess what)
+      : file_(std::move(file)), group_(std::move(group)), what_(std::move(what)) {
+    if (file_ != nullptr) file_->requests.fetch_add(1, std::memory_order_relaxed);
+    if (group_ != nullptr) ticket_ = draw_for(*group_, file_.get(), what_.access);
+  }
+  ~FileRequest() override { FileRequest::let_go(); }
+  void take_turns(std::shared_ptr<Lane> lane) {
+    lane_ = std::move(lane);
+    turn_ = lane_->issued++;
+  }
+  // Instead of an access: this task starts nothing more on the lane.
+  void leave(const Leaver& leaver) { leaver_ = leaver; }
+
+ private:
+  Op<Outcome> operation(IoContext io) override {
+    if (lane_ != nullptr) return on_lane(io);
+    const Access& access = what_.access;
+    return group_ != nullptr ? access_all(*group_, file_.get(), access, ticket_, io) : access_one(*file_, access, io);
+  }
+  // The groups first: who sees that no request of the file is left may end MPI, which they need to be freed.
+  void let_go() override {
+    lane_ = nullptr;
+    group_ = nullptr;
+    if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
+    file_ = nullptr;
+  }
+  std::uint64_t bytes() const override {
+    std::uint64_t sum = 0;
+    for (const Extent& extent : what_.access.extents) sum += extent.bytes;
+    return sum;
+  }
+  bool needs_transport() const override {
+    const std::string_view kind = group_ != nullptr ? group_->kind() : "";
+    return kind == "mpi" || kind == "hybrid";
+  }
+  Op<Outcome> on_lane(IoContext io) {
+    const WaitPoint point{is_my_turn, nullptr, this};
+    co_await Until{point};
+    if (leaver_.call != Call::none) group_->leave(leaver_);  // the access that follows fails at once
+    Outcome outcome = co_await access_all(*group_, file_.get(), what_.access, ticket_, io);
+    lane_->finished.store(turn_ + 1, std::memory_order_release);
+    co_return outcome;
+  }
+  static bool is_my_turn(void* self) {
+    const auto* mine = static_cast<const FileRequest*>(self);
+    return mine->lane_->finished.load(std::memory_order_acquire) == mine->turn_;
+  }
+
+  std::shared_ptr<SharedFile> file_;
+  std::shared_ptr<Group> group_;  // null: this task alone
+  const PlacedAccess what_;
+  SharedPosition::Ticket ticket_ = 0;
+  std::shared_ptr<Lane> lane_;  // null: it need not wait for others
+  std::uint64_t turn_ = 0;
+  Leaver leaver_;
+};
+
+// In memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
+std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
+                                          PlacedAccess what) {
+  return std::allocate_shared<FileRequest>(FrameAllocator<FileRequest>{}, std::move(file), std::move(group),
+                                           std::move(what));
+}
+
+// Keeps what the access borrows.
+Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what,
+                          SharedPosition::Ticket ticket, IoContext io) {
+  co_return co_await access_all(group, file.get(), std::move(what.access), ticket, io);
+}
+
+}  // namespace
+
+Op<Outcome> PlainFile::access(Access access) {
+  const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
+  if (!view_.concerns(access)) {
+    const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), access);
+    return access_all(*groups_.own, shared_.get(), std::move(access), ticket, io);
+  }
+  PlacedAccess what = view_.place(std::move(access));
+  const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), what.access);
+  return access_placed(*groups_.own, shared_, std::move(what), ticket, io);
+}
+
+// Where tasks have parted none of them starts anything: it fails on this task alone.
+std::shared_ptr<Request> PlainFile::request(Access access) {
+  if (const Status& ended = groups_.own->ended(); !ended.ok()) {
+    Access refused;
+    refused.status = ended;
+    return make_request(shared_, nullptr, PlacedAccess(std::move(refused)));
+  }
+  const std::shared_ptr<Lane>& lane = lanes_[n_requests_ % kLanes];
+  auto request = make_request(shared_, lane->group, view_.place(std::move(access)));
+  request->take_turns(lane);
+  ++n_requests_;
+  return request;
+}
+
+// Lanes have groups of their own, on which something may be outstanding.
+void PlainFile::leave_lanes(const Leaver& leaver) noexcept {
+  for (const std::shared_ptr<Lane>& lane : lanes_) {
+    if (groups_.own->size() == 1) break;
+    auto request = make_request(shared_, lane->group, PlacedAccess(Access{}));
+    request->take_turns(lane);
+    request->leave(leaver);
+    start(std::move(request), mode_for(*lane->group, default_progress()));
+  }
+}
+
+void PlainFile::abandon(Call call) noexcept {
+  const Leaver leaver{groups_.own->rank(), call};
+  leave_lanes(leaver);
+  groups_.own->leave(leaver);
+}
+
+// The position in the view stays: several threads may use the handle at once.
+PlacedAccess PlainFile::place_for_others(Access access) {
+  check_for_others(shared_.get(), access);
+  return view_.place(std::move(access));
+}
+
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what, IoContext io) {
+  check_for_others(file.get(), what.access);
+  const SharedPosition::Ticket ticket = draw_for(group, file.get(), what.access);
+  co_return co_await access_all(group, file.get(), std::move(what.access), ticket, io);
+}
+
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
+                                      PlacedAccess what) {
+  check_for_others(file.get(), what.access);
+  return make_request(std::move(file), std::move(group), std::move(what));
+}
+
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what) {
+  return make_request(std::move(file), nullptr, std::move(what));
+}
+
+}  // namespace thalweg

@@ -1,0 +1,50 @@
+// FileView: what one handle sees of its file, and its position there; and accesses whose extents were put where its
+// bytes lie.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "access/view.hpp"
+#include "engine/access.hpp"
+
+namespace thalweg {
+
+// An access, with memory for extents that were made here. Moved, not copied: access.extents may lie in `placed`.
+struct PlacedAccess {
+  PlacedAccess(Access given) : access(std::move(given)) {}  // as it is
+  PlacedAccess(PlacedAccess&&) noexcept = default;
+  PlacedAccess& operator=(PlacedAccess&&) noexcept = default;
+
+  Access access;
+  std::vector<Extent> placed;
+};
+
+class FileView {
+ public:
+  // The whole file, byte by byte. May throw std::bad_alloc.
+  FileView();
+  // `view` repeats from `displacement` on. Fails with out_of_range; may throw.
+  static Result<FileView> of(const View& view, std::uint64_t displacement);
+
+  // Whether place() has anything to do: accesses by offsets of the file, and by extents, are as they are.
+  bool concerns(const Access& access) const {
+    const bool in_view = access.placement == Placement::in_view;
+    return in_view || (!whole_ && access.placement != Placement::at_extents);
+  }
+  // The same access by offsets of the file. What is wrong is in its status. One in the view moves the position, if
+  // nothing is wrong; others may be placed by several threads at once. Throws nothing.
+  PlacedAccess place(Access access);
+
+  std::uint64_t position() const { return position_; }
+  void move_to(std::uint64_t position) { position_ = position; }
+  const View& bytes() const { return bytes_; }
+
+ private:
+  View bytes_;
+  std::uint64_t position_ = 0;
+  bool whole_ = true;
+};
+
+}  // namespace thalweg

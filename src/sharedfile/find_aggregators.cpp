@@ -1,0 +1,199 @@
+#include "sharedfile/find_aggregators.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "group/agree.hpp"
+#include "group/packing.hpp"
+#include "group/relaying.hpp"
+#include "os/peer_memory.hpp"
+
+namespace thalweg {
+
+// Tasks that lead no process keep no more than that they were found.
+struct FoundAggregators {
+  std::size_t wanted = 0;  // by hint, on which it depends
+  bool lasts = true;       // false: another time more may be reached
+  Helpers helpers;
+};
+
+namespace {
+
+constexpr std::int64_t kMostNodes = 256;  // that have aggregators: 2 KiB on each task while they are looked for
+constexpr std::int64_t kNobody = INT64_MAX;
+
+using Aggregators = std::vector<Aggregator>;
+
+using Found = FoundAggregators;
+
+bool is_among(const Aggregators& some, TaskRank rank) {
+  return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
+}
+
+// The leader of lowest rank of each node, of those that are not among `found` yet. Of many nodes only every so-many-th
+// has any.
+Op<Result<std::vector<std::int64_t>>> next_of_nodes(Group& group, const Aggregators& found, std::int64_t stride,
+                                                    std::vector<std::int64_t> lowest) {
+  const Place place = group.place();
+  std::fill(lowest.begin(), lowest.end(), kNobody);
+  const bool offers =
+      group.rank() == place.process_leader && place.node % stride == 0 && !is_among(found, group.rank());
+  if (offers) lowest[static_cast<std::size_t>(place.node / stride)] = group.rank();
+  co_return co_await group.allreduce(std::move(lowest), Reduction::min);
+}
+
+// All memory that is kept is had first.
+Op<Status> choose(Group& group, std::size_t wanted, std::shared_ptr<Found>& into) {
+  const Place place = group.place();
+  const std::int64_t stride = (place.nodes + kMostNodes - 1) / kMostNodes;
+  const std::int64_t nodes = (place.nodes + stride - 1) / stride;
+  const auto processes = static_cast<std::size_t>(place.processes);
+  const std::size_t most =
+      std::min(wanted > 0 ? wanted : static_cast<std::size_t>(nodes * kAggregatorsOfNode), processes);
+  const std::int64_t passes = wanted > 0 ? place.processes : kAggregatorsOfNode;
+  std::vector<std::int64_t> lowest;
+  const Status room = co_await agree(group, or_out_of_memory([&] {
+                                       into = std::make_shared<Found>();
+                                       into->wanted = wanted;
+                                       into->helpers.aggregators.reserve(most);
+                                       lowest.resize(static_cast<std::size_t>(nodes));
+                                       return Status{};
+                                     }));
+  if (!room.ok()) co_return room;
+  Aggregators& found = into->helpers.aggregators;
+  for (std::int64_t pass = 0; pass < passes && found.size() < most; ++pass) {
+    auto ranks = co_await next_of_nodes(group, found, stride, std::move(lowest));
+    if (!ranks.has_value()) co_return ranks.error();
+    lowest = std::move(ranks).value();
+    const std::size_t before = found.size();
+    for (std::size_t i = 0; i < lowest.size() && found.size() < most; ++i)
+      if (lowest[i] != kNobody) found.push_back({lowest[i], static_cast<std::int64_t>(i) * stride});
+    if (found.size() == before) break;
+  }
+  co_return Status{};
+}
+
+// Every process shows itself to the aggregators of its node.
+std::vector<Message> probes(const Aggregators& aggregators, const Group& group) {
+  const Place place = group.place();
+  std::vector<Message> outgoing;
+  if (group.rank() != place.process_leader) return outgoing;
+  const PeerProbe mine = probe_of_this_process();
+  for (const Aggregator& one : aggregators) {
+    if (one.node != place.node || one.rank == group.rank()) continue;
+    Bytes bytes(sizeof mine);
+    std::memcpy(bytes.data(), &mine, sizeof mine);
+    outgoing.push_back({one.rank, std::move(bytes)});
+  }
+  return outgoing;
+}
+
+bool all_reached(const std::vector<Message>& shown) {
+  return std::all_of(shown.begin(), shown.end(), [](const Message& message) {
+    PeerProbe peer;
+    std::memcpy(&peer, message.data.data(), sizeof peer);
+    return can_reach(peer);
+  });
+}
+
+// Whether all aggregators reach the memory of all processes of their nodes. Who has no memory to show itself is not
+// reached, this time.
+Op<Status> probe(Group& group, Found& found) {
+  std::vector<Message> outgoing;
+  const Status made = or_out_of_memory([&] {
+    outgoing = probes(found.helpers.aggregators, group);
+    return Status{};
+  });
+  const auto shown = co_await group.exchange(std::move(outgoing));
+  if (!shown.has_value()) co_return shown.error();
+  constexpr std::int64_t kReached = 1, kNot = 0, kNotNow = -1;
+  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? kReached : kNot);
+  if (!made.ok()) reached[0] = kNotNow;
+  const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
+  if (!all.has_value()) co_return all.error();
+  found.helpers.peers_reachable = all.value()[0] == kReached;
+  found.lasts = all.value()[0] != kNotNow;
+  co_return Status{};
+}
+
+Message numbers_to(TaskRank peer, const std::vector<std::int64_t>& numbers) {
+  const ByteView bytes = view_of(numbers);
+  return {peer, Bytes(bytes.begin(), bytes.end())};
+}
+
+// On the leader of a node: what it has heard from the leaders of processes, told to all of them.
+std::vector<Message> told_to_all(const std::vector<Message>& shown) {
+  std::vector<std::int64_t> numbers(1);
+  for (const Message& message : shown) {
+    numbers[0] += numbers_of(message.data)[0];
+    numbers.push_back(message.peer);
+  }
+  std::vector<Message> outgoing;
+  outgoing.reserve(shown.size());
+  for (const Message& message : shown) outgoing.push_back(numbers_to(message.peer, numbers));
+  return outgoing;
+}
+
+// Leaders of processes tell that of their node, who tells all of them.
+Op<Status> find_node_tasks(Group& group, Helpers& found) {
+  const Place place = group.place();
+  const bool leads = group.rank() == place.process_leader;
+  std::vector<Message> outgoing;
+  Status status = or_out_of_memory([&] {
+    if (leads) outgoing.push_back(numbers_to(place.node_leader, {place.tasks_in_process}));
+    return Status{};
+  });
+  auto shown = co_await group.exchange(std::move(outgoing));
+  if (!shown.has_value()) co_return shown.error();
+  outgoing = {};
+  if (status.ok())
+    status = or_out_of_memory([&] {
+      outgoing = told_to_all(shown.value());
+      return Status{};
+    });
+  shown = co_await group.exchange(std::move(outgoing));
+  if (!shown.has_value()) co_return shown.error();
+  if (status.ok())
+    status = or_out_of_memory([&] {
+      if (shown.value().empty()) return Status{};
+      found.node_leaders = numbers_of(shown.value()[0].data);
+      found.tasks_of_node = found.node_leaders[0];
+      found.node_leaders.erase(found.node_leaders.begin());
+      return Status{};
+    });
+  co_return co_await agree(group, std::move(status));
+}
+
+Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found) {
+  const Place place = group.place();
+  const Status chosen = co_await choose(group, wanted, found);
+  if (!chosen.ok()) co_return chosen;
+  const Status probed = co_await probe(group, *found);
+  if (!probed.ok()) co_return probed;
+  if (place.nodes > 1 && place.nodes < place.processes) co_return co_await find_node_tasks(group, found->helpers);
+  co_return Status{};
+}
+
+}  // namespace
+
+Op<Status> find_aggregators(Group& group, SharedFile& file, std::shared_ptr<const FoundAggregators>& known) {
+  const Place place = group.place();
+  if (place.processes == 1 || relays_messages(group)) co_return Status{};
+  const std::size_t wanted = file.strategy.aggregators;  // that of task 0
+  const bool leads = group.rank() == place.process_leader;
+  std::shared_ptr<const Found> here = known;
+  if (here == nullptr || here->wanted != wanted) {
+    std::shared_ptr<Found> found;
+    const Status status = co_await look(group, wanted, found);
+    if (!status.ok()) co_return status;
+    if (!leads) found->helpers = {};
+    if (found->lasts) known = found;
+    here = std::move(found);
+  }
+  if (leads) file.helpers = std::shared_ptr<const Helpers>(here, &here->helpers);
+  co_return Status{};
+}
+
+}  // namespace thalweg

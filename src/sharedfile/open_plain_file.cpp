@@ -1,0 +1,334 @@
+// The collective opening of a plain file: task 0 creates, each process opens, all plan alike.
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "formats/known_file.hpp"
+#include "group/agree.hpp"
+#include "sharedfile/find_aggregators.hpp"
+#include "sharedfile/measured_writes.hpp"
+#include "sharedfile/plain_file.hpp"
+#include "sharedfile/strategy.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// What a process has of a file that it opens.
+struct Opened {
+  std::shared_ptr<SharedFile> file;
+  Status status;
+  bool wrong_hints = false;  // that is why there is no file
+};
+
+bool wants_direct(const Strategy& strategy) { return strategy.direct_reads || strategy.direct_writes; }
+
+std::uint32_t wanted_alignment(const SharedFile& file) {
+  return wants_direct(file.strategy) ? file.stored->direct_alignment() : 0;
+}
+
+// What the file cannot do is not planned.
+void set_alignment(SharedFile& file, std::uint32_t alignment) {
+  file.direct_alignment = alignment;
+  if (alignment == 0) file.strategy.direct_reads = file.strategy.direct_writes = false;
+}
+
+// What task 0 tells of its opening. Where it failed, no more than that.
+struct Told {
+  static constexpr std::int64_t kGood = sizeof(Strategy);  // bytes of its strategy, which follow
+  static constexpr std::int64_t kFailed = -1;
+  static constexpr std::int64_t kWrongHints = -2;
+  std::int64_t outcome = kFailed;
+  Strategy strategy;
+};
+static_assert(std::is_trivially_copyable_v<Told> && sizeof(Told) == sizeof(std::int64_t) + sizeof(Strategy));
+
+// What one task needs while a file is opened; all memory of its own is had before others wait for it.
+struct Opening {
+  Backend* backend = nullptr;
+  PlainOpen how;
+  bool one_process = true;
+  bool first = false;              // task 0, whose hints and strategy are those of all
+  Told told;                       // by task 0
+  std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
+  std::shared_ptr<KeptOfGroup> kept;
+  FileGroups spare;  // in the end only if all tasks have these
+
+  Opening() = default;
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+  ~Opening() { give_back(); }
+  Status begin(Group& group);
+  void give_back() noexcept {
+    if (spare.number >= 0) kept->leave(KeptFor::file, std::exchange(spare, {}));
+  }
+  void open_here();
+  void open_first();
+  std::shared_ptr<void> take_or_open();
+};
+
+Strategy strategy_of_first(const Opening& opening, const StorageInfo& storage, const FileHints& hints) {
+  Strategy strategy = choose_strategy(storage, hints);
+  if (!opening.one_process) measure_writes(*opening.backend, opening.how.path, storage, strategy);
+  if (opening.how.direct) {
+    strategy.direct_reads = strategy.direct_writes = true;
+    strategy.direct_where_cheaper = false;
+  }
+  return strategy;
+}
+
+// `hints`: of task 0; null: it has a strategy already.
+Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const FileHints* hints) {
+  const PlainOpen& how = opening.how;
+  auto file = std::make_shared<SharedFile>();
+  // What is at the ends of direct writes, and in the holes of sieved ones, is read: so both are asked for first.
+  OpenOptions both = how.options;
+  both.read = true;
+  auto opened = opening.backend->open(how.path, both);
+  const bool alone = !opened.has_value() && opened.error().code() == Code::no_permission && !how.options.read;
+  if (alone) opened = opening.backend->open(how.path, how.options);
+  if (!opened.has_value()) return opened.error();
+  file->stored = std::move(opened).value();
+  file->may_read = how.options.read;
+  file->may_write = how.options.write;
+  file->one_process = opening.one_process;
+  TW_ASSIGN_OR_RETURN(file->storage, opening.backend->describe_open(*file->stored));
+  file->strategy = hints != nullptr ? strategy_of_first(opening, file->storage, *hints) : opening.told.strategy;
+  set_alignment(*file, wanted_alignment(*file));
+  file->sees_holes = !alone;
+  if (alone) file->strategy.sieve_writes = false;
+  if (how.append) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->stored->size());
+    file->position.settle(file->position.draw(), size);
+  }
+  return file;
+}
+
+Status Opening::begin(Group& group) {
+  opened = std::make_shared<Opened>();
+  kept = KeptOfGroup::of(group);
+  if (leaves_groups(group)) spare = kept->take_spare(KeptFor::file);
+  return {};
+}
+
+void Opening::open_here() {
+  auto file = or_out_of_memory([&]() -> Result<std::shared_ptr<SharedFile>> {
+    if (!first) return open_stored(*this, nullptr);
+    auto hints = parse_file_hints(how.hints);
+    opened->wrong_hints = !hints.has_value();
+    if (!hints.has_value()) return hints.error();
+    if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
+    return open_stored(*this, &hints.value());
+  });
+  opened->status = file.status();
+  if (file.has_value()) opened->file = std::move(file).value();
+}
+
+void Opening::open_first() {
+  open_here();
+  if (opened->file != nullptr) {
+    told = {Told::kGood, opened->file->strategy};
+  } else {
+    told.outcome = opened->wrong_hints ? Told::kWrongHints : Told::kFailed;
+  }
+}
+
+// Task 0 creates; then every other process opens what is there.
+std::shared_ptr<void> Opening::take_or_open() {
+  if (opened->file != nullptr || !opened->status.ok()) return opened;
+  how.options.create = how.options.exclusive = how.options.truncate = false;
+  open_here();
+  return opened;
+}
+
+std::int64_t flag_bits(const PlainOpen& how) {
+  const OpenOptions& options = how.options;
+  return options.read | options.write << 1 | options.create << 2 | options.exclusive << 3 | options.truncate << 4 |
+         how.append << 5 | how.direct << 6;
+}
+
+Status check_flags(const PlainOpen& how) {
+  const OpenOptions& options = how.options;
+  const auto bad = [&](const char* what) {
+    return Status::error(Code::invalid_argument, "cannot open '" + how.path + "': " + what);
+  };
+  if (how.path.empty()) return bad("the name is empty");
+  if (!options.read && !options.write) return bad("neither reading nor writing is asked for");
+  if ((options.create || options.truncate) && !options.write) return bad("to create or truncate, writing is needed");
+  if (options.exclusive && !options.create) return bad("'exclusive' needs 'create'");
+  return {};
+}
+
+std::int64_t hash_of(const std::string& text) { return static_cast<std::int64_t>(std::hash<std::string>{}(text)); }
+
+Status another_version(const std::string& path) {
+  return or_out_of_memory([&] {
+    return Status::error(Code::invalid_argument,
+                         "cannot open '" + path + "': task 0 has another version of this library");
+  });
+}
+
+// The hints of task 0 are those of all, so all see for themselves what is wrong with them, and nobody is named.
+Op<Status> wrong_hints_of_task_0(Group& group, const PlainOpen& how) {
+  const ByteView text = std::as_bytes(std::span(how.hints));
+  const auto said = co_await group.broadcast(group.rank() == 0 ? text : ByteView{}, 0);
+  if (!said.has_value()) co_return said.error();
+  const Bytes& heard = said.value();
+  const std::string_view words(reinterpret_cast<const char*>(heard.data()), heard.size());
+  Status wrong = or_out_of_memory([&] { return parse_file_hints(words).status(); });
+  if (wrong.ok()) wrong = another_version(how.path);
+  Status memory;
+  if (wrong.code() == Code::no_memory) memory = wrong;
+  memory = co_await agree(group, std::move(memory));
+  if (!memory.ok()) co_return memory;
+  co_return wrong;
+}
+
+// All know that task 0 failed; `mine` is why, on task 0 at least.
+Op<Status> failure_of_task_0(Group& group, const PlainOpen& how, Status mine, bool wrong_hints) {
+  if (wrong_hints) co_return co_await wrong_hints_of_task_0(group, how);
+  co_return co_await agree(group, std::move(mine));
+}
+
+// Longer messages take more calls in groups of ranks, and memory that may be refused.
+constexpr std::size_t kPiece = 216;
+
+std::size_t bytes_told(const Told& told) {
+  return sizeof told.outcome + static_cast<std::size_t>(std::max<std::int64_t>(told.outcome, 0));
+}
+
+// The first piece says how many there are. Another version may have another idea of them: all hear them to the end.
+Op<Status> hear_task_0(Group& group, Told& told) {
+  const auto mine = std::as_writable_bytes(std::span(&told, 1));
+  const bool tells = group.rank() == 0;
+  std::size_t done = 0;
+  do {
+    ByteView piece;
+    if (tells) piece = mine.subspan(done, std::min(kPiece, bytes_told(told) - done));
+    const auto said = co_await group.broadcast(piece, 0);
+    if (!said.has_value()) co_return said.error();
+    const auto rest = mine.subspan(std::min(done, mine.size()));
+    const ByteView heard = said.value();
+    if (!tells) std::copy_n(heard.begin(), std::min(heard.size(), rest.size()), rest.begin());
+    done += kPiece;
+  } while (done < bytes_told(told));
+  co_return Status{};
+}
+
+// Of several processes: one reduction, and where a task failed another one to say why. Nodes may differ in what direct
+// transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are powers of
+// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does. And
+// groups that a file has left serve again if all tasks have the same.
+Op<Status> plan_alike(Group& group, const Opened& opened, Opening& opening) {
+  constexpr std::int64_t kNone = std::int64_t{1} << 32;
+  const bool leads = group.rank() == group.place().process_leader;
+  const bool good = opened.status.ok();
+  std::vector<std::int64_t> worst(5);
+  worst[0] = good ? 0 : 1;
+  worst[3] = opening.spare.number;
+  worst[4] = ~opening.spare.number;
+  if (good && leads) {
+    const std::uint32_t alignment = wanted_alignment(*opened.file);
+    worst[1] = alignment == 0 ? kNone : alignment;
+    worst[2] = opened.file->sees_holes ? 0 : 1;
+  }
+  const auto agreed = co_await group.allreduce(std::move(worst), Reduction::max);
+  if (!agreed.has_value()) co_return agreed.error();
+  const std::vector<std::int64_t>& all = agreed.value();
+  if (all[0] != 0) co_return co_await agree(group, opened.status);
+  if (leads) {
+    set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
+    if (all[2] != 0) opened.file->strategy.sieve_writes = false;
+  }
+  if (all[3] != ~all[4]) opening.give_back();
+  co_return Status{};
+}
+
+// Task 0 opens, then a task of every other process, as task 0 has planned. On success all have what their process has.
+Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>& opened) {
+  if (opening.first) opening.open_first();
+  if (!opening.one_process) {
+    const Status heard = co_await hear_task_0(group, opening.told);
+    if (!heard.ok()) co_return heard;
+    const std::int64_t outcome = opening.told.outcome;
+    if (outcome < 0)
+      co_return co_await failure_of_task_0(group, opening.how, opening.opened->status, outcome == Told::kWrongHints);
+    if (outcome != Told::kGood) opening.opened->status = another_version(opening.how.path);
+  }
+  std::function<std::shared_ptr<void>()> open_or_take = [&opening] { return opening.take_or_open(); };
+  auto here = co_await group.share_in_process(std::move(open_or_take));
+  if (!here.has_value()) co_return here.error();
+  opened = std::static_pointer_cast<Opened>(std::move(here).value());
+  if (!opening.one_process) co_return co_await plan_alike(group, *opened, opening);
+  if (opened->file != nullptr) co_return Status{};  // all see that
+  co_return co_await failure_of_task_0(group, opening.how, opened->status, opened->wrong_hints);
+}
+
+}  // namespace
+
+Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
+  Opening opening;
+  std::unique_ptr<PlainFile> file;
+  Status status = how.status;
+  if (status.ok()) status = or_out_of_memory([&] { return check_flags(how); });
+  if (status.ok()) status = or_out_of_memory([&] { return opening.begin(group); });
+  if (status.ok()) status = or_out_of_memory([&] { return make_empty(file); });
+  status =
+      co_await same_on_all(group, flag_bits(how), hash_of(how.path), std::move(status), "the name or flags of an open");
+  if (!status.ok()) co_return status;
+
+  opening.backend = backend.get();
+  opening.how = std::move(how);
+  opening.how.options.keep_open = true;
+  opening.one_process = group.place().processes == 1;
+  opening.first = group.rank() == 0;
+  std::shared_ptr<Opened> opened;
+  status = co_await open_for_all(group, opening, opened);
+  if (!status.ok()) co_return status;
+  status = co_await find_aggregators(group, *opened->file, opening.kept->aggregators);
+  if (!status.ok()) co_return status;
+
+  file->shared_ = opened->file;
+  file->kept_ = opening.kept;
+  FileGroups spare = std::exchange(opening.spare, {});
+  status = co_await find_groups(group, *file, std::move(spare));
+  if (!status.ok()) co_return status;
+  co_return file;
+}
+
+Op<Status> PlainFile::find_groups(Group& group, PlainFile& file, FileGroups spare) {
+  FileGroups& groups = file.groups_;
+  if (spare.number >= 0) {
+    groups = std::move(spare);
+    for (std::size_t i = 0; i < kLanes; ++i) file.lanes_[i]->group = groups.lanes[i];
+    if (group.place().processes == group.size()) co_return Status{};
+    co_return co_await group.barrier();  // what leaders of processes have written of the file all their tasks see
+  }
+  Status status;
+  for (std::size_t i = 0; i <= kLanes; ++i) {
+    auto made = co_await group.duplicate();
+    if (!made.has_value()) co_return made.error();
+    const Status had = or_out_of_memory([&] {
+      (i == 0 ? groups.own : groups.lanes[i - 1]) = std::move(made).value();
+      return Status{};
+    });
+    if (status.ok()) status = had;
+  }
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    file.lanes_[i]->group = groups.lanes[i];
+    if (groups.lanes[i] != nullptr) groups.lanes[i]->serve(Call::tw_iaccess_all, {});
+  }
+  status = co_await agree(group, std::move(status));
+  if (status.ok() && leaves_groups(group)) groups.number = file.kept_.lock()->next_number();
+  co_return status;
+}
+
+Status PlainFile::make_empty(std::unique_ptr<PlainFile>& file) {
+  file.reset(new PlainFile);
+  for (std::size_t i = 0; i < kLanes; ++i) file->lanes_.push_back(std::make_shared<Lane>());
+  return {};
+}
+
+}  // namespace thalweg

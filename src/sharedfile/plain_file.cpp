@@ -1,0 +1,229 @@
+// What all tasks do with an open file besides accesses: close, sync, lengths, the shared position, views.
+#include "sharedfile/plain_file.hpp"
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "async/callers.hpp"
+#include "engine/facts.hpp"
+#include "group/agree.hpp"
+
+namespace thalweg {
+
+// By now nobody uses the groups any more; a collective that failed may have left something in them.
+PlainFile::~PlainFile() {
+  const auto kept = closed_well_ ? kept_.lock() : nullptr;
+  if (kept != nullptr && !shared_->failed.load(std::memory_order_relaxed))
+    kept->leave(KeptFor::file, std::move(groups_));
+}
+
+namespace {
+
+Status bad_whence(int whence) {
+  return Status::error(Code::invalid_argument,
+                       "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+}
+
+Status bad_target(std::int64_t offset, std::int64_t base) {
+  return Status::error(Code::invalid_argument, "cannot seek by " + std::to_string(offset) + " from " +
+                                                   std::to_string(base) + ": positions are 0 .. 2^63-1");
+}
+
+// co_await: no request of the file is outstanding in this process.
+struct Quiet {
+  const Group& group;
+  SharedFile& file;
+  static bool ready(void* self) {
+    const auto& quiet = *static_cast<const Quiet*>(self);
+    const auto& requests = quiet.file.requests;
+    if (requests.load(std::memory_order_acquire) == 0) return true;
+    if (!quiet.group.any_thread()) is_a_caller();  // the threads that started them may be gone
+    advance_requests();
+    return requests.load(std::memory_order_acquire) == 0;
+  }
+  WaitPoint point() { return {ready, nullptr, this}; }
+};
+
+}  // namespace
+
+Op<Result<std::uint64_t>> PlainFile::enter(Entry mine) {
+  Group& group = *groups_.own;
+  Shown shown;
+  shown.code = static_cast<std::int16_t>(mine.mine.code());
+  shown.common = true;
+  shown.summary.begin = mine.first;
+  shown.summary.end = mine.second;
+  shown.position = mine.told;
+  Facts all(shown, group.rank(), mine.call);
+  Facts before;
+  Status status = co_await group.fold(&all, &before, Facts::folding());
+  if (!status.ok()) co_return status;
+  if (all.calls().differ()) co_return end_out_of_step(group, all.calls());
+  if (all.any_wrong()) co_return co_await agree(group, std::move(mine.mine));
+  if (all.differ())
+    co_return Status::error(Code::invalid_argument, std::string(mine.arguments) + " differ between tasks");
+  co_return all.position();
+}
+
+Op<Status> PlainFile::meet(Call call, Status mine) {
+  Entry entry{.call = call, .mine = std::move(mine)};
+  const auto entered = co_await enter(std::move(entry));
+  co_return entered.status();
+}
+
+// When all tasks have come here nothing new is started, and a process that has ended its part is waited for by none.
+// Where they come in different calls nobody waits for anybody any more: what was opened goes with the last request.
+Op<Status> PlainFile::close() {
+  Status status = co_await meet(Call::tw_file_close, {});
+  if (!groups_.own->ended().ok()) {
+    if (abandons(groups_.own->leaver().call)) leave_lanes(groups_.own->leaver());
+    co_return status;
+  }
+  Quiet quiet{*groups_.own, *shared_};  // all tasks: nobody else may advance the requests of some
+  co_await Until{quiet.point()};
+  if (groups_.own->rank() == groups_.own->place().process_leader) {
+    Status closed = shared_->stored->close();
+    if (status.ok()) status = std::move(closed);
+  }
+  status = co_await agree(*groups_.own, std::move(status));
+  closed_well_ = status.ok();
+  co_return status;
+}
+
+Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
+  if (mine.mine.ok()) mine.mine = or_out_of_memory([&] { return check_mode(*shared_, Direction::write); });
+  const auto entered = co_await enter(std::move(mine));
+  Status status = entered.status();
+  if (!status.ok()) co_return status;
+  if (groups_.own->rank() == 0) status = action(*shared_->stored);
+  co_return co_await agree(*groups_.own, std::move(status));
+}
+
+Op<Result<std::uint64_t>> PlainFile::size(Status status) {
+  Entry mine{.call = Call::tw_file_size, .mine = std::move(status)};
+  if (groups_.own->rank() == 0 && mine.mine.ok()) {
+    auto found = shared_->stored->size();
+    mine.mine = found.status();
+    if (found.has_value()) mine.told = found.value();
+  }
+  co_return co_await enter(std::move(mine));
+}
+
+Op<Status> PlainFile::truncate(std::uint64_t bytes, Status mine) {
+  std::function<Status(StoredFile&)> action = [bytes](StoredFile& stored) { return stored.truncate(bytes); };
+  Entry entry{.call = Call::tw_file_truncate, .mine = std::move(mine), .first = bytes};
+  entry.arguments = "the sizes of a truncate";
+  co_return co_await once(std::move(entry), std::move(action));
+}
+
+Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine) {
+  std::function<Status(StoredFile&)> action = [=](StoredFile& stored) { return stored.preallocate(offset, bytes); };
+  Entry entry{.call = Call::tw_file_preallocate, .mine = std::move(mine), .first = offset, .second = bytes};
+  entry.arguments = "the ranges of a preallocate";
+  co_return co_await once(std::move(entry), std::move(action));
+}
+
+Op<Status> PlainFile::sync() {
+  Status status = co_await meet(Call::tw_file_sync, {});  // all have written
+  if (!groups_.own->ended().ok()) co_return status;
+  if (status.ok() && groups_.own->rank() == groups_.own->place().process_leader) status = shared_->stored->sync();
+  co_return co_await agree(*groups_.own, std::move(status));
+}
+
+Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
+  if (mine.ok() && whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END) mine = bad_whence(whence);
+  Entry entry{.call = Call::tw_file_seek, .mine = std::move(mine)};
+  entry.first = static_cast<std::uint64_t>(offset);
+  entry.second = static_cast<std::uint64_t>(whence);
+  entry.arguments = "the arguments of a seek";
+  const auto entered = co_await enter(std::move(entry));
+  Status status = entered.status();
+  if (!status.ok()) co_return status;
+  SharedPosition& position = shared_->position;
+  SharedPosition::Ticket ticket = 0;
+  std::int64_t target = 0;
+  if (groups_.own->rank() == 0) {
+    ticket = position.draw();
+    TheirTurn turn{*groups_.own, position, ticket};
+    co_await Until{turn.point()};
+    std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
+    if (whence == SEEK_END) {
+      auto size = shared_->stored->size();
+      status = size.status();
+      if (size.has_value()) base = static_cast<std::int64_t>(size.value());
+    }
+    if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
+    position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
+  }
+  Agreement agreed = co_await agree_on_largest(*groups_.own, std::move(status), target);
+  if (!agreed.status.ok()) co_return std::move(agreed.status);
+  co_return static_cast<std::uint64_t>(agreed.largest);
+}
+
+namespace {
+
+Status check_overlap(const SharedFile& file, const View& view) {
+  if (!file.may_write || view.order() != ViewOrder::overlapping) return {};
+  return Status::error(Code::invalid_argument, "a view of '" + file.stored->path() +
+                                                   "' has a byte of the file twice, and the file is open for writing; "
+                                                   "give one without, or open the file for reading only");
+}
+
+Status make_view(const SharedFile& file, const View* view, std::uint64_t displacement, FileView& made) {
+  if (view == nullptr && displacement == 0) return {};
+  if (view != nullptr) TW_RETURN_IF_ERROR(check_overlap(file, *view));
+  TW_ASSIGN_OR_RETURN(const View byte, View::bytes(1));
+  TW_ASSIGN_OR_RETURN(made, FileView::of(view != nullptr ? *view : byte, displacement));
+  return {};
+}
+
+// The default one takes memory too.
+Status make_view_or_complain(const SharedFile& file, const View* view, std::uint64_t displacement,
+                             std::optional<FileView>& made) {
+  return or_out_of_memory([&] {
+    made.emplace();
+    return make_view(file, view, displacement, *made);
+  });
+}
+
+}  // namespace
+
+Op<Status> PlainFile::set_view(const View* view, std::uint64_t displacement, Status mine) {
+  std::optional<FileView> made;
+  if (mine.ok()) mine = make_view_or_complain(*shared_, view, displacement, made);
+  Status status = co_await meet(Call::tw_file_set_view, std::move(mine));
+  if (status.ok()) view_ = std::move(*made);
+  co_return status;
+}
+
+Result<std::uint64_t> PlainFile::seek_view(std::int64_t offset, int whence) {
+  std::int64_t base = 0;
+  if (whence == SEEK_CUR) {
+    base = static_cast<std::int64_t>(view_.position());
+  } else if (whence == SEEK_END) {
+    if (view_.bytes().order() != ViewOrder::in_order)
+      return Status::error(Code::invalid_argument, "the view of '" + shared_->stored->path() +
+                                                       "' is not in file order, so that the end of the file is at no "
+                                                       "position of it; use SEEK_SET or SEEK_CUR");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, shared_->stored->size());
+    base = static_cast<std::int64_t>(view_.bytes().bytes_below(size));
+  } else if (whence != SEEK_SET) {
+    return bad_whence(whence);
+  }
+  std::int64_t target = 0;
+  if (__builtin_add_overflow(base, offset, &target) || target < 0) return bad_target(offset, base);
+  view_.move_to(static_cast<std::uint64_t>(target));
+  return view_.position();
+}
+
+Result<std::uint64_t> PlainFile::offset_in_file(std::uint64_t position) const {
+  const View& bytes = view_.bytes();
+  if (position < bytes.size()) return bytes.locate(position);
+  return Status::error(Code::out_of_range, "the view of '" + shared_->stored->path() + "' has " +
+                                               std::to_string(bytes.size()) + " bytes, and none at position " +
+                                               std::to_string(position));
+}
+
+}  // namespace thalweg

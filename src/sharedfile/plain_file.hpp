@@ -1,0 +1,122 @@
+// PlainFile: one task's view of a file that a group has open; byte for byte what a sequential program would have
+// written.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/collective.hpp"
+#include "engine/progress/request.hpp"
+#include "group/group.hpp"
+#include "sharedfile/file_view.hpp"
+#include "sharedfile/kept_of_group.hpp"
+#include "storage/backend.hpp"
+
+namespace thalweg {
+
+struct PlainOpen {
+  std::string path;
+  OpenOptions options;
+  bool append = false;  // the shared position begins at the end
+  bool direct = false;
+  std::string hints;
+  bool of_vpfile = false;  // the data file of one may be written; else files of our formats are refused
+  Status status;           // what is wrong with the arguments already: told to all
+};
+
+struct Lane;
+
+class PlainFile {
+ public:
+  // Collective over `group`, which is duplicated, or has the duplicates still that a closed file has left. `hints` are
+  // those of task 0.
+  static Op<Result<std::unique_ptr<PlainFile>>> open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how);
+  ~PlainFile();
+
+  Group& group() { return *groups_.own; }
+  const std::shared_ptr<SharedFile>& shared() const { return shared_; }
+
+  // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
+  Op<Status> close();  // waits for all requests of the file
+  // Independent, and instead of close(): waits for nobody, and whatever the others call next fails on them. Requests go
+  // on to their end; those that the others have started and this task has not fail.
+  void abandon(Call call) noexcept;
+  Op<Result<std::uint64_t>> size(Status mine = {});
+  Op<Status> truncate(std::uint64_t bytes, Status mine);
+  Op<Status> preallocate(std::uint64_t offset, std::uint64_t bytes, Status mine);
+  Op<Status> sync();
+  Op<Result<std::uint64_t>> seek(std::int64_t offset, int whence, Status mine);
+
+  // Collective: agrees on `mine`, and that all tasks make this call, which is none of those here.
+  Op<Status> meet(Call call, Status mine);
+
+  // Collective: from now on this task sees `view`, which repeats from `displacement` on; null: the file as it is. On
+  // failure nothing changes.
+  Op<Status> set_view(const View* view, std::uint64_t displacement, Status mine);
+  // Independent: the position in the view, as `seek`; and where in the file a position lies.
+  Result<std::uint64_t> seek_view(std::int64_t offset, int whence);
+  Result<std::uint64_t> offset_in_file(std::uint64_t position) const;
+  // The access by offsets of the file, at the call; for accesses of this task alone and of other groups.
+  PlacedAccess place(Access access) { return view_.place(std::move(access)); }
+  PlacedAccess place_for_others(Access access);
+
+  // A collective access of group(), to be started; its start is the call.
+  Op<Outcome> access(Access access);
+  std::shared_ptr<Request> request(Access access);
+
+ private:
+  // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does
+  // not mix, what is on one follows one another. All tasks start them in the same order, so all take the same lane.
+  static constexpr std::size_t kLanes = FileGroups::kLanes;
+
+  // What each task brings to the first collective of a call that is no access.
+  struct Entry {
+    Call call;
+    Status mine = {};                         // what it finds wrong already
+    std::uint64_t first = 0, second = 0;      // the same on all tasks
+    const char* arguments = "the arguments";  // in words
+    std::uint64_t told = 0;                   // by task 0
+  };
+
+  PlainFile() = default;
+  void leave_lanes(const Leaver& leaver) noexcept;
+  // All memory that opening takes of a task, but that of its groups. May throw std::bad_alloc.
+  static Status make_empty(std::unique_ptr<PlainFile>& file);
+  // Every collective call of a file begins with one fold of the same record: accesses in the engine, the others here.
+  // So tasks that make different calls see it at once, and the groups of the file end. What task 0 has told.
+  Op<Result<std::uint64_t>> enter(Entry mine);
+  // Done by task 0 once all have come, its status that of all.
+  Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
+
+  // Takes over `spare`, which all tasks have or none, else makes new ones.
+  static Op<Status> find_groups(Group& group, PlainFile& file, FileGroups spare);
+
+  FileGroups groups_;
+  std::weak_ptr<KeptOfGroup> kept_;  // gets them in the end
+  bool closed_well_ = false;
+  std::shared_ptr<SharedFile> shared_;
+  std::vector<std::shared_ptr<Lane>> lanes_;
+  std::uint64_t n_requests_ = 0;
+  FileView view_;
+};
+
+// Nonblocking collectives of one duplicate of a group, one after the other.
+struct Lane {
+  std::shared_ptr<Group> group;
+  std::uint64_t issued = 0;
+  std::atomic<std::uint64_t> finished{0};
+};
+
+// An access of a group of threads of this process to a file that another group opened. `file` is null on a task that
+// has none. The ticket is drawn at the call.
+Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what, IoContext io);
+std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
+                                      PlacedAccess what);
+// Independent.
+std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what);
+
+}  // namespace thalweg

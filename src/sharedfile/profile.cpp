@@ -1,0 +1,205 @@
+#include "sharedfile/profile.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <ranges>
+
+#include "base/hint_table.hpp"
+#include "os/file_ops.hpp"
+
+namespace thalweg {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr int kMostDepth = 5;  // the document, the list, a file system, its costs, a number
+constexpr double kMostNs = 1e9;
+constexpr double kMostWorkers = 1e6;
+
+// Takes members of an object, and remembers whether one of them was wrong. A member that is not there changes nothing.
+class Members {
+ public:
+  explicit Members(const Json& object) : object_(object), ok_(object.is_object()) {}
+
+  bool ok() const { return ok_; }
+  const Json* find(const char* name) {
+    if (!object_.is_object()) return nullptr;
+    const auto found = object_.find(name);
+    return found == object_.end() ? nullptr : &*found;
+  }
+  void take(const char* name, double least, double most, double& value) {
+    const Json* found = find(name);
+    if (found == nullptr) return;
+    const double number = found->is_number() ? found->get<double>() : std::nan("");
+    if (number >= least && number <= most) {
+      value = number;
+    } else {
+      ok_ = false;
+    }
+  }
+  void take(const char* name, bool& value) {
+    const Json* found = find(name);
+    if (found == nullptr) return;
+    ok_ = ok_ && found->is_boolean();
+    if (found->is_boolean()) value = found->get<bool>();
+  }
+  void take(const char* name, std::string& value) {
+    const Json* found = find(name);
+    if (found == nullptr) return;
+    ok_ = ok_ && found->is_string();
+    if (found->is_string()) value = found->get<std::string>();
+  }
+  // A whole number in the range of the hint of that name.
+  template <class T>
+  void take_as_hint(const char* name, std::optional<T>& value) {
+    const auto spec = find_hint(name, HintScope::file);
+    double number = std::nan("");
+    take(name, static_cast<double>(spec.value()->min), static_cast<double>(spec.value()->max), number);
+    if (!std::isnan(number)) value = static_cast<T>(number);
+  }
+
+ private:
+  const Json& object_;
+  bool ok_;
+};
+
+bool take_costs(const Json& json, StorageCosts& costs) {
+  Members members(json);
+  const auto time = [&](const char* name, double& value) { members.take(name, 0, kMostNs, value); };
+  const auto workers = [&](const char* name, std::size_t& value) {
+    auto number = static_cast<double>(value);
+    members.take(name, 0, kMostWorkers, number);
+    value = static_cast<std::size_t>(number);
+  };
+  time("call_ns", costs.call_ns);
+  time("piece_ns", costs.piece_ns);
+  time("read_byte_ns", costs.read_byte_ns);
+  time("write_byte_ns", costs.write_byte_ns);
+  time("staged_read_byte_ns", costs.staged_read_byte_ns);
+  time("staged_write_byte_ns", costs.staged_write_byte_ns);
+  time("common_byte_ns", costs.common_byte_ns);
+  time("copy_byte_ns", costs.copy_byte_ns);
+  time("copy_piece_ns", costs.copy_piece_ns);
+  time("handover_ns", costs.handover_ns);
+  time("exchange_byte_ns", costs.exchange_byte_ns);
+  time("exchange_piece_ns", costs.exchange_piece_ns);
+  time("round_ns", costs.round_ns);
+  time("message_ns", costs.message_ns);
+  time("queueing_ns", costs.queueing_ns);
+  workers("parallel_reads", costs.parallel_reads);
+  workers("parallel_writes", costs.parallel_writes);
+  return members.ok();
+}
+
+bool take_profile(const Json& json, StorageProfile& profile) {
+  Members members(json);
+  members.take("id", profile.id);
+  members.take("measured", profile.measured);
+  members.take("direct_reads", profile.direct_reads);
+  members.take("direct_writes", profile.direct_writes);
+  members.take_as_hint("queue_depth", profile.queue_depth);
+  members.take_as_hint("transfer_bytes", profile.transfer_bytes);
+  members.take_as_hint("staging_bytes", profile.staging_bytes);
+  const Json* buffered = members.find("buffered");
+  const Json* direct = members.find("direct");
+  return members.ok() && !profile.id.empty() && (buffered == nullptr || take_costs(*buffered, profile.buffered)) &&
+         (direct == nullptr || take_costs(*direct, profile.direct));
+}
+
+// "" on failure: what cannot be read is not there. A pipe or a device is not waited for.
+std::string content_of(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status {};
+  if (!file.is_open() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  if (status.st_size < 1 || static_cast<std::uint64_t>(status.st_size) > kMostBytes) return {};
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const auto n = read_at(file, path, 0, std::as_writable_bytes(std::span(text)));
+  text.resize(n.has_value() ? n.value() : 0);
+  return text;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+}  // namespace
+
+StorageCosts default_direct_costs() {
+  // Past the page cache the device takes what all tasks give at once, and a call waits for it.
+  StorageCosts costs;
+  costs.call_ns = 20'000;
+  costs.write_byte_ns = costs.read_byte_ns = costs.staged_write_byte_ns = costs.staged_read_byte_ns = 0.4;
+  costs.parallel_writes = 0;
+  return costs;
+}
+
+std::vector<StorageProfile> parse_profiles(std::string_view json) {
+  std::vector<StorageProfile> profiles;
+  // Deeper values are none of ours; a million of brackets is not kept.
+  const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= kMostDepth; };
+  const Json all = Json::parse(json.begin(), json.end(), shallow, false);
+  if (!all.is_object()) return profiles;
+  const auto version = all.find("version");
+  const auto systems = all.find("file_systems");
+  if (version == all.end() || *version != 1 || systems == all.end() || !systems->is_array()) return profiles;
+  for (const Json& system : *systems) {
+    StorageProfile profile;
+    profile.direct = default_direct_costs();
+    if (take_profile(system, profile)) profiles.push_back(std::move(profile));
+  }
+  return profiles;
+}
+
+std::vector<StorageProfile> read_profiles(const std::string& path) {
+  try {
+    return parse_profiles(content_of(path));
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
+std::string profile_path() {
+  if (const char* chosen = std::getenv("THALWEG_PROFILE")) {
+    const std::string path = chosen;
+    return path == "none" ? std::string() : path;
+  }
+  const std::string config = environment("XDG_CONFIG_HOME");
+  if (config.starts_with('/')) return config + "/thalweg/storage.json";  // relative ones are void, says XDG
+  const std::string home = environment("HOME");
+  return home.empty() ? std::string() : home + "/.config/thalweg/storage.json";
+}
+
+const StorageProfile* find_profile(std::string_view identity) {
+  static const std::vector<StorageProfile> all = [] {
+    const std::string path = profile_path();
+    return path.empty() ? std::vector<StorageProfile>{} : read_profiles(path);
+  }();
+  if (identity.empty()) return nullptr;
+  // The last one of its name holds.
+  const auto found = std::ranges::find(all | std::views::reverse, identity, &StorageProfile::id);
+  return found == all.rend() ? nullptr : &*found;
+}
+
+void apply_profile(std::string_view identity, Strategy& strategy) {
+  const StorageProfile* profile = find_profile(identity);
+  if (profile == nullptr) return;
+  strategy.direct_reads = profile->direct_reads;
+  strategy.direct_writes = profile->direct_writes;
+  strategy.direct_where_cheaper = true;
+  strategy.queue_depth = profile->queue_depth.value_or(strategy.queue_depth);
+  strategy.transfer_bytes = profile->transfer_bytes.value_or(strategy.transfer_bytes);
+  strategy.staging_bytes = profile->staging_bytes.value_or(strategy.staging_bytes);
+  strategy.costs = profile->buffered;
+  strategy.direct_costs = profile->direct;
+}
+
+}  // namespace thalweg

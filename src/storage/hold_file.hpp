@@ -1,0 +1,21 @@
+// A file that is to be changed as a whole, kept from everybody else who would.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "storage/backend.hpp"
+
+namespace thalweg {
+
+// Opens the file for reading and writing and locks its session (StoredFile::lock_session); its name leads to it when
+// this returns. not_found when there is none.
+Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::string& path);
+
+// The same for one that was opened already: false when its name leads elsewhere by now.
+Result<bool> hold_opened(StoredFile& file);
+
+inline constexpr int kMostTriesToHold = 100;
+Status replaced_again_and_again(const std::string& path);
+
+}  // namespace thalweg

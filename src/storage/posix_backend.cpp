@@ -1,0 +1,294 @@
+// Files of the file system. A failed sync is remembered: the kernel drops what it could not write and would report
+// success the next time, so every later sync of that file fails as the first did.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "os/file_ops.hpp"
+#include "os/filesystem_info.hpp"
+#include "os/process_era.hpp"
+#include "storage/backend.hpp"
+#include "storage/descriptor_pool.hpp"
+#include "storage/pieces.hpp"
+
+namespace thalweg {
+
+namespace {
+
+FileAccess access_of(const OpenOptions& options) {
+  if (!options.write) return FileAccess::read;
+  return options.read ? FileAccess::read_write : FileAccess::write;
+}
+
+FileCreation creation_of(const OpenOptions& options) {
+  if (!options.create) return options.truncate ? FileCreation::empty : FileCreation::never;
+  if (options.exclusive) return FileCreation::exclusive;
+  return options.truncate ? FileCreation::truncate : FileCreation::keep;
+}
+
+class PosixFile final : public StoredFile {
+ public:
+  PosixFile(std::string path, const OpenOptions& options)
+      : descriptor_(process_descriptors(), path, access_of(options)),
+        direct_(process_descriptors(), path, access_of(options), PooledDescriptor::Way::direct),
+        path_(std::move(path)),
+        options_(options) {}
+  ~PosixFile() override {
+    if (locked_ >= 0) (void)close_locked().ok();
+  }
+  Status open() { return descriptor_.open(creation_of(options_), options_.permissions, parking()); }
+
+  Status write(std::uint64_t offset, std::span<const std::byte> data) override {
+    return write_parts(offset, std::span(&data, 1));
+  }
+  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("write to"));
+    return write_at(use.file(), path_, offset, parts);
+  }
+  Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_for(direction));
+    return transfer_pieces(use.file(), {path_, direction == Direction::write, offset}, pieces);
+  }
+  Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
+                                        std::span<const Piece> pieces) override {
+    TW_RETURN_IF_ERROR(check_direction(direction));
+    TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
+    TW_ASSIGN_OR_RETURN(const auto use, direct_.use());
+    return transfer_pieces(use.file(), {path_, direction == Direction::write, offset, direct_alignment()}, pieces);
+  }
+  std::uint32_t direct_alignment() override {
+    std::call_once(direct_once_, [this] { open_direct(); });
+    return direct_alignment_;
+  }
+  int descriptor(bool direct) override {
+    if (!options_.keep_open || descriptor_.is_closed() || (direct && direct_alignment() == 0)) return -1;
+    const auto use = direct ? direct_.use() : descriptor_.use();
+    return use.has_value() ? use.value().file().get() : -1;
+  }
+  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_read());
+    return read_at(use.file(), path_, offset, data);
+  }
+  Result<std::uint64_t> size() override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("tell the size of"));
+    return file_size(use.file(), path_);
+  }
+  Status truncate(std::uint64_t bytes) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("truncate"));
+    return truncate_file(use.file(), path_, bytes);
+  }
+  Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("reserve storage for"));
+    return preallocate_file(use.file(), path_, offset, bytes);
+  }
+  Status sync() override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("sync"));
+    {
+      const std::lock_guard lock(mutex_);
+      if (!failed_sync_.ok()) return failed_sync_;
+    }
+    descriptor_.note_sync();
+    Status status = sync_file(use.file(), path_);
+    if (status.ok()) status = descriptor_.lost();
+    if (status.ok()) status = direct_.lost();
+    const std::lock_guard lock(mutex_);
+    if (failed_sync_.ok()) failed_sync_ = status;
+    return failed_sync_;
+  }
+  Result<std::uint64_t> next_data(std::uint64_t offset) override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("look for data in"));
+    return next_data_at(use.file(), path_, offset);
+  }
+  Status lock_session() override {
+    TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
+    keep_lock(use);
+    if (!lock_file(use.file(), FileLock::session, LockKind::exclusive))
+      return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
+    if (!lock_file(use.file(), FileLock::writers, LockKind::exclusive))
+      return Status::error(Code::unsafe, "'" + path_ +
+                                             "' is being written: task 0 of that program is gone, but not all of its "
+                                             "processes; end them first");
+    // Nobody can begin a session meanwhile, so that those who join need not wait for a word from this process.
+    (void)lock_file(use.file(), FileLock::writers, LockKind::shared);
+    return {};
+  }
+  Status join_writers() override {
+    TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
+    keep_lock(use);
+    if (lock_file(use.file(), FileLock::writers, LockKind::shared)) return {};
+    return Status::error(Code::unsafe, "'" + path_ + "' is being repaired or opened anew by another program");
+  }
+  Result<bool> has_its_name() override {
+    TW_ASSIGN_OR_RETURN(const auto use, use_to("look at"));
+    return is_named(use.file(), path_);
+  }
+  Status close() override {
+    TW_RETURN_IF_ERROR(check_open("close"));
+    const Status direct = direct_.is_closed() ? Status{} : direct_.close();
+    const Status plain = locked_ >= 0 ? close_locked() : descriptor_.close();
+    return plain.ok() ? direct : plain;
+  }
+  const std::string& path() const override { return path_; }
+
+ private:
+  Status check_open(const char* verb) const {
+    if (!descriptor_.is_closed()) return {};
+    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
+  }
+  Status check_writable(const char* verb) const {
+    TW_RETURN_IF_ERROR(check_open(verb));
+    if (options_.write) return {};
+    return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it is open for reading");
+  }
+  Status check_readable() const {
+    TW_RETURN_IF_ERROR(check_open("read"));
+    if (options_.read) return {};
+    return Status::error(Code::wrong_mode, "cannot read '" + path_ + "': it is open for writing only");
+  }
+  Status check_direction(Direction direction) const {
+    return direction == Direction::read ? check_readable() : check_writable("write to");
+  }
+  Result<PooledDescriptor::Use> use_to(const char* verb) {
+    TW_RETURN_IF_ERROR(check_open(verb));
+    return descriptor_.use();
+  }
+  Result<PooledDescriptor::Use> use_to_write(const char* verb) {
+    TW_RETURN_IF_ERROR(check_writable(verb));
+    return descriptor_.use_to_write();
+  }
+
+  Result<PooledDescriptor::Use> use_to_read() {
+    TW_RETURN_IF_ERROR(check_readable());
+    return descriptor_.use();
+  }
+  Result<PooledDescriptor::Use> use_for(Direction direction) {
+    return direction == Direction::read ? use_to_read() : use_to_write("write to");
+  }
+
+  // The descriptor stays open until the file is closed, and no child of this process keeps it.
+  void keep_lock(PooledDescriptor::Use& use) {
+    if (locked_ >= 0) return;
+    locked_ = use.file().get();
+    close_in_children(locked_);
+    if (auto again = descriptor_.use(); again.has_value()) again.value().for_ever();
+  }
+  Status close_locked() {
+    NoFork closing;
+    closing.forget(std::exchange(locked_, -1));
+    return descriptor_.close();
+  }
+
+  PooledDescriptor::Parking parking() const {
+    return options_.keep_open ? PooledDescriptor::Parking::never : PooledDescriptor::Parking::may;
+  }
+  // Once, and only for who asks. Where it cannot be had the alignment stays 0.
+  void open_direct() {
+    if (descriptor_.is_closed() || !direct_.open_beside(descriptor_, parking()).ok()) return;
+    if (const auto use = direct_.use(); use.has_value()) direct_alignment_ = direct_io_alignment_of(use.value().file());
+    if (direct_alignment_ == 0) (void)direct_.close();
+  }
+
+  // As many pieces at once as one call of the kernel takes.
+  static Result<std::uint64_t> transfer_pieces(const FileDescriptor& file, TransferPlace place,
+                                               std::span<const Piece> pieces) {
+    TW_RETURN_IF_ERROR(bytes_of(pieces, place.offset, place.path).status());
+    std::array<iovec, IOV_MAX> room;
+    std::uint64_t moved = 0;
+    while (!pieces.empty()) {
+      const std::size_t n = std::min(pieces.size(), room.size());
+      std::uint64_t asked = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        room[i] = as_vector(pieces[i]);
+        asked += pieces[i].bytes;
+      }
+      TW_ASSIGN_OR_RETURN(const std::uint64_t got, transfer_at(file, place, std::span(room).first(n)));
+      moved += got;
+      place.offset += got;
+      if (got < asked) break;
+      pieces = pieces.subspan(n);
+    }
+    return moved;
+  }
+
+  PooledDescriptor descriptor_;
+  PooledDescriptor direct_;
+  std::once_flag direct_once_;
+  std::uint32_t direct_alignment_ = 0;  // set once, as above
+  const std::string path_;
+  const OpenOptions options_;
+  int locked_ = -1;  // its descriptor, once it holds a lock
+  std::mutex mutex_;
+  Status failed_sync_;  // guarded by mutex_; ok until the first failure
+};
+
+// The quickest of a few, in nanoseconds: the first ones make room, and others may be held up by whatever runs beside
+// them. None: a write failed.
+std::optional<double> quickest_write(const FileDescriptor& file, const std::string& folder, ByteView bytes) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kTries = 5;
+  auto quickest = Clock::duration::max();
+  for (int i = 0; i < kTries; ++i) {
+    const auto begin = Clock::now();
+    if (!write_at(file, folder, 0, {&bytes, 1}).ok()) return std::nullopt;
+    quickest = std::min(quickest, Clock::now() - begin);
+  }
+  return std::chrono::duration<double, std::nano>(quickest).count();
+}
+
+std::optional<MeasuredWrites> measured_writes(const std::string& folder) {
+  constexpr std::size_t kSmall = 4096, kLarge = std::size_t{1} << 18;
+  const auto file = open_unnamed_file(folder);
+  if (!file.has_value()) return std::nullopt;
+  const std::vector<std::byte> bytes(kLarge);
+  const auto small = quickest_write(file.value(), folder, ByteView(bytes).first(kSmall));
+  const auto large = quickest_write(file.value(), folder, bytes);
+  if (!small.has_value() || !large.has_value()) return std::nullopt;
+  return MeasuredWrites{*small, std::max(0.0, *large - *small) / (kLarge - kSmall)};
+}
+
+StorageInfo as_storage(const FilesystemInfo& info) {
+  return StorageInfo{info.block_bytes, info.kind, info.identity, info.largest_file_bytes, info.free_bytes};
+}
+
+class PosixBackend final : public Backend {
+ public:
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
+    TW_RETURN_IF_ERROR(check_options(path, options));
+    auto file = std::make_unique<PosixFile>(path, options);
+    TW_RETURN_IF_ERROR(file->open());
+    return std::unique_ptr<StoredFile>(std::move(file));
+  }
+  Status remove(const std::string& path) override { return remove_file(path); }
+  Result<bool> exists(const std::string& path) override { return file_exists(path); }
+  Status sync_directory_of(const std::string& path) override { return sync_folder(folder_of(path)); }
+  Result<StorageInfo> describe(const std::string& path) override {
+    TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info(path));
+    return as_storage(info);
+  }
+  Result<StorageInfo> describe_open(StoredFile& file) override {
+    const int descriptor = file.descriptor(false);
+    if (descriptor < 0) return describe(file.path());
+    TW_ASSIGN_OR_RETURN(const FilesystemInfo info, filesystem_info_of(descriptor, file.path()));
+    return as_storage(info);
+  }
+  std::uint32_t direct_alignment_at(const std::string& path) override { return direct_io_alignment_at(path); }
+  std::optional<MeasuredWrites> measure_writes(const std::string& path) override {
+    return measured_writes(folder_of(path));
+  }
+  const char* name() const override { return "posix"; }
+};
+
+}  // namespace
+
+std::shared_ptr<Backend> posix_backend() {
+  static const std::shared_ptr<Backend> backend = std::make_shared<PosixBackend>();
+  return backend;
+}
+
+}  // namespace thalweg

@@ -1,0 +1,319 @@
+#include "vpfile/check/superblock_scan.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace thalweg {
+
+using format::BlockRun;
+
+namespace {
+
+constexpr std::uint64_t kRunsAtOnce = std::uint64_t{1} << 20;
+constexpr std::uint64_t kChainsUnasked = std::uint64_t{1} << 14;
+constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
+
+// Puts a run over what is there: the later one holds.
+void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& all, std::uint64_t index,
+              std::uint64_t blocks, std::uint64_t address) {
+  const std::uint64_t end = index + blocks;
+  auto at = all.lower_bound(index);
+  if (at != all.begin()) {
+    auto before = std::prev(at);
+    const std::uint64_t before_end = before->first + before->second.first;
+    if (before_end > index) {
+      if (before_end > end)
+        all.emplace(end, std::pair(before_end - end, before->second.second + (end - before->first)));
+      before->second.first = index - before->first;
+    }
+  }
+  for (at = all.lower_bound(index); at != all.end() && at->first < end;) {
+    const std::uint64_t its_end = at->first + at->second.first;
+    if (its_end > end) all.emplace(end, std::pair(its_end - end, at->second.second + (end - at->first)));
+    at = all.erase(at);
+  }
+  all.emplace(index, std::pair(blocks, address));
+}
+
+}  // namespace
+
+// How long the streams of some VPs are, by rows that name ranges of them: a tree over these VPs, in which a row is
+// noted where its range is made of whole branches.
+class SuperblockScan::Lengths {
+ public:
+  explicit Lengths(const std::vector<std::pair<std::uint64_t, VpChain>>& chains)
+      : chains_(chains), most_(2 * chains.size()) {}
+
+  void tell(std::uint64_t first_vp, std::uint64_t end_vp, std::uint64_t bytes) {
+    const auto place = [&](std::uint64_t vp) {
+      const auto found = std::ranges::lower_bound(chains_, vp, {}, &std::pair<std::uint64_t, VpChain>::first);
+      return static_cast<std::size_t>(found - chains_.begin()) + chains_.size();
+    };
+    for (std::size_t low = place(first_vp), high = place(end_vp); low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) note(low++, bytes);
+      if (high % 2 == 1) note(--high, bytes);
+    }
+  }
+  std::uint64_t of(std::size_t i) const {
+    std::uint64_t bytes = 0;
+    for (std::size_t node = i + chains_.size(); node > 0; node /= 2) bytes = std::max(bytes, most_[node]);
+    return bytes;
+  }
+
+ private:
+  void note(std::size_t node, std::uint64_t bytes) { most_[node] = std::max(most_[node], bytes); }
+
+  const std::vector<std::pair<std::uint64_t, VpChain>>& chains_;
+  std::vector<std::uint64_t> most_;  // the leaf of chain i is at i + their number
+};
+
+Status SuperblockScan::ask() const {
+  if (!go_on_ || go_on_()) return {};
+  return Status::error(Code::stopped, "reading the superblocks of '" + data_->path() + "': stopped by the caller");
+}
+
+Status SuperblockScan::read_image(std::uint64_t number, std::vector<std::byte>& image) const {
+  TW_RETURN_IF_ERROR(ask());
+  image.resize(geometry_.superblock_bytes);
+  TW_ASSIGN_OR_RETURN(const std::size_t got, data_->read(number * geometry_.superblock_bytes, image));
+  std::fill(image.begin() + static_cast<std::ptrdiff_t>(got), image.end(), std::byte{0});
+  return {};
+}
+
+// The first superblock tells how large all are: until then they may begin at any multiple of the least.
+Status SuperblockScan::find_layout(std::uint64_t from, const std::optional<format::VpIdentity>& id) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
+  std::vector<std::byte> header(format::kSuperblockHeader);
+  std::uint64_t n = 0;
+  for (std::uint64_t at = from / format::kLeastSuperblock * format::kLeastSuperblock; at < size;) {
+    if (++n % kAskEach == 0) TW_RETURN_IF_ERROR(ask());
+    TW_ASSIGN_OR_RETURN(const std::size_t got, data_->read(at, header));
+    const auto parsed = format::parse_superblock_header(std::span(header).first(got));
+    const bool fits = parsed.has_value() && (!id.has_value() || parsed.value().id == *id) &&
+                      parsed.value().number * parsed.value().geometry.superblock_bytes == at;
+    if (fits) {
+      geometry_ = parsed.value().geometry;
+      id_ = parsed.value().id;
+      return {};
+    }
+    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data_->next_data(at + format::kLeastSuperblock));
+    at = std::max(next / format::kLeastSuperblock * format::kLeastSuperblock, at + format::kLeastSuperblock);
+  }
+  return {};
+}
+
+void SuperblockScan::lose(std::uint64_t number, const std::string& finding) {
+  lost_.push_back(number);
+  lost_runs_left_ += geometry_.superblock_bytes / std::max(geometry_.block_bytes, 1U);
+  findings_.push_back(finding);
+}
+
+Status SuperblockScan::look_at(std::uint64_t number) {
+  std::vector<std::byte> image;
+  TW_RETURN_IF_ERROR(read_image(number, image));
+  if (!format::begins_as_superblock(image)) return {};
+  const auto parsed = format::parse_superblock(image, id_, number, geometry_);
+  end_ = std::max(end_, number + 1);
+  if (!parsed.has_value()) {
+    lose(number, parsed.error().message());
+    return {};
+  }
+  const format::ParsedSuperblock& block = parsed.value();
+  Found found{number, block.header.session, block.seal, block.blocks};
+  if (!take_rows(image, found)) {
+    lose(number, "superblock " + std::to_string(number) + ": its table names blocks twice, or what there cannot be");
+    return {};
+  }
+  last_session_ = std::max(last_session_, found.session);
+  found_.push_back(found);
+  if (block.blocks == format::Wholeness::damaged)
+    findings_.push_back("superblock " + std::to_string(number) + ": the checksum of its blocks does not match");
+  return {};
+}
+
+// Each block is one row's, so there are no more runs than blocks. False: the table is none.
+bool SuperblockScan::take_rows(ByteView image, Found& found) {
+  std::vector<format::SuperblockRow> rows;
+  std::uint64_t blocks = 0;
+  found.first_vp = geometry_.n;
+  for (std::uint32_t i = 0; i < found.seal.rows; ++i) {
+    const auto row = format::parse_row(image, geometry_, found.seal, i);
+    if (!row.has_value()) return false;
+    const std::uint64_t end = row.value().vp + row.value().n;
+    found.first_vp = std::min(found.first_vp, row.value().vp);
+    found.end_vp = std::max(found.end_vp, end);
+    found.has_lengths = found.has_lengths || row.value().blocks == 0;
+    blocks += std::uint64_t{row.value().n} * row.value().blocks;
+    if (blocks > found.seal.blocks) return false;
+    if (row.value().blocks != 0) rows.push_back(row.value());
+  }
+  for (const format::SuperblockRow& row : rows) {
+    const std::uint64_t end = row.vp + row.n;
+    for (std::uint64_t vp = row.vp; vp < end;) {
+      const std::uint64_t next = std::min(end, (vp / stretch() + 1) * stretch());
+      runs_[vp / stretch()] += next - vp;
+      vp = next;
+    }
+  }
+  return true;
+}
+
+Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<format::VpIdentity>& id,
+                                          const format::VpGeometry& geometry, GoOn go_on) {
+  SuperblockScan scan(data, std::move(go_on));
+  scan.geometry_ = geometry;
+  if (id.has_value()) scan.id_ = *id;
+  if (!geometry.has_ib()) TW_RETURN_IF_ERROR(scan.find_layout(geometry.lattice_end(), id));
+  if (!scan.geometry_.has_ib()) return scan;
+  scan.runs_.assign(kStretches, 0);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  const std::uint64_t bytes = scan.geometry_.superblock_bytes;
+  for (std::uint64_t number = scan.geometry_.first_superblock; number * bytes < size;) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(number * bytes));
+    number = std::max(number, next / bytes);
+    if (number * bytes >= size) break;
+    TW_RETURN_IF_ERROR(scan.look_at(number));
+    ++number;
+  }
+  std::ranges::sort(scan.found_, [](const Found& a, const Found& b) {
+    if (a.is_doubtful() != b.is_doubtful()) return a.is_doubtful();
+    return a.session != b.session ? a.session < b.session : a.number < b.number;
+  });
+  return scan;
+}
+
+// The first VP from `vp` on that may have blocks.
+std::uint64_t SuperblockScan::next_named(std::uint64_t vp) const {
+  for (; vp < geometry_.n; vp = (vp / stretch() + 1) * stretch())
+    if (!runs_.empty() && runs_[vp / stretch()] != 0) return vp;
+  return geometry_.n;
+}
+
+std::uint64_t SuperblockScan::end_of_window(std::uint64_t begin) const {
+  std::uint64_t runs = runs_[begin / stretch()];
+  std::uint64_t end = std::min(geometry_.n, (begin / stretch() + 1) * stretch());
+  if (runs > kRunsAtOnce)
+    return std::min(end, begin + std::max<std::uint64_t>(stretch() / (runs / kRunsAtOnce + 1), 1));
+  while (end < geometry_.n && runs + runs_[end / stretch()] <= kRunsAtOnce) {
+    runs += runs_[end / stretch()];
+    end = std::min(geometry_.n, end + stretch());
+  }
+  return end;
+}
+
+// Stops with the first failure; rows were looked at before.
+template <class Visit>
+Status SuperblockScan::each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const {
+  TW_RETURN_IF_ERROR(read_image(found.number, image));
+  for (std::uint32_t i = 0; i < found.seal.rows; ++i) {
+    TW_ASSIGN_OR_RETURN(const format::SuperblockRow row, format::parse_row(image, geometry_, found.seal, i));
+    visit(row);
+  }
+  return {};
+}
+
+// Of the VPs begin .. end-1, VP after VP; of each later ones hide earlier ones.
+Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint64_t begin, std::uint64_t end) const {
+  std::vector<Placed> placed;
+  std::vector<std::byte> image;
+  const std::uint64_t per_superblock = geometry_.superblock_bytes / geometry_.block_bytes;
+  for (const Found& one : found_) {
+    if (one.end_vp <= begin || one.first_vp >= end) continue;
+    const auto place = [&](const format::SuperblockRow& row) {
+      if (row.blocks == 0) return;
+      for (std::uint64_t vp = std::max(row.vp, begin); vp < std::min<std::uint64_t>(row.vp + row.n, end); ++vp) {
+        const std::uint64_t first = row.first_block + (vp - row.vp) * row.blocks;
+        placed.push_back({vp, row.index, row.blocks, one.number * per_superblock + geometry_.header_blocks() + first,
+                          row.index * geometry_.block_bytes + row.bytes, one.blocks == format::Wholeness::damaged});
+      }
+    };
+    TW_RETURN_IF_ERROR(each_row(one, image, place));
+  }
+  std::ranges::stable_sort(placed, {}, &Placed::vp);
+  return placed;
+}
+
+// What rows without blocks say of the VPs of a window.
+Status SuperblockScan::tell_lengths(Window& window, std::uint64_t begin) const {
+  Lengths lengths(window.chains);
+  std::vector<std::byte> image;
+  for (const Found& one : found_) {
+    if (!one.has_lengths || one.end_vp <= begin || one.first_vp >= window.end) continue;
+    const auto tell = [&](const format::SuperblockRow& row) {
+      if (row.blocks == 0) lengths.tell(row.vp, row.vp + row.n, row.index * geometry_.block_bytes + row.bytes);
+    };
+    TW_RETURN_IF_ERROR(each_row(one, image, tell));
+  }
+  for (std::size_t i = 0; i < window.chains.size(); ++i) {
+    if (i % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
+    VpChain& chain = window.chains[i].second;
+    chain.bytes = std::max(chain.bytes, lengths.of(i));
+  }
+  return {};
+}
+
+// What no table tells is a hole; or, where a table was lost, blocks of that superblock, so that who reads them hears of
+// the damage, unless there are so many that most must be a hole. False: there are more such gaps than tables were lost,
+// and the stream ends before this one.
+bool SuperblockScan::add_gap(std::uint64_t blocks, VpChain& chain) {
+  const std::uint64_t per_superblock = geometry_.superblock_bytes / geometry_.block_bytes;
+  const std::uint64_t most_lost = std::min(format::kMostRun, per_superblock - geometry_.header_blocks());
+  chain.damaged = chain.damaged || !lost_.empty();
+  const bool hole = lost_.empty() || blocks / most_lost > kMostLostRuns;
+  if (!hole && blocks / most_lost + 1 > lost_runs_left_) return false;
+  if (!hole) lost_runs_left_ -= blocks / most_lost + 1;
+  const std::uint64_t most = hole ? format::kMostHole : most_lost;
+  const std::uint64_t address = hole ? 0 : lost_[0] * per_superblock + geometry_.header_blocks();
+  for (; blocks > 0; blocks -= std::min(blocks, most)) chain.runs.push_back({address, std::min(blocks, most)});
+  return true;
+}
+
+// Later ones of `placed` hide earlier ones; chain.bytes is told.
+void SuperblockScan::join(std::span<const Placed> placed, VpChain& chain) {
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> all;
+  for (const Placed& one : placed) put_over(all, one.index, one.blocks, one.address);
+  const std::uint64_t end = (chain.bytes + geometry_.block_bytes - 1) / geometry_.block_bytes;
+  std::uint64_t next = 0;
+  bool cut = false;
+  for (const auto& [index, run] : all) {
+    if (index >= end) break;
+    cut = index > next && !add_gap(index - next, chain);
+    if (cut) break;
+    std::uint64_t left = std::min(run.first, end - index);
+    for (std::uint64_t address = run.second; left > 0;) {
+      const std::uint64_t part = std::min(left, format::kMostRun);
+      chain.runs.push_back({address, part});
+      address += part;
+      left -= part;
+    }
+    next = std::min(index + run.first, end);
+  }
+  if (!cut && next < end) cut = !add_gap(end - next, chain);
+  if (cut) chain.bytes = next * geometry_.block_bytes;
+}
+
+Result<SuperblockScan::Window> SuperblockScan::chains(std::uint64_t begin) {
+  begin = next_named(begin);
+  if (begin >= geometry_.n) return Window{geometry_.n, {}};
+  Window window{end_of_window(begin), {}};
+  TW_ASSIGN_OR_RETURN(const std::vector<Placed> placed, placed_in(begin, window.end));
+  std::uint64_t done = 0;
+  for (const Placed& one : placed) {
+    if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
+    if (window.chains.empty() || window.chains.back().first != one.vp) window.chains.emplace_back(one.vp, VpChain{});
+    VpChain& chain = window.chains.back().second;
+    chain.bytes = std::max(chain.bytes, one.bytes);
+    chain.damaged = chain.damaged || one.damaged;
+  }
+  TW_RETURN_IF_ERROR(tell_lengths(window, begin));
+  auto next = placed.begin();
+  for (auto& [vp, chain] : window.chains) {
+    if (++done % kChainsUnasked == 0) TW_RETURN_IF_ERROR(ask());
+    const auto end = std::find_if(next, placed.end(), [vp = vp](const Placed& one) { return one.vp != vp; });
+    join(std::span(next, end), chain);
+    next = end;
+  }
+  return window;
+}
+
+}  // namespace thalweg

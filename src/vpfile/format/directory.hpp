@@ -1,0 +1,97 @@
+// The directory of a vpfile, which finds the blocks of a VP: pointers, and the entries of NAME.first and NAME.dir that
+// hold them. Sections 4 and 5 of docs/format/vpfile.md.
+#pragma once
+
+#include <cassert>
+
+#include "base/endian.hpp"
+#include "vpfile/format/geometry.hpp"
+
+namespace thalweg::format {
+
+inline constexpr std::uint64_t kDirectoryHeader = 64;
+inline constexpr std::uint64_t kFirstEntry = 4096;  // offset in either file
+inline constexpr std::uint64_t kMostRun = 4096;     // blocks of a pointer
+inline constexpr std::uint64_t kMostHole = std::uint64_t{1} << 59;
+
+// A run: so many blocks of one VP, one behind the other in a superblock; or a hole of so many.
+struct BlockRun {
+  std::uint64_t address = 0;  // of its first block: offset in the data file, in blocks; 0: a hole
+  std::uint64_t blocks = 0;   // 0: no run
+  bool is_hole() const { return address == 0; }
+  bool operator==(const BlockRun&) const = default;
+};
+inline constexpr std::uint64_t kHolePointer = std::uint64_t{1} << 63;
+inline constexpr unsigned kRunBits = 12;
+inline std::uint64_t encode_pointer(BlockRun run) {
+  assert(run.blocks >= 1 && run.blocks <= (run.is_hole() ? kMostHole : kMostRun));
+  return run.is_hole() ? kHolePointer | run.blocks : run.address << kRunBits | (run.blocks - 1);
+}
+inline BlockRun decode_pointer(std::uint64_t pointer) {
+  if (pointer == 0) return {};
+  if ((pointer & kHolePointer) != 0) return {0, pointer & ~kHolePointer};
+  return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
+}
+
+enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
+
+struct DirectoryHeader {
+  DirectoryFile which = DirectoryFile::first;
+  VpIdentity id{};
+  std::uint64_t n = 1;
+  std::uint32_t pointers = 0;
+  std::uint32_t block_bytes = 0;
+};
+std::array<std::byte, kDirectoryHeader> encode_directory_header(const DirectoryHeader& header);
+bool begins_as_directory(ByteView file);  // as NAME.first or NAME.dir
+// corrupt_file unless it is the header that this vpfile must have.
+Status check_directory_header(ByteView bytes, const DirectoryHeader& expected);
+
+// The bytes of an entry. `amount`: of NAME.first the bytes of the stream in the IB segment; of NAME.dir the index of
+// its first block.
+class EntryView {
+ public:
+  explicit EntryView(ByteSpan bytes) : bytes_(bytes) {}
+  std::uint64_t link() const { return load_le<std::uint64_t>(bytes_); }
+  std::uint64_t amount() const { return load_le<std::uint64_t>(bytes_.subspan(8)); }
+  std::uint32_t session() const { return tail(16); }  // that wrote it
+  std::uint32_t before() const { return tail(12); }   // its checksum before that session; 0: it was empty
+  std::uint32_t used() const { return tail(8); }
+  std::uint32_t crc() const { return tail(4); }
+  BlockRun run(std::uint32_t i) const { return decode_pointer(load_le<std::uint64_t>(bytes_.subspan(16 + 8 * i))); }
+  void set_link(std::uint64_t link) { store_le(bytes_, link); }
+  void set_amount(std::uint64_t amount) { store_le(bytes_.subspan(8), amount); }
+  void set_session(std::uint32_t session) { store_le(bytes_.subspan(bytes_.size() - 16), session); }
+  void set_before(std::uint32_t crc) { store_le(bytes_.subspan(bytes_.size() - 12), crc); }
+  void set_used(std::uint32_t used) { store_le(bytes_.subspan(bytes_.size() - 8), used); }
+  void set_run(std::uint32_t i, BlockRun run) { store_le(bytes_.subspan(16 + 8 * i), encode_pointer(run)); }
+  void clear_run(std::uint32_t i) { store_le(bytes_.subspan(16 + 8 * i), std::uint64_t{0}); }
+
+ private:
+  std::uint32_t tail(std::size_t from_end) const {
+    return load_le<std::uint32_t>(bytes_.subspan(bytes_.size() - from_end));
+  }
+  ByteSpan bytes_;
+};
+
+inline std::uint64_t entry_bytes(std::uint32_t pointers) { return 32 + 8 * std::uint64_t{pointers}; }
+// `number`: of NAME.first the VP; of NAME.dir from 1.
+inline std::uint64_t entry_offset(DirectoryFile which, std::uint32_t pointers, std::uint64_t number) {
+  return kFirstEntry + (which == DirectoryFile::first ? number : number - 1) * entry_bytes(pointers);
+}
+// The checksums of the entries of a file. They cover whose entry it is.
+class EntrySealer {
+ public:
+  EntrySealer(DirectoryFile which, const VpIdentity& id);
+  // Puts the checksum of entry `number` into its place.
+  void seal(ByteSpan entry, std::uint64_t number) const;
+  // corrupt_file where it does not match or a pointer is none. Zeros are an empty entry.
+  Status check(ByteView entry, std::uint64_t number) const;
+
+ private:
+  std::uint32_t crc_of(ByteView covered, std::uint64_t number) const;
+  DirectoryFile which_;
+  std::uint32_t before_;  // of what is the same for all entries
+};
+
+}  // namespace thalweg::format

@@ -1,0 +1,185 @@
+#include "vpfile/format/meta.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/checked_math.hpp"
+#include "base/crc32c.hpp"
+#include "base/fields.hpp"
+#include "vpfile/format/directory.hpp"
+
+namespace thalweg::format {
+
+namespace {
+
+constexpr std::string_view kMetaMagic = "TWVPMETA";
+constexpr const char* kMetaName = "NAME.meta";
+constexpr std::size_t kStateBytes =
+    512;                              // a sector, which the death of a machine does not tear; the shape is behind it
+constexpr std::size_t kCrcBytes = 4;  // at the end of both
+constexpr std::size_t kIdOffset = 24;
+constexpr std::uint32_t kOpen = 1;
+constexpr std::uint32_t kClosed = 2;
+
+std::uint32_t state_crc(ByteView slot) { return crc32c(slot.first(kStateBytes - kCrcBytes)); }
+
+// Bound to the vpfile: that of another one, in whose place the slot was written, does not verify.
+std::uint32_t shape_crc(ByteView slot) {
+  const std::uint32_t id = crc32c(slot.subspan(kIdOffset, sizeof(VpIdentity)));
+  return crc32c(slot.subspan(kStateBytes, kMetaSlotBytes - kStateBytes - kCrcBytes), id);
+}
+
+bool verifies(ByteView slot) {
+  return FieldReader(slot).get_magic(kMetaMagic) &&
+         state_crc(slot) == load_le<std::uint32_t>(slot.subspan(kStateBytes - kCrcBytes)) &&
+         shape_crc(slot) == load_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes));
+}
+
+Status check_version(ByteView slot) {
+  const auto major = load_le<std::uint16_t>(slot.subspan(8));
+  if (major == kVpMajor) return {};
+  return Status::error(Code::unsupported_version, "NAME.meta is of format version " + std::to_string(major) +
+                                                      "; this library reads version " + std::to_string(kVpMajor) +
+                                                      ": use " +
+                                                      (major > kVpMajor ? "a newer one" : "the one that wrote it"));
+}
+
+Status read_shape(ByteView slot, std::uint32_t dimensions, VpMeta& meta) {
+  if (dimensions < 1 || dimensions > kMostDimensions)
+    return bad_field(kMetaName, "number of dimensions", dimensions, "1 to 64");
+  FieldReader in(slot.subspan(kStateBytes));
+  std::uint64_t others = 1;
+  for (std::uint32_t i = 0; i + 1 < dimensions; ++i) {
+    meta.shape.push_back(in.get<std::uint64_t>());
+    if (meta.shape.back() == 0 || mul_overflow(others, meta.shape.back(), &others))
+      return bad_field(kMetaName, "a dimension", meta.shape.back(), "what has the VPs as its product");
+  }
+  if (meta.geometry.n % others != 0)
+    return bad_field(kMetaName, "virtual processors", meta.geometry.n, "a multiple of " + std::to_string(others));
+  meta.shape.push_back(meta.geometry.n / others);
+  return {};
+}
+
+Status check_ends(const VpMeta& meta) {
+  const VpGeometry& geometry = meta.geometry;
+  if (!geometry.has_ib()) {
+    if (meta.end_of_superblocks != 0) return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks, "0");
+    if (meta.end_of_entries != 0) return bad_field(kMetaName, "end of entries", meta.end_of_entries, "0");
+    if (meta.first.seal != 0) return bad_field(kMetaName, "seal of NAME.first", meta.first.seal, "0");
+    if (meta.overflow.seal != 0) return bad_field(kMetaName, "seal of NAME.dir", meta.overflow.seal, "0");
+    return {};
+  }
+  const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;
+  if (meta.end_of_superblocks < geometry.first_superblock || meta.end_of_superblocks > most)
+    return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks,
+                     std::to_string(geometry.first_superblock) + " to " + std::to_string(most));
+  const std::uint64_t most_entries = (std::uint64_t{1} << 62) / entry_bytes(geometry.pointers);
+  if (meta.end_of_entries < 1 || meta.end_of_entries > most_entries)
+    return bad_field(kMetaName, "end of entries", meta.end_of_entries, "1 to " + std::to_string(most_entries));
+  return {};
+}
+
+}  // namespace
+
+Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape) {
+  if (shape.empty() || shape.size() > kMostDimensions)
+    return Status::error(Code::out_of_range,
+                         "a shape of " + std::to_string(shape.size()) + " dimensions; 1 to 64 are allowed");
+  std::uint64_t n = 1;
+  for (const std::uint64_t extent : shape) {
+    if (extent == 0) return Status::error(Code::out_of_range, "a dimension of the shape is 0; 1 or more is allowed");
+    if (mul_overflow(n, extent, &n) || n > kMostVps)
+      return Status::error(Code::out_of_range, "the shape has more than 2^40 virtual processors");
+  }
+  return n;
+}
+
+bool begins_as_meta(ByteView slot) {
+  return slot.size() >= kMetaMagic.size() && FieldReader(slot).get_magic(kMetaMagic);
+}
+
+std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
+  std::array<std::byte, kMetaSlotBytes> slot{};
+  const VpGeometry& geometry = meta.geometry;
+  FieldWriter out(slot);
+  out.put_magic(kMetaMagic).put(meta.major).put(meta.minor).put(static_cast<std::uint32_t>(meta.shape.size()));
+  out.put(meta.sequence).put_bytes(meta.id).put(std::uint64_t{0});
+  out.put(meta.closed ? kClosed : kOpen).put(std::uint32_t{meta.durable});
+  out.put(geometry.n).put(geometry.record_bytes).put(geometry.nb_bytes);
+  out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
+  out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
+  out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
+  out.put(meta.session).put(meta.first.bytes).put(meta.overflow.bytes).put(meta.data_bytes);
+  out.put(meta.first.seal).put(meta.overflow.seal);
+  FieldWriter dimensions(ByteSpan(slot).subspan(kStateBytes));
+  for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
+  seal_meta(slot);
+  return slot;
+}
+
+void seal_meta(ByteSpan slot) {
+  store_le<std::uint32_t>(slot.subspan(kStateBytes - kCrcBytes), state_crc(slot));
+  store_le<std::uint32_t>(slot.subspan(kMetaSlotBytes - kCrcBytes), shape_crc(slot));
+}
+
+Result<ByteView> find_meta_slot(ByteView file) {
+  std::optional<ByteView> holds;
+  std::uint64_t highest = 0;
+  for (const std::size_t at : {std::size_t{0}, kMetaSlotStep}) {
+    if (at + kMetaSlotBytes > file.size()) break;
+    const ByteView slot = file.subspan(at, kMetaSlotBytes);
+    if (FieldReader(slot).get_magic(kMetaMagic)) TW_RETURN_IF_ERROR(check_version(slot));
+    const auto sequence = load_le<std::uint64_t>(slot.subspan(16));
+    if (!verifies(slot) || sequence <= highest || meta_offset(sequence) != at) continue;
+    holds = slot;
+    highest = sequence;
+  }
+  if (!holds.has_value()) return corrupt("NAME.meta has no valid slot");
+  return *holds;
+}
+
+Result<VpMeta> parse_meta_slot(ByteView slot) {
+  VpMeta meta;
+  FieldReader in(slot);
+  in.get_magic(kMetaMagic);
+  meta.major = in.get<std::uint16_t>();
+  meta.minor = in.get<std::uint16_t>();
+  const auto dimensions = in.get<std::uint32_t>();
+  meta.sequence = in.get<std::uint64_t>();
+  std::ranges::copy(in.get_bytes(meta.id.size()), meta.id.begin());
+  const auto features = in.get<std::uint64_t>();
+  if (features != 0)
+    return Status::error(Code::unsupported_version, "NAME.meta: required features " + std::to_string(features) +
+                                                        " are not known to this version; use a newer one");
+  const auto state = in.get<std::uint32_t>();
+  if (state != kOpen && state != kClosed) return bad_field(kMetaName, "state", state, "1 or 2");
+  meta.closed = state == kClosed;
+  meta.durable = (in.get<std::uint32_t>() & 1) != 0;
+  VpGeometry& geometry = meta.geometry;
+  geometry.n = in.get<std::uint64_t>();
+  geometry.record_bytes = in.get<std::uint64_t>();
+  geometry.nb_bytes = in.get<std::uint64_t>();
+  geometry.buffer_bytes = in.get<std::uint64_t>();
+  geometry.cb_bytes = in.get<std::uint64_t>();
+  geometry.block_bytes = in.get<std::uint32_t>();
+  geometry.superblock_bytes = in.get<std::uint32_t>();
+  geometry.pointers = in.get<std::uint32_t>();
+  in.get<std::uint32_t>();
+  geometry.first_superblock = in.get<std::uint64_t>();
+  meta.end_of_superblocks = in.get<std::uint64_t>();
+  meta.end_of_entries = in.get<std::uint64_t>();
+  meta.ib_bytes = in.get<std::uint64_t>();
+  meta.session = in.get<std::uint64_t>();
+  meta.first.bytes = in.get<std::uint64_t>();
+  meta.overflow.bytes = in.get<std::uint64_t>();
+  meta.data_bytes = in.get<std::uint64_t>();
+  meta.first.seal = in.get<std::uint64_t>();
+  meta.overflow.seal = in.get<std::uint64_t>();
+  TW_RETURN_IF_ERROR(check_geometry(geometry));
+  TW_RETURN_IF_ERROR(check_ends(meta));
+  TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));
+  return meta;
+}
+
+}  // namespace thalweg::format

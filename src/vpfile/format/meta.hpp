@@ -1,0 +1,63 @@
+// NAME.meta of a vpfile: its shape and where its segments are. Section 2 of docs/format/vpfile.md.
+//
+// parse_* never trust a field: they return corrupt_file or unsupported_version with the field named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "vpfile/format/geometry.hpp"
+
+namespace thalweg::format {
+
+inline constexpr std::uint16_t kVpMajor = 2;  // the one version that is read and written
+inline constexpr std::size_t kMetaSlotBytes = 1024;
+inline constexpr std::size_t kMetaSlotStep = 4096;  // a page each: what is lost with one is not lost with the other
+inline constexpr std::size_t kMetaBytes = kMetaSlotStep + kMetaSlotBytes;
+
+// A side file as it was closed.
+struct SideEnd {
+  std::uint64_t bytes = 0;  // it has so many, or was cut off
+  std::uint64_t seal = 0;   // of the sums of its entries (vpfile/format/listed_sums.hpp)
+  bool operator==(const SideEnd&) const = default;
+};
+
+struct VpMeta {
+  std::uint16_t major = kVpMajor;
+  std::uint16_t minor = 0;
+  std::uint64_t sequence = 1;
+  VpIdentity id{};
+  bool closed = false;
+  bool durable = false;  // something was synced
+  VpGeometry geometry;
+  std::uint64_t end_of_superblocks = 0;
+  std::uint64_t end_of_entries = 0;  // of NAME.dir
+  std::uint64_t ib_bytes = 0;        // of all streams; informational
+  std::uint64_t session = 0;         // openings for writing so far
+  SideEnd first;                     // NAME.first
+  SideEnd overflow;                  // NAME.dir
+  std::uint64_t data_bytes = 0;      // of the data file as it was closed: it has so many, or was cut off
+  std::vector<std::uint64_t> shape;
+};
+
+inline std::string vp_meta_path(const std::string& path) { return path + ".meta"; }
+inline std::string vp_first_path(const std::string& path) { return path + ".first"; }
+inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
+
+// N of a shape: out_of_range when it has no dimension, more than 64, an empty one, or more than 2^40 VPs.
+Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);
+std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta);
+void seal_meta(ByteSpan slot);  // its two checksums, as encode_meta() writes them
+bool begins_as_meta(ByteView slot);
+// Where the slot of this sequence belongs.
+inline std::uint64_t meta_offset(std::uint64_t sequence) { return sequence % 2 == 1 ? 0 : kMetaSlotStep; }
+// The slot that holds, of the whole file or its first kMetaBytes bytes; borrowed from it.
+Result<ByteView> find_meta_slot(ByteView file);
+Result<VpMeta> parse_meta_slot(ByteView slot);  // one that was found
+inline Result<VpMeta> parse_meta(ByteView file) {
+  TW_ASSIGN_OR_RETURN(const ByteView slot, find_meta_slot(file));
+  return parse_meta_slot(slot);
+}
+
+}  // namespace thalweg::format

@@ -1,0 +1,115 @@
+#include "vpfile/streams/entry_sums.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace thalweg {
+
+using format::DirectoryFile;
+using format::kSumPageBytes;
+using format::kSumsPerPage;
+
+namespace {
+
+constexpr const char* kWayOut = "; `thalweg repair` makes them anew";
+constexpr std::uint64_t kReadAtOnce = 64 * kSumPageBytes;
+
+}  // namespace
+
+std::uint64_t EntrySums::of(std::uint64_t at) const {
+  const auto page = pages_.find(at / kSumsPerPage);
+  return page == pages_.end() ? 0 : page->second[at % kSumsPerPage];
+}
+
+std::uint64_t EntrySums::next(std::uint64_t at) const {
+  for (auto page = pages_.lower_bound(at / kSumsPerPage); page != pages_.end(); ++page) {
+    const std::uint64_t begin = page->first * kSumsPerPage;
+    for (std::uint64_t number = std::max(at, begin); number < begin + kSumsPerPage; ++number)
+      if (page->second[number - begin] != 0) return number;
+  }
+  return kNone;
+}
+
+// What lies between these offsets. Large holes are skipped, and behind the end of the file all is zero.
+Status EntrySums::read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end) {
+  std::vector<std::byte> bytes(std::min(kReadAtOnce, end - begin));
+  for (std::uint64_t at = begin; at < end;) {
+    if (end - at > bytes.size()) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t data, meta_file.next_data(at));
+      at = std::max(at, data / kSumPageBytes * kSumPageBytes);
+      if (at >= end) break;
+    }
+    const auto part = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), end - at));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(at, part));
+    if (got == 0) break;
+    std::fill(part.begin() + static_cast<std::ptrdiff_t>(got), part.end(), std::byte{0});
+    for (std::uint64_t i = 0; i < part.size(); i += 8) {
+      const auto sum = load_le<std::uint64_t>(part.subspan(i));
+      const std::uint64_t number = (at - begin + i) / 8;
+      if (sum != 0) pages_[number / kSumsPerPage][number % kSumsPerPage] = sum;
+    }
+    at += part.size();
+  }
+  return {};
+}
+
+Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& meta, DirectoryFile which) {
+  const bool first = which == DirectoryFile::first;
+  const format::SideEnd& closed = first ? meta.first : meta.overflow;
+  const std::uint64_t entries = first ? meta.geometry.n : meta.end_of_entries - 1;
+  EntrySums sums;
+  sums.bytes_ = closed.bytes;
+  sums.count_ = format::sums_for(entries);
+  const std::uint64_t begin = format::sums_offset(which, meta.geometry.n);
+  TW_RETURN_IF_ERROR(sums.read_between(meta_file, begin, begin + 8 * sums.count_));
+  std::uint64_t seal = 0;
+  for (const auto& [page, its] : sums.pages_)
+    for (std::uint64_t i = 0; i < its.size(); ++i) seal += format::sum_hash(page * kSumsPerPage + i, its[i]);
+  if (seal == closed.seal) return sums;
+  return Status::error(Code::corrupt_file, "'" + meta_file.path() + "': the sums of the entries of " +
+                                               (first ? "NAME.first" : "NAME.dir") +
+                                               " are not those with which the file was closed" + kWayOut);
+}
+
+// The changes of one page of sums, of which the first `stored` sums are there.
+static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t offset, std::uint64_t stored,
+                                         std::span<const SumChange> changes) {
+  std::array<std::byte, kSumPageBytes> bytes{};
+  if (stored > 0) {
+    const std::size_t known = 8 * std::min(stored, kSumsPerPage);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, meta_file.read(offset, std::span(bytes).first(known)));
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(got), bytes.end(), std::byte{0});
+  }
+  std::uint64_t seal = 0;
+  for (const SumChange& change : changes) {
+    const ByteSpan place = ByteSpan(bytes).subspan(8 * (change.at % kSumsPerPage), 8);
+    const auto before = load_le<std::uint64_t>(place);
+    store_le<std::uint64_t>(place, before + change.by);
+    seal += format::sum_hash(change.at, before + change.by) - format::sum_hash(change.at, before);
+  }
+  TW_RETURN_IF_ERROR(meta_file.write(offset, bytes));
+  return seal;
+}
+
+Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, const StoredSums& stored,
+                                std::vector<SumChange> changes) {
+  const auto page_of = [&](const SumChange& change) {
+    return format::sums_offset(change.which, n) + change.at / kSumsPerPage * kSumPageBytes;
+  };
+  std::ranges::sort(changes, {}, page_of);
+  SealChanges seals;
+  for (auto rest = std::span<const SumChange>(changes); !rest.empty();) {
+    const std::uint64_t offset = page_of(rest[0]);
+    std::size_t same = 1;
+    while (same < rest.size() && page_of(rest[same]) == offset) ++same;
+    const bool of_first = rest[0].which == DirectoryFile::first;
+    const std::uint64_t its_stored = of_first ? stored.first : stored.overflow;
+    const std::uint64_t before = std::min(its_stored, rest[0].at / kSumsPerPage * kSumsPerPage);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t by, change_page(meta_file, offset, its_stored - before, rest.first(same)));
+    (of_first ? seals.first : seals.overflow) += by;
+    rest = rest.subspan(same);
+  }
+  return seals;
+}
+
+}  // namespace thalweg

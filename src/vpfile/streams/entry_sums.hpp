@@ -1,0 +1,61 @@
+// EntrySums: the side files of a vpfile as they were closed: how long each is, and the sums of its entries, which stand
+// in NAME.meta (docs/format/vpfile.md, section 6). A task that changes entries keeps by how much it changes their sums;
+// closing adds up what all tasks changed.
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "storage/backend.hpp"
+#include "vpfile/format/listed_sums.hpp"
+
+namespace thalweg {
+
+class EntrySums {
+ public:
+  // Those of one side file: corrupt_file where they are not what `meta` was closed with. Takes memory for those that
+  // are not zero.
+  static Result<EntrySums> read(StoredFile& meta_file, const format::VpMeta& meta, format::DirectoryFile which);
+
+  std::uint64_t bytes() const { return bytes_; }  // of the side file
+  std::uint64_t count() const { return count_; }  // of sums
+  // The sum of entries number `at` · kEntriesPerSum and those that follow.
+  std::uint64_t of(std::uint64_t at) const;
+  // The first `at` from this one on whose sum is not zero; kNone: there is none.
+  static constexpr std::uint64_t kNone = std::uint64_t{1} << 48;
+  std::uint64_t next(std::uint64_t at) const;
+
+ private:
+  using Page = std::array<std::uint64_t, format::kSumsPerPage>;
+  Status read_between(StoredFile& meta_file, std::uint64_t begin, std::uint64_t end);
+
+  std::uint64_t bytes_ = 0;
+  std::uint64_t count_ = 0;
+  std::map<std::uint64_t, Page> pages_;
+};
+
+struct SumChange {
+  format::DirectoryFile which = format::DirectoryFile::first;
+  std::uint64_t at = 0;
+  std::uint64_t by = 0;  // modulo 2^64
+};
+
+// By how much the seals change.
+struct SealChanges {
+  std::uint64_t first = 0;
+  std::uint64_t overflow = 0;
+};
+
+// How many sums a vpfile was closed with: for NAME.first and for NAME.dir. Those behind them are zero, whatever stands
+// there: a session that the machine ended may have left some.
+struct StoredSums {
+  std::uint64_t first = 0;
+  std::uint64_t overflow = 0;
+};
+
+// Adds `changes` to the sums in NAME.meta of a file with `n` VPs. Nobody else changes the same pages of sums.
+Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, const StoredSums& stored,
+                                std::vector<SumChange> changes);
+
+}  // namespace thalweg

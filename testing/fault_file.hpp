@@ -1,0 +1,52 @@
+// A file of the fault backend.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "testing/fault_backend.hpp"
+
+namespace thalweg {
+
+// Forwards to a file of the wrapped backend under the eyes of its FaultBackend, which outlives it.
+class FaultFile final : public StoredFile {
+ public:
+  FaultFile(FaultBackend& owner, std::unique_ptr<StoredFile> inner, bool readable)
+      : owner_(owner), inner_(std::move(inner)), readable_(readable) {}
+
+  Status write(std::uint64_t offset, std::span<const std::byte> data) override;
+  Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override;
+  Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
+    return transfer_some({direction, false}, offset, pieces);
+  }
+  Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
+                                        std::span<const Piece> pieces) override {
+    return transfer_some({direction, true}, offset, pieces);
+  }
+  std::uint32_t direct_alignment() override { return owner_.direct_alignment_of(*inner_); }
+  Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override;
+  Result<std::uint64_t> size() override;
+  Status truncate(std::uint64_t bytes) override;
+  Status preallocate(std::uint64_t offset, std::uint64_t bytes) override;
+  Status sync() override;
+  Result<std::uint64_t> next_data(std::uint64_t offset) override;
+  Status close() override;
+  const std::string& path() const override { return inner_->path(); }
+
+ private:
+  struct Manner {
+    Direction direction;
+    bool direct;
+  };
+  Result<std::uint64_t> transfer_some(Manner manner, std::uint64_t offset, std::span<const Piece> pieces);
+  Status check_readable() const;
+  Status failed_sync();
+
+  FaultBackend& owner_;
+  const std::unique_ptr<StoredFile> inner_;
+  const bool readable_;  // the one inside always is
+  std::mutex mutex_;
+  Status failed_sync_;  // guarded by mutex_; a failed sync stays failed, as StoredFile promises
+};
+
+}  // namespace thalweg

@@ -1,0 +1,329 @@
+// Rows of tests/sharedfile/out_pointers_test.cpp: a call for each [out] pointer of multifiles, views, storage and
+// vpfiles.
+#pragma once
+
+#include <cstdarg>
+
+#include "sim/predict.h"
+#include "support/shared_files.hpp"
+#include "thalweg/storage.h"
+
+namespace thalweg::test {
+
+inline constexpr std::int64_t kTasks = 3;
+
+// What a task has open.
+struct Open {
+  tw_group* group = nullptr;
+  std::string folder;
+  tw_file* file = nullptr;
+  tw_multifile *writing = nullptr, *reading = nullptr;
+  tw_vpfile* streams = nullptr;  // a VP of each task
+  std::int64_t vp = 0;           // this task's
+
+  std::string path(const std::string& name) const { return folder + "/" + name + std::to_string(tw_group_rank(group)); }
+};
+
+enum class Null { refused, allowed };
+enum class Call { alone, collective };
+
+struct Row {
+  const char* function;
+  const char* argument;
+  Null null;
+  Call call;
+  std::function<tw_status(Open&, bool)> act;  // true: with NULL for the argument
+};
+
+// The pointer, or NULL.
+template <class T>
+T* unless(bool null, T* pointer) {
+  return null ? nullptr : pointer;
+}
+inline tw_status vscanf_of(Open& o, int* done, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const tw_status status = tw_vp_vscanf(o.streams, o.vp, done, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+inline std::vector<Row> rows_of_multifiles() {
+  return {
+      {"tw_multifile_config_create", "config", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_multifile_config_create(nullptr); }},
+      {"tw_multifile_open", "multifile", Null::refused, Call::collective,
+       [](Open& o, bool null) {
+         tw_multifile* file = nullptr;
+         return tw_multifile_open(o.group, (o.folder + "/none").c_str(), TW_CREATE, nullptr, unless(null, &file));
+       }},
+      {"tw_multifile_alike", "last", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
+      {"tw_skip_gap", "skipped", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_skip_gap(o.reading, nullptr); }},
+      {"tw_tell", "position", Null::refused, Call::alone, [](Open& o, bool) { return tw_tell(o.reading, nullptr); }},
+      {"tw_current", "rank", Null::refused, Call::alone, [](Open& o, bool) { return tw_current(o.reading, nullptr); }},
+      {"tw_eof", "eof", Null::refused, Call::alone, [](Open& o, bool) { return tw_eof(o.reading, nullptr); }},
+      {"tw_available", "in_chunk", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::int64_t n = 0;
+         return tw_available(o.reading, nullptr, &n);
+       }},
+      {"tw_available", "in_file", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::int64_t n = 0;
+         return tw_available(o.reading, &n, nullptr);
+       }},
+      {"tw_read", "got", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         char byte = 0;
+         return tw_read(o.reading, &byte, 1, nullptr);
+       }},
+      {"tw_read", "data", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         std::size_t got = 0;
+         return tw_read(o.reading, nullptr, 1, &got);
+       }},
+      {"tw_pread", "got", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         char byte = 0;
+         return tw_pread(o.reading, &byte, 1, 0, nullptr);
+       }},
+      {"tw_pread", "data", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         std::size_t got = 0;
+         return tw_pread(o.reading, nullptr, 1, 0, &got);
+       }},
+      {"tw_multifile_fopen", "stream", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_fopen(o.reading, o.vp, "r", nullptr); }},
+      {"tw_multifile_name", "name", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         std::size_t length = 0;
+         return tw_multifile_name(o.reading, o.vp, nullptr, 5, &length, nullptr);
+       }},
+      {"tw_multifile_name", "length", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::uint32_t mode = 0;
+         return tw_multifile_name(o.reading, o.vp, nullptr, 0, nullptr, &mode);
+       }},
+      {"tw_multifile_name", "mode", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::size_t length = 0;
+         return tw_multifile_name(o.reading, o.vp, nullptr, 0, &length, nullptr);
+       }},
+      {"tw_multifile_find", "rank", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_find(o.reading, "name0", nullptr); }},
+      {"tw_multifile_attribute", "value", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         std::size_t bytes = 0;
+         return tw_multifile_attribute(o.reading, "creator", nullptr, &bytes);
+       }},
+      {"tw_multifile_attribute", "bytes", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         const void* value = nullptr;
+         return tw_multifile_attribute(o.reading, "creator", &value, nullptr);
+       }},
+      {"tw_multifile_attribute_key", "key", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_attribute_key(o.reading, 0, nullptr); }},
+      {"tw_multifile_summarize", "summary", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_summarize(o.reading, nullptr); }},
+      {"tw_multifile_size", "bytes", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_size(o.reading, 0, nullptr); }},
+      {"tw_multifile_strategy", "text", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_strategy(o.reading, nullptr); }},
+      {"tw_multifile_piece", "piece", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_piece(o.reading, 0, 0, nullptr); }},
+      {"tw_multifile_verify", "health", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         return tw_multifile_verify((o.folder + "/read").c_str(), nullptr, nullptr, nullptr, nullptr);
+       }},
+      {"tw_multifile_repair", "health", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         return tw_multifile_repair(o.path("repaired").c_str(), nullptr, nullptr, nullptr, nullptr);
+       }},
+  };
+}
+
+inline std::vector<Row> rows_of_views_and_storage() {
+  static const tw_slice slice{1, 0, 1};
+  static const tw_dimension dimension{1, 1, 0, TW_BLOCK};
+  static const std::int64_t one = 1;
+  return {
+      {"tw_view_contiguous", "view", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_view_contiguous(1, nullptr, nullptr); }},
+      {"tw_view_strided", "view", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_view_strided(1, 1, 1, nullptr, nullptr); }},
+      {"tw_view_indexed", "view", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_view_indexed(1, &one, &one, nullptr, nullptr); }},
+      {"tw_view_subarray", "view", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_view_subarray(1, &slice, TW_ROW_MAJOR, nullptr, nullptr); }},
+      {"tw_view_distributed", "view", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_view_distributed(1, &dimension, 0, TW_ROW_MAJOR, nullptr, nullptr); }},
+      {"tw_view_resized", "view", Null::refused, Call::alone,
+       [](Open&, bool) {
+         tw_view* byte = nullptr;
+         EXPECT_EQ(tw_view_contiguous(1, nullptr, &byte), TW_OK);
+         const tw_status status = tw_view_resized(byte, 2, nullptr);
+         tw_view_free(byte);
+         return status;
+       }},
+      {"tw_storage_identity", "text", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_storage_identity(o.folder.c_str(), nullptr, 100); }},
+      {"tw_storage_direct_alignment", "bytes", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_storage_direct_alignment(o.folder.c_str(), nullptr); }},
+      {"tw_storage_profile_path", "text", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_storage_profile_path(nullptr, 100); }},
+      {"tw_storage_explain", "text", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         tw_access_pattern pattern{};
+         pattern.struct_size = sizeof pattern;
+         pattern.direction = TW_ACCESS_READ;
+         pattern.tasks = 1;
+         return tw_storage_explain(o.folder.c_str(), nullptr, &pattern, nullptr, 100);
+       }},
+      {"tw_sim_predict", "prediction", Null::refused, Call::alone,
+       [](Open&, bool) {
+         tw_sim_access access{};
+         access.struct_size = sizeof access;
+         access.direction = TW_ACCESS_WRITE;
+         access.tasks = access.pieces = access.piece_bytes = 1;
+         return tw_sim_predict(nullptr, &access, nullptr);
+       }},
+  };
+}
+
+inline std::vector<Row> rows_of_vpfiles() {
+  return {
+      {"tw_vpfile_open", "vpfile", Null::refused, Call::collective,
+       [](Open& o, bool null) {
+         tw_vpfile* file = nullptr;
+         const std::string path = o.folder + "/no.vp";
+         return tw_vpfile_open(o.group, path.c_str(), "w", 1, &kTasks, nullptr, unless(null, &file));
+       }},
+      {"tw_vpfile_summarize", "summary", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_summarize(o.streams, nullptr); }},
+      {"tw_vpfile_mode", "mode", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         const char* cause = nullptr;
+         return tw_vpfile_mode(o.streams, nullptr, &cause);
+       }},
+      {"tw_vpfile_mode", "cause", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::int32_t mode = 0;
+         return tw_vpfile_mode(o.streams, &mode, nullptr);
+       }},
+      {"tw_vpfile_transition", "transition", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_transition(o.streams, 0, nullptr); }},
+      {"tw_vp_number", "vp", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_number(o.streams, 0, nullptr); }},
+      {"tw_vp_local", "local", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_local(o.streams, o.vp, nullptr); }},
+      {"tw_vp_read_all", "counts", Null::allowed, Call::collective,
+       [](Open& o, bool null) {
+         char byte = 0;
+         std::size_t count = 0;
+         return tw_vp_read_all(o.streams, TW_VP_PACKED(&byte, 1), nullptr, unless(null, &count));
+       }},
+      {"tw_vp_write_all", "counts", Null::allowed, Call::collective,
+       [](Open& o, bool null) {
+         std::size_t count = 0;
+         return tw_vp_write_all(o.streams, TW_VP_PACKED("x", 1), nullptr, unless(null, &count));
+       }},
+      {"tw_vp_tell_all", "positions", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_tell_all(o.streams, nullptr); }},
+      {"tw_vp_flags_all", "eof", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::uint8_t error = 0;
+         return tw_vp_flags_all(o.streams, nullptr, &error);
+       }},
+      {"tw_vp_flags_all", "error", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         std::uint8_t eof = 0;
+         return tw_vp_flags_all(o.streams, &eof, nullptr);
+       }},
+      {"tw_vp_getc_all", "bytes", Null::refused, Call::collective,
+       [](Open& o, bool null) {
+         int byte = 0;
+         return tw_vp_getc_all(o.streams, unless(null, &byte), nullptr);
+       }},
+      {"tw_vp_gets_all", "lines", Null::refused, Call::collective,
+       [](Open& o, bool null) {
+         char line[8];
+         return tw_vp_gets_all(o.streams, unless(null, line), sizeof line, nullptr, nullptr);
+       }},
+      {"tw_vp_gets_all", "got", Null::allowed, Call::collective,
+       [](Open& o, bool null) {
+         char line[8];
+         std::size_t got = 0;
+         return tw_vp_gets_all(o.streams, line, sizeof line, unless(null, &got), nullptr);
+       }},
+      {"tw_vp_printf_all", "counts", Null::allowed, Call::collective,
+       [](Open& o, bool null) {
+         std::size_t count = 0;
+         return tw_vp_printf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
+       }},
+      {"tw_vp_scanf_all", "counts", Null::allowed, Call::collective,
+       [](Open& o, bool null) {
+         int count = 0;
+         return tw_vp_scanf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
+       }},
+  };
+}
+
+inline std::vector<Row> rows_of_one_vp() {
+  return {
+      {"tw_vp_read", "data", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_read(o.streams, o.vp, nullptr, 1, nullptr); }},
+      {"tw_vp_read", "moved", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         char byte = 0;
+         return tw_vp_read(o.streams, o.vp, &byte, 1, nullptr);
+       }},
+      {"tw_vp_write", "moved", Null::allowed, Call::alone,
+       [](Open& o, bool) { return tw_vp_write(o.streams, o.vp, "x", 1, nullptr); }},
+      {"tw_vp_tell", "position", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_tell(o.streams, o.vp, nullptr); }},
+      {"tw_vp_alike", "last", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_alike(o.streams, o.vp, nullptr); }},
+      {"tw_vp_skip_gap", "skipped", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_skip_gap(o.streams, o.vp, nullptr); }},
+      {"tw_vp_size", "bytes", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_size(o.streams, o.vp, nullptr); }},
+      {"tw_vp_flags", "eof", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         int error = 0;
+         return tw_vp_flags(o.streams, o.vp, nullptr, &error);
+       }},
+      {"tw_vp_flags", "error", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         int eof = 0;
+         return tw_vp_flags(o.streams, o.vp, &eof, nullptr);
+       }},
+      {"tw_vp_getc", "byte", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_getc(o.streams, o.vp, nullptr); }},
+      {"tw_vp_gets", "line", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vp_gets(o.streams, o.vp, nullptr, 8, nullptr); }},
+      {"tw_vp_gets", "got", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         char line[8];
+         return tw_vp_gets(o.streams, o.vp, line, sizeof line, nullptr);
+       }},
+      {"tw_vp_scanf", "done", Null::allowed, Call::alone,
+       [](Open& o, bool) { return tw_vp_scanf(o.streams, o.vp, nullptr, "x"); }},
+      {"tw_vp_vscanf", "done", Null::allowed, Call::alone, [](Open& o, bool) { return vscanf_of(o, nullptr, "x"); }},
+      {"tw_vpfile_is", "yes", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_is(o.folder.c_str(), nullptr); }},
+      {"tw_vpfile_look", "stored", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_look((o.folder + "/read.vp").c_str(), nullptr); }},
+      {"tw_vpfile_verify", "health", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         return tw_vpfile_verify((o.folder + "/read.vp").c_str(), nullptr, nullptr, nullptr, nullptr);
+       }},
+      {"tw_vpfile_repair", "health", Null::allowed, Call::alone,
+       [](Open& o, bool) {
+         return tw_vpfile_repair(o.path("repaired.vp").c_str(), 0, nullptr, nullptr, nullptr, nullptr, nullptr);
+       }},
+  };
+}
+
+}  // namespace thalweg::test

@@ -1,0 +1,124 @@
+// File domains of aggregators, and the windows of their rounds.
+#include "engine/plan/aggregators.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace thalweg {
+namespace {
+
+TEST(EvenDomains, CoverTheRangeOnceWithBordersOnUnits) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 5000; ++round) {
+    const std::uint64_t unit = std::uint64_t{1} << random() % 16;
+    const std::uint64_t far = round % 2 == 0 ? 0 : (std::uint64_t{1} << 63) - (1 << 20);
+    const FileDomain range{far + random() % 100000, far + 100001 + random() % 900000};
+    const std::size_t n = 1 + random() % 9;
+
+    const auto domains = even_domains(range, n, unit);
+
+    ASSERT_EQ(domains.size(), n);
+    std::uint64_t at = range.begin;
+    for (const FileDomain& domain : domains) {
+      if (domain.empty()) continue;
+      ASSERT_EQ(domain.begin, at);
+      ASSERT_TRUE(at == range.begin || at % unit == 0) << at << " of unit " << unit;
+      at = domain.end;
+    }
+    ASSERT_EQ(at, range.end);
+  }
+}
+
+TEST(EvenDomains, AreEmptyWhereUnitsAreFew) {
+  const auto domains = even_domains({0, 5000}, 4, 4096);
+
+  EXPECT_EQ(domains[0].end, 4096u);
+  EXPECT_EQ(domains[1].end, 5000u);
+  EXPECT_TRUE(domains[2].empty() && domains[3].empty());
+}
+
+// Bytes at `places`, of whomever: what Rounds hears of each domain is the lowest one that is left.
+std::vector<std::int64_t> lowest(const std::vector<std::uint64_t>& places, const Rounds& rounds) {
+  std::vector<std::int64_t> next(rounds.n(), Rounds::kNothing);
+  for (std::size_t i = 0; i < rounds.n(); ++i) {
+    const FileDomain rest = rounds.rest(i);
+    for (const std::uint64_t place : places)
+      if (place >= rest.begin && place < rest.end) next[i] = std::min(next[i], static_cast<std::int64_t>(place));
+  }
+  return next;
+}
+
+std::vector<std::int64_t> no_limits(const Rounds& rounds) {
+  return std::vector<std::int64_t>(rounds.n(), Rounds::kNoLimit);
+}
+
+TEST(Rounds, HaveEachByteInOneWindow) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::uint64_t> places;
+    for (int i = 0; i < 40; ++i) places.push_back(random() % 100000);
+    Rounds rounds(even_domains({0, 100000}, 1 + random() % 4, 4096), 4096 * (1 + random() % 3), 512);
+    std::vector<int> seen(places.size(), 0);
+    int n_rounds = 0;
+    const bool limited = round % 2 == 1;
+    for (;;) {
+      const auto next = lowest(places, rounds);
+      auto ends = no_limits(rounds);
+      for (std::size_t i = 0; i < ends.size() && limited; ++i)
+        if (next[i] != Rounds::kNothing) ends[i] = next[i] + 512 + static_cast<std::int64_t>(random() % 4000);
+      if (!rounds.open(next, ends)) break;
+      ASSERT_LT(++n_rounds, 60);
+      for (std::size_t i = 0; i < rounds.n(); ++i) {
+        const FileDomain window = rounds.window(i);
+        ASSERT_LE(window.end - window.begin / 512 * 512, 3u * 4096);
+        ASSERT_TRUE(window.empty() || window.end <= static_cast<std::uint64_t>(ends[i]) || window.end == 100000);
+        for (std::size_t p = 0; p < places.size(); ++p)
+          seen[p] += places[p] >= window.begin && places[p] < window.end ? 1 : 0;
+      }
+    }
+    for (const int times : seen) ASSERT_EQ(times, 1);
+  }
+}
+
+TEST(Rounds, PassOverHolesOfAnySize) {
+  Rounds rounds({{0, std::uint64_t{1} << 62}}, 1 << 20, 4096);
+  const std::vector<std::uint64_t> places = {5, (std::uint64_t{1} << 62) - 1};
+  int n_rounds = 0;
+  while (rounds.open(lowest(places, rounds), no_limits(rounds))) ++n_rounds;
+
+  EXPECT_EQ(n_rounds, 2);
+}
+
+TEST(Rounds, LeaveAWindowOnceMore) {
+  Rounds rounds({{0, 100000}, {100000, 200000}}, 8192, 4096);
+  const std::vector<std::uint64_t> places = {5, 9000, 100000, 190000};
+  auto ends = no_limits(rounds);
+  ASSERT_TRUE(rounds.open(lowest(places, rounds), ends));
+  const FileDomain first = rounds.window(0);
+
+  ends[0] = Rounds::kAgain;
+  ASSERT_TRUE(rounds.open(lowest(places, rounds), ends));
+
+  EXPECT_TRUE(rounds.window(0).empty());
+  EXPECT_EQ(rounds.window_before(0).begin, first.begin);
+  EXPECT_EQ(rounds.window(1).begin, 190000u);
+  EXPECT_EQ(rounds.rest(0).begin, first.begin);
+  ASSERT_TRUE(rounds.open(lowest(places, rounds), no_limits(rounds)));
+  EXPECT_EQ(rounds.window(0).begin, first.begin);
+  EXPECT_EQ(rounds.window(0).end, first.end);
+}
+
+TEST(AggregatorBudget, IsKept) {
+  for (std::uint64_t bytes = 64 << 10; bytes <= std::uint64_t{1} << 30; bytes += bytes / 3) {
+    const AggregatorBudget budget(bytes);
+    EXPECT_EQ(budget.window % AggregatorBudget::kUnit, 0u);
+    EXPECT_GE(budget.window, AggregatorBudget::kUnit);
+    EXPECT_LE(4 * budget.window + 2 * (budget.window / 8) + 3 * budget.described + 2 * budget.forwarded, bytes);
+  }
+}
+
+}  // namespace
+}  // namespace thalweg

@@ -1,0 +1,278 @@
+// What task 0 makes of the requests of all tasks: nothing of them may be lost on the way, each task gets its own share,
+// and wrong ones are refused before any file is touched.
+#include "multifile/write_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/endian.hpp"
+#include "multifile/stretches.hpp"
+#include "support/random.hpp"
+
+namespace thalweg::test {
+namespace {
+
+Gathered gathered(const std::vector<WriteRequest>& requests) {
+  Gathered all;
+  for (std::size_t task = 0; task < requests.size(); ++task) {
+    const Bytes bytes = encode(requests[task], task, requests.size());
+    all.begin.push_back(all.data.size());
+    all.data.insert(all.data.end(), bytes.begin(), bytes.end());
+  }
+  all.begin.push_back(all.data.size());
+  return all;
+}
+
+WritePlanInput input_of(const Requests& requests, std::uint64_t free_bytes = std::uint64_t{1} << 50) {
+  StorageInfo storage;
+  storage.free_bytes = free_bytes;
+  return {requests, {}, {}, storage, 1};
+}
+
+Status plan_on(std::uint64_t free_bytes, std::uint64_t n_logical, std::uint64_t served) {
+  WriteRequest request;
+  request.n_logical = n_logical;
+  request.runs = {{0, served}};
+  const Requests requests = Requests::decode(gathered({request})).value();
+  return plan_create(input_of(requests, free_bytes)).status();
+}
+
+constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
+
+TEST(WritePlan, AnIndexThatTheFreeSpaceCannotHoldIsRefused) {
+  EXPECT_TRUE(plan_on(40'000, 1000, 1000).ok()) << plan_on(40'000, 1000, 1000).message();
+  EXPECT_TRUE(plan_on(48, 1000, 1).ok()) << "of what nobody serves nothing is stored";
+  const Status refused = plan_on(39'999, 1000, 1000);
+  EXPECT_EQ(refused.code(), Code::no_space);
+  for (const char* told : {"1000 logical files", "40000 bytes", "39999 bytes free"})
+    EXPECT_NE(refused.message().find(told), std::string::npos) << refused.message();
+  EXPECT_EQ(plan_on(kMany, kMany, kMany).code(), Code::no_space);
+  EXPECT_EQ(plan_on(kMany, kMany, 1).code(), Code::ok);
+}
+
+// Every task serves one logical file and is a process.
+std::vector<WriteRequest> alike(std::size_t tasks) {
+  std::vector<WriteRequest> all(tasks);
+  for (std::size_t task = 0; task < tasks; ++task) {
+    all[task].n_logical = tasks;
+    all[task].process = static_cast<std::int64_t>(task);
+    all[task].node = static_cast<std::int64_t>(task / 4);
+    all[task].runs = {{task, 1}};
+  }
+  return all;
+}
+
+// Threads of processes on nodes of any size; the ranks are dealt out in pieces to any task, some are served by nobody.
+std::vector<WriteRequest> unlike(std::uint64_t seed) {
+  Random random(seed);
+  std::vector<WriteRequest> all(1 + random() % 40);
+  const bool in_order = random() % 3 == 0;
+  const std::uint64_t n_logical = random() % 1000;
+  for (std::size_t task = 0; task < all.size(); ++task) {
+    WriteRequest& request = all[task];
+    request.arguments = 0xFFFFFFFF;
+    request.n_logical = n_logical;
+    request.chunk_bytes = random() % 2 == 0 ? kAuto : random() % (64 << 20);
+    request.process = task == 0 ? 0 : all[task - 1].process + static_cast<std::int64_t>(random() % 3 == 0);
+    request.node = request.process / 2;
+  }
+  for (std::uint64_t rank = 0; rank < n_logical;) {
+    const std::uint64_t count = std::min(n_logical - rank, 1 + random() % 50);
+    const std::size_t task = in_order ? rank * all.size() / n_logical : random() % all.size();
+    if (random() % 5 > 0) all[task].runs.push_back({rank, count});
+    rank += count;
+  }
+  for (WriteRequest& request : all)
+    if (random() % 2 == 0) std::reverse(request.runs.begin(), request.runs.end());
+  return all;
+}
+
+void expect_same_runs(std::span<const RankRun> got, const std::vector<RankRun>& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_EQ(got[i].first, wanted[i].first);
+    EXPECT_EQ(got[i].count, wanted[i].count);
+  }
+}
+
+TEST(WritePlan, TaskZeroHearsWhatEachTaskAsksFor) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const std::vector<WriteRequest> told = unlike(seed);
+    const Requests heard = Requests::decode(gathered(told)).value();
+
+    ASSERT_EQ(heard.tasks(), told.size());
+    EXPECT_EQ(heard.n_logical(), told[0].n_logical);
+    std::map<std::int64_t, std::size_t> tasks_on;
+    std::size_t task = 0;
+    heard.for_each([&](const Requests::Asked& asked) {
+      EXPECT_EQ(asked.task, task);
+      EXPECT_EQ(asked.process, told[task].process);
+      EXPECT_EQ(asked.chunk_bytes, told[task].chunk_bytes);
+      expect_same_runs(asked.runs, told[task].runs);
+      ++tasks_on[told[task++].node];
+    });
+    EXPECT_EQ(task, told.size());
+    std::size_t most = 0;
+    for (const auto& [node, n] : tasks_on) most = std::max(most, n);
+    EXPECT_EQ(heard.nodes(), static_cast<std::int64_t>(tasks_on.size()));
+    EXPECT_EQ(heard.tasks_on_fullest_node(), most);
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+}
+
+// Slab bytes of the domains as they stand in the physical file.
+std::vector<std::uint64_t> domain_table(const WritePlan& plan, const PlannedPart& part) {
+  const std::vector<std::byte> front = encode_session_front(plan, part);
+  const std::vector<std::byte> table =
+      format::parse_section(ByteView(front).subspan(format::kPageBytes), format::SectionKind::domains,
+                            part.session.n_domains, 8, part.header.id, part.session.domains_offset)
+          .value();
+  std::vector<std::uint64_t> bytes;
+  for (std::uint64_t i = 0; i < part.session.n_domains; ++i)
+    bytes.push_back(load_le<std::uint64_t>(ByteView(table).subspan(i * 8)));
+  return bytes;
+}
+
+// What each process owns of each physical file, told by the shares of its tasks.
+using Owned = std::map<std::pair<std::uint32_t, std::int64_t>, format::SlabLayout>;
+
+void expect_stretches(const WritePlan& plan, const WriteRequest& request, const WriteShare& share) {
+  std::vector<Stretch> wanted;
+  for (const RankRun& run : request.runs) for_each_stretch(plan, run, [&](const Stretch& s) { wanted.push_back(s); });
+  ASSERT_EQ(share.stretches.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(share.stretches[i].first, wanted[i].first);
+    EXPECT_EQ(share.stretches[i].count, wanted[i].count);
+    EXPECT_EQ(share.stretches[i].local, wanted[i].local);
+    EXPECT_EQ(share.stretches[i].physical, wanted[i].physical);
+  }
+}
+
+void note_domains(const WritePlan& plan, std::int64_t process, const WriteShare& share, Owned& owned) {
+  std::set<std::uint64_t> physical;
+  for (const Stretch& s : share.stretches) physical.insert(s.physical);
+  ASSERT_EQ(share.domains.size(), physical.size());
+  for (const DomainShare& domain : share.domains) {
+    EXPECT_EQ(physical.count(domain.physical), 1u);
+    const format::SessionPage& session = plan.parts[domain.physical].session;
+    EXPECT_EQ(domain.session, session.session);
+    EXPECT_EQ(domain.layout.data_start, session.data_start);
+    EXPECT_EQ(domain.layout.round_bytes, session.round_bytes);
+    EXPECT_EQ(domain.layout.rounds_per_doubling, session.rounds_per_doubling);
+    EXPECT_EQ(domain.layout.most_doublings, session.most_doublings);
+    const auto [entry, first] = owned.try_emplace({domain.physical, process}, domain.layout);
+    EXPECT_EQ(entry->second.domain_prefix, domain.layout.domain_prefix);
+    EXPECT_EQ(entry->second.domain_bytes, domain.layout.domain_bytes);
+  }
+}
+
+// In the order of processes, side by side, and as the table in the file says; task 0's process is there, too.
+void expect_domains(const WritePlan& plan, const Owned& owned) {
+  for (const PlannedPart& part : plan.parts) {
+    const std::uint32_t k = part.header.id.physical;
+    const std::vector<std::uint64_t> table = domain_table(plan, part);
+    std::set<std::pair<std::uint64_t, std::uint64_t>> places;  // prefix and bytes, of the table
+    std::uint64_t end = 0;
+    for (const std::uint64_t bytes : table) {
+      places.emplace(end, bytes);
+      end += bytes;
+    }
+    EXPECT_EQ(part.session.round_bytes, end);
+    std::size_t here = 0;
+    std::uint64_t last_end = 0;
+    for (const auto& [key, layout] : owned) {
+      if (key.first != k) continue;
+      ++here;
+      EXPECT_EQ(places.count({layout.domain_prefix, layout.domain_bytes}), 1u);
+      EXPECT_GE(layout.domain_prefix, last_end);
+      last_end = layout.domain_prefix + layout.domain_bytes;
+    }
+    EXPECT_TRUE(table.size() == here || (table.size() == here + 1 && owned.count({k, 0}) == 0));
+    EXPECT_TRUE(table.size() == 1 || domain_share(plan, k, 0).has_value());
+  }
+}
+
+void expect_right_shares(const std::vector<WriteRequest>& told, const WritePlanInput& input) {
+  const WritePlan plan = plan_create(input).value();
+  const Gathered shares = encode_shares(plan, input.requests);
+  ASSERT_EQ(shares.parts(), told.size());
+  const WriteCommon common = decode_common(encode(plan.common));
+  Owned owned;
+  for (std::size_t task = 0; task < told.size(); ++task) {
+    const WriteShare share = decode_share(shares.part(task), common, told[task].runs, task, told.size());
+    expect_stretches(plan, told[task], share);
+    note_domains(plan, told[task].process, share, owned);
+  }
+  expect_domains(plan, owned);
+}
+
+TEST(WritePlan, EachTaskHearsOfItsOwnPlaces) {
+  for (std::uint64_t seed = 0; seed < 400 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const std::vector<WriteRequest> told = seed < 40 ? alike(seed + 1) : unlike(seed);
+    const Requests requests = Requests::decode(gathered(told)).value();
+    WritePlanInput input = input_of(requests);
+    if (seed % 2 == 0) input.options.physical_files = static_cast<std::uint32_t>(1 + seed % 9);
+    if (seed % 8 == 0) {
+      input.mapping = [](std::int64_t rank, std::int64_t, std::int32_t n) {
+        return static_cast<std::int32_t>(rank / 3 % n);
+      };
+    }
+    expect_right_shares(told, input);
+  }
+}
+
+TEST(WritePlan, TheFirstTaskThatIsWrongIsNamed) {
+  const auto refused = [](const std::vector<WriteRequest>& told) { return Requests::decode(gathered(told)).status(); };
+  std::vector<WriteRequest> told = alike(9);
+  told[7].n_logical = 10;
+  EXPECT_EQ(refused(told).message().substr(0, 26), "task 7 gave another path, ") << refused(told).message();
+  told[5].arguments = 1;
+  EXPECT_EQ(refused(told).message().substr(0, 26), "task 5 gave another path, ") << refused(told).message();
+  told[3].status = Status::error(Code::out_of_range, "that is too much", 27);
+  EXPECT_EQ(refused(told).message(), "task 3: that is too much");
+  EXPECT_EQ(refused(told).code(), Code::out_of_range);
+  EXPECT_EQ(refused(told).os_errno(), 27);
+
+  told = alike(9);
+  told[2].runs = {{1, 2}};
+  told[8].runs = {{0, 1}};
+  EXPECT_NE(refused(told).message().find("logical file 0 would be written by two tasks"), std::string::npos);
+  told = alike(9);
+  told[4].runs = {{4, 6}};
+  told[5].runs = told[6].runs = told[7].runs = told[8].runs = {};
+  EXPECT_NE(refused(told).message().find("logical files 4 .. 9 are asked for"), std::string::npos);
+}
+
+TEST(WritePlan, ATaskWithoutMemoryIsNamed) {
+  Gathered all = gathered(alike(3));
+  all.data.resize(all.begin[1]);
+  all.begin[2] = all.begin[3] = all.begin[1];
+  EXPECT_EQ(Requests::decode(std::move(all)).status().code(), Code::no_memory);
+}
+
+// Numbers of any size come back as they were.
+TEST(WritePlan, ShortNumbersKeepTheirValue) {
+  constexpr std::uint64_t kMost = ~std::uint64_t{0}, kHalf = std::uint64_t{1} << 63;
+  const std::vector<std::uint64_t> values = {0, 1, 63, 64, 127, 128, 16383, 16384, kHalf - 1, kHalf, kHalf + 1, kMost};
+  for (const std::uint64_t value : values) {
+    for (const std::uint64_t expected : values) {
+      WireWriter out;
+      out.put_short(value);
+      out.put_near(value, expected);
+      WireReader in(out.bytes());
+      EXPECT_EQ(in.get_short(), value);
+      EXPECT_EQ(in.get_near(expected), value);
+      EXPECT_TRUE(in.rest().empty());
+    }
+  }
+  WireWriter out;
+  out.put_near(1'000'063, 1'000'000);
+  EXPECT_EQ(out.bytes().size(), 1u);
+}
+
+}  // namespace
+}  // namespace thalweg::test
