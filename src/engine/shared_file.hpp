@@ -11,7 +11,7 @@
 
 #include "engine/plan/aggregators.hpp"
 #include "engine/plan/cost_model.hpp"
-#include "engine/transfer/range_gate.hpp"
+#include "engine/transfer/range_lock.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -75,7 +75,7 @@ struct SharedFile {
   bool one_process = true;  // all tasks that have it open together are in this process
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
-  RangeGate writers;
+  RangeLock writers;
   std::atomic<bool> failed{false};  // a collective access, so that nobody knows what is still under way in its group
   std::atomic<std::uint64_t> requests{0};  // of this process, not complete; release: who sees 0 sees what they did
 };

@@ -23,7 +23,7 @@ struct Slot {
   StagingBuffer staging;
   Piece staged;  // the staging buffer, as the transfer wants it
   IoTransfer io;
-  RangeGate::Hold hold;  // of a write
+  RangeLock::Hold hold;  // of a write
   bool busy = false;
 };
 
@@ -55,12 +55,12 @@ struct Submitted {
 };
 
 // co_await: the range may be written.
-struct Entered {
-  RangeGate& gate;
-  RangeGate::Hold& hold;
+struct RangeLocked {
+  RangeLock& lock;
+  RangeLock::Hold& hold;
   static bool ready(void* self) {
-    auto* entered = static_cast<Entered*>(self);
-    return entered->gate.try_enter(entered->hold);
+    auto* locked = static_cast<RangeLocked*>(self);
+    return locked->lock.try_lock(locked->hold);
   }
   WaitPoint point() { return {ready, nullptr, this}; }
 };
@@ -107,7 +107,7 @@ class Worker {
   void finish(Slot& slot) {
     slot.busy = false;
     const IoTransfer& io = slot.io;
-    if (writes()) task_.file->writers.leave(slot.hold);
+    if (writes()) task_.file->writers.unlock(slot.hold);
     if (!io.status.ok()) return static_cast<void>(fail(io.status));
     if (writes()) return;
     if (slot.step.staged) scatter_from(slot.staging.data(), slot.step, io.moved);
@@ -167,12 +167,12 @@ Status make_worker(TransferTask& task, std::optional<Worker>& worker) {
 Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
                                     std::span<const Piece> pieces) {
   const bool writes = direction == Direction::write;
-  RangeGate::Hold hold;
+  RangeLock::Hold hold;
   hold.range = range;
   hold.how = Writing::once;
   if (writes) {
-    Entered entered{file.writers, hold};
-    co_await Until{entered.point()};
+    RangeLocked locked{file.writers, hold};
+    co_await Until{locked.point()};
   }
   IoTransfer io;
   io.file = file.stored.get();
@@ -183,7 +183,7 @@ Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction 
   co_await Until{submitted.point()};
   Done done{queue, io};
   co_await Until{done.point()};
-  if (writes) file.writers.leave(hold);
+  if (writes) file.writers.unlock(hold);
   TransferResult result;
   result.status = std::move(io.status);
   if (!writes && result.status.ok() && io.moved < range.end - range.begin) result.end_of_file = range.begin + io.moved;
@@ -209,11 +209,11 @@ Op<TransferResult> transfer(TransferTask task) {
     if (worker.writes()) {
       slot.hold.range = slot.step.range;
       slot.hold.how = slot.step.sieved ? Writing::rewrite : Writing::once;
-      Entered entered{task.file->writers, slot.hold};
-      co_await Until{entered.point()};
+      RangeLocked locked{task.file->writers, slot.hold};
+      co_await Until{locked.point()};
       if (slot.step.sieved) {
         worker.rewrite(slot);
-        task.file->writers.leave(slot.hold);
+        task.file->writers.unlock(slot.hold);
         continue;
       }
     }

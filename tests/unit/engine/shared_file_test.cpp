@@ -11,58 +11,58 @@
 namespace thalweg {
 namespace {
 
-RangeGate::Hold hold_of(std::uint64_t begin, std::uint64_t end, Writing how) {
-  RangeGate::Hold hold;
+RangeLock::Hold hold_of(std::uint64_t begin, std::uint64_t end, Writing how) {
+  RangeLock::Hold hold;
   hold.range = {begin, end};
   hold.how = how;
   return hold;
 }
 
-TEST(RangeGate, WritersShareARange) {
-  RangeGate gate;
+TEST(RangeLock, WritersShareARange) {
+  RangeLock lock;
   auto a = hold_of(0, 100, Writing::once);
   auto b = hold_of(50, 150, Writing::once);
 
-  EXPECT_TRUE(gate.try_enter(a));
-  EXPECT_TRUE(gate.try_enter(b));
+  EXPECT_TRUE(lock.try_lock(a));
+  EXPECT_TRUE(lock.try_lock(b));
 }
 
-TEST(RangeGate, WhoRewritesHasHisRangeAlone) {
+TEST(RangeLock, WhoRewritesHasHisRangeAlone) {
   for (const Writing first : {Writing::once, Writing::rewrite}) {
-    RangeGate gate;
+    RangeLock lock;
     auto holder = hold_of(100, 200, first);
     auto other = hold_of(199, 300, first == Writing::once ? Writing::rewrite : Writing::once);
     auto rewriter = hold_of(0, 101, Writing::rewrite);
     auto before = hold_of(0, 100, Writing::rewrite);
     auto behind = hold_of(200, 300, Writing::rewrite);
-    ASSERT_TRUE(gate.try_enter(holder));
+    ASSERT_TRUE(lock.try_lock(holder));
 
-    EXPECT_FALSE(gate.try_enter(other));
-    EXPECT_FALSE(gate.try_enter(rewriter));
-    EXPECT_TRUE(gate.try_enter(before));
-    EXPECT_TRUE(gate.try_enter(behind));
+    EXPECT_FALSE(lock.try_lock(other));
+    EXPECT_FALSE(lock.try_lock(rewriter));
+    EXPECT_TRUE(lock.try_lock(before));
+    EXPECT_TRUE(lock.try_lock(behind));
   }
 }
 
 // In any order of leaving, those who stay are still seen.
-TEST(RangeGate, LeavingFreesOneRangeAndNoOther) {
+TEST(RangeLock, UnlockingFreesOneRangeAndNoOther) {
   int order[] = {0, 1, 2, 3};
   do {
-    RangeGate gate;
-    RangeGate::Hold holds[4];
+    RangeLock lock;
+    RangeLock::Hold holds[4];
     for (std::uint64_t i = 0; i < 4; ++i) {
       holds[i] = hold_of(10 * i, 10 * i + 10, Writing::rewrite);
-      ASSERT_TRUE(gate.try_enter(holds[i]));
+      ASSERT_TRUE(lock.try_lock(holds[i]));
     }
     bool held[4] = {true, true, true, true};
     for (const int leaving : order) {
-      gate.leave(holds[leaving]);
+      lock.unlock(holds[leaving]);
       held[leaving] = false;
       for (std::uint64_t i = 0; i < 4; ++i) {
         auto probe = hold_of(10 * i + 5, 10 * i + 6, Writing::once);
-        const bool entered = gate.try_enter(probe);
+        const bool entered = lock.try_lock(probe);
         EXPECT_EQ(entered, !held[i]);
-        if (entered) gate.leave(probe);
+        if (entered) lock.unlock(probe);
       }
     }
   } while (std::next_permutation(std::begin(order), std::end(order)));

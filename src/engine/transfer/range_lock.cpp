@@ -1,9 +1,9 @@
-#include "engine/transfer/range_gate.hpp"
+#include "engine/transfer/range_lock.hpp"
 
 namespace thalweg {
 
-bool RangeGate::try_enter(Hold& hold) {
-  const std::lock_guard lock(mutex_);
+bool RangeLock::try_lock(Hold& hold) {
+  const std::lock_guard guard(mutex_);
   for (const Hold* other = first_; other != nullptr; other = other->after) {
     const bool apart = other->range.end <= hold.range.begin || hold.range.end <= other->range.begin;
     if (!apart && (hold.how == Writing::rewrite || other->how == Writing::rewrite)) return false;
@@ -15,8 +15,8 @@ bool RangeGate::try_enter(Hold& hold) {
   return true;
 }
 
-void RangeGate::leave(Hold& hold) {
-  const std::lock_guard lock(mutex_);
+void RangeLock::unlock(Hold& hold) {
+  const std::lock_guard guard(mutex_);
   (hold.before != nullptr ? hold.before->after : first_) = hold.after;
   if (hold.after != nullptr) hold.after->before = hold.before;
 }

@@ -1,4 +1,4 @@
-// RangeGate: keeps a writer away from bytes that a sieved write is about to put back as it read them.
+// RangeLock: keeps a writer away from bytes that a sieved write is about to put back as it read them.
 //
 // Ordinary writes share any range; a rewrite has its range alone. Nothing here blocks: who is refused parks and asks
 // again, so that one thread may carry both.
@@ -13,7 +13,7 @@ namespace thalweg {
 
 enum class Writing { once, rewrite };
 
-class RangeGate {
+class RangeLock {
  public:
   // Lies with its owner, and stays there while it is held: to enter takes no memory.
   struct Hold {
@@ -21,13 +21,13 @@ class RangeGate {
     Writing how = Writing::once;
 
    private:
-    friend class RangeGate;
+    friend class RangeLock;
     Hold* before = nullptr;
     Hold* after = nullptr;
   };
   // True: the range is held until leave().
-  bool try_enter(Hold& hold);
-  void leave(Hold& hold);
+  bool try_lock(Hold& hold);
+  void unlock(Hold& hold);
 
  private:
   std::mutex mutex_;
