@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/two_phase/owner.hpp"
+#include "engine/two_phase/exchange_client.hpp"
 
 namespace thalweg {
 

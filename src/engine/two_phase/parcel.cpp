@@ -162,8 +162,8 @@ Answer Answer::of(ByteView bytes) {
 
 namespace {
 
-Status copy_with_owner(PeerAccess access, const Parcel& parcel, std::byte* buffer, std::uint64_t begin,
-                       std::uint64_t end) {
+Status copy_with_client(PeerAccess access, const Parcel& parcel, std::byte* buffer, std::uint64_t begin,
+                        std::uint64_t end) {
   PeerCopy copy(access, parcel.head.process, buffer, begin);
   SeriesReader reader(parcel.description, parcel.head.carriage);
   Series series;
@@ -182,11 +182,11 @@ Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin) {
     });
     return {};
   }
-  return copy_with_owner(PeerAccess::read, parcel, buffer, begin, kAllOfIt);
+  return copy_with_client(PeerAccess::read, parcel, buffer, begin, kAllOfIt);
 }
 
 Status deliver(const Parcel& parcel, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
-  return copy_with_owner(PeerAccess::write, parcel, const_cast<std::byte*>(buffer), begin, end);
+  return copy_with_client(PeerAccess::write, parcel, const_cast<std::byte*>(buffer), begin, end);
 }
 
 }  // namespace thalweg

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/plan_log.hpp"
+#include "engine/two_phase/exchange_client.hpp"
 #include "engine/two_phase/flight.hpp"
 #include "engine/two_phase/forwarding.hpp"
-#include "engine/two_phase/owner.hpp"
 #include "group/agree.hpp"
 
 namespace thalweg {
@@ -45,7 +45,7 @@ Rounds rounds_of(const TwoPhase& what) {
 struct Part {
   // May throw std::bad_alloc.
   explicit Part(const TwoPhase& given)
-      : what(given), rounds(rounds_of(given)), owner(what, rounds), seat(seat_of(given)), numbers(2 * rounds.n() + 1) {
+      : what(given), rounds(rounds_of(given)), client(what, rounds), seat(seat_of(given)), numbers(2 * rounds.n() + 1) {
     if (what.group->size() > kFewTasks) sharers.resize(rounds.n());
     if (!seat.has_value()) return;
     for (auto& flight : flights) flight.emplace(what, *seat);
@@ -60,7 +60,7 @@ struct Part {
 
   const TwoPhase& what;
   Rounds rounds;
-  Owner owner;
+  ExchangeClient client;
   Forwarding forwarding;
   std::optional<std::size_t> seat;
   std::optional<Flight> flights[2];
@@ -76,10 +76,10 @@ Op<Status> count_sharers(Part& part) {
   if (part.sharers.empty()) co_return Status{};
   std::vector<std::int64_t> mine;
   mine.swap(part.sharers);
-  part.owner.tell_domains(mine);
+  part.client.mark_domains(mine);
   auto sharers = co_await part.what.group->allreduce(std::move(mine), Reduction::sum);
   if (!sharers.has_value()) co_return sharers.error();
-  part.owner.set_sharers(std::move(sharers).value());
+  part.client.set_sharers(std::move(sharers).value());
   co_return Status{};
 }
 
@@ -109,14 +109,14 @@ enum class Opened { windows, nothing, broken };
 Op<Opened> open_round(Part& part, std::size_t round) {
   const OffTheStack off{*part.what.group};
   co_await off;
-  part.owner.tell(part.lowest(), part.ends());
+  part.client.propose(part.lowest(), part.ends());
   part.numbers.back() = 0;
   if (part.seat.has_value()) tell_of(*part.flight(round + 1), part);
   auto agreed = co_await part.what.group->allreduce(std::move(part.numbers), Reduction::min);
   keep_first(part.result.status, agreed.status());
   if (!agreed.has_value()) co_return Opened::broken;
   part.numbers = std::move(agreed).value();
-  part.owner.hear(part.ends());
+  part.client.apply(part.ends());
   co_return part.rounds.open(part.lowest(), part.ends()) ? Opened::windows : Opened::nothing;
 }
 
@@ -145,7 +145,7 @@ auto made_by(Part& part, Make&& make) -> decltype(make()) {
 Op<Result<Messages>> send_parcels(Part& part) {
   Group& group = *part.what.group;
   const Forwarding& forwarding = part.forwarding;
-  Outgoing outgoing = made_by(part, [&] { return part.owner.parcels(forwarding); });
+  Outgoing outgoing = made_by(part, [&] { return part.client.parcels(forwarding); });
   Messages to_aggregators;
   if (forwarding.on()) {
     const auto passing = co_await group.exchange(std::move(outgoing.to_forwarders));
@@ -166,11 +166,11 @@ Op<Status> send_answers(Part& part, Messages answers) {
   Group& group = *part.what.group;
   const auto received = co_await group.exchange(std::move(answers));
   if (!received.has_value()) co_return received.error();
-  part.owner.take(received.value());
+  part.client.receive(received.value());
   if (!part.forwarding.on()) co_return Status{};
   Messages onward = made_by(part, [&] { return part.forwarding.answers_onward(received.value()); });
   const auto forwarded = co_await group.exchange(std::move(onward));
-  if (forwarded.has_value()) part.owner.take(forwarded.value());
+  if (forwarded.has_value()) part.client.receive(forwarded.value());
   co_return forwarded.status();
 }
 
@@ -246,7 +246,7 @@ Op<TransferResult> two_phase(TwoPhase what) {
     failure.status = std::move(ready);
     co_return failure;
   }
-  const std::uint64_t sharers = part->owner.most_sharers();
+  const std::uint64_t sharers = part->client.most_sharers();
   part->forwarding = Forwarding(what, sharers);
   if (part->forwarding.on() && what.group->rank() == 0)
     log_forwarding(what.file->stored->path(), sharers, what.group->place().nodes);

@@ -1,4 +1,4 @@
-#include "engine/two_phase/owner.hpp"
+#include "engine/two_phase/exchange_client.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -37,7 +37,7 @@ bool pays_to_fetch(const ExtentList& list) {
 
 }  // namespace
 
-Owner::Owner(const TwoPhase& what, const Rounds& rounds)
+ExchangeClient::ExchangeClient(const TwoPhase& what, const Rounds& rounds)
     : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
   const Place place = what.group->place();
   const bool fetch = what.list != nullptr && what.file->helpers->peers_reachable && pays_to_fetch(*what.list);
@@ -49,17 +49,17 @@ Owner::Owner(const TwoPhase& what, const Rounds& rounds)
   }
 }
 
-void Owner::tell_domains(std::span<std::int64_t> has) const {
+void ExchangeClient::mark_domains(std::span<std::int64_t> has) const {
   for (std::size_t i = 0; i < rounds_.n(); ++i) has[i] = lowest_in(what_.list, rounds_.rest(i)) != kNone ? 1 : 0;
 }
 
-std::uint64_t Owner::sharers(std::size_t i) const {
+std::uint64_t ExchangeClient::sharers(std::size_t i) const {
   return static_cast<std::uint64_t>(sharers_.empty() ? what_.group->size() : std::max<std::int64_t>(sharers_[i], 1));
 }
 
 // Where a window that begins at `lowest` or before has to end, so that neither this task nor the aggregator, when all
 // others do the same, has more in messages than the budget has for it.
-std::uint64_t Owner::end_of(std::size_t i, std::uint64_t lowest) const {
+std::uint64_t ExchangeClient::end_of(std::size_t i, std::uint64_t lowest) const {
   const std::uint64_t rest = rounds_.rest(i).end;
   const FileDomain stretch{lowest, rest - lowest > budget_.window ? lowest + budget_.window : rest};
   const std::uint64_t most_described = std::min(budget_.described / sharers(i), budget_.described / n_mine_);
@@ -83,7 +83,7 @@ std::uint64_t Owner::end_of(std::size_t i, std::uint64_t lowest) const {
   return end == kNone ? kNone : std::max(end, lowest + AggregatorBudget::kUnit);
 }
 
-void Owner::look_ahead(std::size_t i) {
+void ExchangeClient::look_ahead(std::size_t i) {
   Ahead& ahead = ahead_[i];
   if (ahead.known && ahead.lowest >= rounds_.rest(i).begin) return;
   ahead.known = true;
@@ -91,7 +91,7 @@ void Owner::look_ahead(std::size_t i) {
   ahead.end = ahead.lowest == kNone ? kNone : end_of(i, ahead.lowest);
 }
 
-void Owner::tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends) {
+void ExchangeClient::propose(std::span<std::int64_t> lowest, std::span<std::int64_t> ends) {
   for (std::size_t i = 0; i < rounds_.n(); ++i) {
     look_ahead(i);
     const Ahead& ahead = ahead_[i];
@@ -100,7 +100,7 @@ void Owner::tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends) {
   }
 }
 
-void Owner::hear(std::span<const std::int64_t> ends) {
+void ExchangeClient::apply(std::span<const std::int64_t> ends) {
   for (std::size_t i = 0; i < rounds_.n(); ++i) {
     if (ends[i] != Rounds::kAgain) continue;
     ahead_[i].known = false;
@@ -108,13 +108,13 @@ void Owner::hear(std::span<const std::int64_t> ends) {
   }
 }
 
-std::uint64_t Owner::most_sharers() const {
+std::uint64_t ExchangeClient::most_sharers() const {
   std::uint64_t most = 0;
   for (std::size_t i = 0; i < rounds_.n(); ++i) most = std::max(most, sharers(i));
   return most;
 }
 
-Outgoing Owner::parcels(const Forwarding& forwarding) const {
+Outgoing ExchangeClient::parcels(const Forwarding& forwarding) const {
   Outgoing outgoing;
   std::vector<Message> small;
   for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
@@ -138,14 +138,14 @@ Outgoing Owner::parcels(const Forwarding& forwarding) const {
   return outgoing;
 }
 
-void Owner::take(const std::vector<Message>& answers) {
+void ExchangeClient::receive(const std::vector<Message>& answers) {
   for (const Message& message : answers)
     for_each_of<Answer>(message.data, [&](const Answer& answer) {
-      if (answer.head.task == what_.group->rank()) take_one(answer);
+      if (answer.head.task == what_.group->rank()) receive_one(answer);
     });
 }
 
-void Owner::take_one(const Answer& answer) {
+void ExchangeClient::receive_one(const Answer& answer) {
   const AnswerHead& head = answer.head;
   const std::byte* bytes = answer.bytes.data();
   for_each_in(*what_.list, rounds_.window_before(head.aggregator), [&](const Extent& extent) {

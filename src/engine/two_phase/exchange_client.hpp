@@ -1,5 +1,5 @@
-// Owner: a task's side of a two-phase access. What it has left, how far the next windows may reach so that it never has
-// more than its share of memory in messages, its parcels, and where answers belong.
+// ExchangeClient: a task's side of a two-phase access. What it has left, how far the next windows may reach so that it
+// never has more than its share of memory in messages, its parcels, and where answers belong.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ struct Outgoing {
   std::vector<Message> to_aggregators;
 };
 
-class Owner {
+class ExchangeClient {
  public:
   // May throw std::bad_alloc; of the rest only parcels() may.
-  Owner(const TwoPhase& what, const Rounds& rounds);
+  ExchangeClient(const TwoPhase& what, const Rounds& rounds);
   // 1 for each domain that this task has bytes in, else 0.
-  void tell_domains(std::span<std::int64_t> has) const;
+  void mark_domains(std::span<std::int64_t> has) const;
   // How many tasks have bytes in each domain; unless this is called, all tasks of the group may have.
   void set_sharers(std::vector<std::int64_t> sharers) { sharers_ = std::move(sharers); }
   std::uint64_t most_sharers() const;
 
   // For Rounds::open(): the lowest byte that is left in each domain, and where its next window has to end.
-  void tell(std::span<std::int64_t> lowest, std::span<std::int64_t> ends);
+  void propose(std::span<std::int64_t> lowest, std::span<std::int64_t> ends);
   // What was said in that for all tasks: an aggregator that could not reach some memory gets it enclosed from now on.
-  void hear(std::span<const std::int64_t> ends);
+  void apply(std::span<const std::int64_t> ends);
   // What is for the aggregators in this round.
   Outgoing parcels(const Forwarding& forwarding) const;
   // Puts answers to the round before this one where they belong; passes over those for other tasks.
-  void take(const std::vector<Message>& answers);
+  void receive(const std::vector<Message>& answers);
 
  private:
   struct Ahead {
@@ -49,7 +49,7 @@ class Owner {
   void look_ahead(std::size_t i);
   std::uint64_t end_of(std::size_t i, std::uint64_t lowest) const;
   std::uint64_t sharers(std::size_t i) const;
-  void take_one(const Answer& answer);
+  void receive_one(const Answer& answer);
 
   const TwoPhase& what_;
   const Rounds& rounds_;
