@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/plan_log.hpp"
+#include "engine/two_phase/aggregator_window.hpp"
 #include "engine/two_phase/exchange_client.hpp"
-#include "engine/two_phase/flight.hpp"
 #include "engine/two_phase/forwarding.hpp"
 #include "group/agree.hpp"
 
@@ -48,7 +48,7 @@ struct Part {
       : what(given), rounds(rounds_of(given)), client(what, rounds), seat(seat_of(given)), numbers(2 * rounds.n() + 1) {
     if (what.group->size() > kFewTasks) sharers.resize(rounds.n());
     if (!seat.has_value()) return;
-    for (auto& flight : flights) flight.emplace(what, *seat);
+    for (auto& window : windows) window.emplace(what, *seat);
   }
   Part(const Part&) = delete;
   Part& operator=(const Part&) = delete;
@@ -56,18 +56,18 @@ struct Part {
   std::span<std::int64_t> lowest() { return std::span(numbers).first(rounds.n()); }
   std::span<std::int64_t> ends() { return std::span(numbers).subspan(rounds.n(), rounds.n()); }
   // Of an aggregator; two take turns.
-  Flight* flight(std::size_t round) { return seat.has_value() ? &*flights[round % 2] : nullptr; }
+  AggregatorWindow* window(std::size_t round) { return seat.has_value() ? &*windows[round % 2] : nullptr; }
 
   const TwoPhase& what;
   Rounds rounds;
   ExchangeClient client;
   Forwarding forwarding;
   std::optional<std::size_t> seat;
-  std::optional<Flight> flights[2];
+  std::optional<AggregatorWindow> windows[2];
   // Of the reduction that opens a round: lowest bytes, ends of windows, and less than 0: that many slices of answers.
   std::vector<std::int64_t> numbers;
   std::vector<std::int64_t> sharers;
-  bool has_said_again = false;
+  bool has_repeated = false;
   TransferResult result;
 };
 
@@ -85,7 +85,7 @@ Op<Status> count_sharers(Part& part) {
 
 // co_await: goes on from the driver. Compilers make the return from one coroutine to another a jump, but not where
 // sanitizers watch: there rounds in which nobody has to wait would pile up on the stack.
-struct OffTheStack {
+struct ResumeFromDriver {
   const Group& group;
   bool await_ready() const { return group.always_suspends(); }
   void await_suspend(std::coroutine_handle<> h) const {
@@ -95,11 +95,11 @@ struct OffTheStack {
 };
 
 // What an aggregator adds to the reduction about the round before.
-void tell_of(const Flight& last, Part& part) {
+void report_on(const AggregatorWindow& last, Part& part) {
   part.numbers.back() = -last.n_slices();
-  if (last.unreached().ok()) return;
-  if (part.has_said_again) return keep_first(part.result.status, last.unreached());
-  part.has_said_again = true;
+  if (last.unreachable().ok()) return;
+  if (part.has_repeated) return keep_first(part.result.status, last.unreachable());
+  part.has_repeated = true;
   part.ends()[*part.seat] = Rounds::kAgain;
 }
 
@@ -107,11 +107,11 @@ void tell_of(const Flight& last, Part& part) {
 enum class Opened { windows, nothing, broken };
 
 Op<Opened> open_round(Part& part, std::size_t round) {
-  const OffTheStack off{*part.what.group};
+  const ResumeFromDriver off{*part.what.group};
   co_await off;
   part.client.propose(part.lowest(), part.ends());
   part.numbers.back() = 0;
-  if (part.seat.has_value()) tell_of(*part.flight(round + 1), part);
+  if (part.seat.has_value()) report_on(*part.window(round + 1), part);
   auto agreed = co_await part.what.group->allreduce(std::move(part.numbers), Reduction::min);
   keep_first(part.result.status, agreed.status());
   if (!agreed.has_value()) co_return Opened::broken;
@@ -121,13 +121,13 @@ Op<Opened> open_round(Part& part, std::size_t round) {
 }
 
 // Loads and starts what came in, unless something has failed before.
-void take_off(Part& part, Flight& flight, Messages parcels) {
+void load_window(Part& part, AggregatorWindow& window, Messages parcels) {
   Status& status = part.result.status;
-  flight.drop();
+  window.drop();
   if (!status.ok()) return;
-  status = or_out_of_memory([&] { return flight.load(part.rounds.window(*part.seat), std::move(parcels)); });
-  if (!status.ok()) return flight.drop();
-  if (flight.unreached().ok()) flight.start();
+  status = or_out_of_memory([&] { return window.load(part.rounds.window(*part.seat), std::move(parcels)); });
+  if (!status.ok()) return window.drop();
+  if (window.unreachable().ok()) window.start();
 }
 
 // What `make` makes; nothing, and the failure kept, without memory.
@@ -180,29 +180,29 @@ Op<bool> exchange_parcels(Part& part, std::size_t round) {
   keep_first(part.result.status, received.status());
   if (!received.has_value()) co_return false;
   if (!part.seat.has_value()) co_return true;
-  Flight& flight = *part.flight(round);
-  co_await Until{flight.landed()};
-  add_to(part.result, flight.result());
-  take_off(part, flight, std::move(received).value());
+  AggregatorWindow& window = *part.window(round);
+  co_await Until{window.idle()};
+  add_to(part.result, window.result());
+  load_window(part, window, std::move(received).value());
   co_return true;
 }
 
 // What was read in `round` goes to the tasks, in as many exchanges as its largest answers take. False: the group can go
 // on no further.
-Op<bool> hand_out(Part& part, std::size_t round, std::int64_t slices) {
+Op<bool> reply_to_clients(Part& part, std::size_t round, std::int64_t slices) {
   std::uint64_t end = kEverything;
-  Flight* flight = part.flight(round);
-  if (flight != nullptr) {
-    co_await Until{flight->landed()};
-    TransferResult read = flight->result();
+  AggregatorWindow* window = part.window(round);
+  if (window != nullptr) {
+    co_await Until{window->idle()};
+    TransferResult read = window->result();
     end = read.end_of_file;
     add_to(part.result, std::move(read));
   }
   for (std::int64_t slice = 0; slice < std::max<std::int64_t>(slices, 1); ++slice) {
-    const OffTheStack off{*part.what.group};
+    const ResumeFromDriver off{*part.what.group};
     co_await off;
     Messages answers;
-    if (flight != nullptr && part.result.status.ok()) answers = made_by(part, [&] { return flight->answers(end); });
+    if (window != nullptr && part.result.status.ok()) answers = made_by(part, [&] { return window->answers(end); });
     const Status sent = co_await send_answers(part, std::move(answers));
     keep_first(part.result.status, sent);
     if (!sent.ok()) co_return false;
@@ -226,7 +226,7 @@ Op<bool> read_rounds(Part& part) {
     bool goes_on = opened != Opened::broken;
     const std::int64_t slices = goes_on ? -part.numbers.back() : 0;
     if (opened == Opened::windows) goes_on = co_await exchange_parcels(part, round);
-    if (goes_on && round > 0) goes_on = co_await hand_out(part, round - 1, slices);
+    if (goes_on && round > 0) goes_on = co_await reply_to_clients(part, round - 1, slices);
     if (!goes_on || opened == Opened::nothing) co_return goes_on;
   }
 }
@@ -255,10 +255,10 @@ Op<TransferResult> two_phase(TwoPhase what) {
   } else {
     co_await write_rounds(*part);
   }
-  for (auto& flight : part->flights) {
-    if (!flight.has_value()) continue;
-    co_await Until{flight->landed()};
-    add_to(part->result, flight->result());
+  for (auto& window : part->windows) {
+    if (!window.has_value()) continue;
+    co_await Until{window->idle()};
+    add_to(part->result, window->result());
   }
   co_return std::move(part->result);
 }

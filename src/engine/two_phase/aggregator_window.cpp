@@ -1,4 +1,4 @@
-#include "engine/two_phase/flight.hpp"
+#include "engine/two_phase/aggregator_window.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,12 +14,12 @@ constexpr std::size_t kMostRuns = 4096;  // moved by one transfer: a list of all
 
 }  // namespace
 
-bool Flight::has_landed(void* self) {
-  const auto& transfer = static_cast<Flight*>(self)->transfer_;
+bool AggregatorWindow::is_idle(void* self) {
+  const auto& transfer = static_cast<AggregatorWindow*>(self)->transfer_;
   return !transfer.has_value() || transfer->done();
 }
 
-Status Flight::load(FileDomain window, std::vector<Message> parcels) {
+Status AggregatorWindow::load(FileDomain window, std::vector<Message> parcels) {
   drop();
   messages_ = std::move(parcels);
   if (messages_.empty()) return {};
@@ -30,21 +30,21 @@ Status Flight::load(FileDomain window, std::vector<Message> parcels) {
   if (what_.reads()) return {};
   for (const Message& message : messages_)
     for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
-      if (unreached_.ok()) unreached_ = fetch(parcel, staging_.data(), base_);
+      if (unreachable_.ok()) unreachable_ = fetch(parcel, staging_.data(), base_);
     });
-  if (unreached_.ok()) messages_ = {};
+  if (unreachable_.ok()) messages_ = {};
   return {};
 }
 
-void Flight::drop() {
+void AggregatorWindow::drop() {
   window_ = {};
   messages_ = {};
   next_ = next_in_it_ = 0;
   n_slices_ = 0;
-  unreached_ = {};
+  unreachable_ = {};
 }
 
-Status Flight::make_room() {
+Status AggregatorWindow::make_room() {
   runs_.reserve(kMostRuns);
   coverage_.begin(window_);
   const std::uint64_t bytes = std::max(window_.end - base_, what_.budget().window);
@@ -55,7 +55,7 @@ Status Flight::make_room() {
 
 // Which bytes of the window the parcels have, and how many exchanges their answers take. What lies elsewhere would be
 // put beside the staging memory.
-Status Flight::cover() {
+Status AggregatorWindow::cover() {
   bool within = true;
   std::uint64_t slice = 0;
   const auto cover = [&](const Parcel& parcel) {
@@ -75,13 +75,13 @@ Status Flight::cover() {
   return Status::error(Code::internal, "tasks of one access differ in the windows of its aggregators");
 }
 
-void Flight::start() {
+void AggregatorWindow::start() {
   if (window_.empty()) return;
   transfer_.emplace(move());
   transfer_->start();
 }
 
-TransferResult Flight::result() {
+TransferResult AggregatorWindow::result() {
   TransferResult result;
   if (transfer_.has_value()) result = std::move(transfer_->value());
   transfer_.reset();
@@ -89,7 +89,7 @@ TransferResult Flight::result() {
 }
 
 // A read goes through holes that cost less than another call.
-std::uint64_t Flight::cheap_gap() const {
+std::uint64_t AggregatorWindow::cheap_gap() const {
   if (!what_.reads()) return 0;
   const Strategy& strategy = what_.file->strategy;
   const StorageCosts& costs = what_.past_cache ? strategy.direct_costs : strategy.costs;
@@ -97,7 +97,7 @@ std::uint64_t Flight::cheap_gap() const {
 }
 
 // What is covered from `from` on, as much of it as one list may be long.
-Status Flight::next_runs(std::uint64_t& from) {
+Status AggregatorWindow::next_runs(std::uint64_t& from) {
   const std::uint64_t gap = cheap_gap();
   runs_.clear();
   while (runs_.size() < kMostRuns) {
@@ -110,7 +110,7 @@ Status Flight::next_runs(std::uint64_t& from) {
   return {};
 }
 
-TransferTask Flight::task() const {
+TransferTask AggregatorWindow::task() const {
   TransferTask task;
   task.file = what_.file;
   task.queue = what_.queue;
@@ -119,11 +119,11 @@ TransferTask Flight::task() const {
   task.domain = {0, kEverything};
   task.direct = what_.past_cache;
   task.sieve = what_.sieve && !what_.reads();
-  task.depth = task.sieve ? 1 : what_.depth;  // each step in flight may have a buffer of its own
+  task.depth = task.sieve ? 1 : what_.depth;  // each step in window may have a buffer of its own
   return task;
 }
 
-Op<TransferResult> Flight::move() {
+Op<TransferResult> AggregatorWindow::move() {
   TransferResult all;
   std::uint64_t from = window_.begin;
   while (all.status.ok()) {
@@ -134,7 +134,7 @@ Op<TransferResult> Flight::move() {
   co_return all;
 }
 
-std::vector<Message> Flight::answers(std::uint64_t end) {
+std::vector<Message> AggregatorWindow::answers(std::uint64_t end) {
   std::vector<Message> some;
   std::uint64_t slice = 0;
   for (; next_ < messages_.size(); ++next_, next_in_it_ = 0)
@@ -143,7 +143,7 @@ std::vector<Message> Flight::answers(std::uint64_t end) {
 }
 
 // False: the slice is full, and what is left of the message comes with the next one.
-bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
+bool AggregatorWindow::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
   const Message& asked = messages_[next_];
   Message back{asked.peer, {}};
   back.data.reserve(bytes_returned());
@@ -165,7 +165,7 @@ bool Flight::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector
 }
 
 // What is left to answer to the next message by the way that it came.
-std::uint64_t Flight::bytes_returned() const {
+std::uint64_t AggregatorWindow::bytes_returned() const {
   std::uint64_t bytes = 0;
   for_each_of<Parcel>(ByteView(messages_[next_].data).subspan(next_in_it_), [&](const Parcel& parcel) {
     if (parcel.head.returns) bytes += sizeof(AnswerHead) + parcel.head.bytes;
@@ -173,7 +173,7 @@ std::uint64_t Flight::bytes_returned() const {
   return bytes;
 }
 
-void Flight::append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const {
+void AggregatorWindow::append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const {
   const AnswerHead head{parcel.head.task, seat_, end, parcel.head.bytes};
   const auto append = [&to](const void* data, std::uint64_t bytes) {
     const auto* from = static_cast<const std::byte*>(data);

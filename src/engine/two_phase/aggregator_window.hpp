@@ -1,4 +1,5 @@
-// Flight: a window of an aggregator on its way between staging and storage, and the parcels that it belongs to.
+// AggregatorWindow: a window of an aggregator on its way between staging and storage, and the parcels that it belongs
+// to.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,22 @@
 
 namespace thalweg {
 
-class Flight {
+class AggregatorWindow {
  public:
   // `seat`: which of the aggregators this one is.
-  Flight(const TwoPhase& what, std::size_t seat) : what_(what), seat_(seat) {}
-  Flight(const Flight&) = delete;
-  Flight& operator=(const Flight&) = delete;
+  AggregatorWindow(const TwoPhase& what, std::size_t seat) : what_(what), seat_(seat) {}
+  AggregatorWindow(const AggregatorWindow&) = delete;
+  AggregatorWindow& operator=(const AggregatorWindow&) = delete;
 
   // Takes the parcels over and, for a write, their bytes into staging. May throw std::bad_alloc.
   Status load(FileDomain window, std::vector<Message> parcels);
   // The memory of some task could not be read: nothing may be written, the window has to come in once more.
-  const Status& unreached() const { return unreached_; }
+  const Status& unreachable() const { return unreachable_; }
   void start();
   // Empty-handed: as if nothing had been loaded.
   void drop();
   // co_await: nothing of it is under way.
-  WaitPoint landed() { return {has_landed, nullptr, this}; }
+  WaitPoint idle() { return {is_idle, nullptr, this}; }
   // Of the transfer, once.
   TransferResult result();
 
@@ -38,7 +39,7 @@ class Flight {
   std::vector<Message> answers(std::uint64_t end);
 
  private:
-  static bool has_landed(void* self);
+  static bool is_idle(void* self);
   Op<TransferResult> move();
   Status cover();
   Status make_room();
@@ -59,7 +60,7 @@ class Flight {
   std::size_t next_ = 0;        // message that is not answered yet, or not all of it
   std::size_t next_in_it_ = 0;  // where its first parcel begins that is not
   std::int64_t n_slices_ = 0;
-  Status unreached_;
+  Status unreachable_;
   std::vector<Extent> runs_;  // some of what is covered, to be moved next
   ExtentList list_;
   const ExtentList* lists_ = &list_;
