@@ -19,9 +19,9 @@ bool AggregatorWindow::is_idle(void* self) {
   return !transfer.has_value() || transfer->done();
 }
 
-Status AggregatorWindow::load(FileDomain window, std::vector<Message> parcels) {
+Status AggregatorWindow::load(FileDomain window, std::vector<Message> requests) {
   drop();
-  messages_ = std::move(parcels);
+  messages_ = std::move(requests);
   if (messages_.empty()) return {};
   window_ = window;
   base_ = window.begin / kCachePage * kCachePage;
@@ -29,8 +29,8 @@ Status AggregatorWindow::load(FileDomain window, std::vector<Message> parcels) {
   TW_RETURN_IF_ERROR(cover());
   if (what_.reads()) return {};
   for (const Message& message : messages_)
-    for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
-      if (unreachable_.ok()) unreachable_ = fetch(parcel, staging_.data(), base_);
+    for_each_of<ExchangeRequest>(message.data, [&](const ExchangeRequest& request) {
+      if (unreachable_.ok()) unreachable_ = fetch(request, staging_.data(), base_);
     });
   if (unreachable_.ok()) messages_ = {};
   return {};
@@ -53,24 +53,24 @@ Status AggregatorWindow::make_room() {
   return {};
 }
 
-// Which bytes of the window the parcels have, and how many exchanges their answers take. What lies elsewhere would be
+// Which bytes of the window the requests have, and how many exchanges their replies take. What lies elsewhere would be
 // put beside the staging memory.
 Status AggregatorWindow::cover() {
   bool within = true;
   std::uint64_t slice = 0;
-  const auto cover = [&](const Parcel& parcel) {
-    for_each_extent(parcel, [&](const Extent& extent) {
+  const auto cover = [&](const ExchangeRequest& request) {
+    for_each_extent(request, [&](const Extent& extent) {
       within = within && extent.offset >= window_.begin && extent.end() <= window_.end;
       if (within) coverage_.add(extent.offset, extent.end());
     });
-    if (!what_.reads() || parcel.head.carriage == Carriage::fetched) return;
-    if (n_slices_ == 0 || slice + parcel.head.bytes > what_.budget().window) {
+    if (!what_.reads() || request.header.data_path == DataPath::remote_memory) return;
+    if (n_slices_ == 0 || slice + request.header.bytes > what_.budget().window) {
       ++n_slices_;
       slice = 0;
     }
-    slice += parcel.head.bytes;
+    slice += request.header.bytes;
   };
-  for (const Message& message : messages_) for_each_of<Parcel>(message.data, cover);
+  for (const Message& message : messages_) for_each_of<ExchangeRequest>(message.data, cover);
   if (within) return {};
   return Status::error(Code::internal, "tasks of one access differ in the windows of its aggregators");
 }
@@ -134,54 +134,55 @@ Op<TransferResult> AggregatorWindow::move() {
   co_return all;
 }
 
-std::vector<Message> AggregatorWindow::answers(std::uint64_t end) {
+std::vector<Message> AggregatorWindow::replies(std::uint64_t end) {
   std::vector<Message> some;
   std::uint64_t slice = 0;
   for (; next_ < messages_.size(); ++next_, next_in_it_ = 0)
-    if (!answer_message(end, slice, some)) break;
+    if (!reply_to_message(end, slice, some)) break;
   return some;
 }
 
 // False: the slice is full, and what is left of the message comes with the next one.
-bool AggregatorWindow::answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
+bool AggregatorWindow::reply_to_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
   const Message& asked = messages_[next_];
   Message back{asked.peer, {}};
-  back.data.reserve(bytes_returned());
+  back.data.reserve(relayed_bytes());
   bool all = true;
   while (next_in_it_ < asked.data.size()) {
-    const Parcel parcel = Parcel::of(ByteView(asked.data).subspan(next_in_it_));
-    const bool enclosed = parcel.head.carriage == Carriage::enclosed;
-    all = !enclosed || slice == 0 || slice + parcel.head.bytes <= what_.budget().window;
+    const ExchangeRequest request = ExchangeRequest::of(ByteView(asked.data).subspan(next_in_it_));
+    const bool inline_data = request.header.data_path == DataPath::inline_data;
+    all = !inline_data || slice == 0 || slice + request.header.bytes <= what_.budget().window;
     if (!all) break;
-    next_in_it_ += parcel.whole.size();
+    next_in_it_ += request.whole.size();
     // What cannot be put there is sent like the rest.
-    if (!enclosed && deliver(parcel, staging_.data(), base_, end).ok()) continue;
-    if (enclosed) slice += parcel.head.bytes;
-    if (!parcel.head.returns) some.push_back({parcel.head.task, {}});
-    append_answer(parcel.head.returns ? back.data : some.back().data, parcel, end);
+    if (!inline_data && deliver(request, staging_.data(), base_, end).ok()) continue;
+    if (inline_data) slice += request.header.bytes;
+    if (!request.header.relayed) some.push_back({request.header.task, {}});
+    append_reply(request.header.relayed ? back.data : some.back().data, request, end);
   }
   if (!back.data.empty()) some.push_back(std::move(back));
   return all;
 }
 
-// What is left to answer to the next message by the way that it came.
-std::uint64_t AggregatorWindow::bytes_returned() const {
+// What is left to reply to the next message by the way that it came.
+std::uint64_t AggregatorWindow::relayed_bytes() const {
   std::uint64_t bytes = 0;
-  for_each_of<Parcel>(ByteView(messages_[next_].data).subspan(next_in_it_), [&](const Parcel& parcel) {
-    if (parcel.head.returns) bytes += sizeof(AnswerHead) + parcel.head.bytes;
-  });
+  for_each_of<ExchangeRequest>(ByteView(messages_[next_].data).subspan(next_in_it_),
+                               [&](const ExchangeRequest& request) {
+                                 if (request.header.relayed) bytes += sizeof(ReplyHeader) + request.header.bytes;
+                               });
   return bytes;
 }
 
-void AggregatorWindow::append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const {
-  const AnswerHead head{parcel.head.task, seat_, end, parcel.head.bytes};
+void AggregatorWindow::append_reply(Bytes& to, const ExchangeRequest& request, std::uint64_t end) const {
+  const ReplyHeader header{request.header.task, seat_, end, request.header.bytes};
   const auto append = [&to](const void* data, std::uint64_t bytes) {
     const auto* from = static_cast<const std::byte*>(data);
     to.insert(to.end(), from, from + bytes);
   };
-  to.reserve(to.size() + sizeof head + head.bytes);
-  append(&head, sizeof head);
-  for_each_extent(parcel,
+  to.reserve(to.size() + sizeof header + header.bytes);
+  append(&header, sizeof header);
+  for_each_extent(request,
                   [&](const Extent& extent) { append(staging_.data() + (extent.offset - base_), extent.bytes); });
 }
 

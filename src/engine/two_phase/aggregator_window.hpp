@@ -1,4 +1,4 @@
-// AggregatorWindow: a window of an aggregator on its way between staging and storage, and the parcels that it belongs
+// AggregatorWindow: a window of an aggregator on its way between staging and storage, and the requests that it belongs
 // to.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "engine/plan/coverage.hpp"
 #include "engine/transfer/staging_pool.hpp"
 #include "engine/transfer/transfer.hpp"
-#include "engine/two_phase/parcel.hpp"
+#include "engine/two_phase/exchange_messages.hpp"
 #include "engine/two_phase/two_phase.hpp"
 
 namespace thalweg {
@@ -21,8 +21,8 @@ class AggregatorWindow {
   AggregatorWindow(const AggregatorWindow&) = delete;
   AggregatorWindow& operator=(const AggregatorWindow&) = delete;
 
-  // Takes the parcels over and, for a write, their bytes into staging. May throw std::bad_alloc.
-  Status load(FileDomain window, std::vector<Message> parcels);
+  // Takes the requests over and, for a write, their bytes into staging. May throw std::bad_alloc.
+  Status load(FileDomain window, std::vector<Message> requests);
   // The memory of some task could not be read: nothing may be written, the window has to come in once more.
   const Status& unreachable() const { return unreachable_; }
   void start();
@@ -33,10 +33,10 @@ class AggregatorWindow {
   // Of the transfer, once.
   TransferResult result();
 
-  // Of a read: how many exchanges the answers take that go as messages.
+  // Of a read: how many exchanges the replies take that go as messages.
   std::int64_t n_slices() const { return n_slices_; }
   // The next of them: into the memory of the tasks, or as messages. May throw std::bad_alloc.
-  std::vector<Message> answers(std::uint64_t end);
+  std::vector<Message> replies(std::uint64_t end);
 
  private:
   static bool is_idle(void* self);
@@ -46,9 +46,9 @@ class AggregatorWindow {
   Status next_runs(std::uint64_t& from);
   TransferTask task() const;
   std::uint64_t cheap_gap() const;
-  bool answer_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some);
-  std::uint64_t bytes_returned() const;
-  void append_answer(Bytes& to, const Parcel& parcel, std::uint64_t end) const;
+  bool reply_to_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some);
+  std::uint64_t relayed_bytes() const;
+  void append_reply(Bytes& to, const ExchangeRequest& request, std::uint64_t end) const;
 
   const TwoPhase& what_;
   const std::size_t seat_;
@@ -58,7 +58,7 @@ class AggregatorWindow {
   Coverage coverage_;
   std::vector<Message> messages_;
   std::size_t next_ = 0;        // message that is not answered yet, or not all of it
-  std::size_t next_in_it_ = 0;  // where its first parcel begins that is not
+  std::size_t next_in_it_ = 0;  // where its first request begins that is not
   std::int64_t n_slices_ = 0;
   Status unreachable_;
   std::vector<Extent> runs_;  // some of what is covered, to be moved next

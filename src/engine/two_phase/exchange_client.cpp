@@ -7,7 +7,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kLeastFetched = 512;  // bytes of an extent from which on it is quicker fetched than enclosed
+constexpr std::uint64_t kLeastRemote = 512;  // bytes of an extent from which on it is quicker fetched than inline_data
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
 // Lowest offset of the list in `rest`; kNone: none.
@@ -19,11 +19,11 @@ std::uint64_t lowest_in(const ExtentList* list, FileDomain rest) {
   return std::max(extents[at].offset, rest.begin);
 }
 
-// Whether an aggregator fetches the bytes more quickly than they are enclosed: it does when extents are long, or nearly
-// all of them can be fetched together (engine/two_phase/peer_copy.hpp).
-bool pays_to_fetch(const ExtentList& list) {
+// Whether an aggregator fetches the bytes more quickly than they are inline_data: it does when extents are long, or
+// nearly all of them can be fetched together (engine/two_phase/peer_copy.hpp).
+bool pays_to_reach(const ExtentList& list) {
   const auto extents = list.extents();
-  if (list.summary().bytes >= list.summary().n * kLeastFetched) return true;
+  if (list.summary().bytes >= list.summary().n * kLeastRemote) return true;
   std::size_t n_together = 0;
   for (std::size_t i = 2; i < extents.size(); ++i) {
     const Extent& before = extents[i - 1];
@@ -40,11 +40,12 @@ bool pays_to_fetch(const ExtentList& list) {
 ExchangeClient::ExchangeClient(const TwoPhase& what, const Rounds& rounds)
     : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
   const Place place = what.group->place();
-  const bool fetch = what.list != nullptr && what.file->helpers->peers_reachable && pays_to_fetch(*what.list);
+  const bool fetch = what.list != nullptr && what.file->helpers->peers_reachable && pays_to_reach(*what.list);
   for (std::size_t i = 0; i < rounds.n(); ++i) {
     const Aggregator aggregator = what.aggregator(i);
     ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;
-    if (ahead_[i].within_process || (fetch && aggregator.node == place.node)) ahead_[i].carriage = Carriage::fetched;
+    if (ahead_[i].within_process || (fetch && aggregator.node == place.node))
+      ahead_[i].data_path = DataPath::remote_memory;
     n_mine_ += lowest_in(what.list, rounds.rest(i)) != kNone ? 1 : 0;
   }
 }
@@ -64,11 +65,11 @@ std::uint64_t ExchangeClient::end_of(std::size_t i, std::uint64_t lowest) const 
   const FileDomain stretch{lowest, rest - lowest > budget_.window ? lowest + budget_.window : rest};
   const std::uint64_t most_described = std::min(budget_.described / sharers(i), budget_.described / n_mine_);
   std::uint64_t most_bytes = kNone;
-  if (ahead_[i].carriage == Carriage::enclosed) most_bytes = budget_.window / n_mine_;
+  if (ahead_[i].data_path == DataPath::inline_data) most_bytes = budget_.window / n_mine_;
   // What is read by many is answered to one after the other, but what they write comes in at once.
   if (most_bytes != kNone && what_.overlapping && !what_.reads())
     most_bytes = std::min(most_bytes, budget_.window / sharers(i));
-  Description description(ahead_[i].carriage);
+  Description description(ahead_[i].data_path);
   std::uint64_t end = kNone;
   for_each_in(*what_.list, stretch, [&](const Extent& extent) {
     if (description.size() > most_described) {
@@ -104,7 +105,7 @@ void ExchangeClient::apply(std::span<const std::int64_t> ends) {
   for (std::size_t i = 0; i < rounds_.n(); ++i) {
     if (ends[i] != Rounds::kAgain) continue;
     ahead_[i].known = false;
-    if (!ahead_[i].within_process) ahead_[i].carriage = Carriage::enclosed;
+    if (!ahead_[i].within_process) ahead_[i].data_path = DataPath::inline_data;
   }
 }
 
@@ -114,22 +115,22 @@ std::uint64_t ExchangeClient::most_sharers() const {
   return most;
 }
 
-Outgoing ExchangeClient::parcels(const Forwarding& forwarding) const {
+Outgoing ExchangeClient::requests(const Forwarding& forwarding) const {
   Outgoing outgoing;
   std::vector<Message> small;
   for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
     const FileDomain window = rounds_.window(i);
     if (window.empty() || ahead_[i].lowest >= window.end) continue;
     const TaskRank forwarder = forwarding.forwarder(i);
-    ParcelHead head;
-    head.task = what_.group->rank();
-    head.aggregator = static_cast<std::uint32_t>(i);
-    head.carriage = ahead_[i].carriage;
-    head.with_bytes = !what_.reads() && head.carriage == Carriage::enclosed;
-    Bytes parcel = make_parcel(*what_.list, window, head, forwarder < 0 ? 0 : forwarding.most_bytes());
-    const bool forwarded = forwarder >= 0 && parcel.size() <= forwarding.most_bytes();
+    RequestHeader header;
+    header.task = what_.group->rank();
+    header.aggregator = static_cast<std::uint32_t>(i);
+    header.data_path = ahead_[i].data_path;
+    header.with_bytes = !what_.reads() && header.data_path == DataPath::inline_data;
+    Bytes request = make_request(*what_.list, window, header, forwarder < 0 ? 0 : forwarding.most_bytes());
+    const bool forwarded = forwarder >= 0 && request.size() <= forwarding.most_bytes();
     (forwarded ? small : outgoing.to_aggregators)
-        .push_back({forwarded ? forwarder : what_.aggregator(i).rank, std::move(parcel)});
+        .push_back({forwarded ? forwarder : what_.aggregator(i).rank, std::move(request)});
   }
   std::vector<Forwarded> parts;
   parts.reserve(small.size());
@@ -138,26 +139,26 @@ Outgoing ExchangeClient::parcels(const Forwarding& forwarding) const {
   return outgoing;
 }
 
-void ExchangeClient::receive(const std::vector<Message>& answers) {
-  for (const Message& message : answers)
-    for_each_of<Answer>(message.data, [&](const Answer& answer) {
-      if (answer.head.task == what_.group->rank()) receive_one(answer);
+void ExchangeClient::receive(const std::vector<Message>& replies) {
+  for (const Message& message : replies)
+    for_each_of<ExchangeReply>(message.data, [&](const ExchangeReply& reply) {
+      if (reply.header.task == what_.group->rank()) receive_one(reply);
     });
 }
 
-void ExchangeClient::receive_one(const Answer& answer) {
-  const AnswerHead& head = answer.head;
-  const std::byte* bytes = answer.bytes.data();
-  for_each_in(*what_.list, rounds_.window_before(head.aggregator), [&](const Extent& extent) {
-    if (extent.offset >= head.end) return false;
-    std::memcpy(extent.memory, bytes, std::min(extent.bytes, head.end - extent.offset));
+void ExchangeClient::receive_one(const ExchangeReply& reply) {
+  const ReplyHeader& header = reply.header;
+  const std::byte* bytes = reply.bytes.data();
+  for_each_in(*what_.list, rounds_.window_before(header.aggregator), [&](const Extent& extent) {
+    if (extent.offset >= header.end) return false;
+    std::memcpy(extent.memory, bytes, std::min(extent.bytes, header.end - extent.offset));
     bytes += extent.bytes;
     return true;
   });
   // Also where it was to put the bytes there itself: then it could not.
-  if (ahead_[head.aggregator].within_process) return;
-  ahead_[head.aggregator].carriage = Carriage::enclosed;
-  ahead_[head.aggregator].known = false;
+  if (ahead_[header.aggregator].within_process) return;
+  ahead_[header.aggregator].data_path = DataPath::inline_data;
+  ahead_[header.aggregator].known = false;
 }
 
 }  // namespace thalweg

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/two_phase/parcel.hpp"
+#include "engine/two_phase/exchange_messages.hpp"
 
 namespace thalweg {
 
@@ -61,20 +61,20 @@ TaskRank Forwarding::forwarder(std::size_t aggregator) const {
   return leaders[leaders.size() - 1 - aggregator % leaders.size()];  // the first ones aggregate
 }
 
-std::vector<Message> Forwarding::parcels_onward(const std::vector<Message>& received) const {
+std::vector<Message> Forwarding::relay_requests(const std::vector<Message>& received) const {
   std::vector<Forwarded> parts;
   for (const Message& message : received)
-    for_each_of<Parcel>(message.data, [&](const Parcel& parcel) {
-      parts.push_back({what_->aggregator(parcel.head.aggregator).rank, parcel.whole});
+    for_each_of<ExchangeRequest>(message.data, [&](const ExchangeRequest& request) {
+      parts.push_back({what_->aggregator(request.header.aggregator).rank, request.whole});
     });
   return joined(std::move(parts));
 }
 
-std::vector<Message> Forwarding::answers_onward(const std::vector<Message>& received) const {
+std::vector<Message> Forwarding::relay_replies(const std::vector<Message>& received) const {
   std::vector<Forwarded> parts;
   for (const Message& message : received)
-    for_each_of<Answer>(message.data, [&](const Answer& answer) {
-      if (answer.head.task != what_->group->rank()) parts.push_back({answer.head.task, answer.whole});
+    for_each_of<ExchangeReply>(message.data, [&](const ExchangeReply& reply) {
+      if (reply.header.task != what_->group->rank()) parts.push_back({reply.header.task, reply.whole});
     });
   return joined(std::move(parts));
 }

@@ -1,5 +1,5 @@
-// Forwarding: small parcels of a node's tasks for an aggregator on another node go there as one message, and its small
-// answers come back as one, by way of a process of the node: the forwarder for this aggregator. So an aggregator hears
+// Forwarding: small requests of a node's tasks for an aggregator on another node go there as one message, and its small
+// replies come back as one, by way of a process of the node: the forwarder for this aggregator. So an aggregator hears
 // of nodes, not of tasks. Known as intra-node request aggregation (Kang, Lee, Hou, Ross, Agrawal, Choudhary, Liao:
 // Improving MPI Collective I/O for High Volume Non-contiguous Requests with Intra-node Aggregation, IEEE TPDS 2020).
 #pragma once
@@ -27,14 +27,14 @@ class Forwarding {
   Forwarding(const TwoPhase& what, std::uint64_t sharers);
 
   bool on() const { return on_; }
-  // Of one parcel, and of one answer, so that what passes through a task is within its budget; 0: nothing may.
+  // Of one request, and of one reply, so that what passes through a task is within its budget; 0: nothing may.
   std::uint64_t most_bytes() const { return most_; }
   // Who forwards what this node has for this aggregator; -1: it goes there directly.
   TaskRank forwarder(std::size_t aggregator) const;
 
-  // What a forwarder passes on: parcels to their aggregators, answers to their tasks. May throw std::bad_alloc.
-  std::vector<Message> parcels_onward(const std::vector<Message>& received) const;
-  std::vector<Message> answers_onward(const std::vector<Message>& received) const;
+  // What a forwarder passes on: requests to their aggregators, replies to their tasks. May throw std::bad_alloc.
+  std::vector<Message> relay_requests(const std::vector<Message>& received) const;
+  std::vector<Message> relay_replies(const std::vector<Message>& received) const;
 
  private:
   const TwoPhase* what_ = nullptr;

@@ -64,7 +64,7 @@ struct Part {
   Forwarding forwarding;
   std::optional<std::size_t> seat;
   std::optional<AggregatorWindow> windows[2];
-  // Of the reduction that opens a round: lowest bytes, ends of windows, and less than 0: that many slices of answers.
+  // Of the reduction that opens a round: lowest bytes, ends of windows, and less than 0: that many slices of replies.
   std::vector<std::int64_t> numbers;
   std::vector<std::int64_t> sharers;
   bool has_repeated = false;
@@ -121,11 +121,11 @@ Op<Opened> open_round(Part& part, std::size_t round) {
 }
 
 // Loads and starts what came in, unless something has failed before.
-void load_window(Part& part, AggregatorWindow& window, Messages parcels) {
+void load_window(Part& part, AggregatorWindow& window, Messages requests) {
   Status& status = part.result.status;
   window.drop();
   if (!status.ok()) return;
-  status = or_out_of_memory([&] { return window.load(part.rounds.window(*part.seat), std::move(parcels)); });
+  status = or_out_of_memory([&] { return window.load(part.rounds.window(*part.seat), std::move(requests)); });
   if (!status.ok()) return window.drop();
   if (window.unreachable().ok()) window.start();
 }
@@ -141,17 +141,17 @@ auto made_by(Part& part, Make&& make) -> decltype(make()) {
   return made;
 }
 
-// Collective. The parcels for this task.
-Op<Result<Messages>> send_parcels(Part& part) {
+// Collective. The requests for this task.
+Op<Result<Messages>> send_requests(Part& part) {
   Group& group = *part.what.group;
   const Forwarding& forwarding = part.forwarding;
-  Outgoing outgoing = made_by(part, [&] { return part.client.parcels(forwarding); });
+  Outgoing outgoing = made_by(part, [&] { return part.client.requests(forwarding); });
   Messages to_aggregators;
   if (forwarding.on()) {
     const auto passing = co_await group.exchange(std::move(outgoing.to_forwarders));
     if (!passing.has_value()) co_return passing.error();
     to_aggregators = made_by(part, [&] {
-      Messages all = forwarding.parcels_onward(passing.value());
+      Messages all = forwarding.relay_requests(passing.value());
       std::move(outgoing.to_aggregators.begin(), outgoing.to_aggregators.end(), std::back_inserter(all));
       return all;
     });
@@ -161,22 +161,22 @@ Op<Result<Messages>> send_parcels(Part& part) {
   co_return co_await group.exchange(std::move(to_aggregators));
 }
 
-// Collective. Answers come to their tasks.
-Op<Status> send_answers(Part& part, Messages answers) {
+// Collective. Replys come to their tasks.
+Op<Status> send_replies(Part& part, Messages replies) {
   Group& group = *part.what.group;
-  const auto received = co_await group.exchange(std::move(answers));
+  const auto received = co_await group.exchange(std::move(replies));
   if (!received.has_value()) co_return received.error();
   part.client.receive(received.value());
   if (!part.forwarding.on()) co_return Status{};
-  Messages onward = made_by(part, [&] { return part.forwarding.answers_onward(received.value()); });
+  Messages onward = made_by(part, [&] { return part.forwarding.relay_replies(received.value()); });
   const auto forwarded = co_await group.exchange(std::move(onward));
   if (forwarded.has_value()) part.client.receive(forwarded.value());
   co_return forwarded.status();
 }
 
-// Parcels go to the aggregators, whose windows take off. False: the group can go on no further.
-Op<bool> exchange_parcels(Part& part, std::size_t round) {
-  auto received = co_await send_parcels(part);
+// Requests go to the aggregators, whose windows take off. False: the group can go on no further.
+Op<bool> exchange_requests(Part& part, std::size_t round) {
+  auto received = co_await send_requests(part);
   keep_first(part.result.status, received.status());
   if (!received.has_value()) co_return false;
   if (!part.seat.has_value()) co_return true;
@@ -187,7 +187,7 @@ Op<bool> exchange_parcels(Part& part, std::size_t round) {
   co_return true;
 }
 
-// What was read in `round` goes to the tasks, in as many exchanges as its largest answers take. False: the group can go
+// What was read in `round` goes to the tasks, in as many exchanges as its largest replies take. False: the group can go
 // on no further.
 Op<bool> reply_to_clients(Part& part, std::size_t round, std::int64_t slices) {
   std::uint64_t end = kEverything;
@@ -201,9 +201,9 @@ Op<bool> reply_to_clients(Part& part, std::size_t round, std::int64_t slices) {
   for (std::int64_t slice = 0; slice < std::max<std::int64_t>(slices, 1); ++slice) {
     const ResumeFromDriver off{*part.what.group};
     co_await off;
-    Messages answers;
-    if (window != nullptr && part.result.status.ok()) answers = made_by(part, [&] { return window->answers(end); });
-    const Status sent = co_await send_answers(part, std::move(answers));
+    Messages replies;
+    if (window != nullptr && part.result.status.ok()) replies = made_by(part, [&] { return window->replies(end); });
+    const Status sent = co_await send_replies(part, std::move(replies));
     keep_first(part.result.status, sent);
     if (!sent.ok()) co_return false;
   }
@@ -214,7 +214,7 @@ Op<bool> write_rounds(Part& part) {
   for (std::size_t round = 0;; ++round) {
     const Opened opened = co_await open_round(part, round);
     if (opened != Opened::windows) co_return opened == Opened::nothing;
-    const bool goes_on = co_await exchange_parcels(part, round);
+    const bool goes_on = co_await exchange_requests(part, round);
     if (!goes_on) co_return false;
   }
 }
@@ -225,7 +225,7 @@ Op<bool> read_rounds(Part& part) {
     const Opened opened = co_await open_round(part, round);
     bool goes_on = opened != Opened::broken;
     const std::int64_t slices = goes_on ? -part.numbers.back() : 0;
-    if (opened == Opened::windows) goes_on = co_await exchange_parcels(part, round);
+    if (opened == Opened::windows) goes_on = co_await exchange_requests(part, round);
     if (goes_on && round > 0) goes_on = co_await reply_to_clients(part, round - 1, slices);
     if (!goes_on || opened == Opened::nothing) co_return goes_on;
   }

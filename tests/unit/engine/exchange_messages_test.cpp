@@ -1,6 +1,6 @@
-// Parcels: series of extents are what the list has in the window, and bytes come to where they belong, enclosed or
+// Requests: series of extents are what the list has in the window, and bytes come to where they belong, inline_data or
 // fetched.
-#include "engine/two_phase/parcel.hpp"
+#include "engine/two_phase/exchange_messages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::size_t kMemory = 1 << 16;
 
-ParcelHead head_of(Carriage carriage, bool with_bytes) {
-  ParcelHead head;
-  head.task = 7;
-  head.aggregator = 3;
-  head.carriage = carriage;
-  head.with_bytes = with_bytes;
-  return head;
+RequestHeader header_of(DataPath data_path, bool with_bytes) {
+  RequestHeader header;
+  header.task = 7;
+  header.aggregator = 3;
+  header.data_path = data_path;
+  header.with_bytes = with_bytes;
+  return header;
 }
 
-class Parcels : public testing::Test {
+class Requests : public testing::Test {
  protected:
-  Parcels() : memory_(kMemory) {
+  Requests() : memory_(kMemory) {
     for (std::size_t i = 0; i < kMemory; ++i) memory_[i] = static_cast<std::byte>(i * 7 + i / 256);
   }
   // Disjoint extents in file order, some of them regular.
@@ -47,7 +47,7 @@ class Parcels : public testing::Test {
   std::vector<std::byte> memory_;
 };
 
-TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
+TEST_F(Requests, BringBytesToTheirPlacesAndBack) {
   std::mt19937 random(11);
   int n_empty = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -56,7 +56,7 @@ TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
     ASSERT_TRUE(list.has_value());
     const std::uint64_t begin = random() % 300;
     const FileDomain window{begin, begin + 1 + random() % 1000};
-    const Carriage carriage = round % 2 == 0 ? Carriage::enclosed : Carriage::fetched;
+    const DataPath data_path = round % 2 == 0 ? DataPath::inline_data : DataPath::remote_memory;
     std::vector<std::byte> expected(window.end - window.begin, std::byte{0});
     std::uint64_t bytes = 0;
     for (const Extent& extent : extents)
@@ -67,25 +67,25 @@ TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
         ++bytes;
       }
 
-    const Bytes sent = make_parcel(list.value(), window, head_of(carriage, carriage == Carriage::enclosed));
+    const Bytes sent = make_request(list.value(), window, header_of(data_path, data_path == DataPath::inline_data));
     ASSERT_EQ(sent.empty(), bytes == 0);
     if (sent.empty()) {
       ++n_empty;
       continue;
     }
-    const Parcel parcel = Parcel::of(sent);
-    ASSERT_EQ(parcel.head.bytes, bytes);
-    ASSERT_EQ(parcel.whole.size(), sent.size());
-    ASSERT_EQ(parcel.enclosed.size(), carriage == Carriage::enclosed ? bytes : 0);
+    const ExchangeRequest request = ExchangeRequest::of(sent);
+    ASSERT_EQ(request.header.bytes, bytes);
+    ASSERT_EQ(request.whole.size(), sent.size());
+    ASSERT_EQ(request.inline_data.size(), data_path == DataPath::inline_data ? bytes : 0);
     std::vector<std::byte> buffer(expected.size(), std::byte{0});
-    ASSERT_TRUE(fetch(parcel, buffer.data(), window.begin).ok());
+    ASSERT_TRUE(fetch(request, buffer.data(), window.begin).ok());
     ASSERT_TRUE(buffer == expected);
-    if (carriage == Carriage::enclosed) continue;
+    if (data_path == DataPath::inline_data) continue;
 
     const std::vector<std::byte> before = memory_;
     const std::uint64_t end = window.begin + random() % 1000;
     for (std::byte& byte : buffer) byte = ~byte;
-    ASSERT_TRUE(deliver(parcel, buffer.data(), window.begin, end).ok());
+    ASSERT_TRUE(deliver(request, buffer.data(), window.begin, end).ok());
     for (const Extent& extent : extents)
       for (std::uint64_t i = 0; i < extent.bytes; ++i) {
         const std::uint64_t offset = extent.offset + i;
@@ -99,7 +99,7 @@ TEST_F(Parcels, BringBytesToTheirPlacesAndBack) {
 }
 
 // Small pieces one behind the other in memory, more of them than go together at once.
-TEST_F(Parcels, OfSmallRegularPiecesGoTogether) {
+TEST_F(Requests, OfSmallRegularPiecesGoTogether) {
   for (const std::uint64_t bytes : {1, 4, 8, 16, 100, 2048, 3000}) {
     const std::uint64_t step = 3 * bytes + 1;
     std::vector<Extent> extents;
@@ -107,10 +107,10 @@ TEST_F(Parcels, OfSmallRegularPiecesGoTogether) {
       extents.push_back({memory_.data() + i * bytes, bytes, i * step});
     const auto list = ExtentList::of(extents);
     const FileDomain window{bytes / 2, extents.back().offset + 1};
-    const Bytes sent = make_parcel(list.value(), window, head_of(Carriage::fetched, false));
-    const Parcel parcel = Parcel::of(sent);
+    const Bytes sent = make_request(list.value(), window, header_of(DataPath::remote_memory, false));
+    const ExchangeRequest request = ExchangeRequest::of(sent);
     std::vector<std::byte> buffer(window.end - window.begin, std::byte{0});
-    ASSERT_TRUE(fetch(parcel, buffer.data(), window.begin).ok());
+    ASSERT_TRUE(fetch(request, buffer.data(), window.begin).ok());
     for_each_in(list.value(), window, [&](const Extent& extent) {
       EXPECT_TRUE(
           std::equal(extent.memory, extent.memory + extent.bytes, buffer.data() + (extent.offset - window.begin)));
@@ -120,7 +120,7 @@ TEST_F(Parcels, OfSmallRegularPiecesGoTogether) {
     std::fill(memory_.begin(), memory_.end(), std::byte{0});
     const std::uint64_t end = extents[extents.size() / 2].offset + (bytes + 1) / 2;
     for (const std::uint64_t to : {end, window.end}) {
-      ASSERT_TRUE(deliver(parcel, buffer.data(), window.begin, to).ok());
+      ASSERT_TRUE(deliver(request, buffer.data(), window.begin, to).ok());
       const auto kept = static_cast<std::ptrdiff_t>(
           std::min(kMemory, static_cast<std::size_t>(to == end ? extents.size() / 2 * bytes + (bytes + 1) / 2
                                                                : (extents.size() - 1) * bytes + 1)));
@@ -134,71 +134,71 @@ TEST_F(Parcels, OfSmallRegularPiecesGoTogether) {
 }
 
 std::size_t series_of(const Bytes& sent) {
-  const Parcel parcel = Parcel::of(sent);
-  SeriesReader reader(parcel.description, parcel.head.carriage);
+  const ExchangeRequest request = ExchangeRequest::of(sent);
+  SeriesReader reader(request.description, request.header.data_path);
   Series series;
   std::size_t n = 0;
   while (reader.next(series)) ++n;
   return n;
 }
 
-TEST_F(Parcels, OfARegularRowAreOneSeries) {
+TEST_F(Requests, OfARegularRowAreOneSeries) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + 16 * i, 8, 100 * i});
   const auto list = ExtentList::of(extents);
 
-  EXPECT_EQ(series_of(make_parcel(list.value(), {0, 100000}, head_of(Carriage::fetched, false))), 1u);
-  EXPECT_EQ(series_of(make_parcel(list.value(), {104, 99904}, head_of(Carriage::fetched, false))), 3u)
+  EXPECT_EQ(series_of(make_request(list.value(), {0, 100000}, header_of(DataPath::remote_memory, false))), 1u);
+  EXPECT_EQ(series_of(make_request(list.value(), {104, 99904}, header_of(DataPath::remote_memory, false))), 3u)
       << "the first and the last are cut";
 }
 
 // Where it lies in memory matters to those who fetch it only.
-TEST_F(Parcels, OfScatteredMemoryAreOneSeriesWhenEnclosed) {
+TEST_F(Requests, OfScatteredMemoryAreOneSeriesWhenEnclosed) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + (16 * i * i) % 60000, 8, 100 * i});
   const auto list = ExtentList::of(extents);
 
-  EXPECT_EQ(series_of(make_parcel(list.value(), {0, 100000}, head_of(Carriage::enclosed, true))), 1u);
-  EXPECT_GE(series_of(make_parcel(list.value(), {0, 100000}, head_of(Carriage::fetched, false))), 500u);
+  EXPECT_EQ(series_of(make_request(list.value(), {0, 100000}, header_of(DataPath::inline_data, true))), 1u);
+  EXPECT_GE(series_of(make_request(list.value(), {0, 100000}, header_of(DataPath::remote_memory, false))), 500u);
 }
 
-TEST_F(Parcels, DescribeSmallPiecesInFewBytes) {
+TEST_F(Requests, DescribeSmallPiecesInFewBytes) {
   std::mt19937 random(3);
   std::vector<Extent> extents;
   std::uint64_t offset = std::uint64_t{1} << 40;
   for (int i = 0; i < 1000; ++i, offset += 8 + random() % 100) extents.push_back({memory_.data() + 8 * i, 8, offset});
   const auto list = ExtentList::of(extents);
 
-  const Bytes sent = make_parcel(list.value(), {0, std::uint64_t{1} << 62}, head_of(Carriage::enclosed, false));
+  const Bytes sent = make_request(list.value(), {0, std::uint64_t{1} << 62}, header_of(DataPath::inline_data, false));
 
-  EXPECT_LT(sent.size(), sizeof(ParcelHead) + 3 * 1000 + 20);
+  EXPECT_LT(sent.size(), sizeof(RequestHeader) + 3 * 1000 + 20);
 }
 
-TEST_F(Parcels, OfNoByteAreEmpty) {
+TEST_F(Requests, OfNoByteAreEmpty) {
   const auto list = ExtentList::of({});
 
-  EXPECT_TRUE(make_parcel(list.value(), {0, 100}, head_of(Carriage::enclosed, true)).empty());
+  EXPECT_TRUE(make_request(list.value(), {0, 100}, header_of(DataPath::inline_data, true)).empty());
 }
 
 // As a forwarder puts them together.
-TEST_F(Parcels, ComeOneBehindTheOther) {
+TEST_F(Requests, ComeOneBehindTheOther) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < 50; ++i) extents.push_back({memory_.data() + 100 * i, 1 + i, 60 * i});
   const auto list = ExtentList::of(extents);
   Bytes message;
   std::uint64_t bytes = 0;
   for (std::uint32_t i = 0; i < 10; ++i) {
-    ParcelHead head = head_of(Carriage::enclosed, i % 2 == 0);
-    head.task = 100 + i;
-    const Bytes one = make_parcel(list.value(), {300 * i, 300 * (i + 1)}, head, sizeof(AnswerHead) + 100);
+    RequestHeader header = header_of(DataPath::inline_data, i % 2 == 0);
+    header.task = 100 + i;
+    const Bytes one = make_request(list.value(), {300 * i, 300 * (i + 1)}, header, sizeof(ReplyHeader) + 100);
     message.insert(message.end(), one.begin(), one.end());
   }
   std::int64_t n = 0;
-  for_each_of<Parcel>(message, [&](const Parcel& parcel) {
-    EXPECT_EQ(parcel.head.task, 100 + n);
-    EXPECT_EQ(parcel.enclosed.size(), n % 2 == 0 ? parcel.head.bytes : 0);
-    EXPECT_EQ(parcel.head.returns, parcel.head.bytes <= 100);
-    bytes += parcel.head.bytes;
+  for_each_of<ExchangeRequest>(message, [&](const ExchangeRequest& request) {
+    EXPECT_EQ(request.header.task, 100 + n);
+    EXPECT_EQ(request.inline_data.size(), n % 2 == 0 ? request.header.bytes : 0);
+    EXPECT_EQ(request.header.relayed, request.header.bytes <= 100);
+    bytes += request.header.bytes;
     ++n;
   });
   EXPECT_EQ(n, 10);

@@ -1,4 +1,4 @@
-#include "engine/two_phase/parcel.hpp"
+#include "engine/two_phase/exchange_messages.hpp"
 
 #include <cstring>
 
@@ -109,63 +109,63 @@ bool SeriesReader::next(Series& series) {
   return true;
 }
 
-Bytes make_parcel(const ExtentList& list, FileDomain window, ParcelHead head, std::uint64_t most_returned) {
-  Description counted(head.carriage);
+Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader header, std::uint64_t most_relayed) {
+  Description counted(header.data_path);
   const auto count = [&](const Extent& extent) {
     counted.add(extent);
     return true;
   };
   for_each_in(list, window, count);
   counted.finish();
-  Bytes parcel;
-  if (counted.size() == 0) return parcel;
-  head.process = probe_of_this_process().process;
-  head.bytes = counted.bytes();
-  head.described = counted.size();
-  head.returns = sizeof(AnswerHead) + head.bytes <= most_returned;
-  parcel.reserve(sizeof head + head.described + (head.with_bytes ? head.bytes : 0));
-  append(parcel, &head, sizeof head);
-  Description description(head.carriage, &parcel);
+  Bytes request;
+  if (counted.size() == 0) return request;
+  header.process = probe_of_this_process().process;
+  header.bytes = counted.bytes();
+  header.described = counted.size();
+  header.relayed = sizeof(ReplyHeader) + header.bytes <= most_relayed;
+  request.reserve(sizeof header + header.described + (header.with_bytes ? header.bytes : 0));
+  append(request, &header, sizeof header);
+  Description description(header.data_path, &request);
   const auto describe = [&](const Extent& extent) {
     description.add(extent);
     return true;
   };
   for_each_in(list, window, describe);
   description.finish();
-  if (!head.with_bytes) return parcel;
+  if (!header.with_bytes) return request;
   const auto enclose = [&](const Extent& extent) {
-    append(parcel, extent.memory, extent.bytes);
+    append(request, extent.memory, extent.bytes);
     return true;
   };
   for_each_in(list, window, enclose);
-  return parcel;
+  return request;
 }
 
-Parcel Parcel::of(ByteView bytes) {
-  Parcel parcel;
-  ParcelHead& head = parcel.head;
-  std::memcpy(&head, bytes.data(), sizeof head);
-  const std::uint64_t enclosed = head.with_bytes ? head.bytes : 0;
-  parcel.whole = bytes.first(sizeof head + head.described + enclosed);
-  parcel.description = parcel.whole.subspan(sizeof head, head.described);
-  parcel.enclosed = parcel.whole.last(enclosed);
-  return parcel;
+ExchangeRequest ExchangeRequest::of(ByteView bytes) {
+  ExchangeRequest request;
+  RequestHeader& header = request.header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const std::uint64_t inline_data = header.with_bytes ? header.bytes : 0;
+  request.whole = bytes.first(sizeof header + header.described + inline_data);
+  request.description = request.whole.subspan(sizeof header, header.described);
+  request.inline_data = request.whole.last(inline_data);
+  return request;
 }
 
-Answer Answer::of(ByteView bytes) {
-  Answer answer;
-  std::memcpy(&answer.head, bytes.data(), sizeof answer.head);
-  answer.whole = bytes.first(sizeof answer.head + answer.head.bytes);
-  answer.bytes = answer.whole.subspan(sizeof answer.head);
-  return answer;
+ExchangeReply ExchangeReply::of(ByteView bytes) {
+  ExchangeReply reply;
+  std::memcpy(&reply.header, bytes.data(), sizeof reply.header);
+  reply.whole = bytes.first(sizeof reply.header + reply.header.bytes);
+  reply.bytes = reply.whole.subspan(sizeof reply.header);
+  return reply;
 }
 
 namespace {
 
-Status copy_with_client(PeerAccess access, const Parcel& parcel, std::byte* buffer, std::uint64_t begin,
+Status copy_with_client(PeerAccess access, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
                         std::uint64_t end) {
-  PeerCopy copy(access, parcel.head.process, buffer, begin);
-  SeriesReader reader(parcel.description, parcel.head.carriage);
+  PeerCopy copy(access, request.header.process, buffer, begin);
+  SeriesReader reader(request.description, request.header.data_path);
   Series series;
   while (reader.next(series)) copy.add(series, end);
   return copy.finish();
@@ -173,20 +173,20 @@ Status copy_with_client(PeerAccess access, const Parcel& parcel, std::byte* buff
 
 }  // namespace
 
-Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin) {
-  if (parcel.head.carriage == Carriage::enclosed) {
-    const std::byte* from = parcel.enclosed.data();
-    for_each_extent(parcel, [&](const Extent& extent) {
+Status fetch(const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin) {
+  if (request.header.data_path == DataPath::inline_data) {
+    const std::byte* from = request.inline_data.data();
+    for_each_extent(request, [&](const Extent& extent) {
       std::memcpy(buffer + (extent.offset - begin), from, extent.bytes);
       from += extent.bytes;
     });
     return {};
   }
-  return copy_with_client(PeerAccess::read, parcel, buffer, begin, kAllOfIt);
+  return copy_with_client(PeerAccess::read, request, buffer, begin, kAllOfIt);
 }
 
-Status deliver(const Parcel& parcel, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
-  return copy_with_client(PeerAccess::write, parcel, const_cast<std::byte*>(buffer), begin, end);
+Status deliver(const ExchangeRequest& request, const std::byte* buffer, std::uint64_t begin, std::uint64_t end) {
+  return copy_with_client(PeerAccess::write, request, const_cast<std::byte*>(buffer), begin, end);
 }
 
 }  // namespace thalweg

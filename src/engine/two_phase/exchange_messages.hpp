@@ -1,4 +1,4 @@
-// Parcels: what a task and an aggregator tell each other about one stretch of the file. Which bytes, and either the
+// Requests: what a task and an aggregator tell each other about one stretch of the file. Which bytes, and either the
 // bytes themselves or where they lie in the memory of the task, for an aggregator that can reach it.
 //
 // Extents are written down by their differences, in as few bytes as these need: three or four for a small piece, and
@@ -18,13 +18,14 @@
 namespace thalweg {
 
 // How the bytes go: within messages, or by the hand of the aggregator.
-enum class Carriage : std::uint8_t { enclosed, fetched };
+enum class DataPath : std::uint8_t { inline_data, remote_memory };
 
 // Writes extents down, in rising order of their offsets. Addresses are only told where they are of use.
 class Description {
  public:
   // Without `to` it only counts.
-  explicit Description(Carriage carriage, Bytes* to = nullptr) : addresses_(carriage == Carriage::fetched), to_(to) {}
+  explicit Description(DataPath data_path, Bytes* to = nullptr)
+      : addresses_(data_path == DataPath::remote_memory), to_(to) {}
   void add(const Extent& extent);                 // may throw std::bad_alloc
   void finish();                                  // the same; after the last one
   std::uint64_t size() const { return size_; }    // in bytes, but for what may still become a longer series
@@ -46,8 +47,8 @@ class Description {
 // Reads one after the other what a Description has written.
 class SeriesReader {
  public:
-  SeriesReader(ByteView description, Carriage carriage)
-      : rest_(description), addresses_(carriage == Carriage::fetched) {}
+  SeriesReader(ByteView description, DataPath data_path)
+      : rest_(description), addresses_(data_path == DataPath::remote_memory) {}
   bool next(Series& series);
 
  private:
@@ -59,45 +60,45 @@ class SeriesReader {
 };
 
 // Goes out as it lies in memory: no byte of it is padding.
-struct ParcelHead {
+struct RequestHeader {
   TaskRank task = 0;             // whose it is: others may have sent it on
   std::int64_t process = 0;      // whose memory the addresses are of
   std::uint64_t bytes = 0;       // of the extents
   std::uint64_t described = 0;   // bytes of the description that follows
   std::uint32_t aggregator = 0;  // for which it is
-  Carriage carriage = Carriage::enclosed;
+  DataPath data_path = DataPath::inline_data;
   bool with_bytes = false;  // those of the extents follow the description
-  bool returns = false;     // the answer comes by the way of the parcel, else directly
+  bool relayed = false;     // the reply comes by the way of the request, else directly
   std::uint8_t unused = 0;
 };
-static_assert(std::is_trivially_copyable_v<ParcelHead> && sizeof(ParcelHead) == 40);
+static_assert(std::is_trivially_copyable_v<RequestHeader> && sizeof(RequestHeader) == 40);
 
-// A parcel as the receiver sees it; borrows its bytes.
-struct Parcel {
-  ParcelHead head;
+// A request as the receiver sees it; borrows its bytes.
+struct ExchangeRequest {
+  RequestHeader header;
   ByteView whole;
   ByteView description;
-  ByteView enclosed;                 // in the order of the extents; empty when fetched, or asked for
-  static Parcel of(ByteView bytes);  // the first one of them
+  ByteView inline_data;                       // in the order of the extents; empty when fetched, or asked for
+  static ExchangeRequest of(ByteView bytes);  // the first one of them
 };
 
-// What an aggregator sends back: behind this head the bytes of the extents of a parcel, in their order.
-struct AnswerHead {
+// What an aggregator sends back: behind this header the bytes of the extents of a request, in their order.
+struct ReplyHeader {
   TaskRank task = 0;
   std::uint64_t aggregator = 0;
   std::uint64_t end = 0;  // of the file: from there on nothing was read
   std::uint64_t bytes = 0;
 };
-static_assert(std::is_trivially_copyable_v<AnswerHead> && sizeof(AnswerHead) == 32);
+static_assert(std::is_trivially_copyable_v<ReplyHeader> && sizeof(ReplyHeader) == 32);
 
-struct Answer {
-  AnswerHead head;
+struct ExchangeReply {
+  ReplyHeader header;
   ByteView whole;
   ByteView bytes;
-  static Answer of(ByteView bytes);  // the first one of them
+  static ExchangeReply of(ByteView bytes);  // the first one of them
 };
 
-// A message has one Parcel or Answer, or several one behind the other.
+// A message has one ExchangeRequest or ExchangeReply, or several one behind the other.
 template <class Part, class Visit>
 void for_each_of(ByteView message, Visit&& visit) {
   while (!message.empty()) {
@@ -107,10 +108,10 @@ void for_each_of(ByteView message, Visit&& visit) {
   }
 }
 
-// Calls visit(extent) for each extent of a parcel. Memory of enclosed ones means nothing.
+// Calls visit(extent) for each extent of a request. Memory of inline_data ones means nothing.
 template <class Visit>
-void for_each_extent(const Parcel& parcel, Visit&& visit) {
-  SeriesReader reader(parcel.description, parcel.head.carriage);
+void for_each_extent(const ExchangeRequest& request, Visit&& visit) {
+  SeriesReader reader(request.description, request.header.data_path);
   Series series;
   while (reader.next(series))
     for (std::uint64_t i = 0; i < series.count; ++i) visit(series.at(i));
@@ -128,14 +129,14 @@ void for_each_in(const ExtentList& list, FileDomain window, Visit&& visit) {
   }
 }
 
-// The parcel of what `list` has in `window`; empty: it has nothing there. `head` says whose it is and how it goes; an
-// answer of more than `most_returned` bytes goes directly. May throw std::bad_alloc; takes as much memory as the parcel
-// has bytes.
-Bytes make_parcel(const ExtentList& list, FileDomain window, ParcelHead head, std::uint64_t most_returned = 0);
+// The request of what `list` has in `window`; empty: it has nothing there. `header` says whose it is and how it goes;
+// an reply of more than `most_relayed` bytes goes directly. May throw std::bad_alloc; takes as much memory as the
+// request has bytes.
+Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader header, std::uint64_t most_relayed = 0);
 
 // Between the memory that the extents lie in, which may be another process's, and the window of the file that begins at
 // `buffer` with offset `begin`. Bytes from `end` of the file on are left alone.
-Status fetch(const Parcel& parcel, std::byte* buffer, std::uint64_t begin);
-Status deliver(const Parcel& parcel, const std::byte* buffer, std::uint64_t begin, std::uint64_t end);
+Status fetch(const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin);
+Status deliver(const ExchangeRequest& request, const std::byte* buffer, std::uint64_t begin, std::uint64_t end);
 
 }  // namespace thalweg
