@@ -69,15 +69,15 @@ std::uint64_t ExchangeClient::end_of(std::size_t i, std::uint64_t lowest) const 
   // What is read by many is answered to one after the other, but what they write comes in at once.
   if (most_bytes != kNone && what_.overlapping && !what_.reads())
     most_bytes = std::min(most_bytes, budget_.window / sharers(i));
-  Description description(ahead_[i].data_path);
+  ExtentEncoder encoded(ahead_[i].data_path);
   std::uint64_t end = kNone;
   for_each_in(*what_.list, stretch, [&](const Extent& extent) {
-    if (description.size() > most_described) {
+    if (encoded.size() > most_described) {
       end = extent.offset;
-    } else if (extent.bytes > most_bytes - description.bytes()) {
-      end = extent.offset + (most_bytes - description.bytes());
+    } else if (extent.bytes > most_bytes - encoded.bytes()) {
+      end = extent.offset + (most_bytes - encoded.bytes());
     } else {
-      description.add(extent);
+      encoded.add(extent);
     }
     return end == kNone;
   });

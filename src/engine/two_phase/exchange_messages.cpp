@@ -17,7 +17,7 @@ void append(Bytes& to, const void* data, std::size_t bytes) {
 
 }  // namespace
 
-void Description::put(std::uint64_t number) {
+void ExtentEncoder::put(std::uint64_t number) {
   do {
     const auto low = static_cast<std::byte>((number & 127) | (number > 127 ? 128 : 0));
     number >>= 7;
@@ -27,57 +27,57 @@ void Description::put(std::uint64_t number) {
 }
 
 // Small ones of either sign are short.
-void Description::put_difference(std::uint64_t difference) {
+void ExtentEncoder::put_difference(std::uint64_t difference) {
   put(difference << 1 ^ (difference >> 63 == 0 ? 0 : ~std::uint64_t{0}));
 }
 
-bool Description::continues(const Extent& extent) {
-  if (series_.count == 0) return false;
-  const Extent last = series_.at(series_.count - 1);
+bool ExtentEncoder::continues(const Extent& extent) {
+  if (run_.count == 0) return false;
+  const Extent last = run_.at(run_.count - 1);
   const auto address = reinterpret_cast<std::uintptr_t>(extent.memory);
   const std::uint64_t address_step = address - reinterpret_cast<std::uintptr_t>(last.memory);
-  if (series_.count == 1 && last.end() == extent.offset && (!addresses_ || address_step == last.bytes)) {
-    series_.bytes += extent.bytes;  // one longer extent
+  if (run_.count == 1 && last.end() == extent.offset && (!addresses_ || address_step == last.bytes)) {
+    run_.bytes += extent.bytes;  // one longer extent
     return true;
   }
   if (extent.bytes != last.bytes) return false;
   const std::uint64_t offset_step = extent.offset - last.offset;
-  const bool as_before = offset_step == series_.offset_step && (!addresses_ || address_step == series_.address_step);
-  if (series_.count > 1 && !as_before) return false;
-  series_.offset_step = offset_step;
-  series_.address_step = addresses_ ? address_step : 0;
-  ++series_.count;
+  const bool as_before = offset_step == run_.offset_step && (!addresses_ || address_step == run_.address_step);
+  if (run_.count > 1 && !as_before) return false;
+  run_.offset_step = offset_step;
+  run_.address_step = addresses_ ? address_step : 0;
+  ++run_.count;
   return true;
 }
 
-void Description::add(const Extent& extent) {
+void ExtentEncoder::add(const Extent& extent) {
   bytes_ += extent.bytes;
   if (continues(extent)) return;
-  put_series();
-  series_ = {extent.offset, extent.bytes, addresses_ ? reinterpret_cast<std::uintptr_t>(extent.memory) : 0, 1, 0, 0};
+  put_run();
+  run_ = {extent.offset, extent.bytes, addresses_ ? reinterpret_cast<std::uintptr_t>(extent.memory) : 0, 1, 0, 0};
 }
 
-void Description::finish() {
-  put_series();
-  series_ = {};
+void ExtentEncoder::finish() {
+  put_run();
+  run_ = {};
 }
 
-void Description::put_series() {
-  if (series_.count == 0) return;
-  put(series_.count);
-  put(series_.offset - last_offset_);
-  put(series_.bytes);
-  if (addresses_) put_difference(series_.address - last_address_);
-  if (series_.count > 1) {
-    put(series_.offset_step);
-    if (addresses_) put_difference(series_.address_step);
+void ExtentEncoder::put_run() {
+  if (run_.count == 0) return;
+  put(run_.count);
+  put(run_.offset - last_offset_);
+  put(run_.bytes);
+  if (addresses_) put_difference(run_.address - last_address_);
+  if (run_.count > 1) {
+    put(run_.offset_step);
+    if (addresses_) put_difference(run_.address_step);
   }
-  const Extent last = series_.at(series_.count - 1);
+  const Extent last = run_.at(run_.count - 1);
   last_offset_ = last.offset;
   last_address_ = reinterpret_cast<std::uintptr_t>(last.memory) + last.bytes;
 }
 
-std::uint64_t SeriesReader::take() {
+std::uint64_t ExtentDecoder::take() {
   std::uint64_t number = 0;
   for (int shift = 0;; shift += 7) {
     const auto low = static_cast<std::uint64_t>(rest_[0]);
@@ -87,30 +87,30 @@ std::uint64_t SeriesReader::take() {
   }
 }
 
-std::uint64_t SeriesReader::take_difference() {
+std::uint64_t ExtentDecoder::take_difference() {
   const std::uint64_t number = take();
   return number >> 1 ^ ((number & 1) == 0 ? 0 : ~std::uint64_t{0});
 }
 
-bool SeriesReader::next(Series& series) {
+bool ExtentDecoder::next(ExtentRun& run) {
   if (rest_.empty()) return false;
-  series = {};
-  series.count = take();
-  series.offset = last_offset_ + take();
-  series.bytes = take();
-  if (addresses_) series.address = last_address_ + take_difference();
-  if (series.count > 1) {
-    series.offset_step = take();
-    if (addresses_) series.address_step = take_difference();
+  run = {};
+  run.count = take();
+  run.offset = last_offset_ + take();
+  run.bytes = take();
+  if (addresses_) run.address = last_address_ + take_difference();
+  if (run.count > 1) {
+    run.offset_step = take();
+    if (addresses_) run.address_step = take_difference();
   }
-  const Extent last = series.at(series.count - 1);
+  const Extent last = run.at(run.count - 1);
   last_offset_ = last.offset;
   last_address_ = reinterpret_cast<std::uintptr_t>(last.memory) + last.bytes;
   return true;
 }
 
 Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader header, std::uint64_t most_relayed) {
-  Description counted(header.data_path);
+  ExtentEncoder counted(header.data_path);
   const auto count = [&](const Extent& extent) {
     counted.add(extent);
     return true;
@@ -121,17 +121,17 @@ Bytes make_request(const ExtentList& list, FileDomain window, RequestHeader head
   if (counted.size() == 0) return request;
   header.process = probe_of_this_process().process;
   header.bytes = counted.bytes();
-  header.described = counted.size();
+  header.encoded_bytes = counted.size();
   header.relayed = sizeof(ReplyHeader) + header.bytes <= most_relayed;
-  request.reserve(sizeof header + header.described + (header.with_bytes ? header.bytes : 0));
+  request.reserve(sizeof header + header.encoded_bytes + (header.with_bytes ? header.bytes : 0));
   append(request, &header, sizeof header);
-  Description description(header.data_path, &request);
+  ExtentEncoder encoded(header.data_path, &request);
   const auto describe = [&](const Extent& extent) {
-    description.add(extent);
+    encoded.add(extent);
     return true;
   };
   for_each_in(list, window, describe);
-  description.finish();
+  encoded.finish();
   if (!header.with_bytes) return request;
   const auto enclose = [&](const Extent& extent) {
     append(request, extent.memory, extent.bytes);
@@ -146,8 +146,8 @@ ExchangeRequest ExchangeRequest::of(ByteView bytes) {
   RequestHeader& header = request.header;
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::uint64_t inline_data = header.with_bytes ? header.bytes : 0;
-  request.whole = bytes.first(sizeof header + header.described + inline_data);
-  request.description = request.whole.subspan(sizeof header, header.described);
+  request.whole = bytes.first(sizeof header + header.encoded_bytes + inline_data);
+  request.encoded = request.whole.subspan(sizeof header, header.encoded_bytes);
   request.inline_data = request.whole.last(inline_data);
   return request;
 }
@@ -165,9 +165,9 @@ namespace {
 Status copy_with_client(PeerAccess access, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
                         std::uint64_t end) {
   PeerCopy copy(access, request.header.process, buffer, begin);
-  SeriesReader reader(request.description, request.header.data_path);
-  Series series;
-  while (reader.next(series)) copy.add(series, end);
+  ExtentDecoder reader(request.encoded, request.header.data_path);
+  ExtentRun run;
+  while (reader.next(run)) copy.add(run, end);
   return copy.finish();
 }
 

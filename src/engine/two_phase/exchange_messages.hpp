@@ -12,7 +12,7 @@
 
 #include "access/extent_list.hpp"
 #include "engine/plan/file_domains.hpp"
-#include "engine/two_phase/series.hpp"
+#include "engine/two_phase/extent_run.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
@@ -21,35 +21,35 @@ namespace thalweg {
 enum class DataPath : std::uint8_t { inline_data, remote_memory };
 
 // Writes extents down, in rising order of their offsets. Addresses are only told where they are of use.
-class Description {
+class ExtentEncoder {
  public:
   // Without `to` it only counts.
-  explicit Description(DataPath data_path, Bytes* to = nullptr)
+  explicit ExtentEncoder(DataPath data_path, Bytes* to = nullptr)
       : addresses_(data_path == DataPath::remote_memory), to_(to) {}
   void add(const Extent& extent);                 // may throw std::bad_alloc
   void finish();                                  // the same; after the last one
-  std::uint64_t size() const { return size_; }    // in bytes, but for what may still become a longer series
+  std::uint64_t size() const { return size_; }    // in bytes, but for what may still become a longer run
   std::uint64_t bytes() const { return bytes_; }  // of the extents
 
  private:
   bool continues(const Extent& extent);
   void put(std::uint64_t number);
   void put_difference(std::uint64_t difference);
-  void put_series();
+  void put_run();
 
   const bool addresses_;
   Bytes* const to_;
-  Series series_;
+  ExtentRun run_;
   std::uint64_t last_offset_ = 0, last_address_ = 0;  // of the extent before, and behind it
   std::uint64_t size_ = 0, bytes_ = 0;
 };
 
-// Reads one after the other what a Description has written.
-class SeriesReader {
+// Reads one after the other what a ExtentEncoder has written.
+class ExtentDecoder {
  public:
-  SeriesReader(ByteView description, DataPath data_path)
-      : rest_(description), addresses_(data_path == DataPath::remote_memory) {}
-  bool next(Series& series);
+  ExtentDecoder(ByteView encoded, DataPath data_path)
+      : rest_(encoded), addresses_(data_path == DataPath::remote_memory) {}
+  bool next(ExtentRun& run);
 
  private:
   std::uint64_t take();
@@ -61,13 +61,13 @@ class SeriesReader {
 
 // Goes out as it lies in memory: no byte of it is padding.
 struct RequestHeader {
-  TaskRank task = 0;             // whose it is: others may have sent it on
-  std::int64_t process = 0;      // whose memory the addresses are of
-  std::uint64_t bytes = 0;       // of the extents
-  std::uint64_t described = 0;   // bytes of the description that follows
-  std::uint32_t aggregator = 0;  // for which it is
+  TaskRank task = 0;                // whose it is: others may have sent it on
+  std::int64_t process = 0;         // whose memory the addresses are of
+  std::uint64_t bytes = 0;          // of the extents
+  std::uint64_t encoded_bytes = 0;  // bytes of the encoded that follows
+  std::uint32_t aggregator = 0;     // for which it is
   DataPath data_path = DataPath::inline_data;
-  bool with_bytes = false;  // those of the extents follow the description
+  bool with_bytes = false;  // those of the extents follow the encoded
   bool relayed = false;     // the reply comes by the way of the request, else directly
   std::uint8_t unused = 0;
 };
@@ -77,7 +77,7 @@ static_assert(std::is_trivially_copyable_v<RequestHeader> && sizeof(RequestHeade
 struct ExchangeRequest {
   RequestHeader header;
   ByteView whole;
-  ByteView description;
+  ByteView encoded;
   ByteView inline_data;                       // in the order of the extents; empty when fetched, or asked for
   static ExchangeRequest of(ByteView bytes);  // the first one of them
 };
@@ -111,10 +111,10 @@ void for_each_of(ByteView message, Visit&& visit) {
 // Calls visit(extent) for each extent of a request. Memory of inline_data ones means nothing.
 template <class Visit>
 void for_each_extent(const ExchangeRequest& request, Visit&& visit) {
-  SeriesReader reader(request.description, request.header.data_path);
-  Series series;
-  while (reader.next(series))
-    for (std::uint64_t i = 0; i < series.count; ++i) visit(series.at(i));
+  ExtentDecoder reader(request.encoded, request.header.data_path);
+  ExtentRun run;
+  while (reader.next(run))
+    for (std::uint64_t i = 0; i < run.count; ++i) visit(run.at(i));
 }
 
 // Calls visit(extent) for the part of a task's list that lies in `window`, until it says false.

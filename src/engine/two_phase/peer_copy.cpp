@@ -28,14 +28,14 @@ void copy_each(Places to, Places from, std::uint64_t bytes, std::uint64_t n) {
 
 }  // namespace
 
-void PeerCopy::add(const Series& series, std::uint64_t end) {
+void PeerCopy::add(const ExtentRun& run, std::uint64_t end) {
   if (!status_.ok()) return;
-  if (together(series) && series.at(series.count - 1).end() <= end) {
-    status_ = move_together(series);
+  if (together(run) && run.at(run.count - 1).end() <= end) {
+    status_ = move_together(run);
     return;
   }
-  for (std::uint64_t i = 0; i < series.count; ++i) {
-    Extent extent = series.at(i);
+  for (std::uint64_t i = 0; i < run.count; ++i) {
+    Extent extent = run.at(i);
     if (extent.offset >= end) return;
     extent.bytes = std::min(extent.bytes, end - extent.offset);
     add_one(extent);
@@ -58,18 +58,18 @@ Status PeerCopy::finish() {
   return status_;
 }
 
-Status PeerCopy::move_together(const Series& series) {
+Status PeerCopy::move_together(const ExtentRun& run) {
   std::array<std::byte, kAtOnce> packed;
-  const std::uint64_t at_once = kAtOnce / series.bytes;
-  for (std::uint64_t i = 0; i < series.count; i += at_once) {
-    const std::uint64_t n = std::min(at_once, series.count - i);
-    const Places spread{buffer_ + (series.at(i).offset - begin_), series.offset_step};
-    const Places dense{packed.data(), series.bytes};
-    if (access_ == PeerAccess::write) copy_each(dense, spread, series.bytes, n);
-    iovec here{packed.data(), n * series.bytes};
-    iovec there{series.at(i).memory, n * series.bytes};
+  const std::uint64_t at_once = kAtOnce / run.bytes;
+  for (std::uint64_t i = 0; i < run.count; i += at_once) {
+    const std::uint64_t n = std::min(at_once, run.count - i);
+    const Places spread{buffer_ + (run.at(i).offset - begin_), run.offset_step};
+    const Places dense{packed.data(), run.bytes};
+    if (access_ == PeerAccess::write) copy_each(dense, spread, run.bytes, n);
+    iovec here{packed.data(), n * run.bytes};
+    iovec there{run.at(i).memory, n * run.bytes};
     TW_RETURN_IF_ERROR(copy_peer(access_, process_, {&here, 1}, {&there, 1}));
-    if (access_ == PeerAccess::read) copy_each(spread, dense, series.bytes, n);
+    if (access_ == PeerAccess::read) copy_each(spread, dense, run.bytes, n);
   }
   return {};
 }

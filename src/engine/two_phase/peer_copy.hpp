@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdint>
 
-#include "engine/two_phase/series.hpp"
+#include "engine/two_phase/extent_run.hpp"
 #include "os/peer_memory.hpp"
 
 namespace thalweg {
@@ -21,7 +21,7 @@ class PeerCopy {
   PeerCopy(PeerAccess access, std::int64_t process, std::byte* buffer, std::uint64_t begin)
       : access_(access), process_(process), buffer_(buffer), begin_(begin) {}
   // Bytes from `end` of the file on are left alone.
-  void add(const Series& series, std::uint64_t end);
+  void add(const ExtentRun& run, std::uint64_t end);
   Status finish();
 
  private:
@@ -29,13 +29,13 @@ class PeerCopy {
   static constexpr std::uint64_t kFewest = 16;       // pieces: each time is a call
   static constexpr std::uint64_t kSmall = 4096;      // bytes of a piece
   static constexpr std::size_t kAtOnce = 32 * 1024;  // bytes of small pieces that go together, on the stack
-  // Whether the extents of a series go together.
-  static bool together(const Series& series) {
-    return series.count >= kFewest && series.address_step == series.bytes && series.bytes > 0 && series.bytes <= kSmall;
+  // Whether the extents of a run go together.
+  static bool together(const ExtentRun& run) {
+    return run.count >= kFewest && run.address_step == run.bytes && run.bytes > 0 && run.bytes <= kSmall;
   }
   void add_one(const Extent& extent);
   void flush();
-  Status move_together(const Series& series);
+  Status move_together(const ExtentRun& run);
 
   const PeerAccess access_;
   const std::int64_t process_;

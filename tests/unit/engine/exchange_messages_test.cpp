@@ -1,4 +1,4 @@
-// Requests: series of extents are what the list has in the window, and bytes come to where they belong, inline_data or
+// Requests: run of extents are what the list has in the window, and bytes come to where they belong, inline_data or
 // fetched.
 #include "engine/two_phase/exchange_messages.hpp"
 
@@ -133,12 +133,12 @@ TEST_F(Requests, OfSmallRegularPiecesGoTogether) {
   }
 }
 
-std::size_t series_of(const Bytes& sent) {
+std::size_t runs_of(const Bytes& sent) {
   const ExchangeRequest request = ExchangeRequest::of(sent);
-  SeriesReader reader(request.description, request.header.data_path);
-  Series series;
+  ExtentDecoder reader(request.encoded, request.header.data_path);
+  ExtentRun run;
   std::size_t n = 0;
-  while (reader.next(series)) ++n;
+  while (reader.next(run)) ++n;
   return n;
 }
 
@@ -147,8 +147,8 @@ TEST_F(Requests, OfARegularRowAreOneSeries) {
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + 16 * i, 8, 100 * i});
   const auto list = ExtentList::of(extents);
 
-  EXPECT_EQ(series_of(make_request(list.value(), {0, 100000}, header_of(DataPath::remote_memory, false))), 1u);
-  EXPECT_EQ(series_of(make_request(list.value(), {104, 99904}, header_of(DataPath::remote_memory, false))), 3u)
+  EXPECT_EQ(runs_of(make_request(list.value(), {0, 100000}, header_of(DataPath::remote_memory, false))), 1u);
+  EXPECT_EQ(runs_of(make_request(list.value(), {104, 99904}, header_of(DataPath::remote_memory, false))), 3u)
       << "the first and the last are cut";
 }
 
@@ -158,8 +158,8 @@ TEST_F(Requests, OfScatteredMemoryAreOneSeriesWhenEnclosed) {
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + (16 * i * i) % 60000, 8, 100 * i});
   const auto list = ExtentList::of(extents);
 
-  EXPECT_EQ(series_of(make_request(list.value(), {0, 100000}, header_of(DataPath::inline_data, true))), 1u);
-  EXPECT_GE(series_of(make_request(list.value(), {0, 100000}, header_of(DataPath::remote_memory, false))), 500u);
+  EXPECT_EQ(runs_of(make_request(list.value(), {0, 100000}, header_of(DataPath::inline_data, true))), 1u);
+  EXPECT_GE(runs_of(make_request(list.value(), {0, 100000}, header_of(DataPath::remote_memory, false))), 500u);
 }
 
 TEST_F(Requests, DescribeSmallPiecesInFewBytes) {

@@ -1,4 +1,4 @@
-// Series: extents that follow each other at equal distances, in the file and in memory.
+// ExtentRun: extents that follow each other at equal distances, in the file and in memory.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace thalweg {
 
 // `count` extents, the next one always so much further on.
-struct Series {
+struct ExtentRun {
   std::uint64_t offset = 0, bytes = 0;
   std::uint64_t address = 0;
   std::uint64_t count = 0;
