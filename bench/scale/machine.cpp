@@ -14,7 +14,7 @@ using thalweg::SimulatedBytes;
 using thalweg::SimulatedMachine;
 
 // As many aggregators as there are servers; each may use what a task may use at all.
-const std::string kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB,forwarding=";
+const std::string kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB,node_relay=";
 
 }  // namespace
 
@@ -40,10 +40,10 @@ Cost cost_of(const std::function<thalweg::Result<thalweg::SimulatedCost>()>& ope
   return cost;
 }
 
-SharedFileCosts shared_file(std::int64_t tasks, const std::string& forwarding) {
+SharedFileCosts shared_file(std::int64_t tasks, const std::string& node_relay) {
   begin_counting();
   SimulatedMachine machine(tasks, SimulatedBytes::forgotten);
-  thalweg::SimulatedSharedFile file(machine, {kPieces, kPieceBytes, 0}, kHints + forwarding);
+  thalweg::SimulatedSharedFile file(machine, {kPieces, kPieceBytes, 0}, kHints + node_relay);
   SharedFileCosts costs;
   costs.open = cost_of([&] { return file.open(); });
   costs.write = cost_of([&] { return file.move(Direction::write); });

@@ -32,8 +32,8 @@ Cost cost_of(const std::function<thalweg::Result<thalweg::SimulatedCost>()>& ope
 struct SharedFileCosts {
   Cost open, write, read;
 };
-// `forwarding`: what the hint of this name says.
-SharedFileCosts shared_file(std::int64_t tasks, const std::string& forwarding);
+// `node_relay`: what the hint of this name says.
+SharedFileCosts shared_file(std::int64_t tasks, const std::string& node_relay);
 Cost create_multifile(std::int64_t tasks, std::int64_t tasks_per_process);
 // What programs do without a library: a file for each task; and task 0 writes what it gathered. Plain models of both.
 Cost file_per_task(std::int64_t tasks);

@@ -25,7 +25,7 @@ namespace {
 struct Options {
   bool quick = false, tiny = false;
   std::string json;
-  std::string forwarding = "auto";
+  std::string node_relay = "auto";
   std::string dir;  // accepted like every benchmark does; nothing is written
   std::int64_t least = 1, most = 0;
   Effort effort() const { return effort_of(tiny, quick); }
@@ -49,7 +49,7 @@ double free_memory() {
   return 0;
 }
 
-Curves measure(std::int64_t least, std::int64_t most, const std::string& forwarding) {
+Curves measure(std::int64_t least, std::int64_t most, const std::string& node_relay) {
   Curves curves;
   for (std::int64_t tasks = least; tasks <= most; tasks *= 4) {
     malloc_trim(0);  // what the last ones had
@@ -57,7 +57,7 @@ Curves measure(std::int64_t least, std::int64_t most, const std::string& forward
       fmt::print("  {} tasks do not fit into the free memory\n", tasks);
       break;
     }
-    const SharedFileCosts shared = shared_file(tasks, forwarding);
+    const SharedFileCosts shared = shared_file(tasks, node_relay);
     curves["open"].push_back(shared.open);
     curves["write"].push_back(shared.write);
     curves["read"].push_back(shared.read);
@@ -156,7 +156,7 @@ void run(const Options& options) {
   const double started = now();
   fmt::print("{} pieces of {} bytes for each task, {} tasks to a node, {} aggregators\n", kPieces, kPieceBytes,
              kTasksPerNode, kAggregators);
-  const Curves curves = measure(options.least, options.most_tasks(), options.forwarding);
+  const Curves curves = measure(options.least, options.most_tasks(), options.node_relay);
   if (curves.empty()) give_up("nothing was simulated");
   report_curves(report, curves);
   report_crossovers(report, curves);
@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   app.add_flag("--tiny", options.tiny, "does it run: up to 256 tasks");
   app.add_option("--from", options.least, "from so many tasks on instead of one")->check(CLI::PositiveNumber);
   app.add_option("--tasks", options.most, "up to so many tasks instead of 1048576");
-  app.add_option("--forwarding", options.forwarding, "between nodes, as the hint has it")
+  app.add_option("--node-relay", options.node_relay, "between nodes, as the hint has it")
       ->check(CLI::IsMember({"auto", "off", "on"}));
   app.add_option("--dir", options.dir, "not used: nothing is written");
   app.add_option("--json", options.json, "write all results to this file");

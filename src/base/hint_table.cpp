@@ -36,7 +36,7 @@ constexpr HintSpec kTable[] = {
      HintScope::file},
     {"aggregator_bytes", HintType::bytes, "16MiB", "64KiB .. 1GiB", "staging memory of one aggregator", 64 * kKi,
      kKi* kMi, HintScope::file},
-    {"forwarding", HintType::choice, "auto", "auto|off|on",
+    {"node_relay", HintType::choice, "auto", "auto|off|on",
      "small messages of a node for an aggregator on another one go as one; auto: where that is cheaper", 0, 0,
      HintScope::file},
     {"queue_depth", HintType::count, "4", "1 .. 1024", "direct transfers in flight per task", 1, 1024, HintScope::file},

@@ -45,11 +45,11 @@ void log_plan(const std::string& path, const PlanInput& input, const Plan& plan)
   });
 }
 
-void log_forwarding(const std::string& path, std::uint64_t sharers, std::int64_t nodes) {
+void log_relay(const std::string& path, std::uint64_t sharers, std::int64_t nodes) {
   if (!wants_plans()) return;
   (void)or_out_of_memory([&] {
     log_line(path, std::to_string(sharers) + " tasks of " + std::to_string(nodes) +
-                       " nodes have bytes for one aggregator: their messages are forwarded");
+                       " nodes have bytes for one aggregator: node relays pass their messages on");
     return Status{};
   });
 }

@@ -11,7 +11,7 @@ namespace thalweg {
 
 // thalweg: 'field.dat': write: <the pattern>: <the plan and its reason>
 void log_plan(const std::string& path, const PlanInput& input, const Plan& plan);
-// thalweg: 'field.dat': 960 tasks of 16 nodes have bytes for one aggregator: their messages are forwarded
-void log_forwarding(const std::string& path, std::uint64_t sharers, std::int64_t nodes);
+// thalweg: 'field.dat': 960 tasks of 16 nodes have bytes for one aggregator: node relays pass their messages on
+void log_relay(const std::string& path, std::uint64_t sharers, std::int64_t nodes);
 
 }  // namespace thalweg

@@ -30,7 +30,7 @@ struct Strategy {
   std::size_t workers = 0;                                  // by hint; 0: the cost model decides
   std::size_t aggregators = 0;                              // the same
   std::uint64_t aggregator_bytes = std::uint64_t{1} << 24;  // staging of one aggregator, windows and parcels together
-  std::optional<bool> forwarding;  // by hint; else what is cheaper (engine/two_phase/forwarding.hpp)
+  std::optional<bool> node_relay;  // by hint; else what is cheaper (engine/two_phase/node_relay.hpp)
   std::size_t cores_of_node = 0;   // 0: not known
   StorageCosts costs;              // through the page cache
   StorageCosts direct_costs;

@@ -24,9 +24,9 @@ Status set_hint(FileHints& hints, std::string_view name, std::string_view value)
     hints.aggregators = word ? 0 : static_cast<std::size_t>(number);
   } else if (name == "aggregator_bytes") {
     hints.aggregator_bytes = number;
-  } else if (name == "forwarding") {
-    hints.forwarding.reset();
-    if (number > 0) hints.forwarding = number == 2;
+  } else if (name == "node_relay") {
+    hints.node_relay.reset();
+    if (number > 0) hints.node_relay = number == 2;
   } else if (name == "queue_depth") {
     hints.queue_depth = static_cast<unsigned>(number);
   } else if (name == "transfer_bytes") {
@@ -66,7 +66,7 @@ Strategy choose_strategy(const StorageInfo& storage, const FileHints& hints) {
   strategy.workers = hints.workers;
   strategy.aggregators = hints.aggregators;
   strategy.aggregator_bytes = hints.aggregator_bytes.value_or(strategy.aggregator_bytes);
-  strategy.forwarding = hints.forwarding;
+  strategy.node_relay = hints.node_relay;
   strategy.queue_depth = hints.queue_depth.value_or(strategy.queue_depth);
   strategy.transfer_bytes = hints.transfer_bytes.value_or(strategy.transfer_bytes);
   strategy.staging_bytes = hints.staging_bytes.value_or(strategy.staging_bytes);

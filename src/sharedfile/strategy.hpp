@@ -15,7 +15,7 @@ struct FileHints {
   std::size_t workers = 0;
   std::size_t aggregators = 0;
   std::optional<std::uint64_t> aggregator_bytes;
-  std::optional<bool> forwarding;
+  std::optional<bool> node_relay;
   std::optional<unsigned> queue_depth;
   std::optional<std::uint64_t> transfer_bytes;
   std::optional<std::uint64_t> staging_bytes;

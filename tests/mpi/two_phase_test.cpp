@@ -151,7 +151,7 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
 }
 
-// Ranks of this machine as if they were on several: what goes between nodes are messages, forwarded or not.
+// Ranks of this machine as if they were on several: what goes between nodes are messages, through relays or not.
 enum class Nodes { pairs, in_turn, one_apart };
 
 std::int64_t rank_of_world() {
@@ -209,9 +209,9 @@ class MpiNodes : public testing::TestWithParam<Nodes> {
 };
 
 TEST_P(MpiNodes, SendEachOtherWhatBelongsElsewhere) {
-  for (const char* forwarding : {"auto", "off", "on"}) {
+  for (const char* node_relay : {"auto", "off", "on"}) {
     for (const int aggregators : {1, 2, 5}) {
-      const std::string hints = std::string("method=aggregate,aggregator_bytes=256KiB,forwarding=") + forwarding +
+      const std::string hints = std::string("method=aggregate,aggregator_bytes=256KiB,node_relay=") + node_relay +
                                 ",aggregators=" + std::to_string(aggregators);
       for (const std::int64_t piece : {10, 3000}) write_and_read(world_->group(), folder_->path("f"), hints, piece);
     }
@@ -220,7 +220,7 @@ TEST_P(MpiNodes, SendEachOtherWhatBelongsElsewhere) {
 
 TEST_P(MpiNodes, AndTheirThreads) {
   on_threads_of_ranks(*world_, 2, [&](tw_group* group) {
-    write_and_read(group, folder_->path("t"), "method=aggregate,aggregator_bytes=256KiB,forwarding=on", 100);
+    write_and_read(group, folder_->path("t"), "method=aggregate,aggregator_bytes=256KiB,node_relay=on", 100);
   });
 }
 

@@ -120,7 +120,7 @@ TEST_F(TwoPhaseFiles, MemoryThatCannotBeReachedComesByMessage) {
   for (const std::int64_t on_node : {6, 3}) {
     for (const int aggregators : {1, 2}) {
       const std::string hints =
-          "method=aggregate,aggregator_bytes=64KiB,forwarding=on,aggregators=" + std::to_string(aggregators);
+          "method=aggregate,aggregator_bytes=64KiB,node_relay=on,aggregators=" + std::to_string(aggregators);
       const SimOptions options{.tasks = 6, .seed = 2, .processes_per_node = on_node};
       std::filesystem::remove(path());
       std::vector<Share> shares = interleaved(6, 700, 40);
@@ -154,7 +154,7 @@ TEST_F(TwoPhaseFiles, HoldForAnySizeOfPieces) {
 }
 
 // Aggregators on other nodes hear of tasks by way of forwarders, of nodes of any size, threads of a process among them.
-TEST_F(TwoPhaseFiles, HoldWhereMessagesAreForwarded) {
+TEST_F(TwoPhaseFiles, HoldWhereNodesHaveRelays) {
   std::uint64_t seed = 1;
   for (const std::uint64_t piece : {1, 8, 100, 700, 5000}) {
     for (const TaskRank threads : {1, 3}) {
@@ -167,7 +167,7 @@ TEST_F(TwoPhaseFiles, HoldWhereMessagesAreForwarded) {
           std::filesystem::remove(path());
           write_and_read(
               shares, {.tasks = 17, .seed = seed++, .tasks_per_process = threads, .processes_per_node = on_node},
-              "method=aggregate,forwarding=on,aggregator_bytes=256KiB,aggregators=" + std::to_string(aggregators), 0);
+              "method=aggregate,node_relay=on,aggregator_bytes=256KiB,aggregators=" + std::to_string(aggregators), 0);
         }
       }
     }
@@ -175,9 +175,9 @@ TEST_F(TwoPhaseFiles, HoldWhereMessagesAreForwarded) {
 }
 
 // Messages of the task that sends most, to write and to read, when all tasks have bytes in each domain.
-TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyAreForwarded) {
+TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyHaveRelays) {
   std::map<std::string, std::uint64_t> most;
-  for (const std::string forwarding : {"off", "on", "auto"}) {
+  for (const std::string node_relay : {"off", "on", "auto"}) {
     std::vector<Share> shares = interleaved(256, 200, 8);
     SimOptions options{.tasks = 256, .seed = 3, .processes_per_node = 64, .costs = SimCosts{}};
     SimWorld world(options);
@@ -199,10 +199,10 @@ TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyAreForwarded) {
               EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
             }
             co_return co_await opened.value()->close();
-          }(world.group(rank), path(), "method=aggregate,aggregators=4,forwarding=" + forwarding,
+          }(world.group(rank), path(), "method=aggregate,aggregators=4,node_relay=" + node_relay,
                                                                               shares[static_cast<std::size_t>(rank)]));
     ASSERT_TRUE(world.run<Status>(ops).ok());
-    for (const SimTask& task : world.ledger().tasks) most[forwarding] = std::max(most[forwarding], task.messages);
+    for (const SimTask& task : world.ledger().tasks) most[node_relay] = std::max(most[node_relay], task.messages);
     expect_in_file(shares);
   }
   EXPECT_EQ(most["auto"], most["on"]);

@@ -132,7 +132,7 @@ std::string draw_hints(std::uint64_t seed) {
   if (below(random, 2) == 0) hints += "transfer_bytes=64KiB,";
   if (below(random, 2) == 0) hints += "aggregators=" + std::to_string(1 + below(random, 4)) + ",";
   if (below(random, 2) == 0) hints += "aggregator_bytes=64KiB,";
-  if (below(random, 2) == 0) hints += below(random, 4) == 0 ? "forwarding=off," : "forwarding=on,";
+  if (below(random, 2) == 0) hints += below(random, 4) == 0 ? "node_relay=off," : "node_relay=on,";
   if (below(random, 2) == 0) hints += "queue_depth=" + std::to_string(1 + below(random, 4)) + ",";
   return hints;
 }

@@ -7,7 +7,7 @@ namespace thalweg {
 AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
     : window(std::max(aggregator_bytes / 64 * 11 / kUnit * kUnit, kUnit)),
       described(aggregator_bytes / 16),
-      forwarded(aggregator_bytes / 32) {}
+      relayed(aggregator_bytes / 32) {}
 
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
   std::vector<FileDomain> domains(n);

@@ -23,7 +23,7 @@ struct AggregatorBudget {
   explicit AggregatorBudget(std::uint64_t aggregator_bytes);
   std::uint64_t window;     // in bytes; whole units
   std::uint64_t described;  // of what messages say
-  std::uint64_t forwarded;  // of what passes through a task at a time
+  std::uint64_t relayed;    // of what passes through a task at a time
 };
 
 // [begin, end) in `n` equal parts; borders inside lie on multiples of `unit`, so that no two aggregators touch one

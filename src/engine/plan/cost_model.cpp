@@ -311,7 +311,7 @@ Plan choose_plan(const PlanInput& input, const StorageCosts& costs) {
 
 // The exchange is half of the meetings of a round. What goes together still comes from each node, and from each process
 // of the aggregator's own.
-bool pays_to_forward(const NodesInput& input, const StorageCosts& costs) {
+bool pays_to_relay(const RelayCase& input, const StorageCosts& costs) {
   const std::uint64_t of_node = (input.processes + input.nodes - 1) / input.nodes;
   if (input.message_bytes > input.most_bytes || input.senders <= input.nodes + of_node) return false;
   const double spared_ns = static_cast<double>(input.senders - input.nodes - of_node) * costs.message_ns;

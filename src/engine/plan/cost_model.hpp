@@ -59,13 +59,13 @@ struct PlanInput {
 Plan choose_plan(const PlanInput& input, const StorageCosts& costs);
 
 // Processes of several nodes that send to the aggregator to which most send.
-struct NodesInput {
+struct RelayCase {
   std::uint64_t nodes = 1;
   std::uint64_t processes = 1;                      // of all nodes
   std::uint64_t senders = 1;                        // of these processes
   std::uint64_t message_bytes = 0, most_bytes = 0;  // of a message, and of one that may be forwarded
 };
 // Whether it is cheaper to put the messages of a node together, in one more exchange of each round.
-bool pays_to_forward(const NodesInput& input, const StorageCosts& costs);
+bool pays_to_relay(const RelayCase& input, const StorageCosts& costs);
 
 }  // namespace thalweg

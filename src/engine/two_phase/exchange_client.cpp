@@ -115,27 +115,27 @@ std::uint64_t ExchangeClient::most_sharers() const {
   return most;
 }
 
-Outgoing ExchangeClient::requests(const Forwarding& forwarding) const {
+Outgoing ExchangeClient::requests(const NodeRelay& relay) const {
   Outgoing outgoing;
   std::vector<Message> small;
   for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
     const FileDomain window = rounds_.window(i);
     if (window.empty() || ahead_[i].lowest >= window.end) continue;
-    const TaskRank forwarder = forwarding.forwarder(i);
+    const TaskRank through = relay.relay_to(i);
     RequestHeader header;
     header.task = what_.group->rank();
     header.aggregator = static_cast<std::uint32_t>(i);
     header.data_path = ahead_[i].data_path;
     header.with_bytes = !what_.reads() && header.data_path == DataPath::inline_data;
-    Bytes request = make_request(*what_.list, window, header, forwarder < 0 ? 0 : forwarding.most_bytes());
-    const bool forwarded = forwarder >= 0 && request.size() <= forwarding.most_bytes();
-    (forwarded ? small : outgoing.to_aggregators)
-        .push_back({forwarded ? forwarder : what_.aggregator(i).rank, std::move(request)});
+    Bytes request = make_request(*what_.list, window, header, through < 0 ? 0 : relay.most_bytes());
+    const bool relayed = through >= 0 && request.size() <= relay.most_bytes();
+    (relayed ? small : outgoing.to_aggregators)
+        .push_back({relayed ? through : what_.aggregator(i).rank, std::move(request)});
   }
-  std::vector<Forwarded> parts;
+  std::vector<RelayPart> parts;
   parts.reserve(small.size());
   for (const Message& message : small) parts.push_back({message.peer, message.data});
-  outgoing.to_forwarders = joined(std::move(parts));
+  outgoing.to_relays = joined(std::move(parts));
   return outgoing;
 }
 

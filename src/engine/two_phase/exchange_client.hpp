@@ -8,7 +8,7 @@
 
 #include "engine/plan/aggregators.hpp"
 #include "engine/two_phase/exchange_messages.hpp"
-#include "engine/two_phase/forwarding.hpp"
+#include "engine/two_phase/node_relay.hpp"
 #include "engine/two_phase/two_phase.hpp"
 #include "group/group.hpp"
 
@@ -16,7 +16,7 @@ namespace thalweg {
 
 // What goes out in a round.
 struct Outgoing {
-  std::vector<Message> to_forwarders;
+  std::vector<Message> to_relays;
   std::vector<Message> to_aggregators;
 };
 
@@ -36,7 +36,7 @@ class ExchangeClient {
   // on.
   void apply(std::span<const std::int64_t> ends);
   // What is for the aggregators in this round.
-  Outgoing requests(const Forwarding& forwarding) const;
+  Outgoing requests(const NodeRelay& relay) const;
   // Puts replies to the round before this one where they belong; passes over those for other tasks.
   void receive(const std::vector<Message>& replies);
 

@@ -13,7 +13,7 @@
 #include "engine/plan_log.hpp"
 #include "engine/two_phase/aggregator_window.hpp"
 #include "engine/two_phase/exchange_client.hpp"
-#include "engine/two_phase/forwarding.hpp"
+#include "engine/two_phase/node_relay.hpp"
 #include "group/agree.hpp"
 
 namespace thalweg {
@@ -61,7 +61,7 @@ struct Part {
   const TwoPhase& what;
   Rounds rounds;
   ExchangeClient client;
-  Forwarding forwarding;
+  NodeRelay relay;
   std::optional<std::size_t> seat;
   std::optional<AggregatorWindow> windows[2];
   // Of the reduction that opens a round: lowest bytes, ends of windows, and less than 0: that many slices of replies.
@@ -144,14 +144,14 @@ auto made_by(Part& part, Make&& make) -> decltype(make()) {
 // Collective. The requests for this task.
 Op<Result<Messages>> send_requests(Part& part) {
   Group& group = *part.what.group;
-  const Forwarding& forwarding = part.forwarding;
-  Outgoing outgoing = made_by(part, [&] { return part.client.requests(forwarding); });
+  const NodeRelay& relay = part.relay;
+  Outgoing outgoing = made_by(part, [&] { return part.client.requests(relay); });
   Messages to_aggregators;
-  if (forwarding.on()) {
-    const auto passing = co_await group.exchange(std::move(outgoing.to_forwarders));
+  if (relay.on()) {
+    const auto passing = co_await group.exchange(std::move(outgoing.to_relays));
     if (!passing.has_value()) co_return passing.error();
     to_aggregators = made_by(part, [&] {
-      Messages all = forwarding.relay_requests(passing.value());
+      Messages all = relay.relay_requests(passing.value());
       std::move(outgoing.to_aggregators.begin(), outgoing.to_aggregators.end(), std::back_inserter(all));
       return all;
     });
@@ -167,11 +167,11 @@ Op<Status> send_replies(Part& part, Messages replies) {
   const auto received = co_await group.exchange(std::move(replies));
   if (!received.has_value()) co_return received.error();
   part.client.receive(received.value());
-  if (!part.forwarding.on()) co_return Status{};
-  Messages onward = made_by(part, [&] { return part.forwarding.relay_replies(received.value()); });
-  const auto forwarded = co_await group.exchange(std::move(onward));
-  if (forwarded.has_value()) part.client.receive(forwarded.value());
-  co_return forwarded.status();
+  if (!part.relay.on()) co_return Status{};
+  Messages onward = made_by(part, [&] { return part.relay.relay_replies(received.value()); });
+  const auto relayed = co_await group.exchange(std::move(onward));
+  if (relayed.has_value()) part.client.receive(relayed.value());
+  co_return relayed.status();
 }
 
 // Requests go to the aggregators, whose windows take off. False: the group can go on no further.
@@ -247,9 +247,9 @@ Op<TransferResult> two_phase(TwoPhase what) {
     co_return failure;
   }
   const std::uint64_t sharers = part->client.most_sharers();
-  part->forwarding = Forwarding(what, sharers);
-  if (part->forwarding.on() && what.group->rank() == 0)
-    log_forwarding(what.file->stored->path(), sharers, what.group->place().nodes);
+  part->relay = NodeRelay(what, sharers);
+  if (part->relay.on() && what.group->rank() == 0)
+    log_relay(what.file->stored->path(), sharers, what.group->place().nodes);
   if (what.reads()) {
     co_await read_rounds(*part);
   } else {

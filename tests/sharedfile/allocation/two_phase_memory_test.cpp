@@ -106,16 +106,16 @@ TEST_F(TwoPhaseMemory, OfManySmallPiecesIsThatOfAnAggregator) {
   }
 }
 
-// What passes through forwarders has a share of its own, on each of them.
+// What passes through relays has a share of its own, on each of them.
 TEST_F(TwoPhaseMemory, OfForwardersIsWithinThatOfAnAggregator) {
   constexpr std::uint64_t kAggregator = std::uint64_t{1} << 20;
-  const std::string hints = "method=aggregate,aggregators=1,forwarding=on,aggregator_bytes=1MiB";
+  const std::string hints = "method=aggregate,aggregators=1,node_relay=on,aggregator_bytes=1MiB";
   const TaskRank tasks = 48;
   const SimOptions options{.tasks = tasks, .seed = 3, .processes_per_node = 6};
   std::vector<Share> shares = irregular(tasks, 10000);
   const std::vector<Share> before = shares;
-  const std::uint64_t forwarders = 7 * 2 * AggregatorBudget(kAggregator).forwarded;  // of seven nodes, in and out
-  const std::uint64_t most = kAggregator + forwarders + kSlack + static_cast<std::uint64_t>(tasks) * kFrames;
+  const std::uint64_t relays = 7 * 2 * AggregatorBudget(kAggregator).relayed;  // of seven nodes, in and out
+  const std::uint64_t most = kAggregator + relays + kSlack + static_cast<std::uint64_t>(tasks) * kFrames;
   EXPECT_LE(peak_of(shares, Direction::write, options, hints), most);
   for (Share& share : shares) std::fill(share.memory.begin(), share.memory.end(), std::byte{0});
   EXPECT_LE(peak_of(shares, Direction::read, options, hints), most);
@@ -173,7 +173,7 @@ TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
         run_on_sim(options, [&](Group& group) -> Op<Status> {
           Share& share = shares[static_cast<std::size_t>(group.rank())];
           auto opened = co_await open_with(
-              group, path(), "method=aggregate,aggregators=2,forwarding=on,aggregator_bytes=64KiB,io=buffered");
+              group, path(), "method=aggregate,aggregators=2,node_relay=on,aggregator_bytes=64KiB,io=buffered");
           if (!opened.has_value()) co_return opened.error();
           PlainFile& file = *opened.value();
           for (const Direction direction : {Direction::write, Direction::read}) {

@@ -116,7 +116,7 @@ TEST(AggregatorBudget, IsKept) {
     const AggregatorBudget budget(bytes);
     EXPECT_EQ(budget.window % AggregatorBudget::kUnit, 0u);
     EXPECT_GE(budget.window, AggregatorBudget::kUnit);
-    EXPECT_LE(4 * budget.window + 2 * (budget.window / 8) + 3 * budget.described + 2 * budget.forwarded, bytes);
+    EXPECT_LE(4 * budget.window + 2 * (budget.window / 8) + 3 * budget.described + 2 * budget.relayed, bytes);
   }
 }
 

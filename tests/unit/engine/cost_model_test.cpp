@@ -368,30 +368,30 @@ TEST(Plan, IsDescribedInOneLine) {
 }
 
 // Messages spared against one more exchange.
-TEST(Forwarding, IsForManySendersOnFewNodes) {
+TEST(NodeRelay, IsForManySendersOnFewNodes) {
   StorageCosts costs;
   costs.message_ns = 1000;
   costs.round_ns = 20000;
-  NodesInput input{.nodes = 16, .processes = 1024, .senders = 1024, .message_bytes = 100, .most_bytes = 8192};
-  EXPECT_TRUE(pays_to_forward(input, costs));
+  RelayCase input{.nodes = 16, .processes = 1024, .senders = 1024, .message_bytes = 100, .most_bytes = 8192};
+  EXPECT_TRUE(pays_to_relay(input, costs));
   input.senders = 16 + 64 + 110;  // 11 bits of processes
-  EXPECT_FALSE(pays_to_forward(input, costs));
+  EXPECT_FALSE(pays_to_relay(input, costs));
   ++input.senders;
-  EXPECT_TRUE(pays_to_forward(input, costs));
+  EXPECT_TRUE(pays_to_relay(input, costs));
   for (const std::uint64_t few : {0, 1, 16, 80}) {
     input.senders = few;
-    EXPECT_FALSE(pays_to_forward(input, costs)) << few;
+    EXPECT_FALSE(pays_to_relay(input, costs)) << few;
   }
 }
 
-TEST(Forwarding, IsNotForLargeMessagesNorWhereNodesHaveOneProcess) {
+TEST(NodeRelay, IsNotForLargeMessagesNorWhereNodesHaveOneProcess) {
   const StorageCosts costs;
-  NodesInput input{.nodes = 16, .processes = 1024, .senders = 1024, .message_bytes = 8192, .most_bytes = 8192};
-  EXPECT_TRUE(pays_to_forward(input, costs));
+  RelayCase input{.nodes = 16, .processes = 1024, .senders = 1024, .message_bytes = 8192, .most_bytes = 8192};
+  EXPECT_TRUE(pays_to_relay(input, costs));
   ++input.message_bytes;
-  EXPECT_FALSE(pays_to_forward(input, costs));
+  EXPECT_FALSE(pays_to_relay(input, costs));
   input = {.nodes = 1024, .processes = 1024, .senders = 1024, .message_bytes = 100, .most_bytes = 8192};
-  EXPECT_FALSE(pays_to_forward(input, costs));
+  EXPECT_FALSE(pays_to_relay(input, costs));
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ TEST_F(Requests, OfNoByteAreEmpty) {
   EXPECT_TRUE(make_request(list.value(), {0, 100}, header_of(DataPath::inline_data, true)).empty());
 }
 
-// As a forwarder puts them together.
+// As a relay puts them together.
 TEST_F(Requests, ComeOneBehindTheOther) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < 50; ++i) extents.push_back({memory_.data() + 100 * i, 1 + i, 60 * i});

@@ -22,7 +22,7 @@ class PlanLog : public testing::Test {
     plan.workers = 2;
     plan.reason = "so it is";
     log_plan("field.dat", input, plan);
-    log_forwarding("field.dat", 960, 16);
+    log_relay("field.dat", 960, 16);
     std::exit(0);
   }
 };
@@ -32,8 +32,9 @@ TEST_F(PlanLog, TellsThePlanAndItsReason) {
               "^thalweg: 'field.dat': write: interleaved: 2 tasks.*: aggregate by 2 aggregators \\(so it is");
 }
 
-TEST_F(PlanLog, TellsWhatIsForwarded) {
-  EXPECT_EXIT(log_with("plan"), testing::ExitedWithCode(0), "\n.*'field.dat': 960 tasks of 16 nodes .* forwarded\n$");
+TEST_F(PlanLog, LogsNodeRelays) {
+  EXPECT_EXIT(log_with("plan"), testing::ExitedWithCode(0),
+              "\n.*'field.dat': 960 tasks of 16 nodes .* pass their messages on\n$");
 }
 
 TEST_F(PlanLog, IsSilentUnlessAskedFor) { EXPECT_EXIT(log_with(""), testing::ExitedWithCode(0), "^$"); }

@@ -1,5 +1,5 @@
-// Forwarding: small requests of a node's tasks for an aggregator on another node go there as one message, and its small
-// replies come back as one, by way of a process of the node: the forwarder for this aggregator. So an aggregator hears
+// NodeRelay: small requests of a node's tasks for an aggregator on another node go there as one message, and its small
+// replies come back as one, by way of a process of the node: the relay for this aggregator. So an aggregator hears
 // of nodes, not of tasks. Known as intra-node request aggregation (Kang, Lee, Hou, Ross, Agrawal, Choudhary, Liao:
 // Improving MPI Collective I/O for High Volume Non-contiguous Requests with Intra-node Aggregation, IEEE TPDS 2020).
 #pragma once
@@ -13,26 +13,26 @@
 namespace thalweg {
 
 // A part of a message, and who is to have it; borrows its bytes.
-struct Forwarded {
+struct RelayPart {
   TaskRank to;
   ByteView bytes;
 };
 // One message for each receiver of `parts`, which has those for it in their order. May throw std::bad_alloc.
-std::vector<Message> joined(std::vector<Forwarded> parts);
+std::vector<Message> joined(std::vector<RelayPart> parts);
 
-class Forwarding {
+class NodeRelay {
  public:
-  Forwarding() = default;  // off
+  NodeRelay() = default;  // off
   // `sharers`: how many tasks have bytes in the domain in which most have. Whether it is on is the same on all tasks.
-  Forwarding(const TwoPhase& what, std::uint64_t sharers);
+  NodeRelay(const TwoPhase& what, std::uint64_t sharers);
 
   bool on() const { return on_; }
   // Of one request, and of one reply, so that what passes through a task is within its budget; 0: nothing may.
   std::uint64_t most_bytes() const { return most_; }
   // Who forwards what this node has for this aggregator; -1: it goes there directly.
-  TaskRank forwarder(std::size_t aggregator) const;
+  TaskRank relay_to(std::size_t aggregator) const;
 
-  // What a forwarder passes on: requests to their aggregators, replies to their tasks. May throw std::bad_alloc.
+  // What a relay passes on: requests to their aggregators, replies to their tasks. May throw std::bad_alloc.
   std::vector<Message> relay_requests(const std::vector<Message>& received) const;
   std::vector<Message> relay_replies(const std::vector<Message>& received) const;
 
