@@ -43,3 +43,4 @@ option(TW_TEST_ALL "Leave nothing out under a sanitizer: hours (the preset asan-
 set(TW_TEST_SETS "unit;conformance;multifile;sharedfile;vpfile;omp_file;crash;regress;mpi;methods;cli;report;interop;fuzz;compile;repository;examples;install" CACHE STRING
     "The folders of tests/ to build and run")
 set(TW_UNIT_ROOMS "" CACHE STRING "The folders of tests/unit/ to build; empty: all")
+set(TW_MPI_TESTS "" CACHE STRING "The programs of tests/mpi/ to build, without _test; empty: all")

@@ -35,7 +35,9 @@ if(TW_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TW_WITH_COVERAGE)
   list(APPEND sloppiness pch_defines time_macros)
   list(REMOVE_DUPLICATES sloppiness)
   list(JOIN sloppiness "," sloppiness)
-  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} ${TW_CCACHE})
+  # Paths count from the build folder, so that presets with the same flags share what was compiled.
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_NOHASHDIR=1 ${TW_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 

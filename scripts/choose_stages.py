@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Choose the stages of `make test-all` that a run of CI adds to `make test`.
+
+Usage: scripts/choose_stages.py [--minutes M] [--base COMMIT]
+
+Prints the names of stages of scripts/run_tests.sh whose times add up to at most M minutes (default 24). First come those
+that look at files which differ from COMMIT (default: the upstream of this branch, where it has one that differs from HEAD),
+then the others in turn: the number of commits says which group of them, so that five runs in a row, a commit apart, run every
+stage. Without a base only the turn decides.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+
+# name, minutes on 2 cores with nothing built, files that it is about
+STAGES = [
+    ("openmpi", 8, r"src/(async|group|engine|sharedfile|capi)/|tests/mpi/|tools/methods/|cmake/Mpi"),
+    ("python", 6, r"bindings/python/|include/|pyproject.toml|examples/python/"),
+    ("asan-ubsan", 12, r"src/|sim/|testing/|tests/(unit|conformance|multifile|sharedfile|vpfile|crash)/"),
+    ("minimal", 6, r"CMake|cmake/|_absent\.cpp|include/"),
+    ("archer", 4, r"frontends/omp_file/|tests/omp_file/"),
+    ("tsan", 10, r"src/(async|group|os|storage|engine|sharedfile)/"),
+    ("tidy", 12, r"src/|frontends/|\.clang-tidy"),
+]
+
+
+def git(*arguments):
+    done = subprocess.run(["git", *arguments], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def groups(minutes):
+    """Neighbours of the table, as many as fit into the time; each stage is in one group."""
+    found, left = [], 0
+    for name, takes, _ in STAGES:
+        if takes > left:
+            found.append([])
+            left = minutes
+        found[-1].append(name)
+        left -= takes
+    return found
+
+
+def choose(minutes, commits, changed):
+    """Stage names. `changed`: paths, or None where the base is unknown."""
+    touched = [name for name, _, about in STAGES if changed and any(re.search(about, path) for path in changed)]
+    all_groups = groups(minutes)
+    turn = all_groups[commits % len(all_groups)]
+    takes = {name: minutes_of for name, minutes_of, _ in STAGES}
+    chosen, left = [], minutes
+    # The turn comes first: where every change touches src/, the other stages would never run.
+    for name in dict.fromkeys(turn[:1] + touched + turn[1:] + list(takes)):
+        if takes[name] <= left:
+            chosen.append(name)
+            left -= takes[name]
+    return [name for name, _, _ in STAGES if name in chosen]
+
+
+def changed_since(base):
+    base = base or git("rev-parse", "--verify", "-q", "@{upstream}")
+    if not base or base == git("rev-parse", "HEAD"):
+        return None
+    names = git("diff", "--name-only", f"{base}...HEAD")
+    return names.splitlines() if names is not None else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=int, default=24)
+    parser.add_argument("--base")
+    chosen = parser.parse_args()
+    commits = int(git("rev-list", "--count", "HEAD") or 0)
+    print(" ".join(choose(chosen.minutes, commits, changed_since(chosen.base))))
+
+
+if __name__ == "__main__":
+    main()
