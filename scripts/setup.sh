@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sees to it that what a build needs is on this machine.
 #
-# Usage: scripts/setup.sh [GROUP...]      groups: build mpi mpich openmpi methods test lint browser demo bench coverage nightly python; default: build mpi
+# Usage: scripts/setup.sh [GROUP...]      groups: those of cmake/dependencies.txt; default: build mpi
 #
 # First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
 # installed with apt (through sudo when not root). Elsewhere they are named, and you install them. Packages of Python that
@@ -12,83 +12,16 @@
 set -uo pipefail
 export DEBIAN_FRONTEND=noninteractive
 
-# --- what each group needs: 'apt package | how to see that it is there | what it is elsewhere' ------------------------
+# --- what each group needs: cmake/dependencies.txt --------------------------------------------------------------------
 
+dependencies=$(dirname "$0")/../cmake/dependencies.txt
+
+# Lines 'package of Debian|how to see that it is there|what it is elsewhere'.
 needs_of() {
-  case $1 in
-    build) cat <<'NEEDS'
-g++|has_compiler|a C++20 compiler (GCC 12 or newer)
-cmake|has_cmake|CMake 3.25 or newer
-make|has_command make|GNU make
-pkg-config|has_command pkg-config|pkg-config
-libisal-dev|has_module libisal|ISA-L (Intel Intelligent Storage Acceleration Library)
-libzstd-dev|has_module libzstd|Zstandard
-liblz4-dev|has_module liblz4|LZ4
-liburing-dev|has_module liburing|liburing 2.2 or newer
-libfmt-dev|has_module fmt|fmt
-libcli11-dev|has_header CLI/CLI.hpp|CLI11 2
-nlohmann-json3-dev|has_header nlohmann/json.hpp|JSON for Modern C++ 3
-NEEDS
-      ;;
-    mpi) cat <<'NEEDS'
-mpich|has_any_command mpiexec.mpich mpiexec|an MPI (programs)
-libmpich-dev|has_any_command mpicc.mpich mpicc|an MPI (compiler wrapper and headers)
-NEEDS
-      ;;
-    mpich) cat <<'NEEDS'
-mpich|has_command mpiexec.mpich|MPICH (programs), as mpiexec.mpich
-libmpich-dev|has_command mpicc.mpich|MPICH (compiler wrapper and headers), as mpicc.mpich
-NEEDS
-      ;;
-    openmpi) cat <<'NEEDS'
-openmpi-bin|has_command mpiexec.openmpi|Open MPI (programs), as mpiexec.openmpi
-libopenmpi-dev|has_command mpicc.openmpi|Open MPI (compiler wrapper and headers), as mpicc.openmpi
-NEEDS
-      ;;
-    methods) cat <<'NEEDS'
-libhdf5-mpich-dev|has_module hdf5-mpich|HDF5 for MPICH
-libhdf5-openmpi-dev|has_module hdf5-openmpi|HDF5 for Open MPI
-libpnetcdf-dev|has_module pnetcdf|PnetCDF for Open MPI
-libjs-chart.js|has_chart_js|Chart.js 3, for the plots of thalweg methods (or cmake -DTW_CHART_JS=chart.min.js)
-NEEDS
-      ;;
-    browser) echo 'chromium|has_any_command chromium chromium-browser google-chrome chrome|Chromium, which tries the page of thalweg methods' ;;
-    test) cat <<'NEEDS'
-libgtest-dev|has_header gtest/gtest.h|GoogleTest
-python3|has_command python3|Python 3.9 or newer
-binutils|has_command nm|nm (binutils)
-ccache|has_command ccache|ccache
-gfortran|has_any_command gfortran f95 ifx flang|a Fortran compiler
-NEEDS
-      ;;
-    lint) cat <<'NEEDS'
-clang-16|has_command clang++-16|Clang 16, as clang++-16
-libclang-rt-16-dev|has_clang_runtime|the sanitizer and fuzzer runtimes of Clang 16
-libomp-16-dev|has_clang_openmp|the OpenMP runtime of Clang 16
-clang-format-16|has_command clang-format-16|clang-format-16
-clang-tidy-16|has_command clang-tidy-16|clang-tidy-16
-NEEDS
-      ;;
-    demo) cat <<'NEEDS'
-python3|has_command python3|Python 3.9 or newer
-libpng-dev|has_module libpng|libpng
-NEEDS
-      ;;
-    bench) cat <<'NEEDS'
-fio|has_command fio|fio
-libhdf5-dev|has_module hdf5|HDF5, a peer of the vpfile
-python3-numpy|has_numpy|NumPy, another one
-NEEDS
-      ;;
-    coverage) echo 'gcovr|has_command gcovr|gcovr' ;;
-    nightly) echo 'valgrind|has_command valgrind|valgrind' ;;
-    python) cat <<'NEEDS'
-python3-venv|has_python_venv|Python 3.10 or newer with venv and ensurepip
-python3-dev|has_python_header|the headers of Python
-NEEDS
-      ;;
-    *) echo "setup.sh: unknown group '$1' (build, mpi, mpich, openmpi, methods, test, lint, browser, demo, bench, coverage, nightly, python)" >&2; return 2 ;;
-  esac
+  awk -F ' *\\| *' -v group="$1" '$1 == group && $2 != "" {print $2 "|" $3 "|" $4; found = 1} END {exit !found}' "$dependencies" || {
+    echo "setup.sh: unknown group '$1' ($(awk -F ' *\\| *' '/^[a-z]/ && $1 != "none" {print $1}' "$dependencies" | uniq | paste -sd' '))" >&2
+    return 2
+  }
 }
 
 has_command() { command -v "$1" > /dev/null 2>&1; }
