@@ -1,6 +1,6 @@
-// A task that gives a file up: it waits for nobody, the next collective call of the others fails on all of them,
-// nothing says that the file is whole, and repair brings back what every task wrote. The same for threads, processes
-// and ranks.
+// Checks abandoning an open file: the caller waits for no other task, the next collective call of the other tasks fails
+// on all of them, nothing certifies the file as complete, and repair restores what every task wrote. Used for threads,
+// processes and ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace thalweg::test {
 
-// What the tasks of `group` have open. Each task writes bytes of its own.
+// The open handles of the tasks of `group`. Each task writes bytes of its own.
 class Given {
  public:
   virtual ~Given() = default;
@@ -23,7 +23,7 @@ class Given {
   virtual tw_status write() = 0;  // independent
   virtual tw_status close() = 0;
   virtual tw_status abandon() = 0;
-  // By one task, when all have left it.
+  // Called by one task after every task has left the file.
   virtual void check(const std::string& path, std::int64_t tasks) const = 0;
 
  protected:
@@ -61,7 +61,7 @@ class GivenMultifile : public Given {
   std::int64_t task_ = 0;
 };
 
-// One VP for each task. Some bytes are flushed by all, the others wait in memory.
+// One VP for each task. A collective flush stores some bytes, the others stay in memory.
 class GivenVpfile : public Given {
  public:
   void open(tw_group* group, const std::string& path) override {
@@ -135,10 +135,10 @@ class GivenFile : public Given {
   std::int64_t task_ = 0;
 };
 
-// Where the other tasks are when one gives the file up.
+// Where the other tasks are when one task abandons the file.
 enum class Peers { in_close, elsewhere, gone };
 
-// All tasks of `group` do this, each with a Given of its own. `meet` waits for all tasks.
+// Collective over `group`; each task passes a Given of its own. `meet` waits for all tasks.
 inline void give_up(Given& given, tw_group* group, const std::string& path, std::int64_t leaver, Peers peers,
                     const std::function<void()>& meet) {
   const std::int64_t task = tw_group_rank(group);
@@ -149,7 +149,7 @@ inline void give_up(Given& given, tw_group* group, const std::string& path, std:
   if (leaves) {
     EXPECT_EQ(given.abandon(), TW_OK) << tw_last_error();
   }
-  if (peers == Peers::elsewhere && leaves) meet();  // they have come together while it was given up
+  if (peers == Peers::elsewhere && leaves) meet();  // the others met while the file was abandoned
   if (!leaves) {
     EXPECT_EQ(given.close(), TW_ERR_NOT_CLOSED) << tw_last_error();
     const std::string_view said = tw_last_error();

@@ -1,5 +1,5 @@
-// Apart: the tasks of a group as if each were in a process of its own, so far as the group's users can tell: nobody
-// looks into the memory of another task, all goes by messages, and each opens files for itself.
+// ApartGroup: presents each task as a process of its own. No task reads the memory of another one, all data goes by
+// messages, and each task opens files for itself.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace thalweg::test {
 
 class ApartGroup final : public Group {
  public:
-  // Neighbours in rank, `on_node` of them, share a node.
+  // `on_node` consecutive ranks share a node.
   explicit ApartGroup(std::unique_ptr<Group> inner, std::int64_t on_node = 1)
       : inner_(std::move(inner)), on_node_(on_node) {}
 

@@ -19,14 +19,14 @@ namespace {
 constexpr const char* kPath = "shared.dat";
 constexpr std::uint64_t kMostOld = 4000;  // bytes in the file before the first access
 
-// What one task found out about one access.
+// The result of one access on one task.
 struct Heard {
   Status status;
   std::uint64_t moved = 0;
-  std::string plan;  // its kind
+  std::string plan;  // kind of the plan
 };
 
-// One task's part of a batch.
+// One task's accesses of a batch.
 struct Share {
   PlainFile* file = nullptr;
   IoContext io;
@@ -44,7 +44,7 @@ void hear(Heard& heard, Outcome outcome) {
 
 bool is_done(void* op) { return static_cast<Op<Outcome>*>(op)->done(); }
 
-// All are started, then waited for in any order.
+// Starts all accesses, then waits for them in any order.
 Op<Status> outstanding(Share& share) {
   std::vector<std::shared_ptr<Request>> requests;
   std::vector<Op<Outcome>> ops;
@@ -73,7 +73,7 @@ Op<Status> carry_out_share(Share& share) {
   co_return Status{};
 }
 
-// One seed, from the opening of the file to its close.
+// Plays one seed, from opening the file to closing it.
 class Play {
  public:
   Play(const Scenario& scenario, const Refusal* refusal)
@@ -107,7 +107,7 @@ class Play {
   using Bytes = std::vector<std::byte>;
   TaskRank tasks() const { return scenario_.world.tasks; }
   bool good() const { return played_.problem.empty(); }
-  // "": all is well.
+  // An empty text means success.
   void tell(const std::string& what) {
     if (good()) played_.problem = what;
   }
@@ -115,7 +115,7 @@ class Play {
     if (!holds) tell(what);
   }
 
-  // Runs one op for each task. False: the world came to no end.
+  // Runs one Op for each task. False: the simulated world deadlocked.
   template <class T, class Make>
   bool run(const char* what, std::vector<T>& results, Make&& make) {
     std::vector<Op<T>> ops;
@@ -131,7 +131,7 @@ class Play {
     for (Op<T>& op : ops) results.push_back(std::move(op.value()));
     return true;
   }
-  // One status for all; gives it back.
+  // Returns the status, which must be equal on all tasks.
   template <class StatusOf>
   Status common(const char* what, StatusOf&& status_of) {
     const Status first = status_of(0);
@@ -150,7 +150,7 @@ class Play {
     if (rule.has_value()) script.rules.push_back(*rule);
     storage_->restart(std::move(script));
   }
-  // Whether storage has refused something since the last time.
+  // Whether storage has refused an operation since the last call.
   bool refused() {
     const bool any = storage_->failures() > n_seen_;
     n_seen_ = storage_->failures();
@@ -158,7 +158,7 @@ class Play {
     return any;
   }
   void expect_told(bool was_refused, bool any_failed, const char* what) {
-    if (starved_) return;  // some memory can be done without
+    if (starved_) return;  // some allocations have a fallback
     if (was_refused && !any_failed) tell(std::string(what) + " succeeded, though storage has refused something");
     if (any_failed && !was_refused) tell(std::string(what) + " failed, though storage has refused nothing");
   }
@@ -192,7 +192,7 @@ class Play {
 
   PlainFile& file(TaskRank r) { return *files_[static_cast<std::size_t>(r)]; }
 
-  // Buffers of one access, by task; tasks of a process share those of a common one.
+  // Buffers of one access, by task; tasks of a process share the buffer of a common access.
   std::vector<std::shared_ptr<Buffer>> buffers_of(const Case& what, Direction direction) {
     std::vector<std::shared_ptr<Buffer>> buffers;
     for (TaskRank r = 0; r < tasks(); ++r) {
@@ -254,7 +254,7 @@ class Play {
         check_task(batch.direction, done[i], r, shares[static_cast<std::size_t>(r)].heard[i].moved);
   }
 
-  // What all tasks have heard of each access. True: some failed that were in order.
+  // Compares the statuses of each access over all tasks. True: a valid access failed.
   bool agree_on(const std::vector<Share>& shares, std::vector<DoneAccess>& done) {
     bool any_failed = false;
     for (std::size_t i = 0; i < done.size(); ++i) {
@@ -294,7 +294,7 @@ class Play {
     (void)file->write(0, other);
   }
 
-  // What is left of the fault may hit a sync or the close; then the file is opened again.
+  // A pending fault may hit a sync or the close; then the file is opened again.
   void end_with_fault() {
     n_seen_ = storage_->failures();
     std::vector<Status> ends;
@@ -313,7 +313,7 @@ class Play {
     expect(open(), "cannot be opened again");
   }
 
-  // Without faults: length, one more write and read, close.
+  // Checks the file without faults: length, one more write and read, close.
   void use_afterwards() {
     script({});
     refusal_ = nullptr;
@@ -338,14 +338,14 @@ class Play {
   }
 
   const Scenario& scenario_;
-  const Refusal* refusal_;  // null: all memory is granted
+  const Refusal* refusal_;  // null: memory is never refused
   const std::shared_ptr<Backend> memory_;
   const std::shared_ptr<FaultBackend> storage_;
   SimWorld world_;
   std::vector<std::unique_ptr<LateQueue>> queues_;
   std::vector<std::unique_ptr<PlainFile>> files_;
-  bool starved_ = false;      // in what all have done last
-  std::uint64_t n_seen_ = 0;  // failures of storage that were looked at
+  bool starved_ = false;      // in the last access
+  std::uint64_t n_seen_ = 0;  // storage failures that were checked
   FileModel model_;
   std::uint64_t position_ = 0;
   Played played_;

@@ -1,9 +1,9 @@
-// A campaign: for each seed a group of simulated tasks, accesses to one file and what goes wrong meanwhile are drawn,
-// the real engine carries them out, and a model of the file says byte by byte whether that is right.
+// A campaign: each seed gives a simulated group, accesses to one file, and faults. The engine carries the accesses out;
+// a model of the file checks every byte.
 //
-// What must hold for every seed: nobody hangs; each operation has one status on all tasks; what succeeds has moved the
-// right bytes and touched no others, in the file or in memory; what fails has left no byte that nobody wrote; what
-// storage refused is told; afterwards the file can be used.
+// Invariants for every seed: no task hangs; each operation has one status on all tasks; a successful access moves the
+// right bytes and touches no others, in the file or in memory; a failed access leaves no byte that nobody wrote; an
+// error of storage is reported; afterwards the file is usable.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 namespace thalweg::test {
 
 struct Played {
-  std::string problem;  // "": all is well
+  std::string problem;  // "": success
   std::uint64_t accesses = 0;
-  std::uint64_t failed = 0;  // of them
+  std::uint64_t failed = 0;  // number of accesses that failed
   bool fault_hit = false;
   bool starved = false;
-  std::map<std::string, std::uint64_t> plans;  // accesses by the kind of theirs
+  std::map<std::string, std::uint64_t> plans;  // number of accesses by kind of plan
 };
-// How a program refuses memory, where it can: from begin() to end(), which says whether any was refused. What is asked
-// for by fewer than kMuch bytes is taken for granted, as what the simulation itself needs.
+// Refuses memory between begin() and end(), in programs that can; end() returns whether an allocation was refused.
+// Allocations below kMuch bytes succeed, as the simulator itself needs them.
 struct Refusal {
   static constexpr std::size_t kMuch = 16384;
   void (*begin)(std::uint64_t at);

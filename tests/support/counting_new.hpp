@@ -1,5 +1,5 @@
-// Replaces operator new of the program: counts what is asked for and what is in use, and can fail. Included by one
-// source of a program.
+// Replaces operator new of the program: counts allocations and bytes in use, and can fail. One source of a program
+// includes this file.
 #pragma once
 
 #include <malloc.h>
@@ -12,10 +12,10 @@
 
 namespace thalweg::test {
 
-// What operator new does between start() and stop(), on the thread that calls it and on those that join().
+// Counts allocations between start() and stop(), on the calling thread and on threads that join().
 class Allocations {
  public:
-  // Of the requests of `least` bytes or more, which are counted, the `fail_at`-th fails (0: none).
+  // Counts allocations of at least `least` bytes; the `fail_at`-th of them fails (0: none).
   static void start(std::uint64_t fail_at = 0, std::uint64_t least = 0) {
     count_ = bytes_ = largest_ = 0;
     fail_at_ = fail_at;
@@ -28,7 +28,7 @@ class Allocations {
   static std::uint64_t bytes() { return bytes_; }
   static std::uint64_t largest() { return largest_; }
 
-  // Of all threads, always: bytes in use, and the most of them since the last restart_peak().
+  // Bytes in use by all threads, and their maximum since the last restart_peak().
   static std::uint64_t in_use() { return in_use_; }
   static std::uint64_t peak() { return peak_; }
   static void restart_peak() { peak_ = in_use_.load(); }
@@ -44,7 +44,7 @@ class Allocations {
     std::free(memory);
   }
 
-  // Whether a request may be met.
+  // Whether an allocation may succeed.
   static bool grant(std::size_t bytes) { return !here_ || bytes < least_ || note(bytes); }
 
   static void* take(std::size_t bytes) {
@@ -77,7 +77,7 @@ class Allocations {
 
 }  // namespace thalweg::test
 
-// All forms, so that what one of them takes another one frees.
+// Replaces all forms, so that matching forms allocate and free.
 void* operator new(std::size_t bytes) { return thalweg::test::Allocations::take(bytes); }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   try {

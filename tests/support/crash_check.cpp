@@ -32,7 +32,7 @@ std::string check_refusal(const Aftermath& at) {
   if (at.death == Death::process && at.was_closed) return "was closed and is refused: " + why.message();
   const bool names_repair = why.message().find("thalweg repair") != std::string::npos;
   if (why.code() == Code::not_closed && names_repair) return "";
-  // Before anything was durable the files may be half made, or missing.
+  // Before the first durable write the files may be incomplete or missing.
   const bool known = why.code() == Code::corrupt_file || why.code() == Code::not_found;
   if (known && (at.death == Death::machine || !anything_durable(at))) return "";
   return "is refused with code " + std::to_string(static_cast<int>(why.code())) + ": " + why.message();
@@ -44,7 +44,7 @@ std::string check_repair(const Aftermath& at) {
   const Watch watch{[&](const std::string& text) { findings += "\n    " + text; }, {}};
   const Status repaired = repair_multifile(at.storage, at.path, watch, health);
   if (!anything_durable(at)) return "";
-  // The death of a process damages nothing; that of a machine may have left traces of what was not synced.
+  // The death of a process leaves no damage; the death of the machine may damage what was not synced.
   const bool as_it_should = repaired.ok() || (at.death == Death::machine && repaired.code() == Code::corrupt_file);
   if (!as_it_should) return "is not repaired: " + repaired.message() + findings;
   const std::string content = check_content(at, false, Demand::durable_is_there);
@@ -56,14 +56,14 @@ std::string check_repair(const Aftermath& at) {
   return later.empty() ? "" : "after the second repair: " + later + findings;
 }
 
-// One more session, serially; then everything is durable.
+// Appends one more session serially; then everything is durable.
 std::string check_append(Aftermath at) {
   auto file = open_serially(at, MultifileMode::append, false);
   if (!file.has_value()) return "cannot be appended to: " + file.error().message();
   WriteHandle& handle = *(*file)->writing;
   for (std::uint64_t rank = 0; rank < at.histories.size(); rank += 1 + at.histories.size() / 5) {
     History& history = at.histories[rank];
-    if (!handle.seek_to(rank, -1).ok()) continue;  // in a physical file that was lost
+    if (!handle.seek_to(rank, -1).ok()) continue;  // its physical file was lost
     const std::uint64_t version = history.begin(handle.current()->position(), 700);
     const Status written = handle.write(*handle.current(), written_bytes(rank, history.writes.back(), version));
     if (!written.ok()) return "is not appended to: " + written.message();
@@ -75,7 +75,7 @@ std::string check_append(Aftermath at) {
   return content.empty() ? "" : "after an append: " + content;
 }
 
-// What a reader was told about the logical file, for the message.
+// Describes the logical file as read, for the message.
 std::string told(ReadHandle& handle, std::uint64_t rank, std::span<const WriteRecord> writes) {
   std::string text = "\n    pieces:";
   auto pieces = handle.pieces(rank);

@@ -1,6 +1,6 @@
-// What must hold of the storage that a crash left behind: an unclosed multifile is refused with a message that names
-// the repair, an opening that asks for it and a repair give back all that was durable and nothing else, a repair can be
-// repeated, and afterwards the multifile can be appended to.
+// Checks the storage that a crash left behind. An unclosed multifile is refused with a message that names the repair;
+// an opening with recovery and a repair restore exactly what was durable; a repair can be repeated; afterwards the
+// multifile accepts an append.
 #pragma once
 
 #include <memory>
@@ -14,22 +14,22 @@
 namespace thalweg::test {
 
 struct Aftermath {
-  std::shared_ptr<Backend> storage;  // as a new process finds it; repaired and appended to by the check
+  std::shared_ptr<Backend> storage;  // as a new process finds it; the check repairs it and appends to it
   std::string path;
   std::vector<History> histories;  // by rank
   Death death = Death::process;
-  bool was_closed = false;     // every session of the program was closed with success
-  bool may_be_zeros = false;   // without checksum and sync: data that never arrived, of a part that was closed
-  bool closes_at_once = true;  // nothing of it was closed before the multifile is: one physical file, one session
-  bool had_closed = false;     // an earlier one was, and what it left had reached the storage: it can be appended to
+  bool was_closed = false;     // every session of the program closed with success
+  bool may_be_zeros = false;   // no checksum, no sync: data of a closed session may be missing
+  bool closes_at_once = true;  // one physical file, one session: no part is closed before the multifile is
+  bool had_closed = false;     // an earlier session closed and reached storage: the multifile accepts an append
 };
 
-// Nothing when all of it holds, else what does not.
+// Returns "" when all checks pass, else what failed.
 std::string check_aftermath(Aftermath aftermath);
 
-// The parts of the above.
-// Reads all logical files and judges them. durable_is_there: what was durable may not be refused. `sizes`: may be null,
-// else it gets the bytes of each.
+// Parts of check_aftermath().
+// Reads all logical files and checks their content. durable_is_there: durable data must be readable. `sizes`, unless
+// null, receives the bytes of each logical file.
 enum class Demand { nothing_wrong, durable_is_there };
 std::string check_content(const Aftermath& aftermath, bool recover, Demand demand,
                           std::vector<std::uint64_t>* sizes = nullptr);

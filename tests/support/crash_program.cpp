@@ -11,7 +11,7 @@ namespace thalweg::test {
 
 namespace {
 
-// splitmix64: the next number, and the state moves on.
+// splitmix64: returns the next number and advances the state.
 std::uint64_t next(std::uint64_t& state) {
   std::uint64_t x = state += 0x9E3779B97F4A7C15u;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
@@ -119,7 +119,7 @@ void CrashProgram::write(WriteHandle& handle, std::uint64_t rank, std::uint64_t 
   history.writes.back().failed = !status.ok();
 }
 
-// Mostly records at the end; overwriting, gaps, large writes, flushes and syncs.
+// Mostly appends records; also overwrites, leaves gaps, writes large blocks, flushes and syncs.
 void CrashProgram::step(WriteHandle& handle, std::int64_t task, Random& random) {
   const std::int64_t first = first_of(shape_, task), count = first_of(shape_, task + 1) - first;
   if (count == 0) return;

@@ -1,5 +1,5 @@
-// A small program that writes a multifile in one or more sessions, whatever happens to it, and remembers what it was
-// promised. The same seed makes the same calls on simulated tasks.
+// A small program that writes a multifile in one or more sessions, continues after failures, and records which data its
+// calls certified. Equal seeds make equal calls on simulated tasks.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct ProgramShape {
   std::int64_t tasks = 1;
   std::int64_t tasks_per_process = 1;
   std::int64_t n_logical = 1;
-  int steps = 8;  // of each task in a session
+  int steps = 8;  // of each task, per session
   Options options;
   MappingFunction mapping;
 };
@@ -33,23 +33,23 @@ class CrashProgram {
  public:
   CrashProgram(ProgramShape shape, std::shared_ptr<Backend> backend, std::string path, std::uint64_t seed);
 
-  // All tasks of one session, simulated. False when the collectives came to no end.
+  // Runs all tasks of one session, simulated. False: the simulated world deadlocked.
   bool run_session(MultifileMode access);
-  // One task's part, on any group of shape.tasks tasks. What its calls return is kept, not given back.
+  // Runs one task on any group of shape.tasks tasks. The statuses of its calls are recorded, not returned.
   Op<Status> session(Group& group, MultifileMode access);
 
   const std::vector<History>& histories() const { return histories_; }
-  // All that was written so far has reached the storage by now, as it does with time.
+  // Marks everything written so far as stored, as it is after some time.
   void all_reached_storage();
-  // After a recovery, which found logical files of these sizes.
+  // Called after a recovery; `sizes` are the sizes of the logical files it found.
   void settle(std::span<const std::uint64_t> sizes);
-  // Of the last session, by task.
+  // Statuses of the last session, by task.
   const std::vector<Status>& opened() const { return opened_; }
-  const std::vector<Status>& closed() const { return closed_; }  // not ok where the open was not
-  // All sessions were closed with success.
+  const std::vector<Status>& closed() const { return closed_; }  // not ok where the open failed
+  // Every session closed with success.
   bool is_closed() const { return is_closed_; }
-  bool was_synced() const { return was_synced_; }  // something of it, by a call that the program made
-  std::vector<std::string> paths() const;          // of all physical files that it may have
+  bool was_synced() const { return was_synced_; }  // a call of the program synced some of the data
+  std::vector<std::string> paths() const;          // all physical files that may exist
 
  private:
   using Random = std::uint64_t;
@@ -62,13 +62,13 @@ class CrashProgram {
   const std::shared_ptr<Backend> backend_;
   const std::string path_;
   std::uint64_t seed_;
-  std::vector<History> histories_;  // by rank; those of a rank belong to its task
+  std::vector<History> histories_;  // by rank; written only by the task that serves the rank
   std::vector<Status> opened_, closed_;
   bool is_closed_ = false;
   bool was_synced_ = false;
 };
 
-// The same files with the same bytes in a memory backend of their own.
+// Copies the files into a new memory backend.
 std::shared_ptr<Backend> copy_of(Backend& storage, const std::vector<std::string>& paths);
 
 }  // namespace thalweg::test

@@ -38,7 +38,7 @@ class DamageCheck {
   }
 
  private:
-  // The worst that any logical file shows; what it is stands in why_.
+  // The worst content of any logical file; why_ explains it.
   Content read(bool recover, const char* how) {
     why_.clear();
     OpenRequest request;
@@ -99,7 +99,7 @@ class DamageCheck {
     repair_says_fine_ = status.ok();
     if (!status.ok() && !is_refusal(status.code())) return "repair ends with " + told(status);
     if (!status.ok() && findings.empty() && health.repaired) return "repair fails without a finding: " + told(status);
-    if (!status.ok() && !health.repaired) return "";  // it could not be begun, or not be finished
+    if (!status.ok() && !health.repaired) return "";  // the repair could not begin or complete
     const Content after = read(false, "after the repair");
     if (after > worst_after(status))
       return "repair says " + (status.ok() ? "fine" : told(status)) + "; " + why_ + findings;

@@ -1,6 +1,5 @@
-// What must hold of a damaged multifile, whatever was done to it: it is opened, recovered, verified and repaired
-// without harm; an opening as it is gives out the right bytes or refuses; and bytes that a recovery or repair lost
-// are missed aloud.
+// Checks a damaged multifile. Opening, recovering, verifying and repairing it never crash; an opening without recovery
+// returns correct bytes or an error; and a recovery or repair that loses bytes reports it.
 #pragma once
 
 #include <string>
@@ -9,20 +8,21 @@
 
 namespace thalweg::test {
 
-// May a repair say "fine" although bytes are gone? Only where nothing can tell: the end of an unclosed file cut off.
+// Whether a repair may report success although bytes were lost: only where an unclosed file lost its end, which no
+// check can detect.
 enum class Loss { is_told, may_be_silent };
 
-// How much is done to a damaged file. `reading`: it is opened as it is and with recovery, no more.
+// Depth of the check. `reading`: opens the file as it is and with recovery only.
 enum class Depth { reading, all };
 
-// Nothing when all of it holds of `files`, a damaged copy of the files of `image`; else what does not.
+// Checks `files`, a damaged copy of the files of `image`. Returns "" when all checks pass, else what failed.
 std::string check_damaged(const Image& image, const std::map<std::string, std::vector<std::byte>>& files,
                           Loss loss = Loss::is_told, Depth depth = Depth::all);
 
-// A logical file read in steps; refused steps are refused as a whole.
+// Reads a logical file in steps; a refused step counts as refused as a whole.
 Found read_coarsely(ReadHandle& handle, std::uint64_t rank);
 
-// The codes with which damage may be refused.
+// Whether `code` is an allowed error for damaged files.
 bool is_refusal(Code code);
 
 }  // namespace thalweg::test

@@ -24,7 +24,7 @@ struct Recipe {
   std::string name;
   std::int64_t n_logical = 2;
   int sessions = 1;
-  bool closed = true;  // the last one
+  bool closed = true;  // the last session closed
   Options options;
   MappingFunction mapping;
 };
@@ -36,7 +36,7 @@ std::vector<std::byte> content_of(std::uint64_t rank, const History& history) {
   return content.bytes;
 }
 
-// One task that writes an image; it dies, rather than closes, where the recipe says so.
+// One task that writes an image; it leaves without a close where the recipe says so.
 class Cook {
  public:
   explicit Cook(const Recipe& recipe) : recipe_(recipe), storage_(make_memory_backend()) {
@@ -73,7 +73,7 @@ class Cook {
     }
   }
 
-  // A chunk that is filled and flushed twice, an overwrite, a gap, and records.
+  // Fills and flushes a chunk twice, overwrites, leaves a gap, appends records.
   void write_all(WriteHandle& handle, int number) {
     const auto last = static_cast<std::uint64_t>(recipe_.n_logical) - 1;
     const std::uint64_t end = image_.histories[0].size();
@@ -176,7 +176,7 @@ std::shared_ptr<Backend> storage_of(const std::map<std::string, std::vector<std:
   auto storage = make_memory_backend();
   for (const auto& [path, bytes] : files) {
     const auto file = storage->open(path, OpenMode::create).value();
-    for (std::size_t at = 0; at < bytes.size(); at += kPage) {  // pages of zeros are holes: quicker
+    for (std::size_t at = 0; at < bytes.size(); at += kPage) {  // pages of zeros become holes: faster
       const auto page = std::span(bytes).subspan(at, std::min(kPage, bytes.size() - at));
       if (page.size() == kPage && std::memcmp(page.data(), kZeros.data(), kPage) == 0) continue;
       EXPECT_TRUE(file->write(at, page).ok());

@@ -1,5 +1,5 @@
-// Small sound multifiles that tests damage: their physical files as bytes, what was written to them, and what each
-// byte is for.
+// Small undamaged multifiles as input for damage tests: the bytes of their physical files, what was written, and the
+// meaning of each byte.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ inline constexpr const char* kImagePath = "damage.tw";
 struct Image {
   std::string name;
   bool closed = true;
-  bool checked = true;                                  // data have checksums
+  bool checked = true;                                  // data has checksums
   std::map<std::string, std::vector<std::byte>> files;  // by path
-  std::vector<History> histories;                       // by rank; every write counts
-  std::vector<std::vector<std::byte>> contents;         // by rank: what they add up to
-  std::vector<Region> regions;                          // of all files; of an unclosed one after a repair
+  std::vector<History> histories;                       // by rank; every write is durable
+  std::vector<std::vector<std::byte>> contents;         // by rank: the resulting content
+  std::vector<Region> regions;                          // of all files; for an unclosed image, those after a repair
 };
 
-// Closed, appended, compressed, with a table, without checksums; not closed, and not closed after an append.
+// Closed, appended, compressed, with a table, without checksums, unclosed, and unclosed after an append.
 const std::vector<Image>& sound_images();
 const Image& sound_image(const std::string& name);
 
-// The files of an image in a memory backend of their own.
+// Copies the files of an image into a new memory backend.
 std::shared_ptr<Backend> storage_of(const std::map<std::string, std::vector<std::byte>>& files);
 
 }  // namespace thalweg::test

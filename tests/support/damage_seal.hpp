@@ -1,5 +1,5 @@
-// Makes the checksums of a physical file right again after its bytes were changed, wherever something still begins
-// like a structure: so that damage gets past them to the checks of the fields. For tests and fuzz targets.
+// Recomputes the checksums of a changed physical file wherever a structure is still recognisable, so that damage
+// reaches the checks of the fields. For tests and fuzz targets.
 #pragma once
 
 #include <cstring>
@@ -24,7 +24,7 @@ inline format::FileIdentity identity_of(const FileBytes& file) {
   return id;
 }
 
-// The bound crc at the end of file[at, at + bytes).
+// Recomputes the bound crc at the end of file[at, at + bytes).
 inline void seal(FileBytes& file, const format::FileIdentity& id, std::uint64_t at, std::uint64_t bytes) {
   if (at + bytes > file.size()) return;
   const ByteSpan body = ByteSpan(file).subspan(at, bytes - 4);

@@ -10,7 +10,7 @@ namespace thalweg::test {
 namespace {
 
 constexpr std::uint64_t kMostSessions = 5;
-constexpr std::uint64_t kMostKillAt = 250;  // most sessions make fewer calls than this, and are then not killed
+constexpr std::uint64_t kMostKillAt = 250;  // most sessions make fewer calls and survive
 constexpr std::uint64_t kMostRepairKillAt = 60;
 
 class Living {
@@ -50,7 +50,7 @@ class Living {
     step_ += ", which reached the storage";
   }
 
-  // Until one comes to its end. False: the life is over.
+  // Repairs until one repair completes. False: the life is over.
   bool repair() {
     for (;;) {
       step_ += ", repair";
@@ -67,7 +67,7 @@ class Living {
     }
   }
 
-  // `kill_at`: call at which the process dies, 0: at none.
+  // `kill_at`: number of the call at which the process dies; 0: none.
   void begin_step(std::uint64_t kill_at) {
     FaultScript script{.keep_journal = true};
     const std::uint64_t machine_at = death_.has_value() && death_->at > life_.calls ? death_->at - life_.calls : 0;

@@ -78,7 +78,7 @@ class DyingVpfile final : public DyingFile {
     at.histories = notes_.all;
     at.death = death;
     at.was_closed = closed_;
-    // What is written to one VP alone is written alike, and may be in rounds.
+    // Writes to the only VP use mode NB and may be in rounds.
     if (shape_.independent && (shape_.rounds || shape_.n_vps() == 1)) at.zeros_below = notes_.lattice;
     return at;
   }

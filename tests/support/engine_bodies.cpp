@@ -44,7 +44,7 @@ Access access_of(const Case& what, TaskRank task, Direction direction, const Buf
   return access;
 }
 
-// The whole file, as it lies in storage.
+// Reads the whole file from storage.
 Bytes content_of(PlainFile& file) {
   StoredFile& stored = *file.shared()->stored;
   Bytes content(stored.size().value());
@@ -54,7 +54,7 @@ Bytes content_of(PlainFile& file) {
 
 std::byte old_byte(std::uint64_t offset) { return static_cast<std::byte>(offset % 241 + 1); }
 
-// What the file holds before a write: its first part is data, some of it is a hole.
+// Fills the file before a write: data first, then data and holes.
 Op<Status> put_old_bytes(PlainFile& file, std::uint64_t bytes) {
   Status status;
   if (file.group().rank() == 0) {
@@ -66,7 +66,7 @@ Op<Status> put_old_bytes(PlainFile& file, std::uint64_t bytes) {
   co_return co_await agree(file.group(), std::move(status));
 }
 
-// Compares with the model: each byte from one of its writers, the others as they were.
+// Compares with the model: each byte comes from one of its writers, all others are unchanged.
 void expect_written(const Case& what, PlainFile& file, std::uint64_t old_bytes, std::uint64_t base) {
   const Bytes content = content_of(file);
   std::uint64_t end = old_bytes;
@@ -92,7 +92,7 @@ void expect_written(const Case& what, PlainFile& file, std::uint64_t old_bytes, 
   }
 }
 
-// Compares what was read with the file, up to its end; behind that nothing may be touched.
+// Compares the data read with the file up to its end; memory beyond that is unchanged.
 void expect_read(const Case& what, TaskRank task, PlainFile& file, const Buffer& buffer, std::uint64_t moved) {
   StoredFile& stored = *file.shared()->stored;
   std::uint64_t within = 0;
@@ -112,7 +112,7 @@ void expect_read(const Case& what, TaskRank task, PlainFile& file, const Buffer&
   EXPECT_TRUE(buffer.guards_are_whole()) << what;
 }
 
-// Of a common access: one buffer for the tasks of a process. Else each has his own.
+// Buffers of an access: one per process for a common access, else one per task.
 struct Shared {
   std::shared_ptr<Buffer> buffer;
 };
@@ -157,15 +157,14 @@ Op<Status> read_and_check(PlainFile& file, const Case& what, std::uint64_t base)
   co_return co_await group.barrier();
 }
 
-// Of one coroutine: where the compiler does not make tail calls (sanitizers), what never has to wait takes stack for
-// each step.
+// Cases in one coroutine. Without tail calls (sanitizers) an Op that never suspends consumes stack for each step.
 constexpr std::uint64_t kCasesAtOnce = 12;
 
 bool leaves_out(const Group& group, std::uint64_t part) {
   return part > (group.size() > 16 ? 0 : group.size() > 5 ? 4 : 9);
 }
 
-// One file after another, with other hints; some accesses to each.
+// Opens one file after another with different hints and makes some accesses to each.
 template <std::uint64_t kPart>
 Op<Status> any_access(Group& group, Storage storage) {
   if (leaves_out(group, kPart)) co_return Status{};
@@ -192,9 +191,8 @@ Op<Status> any_access(Group& group, Storage storage) {
   co_return Status{};
 }
 
-// Each task writes on its own account what lies in the holes of the others: what a sieved write puts back must not undo
-// what another one wrote meanwhile.
-// So it sieves where it knows of them all, in one process, and only there.
+// Tasks write independently into the holes of each other's accesses. A sieved write must not restore old bytes over a
+// concurrent write, so the engine sieves only within one process, where it knows of all writes.
 Op<Status> independent_writes(Group& group, Storage storage) {
   const bool one_process = group.place().processes == 1;
   int n_sieved = 0;
@@ -229,7 +227,7 @@ Op<Status> independent_writes(Group& group, Storage storage) {
   co_return Status{};
 }
 
-// Each task in turn is wrong: all fail alike, the file stays as it is, and the next access works.
+// Each task in turn passes wrong arguments: all tasks fail alike, the file is unchanged, and the next access works.
 Op<Status> one_wrong_task(Group& group, Storage storage) {
   auto opened = co_await open_new(group, storage, "");
   if (!opened.has_value()) co_return opened.error();

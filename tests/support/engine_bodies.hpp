@@ -1,7 +1,7 @@
-// What the engine must do for every kind of group: bodies that run on all of them (tests/conformance, tests/mpi).
+// Conformance of the engine: bodies that run on every kind of group (tests/conformance, tests/mpi).
 //
-// A body is called by every task of a group, expects with EXPECT_*, and gives back ok. All tasks give the same storage:
-// one backend, or a file system that all of them see.
+// Every task of a group calls a body, which checks with EXPECT_* and returns ok. All tasks pass the same storage: one
+// backend, or a shared file system.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ const std::vector<EngineBody>& engine_bodies();
 
 // "shared", "shared packed", "direct sieved", ...
 std::string kind_of(const Plan& plan);
-// The kinds of plans that were carried out in this process.
+// Kinds of the plans carried out in this process.
 std::set<std::string> plans_seen();
 
 }  // namespace thalweg::test

@@ -13,7 +13,7 @@ bool is_empty(const Case& what, TaskRank task) {
   return what.some_empty && random_of(what.seed, 77 + static_cast<std::uint64_t>(task))() % 3 == 0;
 }
 
-// Lengths that every task can work out for every other one: what places by rank order needs them.
+// Lengths that every task can compute for every other one; placement by rank order needs them.
 std::uint64_t block_bytes(const Case& what, TaskRank task) {
   if (is_empty(what, task)) return 0;
   if (what.layout == Layout::skewed) return (task == what.tasks / 2 ? 9000 : 90) * what.scale;
@@ -55,7 +55,7 @@ void anywhere(std::uint64_t n, std::uint64_t range, std::uint64_t most, Random& 
   for (std::uint64_t i = 0; i < n; ++i) places.push_back({nullptr, below(random, most), below(random, range)});
 }
 
-// Pieces of one task after the other lie in turn, with a hole behind most of them.
+// The pieces of the tasks alternate, with a hole behind most of them.
 void tiny(const Case& what, TaskRank task, std::vector<Extent>& places) {
   Random random = random_of(what.seed, 8);
   std::uint64_t offset = below(random, 5000);
@@ -68,20 +68,20 @@ void tiny(const Case& what, TaskRank task, std::vector<Extent>& places) {
   }
 }
 
-// The lists of accesses that are placed by order: any lengths will do.
+// Lists of accesses placed by order, for which only lengths matter.
 void lengths_only(const Case& what, TaskRank task, Random& random, std::vector<Extent>& places) {
   std::uint64_t left = block_bytes(what, task);
   while (left > 0) {
     const std::uint64_t now = std::min(left, below(random, 400) * what.scale + below(random, 2));
     places.push_back({nullptr, now, 0});
     left -= now;
-    if (what.layout == Layout::blocks) break;  // one extent, and less than all
+    if (what.layout == Layout::blocks) break;  // one extent, shorter than the range
   }
 }
 
 std::uint64_t bytes_of_task(const Case& what, TaskRank task) {
   Case anywhere_else = what;
-  anywhere_else.placement = Placement::at_offset;  // of the same lengths
+  anywhere_else.placement = Placement::at_offset;  // with equal lengths
   std::uint64_t sum = 0;
   for (const Extent& place : places_of(anywhere_else, task, 0)) sum += place.bytes;
   return sum;

@@ -1,5 +1,5 @@
-// Accesses drawn from a seed, for tests that compare the engine with a model byte by byte. Every task can draw those of
-// every other task.
+// Accesses drawn from a seed, for tests that compare the engine with a model byte by byte. Every task can compute the
+// accesses of all others.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace thalweg::test {
 
-// How the extents of all tasks lie in the file.
+// Layout of the extents of all tasks in the file.
 //   blocks       task after task, no hole
 //   strided      equal pieces of one task at equal distances, task after task
-//   interleaved  pieces of the tasks in turn, no hole
-//   sparse       a few pieces far apart
+//   interleaved  alternating pieces of the tasks, no hole
+//   sparse       a few distant pieces
 //   overlapping  anywhere in a small range
-//   tiny         1 to 64 bytes, with holes of about as many
-//   skewed       as blocks, but one task has nearly all
+//   tiny         1 to 64 bytes, with holes of similar size
+//   skewed       like blocks, but one task has nearly all bytes
 enum class Layout { blocks, strided, interleaved, sparse, overlapping, tiny, skewed };
 inline constexpr int kLayouts = 7;
 
@@ -30,26 +30,26 @@ struct Case {
   Placement placement = Placement::at_extents;
   bool common = false;
   bool unsorted = false;        // the list of a task is not in file order
-  bool apart_in_memory = true;  // pieces do not follow one another in memory
-  bool some_empty = false;      // tasks without a byte
-  std::uint64_t scale = 1;      // of lengths and distances
+  bool apart_in_memory = true;  // the pieces are separate in memory
+  bool some_empty = false;      // some tasks have no bytes
+  std::uint64_t scale = 1;      // factor of lengths and distances
 };
 std::ostream& operator<<(std::ostream& out, const Case& what);
 
 // Draws everything but the number of tasks.
 Case draw_case(std::uint64_t seed, TaskRank tasks);
-// Name=value pairs for PlainOpen::hints.
+// Returns name=value pairs for PlainOpen::hints.
 std::string draw_hints(std::uint64_t seed);
 
-// The list of one task, without memory: where each extent is meant to lie. Of common cases the same for all tasks.
-// `base`: the shared position, for accesses in order.
+// Returns the extents of one task without memory; in common cases they are equal on all tasks. `base`: the shared
+// position, for accesses in order.
 std::vector<Extent> places_of(const Case& what, TaskRank task, std::uint64_t base);
-// Of the shared position after an access in order.
+// Bytes by which an access in order advances the shared position.
 std::uint64_t bytes_of_all(const Case& what);
-// Where TW_AT_OFFSET begins for this task.
+// Offset of TW_AT_OFFSET for this task.
 std::uint64_t offset_of(const Case& what, TaskRank task);
 
-// Memory for the places of a list, with bytes between and around them that nobody may touch.
+// Memory for the extents of a list, with guard bytes between and around them.
 class Buffer {
  public:
   static constexpr std::byte kGuard{0xA5};
@@ -59,7 +59,7 @@ class Buffer {
 
   const std::vector<Extent>& extents() const { return extents_; }
   std::uint64_t bytes() const { return bytes_; }
-  // What a task writes: byte `at` of its data.
+  // Value that a task writes for byte `at` of its data.
   static std::byte value(const Case& what, TaskRank task, std::uint64_t at);
   void fill(const Case& what, TaskRank task);
   bool guards_are_whole() const;

@@ -1,7 +1,7 @@
-// Carries out an access run by run on a model of file and memory that notes, for each byte, where it came from; and
-// compares with what each extent asked for, byte by byte.
+// Carries out an access run by run on a model of file and memory that records the origin of each byte, and compares the
+// result with the extents byte by byte.
 //
-// All memory is one arena, so that a byte is known by its place in it.
+// All memory is one arena, so that an index identifies a byte.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline constexpr std::int64_t kUntouched = -1;
 struct Place {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  bool gap_before = false;  // in memory: else it follows the one before
+  bool gap_before = false;  // in memory: a gap precedes this extent
 };
 
 struct Rules {
@@ -30,7 +30,7 @@ struct Rules {
 
 class Access {
  public:
-  // `of_task[i]`: the extents of task i, in the order of its list. They must lie in the first few KiB of a file.
+  // `of_task[i]`: the extents of task i, in the order of its list. They lie in the first few KiB of a file.
   Access(const std::vector<std::vector<Place>>& of_task, Direction direction) : direction_(direction) {
     for (const auto& task : of_task) {
       lists_.emplace_back();
@@ -42,7 +42,7 @@ class Access {
     }
   }
 
-  // "" when every byte is right, else what is wrong.
+  // Returns "" when every byte is right, else what is wrong.
   std::string check(const Rules& rules) {
     std::vector<ExtentList> ordered;
     ordered.reserve(lists_.size());
@@ -69,7 +69,7 @@ class Access {
   const std::vector<std::vector<Extent>>& lists() const { return lists_; }
 
  private:
-  // Memory is a number until the arena has its size.
+  // Memory is an index until the arena is allocated.
   void add(const Place& place) {
     if (place.gap_before) arena_source_.push_back(kUntouched);
     lists_.back().push_back({reinterpret_cast<std::byte*>(arena_source_.size()), place.bytes, place.offset});
@@ -95,7 +95,7 @@ class Access {
     std::uint64_t last_begin = 0;
     std::uint64_t last_end = 0;
     bool any = false;
-    bool may_touch = true;  // a run may begin where the one before ended only when that one was full
+    bool may_touch = true;  // a run may begin at the end of the previous run only when that run was full
     while (runs.next(run)) {
       any = true;
       const std::uint64_t end = run.offset + run.bytes;
@@ -131,7 +131,7 @@ class Access {
   }
 
   void check_bytes() {
-    // Strikes out what is as asked for; what then is left was asked for by nobody.
+    // Removes the bytes that an extent asked for; any byte left is an error.
     auto& sources = direction_ == Direction::write ? file_source_ : arena_source_;
     struct Asked {
       std::size_t target;
@@ -164,8 +164,8 @@ class Access {
   Direction direction_;
   std::vector<std::vector<Extent>> lists_;
   std::vector<std::byte> arena_;
-  std::vector<std::int64_t> arena_source_;  // reading: the offset that a byte was read from
-  std::vector<std::int64_t> file_source_;   // writing: the place in the arena that a byte was written from
+  std::vector<std::int64_t> arena_source_;  // reading: file offset that each byte came from
+  std::vector<std::int64_t> file_source_;   // writing: arena index that each byte came from
   std::string problem_;
 };
 

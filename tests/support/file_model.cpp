@@ -4,7 +4,7 @@
 
 namespace thalweg::test {
 
-// Of each byte of the file; and how long it may be.
+// State of each byte of the file, and the possible lengths of the file.
 struct FileModel::Marks {
   enum : std::uint8_t { kTouched = 1, kMust = 2, kRight = 4 };
   std::vector<std::uint8_t> of;

@@ -1,4 +1,4 @@
-// What a file holds, by what has been written to it: a model that says byte by byte whether an access was right.
+// Model of the content of a file, built from the writes made to it; checks accesses byte by byte.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace thalweg::test {
 
-// An access, its memory, and what came of it.
+// An access, its memory, and its result.
 struct DoneAccess {
   Case what;
-  bool refused = false;    // for its arguments
-  std::uint64_t base = 0;  // the shared position before it
+  bool refused = false;    // because of wrong arguments
+  std::uint64_t base = 0;  // shared position before the access
   std::vector<std::shared_ptr<Buffer>> buffers;
   Status status;
 };
 
-// What is wrong, where something is: "" is all well.
+// Checks return "" on success, else what is wrong.
 class FileModel {
  public:
   using Bytes = std::vector<std::byte>;
@@ -28,12 +28,12 @@ class FileModel {
   FileModel(TaskRank tasks, Bytes content) : tasks_(tasks), content_(std::move(content)) {}
 
   std::uint64_t size() const { return content_.size(); }
-  // Nothing has been written: `got` is the file.
+  // Checks that `got` equals the file when nothing was written since.
   std::string check_same(const Bytes& got) const;
-  // These were written at once, and the file is `now`: each byte from one of its writers. Where all of them failed it
-  // may also be as it was. The model goes on from there.
+  // Checks `now`, the file after concurrent writes: each byte comes from one of its writers. Where all of them failed
+  // the old byte is allowed. The model then adopts `now`.
   std::string take_written(const std::vector<DoneAccess>& done, Bytes now);
-  // Task `r` has read, and was told of `moved` bytes.
+  // Checks a read of task `r` that reported `moved` bytes.
   std::string check_read(const DoneAccess& one, TaskRank r, std::uint64_t moved) const;
 
  private:

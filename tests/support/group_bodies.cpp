@@ -17,7 +17,7 @@ namespace thalweg::test {
 
 namespace {
 
-// A large group multiplies everything.
+// A large group multiplies all sizes.
 std::size_t scaled(const Group& group, std::size_t bytes) { return group.size() <= 16 ? bytes : bytes / 64 + 3; }
 
 Op<Status> ranks_and_places_are_consistent(Group& group) {
@@ -118,7 +118,7 @@ Op<Status> allreduce_in_every_way(Group& group) {
   co_return Status{};
 }
 
-// Which tasks a record is of; joining others than neighbours in order spoils it.
+// Ranks covered by a record; joining records other than rank neighbours in order invalidates it.
 struct Folded {
   TaskRank first, last;
   bool good;
@@ -185,7 +185,7 @@ Op<Status> one_object_per_process(Group& group) {
   const Place here = group.place();
   EXPECT_EQ(made, here.process_leader == group.rank() ? 1 : 0);
   EXPECT_EQ(*static_cast<int*>(shared.value().get()), 17);
-  // The same address in one process; the leader's is known to all.
+  // All tasks of a process see the same address; the leader broadcasts its own.
   std::vector<std::int64_t> address(1, reinterpret_cast<std::intptr_t>(shared.value().get()));
   const auto all = co_await group.allgather(view_of(address));
   if (!all.has_value()) co_return all.error();
@@ -214,7 +214,7 @@ Op<Status> duplicates_are_independent(Group& group) {
     const Status status = co_await check_gather(*all[step % 3], 0, step, 200);
     if (!status.ok()) co_return status;
   }
-  first = Result<std::unique_ptr<Group>>(std::unique_ptr<Group>());  // the copy of a freed group goes on
+  first = Result<std::unique_ptr<Group>>(std::unique_ptr<Group>());  // the copy outlives the group it was made from
   co_return co_await check_allgather(*second.value(), 4, 20);
 }
 
@@ -248,7 +248,7 @@ Op<Status> agreement_prefers_the_most_severe_then_the_lowest(Group& group) {
   co_return Status{};
 }
 
-// Whoever is wrong, all are told, and nobody waits.
+// When one task passes wrong arguments, all tasks get an error and none waits.
 Op<Status> wrong_arguments_are_the_failure_of_all(Group& group) {
   const auto nowhere = co_await group.broadcast({}, group.size());
   EXPECT_FALSE(nowhere.has_value());
@@ -268,7 +268,7 @@ Op<Status> wrong_arguments_are_the_failure_of_all(Group& group) {
 
 Op<Status> large_data(Group& group) {
   if (group.size() > 16) co_return Status{};
-  // What every task receives from every task grows with the square of their number.
+  // The bytes of an all-to-all exchange grow with the square of the number of tasks.
   const std::size_t longest = group.size() <= 5 ? 3U << 20U : 300U << 10U;
   Status status = co_await check_broadcast(group, group.size() - 1, 1, longest + 1);
   if (status.ok()) status = co_await check_gather(group, group.size() / 2, 2, longest);

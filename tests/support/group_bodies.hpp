@@ -1,6 +1,6 @@
-// What every kind of group must do: bodies that run on all of them (tests/conformance, tests/mpi).
+// Conformance of groups: bodies that run on every kind of group (tests/conformance, tests/mpi).
 //
-// A body is called by every task of a group, expects with EXPECT_*, and gives back ok.
+// Every task of a group calls a body, which checks with EXPECT_* and returns ok.
 #pragma once
 
 #include <ostream>

@@ -104,7 +104,7 @@ Op<Status> check_allreduce(Group& group, std::uint64_t step, std::size_t length,
 
 namespace {
 
-// To whom task `rank` writes in `step`: none to three messages, possibly several to one, possibly to itself.
+// Receivers of task `rank` in `step`: none to three messages, possibly several to one task or to itself.
 std::vector<TaskRank> peers_of(TaskRank rank, TaskRank size, std::uint64_t step) {
   const std::uint64_t number = mixed(static_cast<std::uint64_t>(rank) * 257 + step);
   std::vector<TaskRank> peers;

@@ -1,6 +1,6 @@
-// One call of a collective, with data that each task can foretell, and what must come of it.
+// Calls one collective with data that each task can compute, and checks the result.
 //
-// The same step and rules on every task: each knows what the others do.
+// All tasks pass the same step and rules, so that each can compute the data of the others.
 #pragma once
 
 #include "group/group.hpp"

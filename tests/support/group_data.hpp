@@ -1,4 +1,4 @@
-// Bytes and lengths that depend on who sends them, so that each task can tell what it should receive.
+// Bytes and lengths that depend on the sender, so that each receiver can compute what it should get.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace thalweg::test {
 
-// splitmix64: every seed gives another, well mixed number.
+// splitmix64: maps each seed to a different, well mixed number.
 inline std::uint64_t mixed(std::uint64_t seed) {
   seed += 0x9E3779B97F4A7C15U;
   seed = (seed ^ (seed >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -18,7 +18,7 @@ inline std::uint64_t mixed(std::uint64_t seed) {
   return seed ^ (seed >> 31U);
 }
 
-// A pattern of its sender and step; each 4 KiB also say where they are. By memcpy: quick under the sanitizers, too.
+// A pattern of sender and step; every 4 KiB contain their offset. Uses memcpy, which stays fast under sanitizers.
 inline Bytes bytes_of(TaskRank rank, std::uint64_t step, std::size_t length) {
   Bytes bytes(length);
   const std::uint64_t seed = mixed(static_cast<std::uint64_t>(rank) * 1000003U + step);
@@ -31,7 +31,7 @@ inline Bytes bytes_of(TaskRank rank, std::uint64_t step, std::size_t length) {
   return bytes;
 }
 
-// Differs from task to task; every third task has nothing.
+// Differs between tasks; every third task has length 0.
 inline std::size_t length_of(TaskRank rank, std::uint64_t step, std::size_t longest) {
   const std::uint64_t number = mixed(static_cast<std::uint64_t>(rank) * 7919U + step * 104729U + 1);
   return number % 3 == 0 ? 0 : number % (longest + 1);
@@ -52,7 +52,7 @@ inline bool same(ByteView a, ByteView b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-// All of them in a small group; the borders, the middle in a large one.
+// All ranks of a small group; the first, last and middle ranks of a large one.
 inline std::vector<TaskRank> some_ranks(TaskRank size) {
   std::vector<TaskRank> ranks;
   for (TaskRank r = 0; r < size; ++r) {

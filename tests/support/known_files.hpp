@@ -1,4 +1,4 @@
-// The beginnings of files of formats that are not ours, for tests that must not harm them.
+// First bytes of files of foreign formats, for tests that must not damage such files.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace thalweg::test {
 
 struct ForeignFile {
-  std::string name;  // as messages name it
+  std::string name;  // as messages name the format
   std::string bytes;
 };
 
@@ -33,7 +33,7 @@ inline std::vector<ForeignFile> foreign_files() {
   return files;
 }
 
-// What begins alike and is none of them.
+// Files that begin similarly and belong to no known format.
 inline std::vector<std::string> raw_files() {
   using namespace std::string_literals;
   return {padded("sionara, and thanks for all the bytes"s),

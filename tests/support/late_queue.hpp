@@ -1,5 +1,4 @@
-// A queue whose transfers complete when a seed wants it, in any order: as those of a kernel do, but the same every
-// time.
+// A queue whose transfers complete in any order, like those of a kernel queue, but reproducibly from a seed.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ class LateQueue final : public IoQueue {
     const bool at_once = below(random_, 2) == 0;
     waiting_.push_back({&transfer, at_once});
     if (at_once) carry_out(transfer);
-    transfer.done = false;  // nobody hears of it yet
+    transfer.done = false;  // not reported yet
     return true;
   }
   void poll() override {

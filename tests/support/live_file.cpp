@@ -23,17 +23,18 @@ namespace fs = std::filesystem;
 
 constexpr int kOpened = 1;
 constexpr int kMostSteps = 5;
-constexpr int kRefused = 4;                                                                       // exit code
-constexpr std::size_t kOpenResult = 0, kFlushedResult = 1, kFailureResult = 2, kCloseResult = 3;  // of Steps
+constexpr int kRefused = 4;  // exit code
+constexpr std::size_t kOpenResult = 0, kFlushedResult = 1, kFailureResult = 2,
+                      kCloseResult = 3;  // indices of Steps::results
 
 struct Scene {
   std::uint64_t seed = 0;
   bool vpfile = false;
   int ranks = 2;
   int steps = 2;
-  bool appends = false;  // to a file that was closed before
-  bool closes = false;   // nobody is killed, and all close in the end
-  bool early = false;    // commands run from before the writers open the file
+  bool appends = false;  // the file was closed before
+  bool closes = false;   // no process is killed, and all ranks close
+  bool early = false;    // commands run before the writers open the file
   std::string hints;
 };
 
@@ -54,7 +55,7 @@ Scene draw_scene(std::uint64_t seed) {
   return scene;
 }
 
-// What a rank writes in a session, one record after the other.
+// Record `number` of a rank in a session.
 std::string record(const Scene& scene, int session, std::int64_t rank, int number) {
   Random random = random_of(scene.seed, 1000 + static_cast<std::uint64_t>(session * 100000 + rank * 1000 + number));
   std::string bytes(1 + below(random, below(random, 6) == 0 ? 20000 : 900), '\0');
@@ -102,7 +103,7 @@ class Writer {
   tw_multifile* multifile_ = nullptr;
 };
 
-// What each rank does in a session: writes at each step that it is allowed, and closes when that is allowed.
+// Body of each rank in a session: writes when the test releases a step, and closes when it releases the close.
 void write_session(const Scene& scene, int session, tw_group* group, const std::string& path, Steps& steps) {
   Writer writer(scene, group, path, session > 0);
   steps.results[kOpenResult] = writer.status;
@@ -186,7 +187,7 @@ class Direction {
     ::posix_spawn_file_actions_destroy(&actions);
     return command;
   }
-  // Its exit code.
+  // Returns the exit code of the command.
   int end(const Command& command) {
     int status = 0;
     ::waitpid(command.process, &status, 0);
@@ -201,7 +202,7 @@ class Direction {
   }
   int run_command(std::vector<std::string> words) { return end(start(std::move(words), false)); }
 
-  // One that reads, or would change the file and must not.
+  // Starts a command that reads, or one that must be refused while a writer lives.
   Command start_any(bool live) {
     const std::string out = beside("out");
     const std::string rank = std::to_string(below(random_, ranks()));
@@ -235,7 +236,7 @@ class Direction {
     result_.refused += code == kRefused ? 1 : 0;
   }
 
-  // Another program that would write.
+  // Starts another program that opens the file for writing.
   void try_writing() {
     ++result_.commands;
     for (const bool appends : {true, false}) {
@@ -249,7 +250,7 @@ class Direction {
     ++result_.refused;
   }
 
-  // Nobody writes meanwhile.
+  // Runs commands while no writer writes.
   void run_paused() {
     const std::string before = snapshot();
     if (below(random_, 4) == 0)
@@ -278,7 +279,7 @@ class Direction {
     if (run_command({"pack", "-C", (folder_ / "beside").string(), beside("other"), "text"}) != 0) wrong(last_said_);
   }
 
-  // The session before, which is closed.
+  // Writes and closes the previous session.
   void write_before() {
     ProcessRanks processes(scene_.ranks,
                            [this](tw_group* group, Steps& steps) { write_session(scene_, 0, group, path(), steps); });
@@ -301,7 +302,7 @@ class Direction {
     take_leave(processes);
   }
 
-  // A command that was there first may have kept them away; then all of them.
+  // A command that ran first may have locked the file; then all writers are refused.
   bool has_opened(ProcessRanks& processes) {
     for (int r = 0; r < scene_.ranks; ++r)
       if (!processes.steps(r).wait_for(kOpened)) wrong("rank " + std::to_string(r) + " does not open");
@@ -334,7 +335,7 @@ class Direction {
     result_.orphaned += rank == 0 ? 1 : 0;
   }
 
-  // All close, or leave without.
+  // All ranks close, or exit without a close.
   void take_leave(ProcessRanks& processes) {
     for (int r = 0; r < scene_.ranks; ++r)
       if (is_alive(r)) processes.steps(r).allow(kOpened + scene_.steps + (scene_.closes ? 2 : 1));
@@ -352,7 +353,7 @@ class Direction {
   // ---- Afterwards ----
 
   void check_afterwards() {
-    if (kept_away_ && !scene_.appends) return;  // nothing was ever there
+    if (kept_away_ && !scene_.appends) return;  // the file was never created
     const bool closed = scene_.closes || kept_away_;
     if (closed && run_command({"verify", path()}) != 0) return wrong(last_said_);
     if (run_command({"repair", path()}) != 0 || run_command({"verify", path()}) != 0) return wrong(last_said_);
@@ -363,7 +364,7 @@ class Direction {
     check_content();
   }
 
-  // At least what was flushed, and nothing that was not written.
+  // The file holds at least the flushed records, and nothing that was not written.
   void check_content() {
     for (int r = 0; r < scene_.ranks && good(); ++r) {
       std::string all;
@@ -417,9 +418,9 @@ class Direction {
   fs::path folder_;
   Beside result_;
   std::vector<int> flushed_;  // records of the live session, by rank
-  std::vector<bool> alive_;   // the processes of the ranks
-  int survivor_ = 0;          // the process that nobody kills
-  bool kept_away_ = false;    // the writers, by a command that was there first
+  std::vector<bool> alive_;   // whether the process of each rank lives
+  int survivor_ = 0;          // rank of the process that is never killed
+  bool kept_away_ = false;    // a command locked the file before the writers
   std::string last_said_;
 };
 

@@ -1,4 +1,4 @@
-// Threads that wait for each other: for tests of what happens at the same time.
+// Threads that wait for each other, for tests of concurrent events.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace thalweg::test {
 class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}
-  // True when all have come. False when the others did not, long after they could have.
+  // Returns true when all threads have come, false after a time limit.
   bool come() {
     std::unique_lock lock(mutex_);
     ++here_;

@@ -1,7 +1,6 @@
 // main() of the MPI tests: GoogleTest on every rank, one verdict. Rank 0 prints; another rank prints its failures only.
 // Invariant: every rank runs the same tests in the same order, and all return the same exit status.
-// TW_MPI_LEVEL=serialized: MPI is initialised for threads that take turns, funneled: for the main thread alone, else
-// for all at a time.
+// TW_MPI_LEVEL selects the thread level of MPI_Init_thread: serialized, funneled, or multiple (default).
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -37,7 +36,7 @@ int wanted_level() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A rank that waits for ever ends with SIGALRM, and with it the run: a hang is a failure.
+  // A hanging rank ends with SIGALRM and the launcher ends the run: a hang is a failure.
   constexpr unsigned kLongestSeconds = 280;
   ::alarm(kLongestSeconds);
   int level = MPI_THREAD_SINGLE;
@@ -49,13 +48,13 @@ int main(int argc, char** argv) {
   if (rank != 0) {
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
     delete listeners.Release(listeners.default_result_printer());
-    listeners.Append(new FailuresOnly(rank));  // owned by GoogleTest
+    listeners.Append(new FailuresOnly(rank));  // GoogleTest owns it
   }
   const int mine = RUN_ALL_TESTS();
 
   int ended = 0;
   MPI_Finalized(&ended);
-  if (ended != 0) return mine;  // by a test of just that; the launcher looks at the exit status of every rank
+  if (ended != 0) return mine;  // a test finalized MPI; the launcher checks the exit status of every rank
   int worst = mine;
   MPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   MPI_Finalize();

@@ -8,7 +8,7 @@ namespace {
 
 std::uint64_t pick(std::mt19937_64& random, std::uint64_t below) { return below == 0 ? 0 : random() % below; }
 
-// Mostly small, sometimes up to the largest.
+// Mostly small sizes, sometimes up to `largest`.
 std::uint64_t pick_size(std::mt19937_64& random, std::uint64_t largest) {
   switch (random() % 4) {
     case 0:

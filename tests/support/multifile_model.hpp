@@ -1,4 +1,4 @@
-// A multifile in memory, byte by byte: the oracle that the real one is compared with.
+// A multifile in memory, byte by byte: the oracle for comparisons.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace thalweg::test {
 
-// Byte i of what is written at version v to logical file `rank`: tells apart file, place and time of writing.
+// Byte i of write `version` to logical file `rank`; differs between files, offsets and versions.
 inline std::byte pattern(std::uint64_t rank, std::uint64_t i, std::uint64_t version = 0) {
   std::uint64_t x = rank * 0x9E3779B97F4A7C15u ^ i * 0xBF58476D1CE4E5B9u ^ version * 0x94D049BB133111EBu;
   x ^= x >> 31;
@@ -31,12 +31,12 @@ struct ModelFile {
 };
 using Model = std::map<std::uint64_t, ModelFile>;  // by rank
 
-// Writes at random to the logical files that `handle` serves and to the model: appends, seeks, overwrites, gaps,
-// flushes, names. Sizes from 0 to `largest`.
+// Writes at random to the logical files of `handle` and to the model: appends, seeks, overwrites, gaps, flushes, names.
+// Sizes from 0 to `largest`.
 void write_at_random(WriteHandle& handle, const std::vector<std::uint64_t>& ranks, Model& model,
                      std::mt19937_64& random, int steps, std::uint64_t largest);
 
-// Reads everything in random pieces and compares; also names, sizes, ends.
+// Reads everything in random pieces and compares data, names, sizes and ends.
 void expect_equal(ReadHandle& handle, const std::vector<std::uint64_t>& ranks, const Model& model,
                   std::mt19937_64& random);
 

@@ -1,4 +1,4 @@
-// A multifile on disk through the C API, opened by one task: a fixture for tests, which removes what it made.
+// A test fixture: a multifile on disk, opened by one task through the C API. It removes its files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class OnDisk : public testing::Test {
     EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), mode, config_, &file), TW_OK) << tw_last_error();
     return file;
   }
-  // As many logical files as this, each with so many bytes, in one physical file; still open.
+  // Writes `n_logical` logical files of `bytes` bytes in one physical file, and returns the open handle.
   tw_multifile* write_each(std::int64_t n_logical, std::size_t bytes) {
     hint("physical_files", "1");
     EXPECT_EQ(tw_multifile_config_set_range(config_, n_logical, 0, n_logical), TW_OK);

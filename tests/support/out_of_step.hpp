@@ -1,5 +1,5 @@
-// Tasks that make different collective calls on one open file at once: what each of them must be told, and that it
-// waits for nobody afterwards. The same for threads, processes and ranks.
+// Tasks that make different collective calls on one open file at once: each must get the error, and no later call may
+// wait for another task. Used for threads, processes and ranks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct CallOn {
   std::function<tw_status(Handle*)> call;
 };
 
-// The first one closes.
+// The first call is the close.
 inline const std::vector<CallOn<tw_file>>& calls_on_file() {
   static const std::vector<CallOn<tw_file>> all = {
       {"tw_file_close", [](tw_file* file) { return tw_file_close(file); }},
@@ -63,7 +63,7 @@ inline const std::vector<CallOn<tw_vpfile>>& calls_on_vpfile() {
   return all;
 }
 
-// Accesses of all forms are one call.
+// All forms of access count as one call.
 inline bool are_one_call(std::string_view one, std::string_view other) {
   const auto is_access = [](std::string_view name) { return name == "tw_write_at_all" || name == "tw_read_all"; };
   return one == other || (is_access(one) && is_access(other));
@@ -73,7 +73,7 @@ inline void expect_said(const std::string& words) {
   EXPECT_NE(std::string_view(tw_last_error()).find(words), std::string_view::npos) << tw_last_error();
 }
 
-// Nobody answers a task that starts something now.
+// A nonblocking call fails at once when no other task takes part.
 inline void requests_fail_at_once(tw_file* file) {
   tw_request* request = nullptr;
   EXPECT_EQ(tw_iwrite_at_all(file, "abc", 3, 0, &request), TW_OK);
@@ -81,8 +81,8 @@ inline void requests_fail_at_once(tw_file* file) {
 }
 inline void requests_fail_at_once(tw_vpfile*) {}
 
-// Task `odd` makes `one` call, the others make `other`. Afterwards each task is alone: where it waited for another one
-// it would wait for ever. The handle is spent.
+// Task `odd` calls `one`, the others call `other`. Afterwards each task continues alone; a call that waited for another
+// task would hang. The handle is consumed.
 template <class Handle>
 void refuse(Handle* file, int task, int odd, const CallOn<Handle>& one, const CallOn<Handle>& other,
             const std::vector<CallOn<Handle>>& all) {
@@ -99,7 +99,7 @@ void refuse(Handle* file, int task, int odd, const CallOn<Handle>& one, const Ca
   EXPECT_EQ(close.call(file), TW_ERR_INVALID);
 }
 
-// All pairs of different calls by `tasks` tasks; `world(body)` runs body(file, task) on all of them.
+// Tries all pairs of different calls with `tasks` tasks; `world(body)` runs body(file, task) on all of them.
 template <class Handle, class World>
 void refuse_all_pairs(int tasks, const std::vector<CallOn<Handle>>& all, const World& world) {
   const int odd = tasks % 2 == 0 ? tasks - 1 : 0;

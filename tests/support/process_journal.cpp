@@ -17,7 +17,7 @@ const char* name_of(Doing doing) {
 MappedJournal::MappedJournal(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   void* at = MAP_FAILED;
-  // A fresh file reads as zeros, and that is an empty journal.
+  // A new file reads as zeros, which is an empty journal.
   if (fd >= 0 && ::ftruncate(fd, sizeof(Journal)) == 0)
     at = ::mmap(nullptr, sizeof(Journal), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) {

@@ -1,8 +1,8 @@
-// What a writing program was promised, kept where its death cannot reach: a file mapped by the program and by the test
-// that kills it.
+// A journal of the writes that a program made and of those that a flush certified. The program and the test that kills
+// it map one file, so that the journal survives the program.
 //
-// A write is noted before it is made; what counts as flushed is noted after the flush returned. So at any moment the
-// journal promises too little rather than too much. Every logical file has one writing thread.
+// A write is recorded before it is made, a flush after it returned: the journal never certifies too much. Each logical
+// file has one writing thread.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 namespace thalweg::test {
 
 inline constexpr int kMostLogical = 32;
-inline constexpr std::uint64_t kMostWrites = 512;  // of a logical file
+inline constexpr std::uint64_t kMostWrites = 512;  // per logical file
 
 enum class Doing : std::uint32_t { nothing, creating, writing, flushing, syncing, closing, done, count };
 const char* name_of(Doing doing);
 
 struct JournalFile {
-  std::atomic<std::uint64_t> begun;    // writes
-  std::atomic<std::uint64_t> flushed;  // so many of them survive the death of the process
+  std::atomic<std::uint64_t> begun;    // number of writes
+  std::atomic<std::uint64_t> flushed;  // number of writes that survive the death of the process
   struct Record {
     std::uint64_t offset, bytes;
   } writes[kMostWrites];
@@ -29,13 +29,13 @@ struct JournalFile {
 
 struct Journal {
   std::atomic<std::uint64_t> progress;  // steps of all threads
-  std::atomic<Doing> doing;             // what a thread began last
-  std::atomic<std::uint32_t> closed;    // the last session was closed with success
-  std::atomic<std::uint64_t> lattice;   // of a vpfile: bytes of each stream that are no independent blocks
+  std::atomic<Doing> doing;             // last step that a thread began
+  std::atomic<std::uint32_t> closed;    // the last session closed with success
+  std::atomic<std::uint64_t> lattice;   // vpfile: bytes of each stream outside independent blocks
   JournalFile files[kMostLogical];
 };
 
-// The journal in the file `path`, which is made when it is not there. Aborts when it cannot be mapped.
+// Maps the journal in file `path`, which is created when missing. Aborts on failure.
 class MappedJournal {
  public:
   explicit MappedJournal(const std::string& path);
@@ -44,7 +44,7 @@ class MappedJournal {
   MappedJournal& operator=(const MappedJournal&) = delete;
   Journal* operator->() const { return journal_; }
 
-  // What is noted of logical file `rank`, for the judge.
+  // The recorded writes of logical file `rank`.
   History history(int rank) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the MPI tests of multifiles share: communicators with their groups, a folder that all ranks see, and all
-// threads of all ranks. Header only: the support library knows no MPI.
+// Shared by the MPI tests of multifiles: communicators with their groups, a folder that all ranks see, and threads on
+// all ranks. Header only: the support library does not link MPI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace thalweg::test {
 
-// A communicator of its own and the group of its ranks. Made and freed by all of them.
+// A duplicated communicator and the group of its ranks. Constructor and destructor are collective.
 class Comm {
  public:
   explicit Comm(MPI_Comm of, int color = 0, int key = 0) {
@@ -49,7 +49,7 @@ class Comm {
   tw_group* group_ = nullptr;
 };
 
-// An empty folder, made by rank 0 and removed when all ranks are done with it.
+// An empty folder, created by rank 0 and removed after all ranks have finished.
 class SharedFolder {
  public:
   explicit SharedFolder(const Comm& comm) : comm_(comm) {
@@ -76,7 +76,8 @@ class SharedFolder {
   std::filesystem::path folder_;
 };
 
-// `body` on all threads of all ranks, of which this one has `threads`. Thread 0 is the calling one: it alone calls MPI.
+// Runs `body` on all threads of all ranks, `threads` of them on this rank. Thread 0 is the calling one and the only one
+// that calls MPI.
 inline void on_threads_of_ranks(const Comm& comm, int threads, const std::function<void(tw_group*)>& body) {
   tw_team* team = nullptr;
   ASSERT_EQ(tw_team_create(threads, &team), TW_OK);

@@ -28,7 +28,7 @@ bool wait_while(const std::atomic<int>& value, int less_than) {
   return true;
 }
 
-// Sockets of one rank: rank 0 has one to each other rank, the others have one to rank 0.
+// Sockets of one rank: rank 0 has one to each other rank, the others one to rank 0.
 struct Wires {
   std::int64_t rank = 0, size = 1;
   std::vector<int> to;  // by rank
@@ -71,10 +71,10 @@ int broadcast(void* user, void* data, std::size_t bytes, std::int64_t root) {
   return broadcast_from_0(wires, data, bytes);
 }
 
-// Through rank 0; roots other than 0 get the bytes of all from there.
+// Gathers through rank 0, which forwards the result to another root.
 int gather(void* user, const void* data, std::size_t bytes, void* all, const std::size_t* bytes_of, std::int64_t root) {
   const Wires& wires = *static_cast<Wires*>(user);
-  if (root != 0) return 1;  // the library does not ask for it
+  if (root != 0) return 1;  // the library never requests it
   if (wires.rank != 0) return wires.send(0, data, bytes) ? 0 : 1;
   auto* at = static_cast<char*>(all);
   for (std::int64_t r = 0; r < wires.size; ++r) {

@@ -1,5 +1,5 @@
-// Ranks that are processes, without MPI: forked children that are connected to rank 0 by sockets. One of them can be
-// killed while the others live on, which no launcher of MPI allows.
+// Ranks that are processes, without MPI: forked children connected to rank 0 by sockets. A test can kill one of them
+// while the others live, which MPI launchers prevent.
 //
 //     ProcessRanks ranks(2, [](tw_group* group, Steps& steps) {
 //       ... steps.reach(1); ...
@@ -20,15 +20,15 @@
 
 namespace thalweg::test {
 
-// What a rank and the test tell each other, in memory that both have.
+// Shared memory between a rank and the test.
 struct Steps {
   std::atomic<int> reached{0};
   std::atomic<int> allowed{0};
-  std::array<std::atomic<std::int32_t>, 16> results{};  // whatever the rank wants the test to know
+  std::array<std::atomic<std::int32_t>, 16> results{};  // values that the rank reports to the test
 
   void reach(int step) { reached.store(step); }
   void allow(int step) { allowed.store(step); }
-  // Both give up after a minute: false, and the rank ends with status 9.
+  // Both wait at most a minute: then wait_for() returns false, and the rank exits with status 9.
   bool wait_for(int step) const;
   void wait_until_allowed(int step) const;
 };
@@ -36,15 +36,15 @@ struct Steps {
 class ProcessRanks {
  public:
   using Body = std::function<void(tw_group* group, Steps& steps)>;
-  // Each rank runs `body` in a process of its own and ends with status 0. The group is one of callbacks.
+  // Each rank runs `body` in a process of its own and exits with status 0. The group uses callbacks.
   ProcessRanks(int ranks, const Body& body);
-  ~ProcessRanks();  // kills those that are left
+  ~ProcessRanks();  // kills the remaining processes
   ProcessRanks(const ProcessRanks&) = delete;
   ProcessRanks& operator=(const ProcessRanks&) = delete;
 
   Steps& steps(int rank) { return steps_[rank]; }
   void kill(int rank);
-  // The exit status of a rank, -1: it died by a signal, -2: it did not end within a minute.
+  // Returns the exit status of a rank; -1: killed by a signal; -2: still running after a minute.
   int join(int rank);
 
  private:

@@ -21,7 +21,7 @@ bool write_text(const char* path, const std::string& text) {
   return (std::ofstream(path) << text << std::flush).good();
 }
 
-// A user namespace in which this process may mount, under the ids it had.
+// Enters a user namespace in which this process may mount, with unchanged ids.
 std::string enter_user_namespace() {
   const std::string uid = std::to_string(::getuid()), gid = std::to_string(::getgid());
   if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
@@ -33,7 +33,7 @@ std::string enter_user_namespace() {
   return "";
 }
 
-// Once for the process: what it mounts from now on is seen by no other.
+// Enters a mount namespace, once per process; no other process sees later mounts.
 std::string enter_mount_namespace() {
   if (::unshare(CLONE_NEWNS) != 0) {
     if (std::string why = enter_user_namespace(); !why.empty()) return why;

@@ -1,5 +1,5 @@
-// A file system of few MiB that can be filled up: a real one (tmpfs), mounted where only this process sees it, so that
-// it goes with the process. Mounting needs root or user namespaces; where neither is allowed `refused` says so.
+// A file system of few MiB that a test can fill: a tmpfs mounted in a mount namespace of this process, which removes it
+// at exit. Mounting needs root or user namespaces; refused() names the reason when neither is allowed.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ class SmallDisk {
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
 
-  const std::string& refused() const { return refused_; }  // "": it is there
+  const std::string& refused() const { return refused_; }  // "": mounted
   const std::string& folder() const { return folder_; }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  // A file of ballast takes `kibibytes`, or all space that is left. False when there was less.
+  // Allocates a file of `kibibytes`, or of all free space. False: less was free.
   bool reserve(int kibibytes);
   void fill();
   void free_ballast();

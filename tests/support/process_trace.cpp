@@ -17,7 +17,7 @@ namespace {
 constexpr int kRefused = 126;
 constexpr int kSyscallStop = SIGTRAP | 0x80;
 
-// Those that change files whatever their arguments are.
+// System calls that change files with any arguments.
 constexpr long kChanging[] = {
     SYS_pwrite64,  SYS_pwritev, SYS_pwritev2,  SYS_write,    SYS_writev,    SYS_ftruncate,
     SYS_fallocate, SYS_fsync,   SYS_fdatasync, SYS_unlinkat, SYS_renameat2, SYS_io_uring_enter,
@@ -84,7 +84,7 @@ Traced run_traced(const std::vector<std::string>& words, std::uint64_t kill_at) 
     }
     const int signal = WSTOPSIG(status);
     if (signal == kSyscallStop && is_entry_of_change(task) && ++end.calls == kill_at) ::kill(pid, SIGKILL);
-    const bool own = signal == kSyscallStop || signal == SIGSTOP || signal == SIGTRAP;  // not the program's
+    const bool own = signal == kSyscallStop || signal == SIGSTOP || signal == SIGTRAP;  // not sent by the program
     go_on(task, own ? 0 : signal);
   }
 }

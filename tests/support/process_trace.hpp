@@ -1,5 +1,5 @@
-// A program that is killed at one of its system calls that change files: it runs under ptrace and dies by SIGKILL when
-// one of its threads is about to make that call.
+// Runs a program under ptrace and kills it by SIGKILL when one of its threads enters a chosen system call that changes
+// files.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace thalweg::test {
 
 struct Traced {
-  std::uint64_t calls = 0;  // that change files, made or begun by all threads
-  bool killed = false;      // else it ended by itself
-  int exit_status = 0;      // where it did; -1: by a signal
-  bool refused = false;     // this system lets nobody be traced
+  std::uint64_t calls = 0;  // system calls that change files, entered by all threads
+  bool killed = false;      // false: the program exited by itself
+  int exit_status = 0;      // -1: ended by a signal
+  bool refused = false;     // the system does not permit ptrace
 };
 
-// words[0] is the path of the program. `kill_at`: the number of the call, from 1; 0: it runs to its end.
+// words[0] is the path of the program. `kill_at`: number of the call, from 1; 0: no kill.
 Traced run_traced(const std::vector<std::string>& words, std::uint64_t kill_at);
 
 }  // namespace thalweg::test

@@ -1,11 +1,11 @@
-// Numbers drawn from a seed, the same with every standard library.
+// Random numbers from a seed, equal with every standard library.
 #pragma once
 
 #include <cstdint>
 
 namespace thalweg::test {
 
-// SplitMix64: made in no time, for a thousand tasks draw what each of the others has.
+// SplitMix64: cheap to construct, as each of a thousand tasks draws the data of all others.
 class Random {
  public:
   using result_type = std::uint64_t;
@@ -23,7 +23,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// Another sequence for every `what`.
+// An independent sequence for every `what`.
 inline Random random_of(std::uint64_t seed, std::uint64_t what) {
   Random mixed(seed * 1000003 + what);
   return Random(mixed());

@@ -1,4 +1,5 @@
-// How this program refuses memory; null: it cannot. One of refuse_memory.cpp and refuse_memory_absent.cpp is linked.
+// The Refusal of this program; null: it cannot refuse memory. A program links refuse_memory.cpp or
+// refuse_memory_absent.cpp.
 #pragma once
 
 #include "support/campaign.hpp"

@@ -1,6 +1,6 @@
-// Replaces operator new of the program by one that refuses blocks, or one of them, to a thread that asks for it; and
-// what must hold of every group then: one status on all tasks, nobody waits, and the group still works. Included by one
-// source of a program. All forms are replaced, so that what one of them allocates another one frees.
+// Replaces operator new by one that refuses allocations on a thread, one or all of them, and checks that every group
+// then returns one status on all tasks, never hangs and stays usable. One source of a program includes this file. All
+// forms are replaced, so that matching forms allocate and free.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 namespace thalweg::test {
 
 inline thread_local std::size_t refuse_from = SIZE_MAX;
-inline thread_local std::int64_t refuse_at = 0;  // which of them; 0: all
-inline thread_local std::int64_t n_asked = 0;    // of that size
+inline thread_local std::int64_t refuse_at = 0;  // number of the refused allocation; 0: all
+inline thread_local std::int64_t n_asked = 0;    // allocations of at least that size
 
 inline bool refuses(std::size_t size) { return size >= refuse_from && (++n_asked == refuse_at || refuse_at == 0); }
 
@@ -43,9 +43,9 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace thalweg::test {
 
 constexpr std::size_t kLarge = 1 << 20;
-constexpr std::size_t kBookkeeping = 257;  // fewer bytes can always be had (src/group/memory.hpp)
+constexpr std::size_t kBookkeeping = 257;  // smaller allocations always succeed (src/group/memory.hpp)
 
-// Allocations of `from` bytes or more fail on one task, for a scope: all of them, or one.
+// Scope in which allocations of at least `from` bytes fail on one task: all of them, or one.
 class Poor {
  public:
   explicit Poor(bool poor, std::size_t from = kLarge / 2, std::int64_t at = 0) {
@@ -58,7 +58,7 @@ class Poor {
   Poor& operator=(const Poor&) = delete;
 };
 
-// What a task gives to a collective, made while it has memory.
+// Arguments of a task for a collective, allocated beforehand.
 struct Given {
   explicit Given(const Group& group) : data(bytes_of(group.rank(), 1, 90)), numbers(50, group.rank()) {
     const auto tasks = static_cast<std::size_t>(group.size());
@@ -73,7 +73,7 @@ struct Given {
   std::vector<std::int64_t> numbers;
   Folding::Record all{}, before{};
   Status failure;
-  std::unique_ptr<Group> copy;  // is given back after the scope without memory
+  std::unique_ptr<Group> copy;  // moved out after the scope without memory
 };
 
 struct Collective {
@@ -108,12 +108,12 @@ inline constexpr Collective kCollectives[] = {
     {"agree", [](Group& group, Given& given) { return run(agree(group, given.failure)); }},
 };
 
-// The largest of what the tasks say.
+// The maximum over all tasks.
 inline std::int64_t largest(Group& group, std::int64_t mine) {
   return run(group.allreduce(std::vector<std::int64_t>(1, mine), Reduction::max)).value()[0];
 }
 
-// All allocations of a task fail, or each in turn, whatever is allocated: of more than some words.
+// Refuses all allocations above a few words on one task, or each in turn.
 inline void whatever_is_refused_is_one_status(Group& group) {
   std::int64_t n_failed = 0;
   for (const Collective& collective : kCollectives) {
@@ -126,7 +126,7 @@ inline void whatever_is_refused_is_one_status(Group& group) {
           const Poor scope(group.rank() == poor_task, kBookkeeping, at);
           status = collective.call(group, given);
         }
-        const std::int64_t asked = n_asked;  // of this collective
+        const std::int64_t asked = n_asked;  // by this collective
         given.copy.reset();
         const auto code = static_cast<std::int64_t>(status.code());
         EXPECT_EQ(largest(group, code), -largest(group, -code)) << collective.name;
@@ -140,7 +140,7 @@ inline void whatever_is_refused_is_one_status(Group& group) {
     }
   }
   if (group.size() > 1) {
-    EXPECT_GT(n_failed, 0);  // one task alone takes but what it is to be given
+    EXPECT_GT(n_failed, 0);  // a group of one task allocates only its results
   }
 }
 

@@ -1,10 +1,10 @@
-// Runs one body on every task of a group: on threads, on one thread that polls, or simulated.
+// Runs one body on every task of a group: on threads, on one polling thread, or simulated.
 //
 //     run_on_team(5, [](Group& group) { EXPECT_TRUE(run(group.barrier()).ok()); });
 //     run_on_sim(1000, seed, [](Group& group) -> Op<Status> { co_return co_await group.barrier(); });
 //
-// A body that is a coroutine and captures something must be kept alive by its caller until the call returns: these
-// functions take the body by reference and do.
+// A coroutine lambda with captures must outlive the call; these functions take the body by reference and return after
+// the last coroutine has finished.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@ namespace thalweg::test {
 using TeamBody = std::function<void(Group&)>;
 using OpBody = std::function<Op<Status>(Group&)>;
 
-// Runs `body(task)` for 0 .. tasks-1, each on a thread of its own; task 0 on the calling thread.
+// Runs `body(task)` for 0 .. tasks-1, each on its own thread; task 0 on the calling thread.
 void on_threads(std::int64_t tasks, const std::function<void(std::int64_t)>& body);
 
-// A thread for each task.
+// One thread per task.
 void run_on_team(std::int64_t tasks, const TeamBody& body);
 
-// The same, each task as if it were a process of its own (apart_group.hpp), all on one node.
+// Like run_on_team, each task presented as a process of its own (apart_group.hpp), all on one node.
 void run_apart(std::int64_t tasks, const TeamBody& body);
 
-// The threads of several "processes" (themselves a team) as one hybrid group; threads[p] in process p.
+// A hybrid group over a team of "processes"; process p has threads[p] threads.
 void run_on_hybrid(const std::vector<std::int64_t>& threads, const TeamBody& body);
 
-// C callbacks that are served by a team; `tasks_per_process` > 0 tells the group which tasks share memory.
+// C callbacks implemented by a team; `tasks_per_process` > 0 declares which tasks share memory.
 void run_on_callbacks(std::int64_t tasks, std::int64_t tasks_per_process, const TeamBody& body);
 
-// All tasks of a team on the calling thread, by turns, as under a progress thread. Fails when one is not ok.
+// All tasks of a team on the calling thread, polled in turn as by a progress thread. Fails when a task is not ok.
 void run_polled(std::int64_t tasks, const OpBody& body);
 
-// Simulated tasks. Fails the test on a deadlock, or when a task's result is not ok.
+// Simulated tasks. Fails the test on a deadlock, or when a task is not ok.
 void run_on_sim(const SimOptions& options, const OpBody& body);
 inline void run_on_sim(TaskRank tasks, std::uint64_t seed, const OpBody& body) {
   run_on_sim(SimOptions{.tasks = tasks, .seed = seed}, body);
 }
 
-// The same, giving back what every task's Op returned, by rank; empty where the world came to no end.
+// Like run_on_sim; returns the results of all tasks by rank, empty after a deadlock.
 template <class T, class Body>
 std::vector<T> results_on_sim(const SimOptions& options, Body&& body) {
   SimWorld world(options);

@@ -1,6 +1,6 @@
-// What this build looks for while it runs, and whether less is tried there. What takes minutes under a sanitizer is
-// tried less often, unless THALWEG_ALL_STRIDES is in the environment: the nightly run (preset asan-all) leaves nothing
-// out. Set it for the build, too, which finds the tests by starting their programs.
+// Which sanitizer this build uses, and whether long tests are shortened. A test that takes minutes under a sanitizer
+// makes fewer repetitions unless THALWEG_ALL_STRIDES is set; the nightly run (preset asan-all) sets it. Set it also for
+// the build, which discovers the tests by starting their programs.
 #pragma once
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ inline bool tries_less() {
   return (kWatchesThreads || kWatchesMemory) && !asked_for_all;
 }
 
-// Seconds after which a hang is taken for certain, for a test that takes `usual` at most where it tries less.
+// Time limit in seconds for a test that takes at most `usual` seconds when shortened.
 inline unsigned patience(unsigned usual) {
   return (kWatchesThreads || kWatchesMemory) && !tries_less() ? 20 * usual : usual;
 }

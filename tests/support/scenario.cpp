@@ -13,7 +13,7 @@ namespace {
 
 Case draw_access(std::uint64_t seed, TaskRank tasks, Random& random) {
   Case what = draw_case(seed, tasks);
-  const std::uint64_t scales[] = {1, 1, 1, 7, 7, 64};  // larger ones take several rounds
+  const std::uint64_t scales[] = {1, 1, 1, 7, 7, 64};  // larger factors need several rounds
   what.scale = scales[below(random, tasks > 24 ? 3 : tasks > 6 ? 5 : 6)];
   if (what.layout == Layout::sparse) what.scale = std::min<std::uint64_t>(what.scale, 7);
   return what;
@@ -31,7 +31,8 @@ FaultRule draw_fault(Random& random) {
   return rule;
 }
 
-// A task that has no memory for its list fails before the shared position moves, others after it: so there is none.
+// A task without memory for its list fails before the shared position moves, other tasks afterwards, so the position is
+// undefined and no access uses it.
 void starve(Scenario& scenario, std::uint64_t at) {
   scenario.starves_at = at;
   for (Batch& batch : scenario.batches)
@@ -39,8 +40,8 @@ void starve(Scenario& scenario, std::uint64_t at) {
       if (access.placement == Placement::in_order) access.placement = Placement::at_offset;
 }
 
-// Whoever sieves writes promises that nothing else is written into the holes meanwhile: processes do not keep each
-// other from it.
+// The caller of a sieving write guarantees that no other write goes into its holes; between processes no lock enforces
+// it.
 void keep_promises(Scenario& scenario) {
   constexpr std::string_view kSieves = "sieve_writes=on,";
   if (scenario.world.tasks <= scenario.world.tasks_per_process) return;

@@ -1,4 +1,4 @@
-// What a seed of a campaign says: the group, the accesses to one file, and what goes wrong meanwhile.
+// A scenario drawn from a seed: the group, the accesses to one file, and the faults.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace thalweg::test {
 // Accesses of one direction that are outstanding together.
 struct Batch {
   Direction direction = Direction::write;
-  bool blocking = false;  // one after the other, each waited for at once
+  bool blocking = false;  // each access completes before the next starts
   std::vector<Case> accesses;
-  TaskRank wrong_task = -1;  // gives wrong arguments for the first of them
+  TaskRank wrong_task = -1;  // passes wrong arguments to the first access
 };
 
 struct Scenario {
@@ -28,8 +28,8 @@ struct Scenario {
   std::size_t queue_depth = 4;
   std::vector<Batch> batches;
   std::optional<FaultRule> fault{};
-  std::uint64_t starves_at = 0;  // which request for much memory is refused while accesses are under way; 0: none
-  bool spoils = false;  // a byte of the file is changed behind the engine's back: for a test of the campaign itself
+  std::uint64_t starves_at = 0;  // number of the large allocation that fails during accesses; 0: none
+  bool spoils = false;           // changes a byte of the file behind the engine, to test the campaign itself
 };
 std::ostream& operator<<(std::ostream& out, const Scenario& what);
 

@@ -14,9 +14,9 @@ namespace thalweg::test {
 
 namespace {
 
-constexpr unsigned kMostSeconds = 120;  // for one seed; then it is taken for hanging
+constexpr unsigned kMostSeconds = 120;  // time limit of one seed
 
-char last_words[128];  // made before each seed: a signal handler may only write
+char last_words[128];  // formatted before each seed: a signal handler may only call write()
 
 void say_seed() { (void)!write(STDERR_FILENO, last_words, std::strlen(last_words)); }
 

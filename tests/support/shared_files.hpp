@@ -1,4 +1,4 @@
-// What the tests of file.h share: a folder, teams of threads with their groups, and an end to every test that hangs.
+// Shared by the tests of file.h: a folder, teams of threads with their groups, and a time limit for every test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace thalweg::test {
 
 class SharedFiles : public testing::Test {
  protected:
-  static constexpr unsigned kMostSeconds = 200;  // then a hang is taken for certain, and the program ends
+  static constexpr unsigned kMostSeconds = 200;  // then the program ends
   static constexpr int kNew = TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE;
 
   void SetUp() override {
@@ -40,7 +40,7 @@ class SharedFiles : public testing::Test {
 
   std::string path(const std::string& name = "shared.dat") const { return folder_ + "/" + name; }
 
-  // `body` on `tasks` threads, each with its group of one team.
+  // Runs `body` on `tasks` threads, each with its handle of one team.
   static void on_team(int tasks, const std::function<void(tw_group*, int)>& body) {
     tw_team* team = nullptr;
     ASSERT_EQ(tw_team_create(tasks, &team), TW_OK);
@@ -53,8 +53,7 @@ class SharedFiles : public testing::Test {
     tw_team_free(team);
   }
 
-  // The same on tasks of so many "processes" on one node, each of so many threads: between processes all goes by
-  // messages.
+  // Runs `body` on several "processes" of one node, each with several threads; processes communicate by messages.
   static void on_processes(int processes, int threads, const std::function<void(tw_group*, int)>& body) {
     const auto ranks = make_team(processes).value();
     std::vector<std::shared_ptr<Team>> teams;
@@ -72,7 +71,7 @@ class SharedFiles : public testing::Test {
     });
   }
 
-  // on_team() with an open file, which is closed behind the body.
+  // on_team() with an open file, which is closed after the body.
   void on_file(int tasks, const std::function<void(tw_file*, int)>& body, int flags = kNew,
                const char* hints = nullptr) {
     on_team(tasks, [&](tw_group* group, int task) {
@@ -100,7 +99,7 @@ class SharedFiles : public testing::Test {
     std::ofstream(path(name), std::ios::binary) << bytes;
   }
 
-  std::map<std::string, std::string> files() const {  // name and content of all in the folder
+  std::map<std::string, std::string> files() const {  // name and content of each file in the folder
     std::map<std::string, std::string> all;
     for (const auto& entry : std::filesystem::directory_iterator(folder_))
       all[entry.path().filename().string()] = content(entry.path().filename().string());
@@ -113,7 +112,7 @@ class SharedFiles : public testing::Test {
   std::string folder_;
 };
 
-// `n` bytes that tell who wrote them.
+// `n` bytes that identify their writer.
 inline std::string text_of(int task, std::size_t n, int round = 0) {
   std::string text(n, ' ');
   for (std::size_t i = 0; i < n; ++i)

@@ -1,5 +1,5 @@
-// The storages that everything must work on in the same way, and a fixture that makes one of them: POSIX files in the
-// build folder and in /dev/shm, the memory backend, and the fault backend as long as its script is empty.
+// The kinds of storage of the conformance tests, and a fixture for them: POSIX files in the build folder and in
+// /dev/shm, the memory backend, and the fault backend with an empty script.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,19 +19,19 @@ using Bytes = std::vector<std::byte>;
 
 struct StorageKind {
   const char* name;
-  const char* folder;  // the tests make their own one in it; null: nothing on disk
+  const char* folder;  // tests create their own folder in it; null: not on disk
   std::function<std::shared_ptr<Backend>()> make;
-  bool direct = false;       // can be read and written past the page cache, where the file system of the folder can
-  bool fails = false;        // as a script says: a FaultBackend
-  bool cheap_holes = false;  // reading a hole costs no memory
+  bool direct = false;       // supports O_DIRECT where the file system does
+  bool fails = false;        // a scripted FaultBackend
+  bool cheap_holes = false;  // reading a hole needs no memory
 };
 void PrintTo(const StorageKind& kind, std::ostream* out);
 std::vector<StorageKind> storage_kinds();
-std::vector<StorageKind> storage_kinds(bool StorageKind::*which);  // those that are so
+std::vector<StorageKind> storage_kinds(bool StorageKind::*which);  // kinds with this property
 
 class StorageTest : public testing::Test {
  protected:
-  void use(const StorageKind& kind);  // skips where the folder is not there
+  void use(const StorageKind& kind);  // skips the test where the folder is missing
   ~StorageTest() override;
   std::string path(const std::string& name = "file") const { return folder_.empty() ? name : folder_ + "/" + name; }
   std::unique_ptr<StoredFile> open(OpenMode mode, const std::string& name = "file");
@@ -44,7 +44,7 @@ class StorageTest : public testing::Test {
   std::string folder_;
 };
 
-Bytes noise(std::size_t bytes, unsigned seed);  // none of them zero
+Bytes noise(std::size_t bytes, unsigned seed);  // no zero bytes
 
 #define EXPECT_CODE(expected, expression) EXPECT_EQ((expression).code(), expected)
 #define EXPECT_OK(expression)                      \

@@ -1,5 +1,5 @@
-// For as long as one lives, every transfer of this process answers what a function makes of what really moved; answers
-// of the ring too. The function may set errno and say -1.
+// While an object lives, a function replaces the result of every transfer of this process, including those of io_uring.
+// The function may set errno and return -1.
 #pragma once
 
 #include <unistd.h>

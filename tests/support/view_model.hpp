@@ -1,4 +1,4 @@
-// Views drawn at random, each beside the naive one: the offset of every byte, written out.
+// Random views, each with a naive model: the offset of every byte in a list.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace thalweg::model {
 
-// A number below `limit`, which is above 0.
+// Draws a number below `limit`, which is above 0.
 using Draw = std::function<std::uint64_t(std::uint64_t limit)>;
 
 struct NaiveView {
@@ -32,7 +32,7 @@ struct NaiveView {
     return std::adjacent_find(offsets.begin(), offsets.end(), std::greater_equal<>()) == offsets.end();
   }
   bool has_twice() const { return std::set(offsets.begin(), offsets.end()).size() < offsets.size(); }
-  // The runs that hold the bytes from `position` on.
+  // The runs of the bytes from `position` on.
   std::vector<ViewRun> runs(std::uint64_t position, std::uint64_t n) const {
     std::vector<ViewRun> all;
     for (std::uint64_t i = position; i < position + n; ++i) {
@@ -48,7 +48,7 @@ struct BothViews {
   NaiveView naive;
 };
 
-// Too large a model would take too long; such a view is not nested further.
+// A larger model is too slow; such a view is not nested further.
 inline constexpr std::size_t kMostBytes = 3000;
 
 inline BothViews strided(const BothViews& inner, const Draw& draw) {
@@ -78,7 +78,7 @@ inline BothViews indexed(const BothViews& inner, const Draw& draw) {
   return both;
 }
 
-// Calls `take` with the number of each element of an array, in its own order, and the indices of that element.
+// Calls `take` with the number of each element of an array, in the array's order, and the indices of that element.
 template <class Take>
 void for_each_element(const std::vector<std::uint64_t>& sizes, ArrayOrder order, Take&& take) {
   std::uint64_t all = 1;
@@ -115,7 +115,7 @@ inline BothViews subarray(const BothViews& inner, const Draw& draw) {
   return both;
 }
 
-// Which part of the grid has an index, as MPI_Type_create_darray has it.
+// The process of the grid that owns an index, as MPI_Type_create_darray defines it.
 inline std::uint64_t owner(const DistributedDimension& of, std::uint64_t index) {
   if (of.distribution == Distribution::none) return 0;
   const std::uint64_t even = (of.size + of.parts - 1) / of.parts;
@@ -153,7 +153,7 @@ inline BothViews resized(const BothViews& inner, const Draw& draw) {
   return {inner.view.resized(extent).value(), {inner.naive.offsets, extent}};
 }
 
-// Up to `depth` views in one another.
+// Nests up to `depth` views.
 inline BothViews draw_view(const Draw& draw, int depth) {
   const std::uint64_t n = 1 + draw(4);
   BothViews both{View::bytes(n).value(), NaiveView::bytes(n)};
@@ -164,7 +164,7 @@ inline BothViews draw_view(const Draw& draw, int depth) {
   return both;
 }
 
-// Copies from a displacement on, some of which are written out.
+// Copies at displacements, some of which are listed explicitly.
 inline BothViews repeated(const BothViews& one, const Draw& draw) {
   const std::uint64_t displacement = draw(100);
   BothViews both{one.view.repeated_from(displacement).value(), {}};
@@ -172,7 +172,7 @@ inline BothViews repeated(const BothViews& one, const Draw& draw) {
   return both;
 }
 
-// What is wrong with the first bytes of a view, in words; "" when nothing is.
+// Compares the first bytes of a view; returns "" or a description of the difference.
 inline std::string difference(const View& view, const NaiveView& naive, const Draw& draw) {
   const std::uint64_t n = naive.offsets.size();
   for (std::uint64_t i = 0; i < n; ++i)
@@ -191,7 +191,7 @@ inline std::string difference(const View& view, const NaiveView& naive, const Dr
   return "";
 }
 
-// The same of the whole of it.
+// Compares the whole view.
 inline std::string difference(const BothViews& both, const Draw& draw) {
   const auto& [view, naive] = both;
   if (view.size() != naive.offsets.size()) return "its size is " + std::to_string(view.size());

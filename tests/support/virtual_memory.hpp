@@ -1,5 +1,4 @@
-// Gigabytes of addresses over a few megabytes of memory, for transfers that are to be large and not slow: the same
-// memory lies behind all of them, again and again.
+// Gigabytes of addresses mapped repeatedly to a few megabytes of memory, for large transfers that stay fast.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@ class VirtualMemory {
   VirtualMemory(const VirtualMemory&) = delete;
   VirtualMemory& operator=(const VirtualMemory&) = delete;
   ~VirtualMemory();
-  std::byte* data() const { return data_; }  // null: not to be had
+  std::byte* data() const { return data_; }  // null: the mapping failed
   const char* why_not() const { return why_not_; }
 
  private:

@@ -9,7 +9,7 @@ namespace thalweg::test {
 
 namespace {
 
-constexpr std::uint64_t kStep = 16;  // bytes that are refused together
+constexpr std::uint64_t kStep = 16;  // bytes refused together
 
 std::size_t durable_writes(const History& history, Death death) {
   return death == Death::process ? history.flushed : history.synced;
@@ -28,7 +28,7 @@ bool read_at(VpFile& file, std::uint64_t vp, std::uint64_t at, std::span<std::by
   return got.has_value() && got.value() == to.size();
 }
 
-// Reads around what is refused.
+// Reads around refused ranges.
 Found read_found(VpFile& file, std::uint64_t vp) {
   Found found;
   const auto size = file.size_of(vp);
@@ -46,7 +46,7 @@ Found read_found(VpFile& file, std::uint64_t vp) {
   return found;
 }
 
-// Where a table was lost, with blocks that were not synced, gaps of the streams may be its blocks, and are refused.
+// When a table was lost and blocks were not synced, gaps of the streams may belong to its blocks and are refused.
 void allow_refused_gaps(Found& found, const History& history) {
   for (std::uint64_t at = 0; at < found.refused.size(); ++at) {
     bool covered = false;
@@ -83,7 +83,7 @@ std::string check_streams(const VpAftermath& at, VpFile& file) {
 
 bool has_meta(const VpAftermath& at) { return read_vp_meta(*at.storage, at.path).has_value(); }
 
-// As the crash left it: content that is right, or a refusal that says what to do.
+// Checks the files as the crash left them: correct content, or an error that says what to do.
 std::string check_as_it_is(const VpAftermath& at) {
   const auto group = make_self_group();
   auto file = open_serially(at, *group, "r");
@@ -97,12 +97,12 @@ std::string check_as_it_is(const VpAftermath& at) {
   if (why.code() == Code::not_closed && names_repair) return "";
   if (at.death == Death::machine && (why.code() == Code::corrupt_file || !anything_durable(at))) return "";
   const bool known = why.code() == Code::corrupt_file || why.code() == Code::not_found ||
-                     why.code() == Code::invalid_argument;  // there is no NAME.meta yet
+                     why.code() == Code::invalid_argument;  // NAME.meta does not exist yet
   if (known && !anything_durable(at) && !has_meta(at)) return "";
   return "is refused with code " + std::to_string(static_cast<int>(why.code())) + ": " + why.message();
 }
 
-// `there`: what is left must be a vpfile. False where it is none and nothing is missed.
+// `there`: must be a vpfile afterwards; set to false where none exists and nothing durable is missing.
 std::string check_repair(const VpAftermath& at, bool& there) {
   Health health;
   std::string findings;
@@ -111,7 +111,7 @@ std::string check_repair(const VpAftermath& at, bool& there) {
   const Status repaired = repair_vpfile(*at.storage, at.path, {}, watch, health);
   there = anything_durable(at) || (had_meta && at.death == Death::process);
   if (!repaired.ok() && !there) return "";
-  // The death of a process damages nothing; that of a machine may have left traces of what was not synced.
+  // The death of a process leaves no damage; the death of the machine may damage what was not synced.
   const bool as_it_should = repaired.ok() || (at.death == Death::machine && repaired.code() == Code::corrupt_file);
   if (!as_it_should) return "is not repaired: " + repaired.message() + findings;
   there = true;
@@ -125,7 +125,7 @@ std::string check_repair(const VpAftermath& at, bool& there) {
   return "";
 }
 
-// One more session, serially; then everything is durable. What was damaged before still is.
+// Appends one more session serially; then everything is durable. Earlier damage remains.
 std::string check_append(VpAftermath at) {
   Health before;
   const Code code = verify_vpfile(*at.storage, at.path, {}, before).code();

@@ -1,6 +1,6 @@
-// What must hold of the storage that a crash left of a vpfile: one that was not closed is refused with a message that
-// names the repair; a repair gives back all that was durable and nothing else, and the vpfile is whole then; a repair
-// can be repeated; and afterwards the vpfile can be appended to.
+// Checks the storage that a crash of a vpfile program left behind. An unclosed vpfile is refused with a message that
+// names the repair; a repair restores exactly what was durable and completes the vpfile; a repair can be repeated;
+// afterwards the vpfile accepts an append.
 #pragma once
 
 #include <memory>
@@ -13,24 +13,24 @@
 namespace thalweg::test {
 
 struct VpAftermath {
-  std::shared_ptr<Backend> storage;  // as a new process finds it; repaired and appended to by the check
+  std::shared_ptr<Backend> storage;  // as a new process finds it; the check repairs it and appends to it
   std::string path;
   std::vector<History> histories;  // by VP
   Death death = Death::process;
-  bool was_closed = false;        // every session of the program was closed with success
-  std::uint64_t zeros_below = 0;  // of each stream: what is not durable there may be zero
-  bool had_closed = false;        // an earlier one was, and what it left had reached the storage: it can be appended to
+  bool was_closed = false;        // every session of the program closed with success
+  std::uint64_t zeros_below = 0;  // in each stream, bytes that are not durable may be zero below this position
+  bool had_closed = false;        // an earlier session closed and reached storage: the vpfile accepts an append
 };
 
-// Nothing when all of it holds, else what does not.
+// Returns "" when all checks pass, else what failed.
 std::string check_vp_aftermath(VpAftermath aftermath);
 
-// The parts of the above.
-// Opens it as it is, reads all streams and judges them; `sizes`: may be null, else it gets theirs.
+// Parts of check_vp_aftermath().
+// Opens the vpfile as it is and checks all streams; `sizes`, unless null, receives their sizes.
 std::string check_vp_content(const VpAftermath& aftermath, std::vector<std::uint64_t>* sizes = nullptr);
 bool anything_durable(const VpAftermath& aftermath);
 
-// The four files of a vpfile, and a copy of them in a memory backend of their own.
+// Paths of the four files of a vpfile; copy of them in a new memory backend.
 std::vector<std::string> vp_paths(const std::string& path);
 
 }  // namespace thalweg::test

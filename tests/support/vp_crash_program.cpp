@@ -10,7 +10,7 @@ namespace thalweg::test {
 namespace {
 
 constexpr std::uint64_t kRecord = 24;
-constexpr int kSteps = 9;  // of each half of a session
+constexpr int kSteps = 9;  // per half of a session
 
 VpHints small_hints() {
   VpHints hints;
@@ -72,7 +72,7 @@ class Session {
     co_return status;
   }
 
-  // Writes each[local] bytes of every VP where it stands; `alike`: it is said of all at once.
+  // Writes each[local] bytes at the position of every VP; `alike`: by one call for all VPs.
   Op<Status> write_all(std::vector<std::uint64_t> each, bool alike) {
     std::vector<std::byte> packed;
     for (std::uint64_t local = 0; local < n(); ++local) {
@@ -83,7 +83,7 @@ class Session {
       const auto data = written_bytes(vp, {offset, each[local], false}, version);
       packed.insert(packed.end(), data.begin(), data.end());
     }
-    each.push_back(0);  // of a task without VPs
+    each.push_back(0);  // a task without VPs
     VpTransfer what;
     what.direction = Direction::write;
     what.memory.base = packed.data();
@@ -91,7 +91,7 @@ class Session {
     if (!alike) what.each = each.data();
     const std::uint64_t lattice = file_->geometry().lattice_bytes();
     const Status status = co_await file_->transfer(what);
-    in_lattice_only_ |= file_->geometry().lattice_bytes() != lattice;  // alike, whatever was said of it
+    in_lattice_only_ |= file_->geometry().lattice_bytes() != lattice;  // mode NB, however the access was declared
     for (std::uint64_t local = 0; !status.ok() && local < n(); ++local)
       if (each[local] > 0) notes_.failed(number(local));
     notes_.lattice_is(file_->geometry().lattice_bytes());
@@ -112,7 +112,7 @@ class Session {
     if (!status.ok()) notes_.failed(vp);
   }
 
-  // All VPs alike: records at the end, other sizes, overwriting, flushes.
+  // Common operations of all VPs: append records, change sizes, overwrite, flush.
   Op<Status> step_of_all() {
     const std::uint64_t kind = below(common_, 10);
     const std::uint64_t bytes = shape_.rounds && kind >= 4 && kind != 6 ? 1 + below(common_, 60) : kRecord;
@@ -121,13 +121,13 @@ class Session {
     const std::uint64_t place =
         bytes == kRecord ? below(common_, end / kRecord + 1) * kRecord : below(common_, end + 1);
     if (kind < 6)
-      (void)file_->seek(nullptr, 0, SEEK_END, nullptr).ok();  // an own matter: the next collective call tells
+      (void)file_->seek(nullptr, 0, SEEK_END, nullptr).ok();  // independent; the next collective call reports an error
     else
       (void)file_->seek(nullptr, static_cast<std::int64_t>(place), SEEK_SET, nullptr).ok();
     co_return co_await write_alike(bytes);
   }
 
-  // Each VP for itself, by all at once and by one; and flushes of both kinds.
+  // Operations on single VPs, by all tasks at once and by one; both kinds of flush.
   Op<Status> step_apart() {
     const std::uint64_t kind = below(common_, 10);
     if (kind >= 8) co_return co_await store(kind == 9);
@@ -144,7 +144,7 @@ class Session {
     co_return Status{};
   }
 
-  // A failure is this task's own matter: it goes on to the next collective call, where the others wait for it.
+  // A failure is independent: the task continues with the next collective call, for which the others wait.
   void act_alone(std::uint64_t local, std::uint64_t kind) {
     const std::uint64_t size = notes_.size(number(local));
     if (kind < 4) return write_one(local, size, 1 + below(own_, below(own_, 4) == 0 ? 2500 : 80));
@@ -159,11 +159,11 @@ class Session {
   const VpCrashShape& shape_;
   const VpSessionOf session_;
   VpNotes& notes_;
-  Random common_;  // the same on all tasks
+  Random common_;  // equal on all tasks
   Random own_;
   std::unique_ptr<VpFile> file_;
   bool appends_ = false;
-  bool in_lattice_only_ = false;  // bytes that only a flush by all makes last
+  bool in_lattice_only_ = false;  // some bytes become durable only by a collective flush
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A small program that writes a vpfile in one or more sessions, through all its segments, whatever happens to it, and
-// notes what it was promised. The same seed makes the same calls on simulated tasks.
+// A small program that writes all segments of a vpfile in one or more sessions, continues after failures, and records
+// which data its calls certified. Equal seeds make equal calls on simulated tasks.
 #pragma once
 
 #include <memory>
@@ -19,25 +19,25 @@ struct VpCrashShape {
   std::int64_t tasks_per_process = 1;
   VpShape shape;
   VpHints hints;
-  bool rounds = true;       // some of the writes by all are of another size than the first: a CB segment
-  bool independent = true;  // the second half of a session goes to the IB segment
+  bool rounds = true;       // some collective writes differ in size from the first: a CB segment
+  bool independent = true;  // the second half of a session writes the IB segment
   std::uint64_t n_vps() const;
 };
 inline void PrintTo(const VpCrashShape& shape, std::ostream* out) { *out << shape.name; }  // in names of tests
 
 std::vector<VpCrashShape> vp_crash_shapes();
 
-// What the writers of VPs were promised. What is told of one VP is told by one task.
+// What the calls certified to the writers of VPs. Each VP is recorded by one task.
 class VpNotes {
  public:
   virtual ~VpNotes() = default;
-  virtual std::uint64_t size(std::uint64_t vp) = 0;  // bytes of its stream
-  // To be called before the write is made; its number.
+  virtual std::uint64_t size(std::uint64_t vp) = 0;  // bytes of the stream
+  // Called before a write; returns its number.
   virtual std::uint64_t begin(std::uint64_t vp, std::uint64_t offset, std::uint64_t bytes) = 0;
-  virtual void failed(std::uint64_t vp) = 0;  // the last write of it
-  // All that was begun survives the death of the process; `synced`: that of the machine.
+  virtual void failed(std::uint64_t vp) = 0;  // the last write of the VP failed
+  // All writes begun so far survive the death of the process, or with `synced` of the machine.
   virtual void stored(std::uint64_t vp, bool synced) = 0;
-  virtual void lattice_is(std::uint64_t bytes) = 0;  // of each stream
+  virtual void lattice_is(std::uint64_t bytes) = 0;  // bytes of each stream in the lattice
 };
 
 class VpHistories final : public VpNotes {
@@ -62,7 +62,7 @@ struct VpSessionOf {
   std::uint64_t seed = 1;
 };
 
-// Collective: one task's part of a session. It ends with the first call that fails, and gives back what the close said.
+// Collective: one task's session. Ends with the first failure and returns the status of the close.
 Op<Status> run_vp_session(Group& group, const VpCrashShape& shape, VpSessionOf session, VpNotes& notes);
 
 }  // namespace thalweg::test

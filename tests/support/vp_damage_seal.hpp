@@ -1,5 +1,5 @@
-// Makes the checksums of the files of a vpfile right again after their bytes were changed, wherever something still
-// begins like a structure: so that damage gets past them to the checks of the fields. For tests and fuzz targets.
+// Recomputes the checksums of changed vpfile files wherever a structure is still recognisable, so that damage reaches
+// the checks of the fields. For tests and fuzz targets.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace thalweg::test {
 
 using VpBytes = std::vector<std::byte>;
 
-// NAME, NAME.meta, NAME.first, NAME.dir; empty: there is no such file.
+// NAME, NAME.meta, NAME.first, NAME.dir; empty: the file does not exist.
 struct VpImages {
   VpBytes data, meta, first, overflow;
 };
 
-inline constexpr std::uint64_t kMostVpsToSum = std::uint64_t{1} << 20;  // so that their sums lie in one page
+inline constexpr std::uint64_t kMostVpsToSum = std::uint64_t{1} << 20;  // their sums fit in one page
 
 inline bool has_magic(const VpBytes& file, std::uint64_t at, const char* magic) {
   return at + 8 <= file.size() && std::memcmp(file.data() + at, magic, 8) == 0;
@@ -39,7 +39,7 @@ inline void seal_vp_meta(VpBytes& meta) {
       format::seal_meta(ByteSpan(meta).subspan(at, format::kMetaSlotBytes));
 }
 
-// `image`: from the beginning of the superblock on, to the end of the file or beyond that of the superblock.
+// `image`: the file from the beginning of the superblock, at least to its end.
 inline void seal_superblock(ByteSpan image) {
   if (image.size() < format::kSuperblockHeader) return;
   seal_end(image.first(format::kSuperblockFixed));
@@ -75,7 +75,7 @@ inline void seal_vp_entries(VpBytes& file, format::DirectoryFile which, const fo
   }
 }
 
-// The sums of the entries of a side file, and what these come to.
+// Recomputes the sums of the entries of a side file and returns their total.
 inline std::uint64_t seal_vp_sums(VpBytes& meta_file, const VpBytes& file, format::DirectoryFile which,
                                   const format::VpMeta& meta) {
   const bool first = which == format::DirectoryFile::first;

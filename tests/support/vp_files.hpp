@@ -1,4 +1,4 @@
-// What the tests of vpfile.h share: a folder, teams, and files of streams that are opened in one line.
+// Shared by the tests of vpfile.h: a folder, teams, and one-line opens.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace thalweg::test {
 struct VpHow {
   std::vector<std::int64_t> shape = {};
   const char* hints = nullptr;
-  std::vector<std::int64_t> start = {};  // of the box; empty: that of the library
+  std::vector<std::int64_t> start = {};  // first VP of the box; empty: the library's default box
   std::vector<std::int64_t> count = {};
 };
 
@@ -37,7 +37,7 @@ class VpFiles : public SharedFiles {
   tw_vpfile* open_vp(const char* mode, const VpHow& how = {}) const { return open_vp(nullptr, mode, how); }
   static void close(tw_vpfile* file) { EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error(); }
 
-  // on_team() with an open file, which is closed behind the body.
+  // on_team() with an open file, which is closed after the body.
   void on_vpfile(int tasks, const char* mode, const VpHow& how,
                  const std::function<void(tw_vpfile*, int)>& body) const {
     on_team(tasks, [&](tw_group* group, int task) {
@@ -61,7 +61,7 @@ class VpFiles : public SharedFiles {
     return vp;
   }
 
-  // What all of VP `vp` of `file` is.
+  // Reads the whole stream of VP `vp`.
   static std::string stream_of(tw_vpfile* file, std::int64_t vp) {
     std::int64_t bytes = 0;
     EXPECT_EQ(tw_vp_size(file, vp, &bytes), TW_OK) << tw_last_error();
@@ -72,7 +72,7 @@ class VpFiles : public SharedFiles {
     EXPECT_EQ(moved, text.size());
     return text;
   }
-  // Of all VPs, read by this task alone.
+  // Reads the streams of all VPs with one task.
   std::vector<std::string> streams(const VpHow& how = {}) const {
     std::vector<std::string> all;
     tw_vpfile* file = open_vp("r", how);
@@ -82,7 +82,7 @@ class VpFiles : public SharedFiles {
     return all;
   }
 
-  // A new file of one task whose streams are `texts`, written alike or one by one.
+  // Creates a file with the streams `texts` by one task, collectively or one by one.
   void put_streams(const std::vector<std::string>& texts) const {
     tw_vpfile* file = open_vp("w", {.shape = {static_cast<std::int64_t>(texts.size())}});
     if (file == nullptr) return;

@@ -24,7 +24,7 @@ std::set<std::string>& seen() {
   return modes;
 }
 
-// Of one VP in one operation.
+// One VP in one operation.
 struct Step {
   bool active = true;
   std::uint64_t bytes = 0;
@@ -32,7 +32,7 @@ struct Step {
   int whence = SEEK_SET;
 };
 
-// What all VPs do in one operation, drawn the same on all tasks.
+// All VPs in one operation, drawn identically on all tasks.
 struct Draw {
   std::vector<Step> steps;
   bool masked = false;
@@ -40,7 +40,7 @@ struct Draw {
   bool strided = false;
 };
 
-// The streams as stdio has them. Reading and writing may follow each other only with a seek between them.
+// The streams as stdio files. Between reading and writing stdio requires a seek.
 class StdioStreams {
  public:
   StdioStreams(std::string folder, std::uint64_t n) : folder_(std::move(folder)), files_(n, nullptr), wrote_(n, 0) {
@@ -90,7 +90,7 @@ class StdioStreams {
  private:
   std::string folder_;
   std::vector<std::FILE*> files_;
-  std::vector<char> wrote_;  // 1: the last operation wrote, 2: it read
+  std::vector<char> wrote_;  // 1: the last operation was a write, 2: a read
 };
 
 class Player {
@@ -137,11 +137,11 @@ class Player {
     hints_.directory_pointers = 1 + below(random_, 3);
     hints_.cache_bytes = chance(2) ? 0 : std::uint64_t{1} << 20;
     hints_.round_bytes = chance(2) ? 0 : 8 + below(random_, 100);
-    wild_ = below(random_, 6);  // how likely an operation is one that not all VPs make alike; 0: never
+    wild_ = below(random_, 6);  // probability, in sixths, of an operation that differs between VPs
     size_ = 1 + below(random_, chance(3) ? 500 : 40);
   }
 
-  // Parts of one dimension, of all of them with one task only.
+  // Splits one dimension among the tasks; a single task has the whole shape.
   VpBox draw_box() {
     const std::uint64_t d = below(random_, shape_.size());
     const auto rank = static_cast<std::uint64_t>(group_.rank());
@@ -164,7 +164,7 @@ class Player {
     if (!opened.has_value()) co_return opened.error();
     file_ = std::move(opened).value();
     streams_->open(mode);
-    for (std::uint64_t vp = 0; vp < n_; ++vp) std::rewind(streams_->any(vp));  // "a" may begin at the end
+    for (std::uint64_t vp = 0; vp < n_; ++vp) std::rewind(streams_->any(vp));  // "a" may start at the end
     reads_ = mode[0] == 'r' || std::strchr(mode, '+') != nullptr;
     writes_ = mode[0] != 'r' || std::strchr(mode, '+') != nullptr;
     co_return Status{};
@@ -215,7 +215,7 @@ class Player {
 
   std::string side(const std::string& path, const char* which) const { return path + which; }
 
-  // What was flushed is there although the file is not closed: in a copy that is repaired.
+  // Checks flushed data of the open file in a copy that is repaired.
   Op<Status> flush() {
     Status status = co_await file_->flush();
     if (!status.ok() || !writes_ || !has_meta()) co_return status;
@@ -241,7 +241,7 @@ class Player {
     for (const char* which : {"", ".meta", ".first", ".dir"}) std::filesystem::remove(side(path, which));
   }
 
-  // `loses`: NAME.meta is lost, too, where superblocks tell what it said.
+  // `loses`: NAME.meta is lost, too, where superblocks repeat its content.
   void repair(const std::string& path, bool loses) {
     Health health;
     const bool has_ib = file_->geometry().has_ib();
@@ -251,7 +251,7 @@ class Player {
     EXPECT_EQ(health.damaged_logical, 0u);
   }
 
-  // Of a file that is closed, and once more without its directory.
+  // Verifies the closed file, then again without its directory.
   Op<Status> check_health() {
     if (group_.rank() == 0 && has_meta()) {
       Health health;
@@ -266,7 +266,7 @@ class Player {
     co_return co_await group_.barrier();
   }
 
-  // Every byte of every local VP, from the beginning.
+  // Compares every byte of every local VP.
   void expect_whole(VpFile& file) {
     for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
       const std::uint64_t vp = file.vps().number(local);
@@ -285,7 +285,7 @@ class Player {
     return static_cast<std::byte>(1 + (step * 37 + vp * 11 + i * 3) % 251);
   }
 
-  // Memory of the local VPs for `draw`: packed, or each with room for the most, with holes between its items.
+  // Memory of the local VPs for `draw`: packed, or padded to the largest item.
   struct Memory {
     std::vector<std::byte> bytes;
     std::vector<std::int64_t> strides;
@@ -342,7 +342,7 @@ class Player {
     std::vector<std::uint64_t> bases;
     Random before = random_;
     VpTransfer what = transfer_of(draw, direction, memory, bases);
-    random_ = before;  // tasks draw other numbers of strides, but all go on from here
+    random_ = before;  // tasks draw different numbers of strides, but continue from a common state
     const LocalVps& vps = file_->vps();
     if (direction == Direction::write) {
       for (std::uint64_t local = 0; local < vps.count(); ++local)
@@ -444,7 +444,7 @@ class Player {
     file_->clear_flags(static_cast<const std::uint8_t*>(nullptr));
   }
 
-  // Some VPs do something by themselves.
+  // Independent operations of some VPs.
   void alone() {
     const LocalVps& vps = file_->vps();
     for (std::uint64_t vp = 0; vp < n_; ++vp) {

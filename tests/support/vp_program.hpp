@@ -1,5 +1,5 @@
-// Random programs of operations on a vpfile, replayed on as many stdio files as there are virtual processors: byte for
-// byte, result for result.
+// Random programs of operations on a vpfile, replayed on one stdio file per virtual processor and compared byte for
+// byte and result for result.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct VpProgram {
   std::uint64_t seed = 0;
   std::shared_ptr<Backend> backend;
   std::string path;    // of the vpfile
-  std::string folder;  // where this task may make its stdio files
+  std::string folder;  // where this task creates its stdio files
 };
 
 // Collective. All tasks draw the same program; each replays all streams and compares those of its VPs.
 Op<Status> play_vp_program(Group& group, VpProgram program);
 
-// What modes accesses had, of all programs of this process: "write NB", "read IB", ...
+// Whether an access of this process used the mode: "write NB", "read IB", ...
 bool vp_mode_was_seen(const std::string& what);
 
 }  // namespace thalweg::test

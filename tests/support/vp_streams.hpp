@@ -1,5 +1,5 @@
-// Writes vpfiles through the C interface, and keeps what each stream must hold. For programs whose files others read:
-// the golden files and the test with the independent reader. A failure ends the program.
+// Writes vpfiles through the C interface and records the expected content of each stream, for files that other programs
+// read: golden files and the independent reader. A failure ends the program.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ inline void vp_must(tw_status status) {
   std::exit(1);
 }
 
-// What is written to byte `at` of a VP: told by these, so that no two look alike.
+// Value of byte `at` of a VP; differs between VPs, positions and salts.
 inline char vp_byte(std::int64_t vp, std::size_t at, unsigned salt) {
   const std::uint64_t mixed = (static_cast<std::uint64_t>(vp) * 31 + at * 7 + salt * 101 + 1) * 0x9E3779B97F4A7C15U;
   return static_cast<char>('!' + (mixed >> 40) % 94);
 }
 
-// One task in one session. Calls of all VPs are collective.
+// One task in one session. Calls for all VPs are collective.
 class VpTask {
  public:
   VpTask(tw_vpfile* file, std::vector<std::string>& streams, unsigned salt)
@@ -52,7 +52,7 @@ class VpTask {
     const std::string data = made(each);
     vp_must(tw_vp_write_all(file_, TW_VP_PACKED(data.data(), bytes), nullptr, nullptr));
   }
-  // of local VP i: each[i] bytes
+  // Local VP i writes each[i] bytes.
   void write_each(const std::vector<std::size_t>& each) {
     const std::string data = made(each);
     tw_vp_data what{const_cast<char*>(data.data()), 1, 0, each.data(), 0, nullptr};
@@ -106,7 +106,7 @@ class VpStreams {
     streams_.resize(static_cast<std::size_t>(n));
   }
 
-  // Opens the file by so many tasks, threads of a team, and closes it; `body` is what each does.
+  // Opens the file with `tasks` threads of a team, runs `body` on each, and closes it.
   void session(const char* mode, const std::string& hints, int tasks, const std::function<void(VpTask&)>& body) {
     ++sessions_;
     tw_team* team = nullptr;
@@ -118,7 +118,7 @@ class VpStreams {
     tw_team_free(team);
   }
 
-  // The shape, then the bytes of each stream and the bytes themselves.
+  // Writes the shape, then size and bytes of each stream.
   void write_expected(const std::string& path) const {
     std::ofstream out(path, std::ios::binary);
     for (std::size_t i = 0; i < shape_.size(); ++i) out << (i == 0 ? "" : ",") << shape_[i];

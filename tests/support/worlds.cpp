@@ -52,7 +52,7 @@ std::vector<World> all_worlds() {
     for (const std::int64_t threads : shape) name += "_" + std::to_string(threads);
     worlds.push_back({name, [shape](const OpBody& body) { run_on_hybrid(shape, blocking(body)); }});
   }
-  if (!kWatchesThreads) add_sims(worlds);  // they have one
+  if (!kWatchesThreads) add_sims(worlds);  // simulated groups use a watching thread
   return worlds;
 }
 

@@ -1,4 +1,4 @@
-// Every kind of group but MPI and OpenMP, with several numbers of tasks: what conformance tests run on.
+// Every kind of group except MPI and OpenMP, with several numbers of tasks, for conformance tests.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace thalweg::test {
 
-// A kind of group with its number of tasks, and how to run a body on it.
+// A kind of group with its number of tasks, and a function that runs a body on it.
 struct World {
   std::string name;
   std::function<void(const OpBody&)> run;

@@ -14,7 +14,7 @@ bool covers(const WriteRecord& write, std::uint64_t at) {
 
 std::uint64_t end_of(const WriteRecord& write) { return write.bytes == 0 ? 0 : write.offset + write.bytes; }
 
-// Was there a moment in which the logical file reached beyond `at` and nothing had been written there for certain?
+// Whether at some moment the logical file reached beyond `at` without a certain write there.
 bool gap_stood_at(std::span<const WriteRecord> writes, std::uint64_t at) {
   for (const WriteRecord& write : writes) {
     if (covers(write, at) && !write.failed) return false;
@@ -75,7 +75,7 @@ class Judge {
   const std::span<const WriteRecord> writes_;
   const std::size_t durable_;
   const std::uint64_t zeros_below_;
-  std::uint64_t least_ = 0, most_ = 0;       // bytes of the logical file
+  std::uint64_t least_ = 0, most_ = 0;       // limits of the size of the logical file
   std::vector<std::uint32_t> last_durable_;  // number of the last durable write of each byte; 0: none
 };
 

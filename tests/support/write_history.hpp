@@ -1,8 +1,8 @@
-// What a program wrote to one logical file, write by write, and the judge of what a crash left of it.
+// The writes of a program to one logical file, and the judge of what a crash left of it.
 //
-// Byte i of write number v (from 1) to logical file r is pattern(r, i, v): a byte tells which write it is of. Judged
-// byte by byte: a durable byte has the value of the last durable write that covers it or of a later one; any other byte
-// has the value of some write, is zero where a gap stood there before its first write, is refused, or is absent.
+// Byte i of write number v (from 1) to logical file r is pattern(r, i, v), so that a byte identifies its write. The
+// judge checks each byte: a durable byte has the value of the last durable write that covers it or of a later one; any
+// other byte has the value of some write, is zero where a gap preceded its first write, is refused, or is absent.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace thalweg::test {
 struct WriteRecord {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
-  bool failed = false;  // its call returned a failure: it may have taken effect, but nobody may count on it
+  bool failed = false;  // its call failed: the write may or may not have taken effect
 };
 
 // Bytes of write number `version`.
@@ -26,33 +26,33 @@ std::vector<std::byte> written_bytes(std::uint64_t rank, const WriteRecord& writ
 
 struct History {
   std::vector<WriteRecord> writes;
-  std::size_t flushed = 0;         // so many writes survive the death of the process
-  std::size_t synced = 0;          // and so many that of the machine
-  std::size_t settled = 0;         // what was left of so many writes was looked at, after a recovery;
-  std::uint64_t settled_size = 0;  // they came to so many bytes
+  std::size_t flushed = 0;         // number of writes that survive the death of the process
+  std::size_t synced = 0;          // number of writes that survive the death of the machine
+  std::size_t settled = 0;         // number of writes before the last recovery
+  std::uint64_t settled_size = 0;  // size found by that recovery
 
   std::uint64_t size() const;  // bytes of the logical file
-  // After a recovery, which found so many bytes: writes that were not flushed may be there or not.
+  // Called after a recovery that found `bytes` bytes: writes that were not flushed may be present or not.
   void settle(std::uint64_t bytes);
-  // To be called before the write is made; its number.
+  // Called before a write; returns its number.
   std::uint64_t begin(std::uint64_t offset, std::uint64_t bytes) {
     writes.push_back({offset, bytes, false});
     return writes.size();
   }
 };
 
-// A logical file as a reader finds it.
+// A logical file as read.
 struct Found {
-  Status unreadable;  // not ok: it could not be opened at all
+  Status unreadable;  // not ok: it could not be opened
   std::vector<std::byte> bytes;
-  std::vector<bool> refused;  // by position; empty: nothing was
+  std::vector<bool> refused;  // by position; empty: none
   bool whole() const { return unreadable.ok() && refused.empty(); }
 };
-// Reads around what is refused.
+// Reads around refused ranges.
 Found read_found(ReadHandle& handle, std::uint64_t rank);
 
-// Nothing when `found` is right, else what is wrong with it. The first `durable` writes must be there. Bytes below
-// `zeros_below` that no durable write covers may be zero, too.
+// Returns "" when `found` is right, else what is wrong. The first `durable` writes must be present. Bytes below
+// `zeros_below` that no durable write covers may be zero.
 std::string judge(std::uint64_t rank, std::span<const WriteRecord> writes, std::size_t durable, const Found& found,
                   std::uint64_t zeros_below = 0);
 
