@@ -1,4 +1,4 @@
-// Lists in file order: what is borrowed, what is sorted, and where an offset is found in them.
+// Lists in file order: when a list is borrowed or sorted, and how an offset is found.
 #include "access/extent_list.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Allocations of this many bytes and more fail.
+// Allocations of at least this many bytes fail.
 std::size_t too_much = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::uint64_t kLargest = (std::uint64_t{1} << 63) - 1;
 
-// Memory that nobody touches; each extent's own, so that its place in the list can be told from it.
+// Addresses that are never accessed, one per extent, so that they identify the extent's place in the list.
 std::byte* memory_of(std::size_t i) { return reinterpret_cast<std::byte*>(std::uintptr_t{64} * (i + 1)); }
 
 std::vector<Extent> list_of(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& offset_and_bytes) {
@@ -41,7 +41,7 @@ std::vector<Extent> list_of(const std::vector<std::pair<std::uint64_t, std::uint
   return extents;
 }
 
-// Random extents below `range`, all offsets multiples of `align` past `begin`.
+// Random extents below `range`; all offsets are multiples of `align` past `begin`.
 std::vector<Extent> random_list(std::size_t n, std::uint64_t begin, std::uint64_t range, std::uint64_t align) {
   std::mt19937_64 random(n + range);
   std::vector<Extent> extents;
@@ -117,7 +117,7 @@ TEST(ExtentList, SaysWhetherItOverlapsAfterSorting) {
   EXPECT_FALSE(disjoint(list_of({{0, 9}, {1, 1}, {3, 1}})));
 }
 
-// Both look-ups against a byte-by-byte count.
+// Compares both look-ups with a byte-by-byte count.
 void expect_look_ups(const std::vector<Extent>& given, std::uint64_t file_bytes) {
   auto made = ExtentList::of(given);
   ASSERT_TRUE(made.has_value());

@@ -1,4 +1,4 @@
-// What one pass says of a list, and which lists it refuses.
+// Summaries of lists, and invalid lists.
 #include "access/extent.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST(Summary, OfNothingIsEmpty) {
 
 TEST(Summary, CountsBytesRunsAndPieces) {
   std::byte* at = memory.data();
-  // One run in two pieces of memory, then a hole, with one piece that goes on behind the first of them.
+  // One run in two pieces of memory, then a hole, then a piece that continues the memory of the first one.
   const ExtentSummary found =
       summary_of({{at, 4, 10}, {at + 4, 4, 14}, {at + 20, 2, 18}, {nullptr, 0, 0}, {at + 22, 2, 30}});
 

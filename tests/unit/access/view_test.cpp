@@ -1,4 +1,4 @@
-// Views: random trees against all their bytes written out, views too large for that, and what is refused.
+// Views: random trees compared with lists of all their bytes, larger views, and invalid views.
 #include "access/view.hpp"
 
 #include <gtest/gtest.h>
@@ -101,7 +101,7 @@ TEST(View, IsRepeatedUpToTheLastOffset) {
   EXPECT_EQ(bytes(8).resized(0).value().repeated_from(5).value().locate(8 * 1000 + 3), 8u) << "all copies in one place";
 }
 
-// A byte that is there twice is told where that is cheap; what merely interleaves is not.
+// Repeated bytes are found where that is cheap; interleaved parts are not.
 TEST(View, KnowsWhetherItOverlapsItself) {
   const auto indexed = [](std::vector<IndexedBlock> blocks, const View& inner) {
     return View::indexed(blocks, inner).value();
@@ -142,7 +142,7 @@ TEST(View, RefusesWhatHasNoOffsets) {
   EXPECT_EQ(code(large.repeated_from((1ull << 62) - 1)), Code::ok);
   EXPECT_EQ(code(large.repeated_from(1ull << 62)), Code::out_of_range);
   EXPECT_EQ(code(large.repeated_from(kMost)), Code::out_of_range);
-  // What is seen may reach behind the extent.
+  // A view may have bytes beyond its extent.
   const View reaching = large.resized(1).value();
   const std::array<SubarrayDimension, 1> shifted = {{{kMost, 1, kMost - 1}}};
   EXPECT_EQ(code(View::subarray(shifted, ArrayOrder::row_major, reaching)), Code::out_of_range);
@@ -171,7 +171,7 @@ TEST(View, RefusesArraysThatAreNone) {
   EXPECT_EQ(dealt({10, Distribution::cyclic, kMost, kMost}, kMost - 1), Code::ok);
 }
 
-// What adds no bytes adds no node, so that neither walking nor freeing goes deep.
+// A level that adds no bytes adds no node, which bounds the recursion of walking and freeing.
 TEST(View, IsNoDeeperThanItsSizeAllows) {
   View view = View::strided(2, 1, 9, bytes(4)).value();
   for (int i = 0; i < 100'000; ++i) {

@@ -1,5 +1,5 @@
-// Frames that are kept for the next coroutine: memory of the size asked for, whichever thread gave it back, and none of
-// it left when a thread ends (which the leak check of the nightly run sees). Builds that keep none pass too.
+// Coroutine frames kept for reuse: blocks of the requested size, whichever thread freed them, and no block left after a
+// thread ends (the leak check of the nightly run sees that). Builds without kept frames pass, too.
 #include "async/kept_frames.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(KeptFrames, AreFreedOnOtherThreadsAndWhenThreadsEnd) {
   }
 }
 
-// A thread-local object that goes after the kept frames still frees some.
+// A thread-local object destroyed after the kept frames frees more of them.
 struct Late {
   void* frame = nullptr;
   ~Late() { free_frame_memory(frame); }
@@ -69,7 +69,7 @@ struct Late {
 
 TEST(KeptFrames, MayBeFreedWhileTheThreadEnds) {
   std::thread([] {
-    thread_local Late late;  // made before the first frame, so it goes after them
+    thread_local Late late;  // constructed before the first frame, so destroyed after the frames
     late.frame = nullptr;
     void* first = take_frame_memory(200);
     late.frame = take_frame_memory(200);

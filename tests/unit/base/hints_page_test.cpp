@@ -1,4 +1,4 @@
-// docs/howto/hints.md says of each hint what the table of hints says, and nothing of hints that are not there.
+// Compares docs/howto/hints.md with the table of hints: each hint with its values, and no other hint.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -31,7 +31,7 @@ TEST(CheckedMath, SaysWhenAProductDoesNotFit) {
 
 TEST(Endian, PutsTheLowestByteFirst) {
   std::array<std::byte, 10> bytes{};
-  const auto at = std::span(bytes).subspan(1);  // on no boundary
+  const auto at = std::span(bytes).subspan(1);  // unaligned
 
   store_le<std::uint64_t>(at, 0x0102030405060708U);
 

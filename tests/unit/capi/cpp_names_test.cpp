@@ -1,5 +1,5 @@
-// The C++ types of the public headers have other names for the linker than the types inside the library: with a static
-// library both are in one program.
+// C++ types of the public headers and types inside the library have different linker names, as a static library puts
+// both into one program.
 #include <gtest/gtest.h>
 
 #include <typeinfo>

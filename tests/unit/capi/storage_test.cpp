@@ -1,4 +1,4 @@
-// storage.h: arguments, sizes of text, and that all files of a folder are on one file system.
+// storage.h: arguments, text sizes, and the file system of the files of a folder.
 #include "thalweg/storage.h"
 
 #include <gtest/gtest.h>

@@ -102,7 +102,7 @@ TEST(ChosenPlan, LeavesLargePiecesToTheirProcesses) {
   EXPECT_EQ(plan(of_processes(reading(interleaved(4, 64, 1 << 20)))).method, Method::direct);
 }
 
-// As measured with 2 and 4 ranks of MPICH on 2 cores and ext4 (docs/performance.md): which of the two was quicker.
+// As measured with 2 and 4 ranks of MPICH on 2 cores and ext4 (docs/performance.md): the faster of two plans.
 TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
   struct Measured {
     std::uint64_t bytes, pieces;
@@ -126,8 +126,8 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
   }
 }
 
-// Rows of 512 bytes of a block of an array (coll_perf, 256^3, 8 ranks in 2 x 2 x 2): half of each plane's rows is of
-// other ranks. On 2 cores direct took 24 ms where 2 aggregators took 90 (docs/performance.md).
+// Rows of 512 bytes of a block of an array (coll_perf, 256^3, 8 ranks in 2 x 2 x 2): half of the rows of each plane
+// belong to other ranks. On 2 cores direct took 24 ms, 2 aggregators 90 ms (docs/performance.md).
 TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
   PlanInput rows = of_processes(reading(interleaved(8, 16384, 512)));
   rows.cores = 2;
@@ -138,7 +138,7 @@ TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
   EXPECT_TRUE(chosen.sieve);
 }
 
-// Holes that are long for a page cache are short for storage that is slow to answer.
+// Holes that are long for a page cache are short for storage with a high latency.
 TEST(ChosenPlan, GoesThroughLongHolesOfSlowStorage) {
   const PlanInput records = reading(strided(1, 1000, 1024, 16384));
   StorageCosts slow;
@@ -148,7 +148,7 @@ TEST(ChosenPlan, GoesThroughLongHolesOfSlowStorage) {
   EXPECT_FALSE(plan(records).sieve);
 }
 
-// Windows of sieving have the bytes of holes, for each task.
+// Windows of sieving include the holes, for each task.
 TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
   PlanInput rows = of_processes(reading(interleaved(2, 16384, 512)));
   rows.cores = 2;
@@ -161,7 +161,7 @@ TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
   EXPECT_GE(chosen.expected_ns, static_cast<double>(rows.pattern.bytes));
 }
 
-// Each round has the bytes of one run: as many rounds as runs, and no call saved.
+// Each round has the bytes of one run: as many rounds as runs, and no operation saved.
 TEST(ChosenPlan, CountsARoundForEachRunWhereTheyAreFarApart) {
   PlanInput sparse = of_processes(interleaved(4, 25000, 64));
   sparse.pattern.end = std::uint64_t{100} << 30;
@@ -204,7 +204,7 @@ TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
   EXPECT_GT(by_runs.expected_ns, sieved.expected_ns);
 }
 
-// Nobody keeps another process out of the hole that a task has in hand.
+// No lock protects a hole that another process has in its window.
 TEST(ChosenPlan, ProcessesPutBackNoHolesOfTheirOwn) {
   PlanInput records = strided(4, 1000, 64, 128);
   ASSERT_TRUE(plan(records).sieve);
@@ -253,7 +253,7 @@ TEST(ChosenPlan, PacksSmallPiecesOnly) {
   }
 }
 
-// While one task writes, which only one can, the others bring their bytes into staging that is in cache.
+// Only one task can write at a time; meanwhile the others copy into staging buffers in cache.
 TEST(ChosenPlan, PacksLargeWritesOfSeveralTasksThatShareMemory) {
   const Plan large = plan(strided(2, 100, 1 << 20, 1 << 20));
   EXPECT_TRUE(large.pack);
@@ -265,7 +265,7 @@ TEST(ChosenPlan, SievesWhereHolesCostLessThanCalls) {
   EXPECT_TRUE(plan(reading(strided(4, 1000, 64, 128))).sieve);
   EXPECT_FALSE(plan(strided(4, 1000, 65536, 131072)).sieve);
   EXPECT_FALSE(plan(reading(strided(4, 1000, 65536, 131072))).sieve);
-  EXPECT_FALSE(plan(reading(strided(4, 1000, 8, 4096))).sieve);  // nearly nothing of a window would be used
+  EXPECT_FALSE(plan(reading(strided(4, 1000, 8, 4096))).sieve);  // a window would have almost no useful bytes
 }
 
 TEST(ChosenPlan, WritesBackHolesOnlyWhereItMay) {

@@ -1,4 +1,4 @@
-// Coverage: the stretches that were touched, whatever came in, against a model with a flag for each byte.
+// Coverage: touched ranges, in any order of insertion, compared with one flag per byte.
 #include "engine/plan/coverage.hpp"
 
 #include <gtest/gtest.h>

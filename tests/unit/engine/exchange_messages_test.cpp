@@ -98,7 +98,7 @@ TEST_F(Requests, BringBytesToTheirPlacesAndBack) {
   EXPECT_LT(n_empty, 500);
 }
 
-// Small pieces one behind the other in memory, more of them than go together at once.
+// Small consecutive pieces in memory, more than one message part takes.
 TEST_F(Requests, OfSmallRegularPiecesGoTogether) {
   for (const std::uint64_t bytes : {1, 4, 8, 16, 100, 2048, 3000}) {
     const std::uint64_t step = 3 * bytes + 1;
@@ -152,7 +152,7 @@ TEST_F(Requests, OfARegularRowAreOneSeries) {
       << "the first and the last are cut";
 }
 
-// Where it lies in memory matters to those who fetch it only.
+// The place in memory matters only to a receiver that fetches remote memory.
 TEST_F(Requests, OfScatteredMemoryAreOneSeriesWhenEnclosed) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < 1000; ++i) extents.push_back({memory_.data() + (16 * i * i) % 60000, 8, 100 * i});
@@ -180,7 +180,7 @@ TEST_F(Requests, OfNoByteAreEmpty) {
   EXPECT_TRUE(make_request(list.value(), {0, 100}, header_of(DataPath::inline_data, true)).empty());
 }
 
-// As a relay puts them together.
+// As a node relay joins them.
 TEST_F(Requests, ComeOneBehindTheOther) {
   std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < 50; ++i) extents.push_back({memory_.data() + 100 * i, 1 + i, 60 * i});

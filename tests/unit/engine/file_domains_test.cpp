@@ -1,5 +1,5 @@
-// Domains: even to the byte where lists are disjoint, on borders of blocks where that costs no more than a block, and
-// covering everything always.
+// File domains: equal to the byte for disjoint lists, aligned to blocks where that costs at most a block, and always a
+// complete cover.
 #include "engine/plan/file_domains.hpp"
 
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 namespace thalweg {
 namespace {
 
-std::byte* const kMemory = reinterpret_cast<std::byte*>(std::uintptr_t{64});  // nobody touches it
+std::byte* const kMemory = reinterpret_cast<std::byte*>(std::uintptr_t{64});  // never accessed
 
-// The lists of some tasks, and how many of their bytes lie in a domain.
+// The lists of some tasks, and their bytes in a domain.
 class Lists {
  public:
   void add(std::vector<Extent> extents) {
@@ -35,7 +35,7 @@ class Lists {
   std::vector<const ExtentList*> pointers_;
 };
 
-// Disjoint extents with random holes, dealt out to `tasks` tasks. Returns the bytes of all.
+// Deals disjoint extents with random holes to `tasks` tasks. Returns the total of bytes.
 std::uint64_t deal(Lists& lists, std::size_t tasks, std::mt19937& random, std::uint64_t longest) {
   std::vector<std::vector<Extent>> of_task(tasks);
   std::uint64_t at = random() % 10000;
@@ -128,7 +128,7 @@ TEST(FileDomains, AreEmptyAtTheEndWhenThereIsLessThanAByteForEach) {
 
 TEST(FileDomains, KeepABorderThatRoundingWouldMakeUneven) {
   Lists lists;
-  for (int i = 0; i < 50; ++i) lists.add({{kMemory, 8000, 0}});  // a block more or less is 50 blocks of work
+  for (int i = 0; i < 50; ++i) lists.add({{kMemory, 8000, 0}});  // one block more or less is 50 blocks of work
 
   const auto domains = lists.cut({2, 4096, 0});
 
@@ -141,7 +141,7 @@ TEST(FileDomains, EndAtTheBlockThatLeavesSharesMoreEven) {
 
   const auto domains = lists.cut({2, 4096, 0});
 
-  EXPECT_EQ(domains[0].end, 12288u);  // 11288 bytes; 8192 would be further from 10000
+  EXPECT_EQ(domains[0].end, 12288u);  // 11288 bytes; 8192 would differ more from 10000
 }
 
 TEST(FileDomains, OfNothingAreEmpty) {
@@ -161,7 +161,7 @@ TEST(FileDomains, OfNothingAreEmpty) {
 TEST(FileDomains, ReachTheLargestOffsetAndSumsBeyondIt) {
   constexpr std::uint64_t largest = (std::uint64_t{1} << 63) - 1;
   Lists lists;
-  for (int i = 0; i < 5; ++i) lists.add({{kMemory, largest, 0}});  // in all more than 2^64 bytes
+  for (int i = 0; i < 5; ++i) lists.add({{kMemory, largest, 0}});  // more than 2^64 bytes in total
 
   const auto domains = lists.cut({2, 1, 0});
 

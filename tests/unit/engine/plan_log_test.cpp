@@ -1,4 +1,4 @@
-// THALWEG_LOG=plan. The environment is looked at once per process: each of these tests has one of its own.
+// THALWEG_LOG=plan. A process reads the environment once, so each test has a process of its own.
 #include "engine/plan_log.hpp"
 
 #include <gtest/gtest.h>

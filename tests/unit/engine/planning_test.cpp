@@ -16,7 +16,7 @@ PlanInput block_of(std::uint64_t bytes, Direction direction = Direction::write) 
   return input;
 }
 
-// A call costs as much as 10^5 bytes, a byte half of one through the page cache.
+// A call costs as much as 10^5 bytes; a byte costs half of one through the page cache.
 Strategy tuned() {
   Strategy strategy;
   strategy.direct_writes = strategy.direct_where_cheaper = true;
@@ -73,7 +73,7 @@ PlanInput woven(Direction direction) {
   return input;
 }
 
-// The whole plan is another one then, not the same with another name.
+// The whole plan changes, not only its name.
 TEST(Planning, WritesThatMeetInABlockGoThroughTheCache) {
   Strategy strategy = tuned();
   strategy.direct_where_cheaper = false;
@@ -98,7 +98,7 @@ Plan forced(Method method, const PlanInput& input, std::size_t workers = 0) {
   return plan_access(strategy, input, {});
 }
 
-// What suits the cheapest method need not be right for the one that was asked for.
+// The plan of the cheapest method need not fit the forced one.
 TEST(Planning, AForcedMethodHasThePlanOfThatMethod) {
   Strategy free;
   free.sieve_writes = true;
@@ -121,7 +121,7 @@ TEST(Planning, AForcedMethodHasThePlanOfThatMethod) {
   }
 }
 
-// Each task has one piece, so that the cheapest is that each writes its own, without staging.
+// Each task has one piece, so the cheapest plan writes each piece separately, without staging.
 TEST(Planning, AForcedSharedMethodFindsItsOwnWorkers) {
   PlanInput even = block_of(kLarge);
   even.direction = Direction::read;

@@ -1,5 +1,4 @@
-// Runs and domains together: every byte goes where it was asked to go, for all small accesses and for random larger
-// ones.
+// Runs and domains together: every byte moves to its place, for all small accesses and for random larger ones.
 #include "engine/plan/runs.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +31,7 @@ std::string text_of(const std::vector<std::vector<Place>>& tasks, Direction dire
          std::to_string(rules.limits.most_bytes) + " bytes";
 }
 
-// All places in a file of `bytes` bytes, those of no bytes too.
+// All places in a file of `bytes` bytes, including empty ones.
 std::vector<Place> all_places(std::uint64_t bytes) {
   std::vector<Place> places;
   for (std::uint64_t begin = 0; begin <= bytes; ++begin) {
@@ -61,7 +60,7 @@ bool all_is_right(const Case& one) {
   return true;
 }
 
-// Every list of `n` of `places`, its extents given to tasks by `task_of`.
+// Every list of `n` of `places`, with extents assigned to tasks by `task_of`.
 void try_all_lists(const std::vector<Place>& places, const std::vector<std::size_t>& task_of, bool tight) {
   const std::size_t n = task_of.size();
   std::size_t total = 1;
@@ -134,7 +133,7 @@ TEST(RandomAccesses, AreRightForAllRules) {
   }
 }
 
-// What the tests below look at: lists over a common memory, and the runs of one domain.
+// Fixture of the tests below: lists over a common memory, and the runs of one domain.
 class Runs : public testing::Test {
  protected:
   void add(std::vector<Extent> extents) {

@@ -44,7 +44,7 @@ TEST(RangeLock, WhoRewritesHasHisRangeAlone) {
   }
 }
 
-// In any order of leaving, those who stay are still seen.
+// Unlocking in any order leaves the other ranges locked.
 TEST(RangeLock, UnlockingFreesOneRangeAndNoOther) {
   int order[] = {0, 1, 2, 3};
   do {
@@ -82,7 +82,7 @@ TEST(SharedPosition, IsShownInTheOrderOfTheTickets) {
   EXPECT_TRUE(position.is_turn(position.draw()));
 }
 
-// Where task 0 is in another process: what is heard late does not undo what was heard before.
+// Task 0 is in another process: a late message does not undo a newer one.
 TEST(SharedPosition, FollowsTheLatestTicketThatWasHeard) {
   SharedPosition position;
   position.follow(0, 10);
@@ -94,7 +94,7 @@ TEST(SharedPosition, FollowsTheLatestTicketThatWasHeard) {
   EXPECT_TRUE(position.is_turn(position.draw()));
 }
 
-// One thread starts accesses in order, another one carries them out: a ticket drawn twice would be waited for for ever.
+// One thread starts accesses in order while another carries them out; a ticket drawn twice would block all later ones.
 TEST(SharedPosition, DrawsEachTicketOnce) {
   constexpr SharedPosition::Ticket kTickets = 2000000;
   SharedPosition position;

@@ -1,5 +1,5 @@
-// Steps: whatever the lists and the rules, the steps of a task are its bytes, each once, in file order, and those that
-// go past the page cache are aligned.
+// Steps: for any lists and rules, the steps of a task have each of its bytes once, in file order, and steps that bypass
+// the page cache are aligned.
 #include "engine/transfer/steps.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Setting& what) {
              << (what.direct ? ", direct" : "") << (what.direction == Direction::read ? ", read" : ", write");
 }
 
-// Lists of one or several tasks; every byte of memory is known by its place in one arena.
+// Lists of one or several tasks; all memory is one arena, so that an index identifies a byte.
 class Steps : public testing::Test {
  protected:
   Steps() : arena_(4 << 20) {
@@ -72,7 +72,7 @@ class Steps : public testing::Test {
     return task;
   }
 
-  // Memory (as a place in the arena) that each byte of the file is moved to or from.
+  // Arena index that each byte of the file is moved to or from.
   using Moves = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   Moves wanted() const {
     Moves moves;
@@ -150,7 +150,7 @@ TEST_F(Steps, AreTheBytesOfTheListsEachOnceInFileOrder) {
   EXPECT_GT(n_sieved, few);
 }
 
-// Two workers, whose domains meet anywhere, have all bytes between them.
+// Two workers with adjacent domains move all bytes together.
 TEST_F(Steps, OfTwoDomainsAreAllBytesTogether) {
   for (std::uint64_t seed = 1; seed <= (tries_less() ? 5 : 50); ++seed) {
     const Setting what{seed % 2 == 0, seed % 3 == 0, seed % 5 < 3, seed % 7 < 3, Direction::write, seed};

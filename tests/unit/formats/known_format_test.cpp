@@ -1,4 +1,4 @@
-// Formats are recognised by their first bytes, and what only looks alike is not.
+// Known formats are recognised by their first bytes; similar ones are not.
 #include "formats/known_format.hpp"
 #include "multifile/format/header.hpp"
 #include "support/known_files.hpp"

@@ -1,4 +1,4 @@
-// A task that cannot allocate what a collective brings: the same failure on all tasks, and nobody waits.
+// A task that cannot allocate the result of a collective: one failure on all tasks, and no task hangs.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace thalweg::test {
 namespace {
 
-// Each collective in turn, with each task in turn short of memory; afterwards the group still works.
+// Each collective in turn with each task in turn out of memory; afterwards the group still works.
 void every_collective_fails_on_all(Group& group) {
   for (TaskRank poor_task = 0; poor_task < group.size(); ++poor_task) {
     const bool poor = group.rank() == poor_task;
@@ -34,7 +34,7 @@ void every_collective_fails_on_all(Group& group) {
     }
 
     EXPECT_EQ(broadcast.code(), Code::no_memory);
-    // In a hybrid the leader of a process receives for the root, which then need not allocate: one answer for all.
+    // In a hybrid group the process leader receives for the root, which then need not allocate: one status for all.
     if (std::string(group.kind()) == "team") {
       EXPECT_EQ(gathered.code(), Code::no_memory);
     }
@@ -47,8 +47,7 @@ void every_collective_fails_on_all(Group& group) {
   }
 }
 
-// Callbacks that allocate nothing: what is refused is refused to the group. Each task shows the others where its data
-// is.
+// Callbacks that allocate nothing; a refusal fails the collective. Each task publishes the address of its data.
 struct Board {
   static constexpr std::size_t kMost = 64;
   std::array<const std::byte*, kMost> from{};

@@ -1,4 +1,4 @@
-// When a team may conclude that none of its tasks can go on.
+// Deadlock detection of a team: when no task can continue.
 #include "group/team/roster.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Roster::Wait wait_in(int team, Call call, bool (*passed)(const void*, std::uint3
   return {&kTeams[team], 0, passed, name_of(call), call};
 }
 
-// A call of `task` by a thread of its own, which then waits.
+// Makes a call of `task` on a new thread, which then waits.
 void block(Roster& roster, std::int64_t task, const Roster::Wait& wait) {
   std::thread([&] {
     roster.note_thread(task);
@@ -57,7 +57,7 @@ TEST(Roster, WaitsForATaskThatIsAboutToWakeUp) {
   EXPECT_FALSE(roster.is_over());
 }
 
-// Task 0 made calls by two threads: the other one may come to where task 1 waits.
+// Task 0 called from two threads: the second one may still reach the place where task 1 waits.
 TEST(Roster, WaitsForTheOtherThreadOfATask) {
   Roster roster(2);
   std::thread([&] { roster.note_thread(0); }).join();
@@ -68,7 +68,7 @@ TEST(Roster, WaitsForTheOtherThreadOfATask) {
   EXPECT_FALSE(roster.is_over());
 }
 
-// The second thread of task 0 shows only when the first one is blocked already.
+// The second thread of task 0 appears after the first one has blocked.
 TEST(Roster, WaitsForAThreadThatComesLater) {
   Roster roster(2);
   block(roster, 0, wait_in(0, Call::tw_file_sync));

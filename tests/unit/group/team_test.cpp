@@ -1,4 +1,4 @@
-// Thread teams: what the conformance bodies cannot see from within one task.
+// Thread teams: properties that the conformance bodies cannot see from one task.
 #include "group/team/team.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace thalweg::test {
 namespace {
 
-// 16 threads outnumber the cores of any small machine: waiting must give them away.
+// 16 threads outnumber the cores of a small machine: waiting threads must yield.
 TEST(Team, NobodyPassesABarrierBeforeAllHaveArrived) {
   for (const std::int64_t tasks : {2, 3, 16}) {
     constexpr int kRounds = 300;

@@ -1,4 +1,4 @@
-// Seals of data: whatever never reached the storage is found out, in whatever pieces the data came.
+// Seals of data: detect data that never reached storage, for any division of the data into writes.
 #include "multifile/format/data_seal.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(DataSeal, WithChecksumIsTheirCrc) {
   EXPECT_EQ(data_seal(Checksum::crc32c, data), crc32c(data));
 }
 
-// A sector has the bytes of any earlier moment: a shorter front, and zeros behind it.
+// A sector may have its bytes of any earlier moment: a shorter front, then zeros.
 TEST(DataSeal, FindsEverySectorThatHasNotArrived) {
   std::mt19937_64 random(3);
   for (const Checksum kind : {Checksum::none, Checksum::crc32c}) {

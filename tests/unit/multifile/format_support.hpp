@@ -1,4 +1,4 @@
-// What the tests of the format room share: a sound header, random bytes, and damage to single bits.
+// Shared by the tests of the format room: a valid header, random bytes, and flipped bits.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ Bytes to_bytes(const Container& container) {
   return Bytes(container.begin(), container.end());
 }
 
-// Calls `accepts` with each single bit of `bytes` flipped; it must say no every time.
+// Calls `accepts` with each single bit of `bytes` flipped; it must return false every time.
 inline void expect_every_bit_matters(Bytes bytes, const std::function<bool(ByteView)>& accepts) {
   ASSERT_TRUE(accepts(bytes)) << "the bytes must be sound before they are damaged";
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
@@ -42,7 +42,8 @@ inline void expect_every_bit_matters(Bytes bytes, const std::function<bool(ByteV
   }
 }
 
-// Calls `accepts` with every shorter length; it must say no, and must not read beyond (the address sanitizer watches).
+// Calls `accepts` with every shorter length; it must return false without reading beyond (checked by the address
+// sanitizer).
 inline void expect_no_prefix_accepted(const Bytes& bytes, const std::function<bool(ByteView)>& accepts) {
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     const Bytes exact(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(length));
@@ -50,7 +51,7 @@ inline void expect_no_prefix_accepted(const Bytes& bytes, const std::function<bo
   }
 }
 
-// Puts a value at an offset; the crc is then wrong until it is sealed again.
+// Stores a value at an offset; the crc is invalid until resealed.
 template <class U>
 void poke(Bytes& bytes, std::size_t offset, U value) {
   store_le<U>(ByteSpan(bytes).subspan(offset), value);

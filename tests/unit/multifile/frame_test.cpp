@@ -160,12 +160,12 @@ TEST(Frame, AChunkHasRoomForItsTable) {
   header.alignment = 512;
   header.granule = 4096;
   Frame f = sound_chunk();
-  f.extent = 512 * 1000;  // 124 granules and more: 192 + 4 * 125 bytes in front
+  f.extent = 512 * 1000;  // at least 124 granules: 192 + 4 * 125 bytes in front
   f.data_offset = 512;
   EXPECT_EQ(parsed(f, header).check, FrameCheck::damaged);
   f.data_offset = 1024;
   EXPECT_EQ(parsed(f, header).check, FrameCheck::valid);
-  header.checksum = Checksum::none;  // it has seals all the same
+  header.checksum = Checksum::none;  // the directory has seals all the same
   EXPECT_EQ(parsed(f, header).check, FrameCheck::valid);
   f.data_offset = 512;
   EXPECT_EQ(parsed(f, header).check, FrameCheck::damaged);
@@ -292,7 +292,7 @@ struct SoundDirectory {
     }
     return bytes;
   }
-  // Parses what is there now, with a sound crc.
+  // Parses the current bytes with a valid crc.
   Result<std::vector<DirectoryEntry>> parse() {
     const Bytes bytes = encode();
     frame.directory_crc = bound_crc(header.id, kOffset + kDirectoryOffset, bytes);

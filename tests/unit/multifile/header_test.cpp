@@ -10,7 +10,7 @@ Code code_of(const FileHeader& h, std::uint64_t file_bytes = kFileBytes) {
   return parse_header(encode_header(h), file_bytes).status().code();
 }
 
-// A header with one change; what the parser says to it.
+// Parses a header after one change; returns the code.
 Code after(const std::function<void(FileHeader&)>& change) {
   FileHeader h = sound_header();
   change(h);

@@ -17,7 +17,7 @@ std::vector<std::byte> noise(std::size_t bytes, unsigned seed) {
   return out;
 }
 
-// Section 3 of the document, term by term, in 128 bits; nothing when a sum exceeds 2^63-1.
+// Section 3 of the document term by term, in 128 bits; no value when a sum exceeds 2^63-1.
 __extension__ using Wide = unsigned __int128;
 struct DirectSlab {
   Wide start, bytes;
@@ -72,7 +72,8 @@ TEST(Section, RefusesAnotherKindPlaceFileAndNumberOfPages) {
   EXPECT_EQ(code(all, SectionKind::ranks, 510, kId, 4096), Code::corrupt_file);
   EXPECT_EQ(code(all.first(4096), SectionKind::ranks, 600, kId, 4096), Code::corrupt_file);
   EXPECT_EQ(code(all.first(8191), SectionKind::ranks, 600, kId, 4096), Code::corrupt_file);
-  EXPECT_EQ(code(all.subspan(4096), SectionKind::ranks, 90, kId, 8192), Code::corrupt_file);  // page 1 posing as page 0
+  EXPECT_EQ(code(all.subspan(4096), SectionKind::ranks, 90, kId, 8192),
+            Code::corrupt_file);  // page 1 in place of page 0
 }
 
 TEST(Section, RefusesACountThatItsPagesCannotHold) {

@@ -33,7 +33,7 @@ Bytes place_of(const StateSlot& slot) {
   return place;
 }
 
-// What the parser says when this slot stands alone where it belongs.
+// Parses a state page whose only slot is this one.
 Result<StateSlot> alone(const StateSlot& slot) {
   const bool in_a = state_offset(slot) == kSlotOffset[0];
   TW_ASSIGN_OR_RETURN(const StateSlots slots,

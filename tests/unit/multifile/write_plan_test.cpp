@@ -1,5 +1,5 @@
-// What task 0 makes of the requests of all tasks: nothing of them may be lost on the way, each task gets its own share,
-// and wrong ones are refused before any file is touched.
+// The plan that task 0 makes of all requests: no request is lost, each task gets its own share, and invalid requests
+// are refused before any file is touched.
 #include "multifile/write_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(WritePlan, AnIndexThatTheFreeSpaceCannotHoldIsRefused) {
   EXPECT_EQ(plan_on(kMany, kMany, 1).code(), Code::ok);
 }
 
-// Every task serves one logical file and is a process.
+// Every task is a process and serves one logical file.
 std::vector<WriteRequest> alike(std::size_t tasks) {
   std::vector<WriteRequest> all(tasks);
   for (std::size_t task = 0; task < tasks; ++task) {
@@ -65,7 +65,7 @@ std::vector<WriteRequest> alike(std::size_t tasks) {
   return all;
 }
 
-// Threads of processes on nodes of any size; the ranks are dealt out in pieces to any task, some are served by nobody.
+// Threads of processes on nodes of any size; the ranks are dealt in pieces to any task, and some are served by none.
 std::vector<WriteRequest> unlike(std::uint64_t seed) {
   Random random(seed);
   std::vector<WriteRequest> all(1 + random() % 40);
@@ -136,7 +136,7 @@ std::vector<std::uint64_t> domain_table(const WritePlan& plan, const PlannedPart
   return bytes;
 }
 
-// What each process owns of each physical file, told by the shares of its tasks.
+// Domains of each process in each physical file, computed from the shares of its tasks.
 using Owned = std::map<std::pair<std::uint32_t, std::int64_t>, format::SlabLayout>;
 
 void expect_stretches(const WritePlan& plan, const WriteRequest& request, const WriteShare& share) {
@@ -169,12 +169,12 @@ void note_domains(const WritePlan& plan, std::int64_t process, const WriteShare&
   }
 }
 
-// In the order of processes, side by side, and as the table in the file says; task 0's process is there, too.
+// The domains are in order of processes, adjacent, and equal to the table in the file; task 0's process is among them.
 void expect_domains(const WritePlan& plan, const Owned& owned) {
   for (const PlannedPart& part : plan.parts) {
     const std::uint32_t k = part.header.id.physical;
     const std::vector<std::uint64_t> table = domain_table(plan, part);
-    std::set<std::pair<std::uint64_t, std::uint64_t>> places;  // prefix and bytes, of the table
+    std::set<std::pair<std::uint64_t, std::uint64_t>> places;  // prefix and bytes from the table
     std::uint64_t end = 0;
     for (const std::uint64_t bytes : table) {
       places.emplace(end, bytes);
@@ -254,7 +254,7 @@ TEST(WritePlan, ATaskWithoutMemoryIsNamed) {
   EXPECT_EQ(Requests::decode(std::move(all)).status().code(), Code::no_memory);
 }
 
-// Numbers of any size come back as they were.
+// Numbers of any size are preserved.
 TEST(WritePlan, ShortNumbersKeepTheirValue) {
   constexpr std::uint64_t kMost = ~std::uint64_t{0}, kHalf = std::uint64_t{1} << 63;
   const std::vector<std::uint64_t> values = {0, 1, 63, 64, 127, 128, 16383, 16384, kHalf - 1, kHalf, kHalf + 1, kMost};

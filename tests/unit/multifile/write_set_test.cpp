@@ -1,4 +1,4 @@
-// What the threads of one process do at the same time to the physical files that they write.
+// Concurrent operations of the threads of one process on the physical files that they write.
 #include "multifile/write/write_set.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace thalweg {
 namespace {
 
-// A file of which only the sync matters.
+// A file that implements only sync.
 class SyncedFile final : public StoredFile {
  public:
   SyncedFile(std::string path, std::function<Status()> on_sync)

@@ -1,4 +1,4 @@
-// What the kernel may do short of failing: interrupt, transfer less, be busy; played by other calls in its place.
+// System calls that succeed partly: interrupted, short, busy; replaced by hooks.
 #include "os/file_ops.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ using Bytes = std::vector<std::byte>;
 int calls_made = 0;
 std::size_t largest_call = 0;
 
-// Every second call is interrupted, the others take at most 100 bytes.
+// Every second call is interrupted, the others transfer at most 100 bytes.
 std::size_t meagre(std::size_t bytes) { return std::min<std::size_t>(bytes, 100); }
 bool interrupted() {
   errno = EINTR;
@@ -146,7 +146,7 @@ TEST_F(FileOps, MoreThanTheKernelTakesIsSplit) {
   transfer_calls().write = bottomless_write;
   transfer_calls().write_parts = bottomless_write_parts;
   const std::size_t part_bytes = std::size_t{5} << 30;
-  // Never touched: the call that would read it is replaced.
+  // Never read: a hook replaces the call.
   const ByteView big(reinterpret_cast<const std::byte*>(this), part_bytes);
   const ByteView parts[] = {big, big};
 
@@ -156,7 +156,7 @@ TEST_F(FileOps, MoreThanTheKernelTakesIsSplit) {
   EXPECT_EQ(calls_made, 10);
 }
 
-// Direct I/O could not go on from where a short transfer ended.
+// Direct I/O cannot continue at the end of a short transfer.
 TEST_F(FileOps, ShortDirectTransfersAreContinuedFromTheLastBlock) {
   ASSERT_TRUE(write(0, pattern(3000)).ok());
   transfer_calls().read = [](int fd, void* data, std::size_t bytes, off_t at) {

@@ -1,4 +1,4 @@
-// The memory of another process: read and written where the kernel lets us, and refused with words where it does not.
+// Memory of another process: read and written where the kernel permits it, else refused with a message.
 #include "os/peer_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace thalweg {
 namespace {
 
-// A child that waits; its memory is as this process's was.
+// A waiting child whose memory is a copy of this process's.
 class Child {
  public:
   Child() : process_(::fork()) {
@@ -67,7 +67,7 @@ TEST(PeerMemory, OfMoreThanTwoGigabytesIsCopiedWhole) {
   const VirtualMemory from(kBytes);
   const VirtualMemory to(kBytes);
   if (from.data() == nullptr || to.data() == nullptr) GTEST_SKIP() << from.why_not();
-  // The last pages are memory of their own, so that it shows whether they were reached.
+  // The last pages are separate memory, which shows whether the transfer reached them.
   std::byte* const last = to.data() + kBytes - 8192;
   ASSERT_NE(::mmap(last, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), MAP_FAILED);
   std::memset(from.data() + kBytes - 8192, 0x5A, 8192);

@@ -1,4 +1,4 @@
-// What tw_storage_explain takes an access for.
+// The plan that tw_storage_explain reports for an access.
 #include "sharedfile/explain.hpp"
 #include "sim/memory_backend.hpp"
 
@@ -81,7 +81,7 @@ TEST(Explain, DirectIoByHintWhereTheStorageHasIt) {
   EXPECT_NE(text.value().find("\nwrite: contiguous"), std::string::npos) << text.value();
 }
 
-// As the access itself would go: what two tasks write of one block must not pass the cache.
+// The plan equals the plan of the access itself: writes of two tasks into one block must not bypass the cache.
 TEST(Explain, TasksThatMeetInABlockGoThroughTheCache) {
   const auto backend = make_memory_backend();
   const auto way = [&](std::uint64_t bytes) {

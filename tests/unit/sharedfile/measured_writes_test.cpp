@@ -1,4 +1,4 @@
-// Storage of which no profile tells is tried out, once.
+// Storage without a profile is measured once.
 #include "sharedfile/measured_writes.hpp"
 #include "sim/memory_backend.hpp"
 
@@ -11,7 +11,7 @@
 namespace thalweg {
 namespace {
 
-// Of which the time of a write is known.
+// A backend with known write times.
 class Timed final : public Backend {
  public:
   explicit Timed(std::optional<MeasuredWrites> writes) : writes_(writes) {}

@@ -1,4 +1,4 @@
-// A profile is believed where it is right, and otherwise as if it were not there.
+// A valid profile is used; an invalid one is ignored.
 #include "sharedfile/profile.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace thalweg {
 namespace {
 
-// A profile with one file system, whose members are `members`.
+// A profile with one file system and these members.
 std::string profile_of(const std::string& members) {
   return R"({"version": 1, "file_systems": [{"id": "a")" + (members.empty() ? "" : ", " + members) + "}]}";
 }

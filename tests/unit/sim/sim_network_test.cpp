@@ -1,4 +1,4 @@
-// What simulated collectives cost: messages by the algorithms that they stand for, and virtual clocks.
+// Costs of simulated collectives: messages of the modelled algorithms, and virtual clocks.
 #include "sim/sim_network.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ std::uint64_t log2_up(std::int64_t p) {
   return static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(p - 1)));
 }
 
-// A world of that many tasks, each with an op.
+// A simulated world with `tasks` tasks and one Op for each.
 template <class Make>
 SimLedger after(SimOptions options, Make&& make) {
   if (!options.costs.has_value()) options.costs.emplace();
@@ -46,7 +46,7 @@ Op<Status> one_fold(Group& group) {
   co_return co_await group.fold(&mine, &before, how);
 }
 
-// To the next two tasks, 1000 bytes each.
+// Sends 1000 bytes to each of the next two tasks.
 Op<Status> one_exchange(Group& group) {
   std::vector<Message> outgoing;
   for (TaskRank step = 1; step <= 2; ++step) outgoing.push_back({(group.rank() + step) % group.size(), Bytes(1000)});
@@ -104,7 +104,7 @@ TEST(SimNetwork, AnExchangeTakesMessagesForPartnersAndALogarithm) {
   const SimLedger ledger = after({.tasks = 16}, one_exchange);
 
   for (const SimTask& task : ledger.tasks) {
-    EXPECT_EQ(task.messages, 2u * 3 + 4 + 4);  // length, answer and data for each; barrier; reduction
+    EXPECT_EQ(task.messages, 2u * 3 + 4 + 4);  // length, reply and data for each; barrier; reduction
     EXPECT_EQ(task.bytes, 2u * (8 + 1000) + 4 * 8);
     EXPECT_EQ(task.most_received, 2000u);
   }
@@ -116,7 +116,7 @@ TEST(SimNetwork, OneThreadOfAProcessSendsForAll) {
   for (std::size_t r = 0; r < 8; ++r) EXPECT_EQ(ledger.tasks[r].messages, r % 4 == 0 ? 1u : 0u);
 }
 
-// Clocks by hand.
+// Costs for which clocks can be computed by hand.
 SimCosts plain_costs() {
   SimCosts costs;
   costs.send_ns = 10;

@@ -1,4 +1,4 @@
-// Storage in virtual time: servers, locks, and what a task's clock shows.
+// Storage in virtual time: servers, locks, and the clocks of tasks.
 #include "sim/sim_storage.hpp"
 #include "sim/memory_backend.hpp"
 
@@ -10,7 +10,7 @@
 namespace thalweg::test {
 namespace {
 
-// Numbers that can be added up by hand: two servers with stripes of 100 bytes.
+// Costs that can be added by hand: two servers with stripes of 100 bytes.
 SimStorageCosts plain_costs() {
   SimStorageCosts costs;
   costs.servers = 2;
@@ -56,7 +56,7 @@ TEST_F(SimStorageTest, ALockUnitOfAnotherClientIsWaitedFor) {
   const auto storage = make(costs);
   const auto takes = [&](Direction direction, std::int64_t client) {
     static double now = 0;
-    now += 1e9;  // long after what was before
+    now += 1e9;  // long after the previous operations
     return storage->transfer(now, direction, client, 0, 0, 100) - now;
   };
   const double alone = 1000 + 100 + 10;
@@ -92,7 +92,7 @@ TEST_F(SimStorageTest, OnlyWhatIsMadeIsAsDearAsMaking) {
   EXPECT_DOUBLE_EQ(clock(0) - made, 7 + 10);
 }
 
-// Two transfers of one task on its queue.
+// Two transfers on the queue of one task.
 class SimQueueTest : public SimStorageTest {
  protected:
   SimQueueTest() {
@@ -135,7 +135,7 @@ TEST_F(SimQueueTest, TheFirstToEndIsHeardOfFirst) {
   ASSERT_TRUE(queue_->submit(transfers_[0]));
   ASSERT_TRUE(queue_->submit(transfers_[1]));
   look();
-  queue_->poll();  // the same look
+  queue_->poll();  // at the same virtual time
 
   EXPECT_TRUE(transfers_[1].done);
   EXPECT_FALSE(transfers_[0].done);

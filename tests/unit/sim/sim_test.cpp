@@ -1,4 +1,5 @@
-// Simulated tasks: deadlocks and mismatches are reported, seeds repeat, a million tasks fit.
+// Simulated tasks: deadlocks and mismatches are reported, equal seeds give equal runs, and a million tasks fit in
+// memory.
 #include "sim/sim_group.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ TEST(Sim, ReportsCollectivesThatDoNotMatch) {
   EXPECT_NE(end_of(5, 1, task_3_has_another_root).message().find("do not match"), std::string::npos);
 }
 
-// In what order tasks pass a barrier.
+// The order in which tasks leave a barrier.
 std::vector<TaskRank> order_of(std::uint64_t seed) {
   std::vector<TaskRank> order;
   run_on_sim(20, seed, [&order](Group& group) -> Op<Status> {

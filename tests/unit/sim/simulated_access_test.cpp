@@ -1,4 +1,4 @@
-// Accesses on a simulated machine: what more bytes, tasks and slower parts do to their times.
+// Accesses on a simulated machine: how bytes, tasks and costs change their times.
 #include "sim/simulated_access.hpp"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(SimulatedAccess, OneTaskAndOneByteAreEnough) {
   }
 }
 
-// Each byte of the file belongs to one piece of one task, in the order that is promised.
+// Each byte of the file belongs to one piece of one task, in the documented order.
 TEST(SimulatedAccess, PiecesInTurnFillTheFileOnce) {
   constexpr std::uint64_t kCount = 3, kBytes = 10;
   for (const std::int64_t tasks : {1, 5, 16}) {
@@ -97,7 +97,7 @@ TEST(SimulatedAccess, PiecesInTurnFillTheFileOnce) {
   EXPECT_EQ(pieces.offset(1, 1, 5), 30u);
   EXPECT_EQ(pieces.offset(0, 2, 5), 40u);
   EXPECT_EQ(pieces.offset(1, 4, 5), 90u);
-  EXPECT_EQ((SimulatedPieces{2, 10, 1}.offset(1, 3, 5)), 70u);  // of one task alone
+  EXPECT_EQ((SimulatedPieces{2, 10, 1}.offset(1, 3, 5)), 70u);  // a single task per process
 }
 
 TEST(SimulatedAccess, NeighboursInTurnAreAllSimulated) {
@@ -121,7 +121,7 @@ constexpr Member kTimes[] = {
     {"handover_ns", &tw_sim_machine::handover_ns, 200e3}, {"open_ns", &tw_sim_machine::open_ns, 10e3},
     {"create_ns", &tw_sim_machine::create_ns, 50e3}};
 
-// Of all ways in both directions, on three nodes.
+// Times of all methods in both directions, on three nodes.
 std::vector<double> totals(const tw_sim_machine& on) {
   std::vector<double> found;
   for (const tw_sim_way way : kWays) {
@@ -186,7 +186,7 @@ constexpr Refused kRefused[] = {
     {"tasks is 1048577", [](tw_sim_machine&, tw_sim_access& access) { access.tasks = (1 << 20) + 1; }},
     {"pieces is 0", [](tw_sim_machine&, tw_sim_access& access) { access.pieces = 0; }},
     {"in_turn is -1", [](tw_sim_machine&, tw_sim_access& access) { access.in_turn = -1; }},
-    // Memory: of a piece, of a task, of a file that is kept.
+    // Memory limits: of a piece, of a task, of a file that is kept.
     {"16777217 pieces",
      [](tw_sim_machine&, tw_sim_access& access) {
        access.way = TW_SIM_INDEPENDENT;
@@ -209,7 +209,7 @@ constexpr Refused kRefused[] = {
        access.pieces = 4;
        access.piece_bytes = 261889;
      }},
-    // Nodes of the network are those of the storage.
+    // The nodes of the network and of storage are the same nodes.
     {"tasks_per_process is 3, must divide tasks_per_node, which is 4; set tasks_per_node",
      [](tw_sim_machine&, tw_sim_access& access) { access.tasks_per_process = 3; }},
     {"tasks_per_process is 8", [](tw_sim_machine&, tw_sim_access& access) { access.tasks_per_process = 8; }},
@@ -239,7 +239,7 @@ TEST(SimulatedAccess, AsManyServersAsThereMayBe) {
   tw_sim_machine on = machine();
   on.servers = 1024;
   for (const tw_sim_way way : kWays) total(access_of(way), on);
-  on.servers = 1000;  // no power of two
+  on.servers = 1000;  // not a power of two
   on.stripe_bytes = 5000;
   for (const tw_sim_way way : kWays) total(access_of(way), on);
 }

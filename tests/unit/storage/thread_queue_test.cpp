@@ -1,5 +1,5 @@
-// The queue with a thread: what is submitted goes on while the submitter does something else. What all queues promise
-// is in tests/conformance/queue_test.cpp.
+// The queue with a thread: transfers proceed while the submitter does other work. tests/conformance/queue_test.cpp
+// checks the contract of all queues.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kLong{1};
 
-// Storage that works when it is told to.
+// Storage whose operations wait until the test releases them.
 class StoppedFile final : public StoredFile {
  public:
   Result<std::uint64_t> transfer(Direction, std::uint64_t offset, std::span<const Piece>) override {
@@ -31,7 +31,7 @@ class StoppedFile final : public StoredFile {
     changed_.wait(lock, [this] { return n_allowed_ > 0; });
     --n_allowed_;
     ++n_ended_;
-    return offset;  // so that each answer can be told from the others
+    return offset;  // identifies the transfer
   }
   void allow(int n) {
     const std::lock_guard lock(mutex_);
@@ -99,7 +99,7 @@ TEST(ThreadQueue, GoesOnWhileTheSubmitterDoesSomethingElse) {
   EXPECT_FALSE(first.done);
 
   file.allow(1);
-  file.wait_until_begun(2);  // so the first one has been carried out, and nobody was told
+  file.wait_until_begun(2);  // the first one is complete, but not reported
   EXPECT_FALSE(first.done);
   queue->poll();
   EXPECT_TRUE(first.done);
@@ -140,7 +140,7 @@ TEST(ThreadQueue, IsNotDestroyedBeforeWhatItHasTaken) {
   opens.join();
 }
 
-// Its parent's thread is not there: nobody would carry anything out, or could be waited for.
+// A forked child lacks the thread of its parent, so no transfer would complete.
 TEST(ThreadQueue, OfAForkedChildNeedsNoThread) {
   if (test::kWatchesThreads) GTEST_SKIP() << "the thread sanitizer does not follow a fork";
   StoppedFile file;
@@ -153,7 +153,7 @@ TEST(ThreadQueue, OfAForkedChildNeedsNoThread) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    alarm(60);  // ends a child that hangs
+    alarm(60);  // ends a hanging child
     file.allow(1);
     IoTransfer after = transfer_of(file, 2);
     const bool good = queue->submit(after) && after.done && after.moved == 2;

@@ -1,4 +1,4 @@
-// What the kernel's ring may answer short of success; played by other answers in their place.
+// Partial results of io_uring, replaced by hooks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class UringQueue : public StorageTest {
     finish(out);
     return out;
   }
-  // Writes and reads back through the ring; both must move everything.
+  // Writes and reads back through the ring; both must move all bytes.
   void expect_round_trip() {
     Bytes data = noise(30000, 1), back(data.size() + 10);
     std::vector<Piece> from, to;
@@ -209,7 +209,7 @@ TEST_F(UringQueue, NeedsRoomForOneTransfer) {
   EXPECT_TRUE(make_uring_queue(1000).has_value());
 }
 
-// In a process of its own: it is looked at once.
+// In a process of its own, as a process reads the setting once.
 TEST(UringQueueDeathTest, CanBeSwitchedOff) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   ASSERT_EQ(::setenv("THALWEG_URING", "0", 1), 0);

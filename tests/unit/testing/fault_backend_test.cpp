@@ -1,4 +1,4 @@
-// What the fault backend does by its script, and that what it leaves behind is what it says.
+// The fault backend: scripted failures, and the states that it leaves behind.
 #include "testing/fault_backend.hpp"
 #include "sim/memory_backend.hpp"
 
@@ -148,7 +148,7 @@ TEST(FaultBackend, TheDeadMachineKeepsWhatWasSynced) {
     const Bytes left = content(*backend->wrapped());
     ASSERT_GE(left.size(), 1024u);
     EXPECT_EQ(Bytes(left.begin(), left.begin() + 512), filled(512, 1));
-    for (std::size_t at = 512; at < left.size(); at += 512) {  // a sector is one of its states, never a mixture
+    for (std::size_t at = 512; at < left.size(); at += 512) {  // a sector has one of its states, never a mixture
       EXPECT_EQ(
           std::set<std::byte>(left.begin() + static_cast<long>(at), left.begin() + static_cast<long>(at) + 512).size(),
           1u);
@@ -210,8 +210,8 @@ TEST(FaultBackend, SpaceRunsOutByBlocksAndComesBack) {
   const auto file = open(*backend, OpenMode::create);
 
   EXPECT_EQ(file->write(100, filled(8192, 1)).code(), Code::ok);         // three blocks
-  EXPECT_EQ(file->write(0, filled(3 * 4096, 2)).code(), Code::ok);       // the same three
-  EXPECT_EQ(file->write(8192, filled(8192, 3)).code(), Code::no_space);  // the third, and no fourth
+  EXPECT_EQ(file->write(0, filled(3 * 4096, 2)).code(), Code::ok);       // overwrites these blocks
+  EXPECT_EQ(file->write(8192, filled(8192, 3)).code(), Code::no_space);  // the third block fails; there is no fourth
   EXPECT_EQ(file->size().value(), 3u * 4096);
   EXPECT_EQ(file->preallocate(1 << 20, 1).code(), Code::no_space);
   EXPECT_EQ(file->truncate(4096).code(), Code::ok);

@@ -1,4 +1,4 @@
-// NAME.first and NAME.dir of a vpfile: pointers, headers and entries; every bit, every rule of sections 4 and 5 of
+// NAME.first and NAME.dir of a vpfile: pointers, headers and entries; every bit, and every rule of sections 4 and 5 of
 // docs/format/vpfile.md.
 #include "vpfile/format/directory.hpp"
 #include "unit/multifile/format_support.hpp"
@@ -96,13 +96,13 @@ TEST(Entries, PointersInUseAreLegalOrRefused) {
     EntrySealer(DirectoryFile::first, kId).seal(bytes, 4);
     return EntrySealer(DirectoryFile::first, kId).check(bytes, 4).code();
   };
-  EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(3); }), Code::corrupt_file);  // the third is none
+  EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(3); }), Code::corrupt_file);  // there is no third one
   EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(4); }), Code::corrupt_file);
   EXPECT_EQ(code([](Bytes& b) { EntryView(b).set_used(~0u); }), Code::corrupt_file);
   EXPECT_EQ(code([](Bytes& b) { poke<std::uint64_t>(b, 16, 7); }), Code::corrupt_file);  // address 0
   EXPECT_EQ(code([](Bytes& b) { poke<std::uint64_t>(b, 16, 1ull << 63); }), Code::corrupt_file);
   EXPECT_EQ(code([](Bytes& b) { poke<std::uint64_t>(b, 16, 1ull << 63 | (kMostHole + 1)); }), Code::corrupt_file);
-  EXPECT_EQ(code([](Bytes& b) { poke<std::uint64_t>(b, 32, 7); }), Code::ok);  // not in use
+  EXPECT_EQ(code([](Bytes& b) { poke<std::uint64_t>(b, 32, 7); }), Code::ok);  // unused
 }
 
 }  // namespace

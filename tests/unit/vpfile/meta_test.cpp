@@ -1,5 +1,5 @@
-// NAME.meta of a vpfile: round trip, every bit, every rule of section 2 of docs/format/vpfile.md; and where the bytes
-// of streams are, section 1.
+// NAME.meta of a vpfile: round trip, every bit, and every rule of section 2 of docs/format/vpfile.md; places of bytes
+// in streams, section 1.
 #include "vpfile/format/meta.hpp"
 #include "unit/multifile/format_support.hpp"
 
@@ -37,7 +37,7 @@ Bytes file_of(const VpMeta& meta) {
   return file;
 }
 
-// Of both slots.
+// The file with both slots.
 Bytes file_of(const VpMeta& one, const VpMeta& other) {
   Bytes file = file_of(one);
   std::ranges::copy(encode_meta(other), file.begin() + static_cast<std::ptrdiff_t>(meta_offset(other.sequence)));
@@ -102,7 +102,7 @@ TEST(VpMeta, TheHigherSequenceOfThoseThatVerifyHolds) {
   EXPECT_EQ(parse_meta(both).status().code(), Code::corrupt_file);
 }
 
-// Nothing of an append was synced: each sector of both slots is the one before it or one of its own.
+// Nothing of an append was synced: each sector of both slots has its old or its new bytes.
 TEST(VpMeta, SlotsThatTheDeathOfTheMachineTearsAreWhole) {
   const Bytes before = file_of(full_meta(1), full_meta(2));
   const Bytes after = file_of(full_meta(3), full_meta(4));
@@ -163,7 +163,7 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.nb_bytes = 1ull << 62; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.block_bytes = 8; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.block_bytes = 48; }), bad);
-  EXPECT_EQ(after([](VpMeta& m) { m.geometry.block_bytes = 1024; }), bad);  // less than 8 in a superblock
+  EXPECT_EQ(after([](VpMeta& m) { m.geometry.block_bytes = 1024; }), bad);  // fewer than 8 in a superblock
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.block_bytes = 1u << 21; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.superblock_bytes = 2048; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.superblock_bytes = 5000; }), bad);
@@ -224,7 +224,7 @@ TEST(VpShapes, AreCountedOrRefused) {
   EXPECT_EQ(count_vps(std::vector<std::uint64_t>(65, 1)).status().code(), Code::out_of_range);
 }
 
-// Byte after byte, by the table of section 1.
+// Every byte, by the table of section 1.
 TEST(VpGeometry, EveryByteOfTheLatticeIsWhereTheDocumentSays) {
   for (const std::uint64_t b : {1, 3, 8}) {
     for (const std::uint64_t buffer : {0, 5, 16}) {

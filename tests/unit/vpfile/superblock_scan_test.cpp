@@ -1,4 +1,4 @@
-// Superblocks of very many VPs are looked through in little time and memory, whatever their rows claim.
+// Scans superblocks of very many VPs in bounded time and memory, whatever their rows contain.
 #include "vpfile/check/superblock_scan.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class ScanOfMany : public testing::Test {
     data_ = backend_->open(kPath, OpenMode::create).value();
   }
 
-  // A superblock of these rows, whose blocks are in order.
+  // Stores a superblock with these rows; its blocks are consecutive.
   void put(std::uint64_t number, std::vector<SuperblockRow> rows) {
     std::vector<std::byte> image(geometry_.superblock_bytes);
     format::Seal seal;

@@ -1,4 +1,4 @@
-// Superblocks of a vpfile: headers, seals and rows; every bit of what is sealed, every rule of section 3 of
+// Superblocks of a vpfile: headers, seals and rows; every sealed bit, and every rule of section 3 of
 // docs/format/vpfile.md.
 #include "vpfile/format/superblock.hpp"
 #include "unit/multifile/format_support.hpp"

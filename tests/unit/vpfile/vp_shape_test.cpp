@@ -15,7 +15,7 @@ using test::below;
 
 const VpShape kShapes[] = {{1}, {7}, {3, 4}, {1, 9}, {2, 2, 2}, {5, 1, 3}, {1, 1, 1, 1}, {4, 3, 2, 2}};
 
-// Numbers in the shape of the VPs of a box, by a loop over all.
+// Numbers, in the shape, of the VPs of a box, by a loop over all.
 std::vector<std::uint64_t> numbers_of(const VpShape& shape, const VpBox& box) {
   std::uint64_t n = 1;
   for (const std::uint64_t extent : shape) n *= extent;
@@ -119,7 +119,7 @@ std::uint64_t count_of(const VpShape& shape) {
   return n;
 }
 
-// As many boxes of one VP each.
+// The fingerprint as a sum over boxes of one VP each.
 std::uint64_t added_one_by_one(const VpShape& shape, const VpBox& box) {
   std::uint64_t sum = 0;
   for (std::uint64_t vp : numbers_of(shape, box)) {
@@ -152,7 +152,7 @@ TEST(Fingerprints, AreTheSumOfThoseOfTheVps) {
   }
 }
 
-// Two boxes that have together as many VPs as the shape, and are not its VPs once each.
+// Two boxes with the right number of VPs that do not cover the shape exactly once.
 TEST(Fingerprints, TellOtherSetsApart) {
   test::Random random(11);
   int others = 0;
