@@ -1,4 +1,4 @@
-// What tune makes of times between ranks: the numbers that src/engine/plan/cost_model.cpp would have made them of.
+// Converts times between ranks to the numbers that tune saves; they equal those of src/engine/plan/cost_model.cpp.
 #include <gtest/gtest.h>
 
 #include "tune_methods.hpp"

@@ -1,4 +1,4 @@
-// The model of methods: what it is multiplied with, that fitting finds what made the times, and what it is worth.
+// The model of methods: its terms, the fit of known constants, and its error.
 #include "advise/model.hpp"
 
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ TEST(Calibration, CellsThatItWasMadeOfAreToldApart) {
   EXPECT_TRUE(points.at(0).used_for_tuning);
 }
 
-// Times that the model cannot explain: each cell that it is fitted to is met better than one that it has not seen.
+// Times that the model cannot explain: the error of a fitted cell is smaller than that of a cell left out.
 TEST(Calibration, CellsLeftOutAreMetWorseThanThoseItWasMadeOf) {
   Results seen = made_results(calibration_cells());
   for (size_t i = 0; i < seen.times.size(); ++i) seen.times[i].seconds *= 1 + 0.3 * static_cast<double>(i * 7 % 5);

@@ -1,4 +1,4 @@
-// The program that is printed is that of the method, or it is said in which way it is not.
+// The printed program uses the chosen method, or a remark names the difference.
 #include "advise/skeleton.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(Skeleton, WritesAndSaysHowItWouldRead) {
   }
 }
 
-// mpiio.py and hdf5.py write a global array, which they are not.
+// mpiio.py and hdf5.py write a global array, which this data is not.
 TEST(Skeleton, InPythonOfDataOfTasksHoldsSuchData) {
   for (const methods::MethodInfo& method : methods::method_table()) {
     if (method.outcome == methods::Outcome::chunks || method.outcome == methods::Outcome::separate) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The programs that thalweg advise prints: those in C and Fortran run on three ranks and on four and write what they say,
-those in Python compile, and run where their packages are."""
+"""The programs that thalweg advise prints: those in C and Fortran run on three and four ranks and write the announced
+bytes; those in Python compile, and run where their packages are installed."""
 
 import os
 import pathlib
@@ -17,7 +17,8 @@ PROGRAMS = pathlib.Path(os.environ["TW_TESTS"])
 THALWEG = PROGRAMS.parent / "bin" / "thalweg"
 LIBRARY = os.environ["TW_LIBRARY"]
 LAUNCH = os.environ["TW_MPI_LAUNCH"].split()
-GRIDS = {3: (3, 1), 4: (2, 2)}  # of MPI_Dims_create, by the number of ranks: whole rows; rows and columns are cut
+GRIDS = {3: (3, 1), 4: (2, 2)}  # by number of ranks, as MPI_Dims_create gives them: whole rows; rows and columns are
+                                # cut
 N = 1024
 
 
@@ -26,18 +27,18 @@ def reals(value, n):
 
 
 def lengths(parts):
-    """Of the parts of N."""
+    """Sizes of the parts of N."""
     return [N * (part + 1) // parts - N * part // parts for part in range(parts)]
 
 
 def block_sizes(ranks):
-    """Elements of each rank's block, in C."""
+    """Elements of each rank's block, in C order."""
     slow, fast = GRIDS[ranks]
     return [rows * columns for rows in lengths(slow) for columns in lengths(fast)]
 
 
 def array(slow_parts, fast_parts):
-    """A file that is the array; ranks are numbered along the fast index first."""
+    """Content of a file with the whole array; ranks are numbered along the fast index first."""
     content = b""
     for slow, rows in enumerate(lengths(slow_parts)):
         row = b"".join(reals(slow * fast_parts + fast, columns) for fast, columns in enumerate(lengths(fast_parts)))
@@ -96,7 +97,7 @@ class Skeletons(unittest.TestCase):
         elif name == "mpiio_chunk":
             self.assert_blocks(path, block_sizes(ranks))
         elif name == "hdf5":
-            self.assertIn(array(*GRIDS[ranks]), path.read_bytes())  # contiguous, behind a header
+            self.assertIn(array(*GRIDS[ranks]), path.read_bytes())  # contiguous, after a header
         else:
             self.assert_bytes(path.read_bytes(), array(*GRIDS[ranks]))
 

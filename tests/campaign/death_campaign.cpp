@@ -1,5 +1,5 @@
-// death_campaign: plays seeds of lives of multifiles (even seeds) and vpfiles (odd seeds) in which the machine dies
-// (support/dying_file.hpp); support/seed_program.hpp tells its arguments. Of each life 25 images are looked at.
+// death_campaign: plays lives of multifiles (even seeds) and vpfiles (odd seeds) with a death of the machine
+// (support/dying_file.hpp) and checks 25 images of each. Arguments: support/seed_program.hpp.
 #include <string>
 
 #include "support/dying_file.hpp"

@@ -1,6 +1,6 @@
-// live_campaign: plays seeds of commands beside the processes that write a multifile (even seeds) or a vpfile (odd
-// ones) (support/live_file.hpp); support/seed_program.hpp tells its arguments. The command is $THALWEG, or the one of
-// its build.
+// live_campaign: plays commands beside processes that write a multifile (even seeds) or a vpfile (odd seeds)
+// (support/live_file.hpp). Arguments: support/seed_program.hpp. The command is $THALWEG, by default the one of this
+// build.
 #include <cstdlib>
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-// The memory of sim_campaign: requests for much of it can be refused.
+// sim_campaign refuses large allocations.
 #include "support/refuse_memory.hpp"
 #include "support/counting_new.hpp"
 

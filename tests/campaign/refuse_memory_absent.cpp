@@ -1,4 +1,4 @@
-// Clang's sanitizers have an operator new of their own: all memory is granted.
+// Clang's sanitizers replace operator new themselves: no allocation is refused.
 #include "support/refuse_memory.hpp"
 
 namespace thalweg::test {

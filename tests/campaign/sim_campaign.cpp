@@ -1,4 +1,4 @@
-// sim_campaign: plays seeds of the campaign (support/campaign.hpp); support/seed_program.hpp tells its arguments.
+// sim_campaign: plays seeds of the campaign (support/campaign.hpp). Arguments: support/seed_program.hpp.
 #include <map>
 #include <sstream>
 #include <string>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""thalweg advise: what it says of a described program, from a profile that is made up here. No time is looked at."""
+"""thalweg advise: its answers for described programs, from synthetic profiles. No time is measured."""
 
 import json
 import os
@@ -129,7 +129,7 @@ class Advise(CliTest):
         self.assertNotIn("no --storage", " ".join(told["notes"]))
         for choice in told["choices"]:
             self.assertGreaterEqual(choice["seconds"], 2**41 / 50e9 * 0.999, choice)
-        # Bytes per second are told in powers of ten, as in what vendors say of a storage.
+        # Bandwidths use powers of ten, as storage vendors do.
         self.assertLess(self.seconds(told)["tw-collective"], 2**41 / 50e9 * 1.5)
         self.assertGreater(self.seconds(told)["gather"], self.seconds(told)["tw-collective"])
 
@@ -196,7 +196,7 @@ class Advise(CliTest):
         out = self.advise("--ranks", "2", "--bytes", "256MiB", "--grid", "1x2", "--no-code")[0].decode()
         self.assertIn("on the 2 cells that it was made of the model erred by 7 % (median), on cells left out of it by 17 %", out)
         self.assertIn("within 17 % of it, which is no difference to the model: tw-multifile", out)
-        profile["file_systems"][0]["methods"].pop("left_out_error")  # as in a profile that was made before there was one
+        profile["file_systems"][0]["methods"].pop("left_out_error")  # as in a profile of a version without this field
         profile["file_systems"][0]["methods"]["median_error"] = 0.01
         profile["file_systems"][0]["methods"]["tw-multifile"]["write"]["shared_byte"] = 2.1e-10
         self.keep(*profile["file_systems"])
@@ -226,7 +226,7 @@ class Advise(CliTest):
         for choice in result["choices"]:
             self.assertGreater(choice["seconds"], least)
         self.assertEqual(result["best"], "file-per-task")
-        self.assertEqual(result["choices"][-1]["method"], "gather")  # opens quickest, and moves bytes slowest
+        self.assertEqual(result["choices"][-1]["method"], "gather")  # opens fastest, and moves bytes slowest
         self.assertEqual(result["choices"][0]["parts"][0]["what"], "the storage, 0.466 GiB/s")
         self.assertIn("the storage decides: methods hardly differ", result["notes"])
         self.assertNotIn("storage decides", " ".join(self.advise_json(*self.SLOW[:-1], "500GB")["notes"]))
@@ -235,7 +235,7 @@ class Advise(CliTest):
         self.keep_methods()
         profile = json.loads(self.profile.read_text())
         methods = profile["file_systems"][0]["methods"]
-        methods["mpiio-chunk-2"] = {"write": {"fixed": 1e-3, "byte": 1e-10}}  # after another that takes as long
+        methods["mpiio-chunk-2"] = {"write": {"fixed": 1e-3, "byte": 1e-10}}  # after another one of equal time
         methods["mpiio-chunk-1"] = {"write": {"fixed": 1e-3, "byte": 3e-10}}
         self.keep(*profile["file_systems"])
         order = list(self.seconds(self.advise_json(*self.SLOW)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The multifile benchmark runs, finds the bytes it wrote, and writes results that can be read. Times are not looked at."""
+"""The multifile benchmark runs, verifies its bytes, and writes valid results. Times are not checked."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The omp_file benchmark runs, finds the bytes it wrote, says what limits each row, and its results become a table. Times are
-not looked at."""
+"""The omp_file benchmark runs, verifies its bytes, names the limit of each row, and its results become a table. Times
+are not checked."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""thalweg-bench-scale in its smallest form: every curve is there, and a picture can be drawn of them."""
+"""thalweg-bench-scale at its smallest size: every curve is present and can be plotted."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Work is bounded by the bytes that are there and ends at a signal, and --json prints an object whatever happens."""
+"""Work is bounded by the stored bytes and ends at a signal, and --json always prints an object."""
 
 import json
 import os
@@ -19,7 +19,7 @@ LAST = hostile.MANY - 1
 
 
 class Bounded(CliTest):
-    """Runs the command under limits of memory, time and what it may write."""
+    """Runs the command with limits of memory, CPU time and file size."""
 
     def limited(self, *words, expect=None):
         code, out, message = hostile.run_limited(words, self.folder)
@@ -123,7 +123,7 @@ class Vpfiles(Bounded):
     VPS = 1 << 36
 
     def claim(self):
-        """A vpfile of which four streams of 2^36 have something: the side file gets as long as files may be."""
+        """A vpfile with 2^36 streams, four of which have bytes: the side file reaches the file size limit."""
         self.craft_vpfile(str(self.VPS), "one 0 20", "one 5 100", f"one {self.VPS // 2} 7", f"one {self.VPS - 1} 3",
                           options=["--few", "--hints", "block_bytes=16,superblock_bytes=4096"])
         return "crafted.vp"
@@ -144,7 +144,7 @@ class Vpfiles(Bounded):
         self.assertEqual(len(names), result["files"])
         for vp in (0, 5, self.VPS // 2, self.VPS - 1):
             self.assertIn(b"vp-%06d" % vp, names)
-        self.assertLess(result["files"], 4000)  # a thousand, and those whose entries stand beside one that is stored
+        self.assertLess(result["files"], 4000)  # a thousand, plus those whose entries share a page with a stored one
         left_out = sum(r["last_vp"] - r["vp"] + 1 for r in result["left_out"])
         self.assertEqual(left_out + result["files"], self.VPS)
         _, message = self.limited("vp-flatten", name, "flat.bin", expect=IO_ERROR)
@@ -162,7 +162,7 @@ class Vpfiles(Bounded):
         self.limited("verify", name, expect=FINE)
 
     def test_a_meta_alone_may_claim_any_shape(self):
-        """2 KiB that tell of 2^40 streams and nothing else."""
+        """2 KiB that describe 2^40 streams and nothing else."""
         self.craft_vpfile("2", "all 0")
         name = "crafted.vp"
         meta = bytearray((self.folder / (name + ".meta")).read_bytes())
@@ -179,7 +179,7 @@ class Vpfiles(Bounded):
 
 
 class Json(CliTest):
-    """--json prints one object whatever fails on the way."""
+    """--json prints one object, whatever fails."""
 
     def setUp(self):
         super().setUp()
@@ -235,7 +235,8 @@ class Json(CliTest):
 
 
 class Many(CliTest):
-    """A busy command ends soon after a signal, says how far it came, and ends its object; so does one without memory."""
+    """A busy command ends soon after a signal, reports its progress, and completes its JSON object; so does one without
+    memory."""
 
     N = 400_000
 
@@ -249,7 +250,7 @@ class Many(CliTest):
         cls.many = str(cls.store / "many.tw")
         content = pathlib.Path(cls.many).read_bytes()
         index = content.rindex(b"TWINDEX1")
-        cls.unclosed = str(cls.store / "unclosed.tw")  # its closed state is gone, and so is its index
+        cls.unclosed = str(cls.store / "unclosed.tw")  # without its closed state, and thus without its index
         with open(cls.unclosed, "wb") as file:
             file.write(content[:1024] + bytes(512) + content[1536:index])
         cls.vps = str(cls.store / "many.vp")
@@ -262,7 +263,7 @@ class Many(CliTest):
         super().tearDownClass()
 
     def stop_busy(self, words, number=signal.SIGINT, busy=3, stdout=subprocess.PIPE):
-        """Sends the signal when the command has used so many ticks of CPU time; (stdout, stderr)."""
+        """Sends the signal after the given ticks of CPU time; returns (stdout, stderr)."""
         with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE) as child:
             deadline = time.monotonic() + 60
             used = 0
@@ -321,7 +322,8 @@ class Many(CliTest):
             self.assertEqual((found["command"], found["exit_code"], found["error"]["status"]), (words[0], 128 + signal.SIGTERM, "TW_ERR_STOPPED"))
 
     def stop_writing(self, *words):
-        """Its reader takes a part; then it stands in a write until the signal comes. The object, and stderr."""
+        """The reader takes a part; the command then blocks in a write until the signal comes. Returns the object and
+        stderr."""
         with subprocess.Popen([THALWEG, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as child:
             begin = child.stdout.read(10_000)
             self.wait_until_asleep(child.pid)

@@ -1,6 +1,6 @@
-"""What the tests of the thalweg command share.
+"""Shared by the tests of the thalweg command.
 
-Environment: THALWEG, the command; TW_BIN, the folder it is in (test programs lie in ../tests). TMPDIR may be set.
+Environment: THALWEG, the command; TW_BIN, its folder (test programs are in ../tests). TMPDIR is optional.
 """
 
 import json
@@ -64,7 +64,7 @@ class CliTest(unittest.TestCase):
         return out
 
     def craft_vpfile(self, shape, *steps, out="crafted.vp", options=()):
-        """Makes a vpfile through the library; the steps are those of craft_vpfile.c.  What they write: stream()."""
+        """Makes a vpfile through the library; the steps are those of craft_vpfile.c, the content that of stream()."""
         subprocess.run([CRAFT_VPFILE, out, shape, *options], input="\n".join(steps).encode(), check=True, cwd=self.folder, timeout=120)
         return out
 
@@ -76,7 +76,7 @@ class CliTest(unittest.TestCase):
         os.chmod(path, mode)
 
     def tree(self, top):
-        """{name: (kind, mode, content or target)} of all below a folder; names are bytes."""
+        """Returns {name: (kind, mode, content or target)} of everything below a folder; names are bytes."""
         found = {}
         top = os.path.join(os.fsencode(self.folder), os.fsencode(top))
         for root, folders, files in os.walk(top):
@@ -94,12 +94,12 @@ class CliTest(unittest.TestCase):
         return found
 
     def leftovers(self, *expected):
-        """Asserts what the folder holds."""
+        """Asserts the names in the folder."""
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(expected))
 
 
 def data(n, seed=1):
-    """n bytes that no codec makes much smaller, the same for the same seed."""
+    """Returns n incompressible bytes, equal for equal seeds."""
     import random
 
     return random.Random(seed).randbytes(n)

@@ -1,6 +1,6 @@
-/* Makes multifiles that the thalweg command never makes, for its tests: hostile names, odd modes, not closed.
+/* Makes multifiles that the thalweg command never makes, for its tests: hostile names, unusual modes, unclosed files.
  * Usage: cli_craft_multifile OUT [--unclosed] [NAME=VALUE hints...] [@KEY attributes, hexadecimal...] < entries
- * An entry is a line "MODE NAME CONTENT": octal; hexadecimal; hexadecimal. "-" is empty. Each is a logical file. */
+ * Each line "MODE NAME CONTENT" makes a logical file: octal; hexadecimal; hexadecimal. "-" is empty. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static void check(tw_status status) {
   exit(3);
 }
 
-/* In place; returns the number of bytes. A zero byte follows. */
+/* Decodes in place; returns the number of bytes. A zero byte follows. */
 static size_t decode(char* text) {
   size_t n = 0;
   if (strcmp(text, "-") != 0) {
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   }
   for (int64_t rank = 0; rank < n; ++rank) write_entry(multifile, rank, lines[rank]);
   check(tw_flush(multifile));
-  if (unclosed) _exit(0); /* as a program that was killed after its last flush */
+  if (unclosed) _exit(0); /* like a program killed after its last flush */
   check(tw_multifile_close(multifile));
   tw_multifile_config_free(config);
   for (int i = 0; i <= n; ++i) free(lines[i]);

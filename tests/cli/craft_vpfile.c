@@ -1,8 +1,8 @@
 /* Makes vpfiles for the tests of the thalweg command.
  * Usage: cli_craft_vpfile OUT SHAPE [--unclosed] [--few] [--hints NAME=VALUE,...] < steps
- * A step is a line: "all BYTES" (every virtual processor writes that many), "each BYTES BYTES ..." (as many as it has
- * there), "one VP BYTES" (that one alone), "flush"; --few: for very many VPs, only these two, each VP once. Byte p of
- * stream v is (v * 31 + p * 7 + p / 256) % 256. */
+ * A step is a line: "all BYTES" (every virtual processor writes BYTES), "each BYTES BYTES ..." (one number per virtual
+ * processor), "one VP BYTES" (one virtual processor), "flush". --few, for very many VPs, permits only the last two,
+ * each VP once. Byte p of stream v is (v * 31 + p * 7 + p / 256) % 256. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void check(tw_status status) {
 
 static tw_vpfile* file;
 static int64_t n = 1;
-static int64_t* positions; /* NULL with --few: only "one" and "flush", each VP once */
+static int64_t* positions; /* NULL with --few */
 
 static void fill(unsigned char* to, int64_t vp, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) {
@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   free(line);
   if (unclosed) {
     check(tw_vp_flush_all(file));
-    _exit(0); /* as a program that was killed after its last flush */
+    _exit(0); /* like a program killed after its last flush */
   }
   check(tw_vpfile_close(file));
   free(positions);

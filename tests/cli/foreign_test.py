@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The commands on files of other formats: these are named, and left as they are."""
+"""The commands on files of other formats: they name the format and leave the file unchanged."""
 
 import sys
 import unittest
@@ -19,7 +19,7 @@ class Foreign(CliTest):
         return {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
 
     def each(self):
-        """Makes the file "foreign" of one format after the other."""
+        """Makes the file "foreign" in one format after the other."""
         for name, contents in FOREIGN.items():
             for content in contents:
                 self.write("foreign", content)

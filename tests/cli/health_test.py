@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""verify, repair and every reader on files that are whole, not closed, damaged, or cut short."""
+"""verify, repair and every reader on files that are complete, unclosed, damaged or truncated."""
 
 import os
 import stat
@@ -103,7 +103,7 @@ class Damaged(CliTest):
     def setUp(self):
         super().setUp()
         self.content = [data(200_000, 1), data(150_000, 2), b"small and sound"]
-        self.write("good.tw.source")  # keeps the folder's listing stable
+        self.write("good.tw.source")  # keeps the folder's listing constant
         self.craft([(FILE, b"f%d" % i, c) for i, c in enumerate(self.content)], out="d.tw")
         self.pristine = (self.folder / "d.tw").read_bytes()
 

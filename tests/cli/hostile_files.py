@@ -1,6 +1,7 @@
-"""Multifiles and vpfiles that lie with right checksums, for the tests of the thalweg command; and runs of it under limits.
+"""Multifiles and vpfiles with false claims under valid checksums, for the tests of the thalweg command; runs it with
+limits.
 
-Multifiles come from tests/golden/craft.py, vpfiles are golden files that were changed: both know nothing of the library.
+Multifiles come from tests/golden/craft.py, vpfiles are changed golden files; neither uses the library.
 """
 
 import functools
@@ -18,21 +19,21 @@ from craft import PAGE, Part, crc32c  # noqa: E402
 from cli_support import CRAFT, CRAFT_VPFILE, THALWEG, stream  # noqa: E402, F401
 
 MEMORY = 768 << 20  # of address space
-FILE = 64 << 20     # the longest file that it may write
-CPU = 60            # seconds; a command that needs more is killed
+FILE = 64 << 20     # longest file that the command may write
+CPU = 60            # seconds; then the command is killed
 DOCUMENTED = range(5)  # exit codes
 
 
 @functools.cache
 def is_sanitized():
-    """A sanitizer takes terabytes of address space for itself."""
+    """A sanitizer reserves terabytes of address space."""
     with open(THALWEG, "rb") as program:
         found = program.read()
     return b"__asan_init" in found or b"__tsan_init" in found
 
 
 def run_limited(words, folder):
-    """Runs the command with so much memory and CPU time, and files that are so long; (exit code, or the signal as a negative
+    """Runs the command with limits of memory, CPU time and file size; returns (exit code, or the signal as a negative
     number; stdout; stderr)."""
     limits = f"ulimit -c 0; ulimit -t {CPU}; ulimit -f {FILE // 512}" + ("" if is_sanitized() else f"; ulimit -v {MEMORY >> 10}")
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
@@ -55,7 +56,7 @@ def store(parts, folder, name="hostile.tw"):
 
 
 def claim(part, n_local, n_logical=None, bounds=None):
-    """Makes a physical file say that it has so many logical files, and the multifile."""
+    """Sets the number of logical files in a physical file and in the multifile."""
     n_logical = n_local if n_logical is None else n_logical
     part.poke(48, "<QQ", n_logical, n_local)
     part.reseal_header()
@@ -66,14 +67,14 @@ def claim(part, n_local, n_logical=None, bounds=None):
 
 
 def unclosed_claims():
-    """Not closed; one logical file of 2^40 has bytes."""
+    """Unclosed; one of 2^40 logical files has bytes."""
     parts, _ = valid_cases.small(closed=False)
     claim(parts[0], MANY)
     return parts
 
 
 def missing_claims():
-    """Closed; all but one of 2^40 logical files are in a physical file that is missing."""
+    """Closed; the physical file of all but one of 2^40 logical files is missing."""
     part = Part(2, 0, 1, n_physical=2, bounds=[0, 1, 2])
     part.session([4096])
     part.chunk(part.slab(0, 0), 0, 0, b"here")
@@ -97,7 +98,7 @@ FAR_END = 1000
 
 
 def far_gap(gap=2**62):
-    """A logical file of few bytes and a gap; and zeros at its end."""
+    """A logical file with few bytes, a gap, and zeros at its end."""
     part = Part(1)
     part.session([4096])
     part.superblock(part.slab(0, 0), [(0, 0, 5, b"begin", 0), (0, gap, 3, b"far", 0)])
@@ -112,7 +113,7 @@ META_SLOT = 1024
 
 
 def meta_slots(meta):
-    """Where the slots of NAME.meta begin that hold something."""
+    """Offsets of the used slots of NAME.meta."""
     return [at for at in range(0, len(meta), META_SLOT) if meta[at:at + 8] == b"TWVPMETA"]
 
 

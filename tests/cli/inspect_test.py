@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""info, ls and cat: what they print, as text and as JSON."""
+"""info, ls and cat: their output, as text and as JSON."""
 
 import json
 import os
@@ -71,7 +71,7 @@ class Inspect(CliTest):
         self.assertEqual(self.json("info", "t.tw")["strategy"], packed)
         self.assertEqual(self.json("info", "d.tw")["strategy"], copy)
         self.assertIn(b"\nstrategy        " + packed.encode() + b"\n", self.thalweg("info", "t.tw")[0])
-        self.craft([(FILE, b"a", b"x")], "--unclosed")  # its attributes were not yet written
+        self.craft([(FILE, b"a", b"x")], "--unclosed")  # attributes are written at the close
         self.assertIsNone(self.json("info", "crafted.tw", expect=1)["strategy"])
 
     def test_ls_lists_rank_size_mode_name(self):

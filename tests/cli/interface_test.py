@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The face of the command: help, usage errors, exit codes, manual pages, completions, progress bar, dependencies."""
+"""The user interface of the command: help, usage errors, exit codes, manual pages, completions, progress bar,
+dependencies."""
 
 import json
 import os
@@ -16,7 +17,7 @@ COMMANDS = ["info", "ls", "cat", "pack", "extract", "defrag", "verify", "repair"
 
 
 def on_a_terminal(words, folder):
-    """Runs the command with standard error on a pseudo-terminal; returns (exit code, what the terminal got)."""
+    """Runs the command with a pseudo-terminal as standard error; returns (exit code, output on the terminal)."""
     ours, theirs = pty.openpty()
     environment = dict(os.environ, TERM="xterm")
     with subprocess.Popen([THALWEG, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs, env=environment) as process:
@@ -25,7 +26,7 @@ def on_a_terminal(words, folder):
         while select.select([ours], [], [], 60)[0]:
             try:
                 part = os.read(ours, 65536)
-            except OSError:  # the other side was closed
+            except OSError:  # the other side closed
                 break
             if not part:
                 break
@@ -73,7 +74,7 @@ class Interface(CliTest):
         self.assertIn("missing.tw", error["error"]["message"])
 
     def failure(self, *words, expect=USAGE):
-        """Runs a command that fails; returns (standard output, standard error)."""
+        """Runs a failing command; returns (standard output, standard error)."""
         done = subprocess.run([THALWEG, *words], capture_output=True, cwd=self.folder, timeout=60)
         self.assertEqual(done.returncode, expect, done.stderr)
         return done.stdout, done.stderr
@@ -87,7 +88,7 @@ class Interface(CliTest):
                 result = json.loads(out)
                 self.assertEqual((result["command"], result["exit_code"], result["error"]["status"]), (command, USAGE, None))
                 self.assertEqual(message.decode(), f"thalweg: {result['error']['message']}\n")
-        self.assertEqual(self.failure("info", "--nonsense", "--", "--json")[0], b"")  # there it is a name
+        self.assertEqual(self.failure("info", "--nonsense", "--", "--json")[0], b"")  # after "--" it is a name
 
     def test_failures_of_cat_are_json_on_standard_error(self):
         for words, code in ((["missing.tw", "-t", "0"], IO_ERROR), (["missing.tw"], USAGE), (["x", "--task", "one"], USAGE)):
@@ -146,7 +147,7 @@ class Interface(CliTest):
             code, seen = on_a_terminal(words + force, self.folder)
             self.assertEqual(code, FINE)
             self.assertRegex(seen.decode(), rf"\r\x1b\[K{words[0]} \[[#.]*\] +\d+ %")
-            self.assertTrue(seen.endswith(b"\r\x1b[K"), seen)  # nothing is left standing
+            self.assertTrue(seen.endswith(b"\r\x1b[K"), seen)  # the line is erased
             self.assertEqual(on_a_terminal(quiet + force, self.folder), (FINE, b""))
 
     def test_manual_pages(self):
@@ -186,7 +187,7 @@ class Interface(CliTest):
                     self.assertIn(option, script)
 
     def complete(self, *words):
-        """What bash proposes for the last word."""
+        """Returns bash's proposals for the last word."""
         script = ('source <("$0" completion bash); compopt() { :; }; COMP_WORDS=(thalweg "$@"); COMP_CWORD=$#; _thalweg; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", script, THALWEG, *words], capture_output=True, cwd=self.folder, timeout=60)

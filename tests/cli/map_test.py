@@ -100,7 +100,7 @@ class Map(CliTest):
             self.thalweg("map", "crafted.tw", name, "--force")
             drawn = (self.folder / name).read_bytes()
             (self.folder / name).write_bytes(drawn[:600])
-            self.thalweg("map", "crafted.tw", name)  # now it is one
+            self.thalweg("map", "crafted.tw", name)  # now it exists
             self.assertEqual((self.folder / name).read_bytes(), drawn)
         self.leftovers("crafted.tw", *others)
 

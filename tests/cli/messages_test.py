@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What messages say: real names, ready commands, ranges, and nothing twice."""
+"""Messages contain real names, ready commands and ranges, and no repetition."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ FILE = stat.S_IFREG | 0o644
 
 
 class Commands(CliTest):
-    """The command that a message proposes can be copied into a shell."""
+    """A proposed command can be copied into a shell."""
 
     def test_repair_is_proposed_with_the_real_name(self):
         for name in ("u.tw", "with space.tw", "it's $HOME.tw", "./-dash.tw"):
@@ -23,7 +23,7 @@ class Commands(CliTest):
                     out, message = self.thalweg(words[0], name, *words[1:], expect=DAMAGED)
                     self.assert_proposes(out.decode() + message, name)
             self.assertIn("thalweg repair", (self.folder / "m.html").read_text())
-            out, _ = self.thalweg("repair", name)  # finds both files unclosed
+            out, _ = self.thalweg("repair", name)  # both files are unclosed
             self.assert_proposes(out.decode(), name)
 
     def assert_proposes(self, text, name):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""thalweg methods: what it measures, tells and leaves behind, with the real program under the real mpiexec. No time is looked at."""
+"""thalweg methods: what it measures, prints and writes, with the real program under the real mpiexec. Times are not
+checked."""
 
 import json
 import os
@@ -18,7 +19,7 @@ SMALL = ["--ranks", "2", "--size", "40", "--order", "c", "--repeat", "1", "--met
 
 
 def ranks_in(folder):
-    """Processes of thalweg-methods that were started in a folder, without mpiexec and its helpers."""
+    """Processes of thalweg-methods started in a folder, without mpiexec and its helpers."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -55,7 +56,7 @@ class Methods(CliTest):
                                 stderr=subprocess.PIPE, text=True)
 
     def wait_for_ranks(self, process, n, made="*/*/*/*"):
-        """The ranks, once there is what they make in the folder."""
+        """Waits until the ranks have created their files in the folder; returns the ranks."""
         limit = time.monotonic() + 60
         while time.monotonic() < limit and process.poll() is None:
             ranks = ranks_in(self.folder)
@@ -78,7 +79,7 @@ class Methods(CliTest):
         self.assertEqual(records[0]["kind"], "run")
         self.assertEqual(records[-1] | {"seconds": 0}, {"kind": "end", "complete": True, "seconds": 0})
         self.assertEqual({r["ranks"] for r in records if r["kind"] == "launch"}, {1, 2})
-        if len(os.sched_getaffinity(0)) >= 2:  # each rank has a core, also where it is bound to it
+        if len(os.sched_getaffinity(0)) >= 2:  # each rank has a core, even when bound to it
             self.assertFalse([r for r in records if r["kind"] == "launch" and r["yields"]])
         cells = {json.dumps(cell) for series in records[0]["series"] for cell in series["cells"]}
         self.assertEqual(len(records[0]["series"]), 2)  # strong, weak
@@ -103,7 +104,7 @@ class Methods(CliTest):
         page = (self.folder / "a.html").read_text()
         self.assertEqual(page, (self.folder / "b.html").read_text())
         self.assertIn("Thalweg collective", page)
-        self.methods("--from", "run.jsonl", "--html", "a.html", "--save", "run2.jsonl")  # its own page may be replaced
+        self.methods("--from", "run.jsonl", "--html", "a.html", "--save", "run2.jsonl")  # a page of its own may be replaced
         self.assertEqual((self.folder / "run.jsonl").read_text(), (self.folder / "run2.jsonl").read_text())
 
     def test_what_is_there_stays(self):
@@ -158,7 +159,7 @@ class Methods(CliTest):
         self.assert_clean()
 
     def broken_mpiexec(self, ranks, script):
-        """An mpiexec that does something else for one number of ranks."""
+        """An mpiexec that behaves differently for one number of ranks."""
         real = json.loads(subprocess.run([PROGRAM, "--describe"], capture_output=True, check=True).stdout)["mpiexec"]
         self.write("mpiexec", f'#!/bin/sh\nif [ "$2" = {ranks} ]; then\n{script}\nfi\nexec {real} "$@"\n'.encode(), 0o755)
         return ["--mpiexec", str(self.folder / "mpiexec")]
@@ -231,7 +232,7 @@ class Methods(CliTest):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number):
                 process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "1000", "--save", "run.jsonl", "--methods", FEW)
-                self.wait_for_ranks(process, 2, "*/*/2.*")  # the first repetition is over
+                self.wait_for_ranks(process, 2, "*/*/2.*")  # the first repetition is complete
                 process.send_signal(number)
                 out, message = process.communicate(timeout=60)
 

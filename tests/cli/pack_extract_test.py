@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pack, extract and defrag: what goes in comes out."""
+"""pack, extract and defrag preserve the files."""
 
 import fcntl
 import os
@@ -172,7 +172,7 @@ class RoundTrip(CliTest):
             self.thalweg("pack", name, "a")
         before = (self.folder / "t.tw").read_bytes()
         with open(self.folder / "t.tw", "r+b") as writer:
-            session = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 1 << 62, 1, 0)  # as the library does
+            session = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 1 << 62, 1, 0)  # the lock that the library takes
             fcntl.fcntl(writer, F_OFD_SETLK, session)
 
             self.assertIn("being written", self.thalweg("pack", "--force", "t.tw", "a", expect=UNSAFE)[1])
@@ -233,7 +233,7 @@ class RoundTrip(CliTest):
     def test_a_file_of_another_size_than_promised_is_stored_as_read_with_a_warning(self):
         if not os.path.exists("/proc/version"):
             self.skipTest("no /proc")
-        with open("/proc/version", "rb") as file:  # claims to have 0 bytes
+        with open("/proc/version", "rb") as file:  # its reported size is 0 bytes
             content = file.read()
 
         result = self.json("pack", "t.tw", "-C", "/proc", "version")
@@ -265,7 +265,7 @@ class RoundTrip(CliTest):
         self.write("d/x", b"x")
         os.mkfifo(self.folder / "d/pipe")
         with socket.socket(socket.AF_UNIX) as server:
-            os.chdir(self.folder)  # the path of a socket is short
+            os.chdir(self.folder)  # the path of a socket has a short limit
             server.bind("d/socket")
 
         self.assertIn("--skip-special", self.thalweg("pack", "t.tw", "d", expect=UNSAFE)[1])
@@ -305,7 +305,7 @@ class RoundTrip(CliTest):
 
     def test_an_interrupted_pack_removes_what_it_began(self):
         self.write("big", b"")
-        os.truncate(self.folder / "big", 20 << 30)  # a hole: long to read, costs no space
+        os.truncate(self.folder / "big", 20 << 30)  # a hole: takes long to read and no space
         with subprocess.Popen([THALWEG, "pack", "t.tw", "big", "--compress", "zstd"], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as pack:
             deadline = time.monotonic() + 60
@@ -360,7 +360,7 @@ class Sparse(CliTest):
         self.thalweg("extract", "t.tw", "-C", "out")
 
         self.assertEqual((self.folder / "out/s").read_bytes(), (self.folder / "s").read_bytes())
-        if (self.folder / "s").stat().st_blocks < 4096:  # else no sparse files here
+        if (self.folder / "s").stat().st_blocks < 4096:  # no sparse files on this file system
             self.assertLess((self.folder / "out/s").stat().st_blocks, 4096)
 
 

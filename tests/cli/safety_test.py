@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""extract never writes outside its directory, whatever the multifile says and whatever lies in the way."""
+"""extract never writes outside its directory, for any multifile and any existing files."""
 
 import os
 import stat
@@ -207,7 +207,7 @@ class Safety(CliTest):
 
         self.thalweg("extract", "crafted.tw", "-C", "out")
         self.thalweg("pack", "again.tw", "-C", "out", "d")
-        self.thalweg("extract", "long.tw", "-C", "out", expect=IO_ERROR)  # longer than a file system takes
+        self.thalweg("extract", "long.tw", "-C", "out", expect=IO_ERROR)  # longer than a file name may be
 
         self.assertEqual(self.thalweg("cat", "again.tw", "--name", deep.decode())[0], b"deep")
         self.assertEqual(os.listdir(self.folder / "out"), ["d"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is stopped by a signal or fails half way leaves nothing of its own behind, and what was there as it was."""
+"""A command that fails or is stopped by a signal leaves no files of its own and no change to existing ones."""
 
 import os
 import resource
@@ -15,7 +15,7 @@ FILE = stat.S_IFREG | 0o644
 
 class Stopped(CliTest):
     def stop(self, words, begun, number=signal.SIGINT, **options):
-        """Starts the command, sends it the signal as soon as begun() is true; returns what it said."""
+        """Starts the command, sends the signal once begun() is true; returns its output."""
         with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options) as child:
             deadline = time.monotonic() + 60
             while not begun():
@@ -28,7 +28,7 @@ class Stopped(CliTest):
         return message.decode()
 
     def pack_a_long_one(self):
-        """long.tw: d (read-only), d/big: a GiB of zeros, compressed, so that only extracting it takes long."""
+        """long.tw: d (read-only), d/big: a GiB of zeros, compressed, so that extracting takes long."""
         self.write("d/big")
         os.truncate(self.folder / "d/big", 1 << 30)
         os.chmod(self.folder / "d", 0o555)
@@ -52,7 +52,7 @@ class Extract(Stopped):
                 message = self.stop(["extract", "long.tw", "-C", out, *force], lambda: seen.extend(self.names_in(out + "/d")) or seen,
                                     number)
 
-                self.assertNotIn("big", seen)  # its name is for the whole file
+                self.assertNotIn("big", seen)  # only the complete file gets its name
                 self.assertEqual(self.tree(out), {b"d": ("folder", 0o555)})
                 self.assertNotIn(".part", message)
 
@@ -102,13 +102,13 @@ class Replace(Stopped):
             self.leftovers(*"abcdef", "t.tw", *(f"t.tw.{k:06d}" for k in range(1, count)))
             self.thalweg("verify", "t.tw")
             self.assertEqual(self.json("info", "t.tw")["physical_files"], count)
-        self.thalweg("defrag", "t.tw", "t.tw", "--force")  # over itself
+        self.thalweg("defrag", "t.tw", "t.tw", "--force")  # the source is the target
         self.leftovers(*"abcdef", "t.tw")
         self.thalweg("verify", "t.tw")
 
     def test_the_old_one_is_put_back_when_the_new_one_cannot_move_in(self):
-        (self.folder / "t.tw.000003").mkdir()  # in the way of number 3, after number 4 has moved in
-        self.write("t.tw.000004", b"\x89THALW\r\n, and more")  # begins as a part does
+        (self.folder / "t.tw.000003").mkdir()  # blocks number 3, after number 4 has been renamed
+        self.write("t.tw.000004", b"\x89THALW\r\n, and more")  # begins like a physical file
         self.before = self.tree(".")
 
         _, message = self.thalweg("pack", "t.tw", *"abcdef", "--force", "--hint", "physical_files=5", expect=UNSAFE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Names reach a terminal without what it would obey or not show: control characters, formats, ignorable ones."""
+"""Names are printed without characters that a terminal interprets or hides: control, format and ignorable characters."""
 
 import json
 import stat
@@ -16,7 +16,7 @@ IGNORABLE = [
     (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
     (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 ]
-# DerivedGeneralCategory.txt of Unicode 16.0: Cf, which the Unicode of an older Python has in part.
+# DerivedGeneralCategory.txt of Unicode 16.0: Cf, of which older Pythons know a part.
 FORMAT = [
     (0x00AD, 0x00AD), (0x0600, 0x0605), (0x061C, 0x061C), (0x06DD, 0x06DD), (0x070F, 0x070F), (0x0890, 0x0891),
     (0x08E2, 0x08E2), (0x180E, 0x180E), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x2064), (0x2066, 0x206F),
@@ -38,7 +38,7 @@ def is_hidden(code):
 
 
 def shown(code):
-    """How `thalweg ls` is to show the character."""
+    """The expected output of `thalweg ls` for the character."""
     if code == ord("\\"):
         return "\\\\"
     if code in (9, 10, 13):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""thalweg tune: what it leaves behind, what it keeps, and that the library uses what it kept. No time is looked at."""
+"""thalweg tune: its output, the saved profile, and the library's use of the profile. Times are not checked."""
 
 import json
 import os
@@ -16,8 +16,8 @@ COSTS = ["call_ns", "piece_ns", "read_byte_ns", "write_byte_ns", "staged_read_by
          "copy_piece_ns", "parallel_reads", "parallel_writes"]
 
 
-# Times of a machine that is made up: an access of tw-collective takes two rounds of 20 us, 1 ns for a byte and 200 ns for
-# a piece of two ranks, shared by the cores that work at it.
+# Times of a synthetic machine: an access of tw-collective takes two rounds of 20 us, 1 ns per byte and 200 ns per piece
+# of two ranks, divided by the working cores.
 FAKE = """#!/usr/bin/env python3
 import json, os, sys, time
 
@@ -72,7 +72,7 @@ class Tune(CliTest):
         super().setUp()
         self.environment = {k: v for k, v in os.environ.items() if k != "THALWEG_PROFILE"}
         self.environment["XDG_CONFIG_HOME"] = str(self.folder / "config")
-        self.environment["THALWEG_METHODS"] = str(self.folder / "none")  # unless a test has one
+        self.environment["THALWEG_METHODS"] = str(self.folder / "none")  # unless a test sets it
         self.profile = self.folder / "config/thalweg/storage.json"
         (self.folder / "data").mkdir()
 
@@ -250,7 +250,7 @@ class Tune(CliTest):
         self.assertEqual(self.small("--no-methods")["remarks"], [])
 
     def fake_methods(self, body):
-        """A program that is as thalweg-methods, and an mpiexec that starts it once."""
+        """A substitute for thalweg-methods, and an mpiexec that starts it once."""
         methods = [{"id": method, "built": method != "pnetcdf"} for method in ("gather", "file-per-task", "tw-collective", "pnetcdf")]
         description = json.dumps({"mpi": "Fake 1", "kind": "mpich", "mpiexec": str(self.folder / "mpiexec"), "methods": methods})
         self.write("program", FAKE.replace("DESCRIPTION", repr(description)).replace("        BODY\n", indent(body, "    ")).encode(), 0o755)
@@ -348,7 +348,7 @@ class Tune(CliTest):
         self.assertTrue(self.profile.exists())
 
     def environment_of_ranks(self, **batch):
-        """Of the largest launch, which has more ranks than this machine has cores where that is no more than 8."""
+        """Cores of the largest launch, which may have more ranks than the machine has cores, up to 8."""
         for name in os.listdir(self.folder):
             if name.startswith("environment-"):
                 os.remove(self.folder / name)
@@ -423,7 +423,7 @@ class Tune(CliTest):
 
         self.assertEqual(len(result["remarks"]), 1)
         self.assertIn("fewer repetitions, at least 3", result["remarks"][0])
-        self.assertEqual(self.small("--no-methods", "--seconds", "0.001")["remarks"], [])  # two, which are few already
+        self.assertEqual(self.small("--no-methods", "--seconds", "0.001")["remarks"], [])  # two repetitions are the minimum anyway
 
     def test_time_that_is_used_up_ends_the_calibration(self):
         self.fake_methods("\n    time.sleep(2)\n")
@@ -433,7 +433,7 @@ class Tune(CliTest):
         self.assert_no_scratch_file()
 
     def test_real_ranks(self):
-        """All of it, as small as it gets, with the program that this build made."""
+        """A complete run at the smallest size, with the program of this build."""
         program = pathlib.Path(THALWEG).with_name("thalweg-methods")
         if not program.exists():
             self.skipTest("there is no thalweg-methods")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Vpfiles: info, verify, repair, cat, extract and map of them, vp-flatten and vp-import."""
+"""Vpfiles: info, verify, repair, cat, extract, map, vp-flatten and vp-import."""
 
 import json
 import os
@@ -15,11 +15,12 @@ from cli_support import DAMAGED, FINE, IO_ERROR, THALWEG, UNSAFE, USAGE, CliTest
 from interface_test import on_a_terminal
 
 SVG = "{http://www.w3.org/2000/svg}"
-RAGGED = [0, 40, 5000, 24, 300, 70_000]  # bytes of each stream behind the first records
+RAGGED = [0, 40, 5000, 24, 300, 70_000]  # bytes of each stream after the first records
 
 
 class VpTest(CliTest):
-    """nb.vp: two records of 24 bytes; cb.vp: rounds behind a record; ib.vp: ragged streams behind a record. Shape 2,3."""
+    """nb.vp: two records of 24 bytes; cb.vp: rounds after a record; ib.vp: streams of different lengths after a record.
+    Shape 2,3."""
 
     def setUp(self):
         super().setUp()

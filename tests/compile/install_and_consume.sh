@@ -13,7 +13,7 @@ prefix=$place/prefix
 rm -rf "$place"
 mkdir -p "$place/run"
 
-# run NAME COMMAND... : in an empty folder; prints what is run.
+# run NAME COMMAND... : runs a command in an empty folder and prints its name.
 run() {
   echo "== $1"
   shift

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the build once, then builds one user program of omp_file with GCC and with Clang, each with its own OpenMP
-# runtime, as C and as C++, at -O0 and at -O2, against the same installed library, and runs each; the Fortran module
+# runtime, as C and as C++, at -O0 and at -O2, against the installed library, and runs each; also the Fortran module
 # with gfortran where it was built.
-# Usage: omp_file_compilers.sh BUILD SOURCE      exit status 77: Clang with OpenMP is not here, the rest passed
+# Usage: omp_file_compilers.sh BUILD SOURCE      exit status 77: Clang with OpenMP is missing, the other parts passed
 set -euo pipefail
 build=$1 source=$2
 place=$build/tests/omp_file_compilers
@@ -14,7 +14,7 @@ libdir=$(dirname "$(find "$prefix" -name libthalweg_omp_file.so)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 cd "$place/run"
 
-# run RUNTIME PROGRAM: sees that the program has this OpenMP runtime and no other, then runs it where no file is.
+# run RUNTIME PROGRAM: checks that the program links this OpenMP runtime only, then runs it in an empty folder.
 run() {
   local runtimes
   runtimes=$(ldd "$2" | sed -n 's/^[[:space:]]*\(libgomp\|libomp\|libiomp5\)\.so.*/\1/p')

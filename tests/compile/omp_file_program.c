@@ -1,5 +1,6 @@
-/* A user's program, built as C and as C++ by each compiler against one installed library: blocks in thread order,
- * nested regions, garbage of one thread, requests, the listing of the paper. Prints "ok" and the OpenMP threads it had.
+/* A user program, built as C and as C++ by each compiler against one installed library: blocks in thread order, nested
+ * regions, wrong arguments of one thread, requests, the listing of the paper. Prints "ok" and the number of OpenMP
+ * threads.
  */
 #include <errno.h>
 #include <omp.h>
@@ -48,15 +49,15 @@ static int permissions_of(const char* path) {
   return stat(path, &found) == 0 ? (int)(found.st_mode & 07777) : -1;
 }
 
-/* Leaves in every thread's registers, and below its stack, what differs between the threads. */
+/* Leaves different values in every thread's registers and below its stack. */
 static long clutter(long a, long b, long c, long d, long e, long f) {
   volatile long stack[64];
   for (int i = 0; i < 64; ++i) stack[i] = a * i + f;
   return stack[(b + c + d + e) & 63];
 }
 
-/* Section 3.2 of "Specification and performance evaluation of parallel I/O interfaces for OpenMP" (IWOMP 2012), with
- * 0 in place of NULL for the hint: a file is created with three arguments, and stays open between two regions. */
+/* Section 3.2 of "Specification and performance evaluation of parallel I/O interfaces for OpenMP" (IWOMP 2012), with 0
+ * in place of NULL for the hint: creates a file with three arguments and keeps it open between two regions. */
 static void listing_of_the_paper(void) {
   enum { kBytes = 1000 };
   static char buf[kBytes];
@@ -85,7 +86,7 @@ static void listing_of_the_paper(void) {
   }
 }
 
-/* Three arguments: 0666 before the umask; four: what is given; the same through a pointer, which takes four. */
+/* Three arguments: 0666 before the umask; four: the given permissions; a function pointer takes four. */
 static void permissions(void) {
   int (*open_all)(int*, const char*, int, mode_t) = omp_file_open_all;
   const mode_t old = umask(022);

@@ -1,4 +1,4 @@
-! A user's program of module omp_file: buffers of several types and ranks, lists, requests, optional arguments, errors.
+! A user program of module omp_file: buffers of several types and ranks, lists, requests, optional arguments, errors.
 ! Prints "ok".
 program omp_file_program
   use, intrinsic :: iso_c_binding
@@ -68,7 +68,7 @@ contains
     call check(omp_file_read_at_all(again, 8_c_long, offsets(2), fd, 0) == 0, "read of a scalar")
     call check(abs(again - scalar) < 1e-9_c_double, "the scalar")
 
-    ! Every other row is not contiguous.
+    ! A section of every other row is not contiguous.
     call check(omp_file_write_at_all(grid(1, :), 16_c_long, 0_c_int64_t, fd, 0) == -1, "a section")
     call check(omp_file_errno() == EINVAL, "EINVAL for a section")
     call check(omp_file_write_all(grid, merge(-1_c_long, 1_c_long, rank == 1), fd, 0) == -1, "a negative length")

@@ -1,5 +1,5 @@
-// What every backend promises: one set of bodies over POSIX files in the build folder and in /dev/shm, the memory
-// backend, and the fault backend as long as its script is empty.
+// The contract of every backend: one set of bodies over POSIX files in the build folder and in /dev/shm, the memory
+// backend, and the fault backend with an empty script.
 #include "storage/backend.hpp"
 
 #include <gtest/gtest.h>

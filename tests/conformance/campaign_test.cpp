@@ -1,4 +1,4 @@
-// The campaign itself: seeds repeat, and what goes wrong is noticed.
+// The campaign itself: equal seeds give equal runs, and errors are detected.
 #include "support/campaign.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// One set of bodies of accesses on every kind of group, in memory and in files. MPI has its own program (tests/mpi).
+// Conformance of the engine on every kind of group, in memory and in files. MPI has its own program (tests/mpi).
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 250;  // time limit: then the program ends
 
 class EngineConformance : public testing::TestWithParam<World> {
  protected:

@@ -1,4 +1,4 @@
-// group.h as a C program sees it, on threads: teams, hybrids, callbacks, arguments that are wrong.
+// group.h from a C program's view, on threads: teams, hybrids, callbacks, wrong arguments.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -106,7 +106,7 @@ TEST(GroupCapi, ADuplicateOutlivesItsGroup) {
   });
 }
 
-// Two "processes" of three threads: `ranks` is a team of two.
+// Two "processes" of three threads; `ranks` is a team of two.
 void on_c_hybrid(const std::function<void(std::int64_t task, tw_group* threads, tw_group* ranks)>& body) {
   tw_team* processes = nullptr;
   tw_team* teams[2] = {nullptr, nullptr};
@@ -176,7 +176,7 @@ TEST(GroupCapi, CallbacksThatAreIncompleteAreRefused) {
   EXPECT_EQ(group, nullptr);
 }
 
-// Collectives of a group of one that fail when told to; counts what is released.
+// Callbacks of a group of one task that fail on request and count releases.
 struct Lonely {
   int fails = 0;
   int released = 0;

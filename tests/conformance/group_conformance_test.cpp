@@ -1,4 +1,4 @@
-// One set of bodies on every kind of group. MPI has its own program (tests/mpi), OpenMP its own file.
+// Conformance of every kind of group. MPI has its own program (tests/mpi), OpenMP its own file.
 #include <gtest/gtest.h>
 
 #include "support/group_bodies.hpp"

@@ -1,4 +1,4 @@
-// The conformance bodies on OpenMP threads, and group_omp.h as a program uses it.
+// The conformance bodies on OpenMP threads, and group_omp.h from a program's view.
 #include <gtest/gtest.h>
 #include <omp.h>
 
@@ -43,7 +43,7 @@ TEST(OmpGroup, IsATeamOfOneOutsideOfARegion) {
   tw_group_free(group);
 }
 
-// The innermost region counts: each thread of the outer one has its own team.
+// The innermost region counts: each thread of the outer region has its own team.
 TEST(OmpGroup, OfNestedRegionsAreSeparate) {
   omp_set_dynamic(0);
   omp_set_max_active_levels(2);
@@ -75,7 +75,7 @@ TEST(OmpGroup, FailsOnAllThreadsWhenOneHasNowhereToPutIt) {
   }
 }
 
-// One process whose threads are all tasks; many processes are in tests/mpi.
+// One process whose threads are all tasks; tests/mpi has many processes.
 TEST(OmpGroup, MakesAHybrid) {
   omp_set_dynamic(0);
   tw_group* ranks = nullptr;

@@ -1,5 +1,5 @@
-// Threads of a team that make different collective calls at once: all are refused, nobody waits, and from then on
-// every collective of theirs fails at once.
+// Threads of a team that make different collective calls at once: all calls fail, none waits, and every later
+// collective fails at once.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 100;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 100;  // time limit: then the program ends
 
 class OutOfStep : public testing::Test {
  protected:
@@ -30,7 +30,7 @@ struct Collective {
   std::function<Status(Group&, std::size_t bytes)> call;
 };
 
-// `bytes` of data, where the collective has any: in a slot of the team, or borrowed from their owner.
+// Each collective with `bytes` of data: in a slot of the team, or borrowed from the caller.
 const std::vector<Collective>& collectives() {
   static const std::vector<Collective> all = {
       {"barrier", [](Group& group, std::size_t) { return run(group.barrier()); }},
@@ -68,13 +68,13 @@ const std::vector<Collective>& collectives() {
   return all;
 }
 
-// What every task says when task `odd` makes another call than the others, and what it says afterwards, alone.
+// Statuses of all tasks when task `odd` makes a different call, and of a later collective, alone.
 void refuse(Group& group, TaskRank odd, const std::function<Status()>& mine, std::vector<std::string>& said) {
   const Status status = mine();
   EXPECT_EQ(status.code(), Code::invalid_argument) << status.message();
   said[static_cast<std::size_t>(group.rank())] = status.message();
   if (group.rank() != odd) return;
-  const Status later = run(group.barrier());  // the others do not come to it
+  const Status later = run(group.barrier());  // the other tasks do not call it
   EXPECT_EQ(later.code(), Code::invalid_argument);
   EXPECT_NE(later.message(), status.message());
 }
@@ -111,7 +111,7 @@ TEST_F(OutOfStep, ThreeDifferentOnesAreRefused) {
   }
 }
 
-// It makes no further call: for what the others wait can never come.
+// A task that has freed its group makes no further call, so no task may wait for it.
 TEST_F(OutOfStep, ATaskThatHasFreedItsGroupIsNotWaitedFor) {
   for (const std::int64_t tasks : {2, 5}) {
     for (const Collective& one : collectives()) {
@@ -180,7 +180,7 @@ TEST_F(OutOfStep, DifferentCallsOnAGroupAreNamed) {
         EXPECT_NE(said.find(std::string("task 0 is in ") + other.name), std::string::npos) << said;
         EXPECT_NE(said.find(std::string("task 1 is in ") + one.name), std::string::npos) << said;
         if (task == 1) return;
-        EXPECT_EQ(one.call(group), TW_ERR_INVALID);  // now the same as task 1 has made: it comes too late
+        EXPECT_EQ(one.call(group), TW_ERR_INVALID);  // the call of task 1, but too late
         const std::string later = tw_last_error();
         EXPECT_NE(later.find("task 1 was in"), std::string::npos) << later;
       });

@@ -1,4 +1,4 @@
-// What every queue promises of transfers, on every storage.
+// The contract of queues, on every storage.
 #include <gtest/gtest.h>
 #include <limits.h>
 
@@ -78,7 +78,7 @@ class QueueConformance : public StorageTest, public testing::WithParamInterface<
 
 Piece piece_of(Bytes& bytes) { return {bytes.data(), bytes.size()}; }
 
-// A transfer with memory of its own, in random pieces, some of them of nothing.
+// A transfer with memory of its own, in random pieces, some of them empty.
 struct RandomTransfer {
   Bytes memory;
   std::vector<Piece> pieces;
@@ -97,7 +97,7 @@ TEST_P(QueueConformance, FollowsAModelThroughRandomTransfers) {
   Bytes model;
   for (int round = 0; round < 40; ++round) {
     const bool writes = round % 2 == 0;
-    std::deque<RandomTransfer> batch;  // more of them than the queue has room for
+    std::deque<RandomTransfer> batch;  // more than the queue has room for
     std::uint64_t at = random() % 5000;
     for (int i = 0; i < 12; ++i) {
       RandomTransfer& next = batch.emplace_back(random() % 20000, random);

@@ -1,4 +1,4 @@
-// The engine on simulated storage: the same bytes as anywhere, and clocks that go on.
+// The engine on simulated storage: bytes as on other storage, and advancing clocks.
 #include <gtest/gtest.h>
 
 #include <vector>

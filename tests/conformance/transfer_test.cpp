@@ -1,4 +1,4 @@
-// What every backend promises of transfers: pieces of memory to and from anywhere, through the page cache and past it.
+// The contract of transfers on every backend: scattered memory, through the page cache and past it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ TEST_P(TransferConformance, TransfersPiecesFromAndToAnywhere) {
   const auto file = open(OpenMode::create);
   Bytes data = noise(3000 * 8, 17);
   Bytes back(data.size());
-  std::vector<Piece> from, to;  // more than one system call takes, and in another order
+  std::vector<Piece> from, to;  // more than one system call takes, in different orders
   for (std::size_t i = 0; i < 3000; ++i) {
     from.push_back({data.data() + (i * 7 % 3000) * 8, 8});
     to.push_back({back.data() + (i * 7 % 3000) * 8, 3});

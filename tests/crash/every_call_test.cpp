@@ -1,7 +1,7 @@
 // A small program dies at every call that reaches storage: the process, with writes torn between pages, and the
-// machine, with any of the unsynced sectors lost. Nothing durable may be lost and nothing wrong may be read.
+// machine, with any of the unsynced sectors lost. No durable data may be lost and no wrong data be read.
 //
-// THALWEG_CRASH_SEEDS: states that a death of the machine leaves at each call (default 3).
+// THALWEG_CRASH_SEEDS: states of storage per call after a death of the machine (default 3).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ std::uint64_t machine_seeds() {
 
 struct Session {
   const char* name;
-  int sessions;  // appends after the creation; the last one is hit
+  int sessions;  // appends after the creation; the death is in the last one
 };
 void PrintTo(const Session& session, std::ostream* out) { *out << session.name; }
 
@@ -30,7 +30,7 @@ class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session
  protected:
   const ProgramShape& shape() const { return std::get<0>(GetParam()); }
 
-  // Runs the program under a script that counts from the begin of its last session.
+  // Runs the program under a script that counts from the beginning of its last session.
   struct Run {
     std::shared_ptr<FaultBackend> backend;
     std::unique_ptr<CrashProgram> program;
@@ -43,7 +43,7 @@ class EveryCall : public testing::TestWithParam<std::tuple<ProgramShape, Session
     const int sessions = std::get<1>(GetParam()).sessions;
     for (int i = 0; i + 1 < sessions; ++i)
       EXPECT_TRUE(run.program->run_session(i == 0 ? MultifileMode::create : MultifileMode::append));
-    // What was closed before a session is never worse off by it.
+    // A later session never damages data of a closed one.
     run.program->all_reached_storage();
     run.backend->restart(script);
     EXPECT_TRUE(run.program->run_session(sessions == 1 ? MultifileMode::create : MultifileMode::append));

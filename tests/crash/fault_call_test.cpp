@@ -1,6 +1,6 @@
 // Every call that reaches storage fails once, with EIO and with ENOSPC, in a program that creates, appends and reads:
-// on simulated tasks, on threads and through callbacks. All tasks get the same status from each collective, nobody
-// waits for ever, what was flushed is in the file after a repair, and the file can then be read by everybody.
+// on simulated tasks, on threads and through callbacks. Each collective returns one status on all tasks, none hangs,
+// flushed data is in the file after a repair, and every task can then read it.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,17 +19,17 @@ namespace thalweg::test {
 namespace {
 
 constexpr const char* kPath = "fault.tw";
-constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 250;  // time limit: then the program ends
 
 enum class Kind { sim, threads, callbacks };
 struct Setting {
   std::string name;
   Kind kind;
   std::int64_t tasks;
-  std::uint64_t step;  // every so many calls one fails
+  std::uint64_t step;  // distance of the failing calls
 };
 
-// One writer of one logical file per task; what is promised to it stands in its history.
+// One writer of one logical file per task; its history records what its calls certified.
 class FaultProgram {
  public:
   FaultProgram(std::int64_t tasks, std::shared_ptr<Backend> backend)
@@ -52,7 +52,7 @@ class FaultProgram {
     co_return Status{};
   }
 
-  // Of each collective, by task: all must be the same.
+  // Statuses of each collective by task: all must be equal.
   std::vector<std::vector<Status>> statuses() {
     const std::lock_guard lock(mutex_);
     std::vector<std::vector<Status>> all;
@@ -61,7 +61,7 @@ class FaultProgram {
   }
 
   std::vector<History> histories;  // by rank
-  std::string wrong;               // read by a task while calls fail
+  std::string wrong;               // wrong bytes that a task read while calls failed
 
  private:
   OpenRequest request(MultifileMode access) const {
@@ -79,7 +79,7 @@ class FaultProgram {
     statuses_[group.rank()].push_back(status);
   }
 
-  // False: it failed, and the task writes no more.
+  // False: the write failed, and the task stops writing.
   bool write_one(WriteHandle& handle, std::uint64_t rank, std::uint64_t bytes) {
     History& history = histories[rank];
     const std::uint64_t version = history.begin(history.size(), bytes);
@@ -125,7 +125,7 @@ class EveryFault : public testing::TestWithParam<Setting> {
                [&](Group& group) { return program.session(group, access); });
   }
 
-  // The sessions before the one that is hit are sound.
+  // The sessions before the last one have no faults.
   struct Run {
     std::shared_ptr<FaultBackend> backend;
     std::unique_ptr<FaultProgram> program;
@@ -151,7 +151,7 @@ class EveryFault : public testing::TestWithParam<Setting> {
     }
   }
 
-  // Nothing that was flushed is lost.
+  // No flushed data is lost.
   void expect_recovered(Run& after) {
     after.backend->restart({});
     Health health;

@@ -1,5 +1,5 @@
-// A disk that is really full (a small tmpfs): every task of a collective is told the same, nobody waits for ever, and
-// what was flushed stays readable.
+// A full disk (a small tmpfs): each collective returns one status on all tasks, none hangs, and flushed data stays
+// readable.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ class FullDisk : public testing::TestWithParam<Setting> {
     return status;
   }
 
-  // `body` on the threads of a team, with its group and number.
+  // Runs `body` on the threads of a team, with its group and number.
   static void on_team(const std::function<void(tw_group*, int)>& body) {
     tw_team* team = nullptr;
     ASSERT_EQ(tw_team_create(kTasks, &team), TW_OK);
@@ -77,7 +77,7 @@ class FullDisk : public testing::TestWithParam<Setting> {
     return status;
   }
 
-  // Small and large records until a call fails; what it said.
+  // Writes small and large records until a call fails; returns its status.
   tw_status write_until_full(tw_multifile* file, int task) {
     std::mt19937_64 random(static_cast<std::uint64_t>(task));
     tw_status status = TW_OK;
@@ -128,7 +128,7 @@ TEST_P(FullDisk, ATeamWritesUntilNothingFits) {
   EXPECT_EQ(check_aftermath(aftermath()), "");
 }
 
-// One task is told by its own calls; the others, which have no trouble, by the close.
+// One task gets the error from its own calls, the others, which have space, from the close.
 TEST_P(FullDisk, ACloseTellsAllTasksOfTheTroubleOfOne) {
   on_team([&](tw_group* group, int task) {
     tw_multifile* file = nullptr;
@@ -145,7 +145,7 @@ TEST_P(FullDisk, ACloseTellsAllTasksOfTheTroubleOfOne) {
   EXPECT_EQ(check_content(aftermath(), true, Demand::durable_is_there), "");
 }
 
-// All is flushed, then the disk becomes full: there is no room for the index.
+// All data is flushed, then the disk becomes full: no room for the index.
 TEST_P(FullDisk, ACloseWithoutRoomForTheIndexLosesNothing) {
   on_team([&](tw_group* group, int task) {
     tw_multifile* file = nullptr;

@@ -1,8 +1,8 @@
 // SIGKILL at many points of a real program: threads that write a multifile on a file system through the C API
-// (killed_writer.cpp). Whatever it was doing, what it had flushed is there afterwards and nothing wrong is read.
+// (killed_writer.cpp). Afterwards all flushed data is present and no wrong data is read.
 //
-// A third of the points are steps of the program, a third are in its openings (and what follows them), a third are
-// times between its start and its end. THALWEG_KILLS: points of all programs together (default 200).
+// A third of the points are steps of the program, a third are in its opens (and shortly after), a third are random
+// times. THALWEG_KILLS: number of kills of all programs together (default 200).
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -61,7 +61,7 @@ class Victim {
   }
   ~Victim() { ::close(pipe_[0]); }
 
-  // Waits until the program comes to its step, or ends, or the time is over.
+  // Waits until the program reaches its step, exits, or the time is over.
   void wait(microseconds most) const {
     pollfd fd{pipe_[0], POLLIN, 0};
     const timespec limit{static_cast<time_t>(most.count() / 1'000'000),
@@ -69,7 +69,7 @@ class Victim {
     (void)::ppoll(&fd, 1, &limit, nullptr);
   }
 
-  // The signal that it died of.
+  // Returns the signal that ended the program.
   int kill() {
     ::kill(pid_, SIGKILL);
     int status = 0;
@@ -105,7 +105,7 @@ class Kill : public testing::TestWithParam<Program> {
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::remove_all(entry);
   }
 
-  // Steps and time of an undisturbed run.
+  // Measures steps and time of an undisturbed run.
   void measure() {
     const auto begin = Clock::now();
     MappedJournal journal(path("journal"));
@@ -118,7 +118,7 @@ class Kill : public testing::TestWithParam<Program> {
     clear();
   }
 
-  // Kills at a point drawn from `seed`; what must hold holds afterwards.
+  // Kills at a point drawn from `seed` and checks the file.
   void kill_once(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const bool by_step = seed % 3 != 1;
@@ -165,7 +165,7 @@ TEST_P(Kill, AtAnyMomentLosesNothingThatWasFlushed) {
   EXPECT_GT(unclosed_with_flushed_, 0) << "no kill came between the first flush and the end: nothing was tested";
 }
 
-// kPrograms of them.
+// Programs 0 .. kPrograms - 1.
 INSTANTIATE_TEST_SUITE_P(
     Programs, Kill,
     testing::Values(Program{"AllDefaults", {}},

@@ -1,10 +1,10 @@
-// A program that writes a vpfile on a file system with a team of threads and notes in a journal what it was promised,
-// or that repairs one. vp_kill_test.cpp starts it and kills it at any of its system calls.
+// Writes a vpfile on a file system with a team of threads and records in a journal what its calls certified, or repairs
+// a vpfile. vp_kill_test.cpp kills it at any of its system calls.
 //
-//     killed_vp_writer write VPFILE JOURNAL SHAPE MODE SEED    SHAPE: a number of vp_crash_shapes(); MODE: w+, r+, a+
+//     killed_vp_writer write VPFILE JOURNAL SHAPE MODE SEED    SHAPE: index in vp_crash_shapes(); MODE: w+, r+, a+
 //     killed_vp_writer repair VPFILE
 //
-// Exit status 1: a call failed, and stderr says which.
+// Exit status 1: a call failed; stderr names it.
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int told(const Status& status) {
   return status.ok() ? 0 : 1;
 }
 
-// Each VP is one thread's.
+// Each VP is recorded by one thread.
 class JournalNotes final : public VpNotes {
  public:
   explicit JournalNotes(MappedJournal& journal) : journal_(journal) {}

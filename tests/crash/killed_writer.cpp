@@ -1,10 +1,10 @@
-// A program that writes a multifile through the C API with a team of threads, notes in a journal what it was promised
-// and waits at its end to be killed. kill_test.cpp starts it and kills it anywhere.
+// Writes a multifile through the C API with a team of threads, records in a journal what its calls certified, and waits
+// at its end to be killed. kill_test.cpp kills it anywhere.
 //
 //     killed_writer MULTIFILE JOURNAL SEED SESSIONS WAKE_AT PIPE [HINT=VALUE ...]
 //
-// At step WAKE_AT it writes a byte to the descriptor PIPE and goes on. Exit status 1: a call failed, and stderr says
-// which; otherwise it never ends by itself before the watchdog.
+// At step WAKE_AT it writes a byte to the descriptor PIPE and continues. Exit status 1: a call failed; stderr names it.
+// Otherwise only the watchdog ends it.
 #include <unistd.h>
 
 #include <cstdio>
@@ -87,7 +87,7 @@ class Task {
   // Below `limit`.
   std::uint64_t any(std::uint64_t limit) { return random_() % limit; }
 
-  // Mostly records at the end; large writes, overwriting, gaps, flushes and syncs.
+  // Mostly appends records; also writes large blocks, overwrites, leaves gaps, flushes and syncs.
   void step() {
     const int rank = task_ * kFilesOfTask + static_cast<int>(any(kFilesOfTask));
     const std::uint64_t size = sizes_known(rank);
@@ -101,7 +101,7 @@ class Task {
     return flush(true);
   }
 
-  // Half of the writes by position and tw_write, half by tw_pwrite.
+  // Half of the writes seek and use tw_write, half use tw_pwrite.
   void write(int rank, std::uint64_t offset, std::uint64_t bytes) {
     begin(Doing::writing);
     JournalFile& noted = journal_->files[rank];

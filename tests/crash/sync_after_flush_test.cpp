@@ -1,4 +1,4 @@
-// A sync that finds everything flushed already: what was written counts as synced all the same.
+// A sync that finds all data flushed already: the data counts as synced all the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Program {
     for (History& history : histories_) history.flushed = history.writes.size();
   }
 
-  // What is wrong with what the death leaves.
+  // Returns what is wrong after the death, or "".
   std::string die(Death death, std::uint64_t seed) {
     backend_->kill(death, seed);
     file_.reset();
@@ -101,7 +101,7 @@ std::string name_of(const testing::TestParamInfo<SyncAfterFlush::ParamType>& inf
 }
 
 using format::Checksum;
-// Without checksums what was only flushed may read as zeros: that is no case.
+// Without checksums, flushed data may read as zeros, which the test cannot judge.
 INSTANTIATE_TEST_SUITE_P(, SyncAfterFlush,
                          testing::Values(std::tuple(Checksum::none, Later::nothing),
                                          std::tuple(Checksum::none, Later::written),
@@ -110,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(, SyncAfterFlush,
                                          std::tuple(Checksum::crc32c, Later::flushed)),
                          name_of);
 
-// Only a slot that says that it is part of a sync proves that the bytes were synced: if they are damaged later, that is
-// damage, not something that never got to the storage.
+// A slot marked as part of a sync proves that its bytes were synced: damage to them is reported as damage, not as data
+// that never reached storage.
 TEST(SyncAfterFlushMark, MakesLaterDamageOfSyncedBytesKnown) {
   Program program(format::Checksum::crc32c);
   program.flush_twice_and_sync();

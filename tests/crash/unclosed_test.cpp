@@ -1,5 +1,5 @@
-// Programs that end without a close: what they wrote is there after a repair, nothing says that the file is whole, and
-// one line names it.
+// Programs that exit without a close: a repair restores what they wrote, the file is not marked complete, and one line
+// on stderr names it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 100;  // then a hang is taken for certain
+constexpr unsigned kMostSeconds = 100;  // time limit
 constexpr std::size_t kBytes = 5000;
 
 class Unclosed : public testing::Test {
@@ -32,7 +32,7 @@ class Unclosed : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string path() const { return (folder_ / "f").string(); }
 
-  // The standard error of a process that does this and then calls exit(0).
+  // Returns the standard error of a process that runs `body` and then calls exit(0).
   static std::string end_after(const std::function<void()>& body) {
     int lines[2];
     EXPECT_EQ(::pipe(lines), 0);
@@ -53,7 +53,7 @@ class Unclosed : public testing::Test {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << text;
     return text;
   }
-  // One line, which names the file and the command.
+  // Checks for one line that names the file and the command.
   void expect_told_once(const std::string& text) const {
     EXPECT_EQ(text, "thalweg: '" + path() + "' was not closed; what was written is in its files; `thalweg repair " +
                         path() + "` makes it readable\n");
@@ -71,7 +71,7 @@ class Unclosed : public testing::Test {
   }
   static std::string bytes_of(std::int64_t task) { return std::string(kBytes, static_cast<char>('a' + task)); }
 
-  // What repair brings back of each task.
+  // What a repair restores of each task.
   std::vector<std::string> repaired(std::int64_t tasks) const {
     std::vector<std::string> all;
     tw_multifile* in = nullptr;
@@ -158,7 +158,7 @@ TEST_F(Unclosed, CompressedPiecesOfThreadsAreFlushed) {
   EXPECT_EQ(repaired(3), (std::vector{bytes_of(0), bytes_of(1), bytes_of(2)}));
 }
 
-// What they wrote together waits in memory for more, and what each wrote alone.
+// Data of collective and of independent writes is still in memory.
 TEST_F(Unclosed, AVpfileOfThreadsIsFlushed) {
   constexpr std::int64_t kVps = 6;
   const std::string told = end_after([&] {
@@ -188,7 +188,7 @@ TEST_F(Unclosed, WhatIsReadIsNotTold) {
             "");
 }
 
-// The child of a fork ends, too: it has nothing of its own.
+// A forked child exits: it owns no data.
 TEST_F(Unclosed, AChildFlushesNothing) {
   tw_multifile* file = create();
   ASSERT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
@@ -198,7 +198,7 @@ TEST_F(Unclosed, AChildFlushesNothing) {
   EXPECT_EQ(tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
 }
 
-// A thread waits inside of a call for one that never comes.
+// A thread is blocked in a collective that another thread never calls.
 TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
   const std::string told = end_after([&] {
     tw_team* team = nullptr;
@@ -223,7 +223,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
   EXPECT_EQ(told.find("Sanitizer"), std::string::npos) << told;
 }
 
-// What is left open by objects that the program destroys at its end is closed by them.
+// Objects that the program destroys at exit close their files.
 TEST_F(Unclosed, ClosedAtExitByTheProgram) {
   const std::string told = end_after([&] {
     static tw_multifile* file = nullptr;

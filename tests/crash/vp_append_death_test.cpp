@@ -1,5 +1,4 @@
-// The machine dies in updates of a vpfile of which nothing was synced: what was closed before, and had reached the
-// storage, is there afterwards.
+// The machine dies during unsynced updates of a vpfile: earlier sessions that closed and reached storage remain.
 #include <gtest/gtest.h>
 
 #include "group/groups.hpp"

@@ -1,8 +1,8 @@
 // A small program on a vpfile dies at every call that reaches storage: the process, with writes torn between pages, and
-// the machine, with any of the unsynced sectors lost; and the repair of what is left dies at every call. Nothing
-// durable may be lost and nothing wrong may be read.
+// the machine, with any of the unsynced sectors lost; the repair afterwards dies at every call, too. No durable data
+// may be lost and no wrong data be read.
 //
-// THALWEG_CRASH_SEEDS: states that a death of the machine leaves at each call (default 3).
+// THALWEG_CRASH_SEEDS: states of storage per call after a death of the machine (default 3).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ std::uint64_t machine_seeds() {
 
 struct Sessions {
   const char* name;
-  std::vector<const char*> modes;  // the last one is hit
+  std::vector<const char*> modes;  // the death is in the last session
 };
 void PrintTo(const Sessions& sessions, std::ostream* out) { *out << sessions.name; }
 
@@ -39,10 +39,10 @@ class VpEveryCall : public testing::TestWithParam<std::tuple<VpCrashShape, Sessi
   struct Run {
     std::shared_ptr<FaultBackend> backend;
     VpHistories notes;
-    bool closed = false;  // the last session was closed with success
+    bool closed = false;  // the last session closed with success
   };
 
-  // All tasks of one session, simulated.
+  // Runs all tasks of one session, simulated.
   void run_session(Run& run, const char* mode, std::uint64_t seed) {
     SimWorld world({.tasks = shape().tasks, .seed = seed, .tasks_per_process = shape().tasks_per_process});
     std::vector<Op<Status>> ops;
@@ -54,14 +54,14 @@ class VpEveryCall : public testing::TestWithParam<std::tuple<VpCrashShape, Sessi
     for (Op<Status>& op : ops) run.closed &= op.value().ok();
   }
 
-  // Runs the program under a script that counts from the begin of its last session.
+  // Runs the program under a script that counts from the beginning of its last session.
   Run run(const FaultScript& script) {
     FaultScript journal_only;
     journal_only.keep_journal = script.keep_journal || (script.death && script.death->death == Death::machine);
     Run run{make_fault_backend(make_memory_backend(), journal_only), VpHistories(shape().n_vps())};
     for (std::size_t i = 0; i < modes().size(); ++i) {
       if (i + 1 == modes().size()) {
-        // What was closed before a session is never worse off by it.
+        // A later session never damages data of a closed one.
         for (History& history : run.notes.all) history.synced = history.flushed = history.writes.size();
         run.backend->restart(script);
       }
@@ -93,7 +93,7 @@ class VpEveryCall : public testing::TestWithParam<std::tuple<VpCrashShape, Sessi
                          << seed << " of program " << seed_;
   }
 
-  // The repair of what a death at `call` left dies at each of its calls, too.
+  // The repair after a death at `call` dies at each of its own calls, too.
   void die_in_repair(std::uint64_t call, Death death) {
     const Run after = run(death_at(call, Death::process, Tear::nothing, 0));
     const std::vector<std::string> paths = vp_paths(kPath);
@@ -114,7 +114,7 @@ class VpEveryCall : public testing::TestWithParam<std::tuple<VpCrashShape, Sessi
   std::uint64_t seed_ = 1;
 };
 
-// Where every call takes long, as under a sanitizer, some of them.
+// Tries every n-th call where calls are slow, as under a sanitizer.
 std::uint64_t call_stride() { return tries_less() ? 7 : 1; }
 
 TEST_P(VpEveryCall, TheProcessDies) {

@@ -1,8 +1,8 @@
-// SIGKILL at the system calls of real programs: threads that write a vpfile on a file system, and the repair of what is
-// left (killed_vp_writer.cpp). What was flushed is there afterwards and nothing wrong is read.
+// SIGKILL at the system calls of real programs: threads that write a vpfile on a file system, and the repair afterwards
+// (killed_vp_writer.cpp). Flushed data is present and no wrong data is read.
 //
-// THALWEG_KILLS: calls at which the programs are killed, of all together (default 200); as many as they make, and each
-// is hit.
+// THALWEG_KILLS: number of kills of all programs together (default 200); a number of at least their calls kills at each
+// of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::uint64_t kManyPoints = 8;
 
 struct Program {
   std::size_t shape = 0;           // of vp_crash_shapes()
-  std::vector<const char*> modes;  // of its sessions; the last one is killed
+  std::vector<const char*> modes;  // of its sessions; the kill is in the last one
 };
 void PrintTo(const Program& program, std::ostream* out) { *out << vp_crash_shapes()[program.shape].name; }
 
@@ -60,7 +60,7 @@ class VpKill : public testing::TestWithParam<Program> {
   }
   Traced repair(std::uint64_t kill_at) const { return run_traced({program(), "repair", path("f")}, kill_at); }
 
-  // All sessions, the last one killed at its call `at`.
+  // Runs all sessions and kills the last one at its call `at`.
   Traced run_sessions(std::uint64_t at) {
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) std::filesystem::remove_all(entry);
     const std::vector<const char*>& modes = GetParam().modes;

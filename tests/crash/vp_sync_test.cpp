@@ -1,5 +1,4 @@
-// What was synced of a vpfile and is not touched any more outlives the machine, whatever is written, flushed and lost
-// afterwards.
+// Synced data of a vpfile that is not overwritten survives the machine, whatever is written, flushed and lost later.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -77,7 +76,7 @@ void PrintTo(const Later& later, std::ostream* out) { *out << later.name; }
 
 class VpSync : public testing::TestWithParam<Later> {
  protected:
-  // A file whose VPs have 1000 bytes each, synced; then what the parameter says, and the end of the machine.
+  // A file whose VPs have 1000 synced bytes each; then the operations of the parameter, and the death of the machine.
   static std::shared_ptr<Backend> what_is_left(std::uint64_t seed) {
     auto memory = make_memory_backend();
     auto machine = make_fault_backend(memory, {.keep_journal = true});

@@ -37,7 +37,7 @@ class WriterLock : public testing::TestWithParam<bool> {
                        : tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr);
   }
 
-  // Opens to write; a file that could be opened is closed again.
+  // Opens for writing; an opened file is closed again.
   tw_status try_writing(bool anew) const {
     if (of_vpfile()) {
       tw_vpfile* file = nullptr;
@@ -51,7 +51,7 @@ class WriterLock : public testing::TestWithParam<bool> {
   void expect_all_refused() const {
     EXPECT_EQ(repair(), TW_ERR_UNSAFE) << tw_last_error();
     EXPECT_EQ(try_writing(true), TW_ERR_UNSAFE) << tw_last_error();
-    // A file that was not closed is refused for that reason, too.
+    // An unclosed file is refused for that reason, too.
     const tw_status append = try_writing(false);
     EXPECT_TRUE(append == TW_ERR_UNSAFE || append == TW_ERR_NOT_CLOSED) << append << tw_last_error();
   }
@@ -62,7 +62,7 @@ class WriterLock : public testing::TestWithParam<bool> {
   std::filesystem::path folder_;
 };
 
-// One rank of a program that writes "rank N" and flushes at each of its steps.
+// One rank of a program that writes "rank N" and flushes at each step.
 class Writer {
  public:
   Writer(tw_group* group, const std::string& path, bool of_vpfile) : rank_(tw_group_rank(group)) {
@@ -117,7 +117,7 @@ TEST_P(WriterLock, WhatIsNotThereIsNotRepaired) {
   EXPECT_TRUE(std::filesystem::is_empty(folder()));
 }
 
-// The process of task 0 held the only lock: it is killed, and the others go on.
+// The process of task 0 is killed, and the others continue.
 TEST_P(WriterLock, IsHeldByEveryProcessThatWrites) {
   const std::string file = path();
   const bool vpfile = of_vpfile();
@@ -157,7 +157,7 @@ TEST_P(WriterLock, IsHeldByEveryProcessThatWrites) {
   EXPECT_EQ(verify(), TW_OK) << tw_last_error();
 }
 
-// As soon as a close has returned on one of them, whoever comes next is let in.
+// Once the close has returned on one task another writer may open the file.
 TEST_P(WriterLock, IsGivenUpBeforeTheCloseReturns) {
   const std::string file = path();
   const bool vpfile = of_vpfile();
@@ -176,7 +176,7 @@ TEST_P(WriterLock, IsGivenUpBeforeTheCloseReturns) {
   }
 }
 
-// A child of fork has the descriptors of its parent, but not its locks.
+// A forked child has the descriptors of its parent, but not its locks.
 TEST_P(WriterLock, IsNotInheritedByAChild) {
   tw_group* alone = nullptr;
   ASSERT_EQ(tw_group_self(&alone), TW_OK);

@@ -1,4 +1,4 @@
-"""What the independent reader of multifiles rests on: refusal, CRC32C, LZ4 blocks, Zstandard frames."""
+"""Foundations of the independent reader of multifiles: refusal, CRC32C, LZ4 blocks, Zstandard frames."""
 
 import importlib.util
 import shutil
@@ -10,7 +10,7 @@ CHUNK, PACKED, ZEROS = 1, 2, 3
 
 
 class Refused(Exception):
-    """What the document says to refuse. `code` is the name of the status code of the library."""
+    """A refusal that the document demands. `code` is the name of the status code of the library."""
 
     def __init__(self, text, code="TW_ERR_CORRUPT"):
         super().__init__(text)
@@ -40,7 +40,7 @@ assert crc32c(b"123456789") == 0xE3069283
 
 
 def arrival_seal(data):
-    """What is known of data without checksum: the last eight bytes up to the last one that is not zero, by sector."""
+    """Seal of data without checksum: the last eight bytes up to the last nonzero one, by sector."""
     ends = b""
     for at in range(0, len(data), 512):
         sector = data[at:at + 512].rstrip(b"\0")

@@ -94,7 +94,7 @@ class Physical:
         return rank in self.here if self.mapping else rank in self.ranks
 
     def slots(self):
-        """The valid slots, and whether a place holds something that does not verify."""
+        """Returns the valid slots, and whether an invalid one is not empty."""
         valid, torn = [], False
         for i, offset in enumerate((512, 1024)):
             data = self.read(offset, 128)
@@ -223,7 +223,7 @@ class Logical:
         self.size, self.mode, self.flags = entry[0], entry[3], entry[6]
 
     def stored(self, piece):
-        """The bytes of a piece, verified."""
+        """Returns the verified bytes of a piece."""
         p = self.physical
         logical, offset, size, stored, crc, kind, codec = piece
         need(size and (stored or kind == ZEROS) and logical + size <= min(self.size, LIMIT), "piece entry: its bytes")
@@ -258,11 +258,11 @@ class Logical:
         return p.exactly(offset + front, size)
 
     def blocks(self):
-        """The bytes of the file from front to end, in blocks."""
+        """Yields the content of the file in blocks."""
         contents = [(piece[0], self.stored(piece)) for piece in self.pieces]
         borders = sorted({0, self.size, *(b for at, data in contents for b in (at, at + len(data)))})
         for begin, end in zip(borders, borders[1:]):
-            for at, data in reversed(contents):  # the later hides the earlier
+            for at, data in reversed(contents):  # later pieces overwrite earlier ones
                 if at <= begin and end <= at + len(data):
                     yield data[begin - at:end - at]
                     break

@@ -1,4 +1,4 @@
-"""Makes the logical files of a physical file out of its frames: section 7 of docs/format/multifile.md."""
+"""Reconstructs the logical files of a physical file from its frames: section 7 of docs/format/multifile.md."""
 
 import struct
 
@@ -8,7 +8,7 @@ from multifile_physical import Logical, is_page, parse_attributes
 
 
 class Recovery:
-    """Makes the logical files of a physical file out of its frames."""
+    """Reconstructs the logical files of a physical file from its frames."""
 
     def __init__(self, physical, slot):
         self.p, self.lost, self.found, self.left_out = physical, False, {}, False
@@ -29,9 +29,9 @@ class Recovery:
                 if not base and session[0] == 0:
                     raise
                 self.left_out = True
-                continue  # of a session that was synced everything is there
+                continue  # a synced session is complete
             self.walk(session, sizes, limit)
-        physical.index_offset = LIMIT  # there is none that would end the pieces
+        physical.index_offset = LIMIT  # there is no index that would end the pieces
         if not base:
             physical.names = [b""] * physical.n_local
             physical.files = [Logical(physical, rank, (0,) * 7, []) for rank in physical.ranks]
@@ -50,14 +50,14 @@ class Recovery:
                 logical.pieces.insert(0, (0, 0, sound_before, 0, 0, ZEROS, 0))
 
     def whole_index(self, slot):
-        """The attributes, when the index that a slot names is whole."""
+        """Returns the attributes when the index of a slot is intact."""
         try:
             return parse_attributes(self.p.load_index(slot)) if slot and slot[5] else None
         except Refused:
             return None
 
     def salvage(self, slot):
-        """Takes from the pages of a damaged index what verifies; the sizes that that of a closed file tells."""
+        """Takes the valid pages of a damaged index, and the sizes that the index of a closed file gives."""
         p, pages, told = self.p, {}, {}
         for at in range(slot[5] + PAGE, min(slot[5] + slot[6], p.size), PAGE):
             page = p.read(at, PAGE)
@@ -89,7 +89,7 @@ class Recovery:
         return told
 
     def told_entries(self, pages, slot):
-        """{local index: entry} that the pages tell; notes the ranks that they tell of, also that there is nothing."""
+        """Returns {local index: entry} of the pages; notes the ranks they cover, also empty ones."""
         p, entries, ranges = self.p, {}, []
         for kind, number in sorted(pages):
             if kind == FILES:
@@ -111,7 +111,7 @@ class Recovery:
         return entries
 
     def listed_pages(self, slot):
-        """How many pages of listed entries there were, where the index page tells."""
+        """Returns the number of pages of listed entries if the index page has it."""
         try:
             return -(-struct.unpack_from("<Q", self.p.sealed(slot[5], PAGE, b"TWINDEX1", "index page"), 88)[0] // 85)
         except Refused:
@@ -139,7 +139,7 @@ class Recovery:
         return len(page) == PAGE and struct.unpack_from("<I", page, PAGE - 4)[0] == self.p.bound_crc(offset, page[:-4])
 
     def never_was_whole(self, offset):
-        """Whether a session page, or its domain section, never got to the storage."""
+        """Whether a session page or its domain section never reached storage."""
         if not self.is_sealed(offset):
             return True
         size, self.p.size = self.p.size, LIMIT
@@ -152,7 +152,8 @@ class Recovery:
             self.p.size = size
 
     def chain(self, last, end):
-        """(offset, session page) of the session at `last` and of those before it, back to `end`, the oldest first."""
+        """Returns (offset, session page) of the session at `last` and of the previous ones back to `end`, the oldest
+        first."""
         found = []
         while last and last >= end:
             try:
@@ -164,7 +165,8 @@ class Recovery:
         return found
 
     def sessions_to_walk(self, slot, base, end):
-        """(offset, session page, limit) of each session that the index before `end` does not cover, the oldest first."""
+        """Returns (offset, session page, limit) of each session not covered by the index before `end`, the oldest
+        first."""
         p, found = self.p, None
         newest = [s[3] for s in (slot, p.before) if s] + [p.session_offset]
         for last in newest:
@@ -191,12 +193,12 @@ class Recovery:
         return [(offset, session, limit) for (offset, session), limit in zip(found, limits)]
 
     def limit(self, slot, offset):
-        """Where the frames of the session at `offset` must end when no session follows it."""
+        """Limit of the frames of the session at `offset` when no session follows it."""
         closed = slot and slot[1] == 2 and slot[3] == offset
         return min(slot[5], self.p.size) if closed else self.index_begin(self.p.size)
 
     def index_begin(self, end):
-        """Where the run of index pages before `end` begins; `end` when there is none."""
+        """Returns the beginning of the run of index pages before `end`; `end` when there is none."""
         begin, met = end // PAGE * PAGE, False
         while begin >= 2 * PAGE:
             if self.is_index(begin - PAGE) == "page":
@@ -207,7 +209,7 @@ class Recovery:
         return end
 
     def is_index(self, offset):
-        """Whether an index "page" or a page of an index "section" is there."""
+        """Whether an index "page" or a page of an index "section" is present."""
         if not self.is_sealed(offset):
             return None
         page = self.p.exactly(offset, PAGE)
@@ -287,13 +289,13 @@ class Recovery:
         proven = max((i + 1 for i, f in enumerate(found) if f[4] is not None), default=0)
         for i, (sequence, before, piece, sound, synced) in enumerate(found):
             expected += 1
-            if sequence != expected or before > logical.size:  # one before it is missing, or not as long as it was
+            if sequence != expected or before > logical.size:  # a previous piece is missing or shorter
                 if not self.lost and i >= proven:
                     return
                 logical.flags |= 1
             expected = sequence
             is_proven = i + 1 < proven
-            goes_on = self.lost or is_proven  # later pieces count whatever this one is
+            goes_on = self.lost or is_proven  # later pieces count in any case
             if piece[2] is None:
                 if not goes_on:
                     return

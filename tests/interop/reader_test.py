@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the thalweg command writes, the independent reader reads: with every checksum, codec and number of files."""
+"""The independent reader reads what the thalweg command writes, with every checksum, codec and number of files."""
 
 import importlib.util
 import os
@@ -90,4 +90,4 @@ class Reader(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(warnings="ignore")  # files are closed with the reader
+    unittest.main(warnings="ignore")  # the reader never closes its files

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The independent reader on all golden vpfiles: what is valid is read, what breaks a rule is refused with its code."""
+"""The independent reader on all golden vpfiles: it reads the valid ones and refuses each invalid one with the right
+code."""
 
 import hashlib
 import json
@@ -51,4 +52,4 @@ class GoldenVpfiles(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(warnings="ignore")  # files are closed with the reader
+    unittest.main(warnings="ignore")  # the reader never closes its files

@@ -1,4 +1,4 @@
-"""The parts of a vpfile, one by one: geometry, NAME.meta, superblocks, NAME.first and NAME.dir."""
+"""The parts of a vpfile: geometry, NAME.meta, superblocks, NAME.first and NAME.dir."""
 
 import collections
 import dataclasses
@@ -36,7 +36,7 @@ def power_of_two(number, least, most):
 
 
 class Data:
-    """A file that is zero behind its end."""
+    """A file that reads as zeros beyond its end."""
 
     def __init__(self, path):
         self.there = os.path.exists(path)
@@ -52,7 +52,7 @@ class Data:
 
 @dataclasses.dataclass(frozen=True)
 class Geometry:
-    """Section 1, and what section 2 says about these numbers."""
+    """Section 1, and the limits of section 2."""
     N: int
     b: int
     R: int
@@ -109,7 +109,7 @@ class Geometry:
 
 
 class Meta:
-    """A slot of NAME.meta whose checksum is right."""
+    """A slot of NAME.meta with a valid checksum."""
 
     def __init__(self, slot):
         (_magic, _major, _minor, n_dims, self.sequence, self.id, required, self.state, self.flags, n, b, r, cb_round, c, s, z, p,
@@ -132,7 +132,7 @@ class Meta:
 
 
 def read_meta(path):
-    """What the slot that holds says; None when there is no such file, or only an empty one and no NAME.first."""
+    """Returns the slot in force; None without the file, or with an empty one and no NAME.first."""
     file = Data(path)
     if not file.there or (file.size == 0 and not Data(path.removesuffix(".meta") + ".first").there):
         return None
@@ -152,7 +152,7 @@ def read_meta(path):
 
 
 class Superblock:
-    """A superblock whose header is right. `seal` is the one that holds, None when there is none; `rows` are its rows."""
+    """A superblock with a valid header. `seal` is the one in force, None when there is none; `rows` are its rows."""
 
     def __init__(self, data, at, header):
         (_magic, self.id, self.number, n, b, r, cb_round, c, first, self.session, s, z, p) = HEADER.unpack_from(header)
@@ -203,7 +203,7 @@ class Superblock:
 
 
 def superblock_at(data, at, own_id=None):
-    """The superblock that begins there; None when none does. `own_id`: it must be one of this file."""
+    """Returns the superblock at an offset, or None. `own_id`: it must belong to this file."""
     header = data.read(at, 256)
     if header[:8] != b"TWVPSUPR":
         return None
@@ -215,7 +215,8 @@ def superblock_at(data, at, own_id=None):
 
 
 def scan(data, meta):
-    """All superblocks of the file, without NAME.first and NAME.dir. What is not known is taken from the first one."""
+    """Returns all superblocks of the file, without NAME.first and NAME.dir. Unknown values come from the first
+    superblock."""
     at, own_id, step = (meta.geometry.end, meta.id, meta.geometry.Z) if meta else (0, None, 0)
     known, step = bool(step), step or LEAST_Z
     at = -(-at // step) * step
@@ -228,7 +229,7 @@ def scan(data, meta):
 
 
 class Directory:
-    """NAME.first and NAME.dir, which are kind 0 and 1 here."""
+    """NAME.first and NAME.dir, here kind 0 and 1."""
 
     def __init__(self, path, meta):
         self.meta, self.geometry = meta, meta.geometry
@@ -241,7 +242,7 @@ class Directory:
             need(seal == sum(mix(mix(j) ^ s) for j, s in sums if s) % 2**64, f"{path}.meta: the sums of {SIDE_NAMES[kind]}")
 
     def end(self, kind):
-        """How many entries there are at most."""
+        """Maximum number of entries."""
         return self.meta.end_entries - 1 if kind else self.geometry.N
 
     def sum(self, kind, j):
@@ -249,7 +250,7 @@ class Directory:
         return struct.unpack("<Q", self.table.read(begin + 8 * j, 8))[0]
 
     def check_sum(self, kind, number):
-        """Of the 512 entries to which this one belongs."""
+        """Sums of the 512 entries around this one."""
         j, size = (number - kind) // 512, 32 + 8 * self.geometry.P
         if (kind, j) in self.summed:
             return
@@ -267,7 +268,7 @@ class Directory:
         return file
 
     def entry(self, kind, number):
-        """link, bytes or index, pointers in use. kind 0: NAME.first, 1: NAME.dir."""
+        """Returns (link, bytes or index, pointers in use). kind 0: NAME.first, 1: NAME.dir."""
         self.check_sum(kind, number)
         size = 32 + 8 * self.geometry.P
         raw = self.files[kind].read(FIRST_ENTRY + (number - kind) * size, size)
@@ -288,7 +289,7 @@ class Directory:
         return size
 
     def chain(self, vp):
-        """The numbers and pointers of the entries of a VP in NAME.dir."""
+        """Returns the numbers and pointers of the entries of a VP in NAME.dir."""
         last = self.entry(0, vp)[0]
         number = self.entry(1, last)[0] if last else 0
         need(bool(last) == bool(number), f"VP {vp}: the chain of its entries")
@@ -301,7 +302,7 @@ class Directory:
             number = 0 if number == last else link
 
     def runs(self, vp):
-        """(number of the first block, address or None of a hole, number of blocks) in the order of the stream."""
+        """Yields (number of the first block, address or None for a hole, number of blocks) in stream order."""
         at = 0
         entries = [(0, 0, self.entry(0, vp)[2]), *self.chain(vp)]
         for number, index, pointers in entries:
@@ -328,7 +329,7 @@ class Directory:
         return {at + i: address + i for at, address, count in self.runs(vp) if address is not None for i in range(count)}
 
     def check(self):
-        """Every entry: also those that no VP has."""
+        """Checks every entry, including unused ones."""
         seen = set()
         for vp in range(self.geometry.N):
             for number, _index, _pointers in self.chain(vp):

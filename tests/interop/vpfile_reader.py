@@ -20,7 +20,7 @@ from vpfile_parts import Data, Directory, Geometry, read_meta, scan
 
 
 class Vpfile:
-    """`meta` is what NAME.meta says, None without one; `geometry` tells where streams lie."""
+    """`meta` is NAME.meta, None without one; `geometry` gives the places of the streams."""
 
     def __init__(self, path, shape=(), record=0, superblocks=False):
         self.data, self.meta, self.directory, self.rows = Data(path), read_meta(path + ".meta"), None, None
@@ -64,7 +64,7 @@ class Vpfile:
         return self.directory.bytes_of(vp) if self.directory else self.rows.bytes_of(vp) if self.rows else 0
 
     def blocks(self, vp):
-        """Where each block of the IB segment lies: number within the segment -> address."""
+        """Returns the address of each block of the IB segment, by its number within the segment."""
         return self.directory.blocks_of(vp) if self.directory else self.rows.blocks_of(vp) if self.rows else {}
 
     def size(self, vp):
@@ -84,7 +84,7 @@ class Vpfile:
         return bytes(out)
 
     def check(self):
-        """Everything that a reader of single streams does not look at."""
+        """Checks the parts that a reader of single streams skips."""
         if self.directory and not self.superblocks:
             self.superblocks = list(scan(self.data, self.meta))
         for superblock in self.superblocks:
@@ -105,7 +105,7 @@ class Vpfile:
 
 
 class Rows:
-    """What the rows of all superblocks say together."""
+    """The combined rows of all superblocks."""
 
     def __init__(self, superblocks):
         self.bytes, self.blocks = {}, {}  # vp -> bytes; vp -> index -> (session, address)

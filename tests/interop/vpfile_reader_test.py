@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the library writes as vpfiles, the independent reader reads, byte for byte: by the directory, and by the superblocks."""
+"""The independent reader reads vpfiles of the library byte for byte, by the directory and by the superblocks."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ SEEDS = range(1, 1 + int(os.environ.get("TW_SEEDS", "60")))
 
 
 def expected_streams(path):
-    """Shape and streams, as vpfile_writer says them."""
+    """Shape and streams as printed by vpfile_writer."""
     with open(path, "rb") as file:
         shape = tuple(int(extent) for extent in file.readline().split(b","))
         streams = []
@@ -77,4 +77,4 @@ class VpfileReader(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(warnings="ignore")  # files are closed with the reader
+    unittest.main(warnings="ignore")  # the reader never closes its files

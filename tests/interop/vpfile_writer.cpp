@@ -1,5 +1,5 @@
-// Writes a random vpfile in some sessions of 1 to 3 tasks: vpfile_writer NAME SEED. NAME.expected says what the streams
-// must hold. vpfile_reader_test.py starts it.
+// Writes a random vpfile in some sessions of 1 to 3 tasks: vpfile_writer NAME SEED. NAME.expected has the expected
+// content of the streams. vpfile_reader_test.py starts it.
 #include "support/vp_streams.hpp"
 
 namespace thalweg::test {
@@ -9,12 +9,12 @@ using Draws = std::mt19937;
 
 std::size_t below(Draws& draws, std::size_t end) { return draws() % end; }
 
-// Any position up to somewhat beyond the end.
+// Any position up to slightly beyond the end.
 std::size_t position_in(Draws& draws, const VpTask& task, std::size_t local) {
   return below(draws, task.stream(local).size() + 100);
 }
 
-// `common` draws the same on all tasks, `own` does not.
+// `common` draws identically on all tasks, `own` does not.
 void do_something(VpTask& task, Draws& common, Draws& own, bool apart) {
   const std::size_t n = task.vps().size();
   const std::size_t what = below(common, apart ? 7 : 3);

@@ -30,7 +30,7 @@ std::string text(const Array& array, const Grid& grid) {
 
 int product(const Grid& grid) { return std::accumulate(grid.begin(), grid.end(), 1, std::multiplies<>()); }
 
-// Every shape and grid of 1 to 3 small dimensions: more parts than elements, too.
+// Every shape and grid of 1 to 3 small dimensions, including more parts than elements.
 void for_all(const std::function<void(const Array&, const Grid&)>& see) {
   const std::vector<std::pair<Shape, std::vector<Grid>>> cases = {
       {{1}, {{1}, {3}}},
@@ -107,7 +107,7 @@ TEST(MethodsArray, ExtentsOfPartsDifferByOneAtMost) {
       }
 }
 
-// The runs that brute force finds: places that follow each other, as long as they do.
+// Runs by brute force: maximal sequences of consecutive places.
 std::vector<Run> expected_runs(const Array& array, const Block& block) {
   std::vector<Run> runs;
   std::int64_t in_block = 0;
@@ -137,7 +137,7 @@ TEST(MethodsArray, RunsAreThoseOfBruteForce) {
   });
 }
 
-// Elements of both, by their places in the memory of each.
+// Elements of both blocks, by their places in the memory of each.
 std::vector<std::array<std::int64_t, 2>> expected_shared(const Array& array, const Block& first, const Block& second) {
   const auto theirs = places(array, second), mine = places(array, first);
   std::vector<std::array<std::int64_t, 2>> pairs;
@@ -165,7 +165,7 @@ TEST(MethodsArray, SharedRunsAreThoseOfBruteForce) {
   });
 }
 
-// The largest factor of the most equal cut of `ranks`.
+// The largest factor of the most even division of `ranks`.
 int least_largest(int ranks, std::size_t dimensions) {
   if (dimensions == 1) return ranks;
   int best = ranks;
@@ -249,7 +249,7 @@ TEST(MethodsArray, ContentsOfAnotherRepetitionOrPlaceAreNoticed) {
   EXPECT_NE(complaint([&] { check(array, block, 1, std::vector<std::byte>(256)); }), "");
 }
 
-// Longer than what is checked at a time; at the last element, too.
+// Longer than one check; also at the last element.
 TEST(MethodsArray, TheEndOfALongStretchIsChecked) {
   const Array array{{5000}};
   auto memory = filled(array, block_of(array, {1}, 0), 9);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every method that is built writes and reads every byte, by whichever phase: odd grids, shapes that they do not divide, ranks
-without an element, both orders, 1 to 3 dimensions. The program checks the bytes of every phase; here it is looked at whether it
-went through all of them, and what it says about that."""
+"""Every built method writes and reads every byte in each phase: odd grids, shapes that the grid does not divide, ranks
+without elements, both orders, 1 to 3 dimensions. The program verifies the bytes of every phase; the test checks that it
+ran and reported all phases."""
 
 import math
 
@@ -62,7 +62,7 @@ class Bytes(MethodsTest):
     def test_six_ranks(self):
         self.check(6, [((64, 33), (3, 2), "f")])
 
-    # Durable files and dropped pages; past the page cache, where a method can.
+    # Durable files and dropped pages; direct I/O, where a method supports it.
     def test_the_other_caches(self):
         for cache in ("drop", "direct"):
             launch = self.measure(2, *QUICK, "--cache", cache, "--cell", cell((130, 70), (2, 1)))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every method is listed: as built with its library, or as not built with the reason and the way out. Without starting MPI."""
+"""Every method is listed: as built with its library, or as not built with the reason and the remedy. Runs without MPI."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class Describe(MethodsTest):
         self.check_methods(said["methods"])
         self.assertEqual({method["id"] for method in said["methods"] if not method["built"]}, set(OF_LIBRARIES))
 
-    # Asked for by name, it is skipped with the reason, and the others are measured.
+    # A requested method that is not built is skipped with the reason; the others are measured.
     def test_a_method_that_is_not_built_is_skipped(self):
         launch = self.measure(2, "--methods", "gather,hdf5-chunked-collective", "--repeat", "1", "--phases", "write,read",
                               "--cell", "shape=8x8", program=WITHOUT_LIBRARIES)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the methods leave: the array, computed here anew by its definition in tools/methods/array.hpp."""
+"""Files left by the methods contain the array, recomputed here from its definition in tools/methods/array.hpp."""
 
 import math
 import struct
@@ -27,7 +27,7 @@ NATIVE = "<" if sys.byteorder == "little" else ">"
 
 class Files(MethodsTest):
     def kept(self, ranks, *cells):
-        """The folders of the cells."""
+        """Runs the cells; returns their folders."""
         self.measure(ranks, *QUICK, *(word for one in cells for word in ("--cell", cell(*one))))
         (scratch,) = self.folder.iterdir()
         return [scratch / f"1.{n}" for n in range(len(cells))]
@@ -41,7 +41,7 @@ class Files(MethodsTest):
         for id in built():
             if id not in GLOBAL:
                 continue
-            # PnetCDF's are big-endian wherever they are written.
+            # PnetCDF's files are big-endian on every machine.
             expected = as_bytes(elements(n), ">" if id == "pnetcdf" else NATIVE)
             found = [path for path, data in self.content(id, folder).items() if expected in data]
             self.assertEqual(len(found), 1, f"{id}: the array is in {found}")
@@ -60,7 +60,7 @@ class Files(MethodsTest):
             self.check_global_files(folder, math.prod(shape))
             self.check_merged_files(folder, math.prod(shape))
 
-    # A file per task has the block of its rank and nothing else: of 2 x 2, rank 1 has the last columns of the first rows.
+    # A file per task has the block of its rank only: of 2 x 2, rank 1 has the last columns of the first rows.
     def test_separate_files_are_blocks(self):
         self.measure(4, *QUICK, "--methods", "file-per-task,file-per-task-dirs", "--cell", cell((6, 5), (2, 2)))
         (scratch,) = self.folder.iterdir()

@@ -1,6 +1,7 @@
-"""What the tests of thalweg-methods share: starting it, and its records (docs/design/methods.md).
+"""Shared by the tests of thalweg-methods: starting it, and its records (docs/design/methods.md).
 
-Environment: TW_MPI_LAUNCH, the launcher of the build; TW_MPI_KIND, which MPI it is; TW_BIN, the folder of the program. TMPDIR may be set.
+Environment: TW_MPI_LAUNCH, the launcher of the build; TW_MPI_KIND, its MPI; TW_BIN, the folder of the program. TMPDIR
+is optional.
 """
 
 import json
@@ -26,7 +27,7 @@ IDS = (
     "hdf5-contiguous-collective", "hdf5-chunked-independent", "hdf5-chunked-collective", "mpiio-nonblocking", "pnetcdf",
     "tw-multifile", "tw-collective", "tw-nonblocking", "tw-vpfile", "adios2", "sionlib",
 )
-# Those whose file has the array at one place; all others are merged.
+# Methods whose file has the array contiguously; the files of the others are merged.
 GLOBAL = tuple(id for id in IDS if id in ("gather", "mpiio-nonblocking", "pnetcdf", "tw-collective", "tw-nonblocking", "tw-vpfile")
                or id.startswith(("mpiio-global", "hdf5-contiguous")))
 OVERLAPPING = ("mpiio-nonblocking", "tw-nonblocking")
@@ -48,7 +49,7 @@ CELL = {"ranks": WHOLE, "grid": list, "shape": list, "order": TEXT, "cache": TEX
 
 
 class Launch:
-    """What one launch said. Records are those of standard output, by kind."""
+    """Result of one launch: the records of standard output, by kind."""
 
     def __init__(self, code, out, err):
         self.code, self.out, self.err = code, out, err
@@ -72,8 +73,8 @@ class MethodsTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def start(self, ranks, *words, before=(), program=PROGRAM):
-        # Into files: whatever outlives the launcher, a pipe would be kept open by it. In a process group of its own, so
-        # that nothing does outlive the test.
+        # Output goes to files, as a process that outlives the launcher would keep a pipe open. A process group of its
+        # own lets the test end all processes.
         out, err = tempfile.TemporaryFile("w+"), tempfile.TemporaryFile("w+")
         process = subprocess.Popen([*before, *LAUNCH, "-n", str(ranks), program, *map(str, words)], stdin=subprocess.DEVNULL,
                                    stdout=out, stderr=err, start_new_session=True)
@@ -93,7 +94,7 @@ class MethodsTest(unittest.TestCase):
         return self.finish(self.start(ranks, *words, **how))
 
     def measure(self, ranks, *words, **how):
-        """A launch that must succeed and be complete."""
+        """Runs a launch that must succeed and be complete."""
         launch = self.launch(ranks, "--dir", self.folder, *words, **how)
         self.assertEqual(launch.code, 0, f"{launch.failure}\n{launch.err[-2000:]}")
         self.assertEqual(launch.failure, [])
@@ -132,12 +133,12 @@ def end_group(process):
 
 
 def content(file):
-    # Not by its own position, which is that of the process, too.
+    # pread: the position is shared with the process.
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
 
 
 def has_direct(folder):
-    """Whether its file system is one that is known to have direct I/O."""
+    """Whether the file system is known to support direct I/O."""
     kind = subprocess.run(["stat", "-f", "-c", "%T", folder], capture_output=True, text=True, check=True).stdout.strip()
     return kind in ("ext2/ext3", "xfs")
 
@@ -147,7 +148,7 @@ def cell(shape, grid, order="c"):
 
 
 def built():
-    """The ids that this build can measure."""
+    """The ids of the methods of this build."""
     said = json.loads(subprocess.run([PROGRAM, "--describe"], check=True, capture_output=True, text=True, timeout=TIMEOUT).stdout)
     return [method["id"] for method in said["methods"] if method["built"]]
 

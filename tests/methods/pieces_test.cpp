@@ -1,4 +1,5 @@
-// Pieces of separate files, and bands of whole ones: how readers of thalweg-methods find elements, against brute force.
+// Pieces of separate files, and bands of whole ones: how readers of thalweg-methods find elements, compared with brute
+// force.
 #include "pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ std::vector<std::byte> filled(const Array& array, const Block& block) {
   return memory;
 }
 
-// Readers of any cut find all that they want in the pieces of the writers.
+// Readers of any cut find all their elements in the pieces of the writers.
 TEST(MethodsPieces, TogetherTheyAreWhatIsWanted) {
   for (const Order order : {Order::c, Order::f})
     for (const std::vector<int>& writers : std::vector<std::vector<int>>{{3, 2}, {1, 5}, {8, 1}})
@@ -54,7 +55,7 @@ TEST(MethodsPieces, KnowWhereTheyBeginAndWhetherTheyAreAll) {
   EXPECT_EQ(pieces_of(array, {2, 2}, {{0, 0}, {0, 0}}).size(), 0U);
 }
 
-// A block that is read in several pieces: of more than a million elements.
+// A block that is read in several pieces, of more than a million elements.
 TEST(MethodsPieces, ABlockIsSeenWholeAndOnce) {
   for (const Order order : {Order::c, Order::f}) {
     const Array array{{1501, 1502}, order};
@@ -79,7 +80,7 @@ TEST(MethodsPieces, ABlockIsSeenWholeAndOnce) {
   }
 }
 
-// Elements of a band by the dimensions of the whole, as they follow each other.
+// Elements of a band, consecutively, by the dimensions of the whole.
 std::vector<std::int64_t> elements_of(const Shape& dimensions, const Band& band) {
   std::vector<std::int64_t> all = {0};
   for (std::size_t d = 0; d < dimensions.size(); ++d) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes wrong is said, ends the launch and hangs nobody: wrong options, folders, a full disk, a killed rank."""
+"""Errors are reported and end the launch without a hang: wrong options, folders, a full disk, a killed rank."""
 
 import os
 import pathlib
@@ -12,7 +12,7 @@ from methods_support import PROGRAM, TIMEOUT, MethodsTest, built, cell, content,
 WRONG_OPTIONS = 2
 ONE = ("--cell", "shape=8x8")
 
-# A method of each library, and those that have their own ways of ending.
+# One method of each library, and those with their own error paths.
 FULL_DISK = {"gather", "file-per-task", "mpiio-global-0", "mpiio-global-3", "mpiio-nonblocking", "hdf5-contiguous-collective",
              "hdf5-chunked-independent", "pnetcdf", "tw-multifile", "tw-collective", "tw-nonblocking", "tw-vpfile"}
 # Open MPI 4.1 dereferences a null pointer where the request of a file failed (ompi_errhandler_request_invoke).
@@ -35,7 +35,7 @@ class Options(MethodsTest):
         self.assertIn("for 3 ranks", self.refused(*here, "--cell", "shape=8x8,grid=3x1"))
         self.assertIn("--cell", self.refused(*here))
 
-    # With --describe, which reads all options and starts no ranks.
+    # --describe checks all options and starts no ranks.
     def test_wrong_cells(self):
         for wrong in ("shape=8x", "shape=0x8", "shape=8x8x8x8", "shape=-1", "grid=1x1", "shape=8x8,grid=1", "shape=8,order=g",
                       "shape=9999999999x9999999999", "shape=8,colour=red", ""):
@@ -60,7 +60,7 @@ class Failures(MethodsTest):
         for failure in launch.failure:
             self.assertEqual(set(failure) - {"kind"}, {"method", "cell", "phase", "message", "rank"})
 
-    # Not a question of permissions: root may write wherever that is possible at all.
+    # Permissions do not matter to root, so the folder is one in which no file can be created.
     def test_a_folder_that_nobody_can_write_to(self):
         failure = self.failed(self.launch(2, "--dir", "/proc", *ONE))
 
@@ -82,7 +82,7 @@ class Failures(MethodsTest):
                 self.assertEqual(failure["method"], id)
                 self.assertEqual(failure["cell"]["shape"], [1024, 1024])
 
-    # What makes a program see a file system of 2 MiB there.
+    # Makes a program see a 2 MiB file system at the folder.
     def small_disk(self, folder):
         mount = f'mount -t tmpfs -o size=2m none {folder} && exec "$@"'
         for how in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
@@ -106,11 +106,11 @@ class Failures(MethodsTest):
         launch = self.finish(process)
         self.assertNotEqual(launch.code, 0)
         self.assertEqual(launch.end, [])
-        # By the launcher, on standard output or error.
+        # Reported by the launcher, on standard output or error.
         self.assertRegex(launch.out + launch.err, "(?i)killed|signal 9|BAD TERMINATION")
         self.wait_for(lambda: not self.ranks(), "the other ranks end")
 
-    # Of this test: by the folder that they were given.
+    # Ranks of this test, recognised by their folder.
     def ranks(self):
         found = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):

@@ -1,4 +1,4 @@
-// Ranks, and threads of ranks, one of which gives up what they have open together.
+// Ranks, and threads of ranks, one of which abandons an open file.
 #include "support/abandoned.hpp"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 100;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 100;  // time limit: then the program ends
 
 class MpiAbandon : public testing::Test {
  protected:
@@ -18,7 +18,7 @@ class MpiAbandon : public testing::Test {
   }
   void TearDown() override { ::alarm(0); }
 
-  // The peers meet in a call of MPI of their own.
+  // The peers meet in an MPI call of their own.
   template <class Kind>
   void give_up_by_ranks() {
     give_up_in_all_ways<Kind>(world_.group(), folder_.path("given"), [&] { MPI_Barrier(MPI_COMM_WORLD); });

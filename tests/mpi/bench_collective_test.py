@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The benchmark of collectives runs on two ranks, finds the bytes it wrote, and its delayed storage is slow. Other times are not
-looked at. Started with the launcher of the build in TW_MPI_LAUNCH."""
+"""The benchmark of collectives runs on two ranks, verifies its bytes, and its delayed storage is slow. Other times are
+not checked. TW_MPI_LAUNCH is the launcher of the build."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-// The bodies of the engine on MPI groups: ranks, and all threads of all ranks, in one file that all of them see.
+// The engine's bodies on MPI groups: ranks, and all threads of all ranks, in one shared file.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

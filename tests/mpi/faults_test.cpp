@@ -1,6 +1,6 @@
-// One task of several processes does what the others do not, at whichever step: a transfer of it fails, memory is
-// refused to it, its list is wrong or empty, it comes late. All hear the same, nobody waits for ever (SIGALRM ends the
-// program), and the next access is good. Ranks, and threads of ranks; blocking, and in every mode of progress.
+// One task among several processes fails at each step: its transfer fails, its memory is refused, its list is wrong or
+// empty, or it comes late. All tasks get one status, none hangs (SIGALRM ends the program), and the next access
+// succeeds. Ranks, and threads of ranks; blocking, and in every mode of progress.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kPiece = 3000;
 constexpr std::int64_t kPieces = 50;
-constexpr std::uint64_t kBookkeeping = 257;  // a few words can always be had (src/group/memory.hpp)
+constexpr std::uint64_t kBookkeeping = 257;  // smaller allocations always succeed (src/group/memory.hpp)
 constexpr int kTransfers = 4;
 constexpr std::size_t kMostAccesses = 1 << 16;
 constexpr int kThreads = 2;
@@ -43,7 +43,7 @@ constexpr std::array kAllWays = {How::blocking, How::thread, How::poll, How::ker
 
 char byte_of(std::int64_t task, std::int64_t at) { return static_cast<char>('a' + (task * 5 + at % 1009) % 26); }
 
-// A task with a file that all write in turn, and what it has heard so far.
+// A task with a file that all tasks write interleaved, and its statuses so far.
 class Task {
  public:
   Task(tw_group* group, const std::string& path, const char* hints)
@@ -90,8 +90,8 @@ class Task {
   }
   const std::vector<tw_extent>& list() const { return list_; }
   const std::vector<int>& heard() const { return heard_; }
-  // In each mode that was tried some access ended so: else nothing went wrong there. Of many tasks the odd one of a
-  // mode may be none that moves anything.
+  // In each tried mode some access failed so; otherwise no fault took effect. With many tasks, the faulty task of a
+  // mode may have nothing to transfer.
   void expect_failures_in_each_mode(tw_status of) const {
     if (size_ >= kMany) return;
     std::array<int, kAllWays.size()> tried{};
@@ -125,7 +125,7 @@ class Task {
   std::string data_;
   std::vector<tw_extent> list_;
   std::vector<int> heard_;
-  std::vector<How> how_;  // of each of them
+  std::vector<How> how_;  // of each access
 };
 
 void expect_transfers_told(Task& task, std::int64_t odd, How how) {
@@ -161,7 +161,7 @@ void expect_odd_lists_told(Task& task, std::int64_t odd, How how) {
   task.write_and_read_well(how);
 }
 
-// Each task is odd in all ways, or where there are many, some are in one each.
+// Each task is faulty in all ways; among many tasks, some are, in one way each.
 template <class Body>
 void each_in_turn(const Task& task, const Body& body) {
   const bool many = task.size() >= kMany;
@@ -175,7 +175,7 @@ void each_in_turn(const Task& task, const Body& body) {
 
 class MpiFaults : public testing::TestWithParam<const char*> {
  protected:
-  // What one thread of each rank has heard: the same on all.
+  // The statuses of one thread of each rank must be equal.
   void expect_same(const std::vector<int>& mine) const {
     std::vector<int> least = mine;
     std::vector<int> most = mine;
@@ -217,7 +217,7 @@ TEST_P(MpiFaults, OfAThreadOfARankAreHeardOfByAll) {
   expect_same(heard[0]);
 }
 
-// Whichever allocation of the calling thread it is.
+// Refuses each allocation of the calling thread in turn.
 TEST_P(MpiFaults, OfMemoryAreHeardOfByAll) {
   Task task(world_.group(), folder_.path("memory"), GetParam());
   for (const std::int64_t odd : {std::int64_t{0}, task.size() - 1}) {

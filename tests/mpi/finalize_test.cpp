@@ -1,4 +1,4 @@
-// A program that ends MPI before it has waited for its requests and closed its files.
+// A program that finalizes MPI before it has waited for its requests and closed its files.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ constexpr std::array kModes = {TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS
 
 char byte_of(std::int64_t task, int round) { return static_cast<char>('a' + (task * 5 + round) % 26); }
 
-// An open file with requests under way that nobody waits for.
+// An open file with outstanding requests.
 struct Left {
   tw_file* file = nullptr;
   std::vector<std::string> data;
@@ -50,7 +50,7 @@ struct Left {
       ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
     }
   }
-  // After the end: what was started is done, and nothing else can be.
+  // After MPI_Finalize: started requests are complete, and no other can start.
   void expect_ended() {
     for (tw_request*& request : requests) {
       std::int64_t moved = 0;
@@ -77,7 +77,7 @@ void expect_written(const std::string& path, std::int64_t tasks) {
   EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(in), {}) == expected) << path;
 }
 
-// A multifile and a vpfile that nobody closes. What waits in memory is flushed when MPI ends, that of the vpfile by all
+// A multifile and a vpfile that are never closed. MPI_Finalize flushes their buffered data, that of the vpfile by all
 // ranks together.
 class Unclosed {
  public:
@@ -93,7 +93,7 @@ class Unclosed {
       EXPECT_EQ(tw_vp_write_all(vpfile_, TW_VP_PACKED(together, 4), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vp_write(vpfile_, rank_, "alone", 5, nullptr), TW_OK) << tw_last_error();
   }
-  // After the end. Each says that it has given its locks up; then rank 0 looks.
+  // After MPI_Finalize. Each rank reports that its locks are released; then rank 0 checks the files.
   void expect_flushed() {
     EXPECT_EQ(tw_write(multifile_, "late", 4), TW_ERR_INVALID);
     EXPECT_EQ(tw_multifile_close(multifile_), TW_ERR_INVALID);
@@ -146,7 +146,7 @@ std::string folder_of_all() {
   return name.data();
 }
 
-// The threads of a rank start their requests of a hybrid group, too, and end.
+// Threads of a rank start requests of a hybrid group, too, and exit.
 void start_on_threads(tw_group* ranks, const std::string& path, Left (&left)[2], tw_group* (&groups)[2]) {
   tw_team* team = nullptr;
   ASSERT_EQ(tw_team_create(2, &team), TW_OK);

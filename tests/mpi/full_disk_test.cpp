@@ -1,5 +1,5 @@
-// A disk that is really full, with ranks: the same failure on all, no hang, what was flushed stays. Rank 0 mounts a
-// small tmpfs that only its process sees; the others reach it by way of /proc/PID/root.
+// A full disk with ranks: one failure on all, no hang, flushed data stays. Rank 0 mounts a small tmpfs in a namespace
+// of its process; the others reach it by /proc/PID/root.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ class MpiFullDisk : public testing::Test {
       disk_ = std::make_unique<SmallDisk>(4);
       if (disk_->refused().empty())
         ("/proc/" + std::to_string(::getpid()) + "/root" + disk_->folder()).copy(folder, sizeof folder - 1);
-      // The others' way in must lead to the disk and not to the folder under it.
+      // The path of the others must lead to the disk, not to the folder below it.
       if (disk_->refused().empty()) (void)disk_->reserve(1024);
     }
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, world_.comm());
@@ -36,14 +36,14 @@ class MpiFullDisk : public testing::Test {
     path_ = std::string(folder) + "/run.tw";
   }
 
-  // The disk goes with rank 0, and closing what was read waits for nobody.
+  // The disk vanishes with rank 0; closing a file opened for reading waits for no rank.
   void TearDown() override { world_.barrier(); }
 
   tw_status open(int mode, tw_multifile** file) const {
     return tw_multifile_open(world_.group(), path_.c_str(), mode, nullptr, file);
   }
 
-  // Rank 0 frees the disk of its ballast, or gives the rest of it to the ballast.
+  // Rank 0 frees or allocates the ballast file.
   void only_rank_0(void (SmallDisk::*act)()) {
     world_.barrier();
     if (world_.rank() == 0) (disk_.get()->*act)();
@@ -57,7 +57,7 @@ class MpiFullDisk : public testing::Test {
     return data;
   }
 
-  // Reads this rank's logical file of a recovered or repaired multifile: what was flushed is there.
+  // Reads this rank's logical file of a recovered or repaired multifile: flushed data is present.
   void expect_content(int mode, std::size_t flushed, const std::vector<char>& written) const {
     tw_multifile* file = nullptr;
     ASSERT_EQ(open(mode, &file), TW_OK) << tw_last_error();
@@ -112,7 +112,7 @@ TEST_F(MpiFullDisk, ACreationFailsForAllAndLeavesNothing) {
   EXPECT_EQ(tw_multifile_close(file), TW_OK);
 }
 
-// The last rank alone has trouble; the close tells all.
+// Only the last rank has no space; the close returns the error on all.
 TEST_F(MpiFullDisk, ACloseTellsAllRanksOfTheTroubleOfOne) {
   const std::vector<char> data = content(5 << 20);
   tw_multifile* file = nullptr;

@@ -36,7 +36,7 @@ void expect_ok(const OpBody& body, Group& group) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
-// Ranks have different numbers of threads. Thread 0 is the main thread: the only one that calls MPI.
+// Ranks have different numbers of threads. Thread 0 is the main thread and the only one that calls MPI.
 void run_on_threads_of_ranks(std::int64_t threads, const OpBody& body) {
   const auto team = make_team(threads).value();
   on_threads(threads, [&](std::int64_t thread) {
@@ -59,7 +59,7 @@ TEST_P(MpiGroupConformance, Holds) {
   if (kind == Kind::threads_of_ranks) return run_on_threads_of_ranks(1 + (rank + 1) % 3, body.run);
   if (kind == Kind::one_thread_each) return run_on_threads_of_ranks(1, body.run);
   MpiOptions options;
-  // An odd limit below every length that matters: each longer message goes in many pieces.
+  // An odd limit below every tested length: longer messages go in many pieces.
   if (kind == Kind::short_messages) options.message_limit = 1021;
   expect_ok(body.run, *make_mpi_group(MPI_COMM_WORLD, options).value());
 }

@@ -1,4 +1,4 @@
-// The group of the ranks of MPI may be freed as soon as an open has returned.
+// The group of MPI ranks may be freed as soon as an open has returned.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
-// Messages between ranks of more bytes than an int counts. On two ranks; what is sent is a few megabytes of memory
-// again and again, what is received needs its gigabytes.
+// Messages between ranks of more bytes than an int can count, on two ranks. The sender maps a few megabytes repeatedly;
+// the receiver needs gigabytes.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -34,7 +34,7 @@ std::uint64_t available_bytes() {
 
 class MpiLargeTransfer : public testing::Test {
  protected:
-  // On all ranks or none.
+  // Equal on all ranks.
   bool has_memory(std::uint64_t bytes) const {
     const VirtualMemory some(1);
     int mine = !kSanitized && some.data() != nullptr && available_bytes() > bytes + (std::uint64_t{1} << 30) ? 1 : 0;

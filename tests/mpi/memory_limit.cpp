@@ -1,7 +1,7 @@
-// Writes, opens and closes a multifile and a shared file with little memory: started by memory_limit_test.py on some
-// ranks, as `mpi_memory_limit KIB FOLDER WHO`. A poor rank may have KIB more of address space than it has after
-// MPI_Init. WHO is poor: `all`, the `last` rank, or all, but `late`, when MPI has its connections. Exit status: 0 where
-// all ranks were told the same of all calls, 3 where they differ.
+// Writes, opens and closes a multifile and a shared file with limited memory, started by memory_limit_test.py as
+// `mpi_memory_limit KIB FOLDER WHO`. A limited rank gets KIB more of address space than it has after MPI_Init. WHO is
+// limited: `all`, the `last` rank, or `late`: all, after MPI has connected them. Exit status: 0 when all ranks got
+// equal statuses from all calls, 3 when they differ.
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ constexpr int kMostCalls = 96;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr int kRounds = 4;
 
-// What this rank was told. Fixed memory, as everything here.
+// Statuses of this rank. Fixed memory, as everything here.
 std::array<int, kMostCalls> told;
 int n_told = 0;
 std::array<char, kMostBytes> data;
@@ -63,7 +63,7 @@ void use_file(tw_group* group, const char* path, std::size_t bytes) {
   hear(tw_file_close(file));
 }
 
-// The soft limit alone, which is lifted again before the verdict.
+// Sets the soft limit only, which is raised again before the verdict.
 bool allow_more(rlim_t bytes) {
   std::FILE* statm = std::fopen("/proc/self/statm", "r");
   unsigned long long pages = 0;
@@ -91,7 +91,7 @@ int verdict() {
   return least == most ? 0 : 3;
 }
 
-// MPI has its connections and its first buffers.
+// Makes MPI create its connections and first buffers.
 void connect_all() {
   constexpr int kEach = 1 << 14;
   MPI_Alltoall(data.data(), kEach, MPI_BYTE, data.data() + kMostBytes / 2, kEach, MPI_BYTE, MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Ranks with little memory: every run ends, with the same statuses on all ranks or with a line that says why. Where MPI
-itself finds no memory, the words are MPI's or those of its launcher."""
+"""Ranks with limited memory: every run ends, with equal statuses on all ranks or with a line that gives the reason.
+When MPI itself runs out of memory, the line is MPI's or its launcher's."""
 
 import itertools
 import os
@@ -16,7 +16,7 @@ PROGRAM = os.environ["TW_PROGRAM"]
 LAUNCH = shlex.split(os.environ["TW_MPI_LAUNCH"])
 ALL = "THALWEG_ALL_STRIDES" in os.environ
 LIMIT_SECONDS = 100
-# Which ranks are poor, and how many KiB they may have on top.
+# Which ranks are limited, and their additional memory in KiB.
 POOR = ["all", "late", "last"]
 EXTRA_KIB = [0, 64, 256, 512, *range(1024, 24576, 1024)] if ALL else [64, 1024, 6144]
 RANKS = [2, 3, 4] if ALL else [3]
@@ -25,7 +25,7 @@ OF_MPI = re.compile(r"Fatal error in|MPI_ERR|BAD TERMINATION|Primary job  termin
 
 
 def run(ranks, kib, who, folder):
-    """Exit status and words; None where it hangs."""
+    """Exit status and output; None after a hang."""
     command = [*LAUNCH, "-n", str(ranks), PROGRAM, str(kib), str(folder), who]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as started:
         try:

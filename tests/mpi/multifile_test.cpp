@@ -1,5 +1,5 @@
-// Multifiles of MPI ranks, as an MPI program makes them: every rank writes several logical files, in few physical
-// files or many; the same ranks, fewer and more read and append.
+// Multifiles of MPI ranks from an MPI program's view: every rank writes several logical files, in few physical files or
+// many; an equal number of ranks, fewer and more read and append.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -12,7 +12,7 @@
 namespace thalweg::test {
 namespace {
 
-// The number of logical files does not depend on how many ranks share them.
+// The number of logical files is independent of the number of ranks.
 constexpr std::int64_t kLogical = 13;
 
 std::size_t bytes_of(std::int64_t file, int session) {
@@ -29,7 +29,7 @@ std::vector<char> content(std::int64_t file, int session) {
   return data;
 }
 
-// Logical files of one rank: all whose number is that of the rank modulo the number of ranks; not consecutive.
+// Logical files of one rank: all with number = rank modulo the number of ranks; not consecutive.
 std::vector<std::int64_t> files_of(const Comm& comm, std::int64_t shift = 0) {
   std::vector<std::int64_t> files;
   for (std::int64_t f = 0; f < kLogical; ++f)
@@ -132,7 +132,7 @@ TEST_P(MpiMultifile, GivesEveryRankEverything) {
   check(world_, all_files(), 1);
 }
 
-// Written by some ranks, read by all and by one; appended to by others, with other logical files for each.
+// Written by some ranks, read by all and by one; appended to by others, with a different distribution.
 TEST_P(MpiMultifile, IsRestartedWithFewerAndMoreRanks) {
   const bool few = world_.rank() < (world_.size() + 1) / 2;
   const Comm part(MPI_COMM_WORLD, few ? 0 : 1, world_.size() - world_.rank());
@@ -149,7 +149,7 @@ TEST_P(MpiMultifile, IsRestartedWithFewerAndMoreRanks) {
   check(alone, all_files(), 3);
 }
 
-// Without a choice of ranks the logical files are shared out evenly, however many tasks come.
+// Without a mapping, logical files are distributed evenly over any number of tasks.
 TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
   write(world_, TW_CREATE, 0);
   tw_multifile* file = nullptr;
@@ -172,7 +172,7 @@ TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
   EXPECT_EQ(tw_multifile_close(file), TW_OK);
 }
 
-// Names and attributes of all ranks; of an attribute that several set, the one of the lowest rank.
+// Names and attributes of all ranks; when several set an attribute, the lowest rank wins.
 TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
   const auto files = files_of(world_);
   tw_multifile* file = open(world_, TW_CREATE, files);

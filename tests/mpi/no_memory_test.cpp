@@ -1,4 +1,4 @@
-// A rank, or a thread of one, that cannot allocate what a collective brings: one status on all, and nobody waits.
+// A rank, or a thread of one, that cannot allocate the result of a collective: one status on all, and none hangs.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 200;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 200;  // time limit: then the program ends
 
 class MpiNoMemory : public testing::Test {
  protected:
@@ -25,7 +25,7 @@ class MpiNoMemory : public testing::Test {
 
 TEST_F(MpiNoMemory, IsOneStatusOfAllRanks) { whatever_is_refused_is_one_status(*world_.group()->impl); }
 
-// All that is longer than a packet goes in many messages, each of which has to be listed.
+// Data above the packet size goes in many messages, each of which needs an entry in a list.
 TEST_F(MpiNoMemory, IsOneStatusWhereMessagesAreShort) {
   MpiOptions options;
   options.message_limit = 16;
@@ -37,7 +37,7 @@ TEST_F(MpiNoMemory, IsOneStatusOfAllThreadsOfRanks) {
                       [](tw_group* group) { whatever_is_refused_is_one_status(*group->impl); });
 }
 
-// Of a group that knows nothing of its tasks yet, of one that does, and of one that has to look again.
+// In a new group, in one with cached task data, and in one whose cache is outdated.
 std::int64_t open_in_turn(Group& group, const std::string& path, bool poor, std::int64_t at) {
   const auto backend = posix_backend();
   std::int64_t most = 0;

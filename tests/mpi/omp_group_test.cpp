@@ -1,4 +1,4 @@
-// group_mpi.h and group_omp.h together, as an MPI program with OpenMP threads uses them.
+// group_mpi.h and group_omp.h together, from the view of an MPI program with OpenMP threads.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <omp.h>
@@ -83,7 +83,7 @@ TEST(MpiGroup, MakesAHybridWithOpenMP) {
   tw_group_free(ranks);
 }
 
-// A thread without memory for its result, in one rank: all threads of all ranks hear of it.
+// One thread of one rank cannot allocate its result: all threads of all ranks fail.
 TEST(MpiGroup, AHybridThatFailsInOneThreadFailsInAll) {
   omp_set_dynamic(0);
   tw_group* ranks = nullptr;

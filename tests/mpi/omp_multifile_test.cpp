@@ -1,5 +1,4 @@
-// A multifile of all OpenMP threads of all ranks, as a hybrid program makes it; ranks have different numbers of
-// threads.
+// A multifile of all OpenMP threads of all ranks of a hybrid program; ranks have different numbers of threads.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <omp.h>
@@ -61,7 +60,7 @@ TEST_F(HybridMultifile, GivesBackToEachThreadWhatItWrote) {
   }
 }
 
-// Threads write, ranks read: each what follows from its number.
+// Threads write, ranks read: each determines its part from its number.
 TEST_F(HybridMultifile, IsReadByTheRanksAlone) {
   std::int64_t tasks = 0;
 #pragma omp parallel num_threads(threads())
@@ -85,7 +84,7 @@ TEST_F(HybridMultifile, IsReadByTheRanksAlone) {
   EXPECT_EQ(tw_multifile_close(file), TW_OK);
 }
 
-// A thread of the last rank gives another mode than all others.
+// One thread of the last rank passes a different mode.
 TEST_F(HybridMultifile, FailsInAllThreadsOfAllRanksWhenOneGivesABadMode) {
 #pragma omp parallel num_threads(2)
   {

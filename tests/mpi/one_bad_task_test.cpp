@@ -1,4 +1,4 @@
-// One bad rank among good ones: all ranks get the same failure, and the communicator goes on.
+// One rank with wrong arguments: all ranks get the failure, and the communicator stays usable.
 #include "multifile/one_bad_task.hpp"
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ std::vector<TaskRank> spoilers(int ranks) {
 
 class MpiOneBadTask : public testing::Test {
  protected:
-  // What is to be read or appended to, and nothing else.
+  // Creates the file that is read or appended to.
   void begin(MultifileMode access) {
     if (world_.rank() == 0) {
       std::filesystem::remove(path_);
@@ -25,7 +25,7 @@ class MpiOneBadTask : public testing::Test {
     }
     world_.barrier();
   }
-  // The same on all ranks, so that all go on or none.
+  // Equal on all ranks, so that they continue together.
   bool failed() {
     int mine = HasFailure(), any = 0;
     MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world_.comm());

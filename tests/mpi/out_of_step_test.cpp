@@ -1,5 +1,5 @@
-// Ranks, and threads of ranks, that make different collective calls on one open file at once: all are told so, and
-// nobody waits, then or later.
+// Ranks, and threads of ranks, that make different collective calls on one open file at once: all calls fail, and none
+// waits, then or later.
 #include "support/out_of_step.hpp"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 100;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 100;  // time limit: then the program ends
 
 using FileBody = std::function<void(tw_file*, int)>;
 using VpBody = std::function<void(tw_vpfile*, int)>;
@@ -41,7 +41,7 @@ TEST_F(MpiOutOfStep, CallsOnAFileAreRefused) {
   if (world_.size() == 1) GTEST_SKIP();
   refuse_all_pairs(world_.size(), calls_on_file(), [&](const FileBody& body) {
     body(open(world_.group()), world_.rank());
-    world_.barrier();  // the next one creates the file anew
+    world_.barrier();  // the next test creates the file anew
   });
 }
 

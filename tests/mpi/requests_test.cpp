@@ -1,4 +1,4 @@
-// Requests of ranks: what one rank waits for needs the part of the others, wherever in the library those are.
+// Requests of ranks: a wait needs the progress of the other ranks, whichever library call they are in.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     access.n = 1;
     return access;
   }
-  // Ranks stand in different calls while requests are outstanding: one in an access that waits for its turn, one in a
+  // Ranks are in different calls while requests are outstanding: one in an access that waits for its turn, one in a
   // barrier, one in a wait.
   void write(tw_group* group) {
     const std::int64_t task = tw_group_rank(group);
@@ -62,8 +62,8 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
 
-  // A thread starts a request and is gone. One task waits for it, while new threads of the others stand in a collective
-  // without requests.
+  // A thread starts a request and exits. One task waits for it, while new threads of the other tasks are in a
+  // collective without requests.
   void sync_while_others_wait(tw_group* group) {
     const std::int64_t task = tw_group_rank(group);
     const std::int64_t tasks = tw_group_size(group);
@@ -112,7 +112,7 @@ TEST_P(MpiRequests, OfThreadsOfRanksToo) {
   if (world_.rank() == 0) expect_written(2 * world_.size());
 }
 
-// Whether threads other than the main one may make calls of ranks here.
+// Whether only the main thread may make calls of ranks.
 bool only_main_thread() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);

@@ -1,7 +1,7 @@
-// Threads that take turns in MPI (MPI_THREAD_SERIALIZED): never two at once, and with the program's promise the
-// progress thread advances collectives of ranks. What MPI reports as an error, and what it ends, is a status.
+// Threads that take turns in MPI (MPI_THREAD_SERIALIZED): never two at once, and with the program's permission the
+// progress thread advances collectives of ranks. An error of MPI, even a fatal one, becomes a status.
 //
-// The calls of MPI below stand before those of the library: they look who is inside.
+// The wrappers of MPI calls below precede the library's and count concurrent callers.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -22,9 +22,9 @@ namespace {
 
 std::atomic<int> inside{0};
 std::atomic<int> calls{0};
-std::atomic<int> met{0};          // calls that met another one
-std::atomic<bool> slow{false};    // each call takes so long that others would be met
-std::atomic<bool> broken{false};  // collectives are called wrongly, so that MPI complains
+std::atomic<int> met{0};          // concurrent MPI calls
+std::atomic<bool> slow{false};    // makes each call slow, so that concurrent ones overlap
+std::atomic<bool> broken{false};  // passes wrong arguments to collectives, so that MPI reports errors
 
 const std::thread::id main_thread = std::this_thread::get_id();
 std::atomic<int> freed_elsewhere{0};  // communicators
@@ -128,7 +128,7 @@ class MpiTurns : public testing::Test {
     std::ifstream in(folder_.path("f"), std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  // Until a request is complete, without a call of the library.
+  // Waits until a request is complete, without a call of the library.
   bool stays_away_until(const std::function<bool()>& complete) const {
     const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!complete() && std::chrono::steady_clock::now() < late) std::this_thread::yield();
@@ -139,8 +139,8 @@ class MpiTurns : public testing::Test {
   SharedFolder folder_{world_};
 };
 
-// Two hybrid groups of the same threads, each led by another one: both threads are known to call MPI. While one leads a
-// collective the other waits in it, and would advance the request of its own group.
+// Two hybrid groups of the same threads with different leaders: both threads may call MPI. While one leads a collective
+// the other waits in it and must not advance the request of its own group.
 TEST_F(MpiTurns, ThreadsOfOneCollectiveDoNotMeetInMpi) {
   if (level() != MPI_THREAD_SERIALIZED) GTEST_SKIP() << "MPI lets threads meet";
   const Comm other(world_.comm());
@@ -180,7 +180,7 @@ TEST_F(MpiTurns, ThreadsOfOneCollectiveDoNotMeetInMpi) {
   EXPECT_EQ(met.load(), 0);
 }
 
-// The program does nothing in the library while the progress thread carries a two-phase collective through.
+// The program makes no library call while the progress thread completes a two-phase collective.
 TEST_F(MpiTurns, WithThePromiseAThreadOfOursAdvancesRanks) {
   if (level() < MPI_THREAD_SERIALIZED) GTEST_SKIP() << "only the main thread may call MPI";
   ASSERT_EQ(tw_mpi_take_turns(), TW_OK) << tw_last_error();
@@ -223,7 +223,7 @@ TEST_F(MpiTurns, WithThePromiseAThreadOfOursAdvancesRanks) {
   }
 }
 
-// Of MPI nothing is asked, whatever it would say.
+// A group of one rank makes no MPI call.
 TEST_F(MpiTurns, OneRankMakesNoCallOfMpi) {
   if (world_.size() > 1) GTEST_SKIP() << "there are others";
   const std::string data = piece_of(0, 1);
@@ -250,7 +250,7 @@ TEST_F(MpiTurns, OneRankMakesNoCallOfMpi) {
 std::atomic<int> heard{0};
 void hear(MPI_Comm*, int*, ...) { heard.fetch_add(1); }
 
-// The error of MPI is told, and the handlers of the program hear nothing of it.
+// An MPI error becomes a status; the program's error handlers are not called.
 TEST_F(MpiTurns, ErrorsOfMpiAreAStatus) {
   if (world_.size() == 1) GTEST_SKIP() << "one rank calls nothing that could fail";
   heard = 0;
@@ -286,8 +286,8 @@ TEST_F(MpiTurns, ErrorsOfMpiAreAStatus) {
   MPI_Errhandler_free(&handler);
 }
 
-// A file that is closed with requests outstanding completes them; the requests live on. When it is closed nobody but
-// the program has a communicator to free, as the next thing may be MPI_Finalize.
+// Closing a file completes its outstanding requests; the request handles stay valid. The library keeps no communicator,
+// as MPI_Finalize may follow.
 TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
   const std::int64_t ranks = tw_group_size(world_.group());
   freed_elsewhere = 0;
@@ -320,7 +320,7 @@ TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
   EXPECT_EQ(freed_elsewhere.load(), 0);
 }
 
-// Whoever starts a request goes on, though no other rank has come to it: the others wait for his message first.
+// Starting a request returns before any other rank has started it; the others wait for its first message.
 TEST_F(MpiTurns, StartingWaitsForNobody) {
   if (world_.size() == 1) GTEST_SKIP() << "there is nobody else";
   tw_file* const file = open(world_.group());

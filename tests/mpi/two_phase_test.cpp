@@ -1,4 +1,4 @@
-// Two-phase accesses of real processes whose memory the kernel does not let aggregators touch, or not all of it.
+// Two-phase accesses of real processes whose memory the kernel makes inaccessible to aggregators, or partly so.
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ constexpr std::int64_t kPiece = 3000;
 constexpr std::int64_t kPieces = 200;
 constexpr const char* kHints = "method=aggregate,aggregator_bytes=256KiB";
 
-// After so many copies of the memory of other processes, all fail.
+// Number of copies between processes that succeed; later ones fail.
 int good_copies = 0;
 std::atomic<int> foreign_copies{0};
 PeerCopyCall real_copy = nullptr;
@@ -58,7 +58,7 @@ class MpiTwoPhase : public testing::Test {
     return file;
   }
 
-  // All write in turn and read it back, while after so many copies none works any more.
+  // All ranks write interleaved and read back; after `copies` copies between processes all further ones fail.
   void write_and_read(int copies) {
     const std::int64_t task = world_.rank();
     std::string data(static_cast<std::size_t>(kPiece * kPieces), ' ');
@@ -102,8 +102,7 @@ TEST_F(MpiTwoPhase, GoesOnByMessagesWhenMemoryIsOutOfReach) {
   for (const int copies : {0, 1, 2, 7, 30}) write_and_read(copies);
 }
 
-// Pages of the kernel that it shows to every process: the processor reads them, the calls for the memory of others
-// do not.
+// Kernel pages mapped in every process: the processor can read them, process_vm_readv cannot.
 struct Pages {
   char* memory = nullptr;
   std::int64_t bytes = 0;
@@ -151,7 +150,7 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
 }
 
-// Ranks of this machine as if they were on several: what goes between nodes are messages, through relays or not.
+// Treats ranks of this machine as ranks on several nodes: inter-node data goes by messages, with or without relays.
 enum class Nodes { pairs, in_turn, one_apart };
 
 std::int64_t rank_of_world() {

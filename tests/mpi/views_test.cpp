@@ -1,5 +1,5 @@
-// Views on ranks: a file written through one has the bytes that MPI_File_write_all() writes through the datatype of the
-// same name.
+// Views on ranks: a file written through a view equals the one that MPI_File_write_all() writes through the
+// corresponding datatype.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -16,7 +16,7 @@
 namespace thalweg::test {
 namespace {
 
-// The same part of a file, said in both ways. Both are freed by whoever has them.
+// One part of a file as a view and as a datatype. The holder frees both.
 struct Part {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   tw_view* view = nullptr;
@@ -41,7 +41,8 @@ Part subarray(int rank, int ranks, int order) {
   return part;
 }
 
-// A 7 x 8 x 11 array: blocks, and two ways of dealing in turn; the grid is ranks x 1 or 1 x ranks in the last two.
+// A 7 x 8 x 11 array: block, and two cyclic distributions; the grid is ranks x 1 or 1 x ranks in the last two
+// dimensions.
 Part darray(int rank, int ranks, int order, bool last) {
   const int sizes[] = {7, 8, 11};
   const int kinds[] = {MPI_DISTRIBUTE_NONE, last ? MPI_DISTRIBUTE_BLOCK : MPI_DISTRIBUTE_CYCLIC,
@@ -62,7 +63,7 @@ Part darray(int rank, int ranks, int order, bool last) {
   return part;
 }
 
-// Vectors in vectors, cut to an extent that leaves room for the other ranks.
+// Nested vectors, resized to leave room for the other ranks.
 Part nested_strided(int rank, int ranks) {
   const int places[] = {rank * 2, rank * 2 + 2 * ranks};
   const std::int64_t bytes_at[] = {places[0] * 4, places[1] * 4}, lengths[] = {2, 1};
@@ -88,7 +89,7 @@ Part nested_strided(int rank, int ranks) {
 
 class MpiViews : public testing::Test {
  protected:
-  static constexpr int kCopies = 2;  // so many of the part are written
+  static constexpr int kCopies = 2;  // copies of the part that are written
   static constexpr MPI_Offset kDisplacement = 12;
 
   std::string data_of(std::int64_t bytes) const {
@@ -109,7 +110,7 @@ class MpiViews : public testing::Test {
     MPI_File_close(&file);
   }
 
-  // In two calls, one of them nonblocking, then reads it back in one.
+  // Writes in two calls, one of them nonblocking, then reads back in one.
   void write_by_us(const tw_view* view, const std::string& data) const {
     tw_file* file = nullptr;
     ASSERT_EQ(tw_file_open(world_.group(), folder_.path("tw").c_str(), TW_FILE_READ | TW_FILE_WRITE, nullptr, &file),
@@ -132,8 +133,8 @@ class MpiViews : public testing::Test {
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
 
-  // Both files, with bytes wherever one of the views leaves a hole. (ROMIO fills holes behind the end of a file with
-  // whatever is in its buffer.)
+  // Fills both files, so that holes of the views have bytes. (ROMIO writes undefined bytes into holes beyond the end of
+  // a file.)
   void fill(MPI_Aint extent) const {
     world_.barrier();
     if (world_.rank() == 0)

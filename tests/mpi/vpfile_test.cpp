@@ -36,7 +36,7 @@ TEST_F(MpiVpfile, RandomProgramsOnThreadsOfRanks) {
   on_threads_of_ranks(world_, 1 + world_.rank() % 2, [&](tw_group* group) { play(group); });
 }
 
-// What is wrong on one rank, and what is special about one, is known to all.
+// An error or a special argument of one rank affects all ranks alike.
 TEST_F(MpiVpfile, RanksHearTheSame) {
   const std::int64_t shape[] = {7};
   tw_vpfile* file = nullptr;

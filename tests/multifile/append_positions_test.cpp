@@ -1,4 +1,4 @@
-// Where an append begins: at the end of each logical file, whichever physical files one task's logical files are in.
+// An append begins at the end of each logical file, for logical files of one task in any physical files.
 #include <gtest/gtest.h>
 
 #include "group/groups.hpp"
@@ -26,8 +26,8 @@ void closed(std::unique_ptr<Multifile> file) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
-// All physical files are equally long here, so that their indexes stand at the same offset. A page of one index was
-// once taken for that of another.
+// All physical files have equal lengths, so that their indexes have equal offsets. A cache once confused pages of two
+// indexes.
 TEST(Append, BeginsAtTheEndOfEachLogicalFileOfSeveralPhysicalFiles) {
   constexpr std::int64_t kLogical = 6;
   const auto backend = make_memory_backend();

@@ -1,4 +1,4 @@
-// How much a handle keeps in buffers: of a logical file no more than it was told, of many no more than 16 MiB.
+// Buffer limits of a handle: per logical file its buffer size, in total 16 MiB.
 #include <random>
 #include <vector>
 
@@ -12,9 +12,9 @@ constexpr std::uint64_t kPage = ByteBuffer::kAlignment;
 
 class BufferOfALogicalFile : public OnDisk, public testing::WithParamInterface<std::uint64_t> {};
 
-// Sequential records of any size, now and then elsewhere or to another logical file.
+// Sequential records of any size, sometimes a seek or another logical file.
 TEST_P(BufferOfALogicalFile, DoesNotGrowBeyondItsSize) {
-  const std::uint64_t limit = (GetParam() + kPage - 1) / kPage * kPage;  // memory comes in pages
+  const std::uint64_t limit = (GetParam() + kPage - 1) / kPage * kPage;  // memory is allocated in pages
   hint("buffer_bytes", std::to_string(GetParam()));
   hint("chunk_bytes", "64KiB");
   ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(, BufferOfALogicalFile, testing::Values(0, 1, 100, 4096
 
 class ManyStreams : public OnDisk {};
 
-// A buffer takes a page at least, so that 16 MiB are buffers of 4096 logical files.
+// A buffer has at least a page, so that 16 MiB are buffers of 4096 logical files.
 TEST_F(ManyStreams, KeepNoMoreThanTheBudgetInTheHandle) {
   constexpr std::int64_t kStreams = 6000;
   constexpr std::uint64_t kMostBuffers = (16 << 20) / kPage + 1;

@@ -1,4 +1,4 @@
-// The C API as a user meets it: positions, ends, FILE*, names, attributes, hints, and calls that are refused.
+// The C API from a user's view: positions, ends, FILE*, names, attributes, hints, and refused calls.
 #include <gtest/gtest.h>
 #include <sys/statvfs.h>
 
@@ -48,7 +48,7 @@ TEST_F(CApi, ModesAreNotMixed) {
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_CREATE, config_, &file), TW_ERR_INVALID);
 }
 
-// Between what is free and what there is in all, so that neither another program's files nor rounding decides.
+// Halfway between free and total space, so that neither other programs nor rounding affect the result.
 TEST_F(CApi, MoreLogicalFilesThanTheFreeSpaceCanIndexAreRefused) {
   struct statvfs system = {};
   ASSERT_EQ(statvfs(path_.substr(0, path_.rfind('/')).c_str(), &system), 0);
@@ -67,7 +67,7 @@ TEST_F(CApi, MoreLogicalFilesThanTheFreeSpaceCanIndexAreRefused) {
 }
 
 TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
-  constexpr std::int64_t kMany = 10'000'000;  // an index of all would be much larger than one of what is stored
+  constexpr std::int64_t kMany = 10'000'000;  // an index of all would be far larger than one of the stored files
   const std::int64_t written[] = {5, kMany / 2};
   ASSERT_EQ(tw_multifile_config_set_ranks(config_, kMany, written, 2), TW_OK);
   tw_multifile* file = open(TW_CREATE);

@@ -1,5 +1,5 @@
-// Multifiles that claim far more logical files than they hold anything of: work, memory and what is written are of the
-// size of what is there. Counted are calls and bytes, never time.
+// Multifiles that claim far more logical files than have data: work, memory and output are proportional to the data.
+// The tests count calls and bytes, never time.
 #include <gtest/gtest.h>
 
 #include "base/endian.hpp"
@@ -68,7 +68,7 @@ class Claims : public testing::Test {
     close(std::move(file));
   }
 
-  // What is written is there, what is not is empty; nobody looks at each of these.
+  // Written files have their bytes, all others are empty without being read individually.
   void expect_content(bool recover, bool named, std::size_t bytes = 100, const char* path = kImagePath) {
     const auto file = open(MultifileMode::read, recover, path);
     ReadHandle& handle = *file->reading;

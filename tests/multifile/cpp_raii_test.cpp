@@ -34,7 +34,7 @@ static_assert(std::is_constructible_v<Multifile, Group, std::string, int>, "the 
 static_assert(thalweg::PlainTarget<std::vector<int>&> && !thalweg::PlainTarget<const std::vector<int>&>);
 static_assert(thalweg::PlainRange<std::string_view> && !thalweg::PlainRange<std::vector<std::string>>);
 
-// Elements that hold an address say nothing in a file.
+// Elements with addresses are meaningless in a file.
 struct Particle {
   double x = 0, y = 0;
   std::array<char, 4> name{};
@@ -60,7 +60,7 @@ concept WrittenAsValue = requires(Multifile& file, const T& value) { file.write_
 template <class T>
 concept ReadAsValue = requires(Multifile& file) { file.read_value<T>(); };
 
-// "text" has a terminating NUL; what is written of an array that holds characters is for the caller to say.
+// "text" has a terminating NUL; the caller must state which part of a character array to write.
 static_assert(!Written<char[5]> && !Written<wchar_t[5]> && !Written<char8_t[5]> && !Written<char16_t[5]> &&
               !Written<char32_t[5]> && !Written<const char*> && !Written<std::vector<const char*>>);
 static_assert(!WrittenAt<char[5]> && !WrittenAt<wchar_t[5]> && !WrittenAt<std::vector<const char*>>);
@@ -82,7 +82,7 @@ class CppRaii : public testing::Test {
   ~CppRaii() override { std::filesystem::remove_all(folder_); }
   std::string path(const char* name = "file.tw") const { return folder_ / name; }
 
-  // The status with which `call` throws; TW_OK when it does not.
+  // The status that `call` throws; TW_OK when it does not throw.
   template <class Call>
   static tw_status status_of(Call&& call) {
     try {

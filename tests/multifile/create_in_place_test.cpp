@@ -1,4 +1,4 @@
-// A creation where something is already: another program that writes, an older multifile, files that are none.
+// Creation over existing files: of another active writer, of an older multifile, of foreign formats.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -53,7 +53,8 @@ class CreateInPlace : public OnDisk {
   }
 };
 
-// Both create the same name, again and again: at most one at a time has it, and what a close calls done is there.
+// Two programs create one name repeatedly: at most one at a time owns it, and after a successful close its data is
+// present.
 TEST_F(CreateInPlace, TwoProgramsDoNotDestroyEachOther) {
   struct Shared {
     std::atomic<int> arrived[200];

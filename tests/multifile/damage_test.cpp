@@ -1,8 +1,8 @@
-// Whole small multifiles, cut off at any byte, or with any bit of their metadata flipped, one damage at a time: read,
-// recovered, verified and repaired (support/damage_check.hpp tells what must hold).
+// Small undamaged multifiles, truncated at any byte or with any metadata bit flipped, one damage at a time: read,
+// recovered, verified and repaired (support/damage_check.hpp has the checks).
 //
-// Of these damages every n-th is tried (stride()), in the nightly run each. Of data, tails and holes a sample of the
-// bits is flipped; of padding one bit of each byte gets the whole treatment, the others are only read.
+// Every stride()-th damage is tried, in the nightly run each. In data, tails and holes a sample of the bits is flipped;
+// in padding one bit of each byte gets all checks, the others only reads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 namespace thalweg::test {
 namespace {
 
-constexpr std::uint64_t kBlock = 512;      // alignment of the images: a frame may stand at each multiple
+constexpr std::uint64_t kBlock = 512;      // alignment of the images: frames are at multiples
 constexpr std::uint64_t kSampleStep = 61;  // bits; prime to 8
-constexpr int kMostFailures = 10;          // that are told
+constexpr int kMostFailures = 10;          // printed failures
 
-// THALWEG_DAMAGE_STRIDE in the environment, else one that is prime to 8: all bits of a byte have their turn.
+// THALWEG_DAMAGE_STRIDE in the environment, else a number prime to 8: all bits of a byte are covered.
 std::uint64_t stride() {
   const std::uint64_t usual = tries_less() ? 211 : 7;
   const char* text = std::getenv("THALWEG_DAMAGE_STRIDE");
@@ -33,7 +33,7 @@ bool is_metadata(RegionKind kind) {
 struct Flip {
   std::uint64_t bit = 0;
   const Region* region = nullptr;
-  bool padding = false;  // in a line of zeros that a checksum covers: all its bits are alike
+  bool padding = false;  // zeros under a checksum: all bits are equivalent
 };
 
 bool is_zero_line(const std::vector<std::byte>& bytes, std::uint64_t byte) {
@@ -42,7 +42,7 @@ bool is_zero_line(const std::vector<std::byte>& bytes, std::uint64_t byte) {
   return std::all_of(begin, std::min(begin + line, bytes.end()), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// All bits of metadata; of the rest a sample, and what stands where a frame could.
+// All bits of metadata; elsewhere a sample, and the possible places of frames.
 std::vector<Flip> flips_of(const Image& image, const Region& region, const std::vector<std::byte>& bytes) {
   std::vector<Flip> flips;
   if (region.kind == RegionKind::data && !image.checked) return flips;
@@ -64,7 +64,7 @@ class Damage : public testing::TestWithParam<std::string> {
  protected:
   const Image& image() const { return sound_image(GetParam()); }
 
-  // False: enough has failed.
+  // False: too many failures.
   bool expect_sound(const std::map<std::string, std::vector<std::byte>>& files, Loss loss, const std::string& what,
                     Depth depth = Depth::all) {
     const std::string wrong = check_damaged(image(), files, loss, depth);

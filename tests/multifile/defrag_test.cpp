@@ -1,4 +1,4 @@
-// A defragmented multifile: one chunk for each logical file that is not small, nothing reserved and unused.
+// A defragmented multifile: one chunk per large logical file, and no unused space.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ class Defrag : public test::OnDisk {
     OnDisk::TearDown();
     std::filesystem::remove(path_ + ".new");
   }
-  // Turn by turn, so that the chunks of all lie among each other.
+  // Writes the files in turn, so that their chunks interleave.
   void write(const std::vector<std::size_t>& sizes) {
     const auto n = static_cast<std::int64_t>(sizes.size());
     ASSERT_EQ(tw_multifile_config_set_range(config_, n, 0, n), TW_OK);

@@ -1,5 +1,5 @@
-// A file of another format is not replaced by a multifile, nor appended to as one, unless a hint says so; and messages
-// name what it looks like.
+// A multifile neither replaces nor appends to a file of another format unless a hint permits it; messages name the
+// format.
 #include <filesystem>
 
 #include "support/known_files.hpp"
@@ -53,7 +53,7 @@ class Foreign : public SharedFiles {
         EXPECT_EQ(files(), before);
       }
     }
-    EXPECT_EQ(try_open(nullptr, name, TW_APPEND, "on"), TW_ERR_CORRUPT);  // there is nothing to append to
+    EXPECT_EQ(try_open(nullptr, name, TW_APPEND, "on"), TW_ERR_CORRUPT);  // an append needs a multifile
     EXPECT_EQ(try_open(nullptr, name, TW_READ), TW_ERR_CORRUPT);
     EXPECT_EQ(tw_last_error(), "'" + path(name) + "' looks like " + what + ", not a multifile");
     tw_health health{};
@@ -62,7 +62,7 @@ class Foreign : public SharedFiles {
     EXPECT_NE(std::string(tw_last_error()).find("looks like " + what), std::string::npos) << tw_last_error();
     EXPECT_EQ(files(), before);
   }
-  // Also as the target of a copy.
+  // Refused as the target of a copy, too.
   void expect_no_target(const std::string& name) const {
     EXPECT_EQ(try_open(nullptr, "source", TW_CREATE), TW_OK) << tw_last_error();
     const auto before = files();
@@ -120,7 +120,7 @@ TEST_F(Foreign, APartOfAnotherMultifileIsNotReplaced) {
   EXPECT_EQ(files(), before);
 }
 
-// As before: a multifile, and bytes of no format.
+// A multifile, and bytes of no known format.
 TEST_F(Foreign, WhatIsNotIsReplaced) {
   for (const std::string& bytes : raw_files()) {
     put(bytes);

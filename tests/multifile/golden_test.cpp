@@ -1,5 +1,5 @@
-// Golden files: what earlier versions wrote and what the format document alone says is read as the manifest tells, and
-// each file that breaks a rule of the document is refused with the code it must give.
+// Golden files: files of earlier versions and files crafted from the format document are read as the manifest says, and
+// each invalid file is refused with its code.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -35,7 +35,7 @@ std::string crc_text(ByteView bytes) {
   return text;
 }
 
-// The manifest holds one character per byte, up to 255; JSON gives them as UTF-8.
+// The manifest has one character per byte, up to 255, in UTF-8.
 std::string bytes_of(const std::string& utf8) {
   std::string out;
   for (std::size_t i = 0; i < utf8.size(); ++i) {
@@ -83,7 +83,7 @@ tw_status read_logical(tw_multifile* file, std::int64_t rank, LogicalContent& ou
       status != TW_OK)
     return status;
   out.name.assign(name.data(), length);
-  // As large as files of the manifest get; what a damaged entry claims is not taken at its word.
+  // Limited to the largest size in the manifest; the claim of a damaged entry is not trusted.
   out.bytes.resize(static_cast<std::size_t>(std::min<std::int64_t>(size, 1 << 24)));
   if (const tw_status status = tw_seek_to(file, rank, 0); status != TW_OK) return status;
   std::size_t got = 0;
@@ -148,7 +148,7 @@ TEST(Golden, ValidFilesAreReadAsTheManifestSays) {
   }
 }
 
-// The status of opening, or else the first failure of reading everything.
+// Status of opening, or the first failure of reading everything.
 tw_status read_everything(const json& entry) {
   const OpenGolden file(entry);
   if (file.status != TW_OK) return file.status;
@@ -163,7 +163,7 @@ tw_status read_everything(const json& entry) {
   return read_attributes(file.handle, attributes);
 }
 
-// As a user who wants to be sure: what reading does not need (sessions, slabs) is for verify to find.
+// Verify also checks what reading does not need (sessions, slabs).
 tw_status read_and_verify(const json& entry) {
   const tw_status status = read_everything(entry);
   return status != TW_OK ? status : tw_multifile_verify(path_of(entry).c_str(), nullptr, nullptr, nullptr, nullptr);

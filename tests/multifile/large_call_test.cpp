@@ -12,14 +12,14 @@
 namespace {
 
 constexpr std::size_t kBytes = (std::size_t{4} << 30) + 12'345;
-constexpr std::size_t kStep = 64 << 20;  // marks, far apart: the rest stays the zero page
+constexpr std::size_t kStep = 64 << 20;  // distance of the marks: other pages stay the zero page
 
 unsigned char* reserve() {
   void* memory = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<unsigned char*>(memory);
 }
 
-// Compressed, so that the test takes no 4 GiB of disk.
+// Compressed, so that the test needs no 4 GiB of disk.
 TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "too slow under a sanitizer";

@@ -1,4 +1,4 @@
-// Writing near 2^63-1, the largest offset: accepted up to the last byte, refused beyond, and read back right.
+// Writes near 2^63-1, the largest offset: accepted up to the last byte, refused beyond, and read back.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -48,7 +48,7 @@ TEST_F(LargestOffset, IsTheEndOfTheLastByteThatCanBeWritten) {
   EXPECT_EQ(tail(INT64_MAX - 5), std::string("\0\0xyZ", 5));
 }
 
-// From so many bytes before the end, with so large a buffer, in records of so many bytes.
+// Parameters: bytes before the end, buffer size, record size.
 class NearTheEnd : public LargestOffset,
                    public testing::WithParamInterface<std::tuple<std::int64_t, const char*, std::size_t>> {};
 

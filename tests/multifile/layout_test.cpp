@@ -1,4 +1,4 @@
-// Where the data of large chunks lie: between boundaries on which the page cache makes large folios.
+// Places of the data of large chunks: between boundaries on which the page cache forms large folios.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <thalweg/thalweg.hpp>
@@ -17,7 +17,7 @@ class Layout : public ::testing::Test {
  protected:
   ~Layout() override { std::filesystem::remove(path_); }
 
-  // One logical file in calls of `call` bytes; where its data lie.
+  // Writes one logical file in calls of `call` bytes; returns the ranges of its data.
   std::vector<DataRange> ranges_of(std::size_t call, int calls, const thalweg::Config& config) {
     {
       thalweg::Multifile file(path_, TW_CREATE, config);
@@ -45,8 +45,8 @@ class Layout : public ::testing::Test {
 
 constexpr std::int64_t kMi = 1 << 20;
 
-// Chunks that double and slabs that end in front of them included. One that was cut at the end of a slab once began
-// anywhere, and so did all behind it.
+// Also for chunks of doubled size and for slabs that end before them. Once a chunk cut at the end of a slab began
+// unaligned, and so did all later ones.
 TEST_F(Layout, EveryChunkOfAStreamBeginsAndEndsOnABoundary) {
   for (const char* checksum : {"none", "crc32c"}) {
     const auto ranges = ranges_of(kMi, 130, thalweg::Config().hint("checksum", checksum));
@@ -69,7 +69,7 @@ TEST_F(Layout, OneLargeCallIsOneChunkOnABoundary) {
   EXPECT_EQ(ranges.front().offset % kMi, 0);
 }
 
-// Boundaries are for large chunks: small ones take a block.
+// Only large chunks are aligned to boundaries; small ones take a block.
 TEST_F(Layout, ASmallChunkGetsNoGap) {
   const auto ranges = ranges_of(4096, 32, thalweg::Config().hint("chunk_bytes", "64K"));
   EXPECT_LT(std::filesystem::file_size(path_), 2u * 32 * 4096);

@@ -1,5 +1,5 @@
-// A closed multifile of which a page was lost, or fell back to what it was before, or of which a read ends early: what
-// is read is what was written, or an error that names the file. Nothing is read short.
+// A closed multifile with a lost or outdated page, or with a short read: reading returns the written bytes or an error
+// that names the file, never fewer bytes.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -64,7 +64,7 @@ class LostPages : public OnDisk, public testing::WithParamInterface<const char*>
     EXPECT_TRUE(status == TW_ERR_CORRUPT || status == TW_ERR_NOT_CLOSED) << status;
     EXPECT_NE(std::string(tw_last_error()).find(path_), std::string::npos) << tw_last_error();
   }
-  // How much of it was refused: all of it must be there after `sessions`.
+  // Number of refused files; all others must have the data of `sessions` sessions.
   std::size_t refused(int sessions) {
     tw_multifile* file = nullptr;
     if (const tw_status status = tw_multifile_open(nullptr, path_.c_str(), TW_READ, nullptr, &file); status != TW_OK) {
@@ -90,7 +90,7 @@ class LostPages : public OnDisk, public testing::WithParamInterface<const char*>
       status = tw_seek_to(file, rank, 0);
       if (status == TW_OK) status = tw_read(file, back.data(), back.size(), &got);
       back.resize(got);
-      if (!checked()) std::ranges::fill(back, '.');  // lost data is not seen; that some is missing, is
+      if (!checked()) std::ranges::fill(back, '.');  // without checksums lost data is not detected, a wrong length is
       if (!checked()) std::ranges::fill(expected, '.');
       right(status, back, expected, "bytes");
       std::string called(64, '\0');
@@ -127,7 +127,7 @@ TEST_P(LostPages, OfZerosAreRefused) {
   EXPECT_GT(missed, 10u);
 }
 
-// But the first page, which holds both state slots: with it all of the file is what it was.
+// Except the first page, which holds both state slots: with an old one the whole file is the old one.
 TEST_P(LostPages, ThatFellBackToTheSessionBeforeAreRefused) {
   for (int number = 0; number < 2; ++number) session(number);
   const Files before = files();
@@ -164,7 +164,7 @@ TEST_P(LostPages, AtTheEndAreRefused) {
   EXPECT_EQ(refused(3), 0u);
 }
 
-// At whatever read it happens.
+// For any of its reads.
 TEST_P(LostPages, AReadThatEndsEarlyOnceIsAnError) {
   for (int number = 0; number < 2; ++number) session(number);
   const auto group = make_self_group();

@@ -1,5 +1,5 @@
-// Random programs against a byte-by-byte model: every kind of group, hint and number of files, with appends, and read
-// back by other numbers of tasks.
+// Random programs compared with a byte-by-byte model: every kind of group, hints and numbers of files, appends, and
+// reading with other numbers of tasks.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -71,7 +71,7 @@ Shape random_shape(std::mt19937_64& random) {
   return shape;
 }
 
-// Threads of one process, tasks that share no memory, or threads of several processes.
+// Threads of one process, tasks without shared memory, or threads of several processes.
 void on_some_group(std::int64_t tasks, std::uint64_t seed, const TeamBody& body) {
   if (tasks == 1 || seed % 3 == 0) {
     run_on_team(tasks, body);
@@ -84,7 +84,7 @@ void on_some_group(std::int64_t tasks, std::uint64_t seed, const TeamBody& body)
 
 class MultifileModel : public ::testing::TestWithParam<int> {
  protected:
-  // One session of writing by `tasks` threads.
+  // One writing session of `tasks` threads.
   void write(MultifileMode access, const Shape& shape, std::int64_t tasks, std::uint64_t seed) {
     std::mutex mutex;
     on_some_group(tasks, seed, [&](Group& group) {

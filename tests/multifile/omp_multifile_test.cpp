@@ -1,4 +1,4 @@
-// A multifile of the threads of an OpenMP region, as an OpenMP program makes it.
+// A multifile of the threads of an OpenMP region, from an OpenMP program's view.
 #include <gtest/gtest.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ TEST_P(OmpMultifile, GivesBackToEachThreadWhatItWrote) {
   }
 }
 
-// Written by one region, read in a loop that OpenMP shares out, each thread with a handle of its own.
+// Written by one region, read in a worksharing loop, each thread with its own handle.
 TEST_P(OmpMultifile, IsReadByAnotherRegionInAnyOrder) {
   constexpr int kFiles = 11;
 #pragma omp parallel num_threads(GetParam())

@@ -1,6 +1,5 @@
-// One task of a group opens a multifile with a bad argument while the others give good ones: all get the same failure,
-// nobody waits for ever, nothing is destroyed, and the group goes on. Bodies for every kind of group, here and in
-// tests/mpi.
+// One task of a group opens a multifile with a wrong argument: all tasks get the failure, none hangs, no file is
+// damaged, and the group stays usable. Bodies for every kind of group, here and in tests/mpi.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,13 +18,13 @@ namespace thalweg::test {
 
 struct BadRequest {
   const char* name;
-  MultifileMode good;  // what the others want
-  bool needs_others;   // wrong only because the others ask for something else
+  MultifileMode good;  // mode of the other tasks
+  bool needs_others;   // wrong only together with the others' arguments
   std::function<void(OpenRequest&)> spoil;
 };
 inline void PrintTo(const BadRequest& bad, std::ostream* out) { *out << bad.name; }
 
-// What goes wrong for whoever asks, and what only beside others; for each way to open.
+// Requests that are wrong by themselves or only beside the others', for each way to open.
 inline std::vector<BadRequest> bad_requests() {
   std::vector<BadRequest> all;
   const auto add = [&](const char* name, std::vector<MultifileMode> ways, bool needs_others,
@@ -82,7 +81,7 @@ inline OpenRequest good_request(const Group& group, std::shared_ptr<Backend> bac
 
 inline std::byte byte_of(std::uint64_t rank) { return static_cast<std::byte>(rank + 1); }
 
-// To be called by one thread before the group comes: the multifile that is read or appended to.
+// Called by one thread before the group starts: creates the multifile that is read or appended to.
 inline void prepare(const std::shared_ptr<Backend>& backend, const std::string& path, MultifileMode access,
                     std::int64_t tasks) {
   if (access == MultifileMode::create) return;
@@ -111,7 +110,7 @@ inline Op<Status> expect_same_failure(Group& group, Status mine) {
   co_return Status{};
 }
 
-// After the failure all do as they should: what was there before is still there.
+// After the failure a correct open succeeds: the previous content is still there.
 inline Op<Status> expect_usable(Group& group, OpenRequest request) {
   const MultifileMode access = request.access;
   auto file = co_await open_multifile(group, std::move(request));
@@ -136,7 +135,7 @@ inline Op<Status> expect_usable(Group& group, OpenRequest request) {
   co_return Status{};
 }
 
-// The body: task `spoiler` gives a bad request.
+// Body: task `spoiler` makes the bad request.
 inline Op<Status> one_bad_request(Group& group, std::shared_ptr<Backend> backend, std::string path, BadRequest bad,
                                   TaskRank spoiler) {
   OpenRequest request = good_request(group, backend, path, bad.good);
@@ -187,7 +186,7 @@ inline std::vector<BadCall> bad_calls() {
            }}};
 }
 
-// The body, for groups whose tasks may block.
+// Body for groups whose tasks may block.
 inline void one_bad_call(Group& group, const std::string& path, int mode, const BadCall& bad, TaskRank spoiler) {
   auto* handle = new tw_group{run(group.duplicate()).value()};
   tw_multifile* file = nullptr;

@@ -1,4 +1,4 @@
-// One bad task among good ones, on threads, callbacks, threads of several processes, and simulated tasks.
+// One task with wrong arguments, on threads, callbacks, threads of several processes, and simulated tasks.
 #include "multifile/one_bad_task.hpp"
 
 #include <stdlib.h>
@@ -85,7 +85,7 @@ TEST_P(OneBadTask, IsToldThroughTheCApi) {
 INSTANTIATE_TEST_SUITE_P(Kinds, OneBadTask, testing::ValuesIn(blocking_kinds()),
                          [](const auto& instance) { return instance.param.name; });
 
-// Also in orders that threads rarely come to. A world in which some wait for ever says so.
+// Includes orders that are rare with threads. The simulator reports deadlocks.
 TEST(OneBadTaskSimulated, MakesAllTasksFailTheSameWay) {
   for (const BadRequest& bad : bad_requests()) {
     for (const std::uint64_t seed : {1, 2, 3}) {
@@ -103,7 +103,7 @@ TEST(OneBadTaskSimulated, MakesAllTasksFailTheSameWay) {
   }
 }
 
-// Task 0 alone asks the mapping; a bad answer is told to all.
+// Task 0 alone calls the mapping; all tasks get its error.
 TEST(BadMapping, MakesAllTasksFailTheSameWay) {
   for (const std::int32_t answer : {-1, 3, INT32_MAX}) {
     const auto backend = make_memory_backend();

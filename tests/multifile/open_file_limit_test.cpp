@@ -1,4 +1,4 @@
-// A multifile of more physical files than the process may have open at a time.
+// A multifile with more physical files than the process may have open.
 #include <sys/resource.h>
 
 #include "support/on_disk.hpp"
@@ -29,7 +29,7 @@ class OpenFileLimit : public OnDisk {
     std::filesystem::remove_all(folder_);
   }
   static std::string text(std::int64_t rank) { return std::to_string(rank) + std::string(5000, 'x'); }
-  // A piece to each logical file in turn.
+  // Writes a piece to each logical file in turn.
   static void write_all(tw_multifile* file, tw_status (*after)(tw_multifile*)) {
     for (std::int64_t rank = 0; rank < kFiles; ++rank) {
       const std::string data = text(rank);

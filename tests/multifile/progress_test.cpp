@@ -1,4 +1,4 @@
-// What verify, repair and defrag tell of their progress, and what becomes of the files when the caller stops them.
+// Progress reports of verify, repair and defrag, and the files after the caller stops them.
 #include <limits>
 
 #include "support/on_disk.hpp"
@@ -7,9 +7,9 @@ namespace thalweg::test {
 namespace {
 
 constexpr std::int64_t kLogical = 5;
-constexpr std::size_t kBytes = 3'000'000;  // of each: more than is read at a time
+constexpr std::size_t kBytes = 3'000'000;  // per file: more than one read takes
 
-// Stops at the call of that number; keeps what it was told.
+// Stops at a given call; records the reports.
 struct Listener {
   int stop_at = std::numeric_limits<int>::max();
   int calls = 0, steps = 0;
@@ -35,7 +35,7 @@ class Progress : public OnDisk {
     EXPECT_EQ(tw_flush(file), TW_OK);
     return file;
   }
-  // What a writer leaves that dies: its files as they were before the close.
+  // Leaves the files as a killed writer does, without a close.
   void write_unclosed() {
     tw_multifile* file = write();
     const std::string as_it_is = path_ + ".dead";
@@ -48,7 +48,7 @@ class Progress : public OnDisk {
   tw_status repair(Listener& told, tw_health* health) {
     return tw_multifile_repair(path_.c_str(), nullptr, hear, &told, health);
   }
-  std::string copy() const { return path_ + ".000007"; }  // which the fixture removes
+  std::string copy() const { return path_ + ".000007"; }  // removed by the fixture
   tw_status defrag(Listener& told) { return tw_multifile_defrag(path_.c_str(), copy().c_str(), nullptr, hear, &told); }
 
   static void expect_whole_pass(const Listener& told) {

@@ -1,4 +1,4 @@
-// A task that reads more logical files in turn than it keeps windows of.
+// A task that alternates between more logical files than it has windows.
 #include "os/file_ops.hpp"
 #include "support/on_disk.hpp"
 
@@ -25,7 +25,7 @@ class ReadingInTurn : public OnDisk {
     OnDisk::TearDown();
   }
   void write(std::size_t bytes) { close(write_each(kLogical, bytes)); }
-  // System calls that one more record of each logical file costs.
+  // Counts the system calls of reading one more record of each logical file.
   static int read_a_record_of_each(tw_multifile* file) {
     const int before = reads;
     for (std::int64_t rank = 0; rank < kLogical; ++rank) {

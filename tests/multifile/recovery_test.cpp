@@ -1,4 +1,4 @@
-// Unclosed multifiles of special make: what a recovery and a repair bring back of them, and what they say.
+// Special unclosed multifiles: what a recovery and a repair restore, and their reports.
 #include <gtest/gtest.h>
 
 #include "group/groups.hpp"
@@ -50,7 +50,7 @@ class Recovered : public testing::Test {
     return repair_multifile(storage_, kImagePath, watch, health_);
   }
 
-  // Whether a logical file can be read whole, and is right.
+  // Whether a logical file can be read and has the right content.
   Status read(std::uint64_t rank, bool recover) {
     OpenRequest request;
     request.backend = storage_;
@@ -137,7 +137,7 @@ TEST_F(Recovered, WithoutSessionPageOfOnePart) {
 
 class IndexTorn : public Recovered, public testing::WithParamInterface<std::vector<std::uint64_t>> {};
 
-// The index begins where the next frame would; some of its pages did not get to the storage, nor did the state.
+// The index begins at the place of the next frame; some of its pages and the state never reached storage.
 TEST_P(IndexTorn, IsNoDamage) {
   constexpr std::int64_t n = 400;
   Options options = many_parts(1);
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(, IndexTorn, testing::Values(Pages{}, Pages{0}, Pages{2
 
 // ---- Sizes -------------------------------------------------------------------------------------------------------
 
-// Few of very many logical files have bytes: opening needs memory for those, and a repair tells of all.
+// Few of very many logical files have bytes: opening needs memory for those only, and a repair counts all.
 TEST_F(Recovered, FewOfVeryMany) {
   constexpr std::uint64_t n = 1 << 20;
   {

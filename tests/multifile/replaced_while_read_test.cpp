@@ -1,5 +1,5 @@
-// A multifile that is created anew while a reader has the old one open: what the reader is given are old bytes, or an
-// error; never bytes of the new one.
+// A multifile that is created anew while a reader has the old one open: the reader gets old bytes or an error, never
+// new bytes.
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -60,7 +60,7 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
     EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ, how_to_read(), &file), TW_OK) << tw_last_error();
     return file;
   }
-  // The first bytes of all, so that all frames and some buffers are known to the reader.
+  // Reads the first bytes of each file, so that the reader has all frames and some buffers.
   void look_at_all(tw_multifile* reader) {
     char byte = 0;
     std::size_t got = 0;
@@ -70,7 +70,7 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
       ASSERT_EQ(byte, 'o');
     }
   }
-  // Whether the logical file could still be read; with calls of `call` bytes.
+  // Whether the logical file could be read completely, with calls of `call` bytes.
   bool expect_old_bytes_only(tw_multifile* reader, std::int64_t rank, std::size_t call) {
     if (tw_seek_to(reader, rank, 0) != TW_OK) return false;
     for (std::size_t at = 0; at < GetParam().bytes;) {
@@ -98,7 +98,7 @@ TEST_P(ReplacedWhileRead, GivesOldBytesOrAnError) {
     write('o');
     tw_multifile* looked = open_old();
     look_at_all(looked);
-    tw_multifile* opened = open_old();  // and read nothing
+    tw_multifile* opened = open_old();  // without reading
     write('n');
 
     int refused = 0;
@@ -123,7 +123,7 @@ TEST_P(ReplacedWhileRead, AnotherFileOfThatNameLeavesTheReaderAlone) {
   EXPECT_EQ(tw_multifile_close(reader), TW_OK);
 }
 
-// A reader and a writer that replaces, at any moment of each other: a handle gives out the bytes of one multifile.
+// A reader and a writer that replaces the file, interleaved at random: a handle returns bytes of one multifile only.
 TEST_P(ReplacedWhileRead, AtAnyMomentGivesTheBytesOfOneMultifile) {
   write('a');
   std::atomic<bool> done = false;

@@ -1,8 +1,8 @@
-// Lies with right checksums: fields of the metadata of small multifiles get random and extreme values and every
-// checksum is made right again. Whatever the file then tells: nobody crashes or hangs, what verify finds whole can be
-// read, what a repair closes can be opened, and an append ends well or is refused.
+// False metadata under valid checksums: fields of small multifiles get random and extreme values and every checksum is
+// recomputed. No operation crashes or hangs; what verify accepts can be read; what a repair closes can be opened; an
+// append succeeds or is refused.
 //
-// THALWEG_RESEAL_ROUNDS: lies told of each image (default 3000, 300 under the sanitizers).
+// THALWEG_RESEAL_ROUNDS: changes tried per image (default 3000, 300 under the sanitizers).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ int rounds() {
   return text != nullptr ? std::atoi(text) : tries_less() ? 300 : 3000;
 }
 
-// A structure of the file: where it is and how far its fields reach.
+// A structure of the file: its offset and the extent of its fields.
 struct Place {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -51,7 +51,7 @@ class Liar {
  public:
   explicit Liar(std::uint64_t seed) : random_(seed) {}
 
-  // Some fields of one physical file become something else.
+  // Changes some fields of one physical file.
   void lie(FileBytes& file) {
     const std::vector<Place> places = structures_of(file);
     for (auto n = 1 + random_() % 3; n > 0; --n) {
@@ -93,7 +93,7 @@ class Liar {
   std::mt19937_64 random_;
 };
 
-using Contents = std::vector<std::optional<FileBytes>>;  // nothing for what is refused
+using Contents = std::vector<std::optional<FileBytes>>;  // no value: refused
 
 class Resealed : public testing::TestWithParam<std::string> {
  protected:
@@ -107,7 +107,7 @@ class Resealed : public testing::TestWithParam<std::string> {
     return run(open_multifile(*group_, std::move(request)));
   }
 
-  // The begins of the first logical files; nothing when the opening is refused.
+  // Reads the beginnings of the first logical files; no value when the open is refused.
   std::optional<Contents> read(bool recover, Code& refused) {
     auto file = open(MultifileMode::read, recover);
     refused = file.status().code();
@@ -133,7 +133,7 @@ class Resealed : public testing::TestWithParam<std::string> {
     return bytes;
   }
 
-  // One more session; it may be refused, but what it closed must be readable.
+  // Appends one session; it may be refused, but what it closed must be readable.
   void append() {
     auto file = open(MultifileMode::append, false);
     if (!file.has_value()) return;
@@ -147,7 +147,7 @@ class Resealed : public testing::TestWithParam<std::string> {
     auto again = open(MultifileMode::read, false);
     ASSERT_TRUE(again.has_value()) << again.error().message();
     auto reader = (*again)->reading->reader(0);
-    if (!reader.has_value()) return;  // the old lie is still told
+    if (!reader.has_value()) return;  // the changed field is still there
     FileBytes back(data.size());
     std::size_t got = 0;
     if ((*reader)->read(at, back, got).ok()) {
@@ -187,7 +187,7 @@ class Resealed : public testing::TestWithParam<std::string> {
 
   const std::unique_ptr<Group> group_ = make_self_group();
   std::shared_ptr<Backend> storage_;
-  std::string why_;  // the last opening was refused
+  std::string why_;  // reason of the last refusal
 };
 
 TEST_P(Resealed, LiesHarmNobody) {

@@ -1,4 +1,4 @@
-// What a repair keeps of an index of which one page is damaged: all that the other pages tell.
+// A repair of an index with one damaged page keeps the content of all other pages.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <thalweg/thalweg.hpp>
@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr std::int64_t kFiles = 250;  // three pages of entries, some of names
+constexpr std::int64_t kFiles = 250;  // three pages of entries, and some of names
 constexpr std::uint64_t kPage = 4096;
 
 std::string name_of(std::int64_t rank) { return "folder/" + std::string(60, 'x') + std::to_string(rank); }
@@ -37,7 +37,7 @@ class Salvage : public ::testing::Test {
     whole_.assign(std::istreambuf_iterator<char>(in), {});
     index_ = whole_.rfind("TWINDEX1");
   }
-  // The file as it was, but for one bit at each offset.
+  // Restores the file and flips one bit at each offset.
   void damage(std::initializer_list<std::uint64_t> offsets) const {
     std::string hurt = whole_;
     for (const std::uint64_t offset : offsets) hurt[offset] = static_cast<char>(hurt[offset] ^ 1);
@@ -53,7 +53,7 @@ class Salvage : public ::testing::Test {
     health->struct_size = sizeof *health;
     return call(path_.c_str(), nullptr, nullptr, nullptr, health);
   }
-  // Every content must be there, and every name that is.
+  // Checks every content and every remaining name.
   std::int64_t names_left() const {
     thalweg::Multifile file(path_, TW_READ);
     std::int64_t left = 0;
@@ -130,7 +130,7 @@ TEST_F(Salvage, WhatTheIndexToldAndNobodyFindsIsRefused) {
   const std::uint64_t first_frame = whole_.find("TWFRAME1");
   ASSERT_LT(first_frame, index_);
   std::fill_n(whole_.begin() + static_cast<std::ptrdiff_t>(first_frame), index_ - first_frame,
-              '\0');  // without a trace
+              '\0');  // filled with zeros
   damage({index_ + 100});
   tw_health health{};
   EXPECT_EQ(repair(&health), TW_ERR_CORRUPT);
@@ -141,7 +141,7 @@ TEST_F(Salvage, WhatTheIndexToldAndNobodyFindsIsRefused) {
   EXPECT_EQ(tw_read(file.get(), out, 5, &got), TW_ERR_CORRUPT);
 }
 
-// Appended to once: the second session has as many bytes again.
+// Appended once: the second session doubles each file.
 class LostSession : public Salvage {
  protected:
   LostSession() {
@@ -177,7 +177,7 @@ class LostSession : public Salvage {
 TEST_F(LostSession, TheSizesOfTheIndexTellWhichFilesHaveLostBytes) {
   damage({session_, index_ + 100});
   EXPECT_EQ(repair(), TW_ERR_CORRUPT);
-  EXPECT_EQ(refused(), kFiles - (kFiles + 6) / 7);  // every seventh is empty
+  EXPECT_EQ(refused(), kFiles - (kFiles + 6) / 7);  // every seventh file is empty
 }
 
 TEST_F(LostSession, WithoutTheirEntriesEveryFileIsDoubted) {
@@ -185,7 +185,7 @@ TEST_F(LostSession, WithoutTheirEntriesEveryFileIsDoubted) {
   EXPECT_EQ(repair(), TW_ERR_CORRUPT);
   tw_health health{};
   EXPECT_EQ(verify(&health), TW_ERR_CORRUPT);
-  EXPECT_EQ(health.damaged_logical, 102 + 127);  // their page, and those that are shorter than the index says
+  EXPECT_EQ(health.damaged_logical, 102 + 127);  // their page, and files shorter than the index says
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Multifiles with vast holes: nobody goes through them step by step, and what lies behind them is found. Counted are
-// calls, never time.
+// Multifiles with vast holes: no code scans them step by step, and later data is found. The tests count calls, never
+// time.
 #include <gtest/gtest.h>
 
 #include "base/crc32c.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMostCalls = 5000;
-constexpr std::size_t kBytes = 3000;  // fits into the first slabs
+constexpr std::size_t kBytes = 3000;  // fits in the first slabs
 const char* const kCopyPath = "copy.tw";
 
 class Sparse : public testing::Test {
@@ -53,7 +53,7 @@ class Sparse : public testing::Test {
     return data;
   }
 
-  // What a program leaves that dies after a sync; logical file 2 is empty.
+  // Leaves the files of a program that died after a sync; logical file 2 is empty.
   void make_unclosed() {
     auto file = open(MultifileMode::create);
     for (const std::uint64_t rank : {0, 1}) write(*file, rank, 0, FileBytes(kBytes, std::byte{7}));
@@ -67,7 +67,7 @@ class Sparse : public testing::Test {
     return bytes;
   }
 
-  // Writes it back with the checksums of these pages made right; the file gets so long, the rest is a hole.
+  // Writes the image with the checksums of these pages recomputed, extended by a hole to `length`.
   void put(FileBytes bytes, const std::vector<std::uint64_t>& pages, std::uint64_t length) {
     for (const std::uint64_t page : pages) seal(bytes, identity_of(bytes), page, format::kPageBytes);
     auto file = storage_->open(kImagePath, OpenMode::read_write).value();
@@ -87,7 +87,7 @@ class Sparse : public testing::Test {
     return 0;
   }
 
-  // A chunk of logical file 2 with `data`, at `offset` of the file, put there past all that writes.
+  // Puts a chunk of logical file 2 with `data` at `offset`, far beyond the other data.
   void put_chunk(const FileBytes& begin, std::uint64_t offset, const FileBytes& data) {
     const format::FileHeader header = format::parse_header(ByteView(begin).first(512), kHuge).value();
     format::Frame frame;
@@ -113,7 +113,7 @@ class Sparse : public testing::Test {
   const std::shared_ptr<FaultBackend> storage_ = make_fault_backend(make_memory_backend());
 };
 
-// Slabs that never grow, so that there are as many as can be.
+// Slabs that never grow, so that their number is maximal.
 TEST_F(Sparse, SlabsInAHoleAreNotLookedAtOneByOne) {
   make_unclosed();
   FileBytes bytes = begin_of_file();
@@ -138,7 +138,7 @@ TEST_F(Sparse, SlabsInAHoleAreNotLookedAtOneByOne) {
   EXPECT_EQ(read(2, 0, false), data);
 }
 
-// One slab as long as the file; the last frame of those that a program wrote is damaged.
+// One slab as long as the file; the last frame that the program wrote is damaged.
 TEST_F(Sparse, TheNextFrameBehindDamageIsLookedForInDataOnly) {
   make_unclosed();
   FileBytes bytes = begin_of_file();

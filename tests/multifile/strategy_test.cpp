@@ -1,4 +1,4 @@
-// The strategy of a multifile, as it is told and stored: what is in force, not what was asked for or is the default.
+// The reported and stored strategy of a multifile is the one in force, not the requested or default one.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ class StoredStrategy : public ::testing::Test {
     for (const char* suffix : {"", ".000001", ".000002"}) std::filesystem::remove(path_ + suffix);
   }
 
-  // One stream of 4 MiB; what was told while it was written.
+  // Writes one stream of 4 MiB; returns the strategy reported meanwhile.
   std::string told(int mode, const Config& config) const {
     Multifile file(path_, mode, config);
     const std::string text = file.strategy();

@@ -1,4 +1,4 @@
-// Records far apart: each takes about what it holds, in blocks and in the length of the physical file.
+// Distant records: each costs about its size, in blocks and in the length of the physical file.
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -17,7 +17,7 @@ constexpr std::uint64_t kPage = 4096;
 
 struct Stride {
   const char* name;
-  std::vector<std::size_t> parts;  // bytes of the writes that make a record, one behind the other
+  std::vector<std::size_t> parts;  // bytes of the consecutive writes that make a record
   std::uint64_t buffer_bytes = 256 * 1024;
   bool flushed = false;  // after each record
   bool backwards = false;
@@ -85,8 +85,8 @@ TEST_P(Strided, RecordsTakeAboutWhatTheyHold) {
     write_record(*file->writing, GetParam().backwards ? kRecords - 1 - i : i);
   close(std::move(file));
 
-  // A record: frame, checksums and what is left of a block behind each. Besides, once: metadata, and the chunk of what
-  // began like a stream.
+  // Per record: frame, checksums and the rest of a block. Once: metadata, and the chunk of the part that began as a
+  // stream.
   const std::uint64_t data = kRecords * record_bytes();
   EXPECT_LE(stored_bytes(), data + kRecords * 16 * 1024 + 64 * 1024);
   EXPECT_LE(apparent_bytes(), data + kRecords * 64 * 1024 + (std::uint64_t{20} << 20));

@@ -1,4 +1,4 @@
-// Threads of one region that make different calls at once: all get EINVAL, nobody waits, and the file goes on.
+// Threads of one region that make different calls at once: all get EINVAL, none waits, and the file stays usable.
 #include <cerrno>
 #include <string>
 
@@ -51,7 +51,7 @@ const std::vector<Call>& calls() {
 
 class DifferentCalls : public OmpFile {
  protected:
-  // The file is as it was: open, and free for the next call.
+  // The file is still open and free for the next call.
   void expect_usable(int fd, int threads) const {
     const auto write = [&](int rank) { return omp_file_write_at_all("xyz", 3, rank * 3, fd, 0); };
     EXPECT_EQ(results_on(threads, write), all_ok(threads));
@@ -93,7 +93,7 @@ TEST_F(DifferentCalls, AreNamed) {
   EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
-// An operation under way stays so.
+// An outstanding operation stays outstanding.
 TEST_F(DifferentCalls, LeaveARequestToBeWaitedFor) {
   const int fd = open_file();
   on_team(3, [&](int rank) {

@@ -1,4 +1,5 @@
-// Garbage from one thread: every thread gets its error, nobody hangs, nothing is written, and the file goes on working.
+// Wrong arguments of one thread: every thread gets its error, none hangs, no byte is written, and the file stays
+// usable.
 #include <cerrno>
 #include <climits>
 
@@ -9,7 +10,7 @@ namespace {
 
 constexpr long kLength = 100;
 
-// One way to be wrong.
+// One kind of wrong argument.
 struct Garbage {
   const char* what;
   int error;
@@ -52,7 +53,7 @@ const std::vector<Garbage>& garbage() {
 
 class Faults : public OmpFile, public ::testing::WithParamInterface<int> {
  protected:
-  // All threads call `form`, the one of rank `bad` with garbage.
+  // All threads call `form`; the thread of rank `bad` passes wrong arguments.
   std::vector<Result> call_with(const Form& form, int fd, int bad, const Garbage& wrong, bool& kept_request) {
     std::vector<int> kept(static_cast<std::size_t>(GetParam()), 1);
     auto results = results_on(GetParam(), [&](int rank) {
@@ -116,7 +117,7 @@ TEST_P(Faults, EveryArgumentOfTheOtherCallsByEveryThread) {
   struct Call {
     const char* what;
     int error;
-    std::function<int(bool)> call;  // true: with garbage
+    std::function<int(bool)> call;  // true: with wrong arguments
   };
   int out = -1;
   off_t number = -1;

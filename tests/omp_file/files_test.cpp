@@ -178,7 +178,7 @@ TEST_F(OmpFile, AFileThatIsRemovedWhileOpenGoesOn) {
   EXPECT_NE(access(path().c_str(), F_OK), 0);
 }
 
-// Its own 64 bytes for each thread, in two pieces.
+// Each thread accesses its own 64 bytes in two pieces.
 int call_on(const Form& form, int fd, char* memory, int rank) {
   const iovec pieces[2] = {{memory, 20}, {memory + 20, 44}};
   const off_t at = form.common ? 0 : rank * 64;
@@ -222,7 +222,7 @@ TEST_F(OmpFile, EveryCallRefusesADescriptorThatWasClosed) {
   EXPECT_EQ(results_on(3, [&](int) { return omp_file_seek_all(fd, 0, SEEK_SET, &number); }), all_failed(3, EBADF));
 }
 
-// The file has 100 bytes: all of thread 0, half of thread 1, nothing of thread 2.
+// The file has 100 bytes: all of thread 0, half of thread 1, none of thread 2.
 TEST_F(OmpFile, EveryReadStopsAtTheEndOfTheFile) {
   const Bytes bytes = noise(100, 4);
   store(path(), bytes);
@@ -260,7 +260,7 @@ TEST_F(OmpFile, TooManyOpenFilesIsEmfile) {
   int fd = -1;
   while (fds.size() < 5000 && omp_file_open_all(&fd, path().c_str(), O_RDONLY) == 0) fds.push_back(fd);
 
-  EXPECT_EQ(errno, EMFILE);  // ours, or that of the process
+  EXPECT_EQ(errno, EMFILE);  // the limit of the library or of the process
   EXPECT_LE(fds.size(), 4096U);
   for (const int open : fds) EXPECT_EQ(omp_file_close_all(open), 0);
   EXPECT_EQ(omp_file_open_all(&fd, path().c_str(), O_RDONLY), 0);

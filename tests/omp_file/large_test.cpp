@@ -1,4 +1,4 @@
-// Lengths around 2^31 and 2^32. The memory is a reservation whose pages are only touched where the file has bytes; the
+// Lengths around 2^31 and 2^32. The memory is a reservation whose pages are touched only where the file has bytes; the
 // file is sparse.
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ constexpr bool kSanitized = false;
 
 constexpr long kLengths[] = {(1L << 31) - 1, 1L << 31, (1L << 32) + 1};
 
-// Memory that costs nothing until it is written to.
+// Memory that takes no pages until written.
 class Reservation {
  public:
   explicit Reservation(long nbytes) : nbytes_(static_cast<std::size_t>(nbytes)) {
@@ -41,7 +41,7 @@ class Reservation {
   char* memory_;
 };
 
-// Memory of any length behind which there is only a little: the same pages again and again, and the last ones alone.
+// Addresses of any length mapped to few pages: all to the same pages, except the last ones.
 class RepeatedPages {
  public:
   explicit RepeatedPages(long nbytes) : nbytes_(static_cast<std::size_t>(nbytes)) {
@@ -99,7 +99,7 @@ TEST_F(OmpFile, ALongReadOfASparseFile) {
   EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
-// In memory where there is room for it: twice what the longest write takes.
+// Uses memory files when space is sufficient: twice the longest write.
 TEST_F(OmpFile, LongWritesOfOneThreadOrAll) {
   if (kSanitized) GTEST_SKIP() << "too slow with sanitizers";
   std::error_code none;
@@ -144,7 +144,7 @@ TEST_F(OmpFile, SmallPiecesFarApart) {
   EXPECT_EQ(omp_file_close_all(fd), 0);
 }
 
-// The process may write files of 1 MiB only.
+// The process limits its files to 1 MiB.
 TEST_F(OmpFile, AWriteThatTheSystemRefusesIsTheErrorOfAll) {
   rlimit old = {};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);

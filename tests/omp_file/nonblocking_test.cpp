@@ -1,4 +1,4 @@
-// Operations under way: many of them, waited for in any order, tested, closed over, mistaken.
+// Outstanding operations: many at once, waited for in any order, tested, closed over, misused.
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -103,7 +103,7 @@ TEST_P(Nonblocking, ClosingCompletesThemAndTheirRequestsStayValid) {
 
 class NonblockingOfMany : public Nonblocking {};
 
-// Whoever comes first: what one thread has wrong must not keep the request from the next wait.
+// Independent of arrival order: wrong arguments of one thread leave the request to the next wait.
 TEST_P(NonblockingOfMany, GarbageOfOneThreadLeavesTheRequestToTheNextWait) {
   const int n = GetParam();
   const int fd = open_file();
@@ -215,7 +215,7 @@ bool kernel_has_io_uring() {
   return ring >= 0;
 }
 
-// Threads of this process but those that the kernel made for io_uring.
+// Threads of this process, without the kernel's io_uring workers.
 int count_threads() {
   constexpr unsigned kIoWorker = 0x10;  // PF_IO_WORKER of linux/sched.h
   int n = 0;
@@ -224,7 +224,7 @@ int count_threads() {
     std::getline(std::ifstream(task.path() / "stat"), line);
     std::istringstream behind_name(line.substr(line.rfind(')') + 1));
     std::string skipped;
-    unsigned flags = kIoWorker;  // of one that is gone
+    unsigned flags = kIoWorker;  // a thread that has exited
     for (int i = 0; i < 6; ++i) behind_name >> skipped;
     behind_name >> flags;
     n += (flags & kIoWorker) == 0 ? 1 : 0;
@@ -236,7 +236,7 @@ TEST_F(OmpFile, OperationsTakeNoThreadWhereTheKernelCarriesThem) {
   if (std::getenv("THALWEG_PROGRESS") != nullptr || std::getenv("THALWEG_URING") != nullptr || !kernel_has_io_uring())
     GTEST_SKIP() << "io_uring is not there, or not to be used";
   const int fd = open_file();
-  on_team(2, [&](int) {});  // the runtime has its threads
+  on_team(2, [&](int) {});  // starts the threads of the runtime
   const int before = count_threads();
   Bytes data(1 << 20);
 

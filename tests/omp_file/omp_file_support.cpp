@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-// For the thread sanitizer: libomp is not instrumented, and what it does to its own locks looks like races (LLVM 16).
+// For the thread sanitizer: libomp is not instrumented, so its locks are reported as races (LLVM 16).
 extern "C" const char* __tsan_default_suppressions() { return "called_from_lib:libomp.so\n"; }
 
 namespace omp_file_test {
@@ -82,7 +82,7 @@ Bytes noise(std::size_t n, unsigned seed) {
 
 namespace {
 
-// The names of one direction in one spelling: NAME and its nonblocking twin.
+// The calls of one direction in one spelling: NAME and its nonblocking form.
 #define FORMS_OF(NAME, INAME, COMMON, WRITES)                                                                         \
   {#NAME "_all",                                                                                                      \
    COMMON,                                                                                                            \

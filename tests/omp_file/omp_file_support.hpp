@@ -1,4 +1,4 @@
-// What the tests of omp_file share: teams of a given size, files of their own, all calls in one table.
+// Shared by the tests of omp_file: teams of a given size, private files, and a table of all calls.
 #pragma once
 
 #include <fcntl.h>
@@ -16,10 +16,10 @@ namespace omp_file_test {
 
 using Bytes = std::vector<unsigned char>;
 
-// Runs `body(rank)` on a region of `n` threads; nested ones too.
+// Runs `body(rank)` in a region of `n` threads, also nested.
 void on_team(int n, const std::function<void(int)>& body);
 
-// What a call returned on each thread, and its errno.
+// Return value of a call on one thread, and its errno.
 struct Result {
   int returned = 0;
   int error = 0;
@@ -27,18 +27,18 @@ struct Result {
 };
 std::ostream& operator<<(std::ostream& out, const Result& result);
 
-// Runs `call(rank)` on a region of `n` threads; the results by rank.
+// Runs `call(rank)` in a region of `n` threads; returns the results by rank.
 std::vector<Result> results_on(int n, const std::function<int(int)>& call);
 std::vector<Result> all_ok(int n);
 std::vector<Result> all_failed(int n, int error);
 
-// A test with a folder of its own, and an end after two minutes: a hang is a failure.
+// A test with a folder of its own and a limit of two minutes: a hang is a failure.
 class OmpFile : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
   std::string path(const std::string& name = "file") const { return folder_ + "/" + name; }
-  // A descriptor for all; opened outside of any region.
+  // Opens a file outside any region; returns the common descriptor.
   int open_file(int flags = O_RDWR | O_CREAT | O_TRUNC, const std::string& name = "file") const;
 
  private:
@@ -68,14 +68,14 @@ struct Form {
   bool has_offset;
   bool nonblocking;
   bool writes;
-  // A nonblocking one without a `request` is waited for at once.
+  // A nonblocking call without a `request` is waited for at once.
   std::function<int(const Arguments&, omp_file_request*)> call;
 };
 
-// All calls that read or write, in every spelling.
+// All reading and writing calls, in every spelling.
 const std::vector<Form>& forms();
 
-// Calls it; a nonblocking one is then waited for.
+// Makes the call; waits if it is nonblocking.
 int run(const Form& form, const Arguments& arguments);
 
 }  // namespace omp_file_test

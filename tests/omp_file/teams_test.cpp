@@ -1,4 +1,4 @@
-// Whose team is it? Several roots, nested regions, many threads, two teams on one file.
+// The team of a call: several root threads, nested regions, many threads, two teams on one file.
 #include <omp.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 namespace omp_file_test {
 namespace {
 
-// Fills a file with blocks of 8 bytes that say which thread wrote which of them, and checks it.
+// Fills a file with blocks of 8 bytes that identify their writer, and checks it.
 void write_blocks(int fd, const std::string& path, int threads, int repeats) {
   on_team(threads, [&](int rank) {
     for (int i = 0; i < repeats; ++i) {
@@ -45,7 +45,7 @@ TEST_F(OmpFile, TwoRootsUseTwoFilesAtOnce) {
 TEST_F(OmpFile, NestedTeamsUseTwoFilesAtOnce) {
   on_team(2, [&](int outer) {
     int fd = -1;
-    // The innermost team of this thread is the outer one, whose threads want different files: one opens at a time.
+    // The innermost team of this thread is the outer one, whose threads open different files one after another.
     on_team(1, [&](int) { fd = open_file(O_RDWR | O_CREAT | O_TRUNC, std::to_string(outer)); });
     write_blocks(fd, path(std::to_string(outer)), 2 + outer, 100);
     on_team(1, [&](int) { EXPECT_EQ(omp_file_close_all(fd), 0); });
@@ -74,7 +74,7 @@ TEST_F(OmpFile, TheOuterTeamGoesOnWhenTheInnerOnesAreDone) {
 TEST_F(OmpFile, ThreadZeroOfTheOuterTeamMayBeBusyWithTheSameFileInside) {
   const int fd = open_file();
 
-  // The outer threads but 0 wait in their call while thread 0 lets an inner team use the file first.
+  // Outer threads other than 0 wait in their call while thread 0 lets an inner team use the file first.
   on_team(3, [&](int outer) {
     if (outer == 0) {
       on_team(2, [&](int inner) { EXPECT_EQ(omp_file_write_at_all("i", 1, inner, fd, 0), 0); });
@@ -130,7 +130,7 @@ TEST_F(OmpFile, AFileThatIsClosedWhileOtherTeamsUseItIsBadFromThenOn) {
   user.join();
 }
 
-// Takes the descriptor of the kernel away from a file, so that closing it fails.
+// Closes the descriptor of a file behind the library, so that closing the file fails.
 void spoil_closing(const std::string& path) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code ignored;
@@ -138,7 +138,7 @@ void spoil_closing(const std::string& path) {
   }
 }
 
-// The call is held up by the lock of the file, which the test has.
+// The test holds the lock of the file, which blocks the call.
 TEST_F(OmpFile, WhatClosingSaysIsToldByCloseAlthoughAnotherCallIsUnderWay) {
   using namespace thalweg::omp_file;
   const int fd = open_file();
@@ -158,7 +158,7 @@ TEST_F(OmpFile, WhatClosingSaysIsToldByCloseAlthoughAnotherCallIsUnderWay) {
   closer.join();
 }
 
-// It cannot wait for a call that waits for its own thread; the last thread of that one tells.
+// close cannot wait for a call that waits for this thread; the last thread of that call reports the error.
 TEST_F(OmpFile, ClosingInsideDoesNotWaitForTheOuterTeam) {
   using namespace thalweg::omp_file;
   for (const bool spoilt : {false, true}) {
@@ -180,7 +180,7 @@ TEST_F(OmpFile, ClosingInsideDoesNotWaitForTheOuterTeam) {
   }
 }
 
-// Each closes its own file, on which an operation is under way; under a race detector.
+// Each thread closes its own file with an outstanding operation; for a race detector.
 TEST_F(OmpFile, FilesWithOperationsAreClosedAtOnce) {
   std::vector<std::thread> roots;
   for (const std::string name : {"left", "right"}) {

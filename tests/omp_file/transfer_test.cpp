@@ -1,4 +1,4 @@
-// Every call that reads or writes, by teams of every size, against a model of the file byte by byte.
+// Every reading and writing call, by teams of every size, compared with a model of the file byte by byte.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr unsigned char kGuard = 0xEE;
 
-// What one thread moves: pieces of memory within one allocation, guard bytes between them, and where they belong.
+// The pieces of one thread: memory within one allocation with guard bytes between, and their places in the file.
 struct Part {
   Bytes memory;
   std::vector<iovec> list;
@@ -21,7 +21,7 @@ struct Part {
   }
 };
 
-// A part of `lengths`, filled with noise (to write) or with guards (to read into).
+// Makes a part of `lengths`, filled with noise (to write) or with guards (to read into).
 Part make_part(const std::vector<std::size_t>& lengths, bool filled, unsigned seed) {
   constexpr std::size_t kGap = 16;
   Part part;
@@ -36,7 +36,7 @@ Part make_part(const std::vector<std::size_t>& lengths, bool filled, unsigned se
   return part;
 }
 
-// Where the pieces of all parts are in the file: from `position` on in order, or scattered with gaps.
+// Assigns places to the pieces of all parts: from `position` on in order, or scattered with gaps.
 void place(std::vector<Part>& parts, bool scattered, off_t position, std::mt19937& random) {
   std::vector<std::pair<Part*, std::size_t>> pieces;
   for (Part& part : parts) {
@@ -77,7 +77,7 @@ Arguments arguments_of(const Part& part, int fd, int hint) {
   return arguments;
 }
 
-// The bytes of the file that a part is about, from the model.
+// Copies the bytes of parts into the model.
 void write_to_model(const std::vector<Part>& parts, Bytes& model) {
   for (const Part& part : parts) {
     for (std::size_t i = 0; i < part.list.size(); ++i) {
@@ -90,7 +90,7 @@ void write_to_model(const std::vector<Part>& parts, Bytes& model) {
   }
 }
 
-// What the memory must be after reading.
+// The expected memory after reading.
 Bytes expected_memory(const Part& part, const Bytes& model) {
   Bytes memory = part.memory;
   for (std::size_t i = 0; i < part.list.size(); ++i) {
@@ -108,7 +108,7 @@ class Transfer : public OmpFile, public ::testing::WithParamInterface<std::tuple
   const Form& form() const { return forms()[std::get<0>(GetParam())]; }
   int threads() const { return std::get<1>(GetParam()); }
 
-  // One call by all threads of a team, checked against the model; the shared position is `position` before it.
+  // One call by all threads of a team, compared with the model; the shared position is `position` before it.
   void one_call(int fd, Bytes& model, off_t& position, std::mt19937& random) {
     std::vector<Part> parts = make_parts(form(), threads(), random);
     place(parts, form().has_offset, form().has_offset ? static_cast<off_t>(random() % 999) : position, random);

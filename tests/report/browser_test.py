@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The page of `thalweg methods` in a real browser: no complaint, nothing loaded, plots that are drawn, narrow and dark.
+"""The page of `thalweg methods` in a real browser: no error, no network access, plots drawn, narrow and dark displays.
 
-Environment: TW_REPORT_PAGE, the program that makes a page of records; TW_PICTURES, where screenshots are put; TW_PLOTS, 0
-where Chart.js was not found when it was built. Skipped without a Chromium (TW_CHROMIUM names one).
+Environment: TW_REPORT_PAGE, the program that makes a page of records; TW_PICTURES, the folder for screenshots;
+TW_PLOTS, 0 when Chart.js was not found at build time. Skipped without a Chromium (TW_CHROMIUM names one).
 """
 
 import os
@@ -23,7 +23,7 @@ BROWSER = devtools.find_browser()
 PLOTS = os.environ.get("TW_PLOTS", "1") != "0"
 SKIPPED = 77
 
-# Share of the pixels of a canvas that are not of its background.
+# Share of the pixels of a canvas that differ from its background.
 INKED = """(id => {
   const canvas = document.getElementById(id), pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
   let inked = 0;
@@ -34,7 +34,7 @@ CHARTS = "[...document.querySelectorAll('canvas')].filter(one => Chart.getChart(
 
 
 def pixels_of(path):
-    """Width, height and the rows of a PNG of 8 bits a channel, as bytes."""
+    """Width, height and rows of a PNG with 8 bits per channel, as bytes."""
     data = path.read_bytes()
     width, height, depth, kind = struct.unpack("!IIBB", data[16:26])
     assert (depth, kind) in ((8, 2), (8, 6)), (depth, kind)
@@ -106,7 +106,7 @@ class Page(unittest.TestCase):
             self.assertGreater(self.browser.evaluate(f"{INKED}('{name}')"), 0.01, name)
 
     def assert_narrow_enough(self):
-        """No part of the page is wider than the window, but within boxes that scroll."""
+        """No element is wider than the window, except in scrolling boxes."""
         wide = self.browser.evaluate(
             """[...document.body.querySelectorAll('*')].filter(one => !one.closest('.scroll, pre, nav') &&
                 one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 120))"""
@@ -117,7 +117,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.evaluate("scrollX"), 0)
 
     def choose(self, plot, i):
-        """What a plot shows, by its list of choices."""
+        """State of a plot, by its list of choices."""
         self.browser.evaluate(
             f"(pick => {{ pick.selectedIndex = {i}; pick.dispatchEvent(new Event('change')); }})(document.querySelector('[data-plot={plot}] select'))"
         )
@@ -218,7 +218,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.evaluate("document.scripts.length"), 3 if PLOTS else 0)
 
     def test_labels(self):
-        """What a screen reader needs: a language, one first heading, names of all that can be used, no id twice."""
+        """Needs of a screen reader: a language, one top heading, names of all controls, unique ids."""
         self.look("full", 1280, "validate")
         self.assertEqual(self.browser.evaluate("[document.documentElement.lang, document.querySelectorAll('h1').length]"), ["en", 1])
         for what in ("canvas", "button", "select", "input", ".scroll", "nav"):
@@ -244,7 +244,7 @@ class Page(unittest.TestCase):
             share = sum(row.count(back) for row in rows) / (width * height)
             self.assertGreater(share, 0.3, f"{name}: {share}")
             if PLOTS and name != "phone":
-                self.assertIn(bytes.fromhex("58b4f5" if dark else "0072b2"), colours)  # a curve of ours
+                self.assertIn(bytes.fromhex("58b4f5" if dark else "0072b2"), colours)  # one of our curves
 
 
 if __name__ == "__main__":

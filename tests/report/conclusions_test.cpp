@@ -1,4 +1,4 @@
-// Each conclusion on runs that confirm it, that refute it, and that cannot tell.
+// Each conclusion on runs that confirm it, refute it, or leave it open.
 #include "methods/conclusions.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(Conclusions, ExplicitOffsetsCollapse) {
   EXPECT_EQ(verdict(levels(1.1, made_cell(4)), 3), kNo);
   EXPECT_EQ(verdict(levels(0.2, made_cell(4)), 3), kNo);
   EXPECT_EQ(verdict(levels(1.6, made_cell(4)), 3), kOpen);
-  EXPECT_EQ(verdict(levels(9, made_cell(4, 1024, {4, 1})), 3), kOpen);  // blocks are contiguous: says nothing
+  EXPECT_EQ(verdict(levels(9, made_cell(4, 1024, {4, 1})), 3), kOpen);  // blocks are contiguous: inconclusive
 }
 
 Results chunks(double last_level, double files) {

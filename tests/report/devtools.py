@@ -1,6 +1,6 @@
-"""A headless Chromium that is steered through its DevTools protocol, with nothing but Python's standard library.
+"""A headless Chromium controlled through its DevTools protocol, with Python's standard library only.
 
-Only what browser_test.py needs: a page, its exceptions and console, JavaScript evaluated in it, screenshots.
+Supports what browser_test.py needs: a page, its exceptions and console, evaluated JavaScript, screenshots.
 """
 
 import base64
@@ -17,7 +17,7 @@ import urllib.parse
 
 
 def find_browser():
-    """The path of a Chromium; None: there is none. TW_CHROMIUM names one."""
+    """The path of a Chromium, or None. TW_CHROMIUM names one."""
     names = [os.environ.get("TW_CHROMIUM"), "chromium", "chromium-browser", "google-chrome", "chrome"]
     return next((path for path in (name and shutil.which(name) for name in names) if path), None)
 
@@ -82,7 +82,7 @@ class WebSocket:
 
 
 class Browser:
-    """One tab of a headless browser. Close it, or use it with `with`."""
+    """One tab of a headless browser. Close it, or use `with`."""
 
     def __init__(self, path, folder, timeout=60):
         self.folder = pathlib.Path(folder)
@@ -122,7 +122,7 @@ class Browser:
     session = None
 
     def call(self, method, **parameters):
-        """Sends one command and returns its result; events that come meanwhile are kept."""
+        """Sends one command and returns its result; queues events received meanwhile."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session:
@@ -161,11 +161,11 @@ class Browser:
         self.settle()
 
     def settle(self):
-        """Two frames are drawn, and what was to be resized is."""
+        """Waits for two drawn frames and pending resizes."""
         self.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1))), 150))")
 
     def complaints(self):
-        """Exceptions, errors and warnings of the console and the log, so far."""
+        """Exceptions, errors and warnings of console and log so far."""
         found = []
         for event in self.events:
             method, parameters = event.get("method"), event.get("params", {})
@@ -181,7 +181,7 @@ class Browser:
         return found
 
     def requests(self):
-        """Addresses that were asked for over a network."""
+        """Addresses requested over a network."""
         urls = [event["params"]["request"]["url"] for event in self.events if event.get("method") == "Network.requestWillBeSent"]
         return [url for url in urls if not url.startswith(("file:", "data:", "about:"))]
 

@@ -1,4 +1,4 @@
-// Clustering: the groups of made-up data, and that the cuts are the best of all.
+// Clustering: the groups of synthetic data, and the optimality of the cuts.
 #include "methods/groups.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace tool {
 namespace {
 
-// One method for each ratio, in three cells.
+// One method per ratio, in three cells.
 Results run_of(const std::vector<double>& ratios, double spread = 0.02) {
   Results results;
   for (const int ranks : {2, 4, 8}) {
@@ -22,7 +22,7 @@ Results run_of(const std::vector<double>& ratios, double spread = 0.02) {
   return results;
 }
 
-// "012" of methods in the order of the ratios.
+// Group numbers of the methods in the order of the ratios, e.g. "012".
 std::string groups_of(const std::vector<double>& ratios, double spread = 0.02) {
   const Grouping grouping = group_methods(run_of(ratios, spread), "write");
   std::string text;
@@ -54,7 +54,7 @@ TEST(Groups, TiesAreNeverParted) {
   EXPECT_EQ(groups_of({2, 2, 2, 2, 2, 2.0001}), "000000");
 }
 
-// What lies within what the intervals are wide is not two groups.
+// Differences within the confidence intervals do not make two groups.
 TEST(Groups, NoiseIsNotStructure) {
   EXPECT_EQ(groups_of({1, 1.4, 1.8}, 0.02), "012");
   EXPECT_EQ(groups_of({1, 1.4, 1.8}, 1.0), "000");
@@ -138,7 +138,7 @@ double cost_of(const std::vector<double>& sorted, const std::vector<size_t>& cut
   return cost;
 }
 
-// All cuts there are, for small n.
+// All possible cuts, for small n.
 double least_cost(const std::vector<double>& sorted, size_t k) {
   double least = k == 1 ? cost_of(sorted, {}) : INFINITY;
   for (size_t a = 1; k > 1 && a < sorted.size(); ++a) {

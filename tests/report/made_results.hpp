@@ -1,4 +1,4 @@
-// Results for tests, made of a few numbers.
+// Results for tests, made from a few numbers.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline Cell made_cell(int ranks, int64_t side = 1024, std::vector<int> grid = {}
   return {ranks, grid, {side, side}, "c", "warm"};
 }
 
-// `times` times, about `seconds` each, `spread` from the least to the most.
+// Adds `times` times of about `seconds`, with relative range `spread`.
 inline void add_times(Results& results, const std::string& method, const Cell& cell, double seconds,
                       const std::string& phase = "write", double spread = 0.02, int times = 7) {
   for (int i = 0; i < times; ++i) {

@@ -22,7 +22,7 @@ GRIDS = {1: [1, 1], 2: [2, 1], 4: [2, 2], 8: [4, 2]}
 ABSENT = {"ADIOS2": "not built: ADIOS2 was not found when Thalweg was built", "SIONlib": "not built: SIONlib was not found when Thalweg was built"}
 LIBRARIES = {"HDF5": "HDF5 1.10.8 (parallel)", "PnetCDF": "PnetCDF 1.12.3"}
 
-# Bandwidth of the whole on one rank in MiB/s, how it grows with ranks (exponent), and cost of an opening in seconds.
+# Bandwidth of the whole on one rank in MiB/s, its exponent of growth with ranks, and seconds of an open.
 SPEED = {
     "gather": (900, -0.15, 0.001), "file-per-task": (1400, 0.55, 0.0008), "file-per-task-dirs": (1380, 0.55, 0.001),
     "mpiio-global-0": (1100, -1.3, 0.001), "mpiio-global-1": (1050, -0.9, 0.001), "mpiio-global-2": (1080, -0.7, 0.001),
@@ -152,7 +152,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'\u2
 
 
 def hostile(records_of):
-    """Every text that is not looked up becomes one that would like to be markup."""
+    """Replaces every free text by text that looks like markup."""
     for record in records_of:
         if record["kind"] == "run":
             record["command"] = record["machine"]["cpu"] = record["storage"]["path"] = record["storage"]["kind"] = record["begun"] = HOSTILE

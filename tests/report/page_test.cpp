@@ -1,5 +1,5 @@
-// The page and the table of golden records, byte for byte. TW_RECORD=1 in the environment writes the golden pages anew:
-// look at the difference before it is committed.
+// The page and the table of golden records, byte for byte. TW_RECORD=1 in the environment rewrites the golden pages:
+// check the difference before committing.
 #include "methods/page.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace tool {
 namespace {
 
-// Style, script and Chart.js are left out: golden pages show what is made of records.
+// Golden pages omit style, script and Chart.js, and show only what depends on records.
 constexpr PageAssets kMarkers = {"/* page.css */\n", "/* page.js */\n", "/* Chart.js </script> */\n"};
 constexpr PageAssets kNoPlots = {"/* page.css */\n", "/* page.js */\n", ""};
 
@@ -98,11 +98,11 @@ TEST(Page, TextOfRecordsStaysText) {
   EXPECT_EQ(count("<img"), 0U);
   EXPECT_FALSE(std::regex_search(page, std::regex("<[^>\"]*(\"[^\"]*\"[^>\"]*)*\\son[a-z]+=")));
   EXPECT_EQ(page.find('\0'), std::string::npos);
-  EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos);  // turns the direction of text
+  EXPECT_EQ(page.find("\xe2\x80\xae"), std::string::npos);  // reverses the direction of text
   const size_t begin = page.find("id=\"data\">") + 10, end = page.find("</script", begin);
   const Json data = Json::parse(page.substr(begin, end - begin));
   EXPECT_EQ(data["methods"].size(), 3U);
-  EXPECT_EQ(data["points"].size(), result_rows(results).size() - 1);  // all but that of overlap
+  EXPECT_EQ(data["points"].size(), result_rows(results).size() - 1);  // all except overlap
 }
 
 TEST(Page, ItsAssetsAreThere) {

@@ -1,4 +1,4 @@
-// The page of a file of records, for browser_test.py: report_page RESULTS PAGE [validate]
+// Makes the page of a file of records for browser_test.py: report_page RESULTS PAGE [validate]
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// A model that is off by up to 30 %.
+// Predictions with errors of up to 30 %.
 std::vector<tool::ValidationPoint> made_points(const tool::Results& results) {
   std::vector<tool::ValidationPoint> points;
   int i = 0;

@@ -1,4 +1,4 @@
-// Records: what is taken from them, what is refused and how that is said; medians and their intervals.
+// Records: accepted and refused input, its messages; medians and their intervals.
 #include "methods/results.hpp"
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(Records, WhatIsNoRecordIsRefused) {
   EXPECT_NE(refusal(std::string(100'000, '[')).find("is no object of JSON"), std::string::npos);
 }
 
-// Every line cut anywhere, and every byte of it changed: refused or taken, never anything else.
+// Every line truncated anywhere, and every byte changed: refused or accepted, no other effect.
 TEST(Records, DamageNeverDoesMore) {
   const std::string whole = time_line();
   std::mt19937 random(1);
@@ -175,7 +175,7 @@ TEST(Rows, AreInOrderOfCellsPhasesAndNumbers) {
   EXPECT_EQ(json_of(result_rows(results)[0])["seconds"]["median"], 0.5);
 }
 
-// The definition, by counting all ways in which n values can fall below or above the median.
+// The definition, by counting all ways in which n values can be below or above the median.
 size_t rank_by_counting(size_t n) {
   size_t best = 0;
   for (size_t k = 1; k <= n / 2; ++k) {
@@ -211,7 +211,7 @@ TEST(Interval, KnownRanksAndManyValues) {
     for (int i = 1; i <= n; ++i) values.push_back(i);
     return estimate(values).low;
   };
-  EXPECT_EQ(low_of(5), 1);  // no two of five do
+  EXPECT_EQ(low_of(5), 1);  // no two of five reach the confidence
   EXPECT_EQ(low_of(6), 1);
   EXPECT_EQ(low_of(9), 2);
   EXPECT_EQ(low_of(20), 6);

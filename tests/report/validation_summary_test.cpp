@@ -1,4 +1,4 @@
-// What the errors of a model come to, and that the page says the same of them.
+// Summary of a model's errors, and its presentation on the page.
 #include "methods/validation_summary.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ ValidationPoint point_of(const char* method, int ranks, double predicted, double
   return {method, made_cell(ranks, 4096), "write", predicted, measured, tuned};
 }
 
-// The choice of 2 ranks is right, that of 3 ranks is 1.5 times as slow as the best; 4 ranks were tuned with.
+// For 2 ranks the choice is right, for 3 ranks it is 1.5 times as slow as the best; 4 ranks were used for tuning.
 std::vector<ValidationPoint> points() {
   return {point_of("gather", 2, 1.0, 2.0),  point_of("file-per-task", 2, 4.0, 5.0),
           point_of("gather", 3, 1.0, 3.0),  point_of("file-per-task", 3, 2.0, 2.0),
@@ -27,7 +27,7 @@ TEST(ValidationSummary, OfWhatWasNotTunedWith) {
   EXPECT_EQ(sum.points, 5u);
   EXPECT_NEAR(sum.median_error, 0.2, 1e-12);  // 0.5, 0.2, 0.667, 0, 0.2
   EXPECT_NEAR(sum.largest_error, 2.0 / 3, 1e-12);
-  EXPECT_EQ(sum.choices, 2u);  // that of 4 ranks is one of tuning, though one of its points is not
+  EXPECT_EQ(sum.choices, 2u);  // the choice for 4 ranks belongs to tuning, though one of its points does not
   EXPECT_EQ(sum.good_choices, 1u);
   EXPECT_NEAR(sum.worst_choice, 1.5, 1e-12);
 }
@@ -57,7 +57,7 @@ TEST(ValidationSummary, ThePageSaysTheSame) {
   all.push_back(point_of("task-local", 2, 0, 4));
   const ValidationSummary sum = summary_of(all);
   ASSERT_EQ(sum.points, 6u);
-  ASSERT_EQ(sum.good_choices, 0u);  // no time at all was predicted of the slower one
+  ASSERT_EQ(sum.good_choices, 0u);  // the slower method has no prediction
 
   const std::string page = html_page(Results(), all, {"", "", ""});
 

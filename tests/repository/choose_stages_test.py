@@ -1,4 +1,4 @@
-"""Which stages of make test-all a run of CI adds."""
+"""The stages of make test-all that a CI run adds."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-// Threads, processes and threads of processes, one of which gives up what they have open together.
+// Threads, processes and threads of processes, one of which abandons an open file.
 #include "support/abandoned.hpp"
 #include "support/shared_files.hpp"
 

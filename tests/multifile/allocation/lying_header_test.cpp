@@ -1,5 +1,5 @@
-// A few KiB that claim a million logical files, or 2^40, or huge sections, with right checksums: refused at once and
-// without memory for what is not there.
+// A few KiB that claim a million logical files, or 2^40, or huge sections, with valid checksums: refused at once,
+// without memory in proportion to the claim.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -16,24 +16,25 @@ namespace thalweg::test {
 namespace {
 
 constexpr std::uint64_t kMostAtOnce = 1 << 20;
-constexpr std::uint64_t kMostInAll = 4 << 20;  // of a call that is refused
+constexpr std::uint64_t kMostInAll = 4 << 20;  // bytes allocated by a refused call
 constexpr double kMostCpuSeconds = 0.1;
 constexpr std::uint64_t kMany = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMillion = 1'000'000;
 
-// Fields of the first physical file and what they claim.
+// Fields of the first physical file and their false values.
 struct Claim {
-  std::uint64_t offset = 0;  // behind the structure's begin
+  std::uint64_t offset = 0;  // from the beginning of the structure
   std::uint64_t value = 0;
   int bytes = 8;
 };
 struct Lie {
   const char* name;
   const char* image;
-  const char* magic;  // of the structure; nothing: the file header
+  const char* magic;  // of the structure; empty: the file header
   std::vector<Claim> claims;
-  bool may_be_true = false;  // of an unclosed file: a recovery has to believe it, and verify looks at so many files
-  // With a table, file 0 alone cannot tell how many physical files there are: the next one that is opened does.
+  bool may_be_true = false;  // plausible in an unclosed file: a recovery has to accept it, and verify checks that many
+                             // files
+  // With a table, file 0 alone does not prove the number of physical files; the next one opened does.
   bool many_parts_in_table() const { return *magic == '\0' && claims[0].offset == 72 && std::string(image) == "Table"; }
   bool must_be_refused() const {
     return *magic == '\0' && (claims[0].offset == 48 || claims[0].offset == 72) && !many_parts_in_table();
@@ -146,7 +147,7 @@ class LyingHeader : public testing::TestWithParam<Lie> {
     to_repair_ = storage_of(files);
   }
 
-  // `passes` over everything.
+  // Calls `passes` for everything.
   template <class Call>
   void expect_cheap(const char* what, Call&& call, std::uint64_t passes = 1) {
     const double begin = cpu_seconds();
@@ -187,7 +188,9 @@ TEST_P(LyingHeader, IsCheap) {
       Health health;
       return repair_multifile(to_repair_, kImagePath, {}, health);
     };
-    if (!GetParam().many_parts_in_table()) expect_cheap("repair", repair, 2);  // else each one is told
+    if (!GetParam().many_parts_in_table())
+      expect_cheap("repair", repair, 2);  // otherwise each missing file is
+                                          // reported
   }
   expect_cheap("append", [&] { return open_and_read(storage_, MultifileMode::append, false); });
 }

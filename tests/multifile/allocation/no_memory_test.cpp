@@ -1,6 +1,6 @@
-// One allocation after the other fails once, in a small program that goes through the C API: create, write, flush,
-// close, open, read. Each call says so or succeeds, all tasks hear the same from each collective, and what was flushed
-// or closed is in the file.
+// Each allocation in turn fails once in a small program that uses the C API: create, write, flush, close, open, read.
+// Each call reports the failure or succeeds, each collective returns one status on all tasks, and flushed or closed
+// data is in the file.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,9 +16,9 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 250;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 250;  // time limit: then the program ends
 constexpr std::size_t kRecord = 3000;
-// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+// Smaller allocations of a thread group always succeed (src/group/memory.hpp).
 constexpr std::uint64_t kBookkeeping = 257;
 
 std::string fresh_path() {
@@ -30,11 +30,11 @@ char byte_of(std::int64_t task, std::size_t i) {
   return static_cast<char>('a' + (static_cast<std::size_t>(task) * 7 + i) % 23);
 }
 
-// What one task was told. Fixed memory: nothing here may allocate while allocations fail.
+// Statuses of one task. Fixed memory: no allocation is allowed while allocations fail.
 struct Told {
   tw_status opened = TW_OK, closed = TW_OK, reopened = TW_OK, reclosed = TW_OK;
-  tw_status independent[8] = {};  // of calls that are not collective
-  std::size_t kept = 0;           // bytes promised by a flush or close
+  tw_status independent[8] = {};  // of independent calls
+  std::size_t kept = 0;           // bytes certified by a flush or close
   std::size_t read = 0;
   bool read_ok = false;
 };
@@ -101,7 +101,7 @@ class NoMemory : public testing::Test {
     }
   }
 
-  // With memory again: what was promised is there.
+  // With memory again: certified data is present.
   void expect_kept(const std::vector<Told>& all) {
     if (all[0].opened != TW_OK) return;
     ASSERT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();

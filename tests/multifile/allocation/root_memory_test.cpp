@@ -1,4 +1,4 @@
-// What creating a multifile takes of task 0, which hears what every task asks for: bytes and messages, counted.
+// Bytes and messages that creating a multifile costs task 0, which receives every task's request.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kTasksPerNode = 64;
 
-// Each task a process that serves a logical file. Unlike: no two neighbours want chunks of the same size.
+// Each task is a process that serves one logical file. Unlike: no two neighbours request equal chunk sizes.
 Gathered requests_of_all(std::size_t tasks, bool alike) {
   Gathered all;
   all.begin.reserve(tasks + 1);
@@ -34,7 +34,7 @@ Gathered requests_of_all(std::size_t tasks, bool alike) {
   return all;
 }
 
-// The high-water mark from the requests to the shares, with a physical file for 16 tasks.
+// Peak memory from the requests to the shares, with one physical file per 16 tasks.
 std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
   const std::uint64_t before = Allocations::in_use();
   Gathered gathered = requests_of_all(tasks, alike);
@@ -69,7 +69,7 @@ void expect_at_most(const BytesOfATask& most, bool alike) {
   testing::Test::RecordProperty("bytes_of_a_task", static_cast<int>(peak / kTasks));
 }
 
-// 64 bytes of each task are 64 MiB with a million of them.
+// 64 bytes per task are 64 MiB for a million tasks.
 TEST(RootMemory, APlanTakesFewBytesOfEachTask) { expect_at_most({.request = 16, .share = 8, .peak = 56}, true); }
 
 TEST(RootMemory, APlanTakesMoreWhereTasksAreUnlikeEachOther) {
@@ -86,7 +86,7 @@ Op<Status> create_and_close(Group& group, std::shared_ptr<Backend> backend) {
   co_return co_await close_multifile(group, std::move(file).value());
 }
 
-// Nothing is as long as the packet of a collective, so that not even task 0 sends or gets a message for each task.
+// No data exceeds a collective's packet, so that not even task 0 exchanges a message with every task.
 TEST(RootMemory, CollectivesBringFewBytesInFewMessages) {
   constexpr TaskRank kSimulated = 4096;
   SimOptions options{.tasks = kSimulated, .processes_per_node = kTasksPerNode, .shuffled = false};

@@ -1,11 +1,11 @@
-// One allocation after the other fails inside a writer that goes on as if nothing had happened: every flush or close
-// that says yes is kept, and the file can be repaired and is then whole. Buffers count, too.
+// Each allocation in turn fails inside a writer that continues after errors: data of every successful flush or close is
+// kept, and a repair completes the file. Buffers count, too.
 #include <gtest/gtest.h>
 
 #include "support/counting_new.hpp"
 #include "support/on_disk.hpp"
 
-// ByteBuffer takes its memory here.
+// Allocations of ByteBuffer.
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   if (!thalweg::test::Allocations::grant(bytes)) return nullptr;
   void* memory = nullptr;
@@ -47,12 +47,12 @@ class SpoiltWriter : public OnDisk, public testing::WithParamInterface<Shape> {
       for (std::size_t i = 0; i < kMostBytes; ++i) data_[rank][i] = byte_of(rank, i);
   }
 
-  // What was promised: bytes of each logical file. Nothing here allocates but the library.
+  // Bytes of each logical file certified by calls. Only the library allocates.
   struct Told {
     bool opened = false, closed = false;
     std::size_t written[kMostLogical] = {}, kept[kMostLogical] = {};
     bool wrote_all = true;
-    int refused = 0;  // calls
+    int refused = 0;  // failed calls
     bool out_of_memory_only = true;
   };
   bool good(tw_status status, Told& told) {
@@ -63,7 +63,7 @@ class SpoiltWriter : public OnDisk, public testing::WithParamInterface<Shape> {
 
   void write_record(tw_multifile* file, std::int64_t rank, std::size_t bytes, Told& told) {
     std::size_t& at = told.written[rank];
-    if (!good(tw_seek_to(file, rank, static_cast<std::int64_t>(at)), told)) return;  // no write was lost
+    if (!good(tw_seek_to(file, rank, static_cast<std::int64_t>(at)), told)) return;  // a failed seek loses no data
     if (good(tw_write(file, data_[rank] + at, bytes), told)) {
       at += bytes;
     } else {

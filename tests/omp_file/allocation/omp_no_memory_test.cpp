@@ -1,5 +1,5 @@
-// One allocation after the other fails once, in every kind of call: each call says so on all threads or succeeds,
-// nobody waits for ever, nothing is left open, and with memory again the next calls work.
+// Each allocation in turn fails once, in every kind of call: each call reports the failure on all threads or succeeds,
+// none hangs, no file stays open, and with memory again the next calls work.
 #include <cerrno>
 #include <filesystem>
 
@@ -11,13 +11,13 @@ namespace {
 
 using thalweg::test::Allocations;
 
-// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+// Smaller allocations of a thread group always succeed (src/group/memory.hpp).
 constexpr std::uint64_t kBookkeeping = 257;
 constexpr int kPieces = 40;
 constexpr int kBytes = 30;
 constexpr int kCalls = 9;
 
-// One thread's part. Fixed memory: nothing here may allocate while allocations fail.
+// State of one thread. Fixed memory: no allocation is allowed while allocations fail.
 struct Part {
   char memory[kPieces * kBytes] = {};
   iovec list[kPieces];
@@ -60,14 +60,14 @@ class OmpNoMemory : public OmpFile {
     *error++ = error_of(omp_file_close_all(fd));
   }
 
-  // What is opened once for the process: the ring of requests.
+  // Opens per-process state once: the ring of requests.
   void warm_up() const {
     Part part(0, 1);
     int fd = -1;
     call_all(path().c_str(), part, fd);
   }
 
-  // A call without the memory to meet leaves things as they were.
+  // A call that fails before its threads meet changes no state.
   static void close_if_open(int fd) {
     off_t size = 0;
     if (fd >= 0 && omp_file_size_all(fd, &size) == 0) {
@@ -114,11 +114,11 @@ TEST_F(OmpNoMemory, OfOneThread) { run_all(1, 0); }
 TEST_F(OmpNoMemory, OfOneOfTwoThreads) { run_all(2, kBookkeeping); }
 TEST_F(OmpNoMemory, OfOneOfThreeThreads) { run_all(3, kBookkeeping); }
 
-// Teams are kept, so each is of a size that none was of before.
+// Teams are kept, so each test uses a new size.
 TEST_F(OmpNoMemory, ToMeetForTheFirstTime) {
   const int fd = open_file();
   std::uint64_t all = 8;
-  // Builds that keep no frames allocate for each thread, so that there is always one more.
+  // Builds without kept frames allocate for each thread, so the count keeps growing.
   for (int k = 1; k <= static_cast<int>(std::min<std::uint64_t>(all, 40)); ++k) {
     const int threads = 4 + k;
     std::vector<int> errors(static_cast<std::size_t>(threads), -1);

@@ -1,5 +1,5 @@
-// One allocation after the other fails once, however small, in collective calls of all kinds. Either all tasks hear the
-// same, or the program ends with a line that says why; it never waits for ever, and never dies without a word.
+// Each allocation in turn fails once, however small, in collective calls of all kinds. Either all tasks get one status,
+// or the program ends with a line that gives the reason; it never hangs and never ends silently.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -13,10 +13,10 @@ namespace thalweg::test {
 namespace {
 
 constexpr int kMostCalls = 32;
-constexpr unsigned kMostSeconds = 30;  // then a hang is taken for certain
+constexpr unsigned kMostSeconds = 30;  // time limit
 enum Verdict : int { kAlike = 0, kEnded = 1, kDiffer = 3 };
 
-// What one task was told of collective calls. Fixed memory: nothing here may allocate while allocations fail.
+// Statuses of one task. Fixed memory: no allocation is allowed while allocations fail.
 struct Told {
   std::array<tw_status, kMostCalls> of{};
   int n = 0;
@@ -89,7 +89,8 @@ class FewWords : public SharedFiles {
  protected:
   using World = std::function<void(const std::function<void(tw_group*, int)>&)>;
 
-  // In a child: the `k`-th allocation of all tasks together fails. Its verdict; how many there were goes to `pipe`.
+  // In a child: allocation number `k` of all tasks together fails. Returns the verdict; writes the number of
+  // allocations to `pipe`.
   int play(int tasks, const World& world, const Program& program, std::uint64_t k, int pipe) const {
     ::alarm(patience(kMostSeconds));
     const std::string name = path();
@@ -117,7 +118,7 @@ class FewWords : public SharedFiles {
   }
 
   struct Heard {
-    int verdict = -1;  // negative: a signal ended it
+    int verdict = -1;  // negative: ended by a signal
     std::string text;
     std::uint64_t count = 0;
   };
@@ -164,7 +165,7 @@ class FewWords : public SharedFiles {
       if (HasFailure()) FAIL() << "allocation " << k << " of " << whole.count << ", " << tasks << " tasks";
     }
     if (step > 1) return;
-    EXPECT_GT(n_ended, 0);  // some words cannot be done without
+    EXPECT_GT(n_ended, 0);  // some small allocations are necessary
   }
 
   void try_in_worlds(const Program& program) {

@@ -1,5 +1,5 @@
-// One allocation after the other fails once, in collective and independent accesses, with and without requests. Each
-// call says so or succeeds, all tasks hear the same from each collective, nobody waits for ever, and with memory again
+// Each allocation in turn fails once, in collective and independent accesses, with and without requests. Each call
+// reports the failure or succeeds, each collective returns one status on all tasks, none hangs, and with memory again
 // the next access works.
 #include <gtest/gtest.h>
 
@@ -12,24 +12,24 @@
 namespace thalweg::test {
 namespace {
 
-// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+// Smaller allocations of a thread group always succeed (src/group/memory.hpp).
 constexpr std::uint64_t kBookkeeping = 257;
 constexpr std::int64_t kPieces = 40;
 constexpr std::int64_t kBytes = 30;
 constexpr int kCalls = 13;
 constexpr bool is_independent(int call) { return call == 5 || call == 6 || call == 11; }
 
-// What one task was told. Fixed memory: nothing here may allocate while allocations fail.
+// Statuses of one task. Fixed memory: no allocation is allowed while allocations fail.
 struct Told {
   tw_status of[kCalls] = {};
 };
 
 class NoMemoryForFiles : public SharedFiles {
  protected:
-  // So that the tasks themselves allocate for their requests.
+  // Without a progress thread the tasks themselves allocate for their requests.
   static void SetUpTestSuite() { ::setenv("THALWEG_PROGRESS", "poll", 1); }
 
-  // Unsorted lists in turn with those of the other tasks: they need memory to be ordered, and for the plan.
+  // Unsorted lists that interleave with those of the other tasks: ordering and planning need memory.
   struct Data {
     char memory[kPieces * kBytes];
     tw_extent list[kPieces];
@@ -52,7 +52,7 @@ class NoMemoryForFiles : public SharedFiles {
     return started == TW_OK ? tw_wait(request, nullptr) : started;
   }
 
-  // The calls, collective ones first.
+  // Makes the calls, collective ones first.
   static void call_all(tw_file* file, Data& data, Told& told) {
     tw_request* request = nullptr;
     told.of[0] = tw_write_list_all(file, data.list, kPieces);
@@ -82,8 +82,8 @@ class NoMemoryForFiles : public SharedFiles {
     }
   }
 
-  // One run of the calls by a team, or by tasks of several processes, its `k`-th allocation of at least `least` bytes
-  // failing.
+  // One run of the calls by a team or by tasks of several processes; allocation number `k` of at least `least` bytes
+  // fails.
   void run_once(int tasks, int processes, std::uint64_t k, std::uint64_t least, const char* hints) {
     std::vector<Told> told(static_cast<std::size_t>(tasks));
     std::vector<Data> all(static_cast<std::size_t>(tasks));
@@ -92,7 +92,7 @@ class NoMemoryForFiles : public SharedFiles {
       if (file == nullptr) return;
       Data& data = all[static_cast<std::size_t>(task)];
       prepare(data, task, tasks);
-      EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);  // nobody is behind
+      EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);  // all tasks are in step
       if (task == 0) {
         Allocations::start(k, least);
         Allocations::stop();
@@ -126,7 +126,7 @@ class NoMemoryForFiles : public SharedFiles {
   }
 };
 
-// Opening says so on all tasks, leaves nothing behind, and works with memory again.
+// A failed open reports on all tasks, leaves no file open, and succeeds with memory again.
 class NoMemoryToOpen : public SharedFiles {
  protected:
   void open_all(int tasks, std::uint64_t least, const char* hints) {
@@ -164,8 +164,8 @@ class NoMemoryToOpen : public SharedFiles {
     EXPECT_EQ(open_descriptors(), before_);
   }
 
-  // One task of several processes: of a group that knows nothing of its tasks yet, that does, that looks again. As many
-  // aggregators as are more than a few words.
+  // One task of several processes: in a new group, in one with cached task data, and in one whose cache is outdated.
+  // The number of aggregators needs more than the small allocations.
   void open_in_turn(int processes, int threads, int poor) {
     static constexpr std::array<const char*, 4> kHints{"", "", "aggregators=17", ""};
     std::uint64_t most = 1;
@@ -232,11 +232,11 @@ TEST_F(NoMemoryForFiles, OfOneOfTwoThreads) {
     run_all(2, kBookkeeping, hints);
 }
 
-// Aggregators and those whose bytes they move.
+// Aggregators, and tasks that they serve.
 TEST_F(NoMemoryForFiles, OfOneOfSeveralProcesses) {
   const char* hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
   run_all(2, kBookkeeping, hints, 2);
-  if (tries_less()) return;  // more take minutes there
+  if (tries_less()) return;  // too slow under sanitizers
   run_all(3, kBookkeeping, hints, 3);
   run_all(4, kBookkeeping, hints, 2);
 }

@@ -1,5 +1,5 @@
-// A transfer fails, and there is no memory for what has to be done then or for the words of the failure: the access
-// fails for either reason, and the next one works.
+// A transfer fails while memory for the error handling or for the message is refused: the access fails for either
+// reason, and the next one works.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kPieces = 20;
 constexpr std::int64_t kBytes = 3000;
 
-std::atomic<int> wrong_errno{0};  // 0: nothing goes wrong
+std::atomic<int> wrong_errno{0};  // 0: no failure
 
 ssize_t told(ssize_t really) {
   if (wrong_errno == 0) return really;
@@ -28,7 +28,7 @@ int never_by_ring(int) { return -EOPNOTSUPP; }
 
 class NoMemoryToTell : public SharedFiles {
  protected:
-  // So that this thread itself allocates for its requests.
+  // Without a progress thread this thread itself allocates for its requests.
   static void SetUpTestSuite() { ::setenv("THALWEG_PROGRESS", "poll", 1); }
   void TearDown() override {
     wrong_errno = 0;
@@ -50,7 +50,7 @@ class NoMemoryToTell : public SharedFiles {
     return started == TW_OK ? tw_wait(&request, nullptr) : started;
   }
 
-  // All allocations of an access whose transfers fail with `err` are refused in turn. 0: they do not fail.
+  // Refuses each allocation of an access in turn while its transfers fail with `err`. 0: transfers succeed.
   void run_all(const Way& way, int err) {
     for (int i = 0; i < kPieces; ++i)
       list_[static_cast<std::size_t>(i)] = {memory_ + i * kBytes, kBytes, i * (kBytes + 9)};

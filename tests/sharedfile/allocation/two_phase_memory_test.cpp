@@ -1,6 +1,6 @@
-// The memory of a two-phase access, of simulated tasks in processes of their own: however many small pieces there are,
-// and however many tasks ask for the same bytes, all of them together take no more than an aggregator may. And where it
-// is refused to one task all hear of it, nobody waits for ever, and the next access works.
+// Memory of a two-phase access of simulated tasks in separate processes: for any number of small pieces, and any number
+// of tasks that read the same bytes, all tasks together stay within the aggregators' budget. When one task's allocation
+// fails all get the status, none hangs, and the next access works.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -15,10 +15,10 @@
 namespace thalweg::test {
 namespace {
 
-constexpr std::uint64_t kSlack = std::uint64_t{1} << 17;  // messages without data, what groups need
-constexpr std::uint64_t kFrames = 10 * 1024;              // of the coroutines of each task; kept for the next access
+constexpr std::uint64_t kSlack = std::uint64_t{1} << 17;  // messages without data, and the groups
+constexpr std::uint64_t kFrames = 10 * 1024;              // coroutine frames of each task, kept for the next access
 
-// What each task has: its memory, and where in the file it belongs.
+// Memory of each task, and its places in the file.
 struct Share {
   std::vector<std::byte> memory;
   std::vector<Extent> extents;
@@ -26,7 +26,7 @@ struct Share {
 
 class TwoPhaseMemory : public SharedFiles {
  protected:
-  // Pieces of 8 bytes with holes of any length between them, each of a task that is drawn.
+  // Pieces of 8 bytes with random holes between them, each of a random task.
   static std::vector<Share> irregular(TaskRank tasks, std::size_t pieces) {
     std::mt19937_64 random(1);
     std::vector<Share> shares(static_cast<std::size_t>(tasks));
@@ -61,7 +61,7 @@ class TwoPhaseMemory : public SharedFiles {
     return PlainFile::open(group, posix_backend(), std::move(how));
   }
 
-  // `shares` are written, or read; what that took beside the tasks' own lists.
+  // Writes or reads `shares`; returns the memory used beside the tasks' own lists.
   std::uint64_t peak_of(std::vector<Share>& shares, Direction direction, const SimOptions& options,
                         const std::string& hints) {
     std::uint64_t own = 0;
@@ -106,7 +106,7 @@ TEST_F(TwoPhaseMemory, OfManySmallPiecesIsThatOfAnAggregator) {
   }
 }
 
-// What passes through relays has a share of its own, on each of them.
+// Data that passes through relays has a budget of its own on each relay.
 TEST_F(TwoPhaseMemory, OfForwardersIsWithinThatOfAnAggregator) {
   constexpr std::uint64_t kAggregator = std::uint64_t{1} << 20;
   const std::string hints = "method=aggregate,aggregators=1,node_relay=on,aggregator_bytes=1MiB";
@@ -156,9 +156,9 @@ TEST_F(TwoPhaseMemory, OfWhatManyTasksWriteIsThatOfAnAggregator) {
   EXPECT_TRUE(content() == std::string(1 << 20, 'x'));
 }
 
-// Of simulated tasks all allocations are on one thread, so whichever is refused, of whichever task.
+// Simulated tasks allocate on one thread, so each allocation of each task can be refused.
 TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
-  const std::uint64_t stride = tries_less() ? 4 : 1;  // of allocations: it takes ten times as long there
+  const std::uint64_t stride = tries_less() ? 4 : 1;  // under sanitizers it takes ten times as long
   constexpr std::uint64_t kBookkeeping = 257;         // a few words can always be had (src/group/memory.hpp)
   for (const TaskRank tasks : {2, 5}) {
     for (const std::int64_t on_node : {1, 2, 100}) {
