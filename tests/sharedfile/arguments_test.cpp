@@ -1,5 +1,5 @@
-// Wrong arguments: each of them, on each task of a team, is told to all tasks alike; nobody waits for ever, and the
-// next access works.
+// Wrong arguments of each kind, on each task of a team: all tasks get one status, none hangs, and the next access
+// works.
 #include <cerrno>
 
 #include "support/shared_files.hpp"
@@ -11,7 +11,7 @@ constexpr std::int64_t kMost = INT64_MAX;
 
 struct Wrong {
   const char* name;
-  std::function<void(tw_access&, tw_extent*)> spoil;  // an access of two extents that is right
+  std::function<void(tw_access&, tw_extent*)> spoil;  // a valid access of two extents
   tw_status expected = TW_ERR_INVALID;
 };
 
@@ -41,7 +41,7 @@ std::vector<Wrong> wrongs() {
 
 class Arguments : public SharedFiles {
  protected:
-  // Right for all, whatever was wrong before.
+  // A valid access of all tasks after an error.
   static void expect_works(tw_file* file, int task) {
     std::string data = text_of(task, 50);
     EXPECT_EQ(tw_write_at_all(file, data.data(), 50, task * 50), TW_OK) << tw_last_error();
@@ -99,7 +99,7 @@ TEST_F(Arguments, OfAnIndependentAccessAreToldToItsTask) {
   });
 }
 
-// Every task has good arguments, but they do not go together.
+// The arguments of each task are valid, but inconsistent.
 TEST_F(Arguments, ThatDifferAreToldToAllTasks) {
   const std::vector<Wrong> differences = {
       {"directions", [](auto& a, auto*) { a.direction = TW_ACCESS_READ; }},
@@ -151,8 +151,7 @@ TEST_F(Arguments, OfACommonAccessMustBeTheSame) {
   });
 }
 
-// Together they would end behind the last offset of all, though each alone would not; also where the sum of all is more
-// than 64 bits hold.
+// Only the sum of the lengths exceeds the largest offset; also where it exceeds 64 bits.
 TEST_F(Arguments, ThatAreTooMuchTogetherAreOutOfRange) {
   for (const int tasks : {2, 4, 5}) {
     on_file(tasks, [&](tw_file* file, int task) {
@@ -168,7 +167,7 @@ TEST_F(Arguments, ThatAreTooMuchTogetherAreOutOfRange) {
   }
 }
 
-// One task gives no place for its request: it hears so at once, the others when they wait.
+// One task passes no request: it gets the error at once, the others when they wait.
 TEST_F(Arguments, WithoutARequestTheOthersHearOfIt) {
   for (int who = 0; who < 3; ++who) {
     on_file(3, [&](tw_file* file, int task) {

@@ -1,4 +1,4 @@
-// The C++ types of one shared file: they say what the C calls say, and clean up.
+// The C++ types of a shared file: results equal those of the C calls, and destructors clean up.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -114,7 +114,7 @@ TEST_F(CppFile, ThrowsWhatTheCallSays) {
   }
 }
 
-// Every third number of the file, then a row of a matrix whose view is gone by then.
+// Every third number of the file, then a row of a matrix after its view was destroyed.
 TEST_F(CppFile, SeesTheFileThroughViews) {
   thalweg::File file(group_, path_, kNew);
   file.write_at_all(std::vector<double>(301, -1), 0);

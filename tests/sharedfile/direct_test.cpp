@@ -1,4 +1,4 @@
-// Past the page cache: what all tasks must see alike, and what is said of it afterwards.
+// Direct I/O: what all tasks must agree on, and what the records of accesses report.
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
@@ -15,11 +15,11 @@
 namespace thalweg::test {
 namespace {
 
-constexpr std::uint64_t kEach = std::uint64_t{3} << 20;  // of two tasks: worth reserving storage for
+constexpr std::uint64_t kEach = std::uint64_t{3} << 20;  // of two tasks: enough for preallocation
 
 class Direct : public SharedFiles {};
 
-// What a task found when it had written its part of the file.
+// State of the file after a task's write.
 struct Found {
   Status status;
   std::uint32_t alignment = 0;
@@ -82,7 +82,7 @@ void expect_agreement(const Alignments& what, std::uint64_t seed) {
   }
 }
 
-// A node may be without direct I/O, or with larger blocks than the others.
+// A node may lack direct I/O, or have larger blocks than the others.
 TEST_F(Direct, AllProcessesTakeTheSameAlignment) {
   const Alignments kinds[] = {{{512, 0}, 0}, {{0, 512}, 0},     {{4096, 512}, 4096},      {{512, 65536}, 65536},
                               {{0, 0}, 0},   {{512, 512}, 512}, {{512, 4096, 512}, 4096}, {{4096, 512, 0}, 0}};
@@ -90,7 +90,7 @@ TEST_F(Direct, AllProcessesTakeTheSameAlignment) {
     for (const std::uint64_t seed : {1, 2}) expect_agreement(what, seed);
 }
 
-// Two tasks in turn, in pieces that are no blocks: the hint is not obeyed, and the record says so.
+// Two tasks write interleaved pieces that are no whole blocks: the hint has no effect, and the record says so.
 TEST_F(Direct, TheRecordOfAnAccessTellsTheWayThatWasTaken) {
   const auto memory = make_memory_backend();
   run_on_team(2, [&](Group& group) {
@@ -119,7 +119,7 @@ TEST_F(Direct, TheRecordOfAnAccessTellsTheWayThatWasTaken) {
   });
 }
 
-// The kernel fills the last block of aligned memory, also behind the end of the file.
+// The kernel fills the last block of aligned memory, also beyond the end of the file.
 TEST_F(Direct, ReadsTouchNothingBehindTheEndOfTheFile) {
   constexpr std::size_t kBlock = 4096;
   constexpr std::size_t kAsked = 4 * kBlock;

@@ -1,5 +1,5 @@
-// Storage that goes wrong: whichever call fails, and however, all tasks hear the same, nobody waits for ever, no byte
-// outside of the access is touched, and the next access works.
+// Storage faults: whichever call fails, all tasks get one status, none hangs, no byte outside the access changes, and
+// the next access works.
 #include <cerrno>
 #include <memory>
 #include <set>
@@ -15,12 +15,12 @@
 namespace thalweg::test {
 namespace {
 
-constexpr std::uint64_t kBefore = 5000;  // bytes in front of the access, and behind it
+constexpr std::uint64_t kBefore = 5000;  // bytes before the access, and after it
 constexpr std::uint64_t kPieces = 12;
 
 enum class Way { blocking, requested, alone };
 
-// What a task moves: some pieces with small holes between them, in turn with those of the other tasks.
+// Pieces of one task with small holes between them, interleaved with those of the other tasks.
 struct Share {
   Share(TaskRank task, TaskRank tasks, std::uint64_t piece) : memory(kPieces * piece, std::byte{0xEE}) {
     for (std::uint64_t i = 0; i < kPieces; ++i) {
@@ -38,7 +38,7 @@ struct Setting {
   Way way;
   std::uint64_t piece;
   std::string hints;
-  bool apart = false;  // each task in a process of its own
+  bool apart = false;  // each task in its own process
 };
 std::ostream& operator<<(std::ostream& out, const Setting& what) {
   return out << what.tasks << " tasks" << (what.apart ? " apart, " : ", ")
@@ -64,7 +64,7 @@ class Faults : public SharedFiles {
     return request->outcome();
   }
 
-  // Opens the file, whose bytes are all 'o', and makes one access under the script; what each task heard.
+  // Opens a file filled with 'o' and makes one access under the script; returns the statuses by task.
   std::vector<Status> try_once(const Setting& what, const FaultScript& script, std::uint64_t* calls) {
     const auto memory = make_memory_backend();
     const auto faulty = make_fault_backend(memory);
@@ -111,7 +111,7 @@ class Faults : public SharedFiles {
     EXPECT_EQ(touched, 0u) << what;
   }
 
-  // All tasks the same; independent accesses: only those whose call it was.
+  // Expects one status on all tasks; after independent accesses, errors only where a call failed.
   static void expect_failure(const Setting& what, const std::vector<Status>& heard, int os_errno, std::uint64_t n) {
     const Code code = os_error(os_errno, "").code();
     int failed = 0;
@@ -152,8 +152,8 @@ TEST_P(FaultsOf, WhicheverCallFailsAllTasksHearTheSame) {
     for (const Status& status : try_once(what, {}, &all)) ASSERT_TRUE(status.ok()) << what << status.message();
     ASSERT_GT(all, 0u);
     for (std::uint64_t n = 1; n <= all && !HasFailure(); n += stride) {
-      for (const int os_errno : {EIO, ENOSPC, EDQUOT, EINTR, EAGAIN}) {  // the last two: when trying again was in vain
-        if (what.apart && os_errno != EIO && os_errno != ENOSPC) continue;  // it is told between tasks all the same
+      for (const int os_errno : {EIO, ENOSPC, EDQUOT, EINTR, EAGAIN}) {  // EINTR and EAGAIN: after unsuccessful retries
+        if (what.apart && os_errno != EIO && os_errno != ENOSPC) continue;  // messages between tasks carry any error
         std::uint64_t calls = 0;
         FaultScript script;
         script.rules.push_back({.at = n, .os_errno = os_errno});
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Teams, FaultsOf,
                          testing::Combine(testing::Values(1, 2, 3),
                                           testing::Values(Way::blocking, Way::requested, Way::alone)));
 
-// A read that ends early ends there for all: nothing behind the end of the file is counted.
+// A short read ends the read of all tasks: no byte beyond the end of the file counts.
 TEST_F(Faults, AShortReadIsTheEndOfTheFile) {
   for (const TaskRank tasks : {1, 2, 3}) {
     for (const Way way : {Way::blocking, Way::requested, Way::alone}) {
@@ -185,7 +185,7 @@ TEST_F(Faults, AShortReadIsTheEndOfTheFile) {
   }
 }
 
-// Whichever call fails while a file is opened, changed, synced and closed.
+// Each call during open, resize, sync and close of a file.
 TEST_F(Faults, CallsOnTheWholeFileFailOnAllTasks) {
   for (const TaskRank tasks : {1, 2, 3}) {
     for (std::uint64_t n = 1; n <= 9; ++n) {

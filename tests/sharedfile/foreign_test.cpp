@@ -1,4 +1,4 @@
-// A shared file may be of any format but ours, which would be destroyed: HDF5 and others are written through it.
+// A shared file may have any format except Thalweg's own, which would be destroyed: HDF5 and others write through it.
 #include <filesystem>
 
 #include "support/known_files.hpp"

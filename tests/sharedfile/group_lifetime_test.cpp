@@ -1,4 +1,4 @@
-// A group may be freed as soon as an open has returned: what was opened keeps what it needs of it.
+// A group may be freed as soon as an open has returned: the file keeps its own reference.
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace {
 
 class GroupLifetime : public SharedFiles {
  protected:
-  // Opens, then frees the group, then works and closes; every task has 8 bytes in each file.
+  // Opens, frees the group, then accesses and closes; every task has 8 bytes in each file.
   void free_first(tw_group* group) const {
     const std::int64_t tasks = tw_group_size(group);
     const std::int64_t rank = tw_group_rank(group);
@@ -70,7 +70,7 @@ TEST_F(GroupLifetime, OfProcessesAndThreadsEndsBehindTheOpen) {
   expect_all_written(4);
 }
 
-// The user's data live until the last of what was opened is closed.
+// The user data of callbacks lives until the last file is closed.
 TEST_F(GroupLifetime, OfCallbacksIsReleasedByTheLastClose) {
   int released = 0;
   tw_collectives alone{};

@@ -1,4 +1,4 @@
-// Hints that are not of the file they are given to: of another kind of file, of another library, misspelt.
+// Hints that do not belong to the file: of another kind of file, of another library, misspelt.
 #include <cstring>
 #include <set>
 #include <span>
@@ -9,10 +9,10 @@ namespace thalweg::test {
 namespace {
 
 struct Kind {
-  const char* scope;  // as tw_hint has it
-  const char* files;  // as the message names them
+  const char* scope;  // as in tw_hint
+  const char* files;  // name in messages
   const char* call;
-  std::set<std::string> takes;  // scopes
+  std::set<std::string> takes;  // accepted scopes
 };
 const Kind kKinds[] = {{"multifile", "multifiles", "tw_multifile_open", {"multifile"}},
                        {"file", "shared files", "tw_file_open", {"file"}},
@@ -26,7 +26,7 @@ std::vector<const tw_hint*> all_hints() {
 
 class Hints : public SharedFiles {
  protected:
-  // What the library says of a hint of a file of this kind; "" when it takes it.
+  // The library's message for a hint of a file of this kind; "" when the hint is valid.
   std::string said(const Kind& kind, const std::string& name, const std::string& value = "nonsense") const {
     const tw_status status = give(kind, name, value);
     if (status == TW_OK) return "";
@@ -102,7 +102,7 @@ TEST_F(Hints, TheNamesThatAFileHasAreListed) {
 TEST_F(Hints, OfOtherLibrariesGetAProposal) {
   struct Known {
     const char* name;
-    std::array<const char*, 3> proposed;  // of kKinds
+    std::array<const char*, 3> proposed;  // by kind, as in kKinds
   };
   const char* const chunk = "'chunk_bytes'";
   const Known known[] = {
@@ -140,7 +140,7 @@ TEST_F(Hints, OfOtherLibrariesGetAProposal) {
       {"gzip", {"'compression'", "'compression'", "'compression'"}},
       {"fletcher32", {"'checksum'", "'checksum'", "'checksum'"}},
       {"sieve_buf_size", {"'staging_bytes'", "'staging_bytes'", "'staging_bytes'"}},
-      // a size where ours are bytes
+      // a size whose hints here are in bytes
       {"buffer_size", {"'buffer_bytes'", nullptr, nullptr}},
       {"staging_size", {nullptr, "'staging_bytes'", "'staging_bytes'"}},
       {"block_size", {nullptr, nullptr, "'block_bytes'"}},

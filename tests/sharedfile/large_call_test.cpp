@@ -1,4 +1,4 @@
-// Lengths that do not fit in 31 or 32 bits. Sparse: memory and files that are only touched at their ends.
+// Lengths that exceed 31 or 32 bits. Memory and files are sparse and touched at their ends only.
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ constexpr bool kSanitized = false;
 constexpr std::int64_t kLengths[] = {0, 1, (std::int64_t{1} << 31) - 1, std::int64_t{1} << 31,
                                      (std::int64_t{1} << 32) + 1};
 
-// Memory of any length that is one small piece again and again.
+// Addresses of any length, mapped repeatedly to a small piece of memory.
 class Mapped {
  public:
   explicit Mapped(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes) + 1) {
@@ -54,7 +54,7 @@ class LargeCall : public SharedFiles {
   }
 };
 
-// Reads a hole with a byte at its end, by a call of every length.
+// Reads a hole with a byte at its end, by calls of all lengths.
 TEST_F(LargeCall, ReadsAllOfAnyLength) {
   for (const std::int64_t length : kLengths) {
     std::filesystem::remove(path());
@@ -84,7 +84,8 @@ TEST_F(LargeCall, ReadsAllOfAnyLength) {
   }
 }
 
-// A folder for files of so many bytes: in memory if there is room, else where the others are. "": neither has room.
+// A folder with space for files of `bytes` bytes: in memory if possible, else in the test folder. "": neither has
+// space.
 std::string roomy_folder(std::uintmax_t bytes) {
   for (const auto& where : {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path()}) {
     std::error_code none;
@@ -95,7 +96,7 @@ std::string roomy_folder(std::uintmax_t bytes) {
   return "";
 }
 
-// The memory is a few pages again and again; so, then, is the file.
+// The memory repeats a few pages, and so does the file.
 TEST_F(LargeCall, WritesAllOfAnyLength) {
   const std::string folder = roomy_folder(std::uintmax_t{1} << 32);
   if (folder.empty()) GTEST_SKIP() << "no room for a file of 4 GiB";
@@ -131,7 +132,7 @@ TEST_F(LargeCall, WritesAllOfAnyLength) {
   }
 }
 
-// Two pieces above 4 GiB apart, and one call that begins below 4 GiB and ends above.
+// Two pieces above 4 GiB apart, and one call that crosses 4 GiB.
 TEST_F(LargeCall, WritesAboveAnyOffset) {
   constexpr std::int64_t kFar = std::int64_t{1} << 40;
   on_file(3, [](tw_file* file, int task) {
@@ -149,7 +150,7 @@ TEST_F(LargeCall, WritesAboveAnyOffset) {
   });
 }
 
-// Two blocks far apart past the page cache: what lies between stays a hole.
+// Two distant blocks with direct I/O: the hole between them remains.
 TEST_F(LargeCall, DirectWritesDoNotFillTheHoleBetweenThem) {
   constexpr std::int64_t kBytes = 4 << 20;
   on_file(

@@ -1,5 +1,5 @@
-// Whichever transfer below an access goes wrong, and however, in each way of making progress: by calls of the kernel
-// and, where there is io_uring, by its ring.
+// Each transfer below an access fails or is short, in every mode of progress: by system calls and, where available, by
+// io_uring.
 #include <atomic>
 #include <cerrno>
 #include <vector>
@@ -15,9 +15,9 @@ namespace {
 constexpr int kPieces = 4;
 const std::vector<int> kErrors =
     kWatchesThreads && tries_less() ? std::vector{0, EIO} : std::vector{0, EINTR, EAGAIN, EIO, ENOSPC, EDQUOT};
-constexpr int kBlocking = -1;  // in place of a tw_progress
+constexpr int kBlocking = -1;  // instead of a tw_progress
 
-// What the n-th transfer says: an errno, or with 0 that it moved half of what it did.
+// Result of the n-th transfer: an errno, or with 0 half of its bytes.
 std::atomic<int> transfers_made{0};
 std::atomic<int> wrong_transfer{0};
 std::atomic<int> wrong_errno{0};
@@ -48,7 +48,7 @@ class NthTransfer : public SharedFiles {
     SharedFiles::TearDown();
   }
 
-  // One task's part of the accesses of a setting.
+  // One task of a setting.
   class Task {
    public:
     Task(const Setting& what, tw_group* group, tw_file* file, int task)
@@ -64,7 +64,7 @@ class NthTransfer : public SharedFiles {
     }
 
    private:
-    // An access of which one transfer goes wrong, and a good one. How many transfers the first one took.
+    // Makes an access with one faulty transfer, then a good one. Returns the number of transfers of the first.
     int try_with(int wrong, int err) {
       arm(wrong, err);
       const tw_status status = access();
@@ -101,7 +101,7 @@ class NthTransfer : public SharedFiles {
 
     std::int64_t offset_of(int i) const { return (i * what_.tasks + task_) * (what_.piece + 8); }
 
-    // Reads what nobody changes, or writes other bytes each time.
+    // Reads constant data, or writes different bytes each time.
     tw_status access() {
       const bool reads = what_.direction == TW_ACCESS_READ;
       if (!reads) ++round_;
@@ -117,7 +117,7 @@ class NthTransfer : public SharedFiles {
       return tw_wait(&request, nullptr);
     }
 
-    // In memory, or in the file.
+    // Checks memory, or the file.
     void expect_moved() {
       if (what_.direction == TW_ACCESS_WRITE) {
         memory_.assign(memory_.size(), '#');

@@ -1,5 +1,5 @@
-// Groups whose collectives no other thread may advance, as ranks of an MPI that was not initialised for all threads:
-// their requests are advanced by threads that start or await such, or call a collective of such a group, by no other.
+// Groups whose collectives only their own threads may advance, like MPI ranks without MPI_THREAD_MULTIPLE: requests are
+// advanced by threads that start them, wait for them, or call a collective of such a group.
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -13,7 +13,7 @@
 namespace thalweg::test {
 namespace {
 
-// Who has made or advanced a collective.
+// Threads that have called or advanced a collective.
 class Visitors {
  public:
   void note() {
@@ -78,7 +78,7 @@ class OneThreadGroup final : public Group {
 
 class OneThreadGroups : public SharedFiles {
  protected:
-  // The task's file by such a group, and who came to the group.
+  // A task's file on such a group, and the threads that called the group.
   struct Mine {
     tw_file* file = nullptr;
     std::shared_ptr<Visitors> visitors = std::make_shared<Visitors>();
@@ -99,7 +99,7 @@ class OneThreadGroups : public SharedFiles {
   }
 };
 
-// Two tasks start their parts and stay away from the library, while the progress thread and another one are at work.
+// Two tasks start requests and make no further calls, while the progress thread and another thread are active.
 TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
   for (const tw_progress mode : {TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL}) {
     std::atomic<int> started{0};
@@ -143,7 +143,7 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
   }
 }
 
-// One task waits for its request, the others stand in a barrier of another group.
+// One task waits for its request, the others are in a barrier of another group.
 TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
   on_team(3, [&](tw_group* group, int task) {
     const Mine mine = open_mine(group);
@@ -159,7 +159,7 @@ TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100));
 }
 
-// What a thread has started may be ended by another one, or by closing, when the first has gone.
+// A request may be completed by another thread, or by close, after its starter has exited.
 TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
   for (const char* end : {"wait", "test", "any", "close"}) {
     on_team(2, [&](tw_group* group, int task) {
@@ -183,8 +183,8 @@ TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
   }
 }
 
-// Closing is the first call that these threads make on such a group after opening, and the only one that is left to
-// advance transfers which are under way.
+// The close is these threads' first call on such a group after the open, and the only one left to advance outstanding
+// transfers.
 TEST_F(OneThreadGroups, ClosingEndsTransfersOfThreadsThatAreGone) {
   constexpr int kTasks = 3;
   constexpr std::int64_t kBytes = 2 << 20;
@@ -205,7 +205,7 @@ TEST_F(OneThreadGroups, ClosingEndsTransfersOfThreadsThatAreGone) {
   }
 }
 
-// A thread starts one and is gone, another one starts more: each of them can be waited for first, or the file closed.
+// A thread starts a request and exits, another one starts more: each can be waited for first, or the file closed.
 TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
   for (const char* end : {"last first", "close"}) {
     on_team(2, [&](tw_group* group, int task) {
@@ -229,7 +229,7 @@ TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
   }
 }
 
-// The shared position moves on when what was called before has been gathered, whoever called it.
+// The shared position advances once earlier accesses are gathered, whichever thread called them.
 TEST_F(OneThreadGroups, AccessesInOrderWaitForThoseOfThreadsThatAreGone) {
   on_team(2, [&](tw_group* group, int task) {
     const Mine mine = open_mine(group);

@@ -1,5 +1,5 @@
-// A group that opens one file after the other: what it has found out about its tasks at the first one it keeps, on all
-// tasks or on none, whatever happens in between.
+// A group that opens several files in turn: data about its tasks, collected at the first open, is kept on all tasks or
+// on none, whatever fails meanwhile.
 #include <cerrno>
 #include <cstring>
 
@@ -26,7 +26,7 @@ class OpeningAgain : public SharedFiles {
     return how;
   }
 
-  // All write in turn and read it back, by aggregators.
+  // All tasks write interleaved and read back, through aggregators.
   static Op<Status> write_and_read(PlainFile& file, int round) {
     Group& group = file.group();
     const auto task = static_cast<std::size_t>(group.rank());
@@ -49,7 +49,7 @@ class OpeningAgain : public SharedFiles {
     co_return Status{};
   }
 
-  // Opens, uses and closes; what is known of the tasks then.
+  // Opens, uses and closes; returns the task data known then.
   Op<Known> use(Group& group, std::string hints, int round) {
     auto opened = co_await PlainFile::open(group, posix_backend(), opening(std::move(hints)));
     EXPECT_TRUE(opened.has_value()) << opened.status().message();
@@ -88,7 +88,7 @@ class OpeningAgain : public SharedFiles {
     const Known still_one = co_await use(group, "aggregators=1", 4);
     EXPECT_EQ(one, still_one);
 
-    // The hint is that of task 0, for all.
+    // Task 0's hint counts for all.
     const Known two = co_await use(group, group.rank() == 0 ? "aggregators=2" : "aggregators=1", 5);
     EXPECT_EQ(two->aggregators.size(), 2u);
     const Known as_first = co_await use(group, "", 6);

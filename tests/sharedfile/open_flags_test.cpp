@@ -1,4 +1,4 @@
-// Flags of tw_multifile_open() and of tw_file_open(): a flag of one call is never one of the other.
+// Flags of tw_multifile_open() and of tw_file_open() have distinct values.
 #include <fcntl.h>
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Opening, closing and what changes a file as a whole.
+// Opening, closing and operations on the whole file.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -154,7 +154,7 @@ TEST_F(Opening, TruncatesReservesAndSyncs) {
   EXPECT_EQ(content(), "");
 }
 
-// A file that was removed lives on until it is closed, as with open(2).
+// A removed file stays usable until it is closed, as with open(2).
 TEST_F(Opening, AFileRemovedMeanwhileStaysUsable) {
   for (const char* hints : {"", "io=direct"}) {
     on_file(
@@ -178,7 +178,7 @@ TEST_F(Opening, AFileRemovedMeanwhileStaysUsable) {
   }
 }
 
-// Each writes into the holes of the other, at the same time, and neither knows of the other.
+// Two handles write concurrently into each other's holes without a common lock.
 TEST_F(Opening, TwoHandlesOfOneFileDoNotUndoEachOthersBytes) {
   constexpr int kMany = 20'000;
   on_threads(2, [&](std::int64_t task) {

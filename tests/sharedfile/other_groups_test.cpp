@@ -1,4 +1,4 @@
-// tw_access_all() with a group: threads that use a file which others have opened.
+// tw_access_all() with a group: threads that use a file opened by others.
 #include "support/shared_files.hpp"
 
 namespace thalweg::test {
@@ -6,7 +6,7 @@ namespace {
 
 class OtherGroups : public SharedFiles {
  protected:
-  // Opened by one thread for itself.
+  // Opened by one thread alone.
   tw_file* open_alone(const char* name) const {
     tw_team* team = nullptr;
     tw_group* self = nullptr;
@@ -20,7 +20,7 @@ class OtherGroups : public SharedFiles {
   }
 };
 
-// A team of threads writes and reads a file of one thread, first all by one handle, then by different ones.
+// A team of threads writes and reads a file of one thread, first all through one handle, then through different ones.
 TEST_F(OtherGroups, OfAnyNumberOfThreadsUseAFileOfOneThread) {
   tw_file* file = open_alone("shared.dat");
   for (const int tasks : {1, 2, 3, 5, 8}) {
@@ -86,7 +86,7 @@ TEST_F(OtherGroups, HearOfATaskThatHasNoFileOrAnother) {
   EXPECT_EQ(content() + content("other.dat"), "");
 }
 
-// Two teams at once in one file, and the threads that have opened it besides: by offsets, and by the shared position.
+// Two teams at once in one file, beside the threads that opened it: by offsets, and by the shared position.
 TEST_F(OtherGroups, SeveralAtOnceDoNotMix) {
   tw_file* file = open_alone("shared.dat");
   on_threads(2, [&](std::int64_t team) {

@@ -1,5 +1,5 @@
-// Tasks that make different collective calls on one open file at once: all are told so, nobody waits, and nobody waits
-// later for a task that has closed.
+// Tasks that make different collective calls on one open file at once: all calls fail, none waits, and no later call
+// waits for a task that has closed.
 #include "support/out_of_step.hpp"
 
 #include <atomic>
@@ -38,7 +38,7 @@ TEST_F(OutOfStep, CallsOfThreadsOfProcessesAreRefused) {
   refuse_on_processes(3, 3);
 }
 
-// Requests that all tasks have begun are completed, also by a task that has closed.
+// Requests that all tasks have started are completed, also by a task that has closed.
 TEST_F(OutOfStep, RequestsUnderWayAreCompleted) {
   on_processes(3, 1, [&](tw_group* group, int task) {
     tw_file* file = open(group);
@@ -54,7 +54,7 @@ TEST_F(OutOfStep, RequestsUnderWayAreCompleted) {
   EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000));
 }
 
-// Each waits in the team of another handle, none of which is ever complete.
+// Each task waits in the team of a different handle; no team is complete.
 TEST_F(OutOfStep, CallsOnDifferentHandlesAreRefused) {
   for (const int tasks : {2, 5}) {
     on_team(tasks, [&](tw_group* group, int task) {
@@ -80,7 +80,7 @@ TEST_F(OutOfStep, TheSameCallOnDifferentFilesIsRefused) {
   });
 }
 
-// Another thread of a task may come yet: each task has one thread for the group and one for the file.
+// Another thread of the task may still come: each task has one thread for the group and one for the file.
 TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
   constexpr int kTasks = 2;
   std::atomic<int> opened{0};
@@ -91,7 +91,7 @@ TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
       opened.fetch_add(1);
     });
     if (task == 0) {
-      while (opened.load() < 1) std::this_thread::yield();  // its part of the barrier comes when the file is written
+      while (opened.load() < 1) std::this_thread::yield();  // it enters the barrier after the file is written
     }
     EXPECT_EQ(tw_group_barrier(group), TW_OK) << tw_last_error();
     writer.join();
@@ -100,7 +100,7 @@ TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
   EXPECT_EQ(content(), "abcabc");
 }
 
-// What failed is the file's: its group opens another one.
+// The failure concerns the file: its group can open another one.
 TEST_F(OutOfStep, TheGroupGoesOn) {
   on_team(3, [&](tw_group* group, int task) {
     tw_file* file = open(group);

@@ -1,4 +1,4 @@
-// Rows of tests/sharedfile/out_pointers_test.cpp: a call for each [out] pointer of multifiles, views, storage and
+// Rows of tests/sharedfile/out_pointers_test.cpp: one call for each [out] pointer of multifiles, views, storage and
 // vpfiles.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace thalweg::test {
 
 inline constexpr std::int64_t kTasks = 3;
 
-// What a task has open.
+// The open handles of a task.
 struct Open {
   tw_group* group = nullptr;
   std::string folder;
   tw_file* file = nullptr;
   tw_multifile *writing = nullptr, *reading = nullptr;
-  tw_vpfile* streams = nullptr;  // a VP of each task
-  std::int64_t vp = 0;           // this task's
+  tw_vpfile* streams = nullptr;  // one VP per task
+  std::int64_t vp = 0;           // of this task
 
   std::string path(const std::string& name) const { return folder + "/" + name + std::to_string(tw_group_rank(group)); }
 };

@@ -1,5 +1,5 @@
-// NULL for an [out] pointer, for every such argument of the C headers: TW_ERR_INVALID, on all tasks where the call is
-// collective, or fine where the header says that it may be NULL.
+// NULL for every [out] pointer of the C headers: TW_ERR_INVALID, on all tasks of a collective call, or success where
+// the header permits NULL.
 #include <array>
 #include <cstring>
 #include <map>
@@ -114,7 +114,7 @@ std::vector<Row> rows_of_files() {
   };
 }
 
-// The short forms, which differ in their names only.
+// The short forms, which differ only in their names.
 using Read = tw_status (*)(tw_file*, void*, std::int64_t, std::int64_t*);
 using ReadAt = tw_status (*)(tw_file*, void*, std::int64_t, std::int64_t, std::int64_t*);
 using ReadList = tw_status (*)(tw_file*, const tw_extent*, std::int64_t, std::int64_t*);
@@ -124,7 +124,7 @@ using StartWrite = tw_status (*)(tw_file*, const void*, std::int64_t, tw_request
 using StartWriteAt = tw_status (*)(tw_file*, const void*, std::int64_t, std::int64_t, tw_request**);
 using StartList = tw_status (*)(tw_file*, const tw_extent*, std::int64_t, tw_request**);
 
-// One buffer for all tasks: common accesses have the same arguments.
+// One buffer for all tasks: common accesses have equal arguments.
 std::array<char, 8> g_common;
 template <class F>
 constexpr bool kAt = std::is_same_v<F, ReadAt> || std::is_same_v<F, StartAt> || std::is_same_v<F, StartWriteAt>;
@@ -148,7 +148,7 @@ void add_read(std::vector<Row>& rows, const char* name, Call call, ReadList f) {
                     return f(o.file, nullptr, 0, unless(null, &n));
                   }});
 }
-// Without a request nothing is started, and no other task waits for it.
+// Without a request no access starts, and no other task waits for it.
 template <class F>
 void add_start(std::vector<Row>& rows, const char* name, Call call, F f) {
   const auto act = [f](Open& o, bool no_data, bool no_request) {
@@ -283,7 +283,7 @@ std::string without_comments(const std::string& name) {
   return std::regex_replace(text.str(), std::regex(R"(/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|//[^\n]*)"), "");
 }
 
-// What is pointed to may be set: not const, and no handle or memory of the caller's that is only passed on.
+// The target may be set: it is not const, and neither a handle nor memory that is only passed on.
 bool is_out(const std::string& type, const std::string& name) {
   static const std::set<std::string> handles = {"tw_file*", "tw_group*", "tw_multifile*",       "tw_vpfile*",
                                                 "tw_team*", "tw_view*",  "tw_multifile_config*"};

@@ -1,7 +1,7 @@
-// The progress thread: one for the process, asleep while nothing is outstanding, bound where it was told to. And what
-// drops requests: a program that forgets them, one that ends.
+// The progress thread: one per process, asleep while nothing is outstanding, bound as requested; and programs that
+// forget requests or exit with outstanding ones.
 //
-// Each test runs in a process of its own, begun anew: the library reads its environment once.
+// Each test runs in a new process, as the library reads its environment once.
 #include <sched.h>
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::int64_t kPiece = 1000;
 
-// Of the threads with that name; a line of /proc/self/task/*/status each.
+// Lines of /proc/self/task/*/status, one per thread with that name.
 std::vector<std::string> lines_of_progress_threads(const std::string& field) {
   std::vector<std::string> found;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -73,8 +73,7 @@ class ProgressThreadAlone : public SharedFiles {
     });
     if (progress == TW_PROGRESS_THREAD) see_it_sleep();
   }
-  // Who waits for a request may be quicker than the thread that was made for it: what it does first is done when it has
-  // slept once.
+  // A wait may return before the new thread has started; after its first sleep its setup is complete.
   static void see_it_sleep() {
     for (int i = 0; i < 10'000; ++i) {
       const auto sleeps = lines_of_progress_threads("voluntary_ctxt_switches");
@@ -82,7 +81,7 @@ class ProgressThreadAlone : public SharedFiles {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  // What the process that was begun says on its way out: 0 when all is as expected.
+  // Reports the result of the child process: 0 on success.
   static void leave(const char* wrong = nullptr) {
     if (wrong != nullptr) std::fprintf(stderr, "%s\n", wrong);
     ::_exit(wrong != nullptr || testing::Test::HasFailure() ? 1 : 0);
@@ -109,7 +108,7 @@ TEST_F(ProgressThreadAlone, ThereIsNoneForPolledRequests) {
   EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }
 
-// A thread that wakes up now and then to look would have been switched to a hundred times and more meanwhile.
+// A thread that woke up periodically would have a hundred context switches or more meanwhile.
 TEST_F(ProgressThreadAlone, ItSleepsWhileNothingIsOutstanding) {
   const auto switches = [] {
     const auto found = lines_of_progress_threads("voluntary_ctxt_switches");
@@ -180,10 +179,10 @@ TEST_F(ProgressThreadAlone, TheEffectiveModeIsTold) {
   EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }
 
-// Requests that nobody waits for: closing the file completes them.
+// Requests without a wait: closing the file completes them.
 TEST_F(ProgressThreadAlone, ForgottenRequestsAreCompletedByClosing) {
   constexpr int kMany = 30;
-  static tw_request* forgotten[3][3 * kMany];  // a leak, but for this
+  static tw_request* forgotten[3][3 * kMany];  // reachable, so that no leak is reported
   std::string expected;
   for (int i = 0; i < 3 * kMany; ++i)
     for (int task = 0; task < 3; ++task) expected += text_of(task, kPiece, i);
@@ -201,12 +200,11 @@ TEST_F(ProgressThreadAlone, ForgottenRequestsAreCompletedByClosing) {
   EXPECT_TRUE(content() == expected);
 }
 
-// Requests that no other task has started, or large ones in the middle of their transfer: the program ends all the
-// same.
+// Requests that no other task has started, or large ones during their transfer: the program can exit.
 TEST_F(ProgressThreadAlone, AProgramMayEndWithRequestsOutstanding) {
   const auto body = [&](tw_progress progress) {
     constexpr std::int64_t kLarge = 64 << 20;
-    // What outlives main(), and is no leak.
+    // Outlives main() without being a leak.
     static auto* const data = new std::vector<char>(static_cast<std::size_t>(kLarge), 'x');
     static tw_request* requests[8];
     static tw_group *self = nullptr, *one_of_two = nullptr;
@@ -227,7 +225,7 @@ TEST_F(ProgressThreadAlone, AProgramMayEndWithRequestsOutstanding) {
     EXPECT_EXIT(body(progress), testing::ExitedWithCode(0), "") << progress;
 }
 
-// Which thread made the transfers while another one tested for their end.
+// The thread that made the transfers while another one tested for completion.
 std::atomic<int> transfers_by_tester{0};
 std::atomic<int> transfers_by_others{0};
 std::thread::id tester;

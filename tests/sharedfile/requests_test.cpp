@@ -23,7 +23,7 @@ class Requests : public SharedFiles, public testing::WithParamInterface<tw_progr
     access.progress = GetParam();
     return access;
   }
-  // What is in the file when task after task has written its piece, round after round.
+  // Expected content after each task has written its piece, round after round.
   static std::string rounds(int tasks, int n) {
     std::string all;
     for (int round = 0; round < n; ++round)
@@ -32,7 +32,7 @@ class Requests : public SharedFiles, public testing::WithParamInterface<tw_progr
   }
 };
 
-// The collectives of callbacks wait inside of the callback: who starts such an access carries it out.
+// Collectives of callbacks block inside the callback: the call that starts such an access completes it.
 TEST_P(Requests, OfGroupsOfCallbacksAreCarriedOutAtTheCall) {
   constexpr int kTasks = 4;
   constexpr int kMany = 6;
@@ -63,7 +63,7 @@ TEST_P(Requests, OfGroupsOfCallbacksAreCarriedOutAtTheCall) {
   }
 }
 
-// A hundred writes are started, then all are waited for, by every task in another order.
+// Starts a hundred writes, then waits for all, in a different order on every task.
 TEST_P(Requests, ManyAreWaitedForInAnyOrder) {
   for (const int tasks : {1, 2, 3, 5}) {
     constexpr int kMany = 100;
@@ -91,7 +91,7 @@ TEST_P(Requests, ManyAreWaitedForInAnyOrder) {
   }
 }
 
-// Blocking and nonblocking accesses in order follow one another as they were called.
+// Blocking and nonblocking accesses in order follow the order of their calls.
 TEST_P(Requests, InOrderTheyFollowTheirCalls) {
   for (const int tasks : {1, 2, 3, 5}) {
     on_file(tasks, [&](tw_file* file, int task) {
@@ -117,7 +117,7 @@ TEST_P(Requests, InOrderTheyFollowTheirCalls) {
   }
 }
 
-// Different requests read what one seek after the other made the position.
+// Requests read at the positions set by seeks between them.
 TEST_P(Requests, ASeekIsInTheOrderOfTheCallsToo) {
   put(rounds(3, 10));
   on_file(
@@ -186,7 +186,7 @@ TEST_P(Requests, TestSaysDoneInTheEnd) {
   EXPECT_EQ(content(), rounds(5, 1));
 }
 
-// A failure is that of all tasks, and comes with the wait; later requests are none the worse.
+// A failure is reported by the wait of each task; later requests are unaffected.
 TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
   on_file(3, [&](tw_file* file, int task) {
     const std::string data = text_of(task, kPiece);
@@ -213,7 +213,7 @@ TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
 
 class ProgressThread : public SharedFiles {};
 
-// Also where it was a test that found the request and began it.
+// Also when a test call found and started the request.
 TEST_F(ProgressThread, GoesOnWithWhatATestBegan) {
   constexpr int kMany = 1 << 16;
   for (int round = 0; round < 10; ++round) {
@@ -237,7 +237,7 @@ TEST_F(ProgressThread, GoesOnWithWhatATestBegan) {
   }
 }
 
-// What is outstanding is carried out before the file is closed, collective or not; the requests live on.
+// Close completes outstanding accesses, collective or not; the request handles stay valid.
 TEST_P(Requests, CloseEndsThem) {
   for (const int tasks : {1, 2, 3}) {
     on_team(tasks, [&](tw_group* group, int task) {

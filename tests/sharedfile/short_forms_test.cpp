@@ -1,4 +1,4 @@
-// Every short form of file.h and its nonblocking twin does what its name says, on teams of 1, 2, 3 and 5 threads.
+// Every short form of file.h and its nonblocking form, on teams of 1, 2, 3 and 5 threads.
 #include "support/shared_files.hpp"
 
 namespace thalweg::test {
@@ -8,7 +8,7 @@ using Calls = std::vector<tw_extent>;
 
 constexpr std::size_t kBlock = 1000;
 
-// How a form moves one task's block: written with one, read with another one. `nread` is told by reads only.
+// Moves one task's block: `write` of one form, `read` of another. Only reads set `nread`.
 struct Form {
   const char* name;
   std::function<tw_status(tw_file*, std::string&, int task, std::int64_t* nread)> call;
@@ -17,7 +17,7 @@ struct Form {
 std::int64_t size_of(const std::string& data) { return static_cast<std::int64_t>(data.size()); }
 std::int64_t place_of(int task) { return task * static_cast<std::int64_t>(kBlock); }
 
-// Halves in the wrong order.
+// Two halves in reverse order.
 Calls halves(std::string& data, int task) {
   const std::int64_t half = size_of(data) / 2;
   return {{data.data() + half, size_of(data) - half, place_of(task) + half}, {data.data(), half, place_of(task)}};
@@ -142,7 +142,7 @@ TEST_P(ShortForms, ReadEachTasksBlockUpToTheEndOfTheFile) {
   }
 }
 
-// Common arguments: the bytes are in the file once, and reach all.
+// Common arguments: the file has the bytes once, and all tasks get them.
 TEST_P(ShortForms, CommonOnesMoveTheBytesOnce) {
   std::string written = text_of(3, kBlock);
   std::string read(kBlock, '#');

@@ -1,5 +1,4 @@
-// What the kernel may do short of failing, and how it fails, below accesses of a team: interrupted calls, transfers of
-// less than was asked for, calls that say busy.
+// Partial results and errors of system calls below accesses of a team: interrupted, short and busy calls.
 #include <atomic>
 #include <cerrno>
 
@@ -9,7 +8,7 @@
 namespace thalweg::test {
 namespace {
 
-// The n-th call goes wrong, or each call does in turn.
+// The n-th call fails, or each call in turn.
 std::atomic<int> calls_made{0};
 int wrong_call = 0;
 int wrong_errno = 0;

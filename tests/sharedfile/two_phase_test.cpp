@@ -1,5 +1,5 @@
-// Two-phase accesses of tasks in processes of their own that go another way than usual: memory that aggregators cannot
-// reach, tasks without bytes, windows that end early. Whatever happens the bytes are right.
+// Two-phase accesses of tasks in separate processes under unusual conditions: memory that aggregators cannot reach,
+// tasks without bytes, short windows. The bytes are right in any case.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -15,7 +15,7 @@
 namespace thalweg::test {
 namespace {
 
-// Which copy between processes fails; 0: none.
+// Number of the copy between processes that fails; 0: none.
 std::atomic<int> copies_made{0};
 int wrong_copy = 0;
 PeerCopyCall real_copy = nullptr;
@@ -58,7 +58,7 @@ class TwoPhaseFiles : public SharedFiles {
     copies_made = 0;
   }
 
-  // Pieces in turn with those of the other tasks, in blocks of several; some tasks have none.
+  // Pieces interleaved with those of the other tasks, in blocks of several; some tasks have none.
   static std::vector<Share> interleaved(TaskRank tasks, std::uint64_t piece, std::size_t pieces) {
     std::vector<Share> shares(static_cast<std::size_t>(tasks));
     for (std::size_t task = 0; task < shares.size(); ++task) {
@@ -73,7 +73,7 @@ class TwoPhaseFiles : public SharedFiles {
     return shares;
   }
 
-  // Writes the shares and reads them back; the copies that this took.
+  // Writes the shares and reads them back; returns the number of copies.
   int write_and_read(std::vector<Share>& shares, const SimOptions& options, const std::string& hints, int wrong) {
     const std::vector<Share> before = shares;
     int copies = 0;
@@ -153,7 +153,7 @@ TEST_F(TwoPhaseFiles, HoldForAnySizeOfPieces) {
   }
 }
 
-// Aggregators on other nodes hear of tasks by way of forwarders, of nodes of any size, threads of a process among them.
+// Node relays pass requests to aggregators on other nodes, for nodes of any size and threads of one process.
 TEST_F(TwoPhaseFiles, HoldWhereNodesHaveRelays) {
   std::uint64_t seed = 1;
   for (const std::uint64_t piece : {1, 8, 100, 700, 5000}) {
@@ -174,7 +174,7 @@ TEST_F(TwoPhaseFiles, HoldWhereNodesHaveRelays) {
   }
 }
 
-// Messages of the task that sends most, to write and to read, when all tasks have bytes in each domain.
+// Messages of the task that sends most, writing and reading, when all tasks have bytes in each domain.
 TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyHaveRelays) {
   std::map<std::string, std::uint64_t> most;
   for (const std::string node_relay : {"off", "on", "auto"}) {
@@ -209,7 +209,7 @@ TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyHaveRelays) {
   EXPECT_LT(most["on"] * 3, most["off"] * 2) << "192 tasks of three other nodes write, ask, and are answered";
 }
 
-// Pieces have holes of five bytes between them: written one by one, or together with the holes, which keep their bytes.
+// Pieces have holes of five bytes between them: written one by one, or with the holes, which keep their bytes.
 TEST_F(TwoPhaseFiles, PutBackHolesWhereNobodyElseMayWrite) {
   const TransferCalls usual = transfer_calls();
   int calls[2] = {};
@@ -238,7 +238,7 @@ TEST_F(TwoPhaseFiles, PutBackHolesWhereNobodyElseMayWrite) {
   EXPECT_LT(calls[1], 40);
 }
 
-// Of a user who may write files and not read them.
+// Storage of a user with write but no read permission.
 class WriteOnly final : public Backend {
  public:
   using Backend::open;
@@ -253,7 +253,7 @@ class WriteOnly final : public Backend {
   const char* name() const override { return "write only"; }
 };
 
-// Whichever task it is, all write, and none of them by way of the bytes in the holes.
+// For each task without read permission: all tasks write, none through the holes.
 TEST_F(TwoPhaseFiles, LeaveHolesAloneWhereOneTaskMayNotRead) {
   for (const TaskRank blind : {0, 1, 3}) {
     for (const char* method : {"aggregate,aggregators=3,aggregator_bytes=64KiB", "direct"}) {
@@ -287,7 +287,7 @@ TEST_F(TwoPhaseFiles, LeaveHolesAloneWhereOneTaskMayNotRead) {
 
 using TwoPhaseOfThreads = SharedFiles;
 
-// All messages of such a group pass through task 0, which would have to hold what all write.
+// All messages of such a group pass through task 0, which would have to hold all written data.
 TEST_F(TwoPhaseOfThreads, IsNotForGroupsWithoutAnExchangeOfTheirOwn) {
   run_on_callbacks(4, 1, [&](Group& group) {
     PlainOpen how;
@@ -311,12 +311,12 @@ TEST_F(TwoPhaseOfThreads, IsNotForGroupsWithoutAnExchangeOfTheirOwn) {
   EXPECT_EQ(content(), text_of(0, 1000) + text_of(1, 1000) + text_of(2, 1000) + text_of(3, 1000));
 }
 
-// What one task of an access may do that the others do not.
+// How one task of an access differs from the others.
 enum class Odd { nothing, invalid, unordered, empty, late };
 
 class OddTasks : public TwoPhaseFiles, public testing::WithParamInterface<Odd> {
  protected:
-  // The status of one access, and of a good one behind it.
+  // Statuses of one access and of a good one after it.
   static std::pair<Code, Code> try_access(PlainFile& file, Direction direction, Share share, bool odd) {
     const std::vector<Extent> good = share.extents;
     if (odd && GetParam() == Odd::invalid) share.extents[1].memory = nullptr;
@@ -360,7 +360,7 @@ TEST_P(OddTasks, AreHeardOfByAllAndTheNextAccessIsGood) {
 INSTANTIATE_TEST_SUITE_P(All, OddTasks,
                          testing::Values(Odd::nothing, Odd::invalid, Odd::unordered, Odd::empty, Odd::late));
 
-// A list of a task that has the same bytes many times: more than a window has, from one byte of the file.
+// A task whose list repeats some bytes more often than a window has space, from one byte of the file.
 TEST_F(TwoPhaseFiles, ReadWhatOneTaskAsksForManyTimes) {
   const std::string text = text_of(1, 50000);
   put(text);

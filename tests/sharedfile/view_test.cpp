@@ -1,4 +1,4 @@
-// Accesses through views: whatever the form, the bytes of a task lie where its view says.
+// Accesses through views: in every form, the bytes of a task are at the places of its view.
 #include <array>
 #include <memory>
 
@@ -24,7 +24,7 @@ constexpr std::int64_t kColumns = 10;  // dealt to the tasks, 3 at a time
 constexpr std::int64_t kElement = 2;
 constexpr std::int64_t kArray = kRows * kColumns * kElement;
 
-// Of 5 tasks the last has nothing.
+// With 5 tasks the last one has no part.
 ViewPtr part_of_array(int task, int tasks) {
   const tw_dimension dimensions[] = {
       {6, 1, 0, TW_NOT_DISTRIBUTED}, {7, 1, 0, TW_BLOCK}, {kColumns, tasks, 3, TW_CYCLIC}};
@@ -32,7 +32,7 @@ ViewPtr part_of_array(int task, int tasks) {
   return made(tw_view_distributed, 3, dimensions, task, TW_ROW_MAJOR, element.get());
 }
 
-// Where each byte of a task lies in the file, by loops. `n` arrays lie one behind the other.
+// Places of a task's bytes in the file, by loops, for `n` consecutive arrays.
 std::vector<std::size_t> places_of(int task, int tasks, std::int64_t displacement, int n = 1) {
   std::vector<std::size_t> places;
   for (std::int64_t at = 0; at < n * kArray; ++at)
@@ -42,7 +42,7 @@ std::vector<std::size_t> places_of(int task, int tasks, std::int64_t displacemen
 
 std::int64_t size_of(const std::string& data) { return static_cast<std::int64_t>(data.size()); }
 
-// What is in the file when each task has written data_of(task) from position 0 on.
+// Expected content when each task has written data_of(task) from position 0 on.
 template <class Data>
 std::string expected(int tasks, std::int64_t displacement, int n, Data&& data_of) {
   std::string file;
@@ -59,7 +59,7 @@ std::string expected(int tasks, std::int64_t displacement, int n, Data&& data_of
 
 class Views : public SharedFiles, public testing::WithParamInterface<int> {
  protected:
-  // Each task with its part of arrays from displacement 5 on.
+  // Runs `body` on tasks with views of their parts of arrays from displacement 5 on.
   void on_parts(const std::function<void(tw_file*, int)>& body, int flags = kNew) {
     on_file(
         GetParam(),
@@ -79,7 +79,7 @@ tw_status waited(tw_status started, tw_request* request, std::int64_t* moved) {
   return started == TW_OK ? tw_wait(&request, moved) : started;
 }
 
-// Two pieces of memory, the later one first in memory; blocking or not, by all or by one.
+// Two pieces in reverse memory order; blocking or not, collective or not.
 tw_status move_list(tw_file* file, std::string& data, tw_direction direction, int form, std::int64_t* moved) {
   const std::size_t half = data.size() / 2;
   std::string swapped = data.substr(half) + data.substr(0, half);
@@ -151,7 +151,7 @@ TEST_P(Views, AreWrittenThroughByEveryForm) {
   }
 }
 
-// One array and a half are asked for, and the file ends within the first.
+// Reads one array and a half; the file ends within the first.
 TEST_P(Views, AreReadThroughUpToTheEndOfTheFile) {
   const std::string file_bytes = text_of(9, 5 + kArray - 101);
   put(file_bytes);
@@ -175,7 +175,7 @@ TEST_P(Views, AreReadThroughUpToTheEndOfTheFile) {
   }
 }
 
-// Three arrays in seven accesses, of which some are outstanding while others begin.
+// Three arrays in seven accesses, some of which overlap in time.
 TEST_P(Views, MoveThePositionOfATaskAtTheCall) {
   const auto data_of = [&](int task) { return text_of(task, 3 * part(task)); };
   on_parts([&](tw_file* file, int task) {
@@ -201,7 +201,7 @@ TEST_P(Views, MoveThePositionOfATaskAtTheCall) {
   EXPECT_TRUE(content() == expected(GetParam(), 5, 3, data_of));
 }
 
-// Requests keep to the view that was there when they began, also when that is freed and another one set.
+// Requests use the view of their call, even after that view is freed and another one set.
 TEST_P(Views, AreThoseOfTheCall) {
   const int tasks = GetParam();
   const auto first = [&](int task) { return text_of(task, part(task)); };
@@ -250,7 +250,7 @@ TEST_P(Views, LeaveOffsetsOfExtentsAlone) {
   EXPECT_EQ(content(), all);
 }
 
-// One task alone has a view: all hear that the shared position does not go with it.
+// One task has a view: all tasks get the error that the shared position does not support views.
 TEST_P(Views, DoNotGoWithTheSharedPosition) {
   const int tasks = GetParam();
   on_file(tasks, [&](tw_file* file, int task) {
@@ -302,7 +302,7 @@ TEST_P(Views, ThatOneTaskCannotSetNobodySets) {
       TW_FILE_READ);
 }
 
-// Wrong arguments of one task are told to all, and its position stays; that of the others moves.
+// Wrong arguments of one task fail on all tasks; its position stays, the others' positions advance.
 TEST_P(Views, TellAllOfAWrongAccessOfOneTask) {
   const int tasks = GetParam();
   on_file(tasks, [&](tw_file* file, int task) {
@@ -400,7 +400,7 @@ TEST_F(ViewCalls, ReadAMatrixTransposed) {
       TW_FILE_READ);
 }
 
-// Threads of another group use one handle: by offsets of its view, but not by its position.
+// Threads of another group use one handle: by offsets of its view, not by its position.
 TEST_F(ViewCalls, ServeOtherGroupsByOffsets) {
   std::vector<std::string> data;
   for (int task = 0; task < 3; ++task) data.push_back(text_of(task, 20));
@@ -432,7 +432,7 @@ TEST_F(ViewCalls, ServeOtherGroupsByOffsets) {
   EXPECT_EQ(content(), whole) << "the extent of 35 bytes has no hole behind the last block";
 }
 
-// A billion pieces, of which four are touched.
+// A billion pieces, four of which are accessed.
 TEST_F(ViewCalls, TouchAFewOfManyPieces) {
   on_file(2, [&](tw_file* file, int task) {
     const tw_dimension dimensions[] = {{1'000'000'000, 1, 0, TW_NOT_DISTRIBUTED}, {2, 2, 0, TW_CYCLIC}};

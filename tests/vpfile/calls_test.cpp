@@ -1,4 +1,4 @@
-// The calls of vpfile.h: what moves, what they say, and that a call that fails changes nothing.
+// The calls of vpfile.h: bytes moved, results, and no change by a failed call.
 #include <climits>
 #include <cstdarg>
 #include <cstdio>
@@ -361,7 +361,7 @@ TEST_F(VpCalls, WhatIsPushedBackIsReadFirstByAll) {
   tw_vpfile* file = open_vp("r");
   char bytes[6];
   const int own[] = {'x', 'y'};
-  EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_ERR_INVALID);  // at the beginning
+  EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_ERR_INVALID);  // at position 0
   EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
 
   EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
@@ -374,7 +374,7 @@ TEST_F(VpCalls, WhatIsPushedBackIsReadFirstByAll) {
   close(file);
 }
 
-// As with ungetc(3): what getc gives at the end may be given back, and changes nothing.
+// As with ungetc(3): pushing back EOF has no effect.
 TEST_F(VpCalls, PushingBackTheEndHasNoEffect) {
   put_streams({"a", "AB"});
   tw_vpfile* file = open_vp("r");
@@ -677,7 +677,7 @@ TEST_F(VpCalls, CharactersAndTextOfOneVp) {
   close(file);
 }
 
-// The end is met by who reads beyond it, not by who reads up to it.
+// EOF is set by reading beyond the end, not by reading up to it.
 TEST_F(VpCalls, TextThatEndsWithTheStreamIsNotBeyondIt) {
   put_streams({"line\n", "12", "12\n"});
   tw_vpfile* file = open_vp("r");

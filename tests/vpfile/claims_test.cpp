@@ -1,5 +1,5 @@
-// Vpfiles that claim far more virtual processors than anything is stored of: work, memory and what is written are of
-// the size of what is there. Counted are calls and bytes, never time.
+// Vpfiles that claim far more virtual processors than have data: work, memory and output are proportional to the data.
+// The tests count calls and bytes, never time.
 #include "sim/memory_backend.hpp"
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
@@ -36,7 +36,7 @@ class VpClaims : public SharedFiles {
     const auto written = file.write_one(vp, std::as_bytes(std::span(text)));
     EXPECT_TRUE(written.has_value());
   }
-  // Twice: the second time into blocks that are sealed, which rows without blocks tell.
+  // Written twice: the second time into sealed blocks, as rows without blocks show.
   std::unique_ptr<VpFile> write() {
     auto file = open("w");
     for (const char* text : {"hello ", "world"}) {
@@ -75,7 +75,7 @@ class VpClaims : public SharedFiles {
     storage_->restart({});
   }
 
-  // The last row of the first superblock with a table names as many VPs as a row can.
+  // The last row of the first superblock with a table gets the largest possible number of VPs.
   void widen_last_row() {
     auto file = storage_->open("f", OpenMode::read_write).value();
     std::vector<std::byte> bytes(file->size().value());
@@ -118,7 +118,7 @@ TEST_F(VpClaims, APageOfEntriesThatIsLostIsOneFinding) {
 
   const Health health = expect_verified(Code::corrupt_file);
 
-  constexpr std::uint64_t kPages = 3;  // 0 and 5 are in one
+  constexpr std::uint64_t kPages = 3;  // 0 and 5 share a page
   EXPECT_EQ(health.findings, kPages);
   EXPECT_EQ(health.damaged_logical, kPages * format::kEntriesPerSum);
   expect_few_calls("verify");
@@ -158,7 +158,8 @@ TEST_F(VpClaims, ATableThatNamesItsBlocksTwiceIsLost) {
   auto file = storage_->open("f", OpenMode::read_write).value();
   std::vector<std::byte> bytes(4096);
   ASSERT_TRUE(file->read(0, bytes).has_value());
-  store_le(ByteSpan(bytes).subspan(4096 - format::kRowBytes + 16), std::uint32_t{3});  // row 0 has those of others, too
+  store_le(ByteSpan(bytes).subspan(4096 - format::kRowBytes + 16),
+           std::uint32_t{3});  // row 0 claims blocks of others, too
   seal_superblock(bytes);
   ASSERT_TRUE(file->write(0, bytes).ok());
 
@@ -212,7 +213,7 @@ TEST_F(VpClaims, AGapIsSkippedWithoutReadingIt) {
   expect_few_calls("reading");
 }
 
-// An array of zeros that is a hole, and a stream of rounds behind the end of the file.
+// An array of zeros that is a hole, and a stream of rounds beyond the end of the file.
 TEST_F(VpClaims, HolesOfTheLatticeAreSkipped) {
   constexpr std::uint64_t kRecord = std::uint64_t{1} << 40;
   const auto data = storage_->open("f", OpenMode::create).value();

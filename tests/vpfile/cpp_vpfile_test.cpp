@@ -1,4 +1,4 @@
-// The C++ type of a vpfile: it says what the C calls say, in ranges, and cleans up.
+// The C++ type of a vpfile: results equal those of the C calls, with ranges, and the destructor closes.
 #include <array>
 #include <cstddef>
 #include <optional>

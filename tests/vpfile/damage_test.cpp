@@ -1,4 +1,4 @@
-// Damaged, missing and unclosed files: an error that names the file, or what was written; never anything else.
+// Damaged, missing and unclosed files: reading returns an error that names the file, or the written data.
 #include <filesystem>
 
 #include "support/sanitized.hpp"
@@ -11,7 +11,7 @@ class VpDamage : public VpFiles {
  protected:
   static constexpr std::int64_t kVps = 5;
 
-  // A file with all three segments; VP 3 has so many runs that its chain goes into NAME.dir.
+  // A file with all three segments; VP 3 has so many runs that its chain continues in NAME.dir.
   Texts make() const {
     Texts texts(kVps);
     on_vpfile(2, "w", {.shape = {kVps}, .hints = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1"},
@@ -30,7 +30,7 @@ class VpDamage : public VpFiles {
     return texts;
   }
 
-  // Whether the file is read as `texts`, or refused by an error that names it.
+  // Whether the file reads as `texts`, or is refused by an error that names it.
   bool is_right_or_refused(const Texts& texts, bool exactly = true) const {
     tw_vpfile* file = nullptr;
     tw_status status = try_open(nullptr, "r", {}, &file);
@@ -58,7 +58,7 @@ class VpDamage : public VpFiles {
     return false;
   }
 
-  // Flips a bit of every `step`-th byte from `begin` to `end`; how many of these were refused.
+  // Flips a bit of every `step`-th byte from `begin` to `end`; returns the number of refusals.
   std::size_t flip_each(const std::string& name, std::size_t begin, std::size_t end, std::size_t step,
                         const Texts& texts) const {
     std::string bytes = content(name);
@@ -80,9 +80,9 @@ const std::size_t kStep = tries_less() ? 5 : 1;
 
 TEST_F(VpDamage, OfTheMeta) {
   const Texts texts = make();
-  // Written twice: once it was opened and once it was closed.
+  // Two slots: one written at the open, one at the close.
   EXPECT_EQ(flip_each("shared.dat.meta", 4096, 5120, 3 * kStep, texts), (1024 + 3 * kStep - 1) / (3 * kStep));
-  EXPECT_LE(flip_each("shared.dat.meta", 0, 1024, 3 * kStep, texts), 2u);  // that of a later version is refused
+  EXPECT_LE(flip_each("shared.dat.meta", 0, 1024, 3 * kStep, texts), 2u);  // a changed version number is refused
   for (const std::size_t size : {0, 1, 1000, 1024, 4096, 4500, 5119}) {
     SCOPED_TRACE(size);
     const std::string bytes = content("shared.dat.meta");
@@ -117,7 +117,7 @@ TEST_F(VpDamage, OfASuperblock) {
   EXPECT_GT(flip_each("shared.dat", begin + 4096 - 64, begin + 4096, kStep, texts), 0u);
 }
 
-// Whatever the bytes are, nothing else than an error may come of it.
+// Any bytes: an error or a successful read, no crash.
 TEST_F(VpDamage, RandomBytesAreRefusedOrReadSomehow) {
   const Texts texts = make();
   for (const char* name : {"shared.dat", "shared.dat.meta", "shared.dat.first", "shared.dat.dir"}) {
@@ -159,7 +159,7 @@ TEST_F(VpDamage, MissingFilesAreNamed) {
   }
 }
 
-// Where a directory ends early its last streams are not empty.
+// A truncated directory must not make its last streams empty.
 TEST_F(VpDamage, ADirectoryThatWasCutOffIsNotOpened) {
   const Texts texts = make();
   const std::string bytes = content("shared.dat.first");
@@ -171,7 +171,7 @@ TEST_F(VpDamage, ADirectoryThatWasCutOffIsNotOpened) {
   EXPECT_TRUE(is_right_or_refused(texts));
 }
 
-// Records that are not there are not zeros.
+// Missing records must not read as zeros.
 TEST_F(VpDamage, AnArrayThatWasCutOffIsNotOpened) {
   on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) {
     const std::string all(locals(file) * 6, 'n');
@@ -192,7 +192,7 @@ TEST_F(VpDamage, AnArrayThatWasCutOffIsNotOpened) {
   EXPECT_EQ(streams(), Texts(4, "nnnnnn"));
 }
 
-// What lost tables told is not known: gaps are not given out as zeros, and a hole of a terabyte takes no memory.
+// Without tables, gaps are refused, not read as zeros, and a hole of a terabyte needs no memory.
 TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
   on_vpfile(1, "w", {.shape = {2}, .hints = "superblock_bytes=4096"}, [](tw_vpfile* file, int) {
     const std::string text(5000, 'x');

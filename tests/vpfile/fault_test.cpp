@@ -1,5 +1,5 @@
-// Storage that goes wrong under a vpfile: whichever call fails, all tasks hear the same from a collective call, nobody
-// waits for ever, the VPs that met it have their error flag set, and a file that could be closed is right.
+// Storage faults below a vpfile: whichever call fails, a collective returns one status on all tasks, none hangs, the
+// affected VPs have their error flag set, and a file that could be closed is right.
 #include <cerrno>
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ std::ostream& operator<<(std::ostream& out, const Setting& what) {
   return out << what.tasks << " tasks, kind " << static_cast<int>(what.kind) << (what.syncs ? ", synced" : "");
 }
 
-// What VP `vp` writes in a round.
+// Data that VP `vp` writes in a round.
 std::string part_of(const Setting& what, std::uint64_t vp, std::uint64_t round) {
   std::size_t bytes = 40;
   if (what.kind == Kind::cb) bytes = 33 + 11 * round;
@@ -35,12 +35,12 @@ std::string part_of(const Setting& what, std::uint64_t vp, std::uint64_t round) 
   return text_of(static_cast<int>(vp), bytes, static_cast<int>(round));
 }
 
-// What one task heard.
+// The results of one task.
 struct Heard {
   std::vector<Status> collective;
   std::vector<Status> own;
-  bool positions_tell = true;  // each VP stands behind what it moved
-  bool flags_tell = true;      // an access that failed here, or moved less than asked for, left a flag
+  bool positions_tell = true;  // each VP's position is after its data
+  bool flags_tell = true;      // a failed or short access on this task has set a flag
 };
 
 class VpFaults : public SharedFiles {
@@ -97,7 +97,7 @@ class VpFaults : public SharedFiles {
       if (mask[local] != 0 && moved[local] != each[local] && heard.collective.back().ok()) heard.flags_tell = false;
   }
 
-  // A program of one file under the script; what each task heard. `closed`: whether close() said that all is well.
+  // Runs a program on one file under the script; returns the results by task. `closed`: whether close() succeeded.
   std::vector<Heard> play(const Setting& what, const std::shared_ptr<Backend>& memory, const FaultScript& script,
                           std::uint64_t* calls, bool* closed) const {
     const auto faulty = make_fault_backend(memory);
@@ -213,7 +213,7 @@ TEST_F(VpFaults, WhicheverCallFailsAllTasksHearTheSame) {
         const auto memory = make_memory_backend();
         const auto heard = play(what, memory, script, &calls, &closed);
         expect_alike(what, heard, Code::io_error);
-        if (all_ok(heard)) expect_right(what, memory);  // a read ahead, or something that was tried again
+        if (all_ok(heard)) expect_right(what, memory);  // a read ahead failed, or a retry succeeded
         EXPECT_TRUE(!closed || !lasting || all_ok(heard)) << what;
       }
     }
@@ -240,7 +240,7 @@ TEST_F(VpFaults, AFullDiskIsToldInEveryMode) {
   }
 }
 
-// What could not be stored is tried again.
+// A flush after a failed one stores the remaining data.
 TEST_F(VpFaults, AFlushThatFailsCanBeMadeAgain) {
   for (const Setting& what : settings()) {
     if (what.kind == Kind::overwrite || what.syncs) continue;
@@ -274,7 +274,7 @@ TEST_F(VpFaults, AFlushThatFailsCanBeMadeAgain) {
   }
 }
 
-// Reads that fail: all tasks hear it, the flag says whose, and the next one is right.
+// Failed reads: all tasks get the status, the flag marks the VP, and the next read is right.
 TEST_F(VpFaults, ReadsThatFailLeaveTheNextOneRight) {
   for (const TaskRank tasks : {1, 2, 3}) {
     for (const Kind kind : {Kind::nb, Kind::cb, Kind::ib, Kind::overwrite}) {

@@ -1,5 +1,5 @@
-// A file of another format is not opened as a vpfile: for writing it is left as it is, unless a hint says otherwise,
-// and messages name what it looks like.
+// A file of another format is not opened as a vpfile: writing is refused unless a hint permits it, and messages name
+// the format.
 #include <filesystem>
 
 #include "support/known_files.hpp"
@@ -17,7 +17,7 @@ class VpForeign : public VpFiles {
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   }
 
-  // Every way of writing is refused on all tasks, names `what`, and touches nothing.
+  // Every way of writing fails on all tasks, names `what`, and changes no byte.
   void expect_untouched(const std::string& what) const {
     const auto before = files();
     for (const char* mode : {"w", "w+", "r+", "a", "a+"}) {
@@ -80,7 +80,7 @@ TEST_F(VpForeign, SideFilesOfAVpfileAreNone) {
   EXPECT_EQ(streams(), (Texts{"a", "bb"}));
 }
 
-// What others keep beside a file under the name of a side file.
+// Other programs keep files beside theirs under the name of a side file.
 TEST_F(VpForeign, FilesThatHaveTheNameOfASideFileAreNotTouched) {
   for (const char* side : {"shared.dat.meta", "shared.dat.first", "shared.dat.dir"}) {
     for (const std::string& bytes : {std::string("{\"author\": \"somebody else\"}"), std::string(20, '\0') + "x"}) {
@@ -97,7 +97,7 @@ TEST_F(VpForeign, FilesThatHaveTheNameOfASideFileAreNotTouched) {
   }
 }
 
-// As after the death of the machine: the storage never got what was written.
+// As after a death of the machine: the written data never reached storage.
 TEST_F(VpForeign, SideFilesThatAreOverwrittenLeaveNothing) {
   for (const char* side : {"shared.dat.first", "shared.dat.dir"}) {
     clear();

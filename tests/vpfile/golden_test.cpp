@@ -1,5 +1,5 @@
-// Golden vpfiles: what earlier versions wrote is read as the manifest tells, also when repair has made its side files
-// anew, and each file that breaks a rule of docs/format/vpfile.md is refused with the code it must give.
+// Golden vpfiles: files of earlier versions read as the manifest says, also after repair has rebuilt their side files,
+// and each invalid file is refused with its code.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ std::string vp_crc_text(ByteView bytes) {
   return text;
 }
 
-// The same files, where they may be changed; gone with it.
+// A writable copy of the files, removed by the destructor.
 class Copy {
  public:
   explicit Copy(const json& entry) {
@@ -64,7 +64,7 @@ tw_status read_stream(tw_vpfile* file, std::int64_t vp, std::vector<std::byte>& 
   std::int64_t size = 0;
   if (const tw_status status = tw_vp_size(file, vp, &size); status != TW_OK) return status;
   EXPECT_GE(size, 0);
-  // As large as golden files get; what a damaged entry claims is not taken at its word.
+  // Limited to the largest golden size; the claim of a damaged entry is not trusted.
   bytes.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, 1 << 24)));
   std::size_t got = 0;
   const tw_status status = tw_vp_read(file, vp, bytes.data(), bytes.size(), &got);
@@ -72,7 +72,7 @@ tw_status read_stream(tw_vpfile* file, std::int64_t vp, std::vector<std::byte>& 
   return status;
 }
 
-// The first failure of opening the file and reading all that is in it.
+// Returns the first failure of opening the file and reading everything.
 tw_status read_vpfile(const json& entry, const std::string& path, std::vector<std::vector<std::byte>>& streams) {
   const std::vector<std::int64_t> shape = entry["shape"];
   const std::uint64_t record = entry["record"];
@@ -141,7 +141,7 @@ TEST(VpGolden, RepairMakesTheSideFilesAnew) {
   }
 }
 
-// The slot that was refused must not hold any more.
+// The refused slot must no longer be in force.
 TEST(VpGolden, RepairOfAMetaThatIsRefusedIsRead) {
   for (const json& entry : vp_manifest()["invalid"]) {
     if (entry["name"] != "meta_block" && entry["name"] != "meta_end_of_superblocks") continue;
@@ -161,7 +161,7 @@ TEST(VpGolden, InvalidFilesAreRefusedWithTheCodeOfTheManifest) {
     std::size_t n = 1;
     for (const std::int64_t extent : entry["shape"]) n *= static_cast<std::size_t>(extent);
     std::vector<std::vector<std::byte>> streams(n);
-    // As a user who wants to be sure: what reading does not need is for verify to find.
+    // Verify also checks what reading does not need.
     tw_status status = read_vpfile(entry, path, streams);
     if (status == TW_OK) status = tw_vpfile_verify(path.c_str(), nullptr, nullptr, nullptr, nullptr);
     EXPECT_EQ(tw_status_name(status), std::string(entry["code"]))

@@ -1,4 +1,4 @@
-// How accesses of all VPs are carried out, why, and how the mode of a file goes on from there.
+// The modes of accesses of all VPs, the reasons for them, and the resulting mode of the file.
 #include <filesystem>
 
 #include "support/vp_files.hpp"
@@ -19,7 +19,7 @@ class VpModes : public VpFiles {
  protected:
   static constexpr int kTasks[] = {1, 2, 3};
 
-  // `bytes` bytes of every VP.
+  // Writes `bytes` bytes of every VP.
   static void write(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
     const std::string data(locals(file) * bytes, 'w');
     EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
@@ -157,7 +157,7 @@ TEST_F(VpModes, RaggedIsIb) {
     const std::string data(4 * 6, 'w');
     const tw_vp_data what{const_cast<char*>(data.data()), 1, 0, lengths.data(), 0, nullptr};
     EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK);
-    expect_last(file, TW_VP_NB, kNone);  // all the same, though each said so
+    expect_last(file, TW_VP_NB, kNone);  // all equal, though passed one by one
     if (number(file, 0) == 0) lengths[0] = 4;
     EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK);
     expect_last(file, TW_VP_IB, kRagged);
@@ -205,7 +205,7 @@ TEST_F(VpModes, OneVpThatWritesBehindTheLatticeMakesTheFileIb) {
   });
 }
 
-// What is written at the ends of streams that are not equally long.
+// Appends to streams of different lengths.
 TEST_F(VpModes, AppendingGoesOnAsTheFileIs) {
   for (const int tasks : kTasks) {
     on_vpfile(tasks, "w", {.shape = {6}}, [](tw_vpfile* file, int) { write(file, 4); });
@@ -247,7 +247,7 @@ TEST_F(VpModes, AssumeNbDoesNotAsk) {
   }
 }
 
-// Who sees it tells all: nobody waits for others that do something else.
+// The task that detects it reports to all: none waits for a task in another call.
 TEST_F(VpModes, APromiseThatIsNotKeptFailsOnAllTasks) {
   for (const int tasks : kTasks) {
     on_vpfile(tasks, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [tasks](tw_vpfile* file, int task) {
@@ -300,7 +300,7 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
   });
 }
 
-// The others do not know of its blocks: what a failed write left must not be cut off with them.
+// The other tasks do not know of its blocks, and cutting off a failed write must spare them.
 TEST_F(VpModes, ABrokenPromiseLeavesTheBlocksOfOneTask) {
   on_vpfile(2, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int task) {
     write(file, 4);

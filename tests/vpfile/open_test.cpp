@@ -1,4 +1,4 @@
-// Opening a vpfile: modes, shapes, boxes, hints, plain arrays, and files that other numbers of tasks wrote.
+// Opening a vpfile: modes, shapes, boxes, hints, plain arrays, and files written by other numbers of tasks.
 #include <filesystem>
 
 #include "support/vp_files.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 class VpOpening : public VpFiles {
  protected:
-  // What all tasks are told; the same.
+  // The status of an open, which must be equal on all tasks.
   tw_status told(int tasks, const char* mode, const std::function<VpHow(int)>& how) const {
     std::vector<tw_status> heard(static_cast<std::size_t>(tasks));
     on_team(tasks, [&](tw_group* group, int task) {
@@ -51,7 +51,7 @@ TEST_F(VpOpening, NewOnesTakeTheOldOnesAway) {
   EXPECT_EQ(streams(), (Texts{"", ""}));
 }
 
-// What is wrong is seen before anything is taken away.
+// Arguments are checked before anything is removed.
 TEST_F(VpOpening, AnOpenThatFailsLeavesTheOldOne) {
   put_streams({"a", "bb", "ccc"});
   const auto heard = [&](const VpHow& how) { return told("w", how); };
@@ -122,7 +122,7 @@ TEST_F(VpOpening, BoxesCoverTheShapeOnce) {
       return how;
     });
   };
-  EXPECT_EQ(boxes(1, 2, 3), TW_ERR_INVALID);  // one twice, one not at all
+  EXPECT_EQ(boxes(1, 2, 3), TW_ERR_INVALID);  // one VP twice, one not at all
   EXPECT_FALSE(std::filesystem::exists(path()));
   EXPECT_EQ(boxes(2, 2, 3), TW_OK);
   EXPECT_EQ(boxes(1, 3, 3), TW_ERR_INVALID);
@@ -220,7 +220,7 @@ TEST_F(VpOpening, OfAnArrayTheHintMayTellTheRecord) {
   EXPECT_EQ(streams({.shape = {3}, .hints = "record_bytes=6"}), (Texts{"aaabbb", "cccAAA", "BBBCCC"}));
   EXPECT_EQ(told("r", {.shape = {3}, .hints = "record_bytes=4"}), TW_ERR_INVALID);
   EXPECT_EQ(told("r", {.shape = {4}}), TW_ERR_INVALID);  // 18 bytes do not divide
-  EXPECT_EQ(told("r", {}), TW_ERR_INVALID);              // nobody tells the shape
+  EXPECT_EQ(told("r", {}), TW_ERR_INVALID);              // the shape is unknown
 }
 
 TEST_F(VpOpening, OfAnArrayOneVpCannotTellTheRecord) {

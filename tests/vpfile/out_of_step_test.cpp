@@ -1,5 +1,5 @@
-// Tasks that make different collective calls on one vpfile at once: all are told so, nobody waits, nobody waits later
-// for a task that has closed, and the file is not taken for closed.
+// Tasks that make different collective calls on one vpfile at once: all calls fail, none waits, no later call waits for
+// a task that has closed, and the file does not count as closed.
 #include "support/out_of_step.hpp"
 
 #include "support/vp_files.hpp"
@@ -13,7 +13,7 @@ class VpOutOfStep : public VpFiles {
  protected:
   static constexpr std::int64_t kVps = 10;
 
-  // Writes of two sizes leave a row in memory that is still to be stored.
+  // Writes of two sizes leave a row in memory that is not stored yet.
   static void write(tw_vpfile* file) {
     const std::string text(16 * kVps, 'x');
     for (const std::size_t bytes : {16, 5})
@@ -56,7 +56,7 @@ TEST_F(VpOutOfStep, CallsOfProcessesAreRefused) {
 
 TEST_F(VpOutOfStep, CallsOfThreadsOfProcessesAreRefused) { refuse_on_processes(2, 2); }
 
-// Accesses that need no agreement begin in another way.
+// Accesses without agreement start differently.
 TEST_F(VpOutOfStep, CallsBesideAssumedAccessesAreRefused) {
   refuse_all_pairs(3, calls_on_vpfile(), [&](const VpBody& body) {
     on_processes(3, 1, [&](tw_group* group, int task) {
@@ -66,7 +66,7 @@ TEST_F(VpOutOfStep, CallsBesideAssumedAccessesAreRefused) {
   });
 }
 
-// What was flushed before is there after a repair.
+// Data flushed before is present after a repair.
 TEST_F(VpOutOfStep, FlushedBytesSurvive) {
   on_team(3, [&](tw_group* group, int task) {
     tw_vpfile* file = open_vp(group, "w", {.shape = {kVps}});

@@ -1,5 +1,5 @@
-// Modes change speed, never content: random programs on every kind of group (MPI: tests/mpi/vpfile_test.cpp), replayed
-// on stdio files.
+// Modes change speed, never content: random programs on every kind of group (MPI: tests/mpi/vpfile_test.cpp), compared
+// with stdio files.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 namespace thalweg::test {
 namespace {
 
-constexpr unsigned kMostSeconds = 60;  // then a hang is taken for certain, and the program ends
+constexpr unsigned kMostSeconds = 60;  // time limit: then the program ends
 
 class RandomPrograms : public testing::TestWithParam<World> {
  protected:

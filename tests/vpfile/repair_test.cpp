@@ -1,4 +1,4 @@
-// What a death of the process leaves beside the data file, once it is repaired.
+// Files left by a death of the process, after a repair.
 #include "sim/memory_backend.hpp"
 #include "support/crash_program.hpp"
 #include "support/shared_files.hpp"
@@ -39,8 +39,8 @@ class VpRepaired : public SharedFiles {
   }
 };
 
-// A writer died that had stored entries of the directory and no superblock yet. Who makes an IB segment later, of the
-// same file, must not find these.
+// A writer died after storing directory entries and before the first superblock. A later IB segment of the file must
+// not use them.
 TEST_F(VpRepaired, EntriesOfASegmentThatNeverWasAreGone) {
   const auto group = make_self_group();
   const auto storage = make_memory_backend();
@@ -67,8 +67,8 @@ TEST_F(VpRepaired, EntriesOfASegmentThatNeverWasAreGone) {
   EXPECT_EQ(file->size_of(kVps - 1).value(), 24u);
 }
 
-// A plain array to which records were to be added: at whatever call the writer dies, between two pages of a write or
-// not, the array is what it was, or has what was added.
+// Records are appended to a plain array: at whatever call the writer dies, between two pages of a write or not, the
+// array has its old or its new length, with correct content.
 class VpArray : public SharedFiles {
  protected:
   static constexpr std::uint64_t kRecord = 3000;

@@ -1,5 +1,5 @@
-// A closed vpfile of which something was lost later on, or fell back to what it was before: each stream is read as it
-// was closed, or refused by an error that names the file and the way out. No stream is read short.
+// A closed vpfile with lost or outdated pages: each stream reads as it was closed, or an error names the file and the
+// remedy. No stream reads short.
 #include <atomic>
 #include <filesystem>
 
@@ -30,7 +30,7 @@ class VpSeals : public VpFiles {
             .count = {kRows, end - begin}};
   }
 
-  // `body` on tasks that have columns of the file open, and whether the file could be opened and closed.
+  // Runs `body` on tasks that have opened columns of the file; returns whether open and close succeeded.
   bool session(int tasks, const char* mode, const std::function<void(tw_vpfile*)>& body) const {
     std::atomic<bool> whole = true;
     on_team(tasks, [&](tw_group* group, int task) {
@@ -75,7 +75,7 @@ class VpSeals : public VpFiles {
     }));
   }
 
-  // That each stream is what it was, or refused; how many were refused.
+  // Checks that each stream is right or refused; returns the number of refusals.
   std::size_t refused(const Texts& texts) const {
     tw_vpfile* file = nullptr;
     if (const tw_status opened = try_open(nullptr, "r", {}, &file); opened != TW_OK) {
@@ -111,7 +111,7 @@ class VpSeals : public VpFiles {
     EXPECT_EQ(refused(texts), 0u);
   }
 
-  // One more session of three tasks on what is there: all of it is as it must be, or something is refused.
+  // Appends one session of three tasks: all data is right afterwards, or an error is returned.
   void expect_append_right_or_refused(const Texts& texts) const {
     std::atomic<bool> wrote = true;
     const bool whole = session(3, "r+", [&](tw_vpfile* file) {
@@ -133,7 +133,7 @@ class VpSeals : public VpFiles {
     for (std::size_t i = 0; i < kSides.size(); ++i) put(all[i + 1], kSides[i]);
   }
 
-  // Puts what `change` makes of each page of each side file into its place; how many of these pages were missed.
+  // Replaces each page of each side file in turn by `change` of it; returns the number of detected changes.
   using Change = std::function<std::string(const std::string& whole, const char* side, std::size_t at)>;
   std::size_t damage_each_page(const Texts& texts, const Change& change, bool appends = false) const {
     const std::vector<std::string> all = all_files();
@@ -265,7 +265,7 @@ TEST_F(VpSeals, SessionsOfOtherBoxesKeepTheSealsRight) {
   }
 }
 
-// Pages of entries make room all the time, and are loaded again while other tasks store entries of them.
+// Pages of entries are evicted all the time and reloaded while other tasks store entries of them.
 TEST_F(VpSeals, TasksLoadPagesThatOthersAreWriting) {
   constexpr std::int64_t kMany = 32, kEach = 640;
   const int rounds = tries_less() ? 2 : 4;
@@ -295,7 +295,7 @@ TEST_F(VpSeals, TasksLoadPagesThatOthersAreWriting) {
   }
 }
 
-// What the data file held was cut off: its streams are not read as zeros.
+// A truncated data file: its streams are not read as zeros.
 TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
   for (const bool independent : {false, true}) {
     EXPECT_TRUE(session(2, "w", [&](tw_vpfile* file) {
@@ -320,7 +320,7 @@ TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
   }
 }
 
-// Rounds that are not there whole are lost to all streams: they do not become zeros.
+// A truncated round is lost for all streams and does not read as zeros.
 TEST_F(VpSeals, RoundsThatWereCutOffAreToldByRepair) {
   EXPECT_TRUE(session(2, "w", [&](tw_vpfile* file) {
     const std::string records(locals(file) * 8, 'n');
@@ -343,7 +343,7 @@ TEST_F(VpSeals, RoundsThatWereCutOffAreToldByRepair) {
   EXPECT_EQ(left, texts);
 }
 
-// At whatever read it happens: a side file that seems to end early has no empty streams.
+// For any read: a side file that seems to end early has no empty streams.
 TEST_F(VpSeals, AReadThatEndsEarlyOnceIsAnError) {
   const auto group = make_self_group();
   const auto storage = make_memory_backend();
@@ -393,7 +393,7 @@ TEST_F(VpSeals, AReadThatEndsEarlyOnceIsAnError) {
   }
 }
 
-// What of the data file is not there when it is read is not taken for zeros, on whichever way it is read.
+// Missing parts of the data file are not read as zeros, by any kind of read.
 TEST_F(VpSeals, AReadOfTheLatticeThatEndsEarlyOnceIsAnError) {
   constexpr std::uint64_t kFew = 100, kRecord = 96;
   const auto group = make_self_group();

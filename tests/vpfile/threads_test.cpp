@@ -1,4 +1,4 @@
-// Threads of one task that call, all at once, what vpfile.h lets them: calls of one VP, each of VPs of its own.
+// Threads of one task that make concurrent calls as vpfile.h permits: calls of one VP, each thread on VPs of its own.
 #include <thread>
 
 #include "support/vp_files.hpp"
@@ -11,7 +11,7 @@ class VpThreads : public VpFiles {
   static constexpr int kThreads = 4;
   static constexpr int kVpsEach = 5;
 
-  // act(vp) on a thread for each VP that is its.
+  // Runs act(vp) on one thread per VP.
   static void at_once(const std::function<void(std::int64_t)>& act) {
     on_threads(kThreads, [&](std::int64_t thread) {
       for (std::int64_t i = 0; i < kVpsEach; ++i) act(thread + kThreads * i);
@@ -83,7 +83,7 @@ TEST_F(VpThreads, OverwriteAndReadTheLattice) {
   close(file);
 }
 
-// Of VPs that were all alike until then, each call another one that makes them differ.
+// All VPs were alike; each concurrent call is one that makes them differ.
 TEST_F(VpThreads, AreTheFirstToDiffer) {
   for (int round = 0; round < 50 && !HasFailure(); ++round) {
     tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}});

@@ -1,4 +1,4 @@
-// What a process that dies leaves behind, and what repair and the sessions after make of it.
+// Files left by a process that died, after a repair and later sessions.
 #include <sys/wait.h>
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace {
 
 class VpUnclosed : public VpFiles {
  protected:
-  // One task that dies behind `body`.
+  // One task that dies after `body`.
   void dies(const char* mode, const VpHow& how, const std::function<void(tw_vpfile*)>& body) const {
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
@@ -31,7 +31,7 @@ class VpUnclosed : public VpFiles {
   }
 
   struct Findings {
-    std::string text;  // a line each
+    std::string text;  // one line per message
     tw_health health{};
   };
   tw_status repair(Findings& found) const {
@@ -117,7 +117,7 @@ TEST_F(VpUnclosed, EntriesOfASessionThatStoredNoBlockAreForgotten) {
     ASSERT_EQ(all[vp], std::string(16, 'a') + (vp == 5 || vp == kVps - 1 ? "new" : "")) << vp;
 }
 
-// As after a session whose only superblocks were not stored, and one more that was closed.
+// As after a session whose superblocks were all lost, and one more that closed.
 TEST_F(VpUnclosed, SideFilesBesideAFileWithoutBlocksAreForgotten) {
   for (const bool has_meta : {false, true}) {
     put_streams({"a", "bb", "ccc", ""});
@@ -167,14 +167,14 @@ TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
   }
 }
 
-// The directory, which is whole, says how long they were.
+// The intact directory has their lengths.
 TEST_F(VpUnclosed, StreamsWhoseSuperblocksAreGoneAreToldByRepair) {
   Texts texts{"a few", text_of(1, 9000), text_of(2, 9000), "some", ""};
   tw_vpfile* file = open_vp("w", {.shape = {5}, .hints = "superblock_bytes=4096"});
   for (const std::int64_t vp : {0, 1, 3, 2}) append(file, vp, texts[static_cast<std::size_t>(vp)]);
   close(file);
   const std::string bytes = content();
-  put(bytes.substr(0, bytes.size() - 8192));  // all of it was VP 2's
+  put(bytes.substr(0, bytes.size() - 8192));  // all of it belonged to VP 2
   Findings found;
 
   EXPECT_EQ(repair(found), TW_ERR_CORRUPT);
@@ -190,7 +190,7 @@ TEST_F(VpUnclosed, StreamsWhoseSuperblocksAreGoneAreToldByRepair) {
   EXPECT_EQ(left, texts);
 }
 
-// A directory that is gone tells nothing, and what is made anew is right.
+// Without a directory no stream is missed, and the rebuilt one is right.
 TEST_F(VpUnclosed, ADirectoryThatIsGoneIsNoLossOfStreams) {
   put_streams({"a", "bb", "ccc"});
   std::filesystem::remove(path("shared.dat.dir"));

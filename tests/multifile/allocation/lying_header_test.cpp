@@ -68,7 +68,7 @@ std::vector<Lie> lies() {
       {"LongPieceUnpacked", "Zstd", "TWINDEX1", {{8192 + 16, 1 << 26}}},
       {"LongChunk", "Unclosed", "TWFRAME1", {{16, kMany}}},
       {"FullChunk", "Unclosed", "TWFRAME1", {{16, kMany}, {128, kMany >> 1}, {160, kMany >> 1}}},
-      // Of the only domain, its slab and its first chunk: data and checksum table lie behind the end of the file.
+      // The only domain, its slab and its first chunk: data and checksum table are beyond the end of the file.
       {"ChunkBehindEnd",
        "Unclosed",
        "TWSESSN1",

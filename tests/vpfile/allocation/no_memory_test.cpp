@@ -1,6 +1,6 @@
-// One allocation after the other fails once, in the calls of vpfile.h. Each call says so or succeeds, all tasks hear
-// the same from each collective, nobody waits for ever; with memory again the next access works, the file can be closed
-// and is whole, and what was written with success is there.
+// Each allocation in turn fails once in the calls of vpfile.h. Each call reports the failure or succeeds, each
+// collective returns one status on all tasks, none hangs; with memory again the next access works, the file can be
+// closed and is complete, and all data written with success is present.
 #include <algorithm>
 #include <cstring>
 
@@ -10,14 +10,14 @@
 namespace thalweg::test {
 namespace {
 
-// A group of threads assumes that a few words can always be had (src/group/memory.hpp): no smaller block is refused.
+// Smaller allocations of a thread group always succeed (src/group/memory.hpp).
 constexpr std::uint64_t kBookkeeping = 257;
 constexpr std::int64_t kVps = 4;
 constexpr std::size_t kMost = 4096;  // bytes of a stream
 constexpr const char* kHints = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1,round_bytes=32,cache_bytes=0";
 constexpr int kCalls = 40;
 
-// What a task knows of one of its streams. Fixed memory: nothing here may allocate while allocations fail.
+// Known content of a stream. Fixed memory: no allocation is allowed while allocations fail.
 struct Stream {
   char bytes[kMost];
   bool known[kMost];
@@ -29,7 +29,7 @@ struct Stream {
   }
 };
 
-// One task: its streams and what its calls said.
+// One task: its streams and the statuses of its calls.
 struct Task {
   tw_vpfile* file = nullptr;
   std::size_t n = 0;  // its VPs
@@ -53,10 +53,10 @@ struct Task {
     for (; n < kVps && tw_vp_number(file, static_cast<std::int64_t>(n), &vps[n]) == TW_OK;) ++n;
   }
 
-  // Where the VPs will write: it is known also of what fails.
+  // Gets the positions of the next writes, also of writes that fail.
   void tell() { EXPECT_EQ(tw_vp_tell_all(file, at), TW_OK); }
 
-  // The first each(local) bytes of what each VP has to write are `data`, one behind the other.
+  // `data` has the next each(local) bytes of every VP, consecutively.
   template <class Each>
   void wrote_all(tw_status status, Each each) {
     const char* from = data;
@@ -157,12 +157,12 @@ class VpNoMemory : public VpFiles {
  protected:
   using Tasks = std::vector<std::unique_ptr<Task>>;
   struct Refusal {
-    std::uint64_t k = 0;  // which allocation of at least `least` bytes
+    std::uint64_t k = 0;  // number of the allocation of at least `least` bytes
     std::uint64_t least = 0;
-    bool closing = false;  // that of the close may be it, too
+    bool closing = false;  // allocations of the close count, too
   };
 
-  // Every test allocates the same: the names are made before.
+  // Makes names beforehand, so that all tests allocate equally.
   tw_status open_file(tw_group* group, const char* mode, tw_vpfile** file) const {
     static constexpr std::int64_t kShape[1] = {kVps};
     tw_vpfile_options options{};
@@ -171,7 +171,7 @@ class VpNoMemory : public VpFiles {
     return tw_vpfile_open(group, name_.c_str(), mode, 1, kShape, &options, file);
   }
 
-  // All tasks meet, and from then on the refusal counts.
+  // Waits for all tasks, then starts the refusal.
   static void begin(tw_group* group, int task, const Refusal& refusal) {
     if (task == 0) {
       Allocations::start(refusal.k, refusal.least);
@@ -223,7 +223,7 @@ class VpNoMemory : public VpFiles {
     }
   }
 
-  // With memory again: the file is whole, and what was written with success is in it.
+  // With memory again: the file is complete and has all data written with success.
   void expect_content(const Tasks& tasks) const {
     const bool closed = tasks[0]->told[tasks[0]->calls - 1] == TW_OK;
     std::string findings;
@@ -291,7 +291,7 @@ TEST_F(VpNoMemory, OfOneOfTwoThreads) { run_all(2, kBookkeeping); }
 TEST_F(VpNoMemory, OfOneOfThreeThreads) { run_all(3, kBookkeeping); }
 TEST_F(VpNoMemory, OfOneOfTwoProcesses) { run_all(2, kBookkeeping, 2); }
 
-// Opening says so on all tasks, leaves nothing behind, and works with memory again.
+// A failed open reports on all tasks, leaves no file open, and succeeds with memory again.
 class VpNoMemoryToOpen : public VpNoMemory {
  protected:
   void open_once(tw_group* group, int number, const char* mode, const Refusal& refusal, tw_status* said) const {
@@ -356,11 +356,11 @@ TEST_F(VpNoMemoryToOpen, OfOneOfTwoThreads) {
   for (const char* mode : {"w", "r", "a+"}) open_all(2, kBookkeeping, mode);
 }
 
-// The first call that makes VPs differ is refused memory anywhere: it says so, on all tasks where it is collective,
-// nothing has moved, and with memory again all goes on as if they had never differed.
+// Each allocation of the first call that makes VPs differ fails: the call reports it, on all tasks if collective; no
+// byte has moved; and with memory again the file behaves as if they had never differed.
 class VpNoMemoryToDiffer : public VpNoMemory {
  protected:
-  static constexpr std::int64_t kMany = 64;  // so that what is kept of those of a task is more than bookkeeping
+  static constexpr std::int64_t kMany = 64;  // per-VP state is larger than the small allocations
   static constexpr std::size_t kRecord = 24;
   static constexpr std::int64_t kAt = 8;
 
@@ -423,7 +423,7 @@ class VpNoMemoryToDiffer : public VpNoMemory {
     close(file);
   }
 
-  // How many allocations there were.
+  // Returns the number of allocations.
   std::uint64_t differ_once(int tasks, const First& first, const Refusal& refusal) const {
     std::vector<tw_status> said(static_cast<std::size_t>(tasks), TW_OK);
     const auto body = [&](tw_group* group, int task) {
@@ -467,7 +467,7 @@ class VpNoMemoryToDiffer : public VpNoMemory {
 TEST_F(VpNoMemoryToDiffer, OfOneTask) { differ_all(1, 0); }
 TEST_F(VpNoMemoryToDiffer, OfOneOfTwoThreads) { differ_all(2, kBookkeeping); }
 
-// As long as no VP differs nothing is kept of each.
+// Without differing VPs there is no per-VP state.
 TEST_F(VpNoMemoryToDiffer, NobodyDiffersInAnArray) {
   constexpr std::int64_t kVpsOfArray = 1 << 16;
   const std::vector<char> record(kVpsOfArray, 'r');
@@ -490,14 +490,14 @@ TEST_F(VpNoMemoryToDiffer, NobodyDiffersInAnArray) {
   EXPECT_LT(bytes, std::uint64_t{kVpsOfArray});
 }
 
-// A write of one VP that fails anywhere, and is not made again or is: the rest of the stream, and the others, are as
-// they were, and the file is whole.
+// A failed write of one VP, repeated or not: the rest of the stream and the other streams are unchanged, and the file
+// is complete.
 class VpNoMemoryToWrite : public VpFiles {
  protected:
   static constexpr const char* kFewPointers = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1,cache_bytes=0";
   static constexpr std::size_t kRun = 200;  // bytes
 
-  // Three streams of three runs each, in turns.
+  // Three streams of three runs each, interleaved.
   void make() const {
     tw_vpfile* file = open_vp("w", {.shape = {3}, .hints = kFewPointers});
     for (int round = 0; round < 3; ++round)
@@ -521,7 +521,7 @@ class VpNoMemoryToWrite : public VpFiles {
     }
   }
 
-  // False: there are fewer allocations than `k`.
+  // False: fewer than `k` allocations.
   bool fail_at(std::uint64_t k, std::int64_t at, std::size_t bytes, bool again) const {
     const std::string data = text_of(9, bytes, 5);
     tw_vpfile* file = open_vp("r+", {.hints = kFewPointers});
