@@ -15,7 +15,7 @@ void frame_comes_back(const Frame& f, const FileHeader& header, std::uint64_t of
   FUZZ_REQUIRE(f.extent > 0 && f.extent <= room && f.data_offset <= f.extent);
   FUZZ_REQUIRE(offset + f.extent <= format::kMaxOffset);
   if (f.kind == FrameKind::chunk) FUZZ_REQUIRE(f.data_offset >= format::chunk_data_offset(f.capacity(), header));
-  if (f.kind == FrameKind::superblock) {
+  if (f.kind == FrameKind::pack) {
     FUZZ_REQUIRE(format::kDirectoryOffset + f.n_pieces * format::kDirectoryEntryBytes <= f.data_offset);
     FUZZ_REQUIRE(f.data_offset + f.payload_bytes <= f.extent);
   }

@@ -8,7 +8,7 @@
  *
  * Words: a *task* is a member of a group; a *logical file* is what one task writes, numbered by a *rank*
  * 0..N-1; a *physical file* is a file of the file system: NAME for the first, NAME.000001, NAME.000002, ... A
- * *chunk* is a piece of a physical file that holds bytes of one logical file; a *superblock* holds small or
+ * *chunk* is a piece of a physical file that holds bytes of one logical file; a *pack* holds small or
  * compressed pieces of several. Offsets and sizes are bytes. Format: docs/format/multifile.md.
  *
  * A handle belongs to one task. It serves one logical file or many; one of them is *current*, and the plain
@@ -228,7 +228,7 @@ TW_API tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_
 /* Writes all of `bytes` bytes at the position and advances it. Calls above 4 GiB are fine; 0 bytes do nothing.
  * Blocking: returns when `data` may be changed; bytes may still be in the handle's buffer. Small records are gathered
  * in a buffer per logical file (hint buffer_bytes; 0 turns it off), large ones bypass it. A handle that serves more
- * than 16 logical files keeps at most 16 MiB of buffers, and superblocks of 1 MiB.
+ * than 16 logical files keeps at most 16 MiB of buffers, and packs of 1 MiB.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE (the end would be beyond 2^63-1; nothing was written),
  * TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY. A failure may come late, from bytes of an earlier call; it then also
  * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
@@ -387,7 +387,7 @@ TW_API tw_status tw_multifile_piece(tw_multifile* multifile, int64_t rank, size_
 
 enum {
   TW_REGION_HEADER = 1, /* file or session header */
-  TW_REGION_FRAME = 2,  /* frame, checksums and directory of a chunk or superblock */
+  TW_REGION_FRAME = 2,  /* frame, checksums and directory of a chunk or pack */
   TW_REGION_DATA = 3,   /* bytes of logical file `rank` */
   TW_REGION_TAIL = 4,   /* reserved in a chunk but unused */
   TW_REGION_HOLE = 5,   /* belongs to nobody */

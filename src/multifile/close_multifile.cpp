@@ -85,7 +85,7 @@ Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected
   return attributes;
 }
 
-// Writes the small leftovers that processes sent along into superblocks of this process.
+// Writes the small leftovers that processes sent along into packs of this process.
 Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<PartContribution>& contributions,
                      WriteSet& files, std::uint64_t& used) {
   const std::optional<DomainShare> share = domain_share(root.plan, k, root.process);

@@ -105,7 +105,7 @@ void place_session(PlannedPart& part, std::uint64_t offset) {
 
 // What the first chunk of a logical file holds; it differs where tasks asked for different ones.
 std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) {
-  if (input.options.codec != format::Codec::none) return "data packed in superblocks";
+  if (input.options.codec != format::Codec::none) return "data stored in packs";
   if (input.options.defragments) return "a chunk for each logical file";
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
   bool asked_for = false;

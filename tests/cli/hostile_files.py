@@ -101,7 +101,7 @@ def far_gap(gap=2**62):
     """A logical file with few bytes, a gap, and zeros at its end."""
     part = Part(1)
     part.session([4096])
-    part.superblock(part.slab(0, 0), [(0, 0, 5, b"begin", 0), (0, gap, 3, b"far", 0)])
+    part.pack(part.slab(0, 0), [(0, 0, 5, b"begin", 0), (0, gap, 3, b"far", 0)])
     part.sizes[0] = gap + FAR_END
     part.close()
     return [part]

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kPath = "synced.tw";
 constexpr std::uint64_t kSeeds = 40;
 
-// One task with two logical files: one in a chunk that grows, one in superblocks.
+// One task with two logical files: one in a chunk that grows, one in packs.
 class Program {
  public:
   explicit Program(format::Checksum checksum) {

@@ -193,7 +193,7 @@ class Part:
             self.pieces[rank].append((logical, at, len(data), len(data), 0, 1, 0))
         return at + front
 
-    def superblock(self, at, pieces, extent=None, kind=2, in_index=True):
+    def pack(self, at, pieces, extent=None, kind=2, in_index=True):
         """`pieces`: (rank, logical offset, logical bytes, stored, codec). Gives the end of its extent."""
         front, payload, directory = 128 + 48 * len(pieces), b"", b""
         for rank, logical, size, stored, codec in pieces:

@@ -14,9 +14,9 @@ CORRUPT, VERSION, NOT_CLOSED, NOT_FOUND = "TW_ERR_CORRUPT", "TW_ERR_VERSION", "T
 CASES = []
 
 # Where what lies in valid_cases.small()
-BOUNDS_AT, SESSION_AT, DOMAINS_AT, CHUNK_AT, SUPER_AT, INDEX_AT = 4096, 8192, 12288, 16384, 17408, 20480
+BOUNDS_AT, SESSION_AT, DOMAINS_AT, CHUNK_AT, PACK_AT, INDEX_AT = 4096, 8192, 12288, 16384, 17408, 20480
 FILES_AT, PIECES_AT, END = 24576, 28672, 32768
-CHUNK_DATA, SUPER_DATA = CHUNK_AT + 512, SUPER_AT + 128 + 96
+CHUNK_DATA, SUPER_DATA = CHUNK_AT + 512, PACK_AT + 128 + 96
 SLOT_A, SLOT_B = 512, 1024
 
 
@@ -252,7 +252,7 @@ def make_piece_cases():
     chunk("before_4096", 8, "<Q", 512)
     chunk("behind_the_index", 8, "<Q", END)
     chunk("offset_overflows", 8, "<Q", 2**64 - 512)
-    chunk("at_a_superblock", 8, "<Q", SUPER_AT)
+    chunk("at_a_pack", 8, "<Q", PACK_AT)
     chunk("at_no_frame", 8, "<Q", CHUNK_AT + 512)
     chunk("logical_bytes_differ", 16, "<Q", 299)
     chunk("stored_bytes_differ", 24, "<Q", 299)
@@ -322,14 +322,14 @@ def make_data_cases():
             ("zstd_with_a_frame_to_skip", zstd_raw(data) + b"\x50\x2a\x4d\x18\x04\0\0\0skip", 2)):
         part = Part(1)
         part.session([4096])
-        part.superblock(part.slab(0, 0), [(0, 0, 60, stored, codec)])
+        part.pack(part.slab(0, 0), [(0, 0, 60, stored, codec)])
         part.close()
         add("codec_" + name, "4.2 decompressed bytes must be exactly logical bytes, of one block or frame", [part])
 
     padded = zstd_raw(data)[:9] + bytes(3) * 1400 + zstd_raw(data)[9:]  # blocks of 0 bytes before the only one with data
     part = Part(1)
     part.session([8192])
-    part.superblock(part.slab(0, 0), [(0, 0, 60, padded, 2)])
+    part.pack(part.slab(0, 0), [(0, 0, 60, padded, 2)])
     part.close()
     add("codec_zstd_of_far_more_bytes", "4.2 stored bytes are not many more than logical bytes", [part])
 

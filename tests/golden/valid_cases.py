@@ -14,12 +14,12 @@ def pattern(size, seed=1):
 
 
 def small(closed=True):
-    """One chunk and one superblock; the base of most invalid files, which know where what lies in it."""
+    """One chunk and one pack; the base of most invalid files, which know where what lies in it."""
     part = Part(2)
     part.session([4096])
     data = part.slab(0, 0)
     part.chunk(data, 0, 0, pattern(300))
-    part.superblock(data + 1024, [(1, 0, 100, pattern(100, 2), 0), (1, 100, 50, pattern(50, 3), 0)])
+    part.pack(data + 1024, [(1, 0, 100, pattern(100, 2), 0), (1, 100, 50, pattern(50, 3), 0)])
     if closed:
         part.close()
     return [part], {0: pattern(300), 1: pattern(100, 2) + pattern(50, 3)}
@@ -58,7 +58,7 @@ def checksum_none():
     part.session([8192])
     at = part.slab(0, 0)
     part.chunk(at, 0, 0, pattern(5000))
-    part.superblock(at + 6144, [(1, 0, 10, pattern(10, 2), 0), (1, 10, 90, lz4_run(b"x", 90), 1)])
+    part.pack(at + 6144, [(1, 0, 10, pattern(10, 2), 0), (1, 10, 90, lz4_run(b"x", 90), 1)])
     part.close()
     return [part], {0: pattern(5000), 1: pattern(10, 2) + b"x" * 90}
 
@@ -67,7 +67,7 @@ def codecs():
     part = Part(5)
     part.session([8192])
     one, two = pattern(100, 1), pattern(30, 2)
-    part.superblock(part.slab(0, 0), [
+    part.pack(part.slab(0, 0), [
         (0, 0, 100, one, 0), (1, 0, 100, lz4_literals(one), 1), (2, 0, 5000, lz4_run(b"r", 5000), 1),
         (3, 0, 30, zstd_raw(two), 2), (4, 0, 65536, zstd_run(b"z", 65536), 2), (0, 100, 30, zstd_raw(two), 2)])
     part.close()
@@ -80,7 +80,7 @@ def overlaps_and_holes():
     part.session([16384])
     at = part.slab(0, 0)
     part.chunk(at, 0, 1000, b"a" * 2000)
-    part.superblock(at + 4096, [(0, 1500, 500, b"b" * 500, 0), (0, 2900, 200, b"c" * 200, 0)])
+    part.pack(at + 4096, [(0, 1500, 500, b"b" * 500, 0), (0, 2900, 200, b"c" * 200, 0)])
     part.chunk(at + 8192, 0, 1900, b"d" * 50)
     part.sizes[0] = 5000
     part.close()
@@ -117,7 +117,7 @@ def table_mapping():
         for rank in ranks:
             content[rank] = pattern(20 * rank + 1, rank + 7)
             pieces.append((rank, 0, len(content[rank]), content[rank], 0))
-        part.superblock(part.slab(0, 0), pieces)
+        part.pack(part.slab(0, 0), pieces)
         part.names[ranks[0]] = b"first of %d" % number
         part.close()
         parts.append(part)
@@ -138,7 +138,7 @@ def table_with_an_empty_file():
 def names_and_attributes():
     part = Part(4)
     part.session([4096])
-    part.superblock(part.slab(0, 0), [(r, 0, 5, b"hello", 0) for r in range(4)])
+    part.pack(part.slab(0, 0), [(r, 0, 5, b"hello", 0) for r in range(4)])
     part.names = {0: b"a/b", 1: b"\xe4\n\xff", 3: b"n" * 4096}
     part.modes = {0: 0o100644, 1: 0o40755}
     part.attributes = {b"creator": b"craft", b"empty": b"", b"k" * 255: bytes(range(256))}
@@ -179,12 +179,12 @@ def appended():
     part.session([4096])
     at = part.slab(0, 0)
     part.chunk(at, 0, 0, b"1" * 300)
-    part.superblock(at + 1024, [(1, 0, 10, b"0123456789", 0)])
+    part.pack(at + 1024, [(1, 0, 10, b"0123456789", 0)])
     part.names[1] = b"digits"
     part.close()
     part.session([2048, 1024])
     part.chunk(part.slab(1, 0), 0, 250, b"2" * 100)
-    part.superblock(part.slab(0, 0), [(1, 10, 3, b"abc", 0), (1, 1, 1, b"-", 0)])
+    part.pack(part.slab(0, 0), [(1, 10, 3, b"abc", 0), (1, 1, 1, b"-", 0)])
     part.attributes[b"sessions"] = b"2"
     part.close()
     return [part], {0: b"1" * 250 + b"2" * 100, 1: b"0-23456789abc"}
@@ -199,7 +199,7 @@ def growing_slabs():
         for domain in range(3):
             at = part.slab(domain, k)
             data = pattern(40 + k, 10 * domain + k)
-            part.superblock(at, [(domain, len(content[domain]), len(data), data, 0)])
+            part.pack(at, [(domain, len(content[domain]), len(data), data, 0)])
             content[domain] += data
     return part, content
 
@@ -223,7 +223,7 @@ def listed_entries():
     """Of ten logical files three have an entry in the index; of the others nothing is stored."""
     part = Part(10)
     part.session([4096])
-    part.superblock(part.slab(0, 0), [(1, 0, 5, b"hello", 0), (7, 0, 3, b"abc", 0)])
+    part.pack(part.slab(0, 0), [(1, 0, 5, b"hello", 0), (7, 0, 3, b"abc", 0)])
     part.names, part.modes, part.sizes[3] = {1: b"greeting", 3: b"zeros"}, {3: 0o100600}, 4
     part.close(listed=[1, 3, 7])
     return [part], {**dict.fromkeys(range(10), b""), 1: b"hello", 3: bytes(4), 7: b"abc"}
@@ -234,7 +234,7 @@ def listed_pages():
     part = Part(210)
     part.session([1 << 20])
     ranks = range(5, 205)
-    part.superblock(part.slab(0, 0), [(rank, 0, 5, b"%05d" % rank, 0) for rank in ranks])
+    part.pack(part.slab(0, 0), [(rank, 0, 5, b"%05d" % rank, 0) for rank in ranks])
     part.names = {rank: b"n%d" % rank for rank in ranks}
     part.close(listed=ranks)
     return part, {rank: b"%05d" % rank if rank in ranks else b"" for rank in range(210)}
@@ -265,9 +265,9 @@ def unclosed_flushed():
     at += 16384
     part.chunk(at, 2, 0, pattern(10, 3), extent=1024, fills=[])  # given out, nothing flushed
     at += 1024
-    part.superblock(at, [(3, 0, 10, b"reserved  ", 0)], kind=0, extent=1024)
+    part.pack(at, [(3, 0, 10, b"reserved  ", 0)], kind=0, extent=1024)
     at += 1024
-    part.superblock(at, [(4, 0, 4, b"kept", 0)])
+    part.pack(at, [(4, 0, 4, b"kept", 0)])
     at += 512
     part.count(4)  # a piece that never arrived: nothing behind it counts
     part.chunk(at, 4, 100, b"behind a gap", extent=1024)
@@ -286,7 +286,7 @@ def unclosed_append():
     part.close()
     part.session([4096])
     part.chunk(part.slab(0, 0), 0, 300, b"new" * 50)
-    part.superblock(part.slab(0, 0) + 1024, [(1, 10, 4, b"more", 0)])
+    part.pack(part.slab(0, 0) + 1024, [(1, 10, 4, b"more", 0)])
     return [part], {0: b"old" * 100 + b"new" * 50, 1: bytes(10) + b"more" + bytes(36)}
 
 
@@ -295,7 +295,7 @@ def unclosed_append_to_listed_entries():
     parts, content = listed_entries()
     part = parts[0]
     part.session([4096])
-    part.superblock(part.slab(0, 0), [(7, 3, 3, b"def", 0), (5, 0, 3, b"new", 0)])
+    part.pack(part.slab(0, 0), [(7, 3, 3, b"def", 0), (5, 0, 3, b"new", 0)])
     return parts, {**content, 5: b"new", 7: b"abcdef"}
 
 
@@ -312,7 +312,7 @@ def listed_page_and_session_lost():
     ranks = range(5, 205)
     for session in (ranks[:100], ranks[100:]):
         part.session([1 << 20])
-        part.superblock(part.slab(0, 0), [(rank, 0, 5, b"%05d" % rank, 0) for rank in session])
+        part.pack(part.slab(0, 0), [(rank, 0, 5, b"%05d" % rank, 0) for rank in session])
         part.close(listed=ranks)
     part.bytes[part.newest_index[0] + 2 * PAGE + 100] ^= 1  # the entries of 90 to 174
     part.bytes[part.session_at + 100] ^= 1
@@ -335,10 +335,10 @@ def unclosed_damaged_frame():
     part = Part(3)
     part.session([8192])
     at = part.slab(0, 0)
-    part.superblock(at, [(0, 0, 3, b"one", 0)])
-    part.superblock(at + 512, [(0, 3, 3, b"two", 0), (1, 0, 4, b"lost", 0)])
-    part.superblock(at + 1024, [(0, 6, 5, b"three", 0)])
-    part.superblock(at + 1536, [(1, 4, 4, b"kept", 0), (2, 0, 5, b"whole", 0)])
+    part.pack(at, [(0, 0, 3, b"one", 0)])
+    part.pack(at + 512, [(0, 3, 3, b"two", 0), (1, 0, 4, b"lost", 0)])
+    part.pack(at + 1024, [(0, 6, 5, b"three", 0)])
+    part.pack(at + 1536, [(1, 4, 4, b"kept", 0), (2, 0, 5, b"whole", 0)])
     part.bytes[at + 512 + 16] ^= 0x40
     return [part], {0: None, 1: None, 2: b"whole"}
 
@@ -350,17 +350,17 @@ def unclosed_machine_died():
     at = part.slab(0, 0)
     front = part.chunk(at, 0, 0, pattern(3000), extent=16384, fills=[(0, 1000), (1, 3000)]) - at
     part.bytes[at + front + 2000] ^= 1  # the slot of the sync holds
-    part.superblock(at + 16384, [(0, 3000, 5, b"later", 0)])  # tells that 3000 bytes were there
+    part.pack(at + 16384, [(0, 3000, 5, b"later", 0)])  # tells that 3000 bytes were there
     at += 16384 + 512
-    part.superblock(at, [(1, 0, 10, b"0123456789", 0), (2, 0, 10, b"0123456789", 0)])
-    part.superblock(at + 512, [(1, 4, 2, b"--", 0), (2, 20, 2, b"xx", 0)])
+    part.pack(at, [(1, 0, 10, b"0123456789", 0), (2, 0, 10, b"0123456789", 0)])
+    part.pack(at + 512, [(1, 4, 2, b"--", 0), (2, 20, 2, b"xx", 0)])
     part.bytes[at + 512 + 128 + 96 + 1] ^= 1  # an overwrite that is not whole: what it would hide is shown
-    part.superblock(at + 1024, [(1, 10, 2, b"ab", 0), (2, 22, 2, b"yy", 0)])
+    part.pack(at + 1024, [(1, 10, 2, b"ab", 0), (2, 22, 2, b"yy", 0)])
     at += 1536
-    part.superblock(at, [(3, 0, 4, b"kept", 0)])
-    part.superblock(at + 512, [(3, 4, 4, b"lost", 0), (4, 0, 4, b"gone", 0)])
+    part.pack(at, [(3, 0, 4, b"kept", 0)])
+    part.pack(at + 512, [(3, 4, 4, b"lost", 0), (4, 0, 4, b"gone", 0)])
     part.bytes[at + 512 + 128 + 8] ^= 1  # a directory that is not whole: its pieces are missing
-    part.superblock(at + 1024, [(3, 8, 4, b"none", 0), (5, 0, 5, b"whole", 0)])
+    part.pack(at + 1024, [(3, 8, 4, b"none", 0), (5, 0, 5, b"whole", 0)])
     return [part], {0: pattern(1000), 1: b"0123456789", 2: b"0123456789" + bytes(10) + b"xxyy", 3: b"kept", 4: b"", 5: b"whole"}
 
 
@@ -371,7 +371,7 @@ def unclosed_damaged_after_a_sync():
     at = part.slab(0, 0)
     for rank in range(2):
         if rank == 1:
-            part.superblock(at, [(1, 0, 5, b"first", 0)])
+            part.pack(at, [(1, 0, 5, b"first", 0)])
             part.bytes[at + 128 + 48 + 1] ^= 1
             at += 512
         front = part.chunk(at, rank, 5 * rank, pattern(300), extent=16384, fills=[(0, 200), (1, 300)]) - at
@@ -405,7 +405,7 @@ def piece_falls_back():
     at = part.slab(0, 0)
     front = part.chunk(at, 0, 0, b"a" * 400, fills=[(0, 400), (1, 400)]) - at
     part.fill(at, 0, 400, 1, front, synced=1)
-    part.superblock(at + 1024, [(0, 100, 200, lz4_run(b"b", 200), 1)])
+    part.pack(at + 1024, [(0, 100, 200, lz4_run(b"b", 200), 1)])
     part.put(at + 1024 + 128 + 48, bytes(8))
     return [part], {0: b"a" * 400}
 

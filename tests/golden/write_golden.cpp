@@ -90,7 +90,7 @@ void simple_cases() {
   write_each({"lib_no_logical_files", 0, {}}, "zero logical files", 0);
   write_each({"lib_empty", 3, {}}, "three empty logical files", 0);
   write_each({"lib_chunks", 4, {{"buffer_bytes", "0"}, {"chunk_bytes", "6KiB"}}}, "chunks without buffering", 5000);
-  write_each({"lib_superblocks", 40, {}}, "small pieces in superblocks", 30);
+  write_each({"lib_packs", 40, {}}, "small pieces in packs", 30);
   write_each({"lib_lz4", 4, {{"compression", "lz4"}}}, "pieces compressed with LZ4", 6000);
   write_each({"lib_zstd", 4, {{"compression", "zstd"}}}, "pieces compressed with Zstandard", 6000);
   write_each({"lib_checksum_none", 3, {{"checksum", "none"}}}, "without checksums of the data", 2000);

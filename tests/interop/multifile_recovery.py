@@ -238,7 +238,7 @@ class Recovery:
             if isinstance(frame, tuple) and frame[1] == session:
                 searching = False
                 if frame[0]:
-                    (self.chunk if frame[0] == CHUNK else self.superblock)(at, frame)
+                    (self.chunk if frame[0] == CHUNK else self.pack)(at, frame)
                 at += frame[2]
                 continue
             if (frame == "zero" and not searching) or (at % PAGE == 0 and self.is_index(at)):
@@ -259,7 +259,7 @@ class Recovery:
             sound = max([whole * p.granule] + good)
         self.keep(frame[4], frame[5], frame[8], (frame[6], at, count, count, 0, CHUNK, 0), sound, synced)
 
-    def superblock(self, at, frame):
+    def pack(self, at, frame):
         p, session, front, n_pieces, payload = self.p, frame[1], frame[3], frame[4], frame[5]
         data = p.read(at + 128, 48 * n_pieces)
         entries = list(struct.iter_unpack("<QQQQIIII", data)) if len(data) == 48 * n_pieces else []

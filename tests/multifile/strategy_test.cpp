@@ -79,7 +79,7 @@ TEST_F(StoredStrategy, OfAnAppendTellsWhatTheFileHas) {
 TEST_F(StoredStrategy, OfCompressedDataTellsNoChunks) {
   const std::string text = told(TW_CREATE, Config().hint("compression", "lz4").hint("chunk_bytes", "1MiB"));
 
-  expect_part(text, "data packed in superblocks;");
+  expect_part(text, "data stored in packs;");
   expect_part(text, "compression lz4");
   EXPECT_EQ(text.find("chunks"), std::string::npos) << text;
 }

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(, Strided,
                                          Stride{.name = "Large", .parts = {300 * 1024}},
                                          Stride{.name = "LargeFlushed", .parts = {300 * 1024}, .flushed = true},
                                          Stride{.name = "LargeBehindAHead", .parts = {100, 300 * 1024}},
-                                         Stride{.name = "LargerThanASuperblockTakes", .parts = {70 * 1024}}),
+                                         Stride{.name = "LargerThanAPackTakes", .parts = {70 * 1024}}),
                          [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace

@@ -62,7 +62,7 @@ class PartRegions {
 
   Status add_frame(const FoundFrame& found) {
     if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return part_.stopped();
-    if (found.frame.kind == format::FrameKind::superblock) return add_superblock(found);
+    if (found.frame.kind == format::FrameKind::pack) return add_pack(found);
     if (found.frame.kind == format::FrameKind::reserved) {
       add(RegionKind::tail, found.offset, found.frame.extent);
       return {};
@@ -77,7 +77,7 @@ class PartRegions {
     return {};
   }
 
-  Status add_superblock(const FoundFrame& found) {
+  Status add_pack(const FoundFrame& found) {
     std::vector<std::byte> directory(std::min(found.frame.n_pieces * format::kDirectoryEntryBytes, part_.file_bytes()));
     TW_RETURN_IF_ERROR(read_exactly(part_.file(), found.offset + format::kDirectoryOffset, directory));
     TW_ASSIGN_OR_RETURN(const auto entries,

@@ -34,8 +34,8 @@ bool chunk_is_legal(const Frame& f, const FileHeader& header) {
          f.end_before <= kMaxOffset && f.directory_crc == 0;
 }
 
-bool superblock_is_legal(const Frame& f) {
-  if (f.data_offset < kDirectoryOffset || f.n_pieces > kMostSuperblockPieces) return false;
+bool pack_is_legal(const Frame& f) {
+  if (f.data_offset < kDirectoryOffset || f.n_pieces > kMostPackPieces) return false;
   return f.n_pieces <= (f.data_offset - kDirectoryOffset) / kDirectoryEntryBytes && f.payload_bytes <= f.capacity();
 }
 
@@ -47,8 +47,8 @@ bool frame_is_legal(const Frame& f, const FileHeader& header, std::uint64_t offs
       return true;
     case FrameKind::chunk:
       return chunk_is_legal(f, header);
-    case FrameKind::superblock:
-      return superblock_is_legal(f);
+    case FrameKind::pack:
+      return pack_is_legal(f);
   }
   return false;
 }
@@ -71,7 +71,7 @@ Frame read_frame_fields(FieldReader in) {
     f.logical_offset = logical_offset;
     f.end_before = end_before;
     f.directory_crc = directory_crc;
-  } else if (f.kind == FrameKind::superblock) {
+  } else if (f.kind == FrameKind::pack) {
     f.n_pieces = rank_or_pieces;
     f.payload_bytes = sequence_or_payload;
     f.directory_crc = directory_crc;
@@ -126,8 +126,7 @@ std::array<std::byte, kFrameBytes> encode_frame(const Frame& f, const FileIdenti
     out.put(f.rank).put(f.sequence).put(f.logical_offset).put(f.directory_crc);
     out.put(std::uint32_t{0}).put(f.end_before);
   }
-  if (f.kind == FrameKind::superblock)
-    out.put(f.n_pieces).put(f.payload_bytes).put(std::uint64_t{0}).put(f.directory_crc);
+  if (f.kind == FrameKind::pack) out.put(f.n_pieces).put(f.payload_bytes).put(std::uint64_t{0}).put(f.directory_crc);
   const ByteSpan all(bytes);
   store_le(all.subspan(kFrameCrcOffset), bound_crc(id, offset, all.first(kFrameCrcOffset)));
   return bytes;
@@ -207,7 +206,7 @@ Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame&
     return bad_size("directory", bytes.size(), frame.n_pieces * kDirectoryEntryBytes);
   }
   const std::uint64_t offset = frame_offset + kDirectoryOffset;
-  if (frame.directory_crc != bound_crc(header.id, offset, bytes)) return bad_crc("directory of a superblock", offset);
+  if (frame.directory_crc != bound_crc(header.id, offset, bytes)) return bad_crc("directory of a pack", offset);
   std::vector<DirectoryEntry> entries;
   entries.reserve(frame.n_pieces);
   std::uint64_t stored = 0;
@@ -219,7 +218,7 @@ Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame&
     }
   }
   if (stored != frame.payload_bytes)
-    return bad_field("superblock", "payload bytes", frame.payload_bytes, std::to_string(stored));
+    return bad_field("pack", "payload bytes", frame.payload_bytes, std::to_string(stored));
   return entries;
 }
 

@@ -1,4 +1,4 @@
-// Frames of chunks and superblocks: section 4 of the format document.
+// Frames of chunks and packs: section 4 of the format document.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace thalweg::format {
 
-enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, superblock = 2 };
+enum class FrameKind : std::uint32_t { reserved = 0, chunk = 1, pack = 2 };
 enum class Codec : std::uint32_t { none = 0, lz4 = 1, zstd = 2 };
 constexpr bool is_known(Codec codec) { return static_cast<std::uint32_t>(codec) <= 2; }
 
@@ -20,9 +20,9 @@ struct Frame {
   std::uint64_t sequence = 0;        // chunk
   std::uint64_t logical_offset = 0;  // chunk
   std::uint64_t end_before = 0;      // chunk: bytes of the logical file when it was placed
-  std::uint64_t n_pieces = 0;        // superblock
-  std::uint64_t payload_bytes = 0;   // superblock
-  std::uint32_t directory_crc = 0;   // superblock
+  std::uint64_t n_pieces = 0;        // pack
+  std::uint64_t payload_bytes = 0;   // pack
+  std::uint32_t directory_crc = 0;   // pack
   std::uint64_t capacity() const { return extent - data_offset; }
 };
 std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileIdentity& id, std::uint64_t offset);

@@ -112,7 +112,7 @@ Status check_piece_place(const PieceEntry& e, const IndexPage& index) {
     return bad_piece("stored bytes", e.stored_bytes, "1 or more, without codec the number of logical bytes,");
   }
   if (e.kind == PieceKind::packed && e.logical_bytes > kMostPieceBytes) {
-    return bad_piece("logical bytes", e.logical_bytes, "in a superblock, at most 2^26");
+    return bad_piece("logical bytes", e.logical_bytes, "in a pack, at most 2^26");
   }
   if (e.kind == PieceKind::packed && e.stored_bytes > most_stored_bytes(e.logical_bytes)) {
     return bad_piece("stored bytes", e.stored_bytes, "at most " + std::to_string(most_stored_bytes(e.logical_bytes)));

@@ -36,8 +36,8 @@ inline constexpr std::uint64_t kPieceEntryBytes = 40;
 inline constexpr std::uint64_t kSequencePerSession = 1ull << 40;
 inline constexpr std::uint32_t kMostSession = (1u << 24) - 1;  // a sequence has 24 bits for it
 inline constexpr std::uint32_t kMostDoublings = 40;
-inline constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 26;        // of a superblock, logical
-inline constexpr std::uint64_t kMostSuperblockPieces = std::uint64_t{1} << 20;  // its directory is read as a whole
+inline constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 26;  // of a pack, logical
+inline constexpr std::uint64_t kMostPackPieces = std::uint64_t{1} << 20;  // its directory is read as a whole
 // What any codec may make of so many logical bytes: nobody takes memory for more because an entry says so.
 constexpr std::uint64_t most_stored_bytes(std::uint64_t logical_bytes) {
   return logical_bytes + logical_bytes / 128 + 4096;

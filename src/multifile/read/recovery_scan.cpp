@@ -67,8 +67,8 @@ Status Scan::frame(const FoundFrame& found) {
   switch (found.frame.kind) {
     case format::FrameKind::chunk:
       return chunk(found);
-    case format::FrameKind::superblock:
-      return superblock(found);
+    case format::FrameKind::pack:
+      return pack(found);
     default:
       return {};
   }
@@ -182,7 +182,7 @@ Status Scan::chunk(const FoundFrame& found) {
   return {};
 }
 
-Status Scan::superblock(const FoundFrame& found) {
+Status Scan::pack(const FoundFrame& found) {
   const std::uint64_t directory_bytes = found.frame.n_pieces * format::kDirectoryEntryBytes;
   std::vector<std::byte> directory(std::min(directory_bytes, part_.file_bytes()));
   TW_ASSIGN_OR_RETURN(std::size_t got, part_.file().read(found.offset + format::kDirectoryOffset, directory));

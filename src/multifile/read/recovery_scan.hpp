@@ -45,7 +45,7 @@ class Scan {
 
   Status frame(const FoundFrame& found);
   Status chunk(const FoundFrame& found);
-  Status superblock(const FoundFrame& found);
+  Status pack(const FoundFrame& found);
   Result<std::uint64_t> sound_bytes(const FoundFrame& found, std::span<const format::FillSlot> slots) const;
   Result<std::vector<format::FillSlot>> fill_slots(const FoundFrame& found);
   Result<bool> tail_matches(const FoundFrame& found, const format::FillSlot& slot,

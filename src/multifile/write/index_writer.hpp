@@ -24,7 +24,7 @@ struct Contribution {
 struct WrittenPiece {
   format::PieceEntry entry;
   std::uint64_t sequence = 0;
-  std::uint32_t superblock = 0;  // of a packed piece: its physical_offset counts from that payload
+  std::uint32_t pack = 0;  // of a packed piece: its physical_offset counts from that payload
 };
 // Bytes that append_contribution() adds.
 std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces);

@@ -9,7 +9,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kSmallBytes = 64 * 1024;  // less than this, and nothing more expected: superblock
+constexpr std::uint64_t kSmallBytes = 64 * 1024;  // less than this, and nothing more expected: pack
 constexpr std::size_t kFirstBufferBytes = 4096;
 constexpr std::uint64_t kLargestAsk = 1 << 30;  // one chunk for a single large write
 constexpr std::uint64_t kChunksPerDoubling = 4;
@@ -171,9 +171,8 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
                                       static_cast<std::uint32_t>(stored.size()), crc, codec},
                                      stored));
   ++count_;  // only now: a number that is given to nothing would hide what follows from a recovery
-  add_piece({{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec},
-             sequence,
-             where.superblock});
+  add_piece(
+      {{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec}, sequence, where.pack});
   left_end_ = std::max(left_end_, at + logical_bytes);
   if (chunk_) hidden_until_ = std::max(hidden_until_, at + logical_bytes);
   return {};
@@ -245,7 +244,7 @@ std::span<const WrittenPiece> LogicalWriter::pieces(std::vector<WrittenPiece>& r
             [](const WrittenPiece& a, const WrittenPiece& b) { return a.sequence < b.sequence; });
   for (WrittenPiece& piece : room)
     if (piece.entry.kind == format::PieceKind::packed)
-      piece.entry.physical_offset = physical_.resolve({piece.superblock, piece.entry.physical_offset});
+      piece.entry.physical_offset = physical_.resolve({piece.pack, piece.entry.physical_offset});
   return room;
 }
 

@@ -1,7 +1,7 @@
 // One logical file being written by one task: position, buffer, the chunk it grows in, and the pieces it has left
 // behind.
 //
-// Where bytes go: streams go to chunks; what is small and not followed by more goes to superblocks, shared with the
+// Where bytes go: streams go to chunks; what is small and not followed by more goes to packs, shared with the
 // other logical files of the process; with compression everything does. Overwriting adds a piece that hides the older
 // one (higher sequence), so no flushed byte is ever lost to a crash.
 #pragma once
@@ -47,12 +47,12 @@ class LogicalWriter {
   }
   Status write(std::span<const std::byte> data);  // at the position, which advances
 
-  // Everything written so far counts for recovery (superblocks need PhysicalWriter::flush_pack besides).
+  // Everything written so far counts for recovery (packs need PhysicalWriter::flush_pack besides).
   Status flush(bool by_sync);
   Status mark_synced();  // what was flushed: the slots say that it is part of a sync
   void pin();            // after the storage has it
-  Status push_small();   // hands the buffer to the superblock: frees it for others
-  Status finish();       // as flush, for the last time: little data goes to the superblock
+  Status push_small();   // hands the buffer to the pack: frees it for others
+  Status finish();       // as flush, for the last time: little data goes to the pack
 
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }

@@ -11,7 +11,7 @@ namespace {
 
 using format::align_up;
 
-constexpr std::uint64_t kPackBytes = 1 << 20;  // a superblock goes out in writes of about this size
+constexpr std::uint64_t kPackBytes = 1 << 20;  // a pack goes out in writes of about this size
 constexpr std::uint64_t kWorthAligning = 64 * 1024;
 
 // The page cache makes one large folio of a large write that begins on a multiple of its size, and many small ones of
@@ -27,7 +27,7 @@ std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
 }  // namespace
 
 PhysicalWriter::PhysicalWriter(Setup setup) : setup_(std::move(setup)) {
-  // Half a slab at most, so that a superblock always fits into a fresh slab.
+  // Half a slab at most, so that a pack always fits into a fresh slab.
   pack_limit_ = std::min(kPackBytes, setup_.layout.domain_bytes / 2);
   max_piece_bytes_ = pack_limit_ - format::kDirectoryOffset - format::kDirectoryEntryBytes;
   if (pack_limit_ == kPackBytes) max_piece_bytes_ = kPackBytes;  // one piece may exceed the limit by its directory
@@ -117,7 +117,7 @@ Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& star
 // So that as many more pieces and bytes can be added.
 Status PhysicalWriter::make_room(std::size_t entries, std::size_t bytes) {
   const std::uint64_t directory = format::kDirectoryOffset + (entries_.size() + entries) * format::kDirectoryEntryBytes;
-  if (!entries_.empty() && directory + payload_.size() + bytes > pack_limit_) TW_RETURN_IF_ERROR(write_superblock());
+  if (!entries_.empty() && directory + payload_.size() + bytes > pack_limit_) TW_RETURN_IF_ERROR(write_pack());
   payload_.reserve(std::max<std::size_t>(pack_limit_, payload_.size() + bytes));
   return {};
 }
@@ -157,11 +157,11 @@ Result<PackedAt> PhysicalWriter::adopt(std::span<const std::byte> shipped) {
 
 Status PhysicalWriter::flush_pack() {
   const std::lock_guard lock(pack_mutex_);
-  return entries_.empty() ? Status{} : write_superblock();
+  return entries_.empty() ? Status{} : write_pack();
 }
 
 std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
-  return payload_offsets_[at.superblock] + at.offset;  // where it was shipped: kShipped + offset
+  return payload_offsets_[at.pack] + at.offset;  // where it was shipped: kShipped + offset
 }
 
 void PhysicalWriter::encode_directory(std::vector<std::byte>& out) const {
@@ -172,9 +172,9 @@ void PhysicalWriter::encode_directory(std::vector<std::byte>& out) const {
         entries_[i], std::span(out).subspan(start + i * format::kDirectoryEntryBytes, format::kDirectoryEntryBytes));
 }
 
-Status PhysicalWriter::write_superblock() {
+Status PhysicalWriter::write_pack() {
   format::Frame frame;
-  frame.kind = format::FrameKind::superblock;
+  frame.kind = format::FrameKind::pack;
   frame.session = setup_.session;
   frame.data_offset = format::kDirectoryOffset + entries_.size() * format::kDirectoryEntryBytes;
   frame.n_pieces = entries_.size();
@@ -185,10 +185,10 @@ Status PhysicalWriter::write_superblock() {
   frame.extent = align_up(frame.data_offset + payload_.size(), setup_.header.alignment);
   std::uint64_t offset = 0;
   if (one_page) {
-    TW_ASSIGN_OR_RETURN(offset, write_small_superblock(frame));
+    TW_ASSIGN_OR_RETURN(offset, write_small_pack(frame));
   }
   if (offset == 0) {
-    TW_ASSIGN_OR_RETURN(offset, write_large_superblock(frame));
+    TW_ASSIGN_OR_RETURN(offset, write_large_pack(frame));
   }
   payload_offsets_.push_back(offset + frame.data_offset);
   entries_.clear();
@@ -197,7 +197,7 @@ Status PhysicalWriter::write_superblock() {
 }
 
 // Within one page: one write, not torn by the death of the process, frame included. 0: it would not lie in one page.
-Result<std::uint64_t> PhysicalWriter::write_small_superblock(format::Frame& frame) {
+Result<std::uint64_t> PhysicalWriter::write_small_pack(format::Frame& frame) {
   const std::lock_guard lock(space_mutex_);
   TW_ASSIGN_OR_RETURN(const Extent extent, find_room(frame.extent, frame.extent));
   if (extent.offset % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes)
@@ -216,9 +216,9 @@ Result<std::uint64_t> PhysicalWriter::write_small_superblock(format::Frame& fram
   return extent.offset;
 }
 
-// The space is marked as reserved first, so that others can go on behind it; the frame that says "superblock" comes
+// The space is marked as reserved first, so that others can go on behind it; the frame that says "pack" comes
 // last.
-Result<std::uint64_t> PhysicalWriter::write_large_superblock(format::Frame& frame) {
+Result<std::uint64_t> PhysicalWriter::write_large_pack(format::Frame& frame) {
   Extent extent;
   {
     const std::lock_guard lock(space_mutex_);

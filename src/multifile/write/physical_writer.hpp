@@ -1,5 +1,5 @@
 // One physical file as the tasks of one process write it: they share its descriptor, the domain's slabs, and the
-// superblock in which their small pieces are gathered.
+// pack in which their small pieces are gathered.
 //
 // Invariants. Space is given out in the order of offsets within a slab, and the frame of an extent is on its way to
 // the file before the next extent of that slab is given out: recovery walks frames and never meets a gap in front of
@@ -16,12 +16,12 @@
 
 namespace thalweg {
 
-// Flag of the offset of a piece whose superblock travels to task 0.
+// Flag of the offset of a piece whose pack travels to task 0.
 inline constexpr std::uint64_t kShipped = 1ull << 63;
 
-// Where a packed piece lies: the superblock gets its offset when it is written.
+// Where a packed piece lies: the pack gets its offset when it is written.
 struct PackedAt {
-  std::uint32_t superblock = 0;
+  std::uint32_t pack = 0;
   std::uint64_t offset = 0;  // within the payload
 };
 
@@ -57,16 +57,16 @@ class PhysicalWriter {
   // Bytes of a slab that a chunk for `want` bytes of content takes, frame and gap before its data included.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
 
-  // Adds a piece to the superblock in the making. entry.stored_bytes == stored.size() <= max_piece_bytes().
+  // Adds a piece to the open pack. entry.stored_bytes == stored.size() <= max_piece_bytes().
   Result<PackedAt> pack(const format::DirectoryEntry& entry, std::span<const std::byte> stored);
-  // The superblock in the making as bytes, if there is one of at most `most` bytes: it is then no longer here, and its
+  // The open pack as bytes, if there is one of at most `most` bytes: it is then no longer here, and its
   // pieces resolve to kShipped + their offset until adopt() gives them a place.
   std::vector<std::byte> ship(std::uint64_t most);
   // Takes over what another process shipped; the place of its payload.
   Result<PackedAt> adopt(std::span<const std::byte> shipped);
-  // Writes the superblock in the making, if there is anything in it.
+  // Writes the open pack, if there is anything in it.
   Status flush_pack();
-  // Offset of the first stored byte of a piece; its superblock must have been written, and nobody may write any more.
+  // Offset of the first stored byte of a piece; its pack must have been written, and nobody may write any more.
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }
 
@@ -88,14 +88,14 @@ class PhysicalWriter {
   std::uint64_t lay_data(Extent& extent, std::uint64_t content) const;
   std::uint64_t lay_exactly(Extent& extent, std::uint64_t want) const;
   Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
-  Status write_superblock();                                 // pack_mutex_ held
-  Result<std::uint64_t> write_small_superblock(format::Frame& frame);
-  Result<std::uint64_t> write_large_superblock(format::Frame& frame);
+  Status write_pack();                                       // pack_mutex_ held
+  Result<std::uint64_t> write_small_pack(format::Frame& frame);
+  Result<std::uint64_t> write_large_pack(format::Frame& frame);
   void encode_directory(std::vector<std::byte>& out) const;
 
   const Setup setup_;
   std::uint64_t max_piece_bytes_ = 0;
-  std::uint64_t pack_limit_ = 0;  // payload and directory of one superblock
+  std::uint64_t pack_limit_ = 0;  // payload and directory of one pack
 
   mutable std::mutex space_mutex_;
   std::uint64_t slab_number_ = 0;  // guarded by space_mutex_
@@ -106,7 +106,7 @@ class PhysicalWriter {
   mutable std::mutex pack_mutex_;                // taken before space_mutex_
   std::vector<format::DirectoryEntry> entries_;  // guarded by pack_mutex_
   ByteBuffer payload_;                           // guarded by pack_mutex_
-  std::vector<std::uint64_t> payload_offsets_;   // guarded by pack_mutex_: of written superblocks
+  std::vector<std::uint64_t> payload_offsets_;   // guarded by pack_mutex_: of written packs
 };
 
 }  // namespace thalweg

@@ -91,7 +91,7 @@ Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   return {};
 }
 
-// A handle of many logical files keeps few bytes of each: what fills a good part of a page goes to the superblock at
+// A handle of many logical files keeps few bytes of each: what fills a good part of a page goes to the pack at
 // once, the rest when all buffers together become too much.
 Status WriteHandle::limit_buffers(LogicalWriter& left) {
   constexpr std::uint64_t kWorthPacking = 512;

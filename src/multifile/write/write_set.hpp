@@ -39,7 +39,7 @@ class WriteSet {
   Status hold(std::unique_ptr<StoredFile> session);
   // The physical file of that share, opened by the first who asks.
   Result<std::shared_ptr<PhysicalWriter>> writer(const DomainShare& share, const format::FileHeader& common);
-  // Writes the superblocks in the making of all physical files of this process.
+  // Writes the open packs of all physical files of this process.
   Status flush_packs();
   // Makes durable what all physical files of this process hold, and that they can be found.
   Status sync();

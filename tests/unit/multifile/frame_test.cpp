@@ -22,9 +22,9 @@ Frame sound_chunk() {
   return f;
 }
 
-Frame sound_superblock() {
+Frame sound_pack() {
   Frame f;
-  f.kind = FrameKind::superblock;
+  f.kind = FrameKind::pack;
   f.session = 2;
   f.extent = 8192;
   f.data_offset = 128 + 48 * 3;
@@ -59,11 +59,11 @@ TEST(Frame, GivesBackEveryFieldOfEachKind) {
   EXPECT_EQ(chunk.end_before, 1234u);
   EXPECT_EQ(chunk.capacity(), (1u << 18) - 4096);
 
-  const Frame super = parsed(sound_superblock()).frame;
-  EXPECT_EQ(super.kind, FrameKind::superblock);
-  EXPECT_EQ(super.n_pieces, 3u);
-  EXPECT_EQ(super.payload_bytes, 600u);
-  EXPECT_EQ(super.directory_crc, 0x12345678u);
+  const Frame pack = parsed(sound_pack()).frame;
+  EXPECT_EQ(pack.kind, FrameKind::pack);
+  EXPECT_EQ(pack.n_pieces, 3u);
+  EXPECT_EQ(pack.payload_bytes, 600u);
+  EXPECT_EQ(pack.directory_crc, 0x12345678u);
 
   Frame reserved;
   reserved.extent = 4096;
@@ -91,7 +91,7 @@ TEST(Frame, LiesAsTheDocumentSays) {
 
 TEST(Frame, EveryFlippedBitIsDamage) {
   const FileHeader header = sound_header();
-  for (const Frame& frame : {sound_chunk(), sound_superblock()}) {
+  for (const Frame& frame : {sound_chunk(), sound_pack()}) {
     const auto accepts = [&](ByteView bytes) {
       return parse_frame(bytes, header, kOffset, kRoom).check != FrameCheck::damaged;
     };
@@ -123,7 +123,7 @@ TEST(Frame, IsBoundToItsPlaceAndFile) {
 }
 
 TEST(Frame, ExtentsAreLegalOrDamage) {
-  for (const Frame& sound : {sound_chunk(), sound_superblock()}) {
+  for (const Frame& sound : {sound_chunk(), sound_pack()}) {
     EXPECT_FALSE(after(sound, [](Frame& f) { f.extent = 0; }));
     EXPECT_FALSE(after(sound, [](Frame& f) { f.extent += 512; }));
     EXPECT_FALSE(after(sound, [](Frame& f) { f.extent = kRoom + 4096; }));
@@ -132,8 +132,8 @@ TEST(Frame, ExtentsAreLegalOrDamage) {
     EXPECT_FALSE(after(sound, [](Frame& f) { f.kind = FrameKind{3}; }));
     EXPECT_FALSE(after(sound, [](Frame& f) { f.session = kMostSession + 1; }));
   }
-  EXPECT_TRUE(after(sound_superblock(), [](Frame& f) { f.extent = kRoom; }));
-  Frame huge = sound_superblock();
+  EXPECT_TRUE(after(sound_pack(), [](Frame& f) { f.extent = kRoom; }));
+  Frame huge = sound_pack();
   huge.extent = (kMaxOffset + 1) - 4096;
   EXPECT_EQ(parsed(huge, sound_header(), kOffset, ~0ull).check, FrameCheck::damaged);
 }
@@ -182,12 +182,12 @@ TEST(Frame, WithATableAnyRankMayBeHere) {
   EXPECT_EQ(parsed(f, header).check, FrameCheck::damaged);
 }
 
-TEST(Frame, SuperblocksAreLegalOrDamage) {
-  EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.n_pieces = 4; }));
-  EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.n_pieces = ~0ull; }));
-  EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.n_pieces = 0, f.data_offset = 127; }));
+TEST(Frame, PacksAreLegalOrDamage) {
+  EXPECT_FALSE(after(sound_pack(), [](Frame& f) { f.n_pieces = 4; }));
+  EXPECT_FALSE(after(sound_pack(), [](Frame& f) { f.n_pieces = ~0ull; }));
+  EXPECT_FALSE(after(sound_pack(), [](Frame& f) { f.n_pieces = 0, f.data_offset = 127; }));
   const auto with_pieces = [](std::uint64_t n) {
-    Frame f = sound_superblock();
+    Frame f = sound_pack();
     f.n_pieces = n;
     f.data_offset = 128 + 48 * n;
     f.extent = 1 << 26;
@@ -195,9 +195,9 @@ TEST(Frame, SuperblocksAreLegalOrDamage) {
   };
   EXPECT_TRUE(with_pieces(1 << 20));
   EXPECT_FALSE(with_pieces((1 << 20) + 1)) << "a directory that is too large to be held";
-  EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.payload_bytes = f.capacity() + 1; }));
-  EXPECT_TRUE(after(sound_superblock(), [](Frame& f) { f.payload_bytes = f.capacity(); }));
-  EXPECT_FALSE(after(sound_superblock(), [](Frame& f) { f.payload_bytes = ~0ull; }));
+  EXPECT_FALSE(after(sound_pack(), [](Frame& f) { f.payload_bytes = f.capacity() + 1; }));
+  EXPECT_TRUE(after(sound_pack(), [](Frame& f) { f.payload_bytes = f.capacity(); }));
+  EXPECT_FALSE(after(sound_pack(), [](Frame& f) { f.payload_bytes = ~0ull; }));
 }
 
 TEST(ChunkCapacity, IsTheLargestThatFits) {
@@ -278,7 +278,7 @@ TEST(FillSlot, FieldsAreLegalOrRefused) {
 
 struct SoundDirectory {
   FileHeader header = sound_header();
-  Frame frame = sound_superblock();
+  Frame frame = sound_pack();
   std::vector<DirectoryEntry> entries;
   SoundDirectory() {
     entries.push_back({40, 2 * kSequencePerSession + 1, 0, 0, 100, 100, 11, Codec::none});
