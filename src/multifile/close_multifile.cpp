@@ -26,18 +26,18 @@ std::string utc_now(std::uint64_t seconds) {
 }
 
 struct Collected {
-  std::vector<std::vector<PartContribution>> parts;  // by physical file, then process
-  bool durable = false;                              // some process asks for it
-  format::Attributes attributes;                     // of this session, lowest rank first
+  std::vector<std::vector<PhysicalContribution>> files;  // by physical file, then process
+  bool durable = false;                                  // some process asks for it
+  format::Attributes attributes;                         // of this session, lowest rank first
 };
 
 // Sorted by physical file once, as there may be thousands of processes and thousands of files.
-Status sort_parts(const std::vector<PartContribution>& of_one, Collected& all) {
-  for (const PartContribution& part : of_one) {
-    if (part.physical >= all.parts.size())
-      return Status::error(Code::internal, "a process wrote into physical file " + std::to_string(part.physical) +
-                                               " of " + std::to_string(all.parts.size()));
-    all.parts[part.physical].push_back(part);
+Status sort_by_physical(const std::vector<PhysicalContribution>& of_one, Collected& all) {
+  for (const PhysicalContribution& one : of_one) {
+    if (one.physical >= all.files.size())
+      return Status::error(Code::internal, "a process wrote into physical file " + std::to_string(one.physical) +
+                                               " of " + std::to_string(all.files.size()));
+    all.files[one.physical].push_back(one);
   }
   return {};
 }
@@ -52,7 +52,7 @@ format::Attributes lowest_first(std::vector<std::pair<TaskRank, format::Attribut
 
 Result<Collected> collect(Gathered& gathered, std::size_t n_physical, std::int64_t processes) {
   Collected all;
-  all.parts.resize(n_physical);
+  all.files.resize(n_physical);
   std::int64_t told = 0;
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
   for (std::size_t task = 0; task < gathered.parts(); ++task) {
@@ -61,7 +61,7 @@ Result<Collected> collect(Gathered& gathered, std::size_t n_physical, std::int64
     ProcessContribution one = decode_contribution(std::span(gathered.data).subspan(gathered.begin[task], part.size()));
     TW_RETURN_IF_ERROR(one.status);
     all.durable |= one.durable;
-    TW_RETURN_IF_ERROR(sort_parts(one.parts, all));
+    TW_RETURN_IF_ERROR(sort_by_physical(one.files, all));
     std::move(one.attributes.begin(), one.attributes.end(), std::back_inserter(attributes));
     ++told;
   }
@@ -80,27 +80,27 @@ Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected
     attributes.insert(before.begin(), before.end());
   } else {
     attributes.emplace("creator", "thalweg");
-    attributes.emplace("created", utc_now(root.plan.parts[0].header.created_seconds));
+    attributes.emplace("created", utc_now(root.plan.files[0].header.created_seconds));
   }
   return attributes;
 }
 
 // Writes the small leftovers that processes sent along into packs of this process.
-Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<PartContribution>& contributions,
+Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<PhysicalContribution>& contributions,
                      WriteSet& files, std::uint64_t& used) {
   const std::optional<DomainShare> share = domain_share(root.plan, k, root.process);
-  std::vector<std::pair<const PartContribution*, PackedAt>> adopted;
+  std::vector<std::pair<const PhysicalContribution*, PackedAt>> adopted;
   std::shared_ptr<PhysicalWriter> writer;
-  for (const PartContribution& c : contributions) {
+  for (const PhysicalContribution& c : contributions) {
     if (c.shipped.empty()) continue;
     if (!share) return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
-    TW_ASSIGN_OR_RETURN(writer, files.writer(*share, root.plan.parts[k].header));
+    TW_ASSIGN_OR_RETURN(writer, files.writer(*share, root.plan.files[k].header));
     TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
     adopted.emplace_back(&c, at);
   }
   if (!writer) return {};
   TW_RETURN_IF_ERROR(writer->flush_pack());
-  for (const auto& [contribution, at] : adopted) place_shipped(contribution->files, writer->resolve(at));
+  for (const auto& [contribution, at] : adopted) place_shipped(contribution->logical, writer->resolve(at));
   used = std::max(used, writer->high_water());
   return {};
 }
@@ -118,28 +118,28 @@ Status check_same_file(StoredFile& file, const format::FileHeader& header) {
 }
 
 // `used`: first offset behind everything that task 0 wrote into it.
-Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
-  const PlannedPart& part = root.plan.parts[k];
-  Contributions fresh(part.header.n_local);
-  for (const PartContribution& c : collected.parts[k]) {
+Status close_physical(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
+  const PlannedFile& planned = root.plan.files[k];
+  Contributions fresh(planned.header.n_local);
+  for (const PhysicalContribution& c : collected.files[k]) {
     used = std::max(used, c.high_water);
-    TW_RETURN_IF_ERROR(fresh.add(c.files));
+    TW_RETURN_IF_ERROR(fresh.add(c.logical));
   }
   TW_RETURN_IF_ERROR(fresh.sort());
   TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
-  TW_RETURN_IF_ERROR(check_same_file(*file, part.header));
+  TW_RETURN_IF_ERROR(check_same_file(*file, planned.header));
   IndexJob job{
-      file.get(), part.header, part.session.session, format::align_up(used, format::kPageBytes), nullptr, &fresh,
+      file.get(), planned.header, planned.session.session, format::align_up(used, format::kPageBytes), nullptr, &fresh,
       {},         root.go_on};
   if (root.old) {
-    TW_ASSIGN_OR_RETURN(job.old, root.old->part(k));
+    TW_ASSIGN_OR_RETURN(job.old, root.old->physical(k));
   }
   if (k == 0) {
     TW_ASSIGN_OR_RETURN(job.attributes, all_attributes(root, collected));
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
-  format::StateSlot closed = part.state;
+  format::StateSlot closed = planned.state;
   closed.sequence += 1;
   closed.state = format::FileState::closed;
   closed.durable = collected.durable;
@@ -147,23 +147,23 @@ Status close_part(const WriteRoot& root, std::uint32_t k, const Collected& colle
   closed.index_offset = job.offset;
   closed.index_bytes = index.end - job.offset;
   closed.covered_session_offset = closed.session_offset;
-  TW_RETURN_IF_ERROR(write_state(*file, part.header, closed));
+  TW_RETURN_IF_ERROR(write_state(*file, planned.header, closed));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
   return file->close();
 }
 
 // Physical file 0 last: as long as it is open the multifile is.
-Status close_parts(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
-  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, root.plan.parts.size(), processes));
+Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
+  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, root.plan.files.size(), processes));
   std::vector<std::uint64_t> used;
-  const auto n_parts = static_cast<std::uint32_t>(root.plan.parts.size());
-  for (std::uint32_t k = 0; k < n_parts; ++k) {
-    used.push_back(root.plan.parts[k].session.data_start);
-    TW_RETURN_IF_ERROR(adopt_shipped(root, k, collected.parts[k], files, used.back()));
+  const auto n_physical = static_cast<std::uint32_t>(root.plan.files.size());
+  for (std::uint32_t k = 0; k < n_physical; ++k) {
+    used.push_back(root.plan.files[k].session.data_start);
+    TW_RETURN_IF_ERROR(adopt_shipped(root, k, collected.files[k], files, used.back()));
   }
   if (collected.durable) TW_RETURN_IF_ERROR(files.sync_data());
   TW_RETURN_IF_ERROR(files.close_files());
-  for (std::uint32_t k = n_parts; k-- > 0;) TW_RETURN_IF_ERROR(close_part(root, k, collected, used[k]));
+  for (std::uint32_t k = n_physical; k-- > 0;) TW_RETURN_IF_ERROR(close_physical(root, k, collected, used[k]));
   return collected.durable ? root.backend->sync_directory_of(root.path) : Status{};
 }
 
@@ -201,8 +201,8 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   auto gathered = co_await group.gather(mine, 0);
   Status status = gathered.status();
   if (status.ok() && file->root) {
-    status =
-        attempt([&] { return close_parts(*file->root, *gathered, group.place().processes, file->writing->files()); });
+    status = attempt(
+        [&] { return close_physical_files(*file->root, *gathered, group.place().processes, file->writing->files()); });
     if (!status.ok()) status = with_way_out(file->root->path, status);
     file->writing->files().give_up_lock();
   }

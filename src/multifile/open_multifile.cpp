@@ -147,9 +147,9 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
 }
 
 // The plan of an append rests on what was read before the lock was taken: nobody may have appended in between.
-Status check_unchanged(const OpenRequest& request, const Part& read) {
+Status check_unchanged(const OpenRequest& request, const PhysicalReader& read) {
   TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const auto now, Part::open(std::move(file), 0));
+  TW_ASSIGN_OR_RETURN(const auto now, PhysicalReader::open(std::move(file), 0));
   if (now->header().id.uuid == read.header().id.uuid && now->state().sequence == read.state().sequence) return {};
   return Status::error(Code::unsafe, "'" + request.path + "' was changed by another program while it was opened");
 }
@@ -182,7 +182,7 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
                                                  {request.exclusive, request.config.options.overwrite_foreign}, plan));
   }
   plan.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
-  for (PlannedPart& part : plan.parts) part.ranks = std::vector<std::uint64_t>();
+  for (PlannedFile& file : plan.files) file.ranks = std::vector<std::uint64_t>();
   root = std::move(kept);
   return {};
 }
@@ -210,11 +210,11 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
 // A creation that failed after its files were made leaves none behind; a failed append leaves the file as it was.
 void undo(const WriteRoot& root, const OpenRequest& request) {
   if (request.access == MultifileMode::create) {
-    remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.plan.parts.size()));
+    remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.plan.files.size()));
     return;
   }
-  for (const PlannedPart& part : root.plan.parts)
-    abandon_session(*root.backend, root.path, part.header, part.state, part.session.previous_offset);
+  for (const PlannedFile& file : root.plan.files)
+    abandon_session(*root.backend, root.path, file.header, file.state, file.session.previous_offset);
 }
 
 Op<Result<std::shared_ptr<ReadSet>>> share_old(Group& group, const OpenRequest& request) {

@@ -76,7 +76,7 @@ template <class F>
 void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
   input.requests.for_each([&](const Requests::Asked& asked) {
     const std::uint64_t extent = PhysicalWriter::extent_for(
-        asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes, plan.parts[0].header);
+        asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes, plan.files[0].header);
     for (const RankRun& run : asked.runs)
       for_each_stretch(plan, run, [&](const Stretch& s) {
         constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
@@ -123,12 +123,12 @@ std::uint64_t processes_of(const std::vector<Demand>& list) {
 }
 
 // Slabs of all of `list` in round 0, side by side; `round_bytes`: all of them together.
-Status lay_out(const std::vector<Demand>& list, const PlannedPart& part, std::vector<WritePlan::Domains>& out,
+Status lay_out(const std::vector<Demand>& list, const PlannedFile& file, std::vector<WritePlan::Domains>& out,
                std::uint64_t& round_bytes) {
   const std::uint64_t processes = processes_of(list);
   std::uint64_t prefix = 0;
   for (const Demand& d : list) {
-    const std::uint64_t bytes = slab_bytes(d, processes, part.header.alignment);
+    const std::uint64_t bytes = slab_bytes(d, processes, file.header.alignment);
     out.push_back({d.physical, d.count, d.process, prefix, bytes});
     std::uint64_t row = 0;
     if (mul_overflow<std::uint64_t>(bytes, d.count, &row) || row > format::kMaxOffset / 4 - prefix)
@@ -141,8 +141,8 @@ Status lay_out(const std::vector<Demand>& list, const PlannedPart& part, std::ve
   return {};
 }
 
-// The demands on one part, by process. That of task 0 packs the small leftovers of the others, so it is among them
-// wherever there are several; and a session has at least one domain.
+// The demands on one physical file, by process. That of task 0 packs the small leftovers of the others, so it is among
+// them wherever there are several; and a session has at least one domain.
 void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
   const auto place =
       std::partition_point(list.begin(), list.end(), [&](const Demand& d) { return d.process + d.count <= root; });
@@ -150,16 +150,16 @@ void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
   if (!root_is_there && processes_of(list) != 1) list.insert(place, {k, 1, root, 0, 0});
 }
 
-Status place_part(PlannedPart& part, std::vector<Demand> list, std::int64_t root,
-                  std::vector<WritePlan::Domains>& out) {
-  add_root(list, part.header.id.physical, root);
+Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root,
+                         std::vector<WritePlan::Domains>& out) {
+  add_root(list, file.header.id.physical, root);
   const std::size_t first = out.size();
-  TW_RETURN_IF_ERROR(lay_out(list, part, out, part.session.round_bytes));
+  TW_RETURN_IF_ERROR(lay_out(list, file, out, file.session.round_bytes));
   std::uint64_t largest = 0;
   for (std::size_t i = first; i < out.size(); ++i) largest = std::max(largest, out[i].bytes);
-  part.session.n_domains = processes_of(list);
-  part.session.rounds_per_doubling = kRoundsPerDoubling;
-  part.session.most_doublings = most_doublings(largest, part.session.round_bytes);
+  file.session.n_domains = processes_of(list);
+  file.session.rounds_per_doubling = kRoundsPerDoubling;
+  file.session.most_doublings = most_doublings(largest, file.session.round_bytes);
   return {};
 }
 
@@ -171,13 +171,13 @@ Status place_domains(const WritePlanInput& input, WritePlan& plan) {
   std::size_t k = 0;
   const auto finish_until = [&](std::size_t end) {
     for (; k < end && status.ok(); ++k)
-      status = place_part(plan.parts[k], rows.take(), input.requests.root_process(), plan.domains);
+      status = place_in_physical(plan.files[k], rows.take(), input.requests.root_process(), plan.domains);
   };
   for_each_demand_in_order(input, plan, [&](const Demand& d) {
     finish_until(d.physical);
     rows.add(d);
   });
-  finish_until(plan.parts.size());
+  finish_until(plan.files.size());
   return status;
 }
 

@@ -5,7 +5,7 @@
 
 namespace thalweg {
 
-// Fills plan.domains, and of each part its domains and the numbers of its session that follow from them.
+// Fills plan.domains, and of each file its domains and the numbers of its session that follow from them.
 Status place_domains(const WritePlanInput& input, WritePlan& plan);
 
 }  // namespace thalweg

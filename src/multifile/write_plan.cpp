@@ -82,25 +82,25 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
   plan.table.resize(n);
   for (std::uint64_t rank = 0; rank < n; ++rank) {
     const std::int32_t k = input.mapping(static_cast<std::int64_t>(rank), static_cast<std::int64_t>(n),
-                                         static_cast<std::int32_t>(plan.parts.size()));
-    if (k < 0 || static_cast<std::size_t>(k) >= plan.parts.size())
+                                         static_cast<std::int32_t>(plan.files.size()));
+    if (k < 0 || static_cast<std::size_t>(k) >= plan.files.size())
       return Status::error(Code::invalid_argument, "the mapping puts logical file " + std::to_string(rank) +
                                                        " into physical file " + std::to_string(k) + " of " +
-                                                       std::to_string(plan.parts.size()));
-    plan.table[rank] = plan.parts[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
-    plan.parts[k].ranks.push_back(rank);
+                                                       std::to_string(plan.files.size()));
+    plan.table[rank] = plan.files[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
+    plan.files[k].ranks.push_back(rank);
   }
   return {};
 }
 
 // Domain section and data start, once the session page has its place.
-void place_session(PlannedPart& part, std::uint64_t offset) {
-  part.session_offset = offset;
-  part.session.domains_offset = offset + kPageBytes;
-  const std::uint64_t pages = format::section_pages(part.session.n_domains, 8);
-  part.session.data_start = align_up(part.session.domains_offset + pages * kPageBytes, part.header.alignment);
-  part.state.session_offset = offset;
-  part.state.end = offset;
+void place_session(PlannedFile& file, std::uint64_t offset) {
+  file.session_offset = offset;
+  file.session.domains_offset = offset + kPageBytes;
+  const std::uint64_t pages = format::section_pages(file.session.n_domains, 8);
+  file.session.data_start = align_up(file.session.domains_offset + pages * kPageBytes, file.header.alignment);
+  file.state.session_offset = offset;
+  file.state.end = offset;
 }
 
 // What the first chunk of a logical file holds; it differs where tasks asked for different ones.
@@ -111,7 +111,7 @@ std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) 
   bool asked_for = false;
   input.requests.for_each([&](const Requests::Asked& asked) {
     const std::uint64_t want = asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes;
-    const std::uint64_t content = PhysicalWriter::content_for(want, plan.parts[0].header.alignment);
+    const std::uint64_t content = PhysicalWriter::content_for(want, plan.files[0].header.alignment);
     asked_for |= asked.chunk_bytes != kAuto;
     least = std::min(least, content);
     most = std::max(most, content);
@@ -124,7 +124,7 @@ std::string describe_alignment(const WritePlan& plan, const WritePlanInput& inpu
   const std::string why = origin == Origin::old_file               ? kAsCreated
                           : input.options.alignment_bytes != kAuto ? "as asked for"
                                                                    : "block of " + input.storage.kind;
-  return "alignment " + exact_size(plan.parts[0].header.alignment) + " (" + why + ")";
+  return "alignment " + exact_size(plan.files[0].header.alignment) + " (" + why + ")";
 }
 
 // What is in force, whatever was asked for.
@@ -132,7 +132,7 @@ std::string describe(const WritePlan& plan, const Count& count, const WritePlanI
   const char* codecs[] = {"none", "lz4", "zstd"};
   return std::to_string(count.n) + (count.n == 1 ? " physical file (" : " physical files (") + count.why +
          "); buffered writes; " + describe_alignment(plan, input, origin) + "; " + describe_chunks(plan, input) +
-         "; checksum " + (plan.parts[0].header.checksum == format::Checksum::crc32c ? "crc32c" : "none") +
+         "; checksum " + (plan.files[0].header.checksum == format::Checksum::crc32c ? "crc32c" : "none") +
          "; compression " + codecs[static_cast<int>(input.options.codec)];
 }
 
@@ -167,28 +167,28 @@ format::FileHeader new_header(const WritePlanInput& input, std::uint32_t n_physi
 
 // Offsets of the sections in front of the session page.
 void place_sections(WritePlan& plan) {
-  for (PlannedPart& part : plan.parts) {
+  for (PlannedFile& file : plan.files) {
     std::uint64_t at = format::kFirstSection;
-    if (part.header.id.physical == 0) {
-      part.header.map_offset = at;
+    if (file.header.id.physical == 0) {
+      file.header.map_offset = at;
       const std::uint64_t entries = plan.mapping == Mapping::table ? plan.table.size() : plan.bounds.size();
       at += format::section_pages(entries, 8) * kPageBytes;
     }
-    if (!part.ranks.empty()) {
-      part.header.ranks_offset = at;
-      at += format::section_pages(part.ranks.size(), 8) * kPageBytes;
+    if (!file.ranks.empty()) {
+      file.header.ranks_offset = at;
+      at += format::section_pages(file.ranks.size(), 8) * kPageBytes;
     }
-    part.header.session_offset = at;
-    place_session(part, at);
+    file.header.session_offset = at;
+    place_session(file, at);
   }
 }
 
 // The first domain of the last physical file: unlike physical file 0 it has no map in front.
 DomainShare usual_domain(const WritePlan& plan) {
-  const auto last = static_cast<std::uint32_t>(plan.parts.size() - 1);
+  const auto last = static_cast<std::uint32_t>(plan.files.size() - 1);
   const auto first = std::partition_point(plan.domains.begin(), plan.domains.end(),
                                           [&](const WritePlan::Domains& d) { return d.physical < last; });
-  return *domain_share(plan, last, first->process);  // each part has a domain
+  return *domain_share(plan, last, first->process);  // each physical file has a domain
 }
 
 // A number that was mistyped must not fill the storage at close. Of logical files that nobody serves nothing is stored,
@@ -217,7 +217,7 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
   WritePlan plan;
-  plan.parts.resize(count.n);
+  plan.files.resize(count.n);
   const format::FileHeader header = new_header(input, count.n);
   plan.mapping = header.mapping;
   if (plan.mapping == Mapping::table) {
@@ -226,17 +226,17 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
     plan.bounds = choose_bounds(input.requests, count.n);
   }
   for (std::uint32_t k = 0; k < count.n; ++k) {
-    PlannedPart& part = plan.parts[k];
-    part.header = header;
-    part.header.id.physical = k;
-    part.header.first_rank = plan.mapping == Mapping::table ? 0 : plan.bounds[k];
-    part.header.n_local = plan.mapping == Mapping::table ? part.ranks.size() : plan.bounds[k + 1] - plan.bounds[k];
+    PlannedFile& file = plan.files[k];
+    file.header = header;
+    file.header.id.physical = k;
+    file.header.first_rank = plan.mapping == Mapping::table ? 0 : plan.bounds[k];
+    file.header.n_local = plan.mapping == Mapping::table ? file.ranks.size() : plan.bounds[k + 1] - plan.bounds[k];
   }
-  plan.common = {count.n, header.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
+  plan.common = {count.n, header.n_logical, usual_chunk(input), plan.files[0].header, "", {}};
   plan.common.strategy = describe(plan, count, input, Origin::new_file);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
-  plan.common.header = plan.parts[0].header;
+  plan.common.header = plan.files[0].header;
   plan.common.usual = usual_domain(plan);
   return plan;
 }
@@ -244,20 +244,20 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
 namespace {
 
 // Session and state slot get the next numbers.
-Status check_room_for_session(const Part& part) {
-  if (part.state().session < format::kMostSession && part.state().sequence < format::kMaxOffset) return {};
-  return Status::error(Code::out_of_range, "'" + part.file().path() +
+Status check_room_for_session(const PhysicalReader& physical) {
+  if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
+  return Status::error(Code::out_of_range, "'" + physical.file().path() +
                                                "' has had as many sessions as the format can count; "
                                                "`thalweg defrag` makes a copy that can be appended to");
 }
 
-// Where each logical file lives, told by the parts; it must be what the table tells.
+// Where each logical file lives, read from the physical files; the table must agree.
 Status invert_ranks(ReadSet& old, WritePlan& plan) {
   plan.table.resize(old.header().n_logical);
   PageCache cache;
   std::uint64_t n = 0;
-  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
-    const std::vector<std::uint64_t>& ranks = plan.parts[k].ranks;
+  for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
+    const std::vector<std::uint64_t>& ranks = plan.files[k].ranks;
     for (std::uint64_t i = 0; i < ranks.size(); ++i, ++n) {
       TW_ASSIGN_OR_RETURN(const Location told, old.locate(ranks[i], cache));
       if (told.physical != k || told.local_index != i)
@@ -279,29 +279,29 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   const format::FileHeader& first = old.header();
   plan.mapping = first.mapping;
   plan.bounds = old.bounds();
-  for (std::uint32_t k = 0; k < first.n_physical; ++k) {  // no memory for more parts than there are
-    TW_ASSIGN_OR_RETURN(const Part* part, old.part(k));
-    TW_RETURN_IF_ERROR(check_room_for_session(*part));
-    plan.parts.emplace_back();
-    plan.parts[k].header = part->header();
-    TW_ASSIGN_OR_RETURN(plan.parts[k].ranks, old.ranks(*part));
+  for (std::uint32_t k = 0; k < first.n_physical; ++k) {  // memory grows with the files that exist
+    TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
+    TW_RETURN_IF_ERROR(check_room_for_session(*physical));
+    plan.files.emplace_back();
+    plan.files[k].header = physical->header();
+    TW_ASSIGN_OR_RETURN(plan.files[k].ranks, old.ranks(*physical));
   }
   if (plan.mapping == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
   const Count count{first.n_physical, kAsCreated};
-  plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.parts[0].header, "", {}};
+  plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.files[0].header, "", {}};
   plan.common.strategy = describe(plan, count, input, Origin::old_file);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   for (std::uint32_t k = 0; k < first.n_physical; ++k) {
-    TW_ASSIGN_OR_RETURN(const Part* part, old.part(k));
-    PlannedPart& planned = plan.parts[k];
-    planned.state = part->state();
+    TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
+    PlannedFile& planned = plan.files[k];
+    planned.state = physical->state();
     planned.state.sequence += 1;
     planned.state.state = format::FileState::open;
     planned.state.session += 1;
     planned.session.session = planned.state.session;
-    planned.session.previous_offset = part->state().session_offset;
-    planned.state.covered_session_offset = part->state().session_offset;
-    place_session(planned, align_up(part->state().end, kPageBytes));
+    planned.session.previous_offset = physical->state().session_offset;
+    planned.state.covered_session_offset = physical->state().session_offset;
+    place_session(planned, align_up(physical->state().end, kPageBytes));
   }
   plan.common.usual = usual_domain(plan);
   return plan;

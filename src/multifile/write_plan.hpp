@@ -120,7 +120,7 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
                         std::size_t tasks);
 
 // One physical file of the plan.
-struct PlannedPart {
+struct PlannedFile {
   format::FileHeader header;
   format::SessionPage session;
   std::uint64_t session_offset = 0;
@@ -131,8 +131,8 @@ struct PlannedPart {
 struct WritePlan {
   WriteCommon common;
   format::Mapping mapping = format::Mapping::consecutive;
-  std::vector<PlannedPart> parts;
-  std::vector<std::uint64_t> bounds;  // Mapping::consecutive: first rank of each part, then N
+  std::vector<PlannedFile> files;
+  std::vector<std::uint64_t> bounds;  // Mapping::consecutive: first rank of each physical file, then N
   std::vector<std::uint64_t> table;   // Mapping::table: local index << 32 | physical file, of each rank
   // Domains of processes `process`, process + 1, ... in one physical file, each of so many bytes.
   struct Domains {
@@ -155,7 +155,7 @@ struct WritePlanInput {
 
 // For a new multifile.
 Result<WritePlan> plan_create(const WritePlanInput& input);
-// For a further session of an existing one, which is open in `old` with all its parts closed and sound.
+// For a further session of an existing one, which is open in `old` with all its files closed and sound.
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old);
 
 // The share of a process in a physical file; none when it writes nothing there.
@@ -164,8 +164,8 @@ std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t phy
 Gathered encode_shares(const WritePlan& plan, const Requests& requests);
 
 // Bytes of a new physical file up to its first slab: header, state, sections, session page, domains.
-std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedPart& part);
-// Session page and domain section only, as they stand at part.session_offset.
-std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedPart& part);
+std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedFile& file);
+// Session page and domain section only, as they stand at file.session_offset.
+std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file);
 
 }  // namespace thalweg

@@ -38,7 +38,7 @@ std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t phy
   });
   if (found == plan.domains.end() || found->physical != physical || found->process > process) return std::nullopt;
   const std::uint64_t prefix = found->prefix + static_cast<std::uint64_t>(process - found->process) * found->bytes;
-  const format::SessionPage& session = plan.parts[physical].session;
+  const format::SessionPage& session = plan.files[physical].session;
   return DomainShare{physical,
                      session.session,
                      {session.data_start, session.round_bytes, prefix, found->bytes, session.rounds_per_doubling,
@@ -101,7 +101,7 @@ class ShareWriter {
   void put(WireWriter& out, const Requests::Asked& asked) {
     cut(asked.runs);
     out.put_short(physical_.size());
-    std::uint64_t expected = even_share(asked.task, tasks_, plan_.parts.size());
+    std::uint64_t expected = even_share(asked.task, tasks_, plan_.files.size());
     for (const std::uint32_t k : physical_) {
       out.put_near(k, expected);
       expected = k;
@@ -173,35 +173,35 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
   return share;
 }
 
-std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedPart& part) {
-  std::vector<std::byte> out = format::encode_session(part.session, part.header.id, part.session_offset);
-  std::vector<std::byte> table(part.session.n_domains * 8);
-  const std::uint32_t k = part.header.id.physical;
+std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file) {
+  std::vector<std::byte> out = format::encode_session(file.session, file.header.id, file.session_offset);
+  std::vector<std::byte> table(file.session.n_domains * 8);
+  const std::uint32_t k = file.header.id.physical;
   auto row = std::partition_point(plan.domains.begin(), plan.domains.end(),
                                   [&](const WritePlan::Domains& d) { return d.physical < k; });
-  for (std::size_t i = 0; i < part.session.n_domains; ++row)
+  for (std::size_t i = 0; i < file.session.n_domains; ++row)
     for (std::uint32_t n = 0; n < row->count; ++n, ++i) store_le(std::span(table).subspan(i * 8), row->bytes);
-  format::append_section(out, format::SectionKind::domains, table, 8, part.header.id, part.session.domains_offset);
+  format::append_section(out, format::SectionKind::domains, table, 8, file.header.id, file.session.domains_offset);
   return out;
 }
 
-std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedPart& part) {
+std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedFile& file) {
   std::vector<std::byte> out(format::kFirstSection);
   const auto put = [&out](std::uint64_t at, std::span<const std::byte> bytes) {
     std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
   };
-  put(0, format::encode_header(part.header));
-  put(format::state_offset(part.state), format::encode_state(part.state, part.header.id));
+  put(0, format::encode_header(file.header));
+  put(format::state_offset(file.state), format::encode_state(file.state, file.header.id));
   const auto add = [&](format::SectionKind kind, const std::vector<std::uint64_t>& values) {
     std::vector<std::byte> bytes(values.size() * 8);
     for (std::size_t i = 0; i < values.size(); ++i) store_le(std::span(bytes).subspan(i * 8), values[i]);
-    format::append_section(out, kind, bytes, 8, part.header.id, out.size());
+    format::append_section(out, kind, bytes, 8, file.header.id, out.size());
   };
-  if (part.header.id.physical == 0)
+  if (file.header.id.physical == 0)
     add(plan.mapping == Mapping::table ? format::SectionKind::table : format::SectionKind::bounds,
         plan.mapping == Mapping::table ? plan.table : plan.bounds);
-  if (!part.ranks.empty()) add(format::SectionKind::ranks, part.ranks);
-  const std::vector<std::byte> session = encode_session_front(plan, part);
+  if (!file.ranks.empty()) add(format::SectionKind::ranks, file.ranks);
+  const std::vector<std::byte> session = encode_session_front(plan, file);
   out.insert(out.end(), session.begin(), session.end());
   return out;
 }

@@ -39,11 +39,11 @@ Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> b
       run_end = at + std::max<std::uint64_t>(dense, 1);
       to.expect(run_end - at);
     }
-    const auto part = buffer.first(std::min<std::uint64_t>(buffer.size(), run_end - at));
+    const auto block = buffer.first(std::min<std::uint64_t>(buffer.size(), run_end - at));
     std::size_t got = 0;
-    TW_RETURN_IF_ERROR(reader.read(at, part, got));
+    TW_RETURN_IF_ERROR(reader.read(at, block, got));
     writer.seek(at);
-    TW_RETURN_IF_ERROR(to.write(writer, part.first(got)));
+    TW_RETURN_IF_ERROR(to.write(writer, block.first(got)));
     at += got;
     TW_RETURN_IF_ERROR(pass.at(at));
   }

@@ -64,7 +64,8 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
     status = run.has_entry ? read_whole(handle, rank, buffer, pass) : run.lost;
     if (status.ok()) {
       health.logical_bytes = std::min(health.logical_bytes + handle.current()->size(), format::kMaxOffset);
-    } else if (status.code() == Code::corrupt_file || status.code() == Code::not_found) {  // not found: its part
+    } else if (status.code() == Code::corrupt_file ||
+               status.code() == Code::not_found) {  // not found: its physical file
       health.damaged_logical += run.end - rank;
       report.finding(status.message() + of_which(rank, run.end));
     } else {
@@ -80,7 +81,8 @@ Status check_all(ReadHandle& handle, Reporter& report, Health& health) {
 // Sessions, slabs and frames: what reading does not need but repair and append do.
 Status check_structure(ReadSet& files, Reporter& report) {
   const Status walked = walk_regions(files, [](const Region&) { return true; });
-  if (walked.code() != Code::corrupt_file && walked.code() != Code::not_found) return walked;  // not found: a part
+  if (walked.code() != Code::corrupt_file && walked.code() != Code::not_found)
+    return walked;  // not found: a physical file
   report.finding(walked.message());
   return {};
 }
@@ -128,7 +130,7 @@ class Repair {
     bool damaged = false;
     for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: as long as it is open the multifile is
       if (k + 1 < set.header().n_physical && !report_.go_on()) return set.first().stopped();
-      auto hurt = repair_part(set, k);
+      auto hurt = repair_physical(set, k);
       if (!hurt.has_value() && !may_be_lost(k, hurt.status())) return hurt.status();
       if (!hurt.has_value()) report_.finding(hurt.status().message() + "; its logical files are lost");
       damaged |= !hurt.has_value() || *hurt;
@@ -141,57 +143,57 @@ class Repair {
   bool finished() const { return finished_; }  // nothing hindered it, whatever it found
 
  private:
-  // A part of which the storage never got the begin, though it got what was synced to others: those are brought back
-  // without it. All need file 0.
-  static bool may_be_lost(std::uint32_t physical, const Status& why) {
-    return physical != 0 && (why.code() == Code::corrupt_file || why.code() == Code::not_found);
+  // The storage may have lost the beginning of one physical file and kept what was synced to others: these are
+  // repaired without it. Physical file 0 is always needed.
+  static bool may_be_lost(std::uint32_t k, const Status& why) {
+    return k != 0 && (why.code() == Code::corrupt_file || why.code() == Code::not_found);
   }
 
   // Whether flushed bytes of it are damaged.
-  Result<bool> repair_part(ReadSet& set, std::uint32_t physical) {
-    TW_ASSIGN_OR_RETURN(const Part* part, set.part(physical));
-    health_.closed &= part->closed();
+  Result<bool> repair_physical(ReadSet& set, std::uint32_t k) {
+    TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, set.physical(k));
+    health_.closed &= physical->closed();
     const Status readable =
-        part->readable().ok() ? check_whole_index(*part, report_.for_recovery().go_on) : part->readable();
+        physical->readable().ok() ? check_whole_index(*physical, report_.for_recovery().go_on) : physical->readable();
     if (readable.ok()) return false;
     if (readable.code() == Code::stopped) return readable;
     report_.finding(readable.message());
-    return mend(set, *part);
+    return mend(set, *physical);
   }
 
-  Result<bool> mend(ReadSet& set, const Part& part) {
-    TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(part));
-    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, ranks, report_.for_recovery()));
-    TW_ASSIGN_OR_RETURN(auto file, backend_->open(part.file().path(), OpenMode::read_write));
-    TW_RETURN_IF_ERROR(write_recovered(*file, part, recovery));
+  Result<bool> mend(ReadSet& set, const PhysicalReader& physical) {
+    TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(physical));
+    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, report_.for_recovery()));
+    TW_ASSIGN_OR_RETURN(auto file, backend_->open(physical.file().path(), OpenMode::read_write));
+    TW_RETURN_IF_ERROR(write_recovered(*file, physical, recovery));
     health_.repaired = true;
     return recovery.damaged;
   }
 
-  Status write_recovered(StoredFile& file, const Part& part, Recovery& recovery) {
-    // The recovered index plays the part of the old one; nothing is fresh.
-    TW_ASSIGN_OR_RETURN(auto copy, backend_->open(part.file().path(), OpenMode::read));
-    TW_ASSIGN_OR_RETURN(auto source, Part::open(std::move(copy), part.header().id.physical));
+  Status write_recovered(StoredFile& file, const PhysicalReader& physical, Recovery& recovery) {
+    // The recovered index stands in for the old one; there are no new contributions.
+    TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.file().path(), OpenMode::read));
+    TW_ASSIGN_OR_RETURN(auto source, PhysicalReader::open(std::move(copy), physical.header().id.physical));
     const std::uint64_t offset = recovery.index.end;
     const format::Attributes attributes = recovery.index.attributes;
     source->use(std::move(recovery.index));
-    const Contributions nothing(part.header().n_local);
-    const IndexJob job{&file,        part.header(), recovery.session, offset,
-                       source.get(), &nothing,      attributes,       [this] { return report_.go_on(); }};
+    const Contributions nothing(physical.header().n_local);
+    const IndexJob job{&file,        physical.header(), recovery.session, offset,
+                       source.get(), &nothing,          attributes,       [this] { return report_.go_on(); }};
     auto written = write_index(job);
     if (!written.has_value()) {
-      (void)file.truncate(part.file_bytes());  // as it was: what there is of an index may fill the storage
+      (void)file.truncate(physical.file_bytes());  // as it was: what there is of an index may fill the storage
       return written.error();
     }
     const format::IndexPage index = *written;
     TW_RETURN_IF_ERROR(file.truncate(index.end));
-    TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, part, recovery));
+    TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, physical, recovery));
     TW_RETURN_IF_ERROR(file.sync());
-    if (part.state().sequence >= format::kMaxOffset)
+    if (physical.state().sequence >= format::kMaxOffset)
       return Status::error(Code::corrupt_file,
-                           "'" + part.file().path() + "': its state slots cannot count any further");
-    format::StateSlot closed = part.state();
-    closed.sequence += part.state().session_offset == 0 ? 2 : 1;
+                           "'" + physical.file().path() + "': its state slots cannot count any further");
+    format::StateSlot closed = physical.state();
+    closed.sequence += physical.state().session_offset == 0 ? 2 : 1;
     closed.state = format::FileState::closed;
     closed.durable = true;
     closed.session = recovery.session;
@@ -199,15 +201,15 @@ class Repair {
     closed.end = index.end;
     closed.index_offset = offset;
     closed.index_bytes = index.end - offset;
-    TW_RETURN_IF_ERROR(write_state(file, part.header(), closed));
-    TW_RETURN_IF_ERROR(wipe_damaged_slot(file, part.header(), closed));
+    TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
+    TW_RETURN_IF_ERROR(wipe_damaged_slot(file, physical.header(), closed));
     return file.sync();
   }
 
   // It stands where a walk looks for the frame behind the last one. All else of that index can stay: its pages tell
   // what they are, and a repair that is cut off here finds in them what this one found.
-  Status wipe_damaged_index_page(StoredFile& file, const Part& part, const Recovery& recovery) {
-    const std::uint64_t offset = part.state().index_offset;
+  Status wipe_damaged_index_page(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
+    const std::uint64_t offset = physical.state().index_offset;
     if (offset < recovery.frames_end || offset + format::kPageBytes > recovery.index.end) return {};
     return file.write(offset, std::vector<std::byte>(format::kPageBytes));
   }

@@ -10,20 +10,20 @@ namespace thalweg {
 
 namespace {
 
-class PartRegions {
+class PhysicalRegions {
  public:
-  PartRegions(const Part& part, const GoOn& go_on) : part_(part), go_on_(go_on) {}
+  PhysicalRegions(const PhysicalReader& physical, const GoOn& go_on) : physical_(physical), go_on_(go_on) {}
 
   Result<std::vector<Region>> collect() {
     TW_RETURN_IF_ERROR(load_fills());
     const std::uint64_t last =
-        part_.state().session_offset != 0 ? part_.state().session_offset : part_.header().session_offset;
-    TW_ASSIGN_OR_RETURN(const auto sessions, find_sessions(part_, last));
+        physical_.state().session_offset != 0 ? physical_.state().session_offset : physical_.header().session_offset;
+    TW_ASSIGN_OR_RETURN(const auto sessions, find_sessions(physical_, last));
     add(RegionKind::header, 0, sessions.front().offset);
     for (std::size_t i = 0; i < sessions.size(); ++i) {
       TW_RETURN_IF_ERROR(add_session(sessions[i]));
       const bool is_last = i + 1 == sessions.size();
-      const std::uint64_t last_end = part_.closed() ? part_.state().end : part_.file_bytes();
+      const std::uint64_t last_end = physical_.closed() ? physical_.state().end : physical_.file_bytes();
       const std::uint64_t end = is_last ? last_end : sessions[i + 1].offset;
       if (sessions[i].limit < end) add(RegionKind::index, sessions[i].limit, end - sessions[i].limit);
     }
@@ -32,21 +32,21 @@ class PartRegions {
 
  private:
   void add(RegionKind kind, std::uint64_t offset, std::uint64_t bytes, std::int64_t rank = -1) {
-    if (bytes > 0) regions_.push_back({kind, part_.header().id.physical, offset, bytes, rank});
+    if (bytes > 0) regions_.push_back({kind, physical_.header().id.physical, offset, bytes, rank});
   }
 
   // Bytes in use of each chunk, by offset of its frame.
   Status load_fills() {
-    TW_RETURN_IF_ERROR(check_piece_ranges(part_, go_on_));
+    TW_RETURN_IF_ERROR(check_piece_ranges(physical_, go_on_));
     PageCache cache;
     const auto add = [&](std::uint64_t, Result<format::FileEntry> entry) -> Status {
       TW_RETURN_IF_ERROR(entry.status());
-      TW_ASSIGN_OR_RETURN(const auto pieces, part_.pieces(*entry, cache, go_on_));
+      TW_ASSIGN_OR_RETURN(const auto pieces, physical_.pieces(*entry, cache, go_on_));
       for (const format::PieceEntry& piece : pieces)
         if (piece.kind == format::PieceKind::chunk) fills_[piece.physical_offset] = piece.stored_bytes;
       return {};
     };
-    return part_.each_entry(add, go_on_);
+    return physical_.each_entry(add, go_on_);
   }
 
   Status add_session(const FoundSession& session) {
@@ -54,14 +54,14 @@ class PartRegions {
     std::uint64_t damaged = 0;
     const WalkVisitor visitor{[this](const FoundFrame& f) { return add_frame(f); },
                               [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }, go_on_};
-    TW_RETURN_IF_ERROR(walk_session(part_, session, visitor));
+    TW_RETURN_IF_ERROR(walk_session(physical_, session, visitor));
     if (damaged == 0) return {};
-    return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the frame at offset " +
+    return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "': the frame at offset " +
                                                  std::to_string(damaged) + " is damaged");
   }
 
   Status add_frame(const FoundFrame& found) {
-    if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return part_.stopped();
+    if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return physical_.stopped();
     if (found.frame.kind == format::FrameKind::pack) return add_pack(found);
     if (found.frame.kind == format::FrameKind::reserved) {
       add(RegionKind::tail, found.offset, found.frame.extent);
@@ -78,10 +78,11 @@ class PartRegions {
   }
 
   Status add_pack(const FoundFrame& found) {
-    std::vector<std::byte> directory(std::min(found.frame.n_pieces * format::kDirectoryEntryBytes, part_.file_bytes()));
-    TW_RETURN_IF_ERROR(read_exactly(part_.file(), found.offset + format::kDirectoryOffset, directory));
+    std::vector<std::byte> directory(
+        std::min(found.frame.n_pieces * format::kDirectoryEntryBytes, physical_.file_bytes()));
+    TW_RETURN_IF_ERROR(read_exactly(physical_.file(), found.offset + format::kDirectoryOffset, directory));
     TW_ASSIGN_OR_RETURN(const auto entries,
-                        format::parse_directory(directory, found.frame, part_.header(), found.offset));
+                        format::parse_directory(directory, found.frame, physical_.header(), found.offset));
     add(RegionKind::frame, found.offset, found.frame.data_offset);
     std::uint64_t at = found.offset + found.frame.data_offset;
     for (const format::DirectoryEntry& entry : entries) {
@@ -95,7 +96,7 @@ class PartRegions {
   // Frames come domain by domain. So many at a time that the caller is heard.
   Status sort_regions() {
     constexpr std::size_t kAtOnce = 1 << 16;
-    const auto ask = [this] { return go_on_ && !go_on_() ? part_.stopped() : Status{}; };
+    const auto ask = [this] { return go_on_ && !go_on_() ? physical_.stopped() : Status{}; };
     const auto at = [this](std::size_t i) {
       return regions_.begin() + static_cast<std::ptrdiff_t>(std::min(i, regions_.size()));
     };
@@ -119,22 +120,22 @@ class PartRegions {
     std::vector<Region> all;
     std::uint64_t at = 0;
     const auto hole_until = [&](std::uint64_t end) {
-      if (end > at) all.push_back({RegionKind::hole, part_.header().id.physical, at, end - at, -1});
+      if (end > at) all.push_back({RegionKind::hole, physical_.header().id.physical, at, end - at, -1});
       at = std::max(at, end);
     };
     for (Region region : regions_) {
-      if (region.offset >= part_.file_bytes()) break;
+      if (region.offset >= physical_.file_bytes()) break;
       hole_until(region.offset);
-      region.bytes = std::min(region.offset + region.bytes, part_.file_bytes()) - region.offset;
+      region.bytes = std::min(region.offset + region.bytes, physical_.file_bytes()) - region.offset;
       if (region.offset < at) continue;  // overlap: only in a damaged file
       all.push_back(region);
       at = region.offset + region.bytes;
     }
-    hole_until(part_.file_bytes());
+    hole_until(physical_.file_bytes());
     return all;
   }
 
-  const Part& part_;
+  const PhysicalReader& physical_;
   const GoOn& go_on_;
   std::unordered_map<std::uint64_t, std::uint64_t> fills_;
   std::vector<Region> regions_;
@@ -145,9 +146,9 @@ class PartRegions {
 
 Status walk_regions(ReadSet& files, const std::function<bool(const Region&)>& visit) {
   for (std::uint32_t k = 0; k < files.header().n_physical; ++k) {
-    TW_ASSIGN_OR_RETURN(const Part* part, files.part(k));
+    TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files.physical(k));
     const GoOn go_on = [&files] { return files.may_go_on(); };
-    PartRegions collector(*part, go_on);
+    PhysicalRegions collector(*physical, go_on);
     TW_ASSIGN_OR_RETURN(const std::vector<Region> regions, collector.collect());
     for (const Region& region : regions)
       if (!visit(region)) return {};

@@ -29,8 +29,8 @@ Status each_run(ReadHandle& handle, Reporter& report,
 Status PieceRangesCheck::before(std::uint64_t rank) {
   auto at = handle_.locate(rank);
   if (!at.has_value() || !checked_.insert(at->physical).second) return {};
-  auto part = handle_.files().part(at->physical);
-  return part.has_value() ? check_piece_ranges(**part, [this] { return report_.go_on(); }) : Status{};
+  auto physical = handle_.files().physical(at->physical);
+  return physical.has_value() ? check_piece_ranges(**physical, [this] { return report_.go_on(); }) : Status{};
 }
 
 }  // namespace thalweg

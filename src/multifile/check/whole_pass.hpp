@@ -86,12 +86,12 @@ class Pass {
 Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed,
                             RecoveryWatch watch = {});
 
-// Refuses parts in which a piece belongs to two logical files; looks at each when the first of its logical files comes
-// up, so that none is opened that nobody reads.
+// Refuses physical files in which a piece belongs to two logical files. Each is checked before the first of its logical
+// files is read, so that none is opened that nobody reads.
 class PieceRangesCheck {
  public:
   PieceRangesCheck(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {}
-  // Before logical file `rank` is read. What else is wrong with its part, its reader tells.
+  // Call before logical file `rank` is read. Other damage is reported by the reader.
   Status before(std::uint64_t rank);
 
  private:

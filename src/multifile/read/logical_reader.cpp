@@ -18,17 +18,17 @@ constexpr std::uint64_t kAheadPieceBytes = 64 * 1024;  // larger pieces are read
 
 }  // namespace
 
-Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const Part& part, std::uint64_t rank,
+Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader& physical, std::uint64_t rank,
                                                            const format::FileEntry& entry,
                                                            std::vector<format::PieceEntry> pieces,
                                                            ReaderSettings& settings) {
   for (const format::PieceEntry& piece : pieces) {
     if (piece.logical_offset <= entry.bytes && piece.logical_bytes <= entry.bytes - piece.logical_offset) continue;
-    return Status::error(Code::corrupt_file, "'" + part.file().path() + "': a piece of logical file " +
+    return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': a piece of logical file " +
                                                  std::to_string(rank) + " reaches beyond its " +
                                                  std::to_string(entry.bytes) + " bytes");
   }
-  std::unique_ptr<LogicalReader> reader(new LogicalReader(part, rank, entry, std::move(pieces), settings));
+  std::unique_ptr<LogicalReader> reader(new LogicalReader(physical, rank, entry, std::move(pieces), settings));
   TW_RETURN_IF_ERROR(reader->resolve());
   return reader;
 }
@@ -49,7 +49,7 @@ Status LogicalReader::resolve() {
   }
   std::map<std::uint64_t, Span> shown;  // by begin
   for (std::uint32_t i = 0; i < pieces_.size(); ++i) {
-    if (i % kAskEach == kAskEach - 1 && settings_.go_on && !settings_.go_on()) return part_.stopped();
+    if (i % kAskEach == kAskEach - 1 && settings_.go_on && !settings_.go_on()) return physical_.stopped();
     const std::uint64_t begin = pieces_[i].logical_offset, end = begin + pieces_[i].logical_bytes;
     auto at = shown.upper_bound(begin);
     if (at != shown.begin()) {
@@ -90,7 +90,7 @@ std::uint64_t LogicalReader::skip_zeros(std::uint64_t at) const {
 }
 
 Status LogicalReader::damaged(const std::string& what, std::uint64_t physical_offset) const {
-  return Status::error(Code::corrupt_file, "'" + part_.file().path() + "', logical file " + std::to_string(rank_) +
+  return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "', logical file " + std::to_string(rank_) +
                                                ", offset " + std::to_string(physical_offset) + ": " + what);
 }
 
@@ -100,7 +100,7 @@ Status LogicalReader::read(std::uint64_t at, std::span<std::byte> data, std::siz
   data = data.first(std::min<std::uint64_t>(data.size(), size() - at));
   while (!data.empty()) {
     std::size_t n = 0;
-    if (Status status = read_some(at, data, n); !status.ok()) return part_.explain(std::move(status));
+    if (Status status = read_some(at, data, n); !status.ok()) return physical_.explain(std::move(status));
     got += n;
     at += n;
     data = data.subspan(n);
@@ -142,7 +142,7 @@ Status LogicalReader::read_gap(std::span<std::byte> data) const {
 Status LogicalReader::read_chunk(const Span& span, std::uint64_t at, std::span<std::byte> data, std::size_t& n) {
   TW_RETURN_IF_ERROR(open_chunk(span.piece));
   const format::PieceEntry& piece = pieces_[span.piece];
-  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t granule = physical_.header().granule;
   const std::uint64_t within = at - piece.logical_offset;
   const bool to_the_end = within + data.size() == piece.logical_bytes;
   const std::uint64_t whole = to_the_end ? data.size() : data.size() / granule * granule;
@@ -157,7 +157,7 @@ Status LogicalReader::read_chunk(const Span& span, std::uint64_t at, std::span<s
 // The window becomes the granules around `at`, as many as the buffer takes.
 Status LogicalReader::fill_from_chunk(const Span& span, std::uint64_t at) {
   const format::PieceEntry& piece = pieces_[span.piece];
-  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t granule = physical_.header().granule;
   const std::uint64_t begin = (at - piece.logical_offset) / granule * granule;
   const std::uint64_t wanted = std::max(granule, settings_.buffer_bytes / granule * granule);
   window_ = {};
@@ -194,13 +194,15 @@ Status LogicalReader::fill_from_pack(const Span& span) {
   return {};
 }
 
-bool LogicalReader::verifies() const { return settings_.verify && part_.header().checksum == format::Checksum::crc32c; }
+bool LogicalReader::verifies() const {
+  return settings_.verify && physical_.header().checksum == format::Checksum::crc32c;
+}
 
 // Bytes whose checksums nobody looks at may be those of a file that replaced this one.
 Status LogicalReader::read_stored(std::uint64_t offset, std::span<std::byte> to) const {
-  TW_RETURN_IF_ERROR(read_exactly(part_.file(), offset, to));
+  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), offset, to));
   if (verifies()) return {};
-  const Status status = part_.check_not_replaced();
+  const Status status = physical_.check_not_replaced();
   if (!status.ok()) std::memset(to.data(), 0, to.size());
   return status;
 }
@@ -209,18 +211,19 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
   ReadAhead& ahead = settings_.ahead;
   if (to.size() > kAheadPieceBytes) return read_stored(offset, to);
   const std::uint64_t within = offset - ahead.begin;
-  if (ahead.part != &part_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
+  if (ahead.physical != &physical_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
     // Whoever comes from behind goes on to the front.
-    const bool backwards = ahead.part == &part_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
+    const bool backwards =
+        ahead.physical == &physical_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
     const std::uint64_t end = offset + to.size();
     const std::uint64_t begin = !backwards ? offset : end - std::min(end, kReadAheadBytes);
-    ahead.part = nullptr;
+    ahead.physical = nullptr;
     ahead.bytes.resize(backwards ? end - begin : kReadAheadBytes);
-    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(begin, ahead.bytes));
-    if (!verifies()) TW_RETURN_IF_ERROR(part_.check_not_replaced());
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(begin, ahead.bytes));
+    if (!verifies()) TW_RETURN_IF_ERROR(physical_.check_not_replaced());
     ahead.bytes.resize(got);
     ahead.begin = begin;
-    ahead.part = &part_;
+    ahead.physical = &physical_;
     if (begin + got < end) return read_stored(offset, to);  // says what is missing
   }
   std::memcpy(to.data(), ahead.bytes.data() + (offset - ahead.begin), to.size());
@@ -229,9 +232,9 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
 
 Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) const {
   std::vector<std::byte> bytes(format::kFrameBytes);
-  TW_RETURN_IF_ERROR(read_exactly(part_.file(), piece.physical_offset, bytes));
+  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset, bytes));
   const std::uint64_t room = format::kMaxOffset - piece.physical_offset;
-  const format::ParsedFrame parsed = format::parse_frame(bytes, part_.header(), piece.physical_offset, room);
+  const format::ParsedFrame parsed = format::parse_frame(bytes, physical_.header(), piece.physical_offset, room);
   const format::Frame& frame = parsed.frame;
   if (parsed.check == format::FrameCheck::valid && frame.kind == format::FrameKind::chunk && frame.rank == rank_ &&
       frame.logical_offset == piece.logical_offset && piece.logical_bytes <= frame.capacity())
@@ -252,18 +255,19 @@ Status LogicalReader::open_chunk(std::uint32_t number) {
 
 // Checksums of all granules of the piece: whole ones from the table, the last one from the slot of that fill.
 Status LogicalReader::load_table(const format::PieceEntry& piece, const format::Frame& frame) {
-  const std::uint64_t granules = piece.logical_bytes / part_.header().granule;
+  const std::uint64_t granules = piece.logical_bytes / physical_.header().granule;
   const std::uint64_t head = format::kChecksumTableOffset - format::kFillSlotOffset[0];
   chunk_.table.resize(head + granules * sizeof(std::uint32_t));
-  TW_RETURN_IF_ERROR(read_exactly(part_.file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_.table));
+  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_.table));
   std::optional<format::FillSlot> fill;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     const auto bytes =
         std::span<const std::byte>(chunk_.table).subspan(within - format::kFillSlotOffset[0], format::kFillSlotBytes);
-    const auto slot = format::parse_fill(bytes, part_.header().id, piece.physical_offset + within, frame.capacity());
+    const auto slot =
+        format::parse_fill(bytes, physical_.header().id, piece.physical_offset + within, frame.capacity());
     if (slot && slot->bytes == piece.logical_bytes) fill = slot;
   }
-  const bool needs_tail = piece.logical_bytes % part_.header().granule != 0;
+  const bool needs_tail = piece.logical_bytes % physical_.header().granule != 0;
   if (!fill && needs_tail) return damaged("no fill slot has the bytes that the index tells", piece.physical_offset);
   chunk_.table.erase(chunk_.table.begin(), chunk_.table.begin() + static_cast<std::ptrdiff_t>(head));
   chunk_.table.resize((granules + 1) * sizeof(std::uint32_t));
@@ -275,7 +279,7 @@ Status LogicalReader::load_table(const format::PieceEntry& piece, const format::
 Status LogicalReader::read_granules(std::uint64_t within, std::span<std::byte> to) {
   TW_RETURN_IF_ERROR(read_stored(chunk_.data_start + within, to));
   if (!verifies()) return {};
-  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t granule = physical_.header().granule;
   for (std::uint64_t done = 0; done < to.size(); done += granule) {
     const auto bytes = to.subspan(done, std::min<std::uint64_t>(granule, to.size() - done));
     const std::uint64_t number = (within + done) / granule;

@@ -9,13 +9,13 @@
 #include <memory>
 #include <vector>
 
-#include "multifile/read/part.hpp"
+#include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
 
 // Bytes of a physical file read ahead, so that neighbouring small pieces cost one read. One task uses it.
 struct ReadAhead {
-  const Part* part = nullptr;
+  const PhysicalReader* physical = nullptr;
   std::uint64_t begin = 0;
   std::vector<std::byte> bytes;
 };
@@ -30,8 +30,8 @@ struct ReaderSettings {
 
 class LogicalReader {
  public:
-  // `settings` and `part` outlive the reader.
-  static Result<std::unique_ptr<LogicalReader>> make(const Part& part, std::uint64_t rank,
+  // `settings` and `physical` outlive the reader.
+  static Result<std::unique_ptr<LogicalReader>> make(const PhysicalReader& physical, std::uint64_t rank,
                                                      const format::FileEntry& entry,
                                                      std::vector<format::PieceEntry> pieces, ReaderSettings& settings);
 
@@ -70,9 +70,9 @@ class LogicalReader {
     std::vector<std::byte> table;  // u32 per granule, the last one being the tail crc
   };
 
-  LogicalReader(const Part& part, std::uint64_t rank, const format::FileEntry& entry,
+  LogicalReader(const PhysicalReader& physical, std::uint64_t rank, const format::FileEntry& entry,
                 std::vector<format::PieceEntry> pieces, ReaderSettings& settings)
-      : part_(part), rank_(rank), entry_(entry), pieces_(std::move(pieces)), settings_(settings) {}
+      : physical_(physical), rank_(rank), entry_(entry), pieces_(std::move(pieces)), settings_(settings) {}
   Status resolve();
   const Span* span_at(std::uint64_t at) const;  // the span that holds `at`, or the next one behind; null: none
   Status read_some(std::uint64_t at, std::span<std::byte> data, std::size_t& n);
@@ -89,7 +89,7 @@ class LogicalReader {
   Status read_ahead(std::uint64_t offset, std::span<std::byte> to);
   Status damaged(const std::string& what, std::uint64_t physical_offset) const;
 
-  const Part& part_;
+  const PhysicalReader& physical_;
   const std::uint64_t rank_;
   const format::FileEntry entry_;
   const std::vector<format::PieceEntry> pieces_;

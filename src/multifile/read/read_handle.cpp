@@ -46,30 +46,31 @@ Result<LogicalReader*> ReadHandle::reader(std::uint64_t rank) {
 
 Result<LogicalReader*> ReadHandle::make_reader(std::uint64_t rank) {
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(auto list, part->pieces(file, index_cache_[at.physical], settings_.go_on));
-  TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*part, rank, file, std::move(list), settings_));
+  TW_ASSIGN_OR_RETURN(auto list, physical->pieces(file, index_cache_[at.physical], settings_.go_on));
+  TW_ASSIGN_OR_RETURN(auto reader, LogicalReader::make(*physical, rank, file, std::move(list), settings_));
   return readers_.put(rank, std::move(reader), settings_.buffer_bytes, current_);
 }
 
 Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
-  if (at.local_index >= part->header().n_local)
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
+  if (at.local_index >= physical->header().n_local)
     return Status::error(Code::corrupt_file, "'" + files_->path() + "': the table puts rank " + std::to_string(rank) +
                                                  " beyond the logical files of physical file " +
                                                  std::to_string(at.physical));
   PageCache& cache = index_cache_[at.physical];
-  if (part->header().mapping == format::Mapping::table) {
-    TW_ASSIGN_OR_RETURN(const auto bytes, part->section_entry(format::SectionKind::ranks, part->header().ranks_offset,
-                                                              at.local_index, sizeof(std::uint64_t), cache));
+  if (physical->header().mapping == format::Mapping::table) {
+    TW_ASSIGN_OR_RETURN(const auto bytes,
+                        physical->section_entry(format::SectionKind::ranks, physical->header().ranks_offset,
+                                                at.local_index, sizeof(std::uint64_t), cache));
     if (load_le<std::uint64_t>(bytes) != rank)
-      return Status::error(Code::corrupt_file, "'" + part->file().path() + "' and the table of '" + files_->path() +
+      return Status::error(Code::corrupt_file, "'" + physical->file().path() + "' and the table of '" + files_->path() +
                                                    "' do not agree on where logical file " + std::to_string(rank) +
                                                    " is");
   }
-  return part->file_entry(at.local_index, cache);
+  return physical->file_entry(at.local_index, cache);
 }
 
 namespace {
@@ -88,17 +89,17 @@ Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
   }
   TW_RETURN_IF_ERROR(at.status());
   const std::uint64_t first = rank - (table ? 0 : at->local_index);
-  auto part = files_->part(at->physical);
-  if (is_loss(part.status().code()))
+  auto physical = files_->physical(at->physical);
+  if (is_loss(physical.status().code()))
     return EntryRun{table ? rank + 1 : first + files_->bounds()[at->physical + 1] - files_->bounds()[at->physical],
-                    false, part.status()};
-  TW_RETURN_IF_ERROR(part.status());
+                    false, physical.status()};
+  TW_RETURN_IF_ERROR(physical.status());
   if (table) {
     const Status there = entry(rank).status();
     if (!there.ok() && !is_loss(there.code())) return there;
     return EntryRun{rank + 1, there.ok(), there};
   }
-  TW_ASSIGN_OR_RETURN(EntryRun run, (*part)->run_at(at->local_index, index_cache_[at->physical]));
+  TW_ASSIGN_OR_RETURN(EntryRun run, (*physical)->run_at(at->local_index, index_cache_[at->physical]));
   run.end += first;
   return run;
 }
@@ -108,8 +109,8 @@ Result<std::string> ReadHandle::name(std::uint64_t rank, std::uint32_t& mode) {
   mode = file.mode;
   if (file.name_bytes == 0) return std::string();
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
-  return part->name(file, index_cache_[at.physical]);
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
+  return physical->name(file, index_cache_[at.physical]);
 }
 
 Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
@@ -136,16 +137,16 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
 Result<std::vector<format::PieceEntry>> ReadHandle::pieces(std::uint64_t rank) {
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
-  return part->pieces(file, index_cache_[at.physical], settings_.go_on);
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
+  return physical->pieces(file, index_cache_[at.physical], settings_.go_on);
 }
 
 Result<std::uint64_t> ReadHandle::physical_position(std::uint64_t rank, const format::PieceEntry& piece) {
   if (piece.kind == format::PieceKind::packed) return piece.physical_offset;
   TW_ASSIGN_OR_RETURN(const Location at, locate(rank));
-  TW_ASSIGN_OR_RETURN(const Part* part, files_->part(at.physical));
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, files_->physical(at.physical));
   TW_ASSIGN_OR_RETURN(const format::FileEntry file, entry(rank));
-  TW_ASSIGN_OR_RETURN(const auto reader, LogicalReader::make(*part, rank, file, {}, settings_));
+  TW_ASSIGN_OR_RETURN(const auto reader, LogicalReader::make(*physical, rank, file, {}, settings_));
   TW_ASSIGN_OR_RETURN(const format::Frame frame, reader->frame_of(piece));
   return piece.physical_offset + frame.data_offset;
 }

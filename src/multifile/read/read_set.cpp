@@ -14,14 +14,14 @@ Status ReadSet::open() {
   return open_status_;
 }
 
-Status ReadSet::open_first() { return part(0).status(); }
+Status ReadSet::open_first() { return physical(0).status(); }
 
 // Who lives in which physical file. Only then may it be recovered: no memory for logical files that are only claimed.
-Status ReadSet::use_as_first(Part& part) {
-  first_ = &part;
+Status ReadSet::use_as_first(PhysicalReader& physical) {
+  first_ = &physical;
   if (header().mapping != format::Mapping::consecutive) return {};
   TW_RETURN_IF_ERROR(read_bounds());
-  return check_member(part);
+  return check_member(physical);
 }
 
 Status ReadSet::read_bounds() {
@@ -48,37 +48,37 @@ static Status named_by_format(Backend& backend, const std::string& path, const S
   return other.ok() ? refused : other;
 }
 
-Result<std::unique_ptr<Part>> ReadSet::open_part(std::uint32_t physical) {
-  const std::string name = format::physical_name(path_, physical);
+Result<std::unique_ptr<PhysicalReader>> ReadSet::open_physical(std::uint32_t number) {
+  const std::string name = format::physical_name(path_, number);
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> file, backend_->open(name, OpenMode::read));
-  auto opened = Part::open(std::move(file), physical);
+  auto opened = PhysicalReader::open(std::move(file), number);
   if (!opened.has_value()) return named_by_format(*backend_, name, opened.error());
-  std::unique_ptr<Part> part = std::move(opened).value();
-  if (physical != 0) TW_RETURN_IF_ERROR(check_member(*part));
-  if (own_session_.load(std::memory_order_relaxed) && part->readable().code() == Code::not_closed)
-    TW_RETURN_IF_ERROR(part->use_index_before_session());
-  if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(part->readable());
-  if (physical == 0) TW_RETURN_IF_ERROR(use_as_first(*part));
-  bool whole = part->readable().ok();
+  std::unique_ptr<PhysicalReader> physical = std::move(opened).value();
+  if (number != 0) TW_RETURN_IF_ERROR(check_member(*physical));
+  if (own_session_.load(std::memory_order_relaxed) && physical->readable().code() == Code::not_closed)
+    TW_RETURN_IF_ERROR(physical->use_index_before_session());
+  if (unclosed_ == Unclosed::refuse) TW_RETURN_IF_ERROR(physical->readable());
+  if (number == 0) TW_RETURN_IF_ERROR(use_as_first(*physical));
+  bool whole = physical->readable().ok();
   if (whole && unclosed_ != Unclosed::refuse) {
-    const Status index = check_whole_index(*part, watch_.go_on);
+    const Status index = check_whole_index(*physical, watch_.go_on);
     if (index.code() == Code::stopped) return index;
     whole = index.ok();
   }
-  if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*part));
-  return part;
+  if (unclosed_ == Unclosed::recover && !whole) TW_RETURN_IF_ERROR(recover(*physical));
+  return physical;
 }
 
-Status ReadSet::recover(Part& part) const {
-  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> rank_list, ranks(part));
-  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_part(part, rank_list, watch_));
-  part.use(std::move(recovery.index));
+Status ReadSet::recover(PhysicalReader& physical) const {
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> rank_list, ranks(physical));
+  TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, rank_list, watch_));
+  physical.use(std::move(recovery.index));
   return {};
 }
 
-Status ReadSet::check_member(const Part& part) const {
+Status ReadSet::check_member(const PhysicalReader& physical) const {
   const format::FileHeader& a = header();
-  const format::FileHeader& b = part.header();
+  const format::FileHeader& b = physical.header();
   const std::uint32_t k = b.id.physical;
   const bool same_set = a.id.uuid == b.id.uuid && a.n_logical == b.n_logical && a.n_physical == b.n_physical &&
                         a.mapping == b.mapping && a.checksum == b.checksum && a.granule == b.granule &&
@@ -87,11 +87,11 @@ Status ReadSet::check_member(const Part& part) const {
       a.mapping == format::Mapping::table || (b.first_rank == bounds_[k] && b.n_local == bounds_[k + 1] - bounds_[k]);
   if (same_set && same_share) return {};
   return Status::error(Code::corrupt_file,
-                       "'" + part.file().path() + "' belongs to another multifile than '" + path_ + "'");
+                       "'" + physical.file().path() + "' belongs to another multifile than '" + path_ + "'");
 }
 
-Result<Part*> ReadSet::part(std::uint32_t physical) {
-  return parts_.find_or_make(physical, [&] { return open_part(physical); });
+Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
+  return readers_.find_or_make(number, [&] { return open_physical(number); });
 }
 
 Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {
@@ -121,19 +121,19 @@ Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {
   return std::min(n, page * kPerPage);
 }
 
-Result<std::vector<std::uint64_t>> ReadSet::ranks(const Part& part) const {
+Result<std::vector<std::uint64_t>> ReadSet::ranks(const PhysicalReader& physical) const {
   std::vector<std::uint64_t> result;
-  const format::FileHeader& h = part.header();
+  const format::FileHeader& h = physical.header();
   if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return result;
   TW_ASSIGN_OR_RETURN(const auto bytes,
-                      part.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8, watch_.go_on));
+                      physical.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8, watch_.go_on));
   result.resize(h.n_local);
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * 8));
   std::vector<std::uint64_t> sorted = result;
   std::sort(sorted.begin(), sorted.end());
   const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
   if (!twice && sorted.back() < h.n_logical) return result;
-  return Status::error(Code::corrupt_file, "'" + part.file().path() + "': its section of ranks has " +
+  return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': its section of ranks has " +
                                                (twice ? "a rank twice" : "ranks beyond the last one"));
 }
 

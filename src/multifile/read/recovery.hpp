@@ -8,7 +8,7 @@
 
 #include <functional>
 
-#include "multifile/read/part.hpp"
+#include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
 
@@ -28,9 +28,10 @@ struct Recovery {
 };
 
 // Reads the whole index that the state slot names: the death of the machine may have left parts of it.
-Status check_whole_index(const Part& part, const GoOn& go_on = {});
+Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on = {});
 
 // `ranks`: rank of each local index when the header says Mapping::table, else empty.
-Result<Recovery> recover_part(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch);
+Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
+                                  const RecoveryWatch& watch);
 
 }  // namespace thalweg

@@ -11,8 +11,8 @@ namespace thalweg {
 
 using format::FillSlot;
 
-Scan::Scan(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch)
-    : part_(part), ranks_(ranks), watch_(watch) {
+Scan::Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch)
+    : physical_(physical), ranks_(ranks), watch_(watch) {
   for (std::uint64_t i = 0; i < ranks.size(); ++i) local_of_.emplace(ranks[i], i);
 }
 
@@ -20,16 +20,16 @@ Status Scan::session(const FoundSession& session) {
   end_ = std::max(end_, session.page.data_start);
   const WalkVisitor visitor{[this](const FoundFrame& f) { return frame(f); },
                             [this](std::uint64_t offset) { lost_frame(offset); }, watch_.go_on};
-  return walk_session(part_, session, visitor);
+  return walk_session(physical_, session, visitor);
 }
 
 void Scan::report(const std::string& text) const {
-  if (watch_.finding) watch_.finding("'" + part_.file().path() + "': " + text);
+  if (watch_.finding) watch_.finding("'" + physical_.file().path() + "': " + text);
 }
 
 void Scan::tell(std::uint64_t local, const std::string& what) const {
-  const bool table = part_.header().mapping == format::Mapping::table;
-  const std::uint64_t rank = table ? ranks_[local] : part_.header().first_rank + local;
+  const bool table = physical_.header().mapping == format::Mapping::table;
+  const std::uint64_t rank = table ? ranks_[local] : physical_.header().first_rank + local;
   report("logical file " + std::to_string(rank) + " " + what);
 }
 
@@ -44,11 +44,11 @@ void Scan::damaged_piece(const char* what, std::uint64_t rank, std::uint64_t off
 }
 
 std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
-  return part_.file_bytes() - std::min(part_.file_bytes(), offset);
+  return physical_.file_bytes() - std::min(physical_.file_bytes(), offset);
 }
 
 std::uint64_t Scan::local_of(std::uint64_t rank) const {
-  const format::FileHeader& header = part_.header();
+  const format::FileHeader& header = physical_.header();
   if (header.mapping == format::Mapping::table) {
     const auto found = local_of_.find(rank);
     return found == local_of_.end() ? header.n_local : found->second;
@@ -58,12 +58,12 @@ std::uint64_t Scan::local_of(std::uint64_t rank) const {
 }
 
 Status Scan::frame(const FoundFrame& found) {
-  walked_ += std::min(found.frame.extent, part_.file_bytes() - walked_);
-  if (watch_.progress && !watch_.progress(walked_, part_.file_bytes()))
-    return Status::error(Code::stopped, "recovering '" + part_.file().path() + "': stopped by the caller");
+  walked_ += std::min(found.frame.extent, physical_.file_bytes() - walked_);
+  if (watch_.progress && !watch_.progress(walked_, physical_.file_bytes()))
+    return Status::error(Code::stopped, "recovering '" + physical_.file().path() + "': stopped by the caller");
   const std::uint64_t end = found.offset + found.frame.extent;
   // A claim of space that holds nothing must not put the index, and with it the end of the file, so far away.
-  end_ = std::max(end_, found.frame.kind == format::FrameKind::chunk ? end : std::min(end, part_.file_bytes()));
+  end_ = std::max(end_, found.frame.kind == format::FrameKind::chunk ? end : std::min(end, physical_.file_bytes()));
   switch (found.frame.kind) {
     case format::FrameKind::chunk:
       return chunk(found);
@@ -79,9 +79,9 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
   std::vector<FillSlot> slots;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     std::array<std::byte, format::kFillSlotBytes> bytes{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(found.offset + within, bytes));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(found.offset + within, bytes));
     if (got < bytes.size()) continue;
-    const auto slot = format::parse_fill(bytes, part_.header().id, found.offset + within, found.frame.capacity());
+    const auto slot = format::parse_fill(bytes, physical_.header().id, found.offset + within, found.frame.capacity());
     if (slot && slot->bytes <= format::kMaxOffset - found.frame.logical_offset) {
       slots.push_back(*slot);
     } else if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
@@ -99,7 +99,7 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
 Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_t granules,
                                            std::vector<std::byte>& buffer) const {
   constexpr std::uint64_t kAtOnce = 1024;  // entries of the table: an extent may claim far more than memory holds
-  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t granule = physical_.header().granule;
   const std::uint64_t data = found.offset + found.frame.data_offset;
   granules = std::min(granules, bytes_behind(data) / granule);
   std::array<std::byte, kAtOnce * sizeof(std::uint32_t)> table{};
@@ -108,30 +108,30 @@ Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_
     if (within == 0) {
       const std::uint64_t at = found.offset + format::kChecksumTableOffset + i * sizeof(std::uint32_t);
       const auto entries = std::span(table).first(std::min(granules - i, kAtOnce) * sizeof(std::uint32_t));
-      TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, entries));
+      TW_RETURN_IF_ERROR(read_exactly(physical_.file(), at, entries));
     }
-    if (i > 0 && watch_.go_on && !watch_.go_on()) return part_.stopped();
+    if (i > 0 && watch_.go_on && !watch_.go_on()) return physical_.stopped();
     buffer.resize(granule);
-    TW_RETURN_IF_ERROR(read_exactly(part_.file(), data + i * granule, buffer));
-    const std::uint32_t seal = format::data_seal(part_.header().checksum, buffer);
+    TW_RETURN_IF_ERROR(read_exactly(physical_.file(), data + i * granule, buffer));
+    const std::uint32_t seal = format::data_seal(physical_.header().checksum, buffer);
     if (seal != load_le<std::uint32_t>(std::span(table).subspan(within))) return i;
   }
   return granules;
 }
 
 Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, std::vector<std::byte>& buffer) const {
-  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t granule = physical_.header().granule;
   const std::uint64_t start = slot.bytes / granule * granule;
   const std::uint64_t data = found.offset + found.frame.data_offset;
   if (slot.bytes > bytes_behind(data)) return false;
   buffer.resize(slot.bytes - start);
-  TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(data + start, buffer));
-  return got == buffer.size() && format::data_seal(part_.header().checksum, buffer) == slot.tail_seal;
+  TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(data + start, buffer));
+  return got == buffer.size() && format::data_seal(physical_.header().checksum, buffer) == slot.tail_seal;
 }
 
 // The bytes of the larger slot whose data verify, or of the whole granules that do, if these are more.
 Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots) const {
-  const std::uint64_t granule = part_.header().granule;
+  const std::uint64_t granule = physical_.header().granule;
   std::vector<std::byte> buffer;
   TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(found, slots.front().bytes / granule, buffer));
   for (const FillSlot& slot : slots) {
@@ -156,7 +156,7 @@ const FillSlot* proven_sync(std::span<const FillSlot> slots) {
 
 Status Scan::chunk(const FoundFrame& found) {
   const std::uint64_t local = local_of(found.frame.rank);
-  if (local == part_.header().n_local) {
+  if (local == physical_.header().n_local) {
     lost_frame(found.offset);
     return {};
   }
@@ -184,10 +184,10 @@ Status Scan::chunk(const FoundFrame& found) {
 
 Status Scan::pack(const FoundFrame& found) {
   const std::uint64_t directory_bytes = found.frame.n_pieces * format::kDirectoryEntryBytes;
-  std::vector<std::byte> directory(std::min(directory_bytes, part_.file_bytes()));
-  TW_ASSIGN_OR_RETURN(std::size_t got, part_.file().read(found.offset + format::kDirectoryOffset, directory));
+  std::vector<std::byte> directory(std::min(directory_bytes, physical_.file_bytes()));
+  TW_ASSIGN_OR_RETURN(std::size_t got, physical_.file().read(found.offset + format::kDirectoryOffset, directory));
   directory.resize(got);
-  auto entries = format::parse_directory(directory, found.frame, part_.header(), found.offset);
+  auto entries = format::parse_directory(directory, found.frame, physical_.header(), found.offset);
   if (!entries.has_value()) {  // its frame came later and is there: so it was not synced, or was damaged since
     lost_pieces = true;
     report(entries.error().message());
@@ -204,11 +204,11 @@ Status Scan::pack(const FoundFrame& found) {
     piece.entry = {entry.logical_offset,      at,         entry.logical_bytes, entry.stored_bytes, entry.crc,
                    format::PieceKind::packed, entry.codec};
     stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
-    TW_ASSIGN_OR_RETURN(got, part_.file().read(at, stored));
+    TW_ASSIGN_OR_RETURN(got, physical_.file().read(at, stored));
     piece.damaged = got < entry.stored_bytes || crc32c(stored) != entry.crc;
     if (piece.damaged) damaged_piece("piece", entry.rank, at);
     at += entry.stored_bytes;
-    if (piece.local == part_.header().n_local) {
+    if (piece.local == physical_.header().n_local) {
       lost_frame(found.offset);
     } else {
       pieces.push_back(piece);

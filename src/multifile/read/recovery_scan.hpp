@@ -23,7 +23,7 @@ struct FoundPiece {
 class Scan {
  public:
   // All arguments are borrowed.
-  Scan(const Part& part, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch);
+  Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch);
 
   Status session(const FoundSession& session);
 
@@ -53,7 +53,7 @@ class Scan {
   Result<std::uint64_t> sound_granules(const FoundFrame& found, std::uint64_t granules,
                                        std::vector<std::byte>& buffer) const;
 
-  const Part& part_;
+  const PhysicalReader& physical_;
   const std::vector<std::uint64_t>& ranks_;
   const RecoveryWatch& watch_;
   std::unordered_map<std::uint64_t, std::uint64_t> local_of_;

@@ -11,28 +11,28 @@ namespace thalweg {
 
 namespace {
 
-bool is_index_page(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
+bool is_index_page(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
   constexpr std::string_view kMagic = "TWINDEX1";
   if (std::memcmp(page.data(), kMagic.data(), kMagic.size()) != 0) return false;
   const std::uint64_t crc_at = format::kPageBytes - sizeof(std::uint32_t);
   return load_le<std::uint32_t>(page.subspan(crc_at)) ==
-         format::bound_crc(part.header().id, offset, page.first(crc_at));
+         format::bound_crc(physical.header().id, offset, page.first(crc_at));
 }
 
-bool is_index_section(const Part& part, std::span<const std::byte> page, std::uint64_t offset) {
+bool is_index_section(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
   using format::SectionKind;
   const std::uint64_t number = load_le<std::uint64_t>(page.subspan(format::kPagePayload + sizeof(std::uint32_t)));
   for (const SectionKind kind : {SectionKind::files, SectionKind::listed_files, SectionKind::pieces, SectionKind::names,
                                  SectionKind::attributes})
-    if (format::check_page(page, kind, number, part.header().id, offset).ok()) return true;
+    if (format::check_page(page, kind, number, physical.header().id, offset).ok()) return true;
   return false;
 }
 
 // One slab; see section 3 of the format document for where it ends.
 class SlabWalk {
  public:
-  SlabWalk(const Part& part, std::uint32_t session, const WalkVisitor& visitor)
-      : part_(part), session_(session), visitor_(visitor) {}
+  SlabWalk(const PhysicalReader& physical, std::uint32_t session, const WalkVisitor& visitor)
+      : physical_(physical), session_(session), visitor_(visitor) {}
 
   Status run(const format::Slab& slab, std::uint64_t limit) {
     const std::uint64_t end = std::min(slab.start + slab.bytes, limit);
@@ -52,7 +52,7 @@ class SlabWalk {
       TW_RETURN_IF_ERROR(ask());
       if (!lost) visitor_.damage(at);
       lost = true;
-      at += part_.header().alignment;
+      at += physical_.header().alignment;
       if (found.check != format::FrameCheck::zero) continue;
       TW_ASSIGN_OR_RETURN(at, behind_hole(at));
     }
@@ -63,15 +63,15 @@ class SlabWalk {
   Status ask() {
     constexpr std::uint64_t kStepsPerAsk = 64;
     const bool stop = ++n_ % kStepsPerAsk == 0 && visitor_.go_on && !visitor_.go_on();
-    return stop ? part_.stopped() : Status{};
+    return stop ? physical_.stopped() : Status{};
   }
 
  private:
   Result<format::ParsedFrame> read_frame(std::uint64_t at, std::uint64_t room) {
     std::array<std::byte, format::kFrameBytes> bytes{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, bytes));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, bytes));
     (void)got;  // cut off by the end of the file: the rest is zero, so a frame cut in two is damaged
-    format::ParsedFrame found = format::parse_frame(bytes, part_.header(), at, room);
+    format::ParsedFrame found = format::parse_frame(bytes, physical_.header(), at, room);
     if (found.check == format::FrameCheck::valid && found.frame.session != session_)
       found.check = format::FrameCheck::damaged;
     return found;
@@ -79,21 +79,21 @@ class SlabWalk {
 
   // The first place from `at` on where a frame or a page of an index may stand: in a hole there is neither.
   Result<std::uint64_t> behind_hole(std::uint64_t at) {
-    const std::uint64_t step = std::max<std::uint64_t>(part_.header().alignment, format::kPageBytes);
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part_.file().next_data(at));
+    const std::uint64_t step = std::max<std::uint64_t>(physical_.header().alignment, format::kPageBytes);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
     return std::max(at, data / step * step);  // both multiples of the alignment
   }
 
   // An index that never got to the storage whole may begin in place of a frame.
   Result<bool> index_is_at(std::uint64_t at) {
-    if (at % format::kPageBytes != 0 || at > part_.file_bytes() || part_.file_bytes() - at < format::kPageBytes)
+    if (at % format::kPageBytes != 0 || at > physical_.file_bytes() || physical_.file_bytes() - at < format::kPageBytes)
       return false;
     std::vector<std::byte> page(format::kPageBytes);
-    TW_RETURN_IF_ERROR(read_exactly(part_.file(), at, page));
-    return is_index_page(part_, page, at) || is_index_section(part_, page, at);
+    TW_RETURN_IF_ERROR(read_exactly(physical_.file(), at, page));
+    return is_index_page(physical_, page, at) || is_index_section(physical_, page, at);
   }
 
-  const Part& part_;
+  const PhysicalReader& physical_;
   const std::uint32_t session_;
   const WalkVisitor& visitor_;
   std::uint64_t n_ = 0;
@@ -104,20 +104,20 @@ class SlabWalk {
 namespace {
 
 // Slab bytes of each domain in round 0; what contradicts the session page is refused.
-Result<std::vector<std::uint64_t>> read_domains(const Part& part, const format::SessionPage& session) {
+Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, const format::SessionPage& session) {
   TW_ASSIGN_OR_RETURN(const std::vector<std::byte> table,
-                      part.section(format::SectionKind::domains, session.domains_offset, session.n_domains, 8));
+                      physical.section(format::SectionKind::domains, session.domains_offset, session.n_domains, 8));
   std::vector<std::uint64_t> domains(session.n_domains);
   std::uint64_t left = session.round_bytes;
   for (std::size_t d = 0; d < domains.size(); ++d) {
     domains[d] = load_le<std::uint64_t>(std::span(table).subspan(d * 8, 8));
-    if (domains[d] == 0 || domains[d] > left || domains[d] % part.header().alignment != 0)
-      return Status::error(Code::corrupt_file, "'" + part.file().path() + "': slab bytes of domain " +
+    if (domains[d] == 0 || domains[d] > left || domains[d] % physical.header().alignment != 0)
+      return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': slab bytes of domain " +
                                                    std::to_string(d) + " contradict the session page or the alignment");
     left -= domains[d];
   }
   if (left == 0) return domains;
-  return Status::error(Code::corrupt_file, "'" + part.file().path() + "': the domains of session " +
+  return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': the domains of session " +
                                                std::to_string(session.session) + " do not add up to its round");
 }
 
@@ -147,12 +147,13 @@ std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std
 }
 
 // The slabs of one domain that may hold data.
-Status walk_domain(const Part& part, const format::SlabLayout& layout, std::uint64_t limit, SlabWalk& walk) {
+Status walk_domain(const PhysicalReader& physical, const format::SlabLayout& layout, std::uint64_t limit,
+                   SlabWalk& walk) {
   for (std::uint64_t k = 0;;) {
     TW_RETURN_IF_ERROR(walk.ask());
     auto slab = format::slab_at(layout, k);
     if (!slab.has_value() || slab->start >= limit) return {};
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part.file().next_data(slab->start));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical.file().next_data(slab->start));
     if (data < slab->start + slab->bytes) {
       TW_RETURN_IF_ERROR(walk.run(*slab, limit));
       ++k;
@@ -164,15 +165,15 @@ Status walk_domain(const Part& part, const format::SlabLayout& layout, std::uint
 
 }  // namespace
 
-Status walk_session(const Part& part, const FoundSession& found, const WalkVisitor& visitor) {
+Status walk_session(const PhysicalReader& physical, const FoundSession& found, const WalkVisitor& visitor) {
   const format::SessionPage& session = found.page;
-  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(part, session));
+  TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> domains, read_domains(physical, session));
   format::SlabLayout layout{session.data_start,          session.round_bytes,   0, 0,
                             session.rounds_per_doubling, session.most_doublings};
-  SlabWalk walk(part, session.session, visitor);
+  SlabWalk walk(physical, session.session, visitor);
   for (const std::uint64_t bytes : domains) {
     layout.domain_bytes = bytes;
-    TW_RETURN_IF_ERROR(walk_domain(part, layout, found.limit, walk));
+    TW_RETURN_IF_ERROR(walk_domain(physical, layout, found.limit, walk));
     layout.domain_prefix += bytes;
   }
   return {};
@@ -181,14 +182,14 @@ Status walk_session(const Part& part, const FoundSession& found, const WalkVisit
 namespace {
 
 // Where the index that ends at `end` begins, also one of which only sections were written; `end` when there is none.
-Result<std::uint64_t> index_begin(const Part& part, std::uint64_t end) {
+Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t end) {
   std::vector<std::byte> page(format::kPageBytes);
   std::uint64_t begin = end / format::kPageBytes * format::kPageBytes;
   for (bool any = false; begin >= format::kFirstSection + format::kPageBytes; any = true) {
     const std::uint64_t at = begin - format::kPageBytes;
-    TW_RETURN_IF_ERROR(read_exactly(part.file(), at, page));
-    if (is_index_page(part, page, at)) return at;
-    if (!is_index_section(part, page, at)) return any ? begin : end;
+    TW_RETURN_IF_ERROR(read_exactly(physical.file(), at, page));
+    if (is_index_page(physical, page, at)) return at;
+    if (!is_index_section(physical, page, at)) return any ? begin : end;
     begin = at;
   }
   return end;
@@ -196,36 +197,37 @@ Result<std::uint64_t> index_begin(const Part& part, std::uint64_t end) {
 
 }  // namespace
 
-Result<FoundSession> read_session(const Part& part, std::uint64_t offset) {
-  if (offset > part.file_bytes() || part.file_bytes() - offset < format::kPageBytes)
+Result<FoundSession> read_session(const PhysicalReader& physical, std::uint64_t offset) {
+  if (offset > physical.file_bytes() || physical.file_bytes() - offset < format::kPageBytes)
     return Status::error(Code::corrupt_file,
-                         "'" + part.file().path() + "': no session page at offset " + std::to_string(offset));
+                         "'" + physical.file().path() + "': no session page at offset " + std::to_string(offset));
   std::vector<std::byte> page(format::kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(part.file(), offset, page));
+  TW_RETURN_IF_ERROR(read_exactly(physical.file(), offset, page));
   TW_ASSIGN_OR_RETURN(const format::SessionPage session,
-                      format::parse_session(page, part.header(), offset, part.file_bytes()));
-  const bool closed_here = part.closed() && part.state().session_offset == offset;
-  std::uint64_t limit = std::min(part.state().index_offset, part.file_bytes());
+                      format::parse_session(page, physical.header(), offset, physical.file_bytes()));
+  const bool closed_here = physical.closed() && physical.state().session_offset == offset;
+  std::uint64_t limit = std::min(physical.state().index_offset, physical.file_bytes());
   if (!closed_here) {
-    TW_ASSIGN_OR_RETURN(limit, index_begin(part, part.file_bytes()));
+    TW_ASSIGN_OR_RETURN(limit, index_begin(physical, physical.file_bytes()));
   }
   return FoundSession{offset, session, limit};
 }
 
-Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset, std::uint64_t from,
-                                                std::uint64_t* failed_at) {
+Result<std::vector<FoundSession>> find_sessions(const PhysicalReader& physical, std::uint64_t last_offset,
+                                                std::uint64_t from, std::uint64_t* failed_at) {
   std::vector<FoundSession> sessions;
   for (std::uint64_t offset = last_offset; offset != 0 && offset >= from;) {
     if (failed_at != nullptr) *failed_at = offset;
-    TW_ASSIGN_OR_RETURN(const FoundSession found, read_session(part, offset));
+    TW_ASSIGN_OR_RETURN(const FoundSession found, read_session(physical, offset));
     if (found.page.previous_offset >= offset)
-      return Status::error(Code::corrupt_file, "'" + part.file().path() + "': sessions do not lead back");
+      return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': sessions do not lead back");
     sessions.push_back(found);
     offset = found.page.previous_offset;
   }
   std::reverse(sessions.begin(), sessions.end());
   for (std::size_t i = 0; i + 1 < sessions.size(); ++i) {
-    TW_ASSIGN_OR_RETURN(sessions[i].limit, index_begin(part, std::min(sessions[i + 1].offset, part.file_bytes())));
+    TW_ASSIGN_OR_RETURN(sessions[i].limit,
+                        index_begin(physical, std::min(sessions[i + 1].offset, physical.file_bytes())));
   }
   return sessions;
 }

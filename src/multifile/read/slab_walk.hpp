@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "multifile/read/part.hpp"
+#include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
 
@@ -25,12 +25,12 @@ struct FoundSession {
 };
 
 // Visits frames domain by domain, each in order of offsets. Nothing is looked for at or behind the limit.
-Status walk_session(const Part& part, const FoundSession& session, const WalkVisitor& visitor);
+Status walk_session(const PhysicalReader& physical, const FoundSession& session, const WalkVisitor& visitor);
 
 // The sessions from `from` on, which lies behind what an index covers, oldest first. On failure *failed_at tells which
 // session page is wrong.
-Result<std::vector<FoundSession>> find_sessions(const Part& part, std::uint64_t last_offset, std::uint64_t from = 0,
-                                                std::uint64_t* failed_at = nullptr);
-Result<FoundSession> read_session(const Part& part, std::uint64_t offset);
+Result<std::vector<FoundSession>> find_sessions(const PhysicalReader& physical, std::uint64_t last_offset,
+                                                std::uint64_t from = 0, std::uint64_t* failed_at = nullptr);
+Result<FoundSession> read_session(const PhysicalReader& physical, std::uint64_t offset);
 
 }  // namespace thalweg

@@ -25,7 +25,7 @@ format::StateSlot as_closed(format::StateSlot closed) {
 // The ranges of pieces and of names, taken in the order of the logical files.
 class PieceRanges {
  public:
-  explicit PieceRanges(const Part& part) : part_(part) {}
+  explicit PieceRanges(const PhysicalReader& physical) : physical_(physical) {}
 
   Status take(std::uint64_t local, const format::FileEntry& entry) {
     TW_RETURN_IF_ERROR(take_range("piece", local, entry.first_piece, entry.n_pieces, pieces_end_));
@@ -36,22 +36,23 @@ class PieceRanges {
   Status take_range(const char* what, std::uint64_t local, std::uint64_t begin, std::uint64_t n, std::uint64_t& end) {
     if (n == 0) return {};
     if (begin < end)
-      return Status::error(Code::corrupt_file, "'" + part_.file().path() + "': the index gives " + what + " " +
+      return Status::error(Code::corrupt_file, "'" + physical_.file().path() + "': the index gives " + what + " " +
                                                    std::to_string(begin) + " to local logical file " +
                                                    std::to_string(local) + " and to one before it");
     end = begin + n;
     return {};
   }
 
-  const Part& part_;
+  const PhysicalReader& physical_;
   std::uint64_t pieces_end_ = 0, names_end_ = 0;
 };
 
-Status load_files(const Part& part, const format::IndexPage& index, const GoOn& go_on, RecoveredIndex& result) {
+Status load_files(const PhysicalReader& physical, const format::IndexPage& index, const GoOn& go_on,
+                  RecoveredIndex& result) {
   const std::uint64_t entry_bytes = index.file_entry_bytes();
   TW_ASSIGN_OR_RETURN(const auto files,
-                      part.section(index.files_kind(), index.files_offset, index.n_entries, entry_bytes, go_on));
-  PieceRanges ranges(part);
+                      physical.section(index.files_kind(), index.files_offset, index.n_entries, entry_bytes, go_on));
+  PieceRanges ranges(physical);
   for (std::uint64_t i = 0; i < index.n_entries; ++i) {
     const auto bytes = std::span<const std::byte>(files).subspan(i * entry_bytes, entry_bytes);
     std::uint64_t local = i;
@@ -59,7 +60,7 @@ Status load_files(const Part& part, const format::IndexPage& index, const GoOn& 
       TW_ASSIGN_OR_RETURN(local, format::parse_listed_local(bytes, index));
       if (!result.files.empty() && local <= result.files.back().local)
         return Status::error(Code::corrupt_file,
-                             "'" + part.file().path() + "': the listed entries of the index do not ascend");
+                             "'" + physical.file().path() + "': the listed entries of the index do not ascend");
     }
     TW_ASSIGN_OR_RETURN(const auto entry, format::parse_file_entry(bytes.last(format::kFileEntryBytes), index));
     TW_RETURN_IF_ERROR(ranges.take(local, entry));
@@ -70,27 +71,27 @@ Status load_files(const Part& part, const format::IndexPage& index, const GoOn& 
 
 }  // namespace
 
-Status check_piece_ranges(const Part& part, const GoOn& go_on) {
-  PieceRanges ranges(part);
-  TW_RETURN_IF_ERROR(part.check_order(go_on));
+Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
+  PieceRanges ranges(physical);
+  TW_RETURN_IF_ERROR(physical.check_order(go_on));
   const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {
     return entry.has_value() ? ranges.take(local, *entry) : Status{};  // what is wrong with others, their readers tell
   };
-  return part.each_entry(take, go_on);
+  return physical.each_entry(take, go_on);
 }
 
-Result<RecoveredIndex> load_index(const Part& part, const format::StateSlot& slot, const GoOn& go_on) {
+Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot, const GoOn& go_on) {
   const format::StateSlot closed = as_closed(slot);
-  if (closed.index_offset == 0 || closed.end > part.file_bytes())
-    return Status::error(Code::corrupt_file, "'" + part.file().path() + "' has no complete index");
+  if (closed.index_offset == 0 || closed.end > physical.file_bytes())
+    return Status::error(Code::corrupt_file, "'" + physical.file().path() + "' has no complete index");
   std::vector<std::byte> page(kPageBytes);
-  TW_RETURN_IF_ERROR(read_exactly(part.file(), closed.index_offset, page));
+  TW_RETURN_IF_ERROR(read_exactly(physical.file(), closed.index_offset, page));
   TW_ASSIGN_OR_RETURN(const format::IndexPage index,
-                      format::parse_index_page(page, part.header(), closed, part.file_bytes()));
+                      format::parse_index_page(page, physical.header(), closed, physical.file_bytes()));
   RecoveredIndex result;
-  TW_RETURN_IF_ERROR(load_files(part, index, go_on, result));
-  TW_ASSIGN_OR_RETURN(const auto pieces, part.section(format::SectionKind::pieces, index.pieces_offset, index.n_pieces,
-                                                      format::kPieceEntryBytes, go_on));
+  TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
+  TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
+                                                          index.n_pieces, format::kPieceEntryBytes, go_on));
   for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
     TW_ASSIGN_OR_RETURN(const auto entry,
                         format::parse_piece_entry(
@@ -98,10 +99,10 @@ Result<RecoveredIndex> load_index(const Part& part, const format::StateSlot& slo
     result.pieces.push_back(entry);
   }
   TW_ASSIGN_OR_RETURN(const auto names,
-                      part.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
+                      physical.section(format::SectionKind::names, index.names_offset, index.names_bytes, 1, go_on));
   result.names.assign(reinterpret_cast<const char*>(names.data()), names.size());
-  TW_ASSIGN_OR_RETURN(const auto attributes, part.section(format::SectionKind::attributes, index.attributes_offset,
-                                                          index.attributes_bytes, 1));
+  TW_ASSIGN_OR_RETURN(const auto attributes, physical.section(format::SectionKind::attributes, index.attributes_offset,
+                                                              index.attributes_bytes, 1));
   TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
   result.end = closed.end;
   result.session = index.session;
@@ -123,9 +124,9 @@ class ByteSection {
       const auto page = pages_.find(begin / kPagePayload);
       if (page == pages_.end()) return std::nullopt;
       found.append(page->second, begin % kPagePayload, n);
-      const std::uint64_t part = std::min(n, kPagePayload - begin % kPagePayload);
-      begin += part;
-      n -= part;
+      const std::uint64_t here = std::min(n, kPagePayload - begin % kPagePayload);
+      begin += here;
+      n -= here;
     }
     return found;
   }
@@ -145,18 +146,19 @@ class ByteSection {
 
 class Salvage {
  public:
-  Salvage(const Part& part, const GoOn& go_on) : part_(part), go_on_(go_on), slot_(as_closed(part.state())) {}
+  Salvage(const PhysicalReader& physical, const GoOn& go_on)
+      : physical_(physical), go_on_(go_on), slot_(as_closed(physical.state())) {}
 
   Result<SalvagedIndex> run() {
     constexpr std::uint64_t kPagesPerAsk = 256;
     std::vector<std::byte> page(kPageBytes);
     for (std::uint64_t at = slot_.index_offset, i = 1; at < slot_.end; at += kPageBytes, ++i) {
-      if (i % kPagesPerAsk == 0 && go_on_ && !go_on_()) return part_.stopped();
-      if (at >= part_.file_bytes()) {
+      if (i % kPagesPerAsk == 0 && go_on_ && !go_on_()) return physical_.stopped();
+      if (at >= physical_.file_bytes()) {
         lose(at, slot_.end);
         break;
       }
-      TW_ASSIGN_OR_RETURN(const std::size_t got, part_.file().read(at, page));
+      TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, page));
       const bool whole = got == kPageBytes;
       if (at == slot_.index_offset) {
         if (whole) note_layout(page);
@@ -182,13 +184,13 @@ class Salvage {
 
   // The next page that may be there; in a hole there is none.
   Result<std::uint64_t> behind_hole(std::uint64_t at) const {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t data, part_.file().next_data(at));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
     const std::uint64_t next = at + kPageBytes;
     return std::clamp(data / kPageBytes * kPageBytes, next, std::max(slot_.end, next));
   }
 
   void note_layout(std::span<const std::byte> page) {
-    auto index = format::parse_index_page(page, part_.header(), slot_, slot_.end);
+    auto index = format::parse_index_page(page, physical_.header(), slot_, slot_.end);
     if (!index.has_value()) return;
     pieces_begin_ = index->pieces_offset;
     pieces_end_ = index->names_offset;
@@ -205,7 +207,7 @@ class Salvage {
   bool take(std::span<const std::byte> page, std::uint64_t at) {
     const auto number = load_le<std::uint64_t>(page.subspan(kPagePayload + sizeof(std::uint32_t)));
     const auto is = [&](SectionKind kind) {
-      return format::check_page(page, kind, number, part_.header().id, at).ok();
+      return format::check_page(page, kind, number, physical_.header().id, at).ok();
     };
     if (number > slot_.index_bytes / kPageBytes) return false;
     if (is(SectionKind::files)) return take_files(page.first(kPagePayload), number);
@@ -230,7 +232,7 @@ class Salvage {
 
   bool take_files(std::span<const std::byte> entries, std::uint64_t number) {
     constexpr std::uint64_t kPerPage = kPagePayload / format::kFileEntryBytes;
-    const std::uint64_t n_local = part_.header().n_local;
+    const std::uint64_t n_local = physical_.header().n_local;
     const std::uint64_t begin = std::min(number * kPerPage, n_local), end = std::min(begin + kPerPage, n_local);
     for (std::uint64_t local = begin; local < end; ++local) {
       const auto bytes = entries.subspan((local - begin) * format::kFileEntryBytes, format::kFileEntryBytes);
@@ -248,7 +250,7 @@ class Salvage {
       const auto bytes = entries.subspan(i * format::kListedEntryBytes, format::kListedEntryBytes);
       const auto local = load_le<std::uint64_t>(bytes);
       if (i > 0 && local < told.end) break;
-      if (local >= part_.header().n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
+      if (local >= physical_.header().n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
       if (i == 0) told.begin = local;
       told.end = local + 1;
     }
@@ -257,9 +259,9 @@ class Salvage {
   }
 
   bool take_entry(std::uint64_t local, std::span<const std::byte> bytes) {
-    auto entry = format::parse_file_entry(bytes, any_index(part_.header().n_local));
+    auto entry = format::parse_file_entry(bytes, any_index(physical_.header().n_local));
     if (!entry.has_value()) return false;
-    RecoveredIndex::File file{local, *entry, part_.closed() ? entry->bytes : 0};
+    RecoveredIndex::File file{local, *entry, physical_.closed() ? entry->bytes : 0};
     file.entry.bytes = file.entry.first_piece = 0;
     file.entry.n_pieces = 0;
     if (file.told_bytes > 0 || entry->mode != 0 || entry->name_bytes > 0 || entry->flags != 0)
@@ -273,7 +275,7 @@ class Salvage {
     for (std::size_t i = 0; i < told_.size(); ++i) {
       auto& [number, listed, told] = told_[i];
       if (listed && number == 0) told.begin = 0;
-      if (listed && number + 1 == listed_pages_) told.end = part_.header().n_local;
+      if (listed && number + 1 == listed_pages_) told.end = physical_.header().n_local;
       const bool follows = i > 0 && listed && told_[i - 1].number + 1 == number;
       if (follows && told_[i - 1].told.end <= told.begin) told.begin = told_[i - 1].told.end;
       result_.told.push_back(told);
@@ -318,7 +320,7 @@ class Salvage {
     if (found.has_value()) result_.index.attributes = std::move(found).value();
   }
 
-  const Part& part_;
+  const PhysicalReader& physical_;
   const GoOn& go_on_;
   const format::StateSlot slot_;
   SalvagedIndex result_;
@@ -330,7 +332,9 @@ class Salvage {
 
 }  // namespace
 
-Result<SalvagedIndex> salvage_index(const Part& part, const GoOn& go_on) { return Salvage(part, go_on).run(); }
+Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on) {
+  return Salvage(physical, go_on).run();
+}
 
 namespace {
 

@@ -2,16 +2,17 @@
 // whatever is left of it.
 #pragma once
 
-#include "multifile/read/part.hpp"
+#include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
 
 // The index that `slot` names: whole, or why not. The death of the machine may have left parts of it.
-Result<RecoveredIndex> load_index(const Part& part, const format::StateSlot& slot, const GoOn& go_on = {});
+Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::StateSlot& slot,
+                                  const GoOn& go_on = {});
 
 // The pieces of the logical files must stand one behind the other: were they shared, reading all of them could take as
 // long as their numbers multiplied. Looks at the files section only.
-Status check_piece_ranges(const Part& part, const GoOn& go_on = {});
+Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on = {});
 
 // What is left of an index that is not whole. Its pages tell themselves what they hold (format document, section 7).
 struct SalvagedIndex {
@@ -26,7 +27,7 @@ struct SalvagedIndex {
   std::vector<Told> told;
   std::uint64_t lost_entries = 0;  // that the pages that do not verify had at most, holes left out
 };
-Result<SalvagedIndex> salvage_index(const Part& part, const GoOn& go_on = {});  // the newest one
+Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& go_on = {});  // the newest one
 // Adds the pieces, and what the newer index lost, of an older one that is whole: the newer one then covers what that
 // does.
 void fall_back_on(RecoveredIndex older, SalvagedIndex& newer);

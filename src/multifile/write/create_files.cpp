@@ -14,12 +14,12 @@ namespace {
 class Creation {
  public:
   Creation(Backend& backend, const std::string& path, CreateHow how, const WritePlan& plan)
-      : backend_(backend), path_(path), how_(how), plan_(plan), targets_(plan.parts.size()) {}
+      : backend_(backend), path_(path), how_(how), plan_(plan), targets_(plan.files.size()) {}
 
   Result<std::unique_ptr<StoredFile>> make() {
     const Status status = make_all();
     if (status.ok()) {
-      remove_stale_parts();
+      remove_stale_files();
       if (how_.overwrite_foreign) remove_vp_sides(backend_, path_);
       return std::move(targets_[0].file);
     }
@@ -124,18 +124,18 @@ class Creation {
     Target& target = targets_[k];
     if (target.bytes > 0) TW_RETURN_IF_ERROR(target.file->truncate(0));
     target.ours = true;
-    TW_RETURN_IF_ERROR(target.file->write(0, encode_front(plan_, plan_.parts[k])));
+    TW_RETURN_IF_ERROR(target.file->write(0, encode_front(plan_, plan_.files[k])));
     return k == 0 ? Status{} : target.file->close();
   }
 
-  // A multifile that is replaced by one of fewer physical files leaves parts behind; they are known by their uuid. One
+  // A multifile that is replaced by one of fewer physical files leaves files behind; they are known by their uuid. One
   // that stays does no harm.
-  void remove_stale_parts() {
+  void remove_stale_files() {
     for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_.n_physical; ++k) {
       const std::string name = format::physical_name(path_, k);
       auto file = backend_.open(name, OpenMode::read);
       if (!file.has_value()) continue;
-      auto stale = Part::open(std::move(file).value(), k);
+      auto stale = PhysicalReader::open(std::move(file).value(), k);
       if (stale.has_value() && (*stale)->header().id.uuid == old_.id.uuid) (void)backend_.remove(name).ok();
     }
   }
@@ -149,14 +149,14 @@ class Creation {
 };
 
 // The slots tell of the last two sessions: were neither on the storage, no way would lead to those before them.
-bool stands_on_unsynced(const PlannedPart& part) { return part.state.session >= 2 && !part.state.durable; }
+bool stands_on_unsynced(const PlannedFile& file) { return file.state.session >= 2 && !file.state.durable; }
 
-Status begin_one(Backend& backend, const std::string& name, const WritePlan& plan, const PlannedPart& part) {
+Status begin_one(Backend& backend, const std::string& name, const WritePlan& plan, const PlannedFile& planned) {
   TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
-  if (stands_on_unsynced(part)) TW_RETURN_IF_ERROR(file->sync());
-  TW_RETURN_IF_ERROR(file->truncate(part.session_offset));  // what lies behind the end belongs to nobody
-  TW_RETURN_IF_ERROR(file->write(part.session_offset, encode_session_front(plan, part)));
-  TW_RETURN_IF_ERROR(write_state(*file, part.header, part.state));
+  if (stands_on_unsynced(planned)) TW_RETURN_IF_ERROR(file->sync());
+  TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // what lies behind the end belongs to nobody
+  TW_RETURN_IF_ERROR(file->write(planned.session_offset, encode_session_front(plan, planned)));
+  TW_RETURN_IF_ERROR(write_state(*file, planned.header, planned.state));
   // The close takes the place of the slot before this one. This one tells where the index of before is, and by then
   // must.
   TW_RETURN_IF_ERROR(file->sync());
@@ -189,11 +189,11 @@ Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::st
 }
 
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {
-  for (std::uint32_t k = 0; k < plan.parts.size(); ++k) {
-    const Status status = begin_one(backend, format::physical_name(path, k), plan, plan.parts[k]);
+  for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
+    const Status status = begin_one(backend, format::physical_name(path, k), plan, plan.files[k]);
     if (status.ok()) continue;
     for (std::uint32_t i = 0; i <= k; ++i)
-      abandon_session(backend, path, plan.parts[i].header, plan.parts[i].state, plan.parts[i].session.previous_offset);
+      abandon_session(backend, path, plan.files[i].header, plan.files[i].state, plan.files[i].session.previous_offset);
     return status;
   }
   return {};

@@ -17,7 +17,7 @@ Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::st
 // Adds the planned session to all physical files. On failure the multifile is closed again as it was, if that can be
 // done.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
-// Closes a part again as it was before the session that `open` tells of; does what it can.
+// Closes a physical file again as it was before the session that `open` tells of; does what it can.
 void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
                      const format::StateSlot& open, std::uint64_t previous_session_offset);
 // Removes the physical files of a creation that failed afterwards.

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "multifile/read/part.hpp"
+#include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
 
@@ -52,8 +52,8 @@ struct IndexJob {
   StoredFile* file = nullptr;
   format::FileHeader header;
   std::uint32_t session = 0;
-  std::uint64_t offset = 0;   // first page behind everything used
-  const Part* old = nullptr;  // the index so far; null: none
+  std::uint64_t offset = 0;             // first page behind everything used
+  const PhysicalReader* old = nullptr;  // the index so far; null: none
   const Contributions* fresh = nullptr;
   format::Attributes attributes;  // of physical file 0
   GoOn go_on;                     // asked now and then; may be empty

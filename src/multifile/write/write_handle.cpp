@@ -53,9 +53,9 @@ Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
 
 Result<std::uint64_t> WriteHandle::old_size(const Stretch& at) {
   if (!setup_.old) return std::uint64_t{0};
-  TW_ASSIGN_OR_RETURN(const Part* part, setup_.old->part(static_cast<std::uint32_t>(at.physical)));
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, setup_.old->physical(static_cast<std::uint32_t>(at.physical)));
   TW_ASSIGN_OR_RETURN(const format::FileEntry entry,
-                      part->file_entry(at.local, index_cache_[static_cast<std::uint32_t>(at.physical)]));
+                      physical->file_entry(at.local, index_cache_[static_cast<std::uint32_t>(at.physical)]));
   return entry.bytes;
 }
 

@@ -208,13 +208,13 @@ ProcessContribution decode_contribution(ByteSpan bytes) {
   if (!result.status.ok()) return result;
   result.durable = in.get<bool>();
   for (auto n = in.get_short(); n > 0; --n) {
-    PartContribution part;
-    part.physical = static_cast<std::uint32_t>(in.get_short());
-    part.high_water = in.get_short();
+    PhysicalContribution one;
+    one.physical = static_cast<std::uint32_t>(in.get_short());
+    one.high_water = in.get_short();
     const ByteView files = in.get_view();
-    part.files = bytes.subspan(static_cast<std::size_t>(files.data() - bytes.data()), files.size());
-    part.shipped = in.get_view();
-    result.parts.push_back(part);
+    one.logical = bytes.subspan(static_cast<std::size_t>(files.data() - bytes.data()), files.size());
+    one.shipped = in.get_view();
+    result.files.push_back(one);
   }
   while (!in.rest().empty()) {
     const auto rank = in.get<TaskRank>();

@@ -88,16 +88,16 @@ class WriteSet {
 using ByteSpan = std::span<std::byte>;
 
 // What the root makes of the bytes of one process; borrows them.
-struct PartContribution {
+struct PhysicalContribution {
   std::uint32_t physical = 0;
   std::uint64_t high_water = 0;
-  ByteSpan files;    // for Contributions::add, once place_shipped() has told where the shipped pieces lie
+  ByteSpan logical;  // for Contributions::add, once place_shipped() has told where the shipped pieces lie
   ByteView shipped;  // for PhysicalWriter::adopt; mostly empty
 };
 struct ProcessContribution {
   Status status;
   bool durable = false;  // so the close is to be
-  std::vector<PartContribution> parts;
+  std::vector<PhysicalContribution> files;
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
 };
 ProcessContribution decode_contribution(ByteSpan bytes);

@@ -44,7 +44,7 @@ std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
   const Status planned = [&]() -> Status {
     TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));
     TW_ASSIGN_OR_RETURN(const WritePlan plan, plan_create({requests, {}, {}, storage, 2}));
-    EXPECT_EQ(plan.parts.size(), tasks / 16);
+    EXPECT_EQ(plan.files.size(), tasks / 16);
     shares = encode_shares(plan, requests);
     return {};
   }();

@@ -124,7 +124,7 @@ TEST(WritePlan, TaskZeroHearsWhatEachTaskAsksFor) {
 }
 
 // Slab bytes of the domains as they stand in the physical file.
-std::vector<std::uint64_t> domain_table(const WritePlan& plan, const PlannedPart& part) {
+std::vector<std::uint64_t> domain_table(const WritePlan& plan, const PlannedFile& part) {
   const std::vector<std::byte> front = encode_session_front(plan, part);
   const std::vector<std::byte> table =
       format::parse_section(ByteView(front).subspan(format::kPageBytes), format::SectionKind::domains,
@@ -157,7 +157,7 @@ void note_domains(const WritePlan& plan, std::int64_t process, const WriteShare&
   ASSERT_EQ(share.domains.size(), physical.size());
   for (const DomainShare& domain : share.domains) {
     EXPECT_EQ(physical.count(domain.physical), 1u);
-    const format::SessionPage& session = plan.parts[domain.physical].session;
+    const format::SessionPage& session = plan.files[domain.physical].session;
     EXPECT_EQ(domain.session, session.session);
     EXPECT_EQ(domain.layout.data_start, session.data_start);
     EXPECT_EQ(domain.layout.round_bytes, session.round_bytes);
@@ -171,7 +171,7 @@ void note_domains(const WritePlan& plan, std::int64_t process, const WriteShare&
 
 // The domains are in order of processes, adjacent, and equal to the table in the file; task 0's process is among them.
 void expect_domains(const WritePlan& plan, const Owned& owned) {
-  for (const PlannedPart& part : plan.parts) {
+  for (const PlannedFile& part : plan.files) {
     const std::uint32_t k = part.header.id.physical;
     const std::vector<std::uint64_t> table = domain_table(plan, part);
     std::set<std::pair<std::uint64_t, std::uint64_t>> places;  // prefix and bytes from the table

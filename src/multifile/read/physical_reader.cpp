@@ -1,4 +1,4 @@
-#include "multifile/read/part.hpp"
+#include "multifile/read/physical_reader.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,21 +28,23 @@ Status about(const std::string& path, const Status& status) {
 }
 
 // The multifile is repaired by the name of its first physical file.
-std::string way_out(const std::string& path, std::uint32_t physical) {
-  return repair_command(path.substr(0, path.size() - format::physical_name("", physical).size()));
+std::string way_out(const std::string& path, std::uint32_t number) {
+  return repair_command(path.substr(0, path.size() - format::physical_name("", number).size()));
 }
 
 }  // namespace
 
-Status Part::stopped() const { return Status::error(Code::stopped, "'" + file_->path() + "': stopped by the caller"); }
+Status PhysicalReader::stopped() const {
+  return Status::error(Code::stopped, "'" + file_->path() + "': stopped by the caller");
+}
 
-Result<std::unique_ptr<Part>> Part::open(std::unique_ptr<StoredFile> file, std::uint32_t physical) {
-  auto part = std::make_unique<Part>();
-  part->file_ = std::move(file);
-  const std::string& path = part->file_->path();
-  if (Status status = part->read_header(physical); !status.ok()) return about(path, status);
-  part->readable_ = about(path, part->read_index());
-  return part;
+Result<std::unique_ptr<PhysicalReader>> PhysicalReader::open(std::unique_ptr<StoredFile> file, std::uint32_t number) {
+  auto reader = std::make_unique<PhysicalReader>();
+  reader->file_ = std::move(file);
+  const std::string& path = reader->file_->path();
+  if (Status status = reader->read_header(number); !status.ok()) return about(path, status);
+  reader->readable_ = about(path, reader->read_index());
+  return reader;
 }
 
 std::vector<RecoveredIndex::File>::const_iterator RecoveredIndex::find(std::uint64_t local) const {
@@ -55,16 +57,16 @@ format::FileEntry RecoveredIndex::file(std::uint64_t local) const {
   return found != files.end() && found->local == local ? found->entry : format::FileEntry{};
 }
 
-Status Part::read_header(std::uint32_t physical) {
+Status PhysicalReader::read_header(std::uint32_t number) {
   TW_ASSIGN_OR_RETURN(file_bytes_, file_->size());
   std::array<std::byte, kPageBytes> page{};
   TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, page));
   if (got < format::kHeaderBytes)
     return Status::error(Code::corrupt_file, "has " + std::to_string(got) + " bytes: not a multifile");
   TW_ASSIGN_OR_RETURN(header_, format::parse_header(std::span(page).first(format::kHeaderBytes), file_bytes_));
-  if (header_.id.physical != physical)
+  if (header_.id.physical != number)
     return Status::error(Code::corrupt_file, "is physical file " + std::to_string(header_.id.physical) +
-                                                 " of a multifile, not number " + std::to_string(physical) +
+                                                 " of a multifile, not number " + std::to_string(number) +
                                                  "; open the first one, whose name has no number");
   const auto place = [&](int i) {
     return std::span<const std::byte>(page).subspan(format::kSlotOffset[i], format::kSlotBytes);
@@ -83,12 +85,12 @@ Status Part::read_header(std::uint32_t physical) {
         format::parse_state(i == 0 ? place(0) : nothing, i == 1 ? place(1) : nothing, header_.id).has_value();
     if (written && !valid)
       readable_ = Status::error(Code::corrupt_file, "state slot " + std::string(i == 0 ? "A" : "B") +
-                                                        " is damaged; try " + way_out(file_->path(), physical));
+                                                        " is damaged; try " + way_out(file_->path(), number));
   }
   return {};
 }
 
-Status Part::read_index() {
+Status PhysicalReader::read_index() {
   TW_RETURN_IF_ERROR(readable_);
   if (!closed())
     return Status::error(Code::not_closed, "was not closed by the program that wrote it; " +
@@ -104,7 +106,7 @@ Status Part::read_index() {
   return {};
 }
 
-Status Part::check_not_replaced() const {
+Status PhysicalReader::check_not_replaced() const {
   std::array<std::byte, format::kHeaderBytes> bytes{};
   TW_ASSIGN_OR_RETURN(const std::size_t got, file_->read(0, bytes));
   auto now = format::parse_header(std::span(bytes).first(got), file_bytes_);
@@ -113,13 +115,13 @@ Status Part::check_not_replaced() const {
                        "'" + file_->path() + "' was replaced while it was open for reading; open it again");
 }
 
-Status Part::explain(Status status) const {
+Status PhysicalReader::explain(Status status) const {
   if (status.code() != Code::corrupt_file) return status;
   const Status replaced = check_not_replaced();
   return replaced.ok() ? status : replaced;
 }
 
-Status Part::use_index_before_session() {
+Status PhysicalReader::use_index_before_session() {
   format::StateSlot before = state_;
   before.state = format::FileState::closed;
   before.end = before.index_offset + before.index_bytes;
@@ -130,8 +132,8 @@ Status Part::use_index_before_session() {
   return {};
 }
 
-Result<std::span<const std::byte>> Part::page(SectionKind kind, std::uint64_t offset, std::uint64_t number,
-                                              PageCache& cache) const {
+Result<std::span<const std::byte>> PhysicalReader::page(SectionKind kind, std::uint64_t offset, std::uint64_t number,
+                                                        PageCache& cache) const {
   PageCache::Page& page = cache.pages[static_cast<std::size_t>(kind) - 1];
   const std::uint64_t at = offset + number * kPageBytes;
   if (page.offset != at) {
@@ -145,15 +147,16 @@ Result<std::span<const std::byte>> Part::page(SectionKind kind, std::uint64_t of
   return std::span<const std::byte>(page.bytes);
 }
 
-Result<std::span<const std::byte>> Part::section_entry(SectionKind kind, std::uint64_t section_offset, std::uint64_t i,
-                                                       std::uint64_t entry_bytes, PageCache& cache) const {
+Result<std::span<const std::byte>> PhysicalReader::section_entry(SectionKind kind, std::uint64_t section_offset,
+                                                                 std::uint64_t i, std::uint64_t entry_bytes,
+                                                                 PageCache& cache) const {
   const std::uint64_t per_page = format::kPagePayload / entry_bytes;
   TW_ASSIGN_OR_RETURN(const auto bytes, page(kind, section_offset, i / per_page, cache));
   return bytes.subspan(i % per_page * entry_bytes, entry_bytes);
 }
 
-Result<std::vector<std::byte>> Part::section(SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
-                                             std::uint64_t entry_bytes, const GoOn& go_on) const {
+Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::uint64_t offset, std::uint64_t n_entries,
+                                                       std::uint64_t entry_bytes, const GoOn& go_on) const {
   constexpr std::uint64_t kAtOnce = 256;  // pages
   const std::uint64_t n_pages = format::section_pages(n_entries, entry_bytes);
   if (offset > file_bytes_ || n_pages > (file_bytes_ - offset) / kPageBytes)
@@ -177,7 +180,8 @@ Result<std::vector<std::byte>> Part::section(SectionKind kind, std::uint64_t off
   return entries;
 }
 
-Result<std::uint64_t> Part::next_page(std::uint64_t section_offset, std::uint64_t number, std::uint64_t n_pages) const {
+Result<std::uint64_t> PhysicalReader::next_page(std::uint64_t section_offset, std::uint64_t number,
+                                                std::uint64_t n_pages) const {
   if (number >= n_pages) return n_pages;
   TW_ASSIGN_OR_RETURN(const std::uint64_t data, file_->next_data(section_offset + number * kPageBytes));
   return std::min(n_pages, std::max(number, (data - section_offset) / kPageBytes));
@@ -185,11 +189,11 @@ Result<std::uint64_t> Part::next_page(std::uint64_t section_offset, std::uint64_
 
 // ---- Entries of logical files ------------------------------------------------------------------------------------
 
-Result<std::span<const std::byte>> Part::stored_entry(std::uint64_t place, PageCache& cache) const {
+Result<std::span<const std::byte>> PhysicalReader::stored_entry(std::uint64_t place, PageCache& cache) const {
   return section_entry(index_.files_kind(), index_.files_offset, place, index_.file_entry_bytes(), cache);
 }
 
-Result<std::uint64_t> Part::listed_local(std::uint64_t place, PageCache& cache) const {
+Result<std::uint64_t> PhysicalReader::listed_local(std::uint64_t place, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(const auto bytes, stored_entry(place, cache));
   const auto local = format::parse_listed_local(bytes, index_);
   if (!local.has_value()) return about(file_->path(), local.error());
@@ -197,7 +201,7 @@ Result<std::uint64_t> Part::listed_local(std::uint64_t place, PageCache& cache) 
 }
 
 // The last page that can be read and does not begin behind `local_index`; 0 when there is none.
-Result<std::uint64_t> Part::listed_page(std::uint64_t local_index, PageCache& cache) const {
+Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, PageCache& cache) const {
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
   const auto begins_before = [&](std::uint64_t page) -> Result<bool> {
@@ -226,7 +230,7 @@ Result<std::uint64_t> Part::listed_page(std::uint64_t local_index, PageCache& ca
 
 // Place of the first listed entry that is not before `local_index`; n_entries when there is none. In a page that cannot
 // be read it is the first one.
-Result<std::uint64_t> Part::listed_place(std::uint64_t local_index, PageCache& cache) const {
+Result<std::uint64_t> PhysicalReader::listed_place(std::uint64_t local_index, PageCache& cache) const {
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   TW_ASSIGN_OR_RETURN(const std::uint64_t page, listed_page(local_index, cache));
   std::uint64_t low = page * per_page, high = std::min(low + per_page, index_.n_entries);
@@ -239,7 +243,7 @@ Result<std::uint64_t> Part::listed_place(std::uint64_t local_index, PageCache& c
   return cache.place = low;
 }
 
-Result<format::FileEntry> Part::file_entry(std::uint64_t local_index, PageCache& cache) const {
+Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, PageCache& cache) const {
   if (recovered_) return recovered_->file(local_index);
   std::uint64_t place = local_index;
   if (index_.is_listed()) {
@@ -254,7 +258,7 @@ Result<format::FileEntry> Part::file_entry(std::uint64_t local_index, PageCache&
   return entry;
 }
 
-Result<EntryRun> Part::run_at(std::uint64_t local_index, PageCache& cache) const {
+Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& cache) const {
   const std::uint64_t n = header_.n_local;
   if (recovered_) {
     const auto found = recovered_->find(local_index);
@@ -277,8 +281,8 @@ Result<EntryRun> Part::run_at(std::uint64_t local_index, PageCache& cache) const
   return EntryRun{here ? local_index + 1 : *there, here, {}};
 }
 
-Status Part::each_entry(const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit,
-                        const GoOn& go_on) const {
+Status PhysicalReader::each_entry(
+    const std::function<Status(std::uint64_t local, Result<format::FileEntry> entry)>& visit, const GoOn& go_on) const {
   PageCache cache;
   EntryRun run;
   for (std::uint64_t local = 0, i = 1; local < header_.n_local; local = run.end, ++i) {
@@ -290,7 +294,7 @@ Status Part::each_entry(const std::function<Status(std::uint64_t local, Result<f
   return {};
 }
 
-Status Part::check_order(const GoOn& go_on) const {
+Status PhysicalReader::check_order(const GoOn& go_on) const {
   if (recovered_ || !index_.is_listed()) return {};
   const std::uint64_t per_page = format::kPagePayload / format::kListedEntryBytes;
   const std::uint64_t n_pages = format::section_pages(index_.n_entries, format::kListedEntryBytes);
@@ -313,7 +317,8 @@ Status Part::check_order(const GoOn& go_on) const {
 }
 
 // Up to what the next page tells that can be read: of listed entries nobody knows whose those before it were.
-Result<EntryRun> Part::lost_run(std::uint64_t local_index, std::uint64_t place, Status why, PageCache& cache) const {
+Result<EntryRun> PhysicalReader::lost_run(std::uint64_t local_index, std::uint64_t place, Status why,
+                                          PageCache& cache) const {
   const std::uint64_t per_page = format::kPagePayload / index_.file_entry_bytes();
   const std::uint64_t n_pages = format::section_pages(index_.n_entries, index_.file_entry_bytes());
   for (std::uint64_t page = place / per_page + 1;; ++page) {
@@ -326,8 +331,8 @@ Result<EntryRun> Part::lost_run(std::uint64_t local_index, std::uint64_t place, 
   }
 }
 
-Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& entry, PageCache& cache,
-                                                     const GoOn& go_on) const {
+Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::FileEntry& entry, PageCache& cache,
+                                                               const GoOn& go_on) const {
   std::vector<format::PieceEntry> result;
   if (recovered_) {
     const auto first = recovered_->pieces.begin() + static_cast<std::ptrdiff_t>(entry.first_piece);
@@ -346,7 +351,7 @@ Result<std::vector<format::PieceEntry>> Part::pieces(const format::FileEntry& en
   return result;
 }
 
-Result<std::string> Part::names(std::uint64_t begin, std::uint64_t bytes, PageCache& cache) const {
+Result<std::string> PhysicalReader::names(std::uint64_t begin, std::uint64_t bytes, PageCache& cache) const {
   if (recovered_) return recovered_->names.substr(begin, bytes);
   std::string text;
   while (bytes > 0) {
@@ -361,13 +366,13 @@ Result<std::string> Part::names(std::uint64_t begin, std::uint64_t bytes, PageCa
   return text;
 }
 
-Result<std::string> Part::name(const format::FileEntry& entry, PageCache& cache) const {
+Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCache& cache) const {
   TW_ASSIGN_OR_RETURN(std::string text, names(entry.name_offset, entry.name_bytes, cache));
   if (text.find('\0') == std::string::npos) return text;
   return Status::error(Code::corrupt_file, "'" + file_->path() + "': a name with a NUL inside");
 }
 
-Result<format::Attributes> Part::attributes() const {
+Result<format::Attributes> PhysicalReader::attributes() const {
   if (recovered_) return recovered_->attributes;
   if (index_.attributes_bytes == 0) return format::Attributes{};
   TW_ASSIGN_OR_RETURN(const auto bytes,

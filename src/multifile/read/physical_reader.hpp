@@ -1,8 +1,8 @@
 // One physical file of a multifile open for reading: header, state, index. And what a recovery makes up for an index.
 //
-// A Part does not change after it was opened, so threads may share it; what a task reads of the index goes through its
-// own PageCache. Nothing of the index is read before it is asked for: opening costs the same for any number of logical
-// files.
+// A PhysicalReader does not change after it was opened, so threads may share it; each task reads the index through a
+// PageCache of its own. Nothing of the index is read before it is asked for: opening costs the same for any number of
+// logical files.
 #pragma once
 
 #include <functional>
@@ -55,10 +55,10 @@ struct RecoveredIndex {
   format::FileEntry file(std::uint64_t local) const;
 };
 
-class Part {
+class PhysicalReader {
  public:
   // Reads header and state. `size` and everything else is checked; the index only when the state is closed.
-  static Result<std::unique_ptr<Part>> open(std::unique_ptr<StoredFile> file, std::uint32_t physical);
+  static Result<std::unique_ptr<PhysicalReader>> open(std::unique_ptr<StoredFile> file, std::uint32_t number);
 
   StoredFile& file() const { return *file_; }
   const format::FileHeader& header() const { return header_; }
@@ -110,7 +110,7 @@ class Part {
   Status stopped() const;  // what a call ends with that may not go on
 
  private:
-  Status read_header(std::uint32_t physical);
+  Status read_header(std::uint32_t number);
   Status read_index();
   Result<std::span<const std::byte>> page(format::SectionKind kind, std::uint64_t offset, std::uint64_t number,
                                           PageCache& cache) const;
