@@ -91,7 +91,7 @@ Status ReadSet::check_member(const PhysicalReader& physical) const {
 }
 
 Result<PhysicalReader*> ReadSet::physical(std::uint32_t number) {
-  return readers_.find_or_make(number, [&] { return open_physical(number); });
+  return readers_.get_or_make(number, [&] { return open_physical(number); });
 }
 
 Result<Location> ReadSet::locate(std::uint64_t rank, PageCache& cache_of_first) const {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "multifile/once_table.hpp"
+#include "multifile/lazy_map.hpp"
 #include "multifile/read/physical_reader.hpp"
 #include "multifile/read/recovery.hpp"
 #include "storage/backend.hpp"
@@ -66,7 +66,7 @@ class ReadSet {
   bool opened_ = false;  // guarded by mutex_
   Status open_status_;   // guarded by mutex_
   std::atomic<bool> own_session_ = false;
-  OnceTable<PhysicalReader> readers_;  // by number: no memory for as many as a header claims
+  LazyMap<PhysicalReader> readers_;  // by number: no memory for as many as a header claims
   PhysicalReader* first_ = nullptr;    // set by open(), constant afterwards
   std::vector<std::uint64_t> bounds_;  // set by open(), constant afterwards
 };

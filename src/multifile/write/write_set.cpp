@@ -24,7 +24,7 @@ void WriteSet::give_up_lock() {
 }
 
 Result<std::shared_ptr<PhysicalWriter>> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
-  TW_ASSIGN_OR_RETURN(const File* file, files_.find_or_make(share.physical, [&] { return open_file(share, common); }));
+  TW_ASSIGN_OR_RETURN(const File* file, files_.get_or_make(share.physical, [&] { return open_file(share, common); }));
   return file->writer;
 }
 

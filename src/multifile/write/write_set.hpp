@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/go_on.hpp"
-#include "multifile/once_table.hpp"
+#include "multifile/lazy_map.hpp"
 #include "multifile/shared_sync.hpp"
 #include "multifile/write/logical_writer.hpp"
 #include "multifile/write/physical_writer.hpp"
@@ -74,7 +74,7 @@ class WriteSet {
   const std::string path_;
   const std::int64_t tasks_;
   const std::int64_t processes_;
-  OnceTable<File> files_;  // by physical file
+  LazyMap<File> files_;  // by physical file
   std::atomic<std::uint32_t> next_turn_ = 0;
   std::mutex mutex_;
   std::vector<Deposit> deposits_;  // guarded by mutex_

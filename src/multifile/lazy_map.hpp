@@ -1,7 +1,7 @@
-// Things found by number and made by the first who asks for them: who wants the same one waits for it, who wants
-// another one does not.
+// Objects found by number and made on first use. Threads that want one object wait while it is made; threads that want
+// another one do not.
 //
-// Threads: any number at once. What is there stays, at its place.
+// Threads: any number at once. An object stays at its address until the map is destroyed.
 #pragma once
 
 #include <atomic>
@@ -17,12 +17,12 @@
 namespace thalweg {
 
 template <class T>
-class OnceTable {
+class LazyMap {
  public:
-  // `make` gives a Result<std::unique_ptr<T>>. Who waited for one that fails gets that failure; the next one tries
-  // anew.
+  // `make` returns a Result<std::unique_ptr<T>>. All threads that waited for a failed attempt get its failure; a later
+  // call tries again.
   template <class Make>
-  Result<T*> find_or_make(std::uint32_t number, Make&& make) {
+  Result<T*> get_or_make(std::uint32_t number, Make&& make) {
     const std::shared_ptr<Slot> slot = slot_of(number);
     if (T* ready = slot->ready.load(std::memory_order_acquire)) return ready;
     const std::lock_guard lock(slot->making);
@@ -34,7 +34,7 @@ class OnceTable {
     return slot->failure;
   }
 
-  // All that are there now, in the order of their numbers.
+  // All objects made so far, in the order of their numbers.
   std::vector<std::pair<std::uint32_t, T*>> all() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::pair<std::uint32_t, T*>> result;
@@ -63,7 +63,7 @@ class OnceTable {
     slot.ready.store(slot.thing.get(), std::memory_order_release);
     return {};
   }
-  // No memory for as many as fail.
+  // Failed attempts keep no memory.
   void forget(std::uint32_t number, const std::shared_ptr<Slot>& slot) {
     const std::lock_guard lock(mutex_);
     const auto found = slots_.find(number);
