@@ -8,7 +8,7 @@
 
 #include "fuzz_support.hpp"
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/check/regions.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
@@ -96,13 +96,13 @@ void try_image(const Bytes& image) {
   auto backend = storage_with(image);
   const auto plain = read_all(backend, false);
   const auto recovered = read_all(backend, true);
-  Health health;
+  CheckResult health;
   const bool whole = verify_multifile(backend, kPath, {}, health).ok();
   FUZZ_REQUIRE(!whole || plain);
   for (std::size_t i = 0; whole && i < plain->of_rank.size(); ++i) FUZZ_REQUIRE(plain->of_rank[i]);
   append(backend);
   backend = storage_with(image);
-  Health repaired;
+  CheckResult repaired;
   const Code code = repair_multifile(backend, kPath, {}, repaired).code();
   if (code != Code::ok && !repaired.repaired) return;
   const auto after = read_all(backend, false);

@@ -162,13 +162,13 @@ void append(const std::shared_ptr<Backend>& backend, const VpShape& shape, bool 
 void try_images(const VpImages& images, const VpShape& shape) {
   auto backend = storage_with(images);
   const auto before = read_all(backend, shape);
-  Health health;
+  CheckResult health;
   const bool whole = verify_vpfile(*backend, kPath, {}, health).ok();
   if (whole) FUZZ_REQUIRE(all_read(read_all(backend, {})));
   append(backend, shape, whole);
   if (whole) FUZZ_REQUIRE(verify_vpfile(*backend, kPath, {}, health).ok());
   backend = storage_with(images);
-  Health repaired;
+  CheckResult repaired;
   const bool sound = repair_vpfile(*backend, kPath, shape, {}, repaired).ok();
   if (!sound) return;
   const auto after = read_all(backend, {});

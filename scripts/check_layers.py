@@ -43,7 +43,7 @@ MAY_INCLUDE = {
     "multifile": _MULTIFILE | {"multifile/read", "multifile/write"},
     "vpfile/streams": _VPFILE,
     "vpfile": _VPFILE | {"vpfile/streams"},
-    "vpfile/check": _VPFILE | {"vpfile/streams", "multifile/check"},
+    "vpfile/check": _VPFILE | {"vpfile/streams"},
     "capi": _ENGINE | {"group/mpi", "sharedfile", "multifile", "multifile/check", "vpfile", "vpfile/check"},
 }
 # These look at the inside on purpose; everything else outside src/ sees include/thalweg only.

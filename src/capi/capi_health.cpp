@@ -2,19 +2,19 @@
 #include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
 #include "capi/watch.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;
 
 namespace {
 
-using Check = Status (*)(std::shared_ptr<Backend>, const std::string&, const Watch&, Health&);
+using Check = Status (*)(std::shared_ptr<Backend>, const std::string&, const Watch&, CheckResult&);
 
 tw_status check(Check what, const char* call, const char* path, const Watch& watch, tw_health* health) {
   return guarded([&]() -> Status {
     if (path == nullptr) return null_argument(call, "path");
-    Health found;
+    CheckResult found;
     const Status status = what(posix_backend(), path, watch, found);
     tell_health(found, health);
     return status;

@@ -99,7 +99,7 @@ tw_status tw_vpfile_regions(const char* path, tw_vp_region_fn fn, void* user) {
 tw_status tw_vpfile_verify(const char* path, tw_finding_fn fn, tw_progress_fn progress, void* user, tw_health* health) {
   return guarded([&]() -> Status {
     if (path == nullptr) return null_argument("tw_vpfile_verify", "path");
-    Health found;
+    CheckResult found;
     const Status status = verify_vpfile(*posix_backend(), path, make_watch(fn, progress, user), found);
     tell_health(found, health);
     return status;
@@ -111,7 +111,7 @@ tw_status tw_vpfile_repair(const char* path, int32_t n_dims, const int64_t* shap
   return guarded([&]() -> Status {
     if (path == nullptr) return null_argument("tw_vpfile_repair", "path");
     TW_ASSIGN_OR_RETURN(const VpShape given, shape_of("tw_vpfile_repair", n_dims, shape));
-    Health found;
+    CheckResult found;
     const Status status = repair_vpfile(*posix_backend(), path, given, make_watch(fn, progress, user), found);
     tell_health(found, health);
     return status;

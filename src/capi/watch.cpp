@@ -15,7 +15,7 @@ Watch make_watch(tw_finding_fn fn, tw_progress_fn progress, void* user) {
   return watch;
 }
 
-void tell_health(const Health& from, tw_health* to) {
+void tell_health(const CheckResult& from, tw_health* to) {
   if (to == nullptr) return;
   tw_health all{};
   all.struct_size = to->struct_size;

@@ -35,7 +35,7 @@ Status no_memory(const std::string& path) { return Status::error(Code::no_memory
 std::shared_ptr<void> new_read_set(const OpenRequest& request) {
   const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
   const auto& progress = request.config.progress;
-  RecoveryWatch watch{{}, progress, {}};
+  Watch watch{{}, progress, {}};
   if (progress) watch.go_on = [progress] { return progress(0, 0); };
   return try_make<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
 }

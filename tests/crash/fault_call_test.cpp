@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/crash_program.hpp"
@@ -154,7 +154,7 @@ class EveryFault : public testing::TestWithParam<Setting> {
   // No flushed data is lost.
   void expect_recovered(Run& after) {
     after.backend->restart({});
-    Health health;
+    CheckResult health;
     const Status repaired = repair_multifile(after.backend, kPath, {}, health);
     bool flushed = false;
     for (const History& history : after.program->histories) flushed |= history.flushed > 0;

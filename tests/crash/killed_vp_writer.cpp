@@ -66,7 +66,7 @@ int write(char** arguments) {
 }
 
 int repair(const char* path) {
-  Health health;
+  CheckResult health;
   return told(repair_vpfile(*posix_backend(), path, {}, {}, health));
 }
 

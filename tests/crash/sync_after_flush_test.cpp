@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/crash_check.hpp"
@@ -127,7 +127,7 @@ TEST(SyncAfterFlushMark, MakesLaterDamageOfSyncedBytesKnown) {
   ASSERT_TRUE(file->write(static_cast<std::uint64_t>(found - bytes.begin()), {&other, 1}).ok());
   file.reset();
 
-  Health health;
+  CheckResult health;
   EXPECT_EQ(repair_multifile(program.storage(), kPath, {}, health).code(), Code::corrupt_file);
 
   EXPECT_EQ(health.damaged_logical, 1U);

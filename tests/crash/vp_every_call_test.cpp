@@ -101,7 +101,7 @@ class VpEveryCall : public testing::TestWithParam<std::tuple<VpCrashShape, Sessi
     for (std::uint64_t at = 1; at <= calls && !HasFailure(); ++at) {
       const auto dying = make_fault_backend(copy_of(*after.backend->wrapped(), paths),
                                             death_at(at, death, Tear::pages, call * 100 + at));
-      Health health;
+      CheckResult health;
       const Status status = repair_vpfile(*dying, kPath, {}, {}, health);
       if (dying->dead()) calls = at + 1;
       VpAftermath left = aftermath(after, Death::process);

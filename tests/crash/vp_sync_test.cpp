@@ -100,7 +100,7 @@ TEST_P(VpSync, OutlivesTheMachine) {
   for (int seed = 0; seed < tries && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     const auto left = what_is_left(static_cast<std::uint64_t>(seed));
-    Health health;
+    CheckResult health;
     const Status repaired = repair_vpfile(*left, kPath, {2}, {}, health);
     EXPECT_TRUE(repaired.ok()) << repaired.message();
     const auto group = make_self_group();

@@ -4,7 +4,7 @@
 
 #include "base/endian.hpp"
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/check/regions.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
@@ -96,8 +96,8 @@ class Claims : public testing::Test {
     EXPECT_LT(runs, 2 * kWritten.size() + 1);
   }
 
-  Health expect_verified(Code code, const char* path = kImagePath) {
-    Health health;
+  CheckResult expect_verified(Code code, const char* path = kImagePath) {
+    CheckResult health;
     std::string findings;
     const Watch watch{[&](const std::string& text) { findings += text + "\n"; }, [](auto, auto) { return true; }};
     const Status status = verify_multifile(storage_, path, watch, health);
@@ -141,7 +141,7 @@ TEST_F(Claims, WhatWasNotClosedIsReadVerifiedAndRepairedByWhatIsThere) {
   EXPECT_EQ(expect_verified(Code::not_closed).logical_bytes, 100 * kWritten.size());
   expect_little_work("recovery");
 
-  Health health;
+  CheckResult health;
   const Status repaired = repair_multifile(storage_, kImagePath, {}, health);
 
   EXPECT_TRUE(repaired.ok()) << repaired.message();
@@ -159,7 +159,7 @@ TEST_F(Claims, AMissingPhysicalFileIsOneFinding) {
   ASSERT_TRUE(storage_->remove(format::physical_name(kImagePath, 1)).ok());
   storage_->restart({});
 
-  const Health health = expect_verified(Code::corrupt_file);
+  const CheckResult health = expect_verified(Code::corrupt_file);
 
   expect_little_work("verify");
   EXPECT_GT(health.damaged_logical, kClaimed / 4);
@@ -230,12 +230,12 @@ TEST_F(Hole, EntriesInAHoleAreOneLoss) {
   for (const bool listed : {false, true}) {
     put_index_into_a_hole(listed);
 
-    const Health health = expect_verified(Code::corrupt_file);
+    const CheckResult health = expect_verified(Code::corrupt_file);
 
     expect_few_calls("verify");
     EXPECT_EQ(health.damaged_logical, kClaimed);
     EXPECT_LT(health.findings, 5u);
-    Health repaired;
+    CheckResult repaired;
     const Status status = repair_multifile(storage_, kImagePath, {}, repaired);
     EXPECT_TRUE(status.ok() || status.code() == Code::corrupt_file) << status.message();
     expect_few_calls("repair");

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <mutex>
 
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/multifile_model.hpp"
 #include "support/run_on.hpp"
@@ -134,7 +134,7 @@ TEST_P(MultifileModel, ReadsWhatWasWrittenWhoeverReads) {
     check(shape, 1 + static_cast<std::int64_t>(random() % 4), random());
   }
 
-  Health health;
+  CheckResult health;
   const Status verified = verify_multifile(backend_, path_, {}, health);
   EXPECT_TRUE(verified.ok()) << verified.message();
   EXPECT_EQ(health.n_logical, static_cast<std::uint64_t>(shape.n_logical));

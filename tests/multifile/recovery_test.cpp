@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/damage_check.hpp"
@@ -84,7 +84,7 @@ class Recovered : public testing::Test {
 
   std::unique_ptr<Group> group_ = make_self_group();
   std::shared_ptr<Backend> storage_ = make_memory_backend();
-  Health health_;
+  CheckResult health_;
   std::string findings_;
 };
 

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "support/damage_check.hpp"
 #include "support/damage_seal.hpp"
@@ -161,7 +161,7 @@ class Resealed : public testing::TestWithParam<std::string> {
     const auto plain = read(false, refused);
     Code not_recovered = Code::ok;
     const auto recovered = read(true, not_recovered);
-    Health health;
+    CheckResult health;
     const Status verified = verify_multifile(storage_, kImagePath, {}, health);
     if (verified.ok()) {
       EXPECT_TRUE(plain && std::find(plain->begin(), plain->end(), std::nullopt) == plain->end());

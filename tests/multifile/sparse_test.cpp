@@ -5,7 +5,7 @@
 #include "base/crc32c.hpp"
 #include "base/endian.hpp"
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
 #include "support/damage_images.hpp"
@@ -130,7 +130,7 @@ TEST_F(Sparse, SlabsInAHoleAreNotLookedAtOneByOne) {
   EXPECT_EQ(read(2, 0, true), data);
 
   expect_few_calls("recovery");
-  Health health;
+  CheckResult health;
   std::string findings;
   const Watch watch{[&](const std::string& text) { findings += text + "\n"; }, {}};
   EXPECT_TRUE(repair_multifile(storage_, kImagePath, watch, health).ok()) << findings;

@@ -1,7 +1,7 @@
 #include "support/crash_check.hpp"
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 
 namespace thalweg::test {
@@ -39,7 +39,7 @@ std::string check_refusal(const Aftermath& at) {
 }
 
 std::string check_repair(const Aftermath& at) {
-  Health health;
+  CheckResult health;
   std::string findings;
   const Watch watch{[&](const std::string& text) { findings += "\n    " + text; }, {}};
   const Status repaired = repair_multifile(at.storage, at.path, watch, health);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 
 namespace thalweg::test {
@@ -84,7 +84,7 @@ class DamageCheck {
   }
 
   std::string verify(Content plain) {
-    Health health;
+    CheckResult health;
     const Status status = verify_multifile(storage_, kImagePath, {}, health);
     if (status.ok() && plain != Content::exact) return "verify finds it whole; it cannot be read whole";
     if (status.ok() || is_refusal(status.code())) return "";
@@ -92,7 +92,7 @@ class DamageCheck {
   }
 
   std::string repair() {
-    Health health;
+    CheckResult health;
     std::string findings;
     const Watch watch{[&](const std::string& text) { findings += "\n    " + text; }, {}};
     const Status status = repair_multifile(storage_, kImagePath, watch, health);

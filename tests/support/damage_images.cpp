@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/format/layout.hpp"
 #include "multifile/multifile.hpp"
 #include "sim/memory_backend.hpp"
@@ -111,7 +111,7 @@ class Cook {
   }
 
   void tell_regions() {
-    Health health;
+    CheckResult health;
     EXPECT_TRUE(repair_multifile(storage_, kImagePath, {}, health).ok());
     ReadSet set(storage_, kImagePath, ReadSet::Unclosed::refuse);
     ASSERT_TRUE(set.open().ok());

@@ -1,4 +1,4 @@
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "support/crash_check.hpp"
 #include "support/crash_program.hpp"
 #include "support/dying_file.hpp"
@@ -57,7 +57,7 @@ class DyingMultifile final : public DyingFile {
     program_->run_session(first ? MultifileMode::create : MultifileMode::append);
   }
   Status repair(const std::shared_ptr<Backend>& storage) override {
-    Health health;
+    CheckResult health;
     return repair_multifile(storage, kPath, {}, health);
   }
   bool closed() const override { return program_->is_closed(); }
@@ -68,7 +68,7 @@ class DyingMultifile final : public DyingFile {
     const std::string wrong =
         check_content(aftermath(storage, Death::process), false, Demand::durable_is_there, &sizes);
     if (!wrong.empty()) return wrong;
-    Health health;
+    CheckResult health;
     const Status whole = verify_multifile(storage, kPath, {}, health);
     program_->settle(sizes);
     return whole.ok() ? "" : "is not whole: " + whole.message();

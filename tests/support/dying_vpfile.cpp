@@ -45,7 +45,7 @@ class DyingVpfile final : public DyingFile {
     for (Op<Status>& op : ops) closed_ &= op.value().ok();
   }
   Status repair(const std::shared_ptr<Backend>& storage) override {
-    Health health;
+    CheckResult health;
     return repair_vpfile(*storage, kPath, {}, {}, health);
   }
   bool closed() const override { return closed_; }
@@ -55,7 +55,7 @@ class DyingVpfile final : public DyingFile {
     std::vector<std::uint64_t> sizes;
     const std::string wrong = check_vp_content(aftermath(storage, Death::process), &sizes);
     if (!wrong.empty()) return wrong;
-    Health health;
+    CheckResult health;
     const Status whole = verify_vpfile(*storage, kPath, {}, health);
     for (std::size_t vp = 0; vp < sizes.size(); ++vp) notes_.all[vp].settle(sizes[vp]);
     return whole.ok() ? "" : "is not whole: " + whole.message();

@@ -104,7 +104,7 @@ std::string check_as_it_is(const VpAftermath& at) {
 
 // `there`: must be a vpfile afterwards; set to false where none exists and nothing durable is missing.
 std::string check_repair(const VpAftermath& at, bool& there) {
-  Health health;
+  CheckResult health;
   std::string findings;
   const Watch watch{[&](const std::string& text) { findings += "\n    " + text; }, {}};
   const bool had_meta = has_meta(at);
@@ -127,7 +127,7 @@ std::string check_repair(const VpAftermath& at, bool& there) {
 
 // Appends one more session serially; then everything is durable. Earlier damage remains.
 std::string check_append(VpAftermath at) {
-  Health before;
+  CheckResult before;
   const Code code = verify_vpfile(*at.storage, at.path, {}, before).code();
   const auto group = make_self_group();
   auto file = open_serially(at, *group, "a");
@@ -146,7 +146,7 @@ std::string check_append(VpAftermath at) {
   }
   const Status closed = run((*file)->close());
   if (!closed.ok()) return "is not closed after an append: " + closed.message();
-  Health health;
+  CheckResult health;
   const Status whole = verify_vpfile(*at.storage, at.path, {}, health);
   if (whole.code() != code) return "is not whole after an append: " + whole.message();
   const std::string content = check_vp_content(at);

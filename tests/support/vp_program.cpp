@@ -243,7 +243,7 @@ class Player {
 
   // `loses`: NAME.meta is lost, too, where superblocks repeat its content.
   void repair(const std::string& path, bool loses) {
-    Health health;
+    CheckResult health;
     const bool has_ib = file_->geometry().has_ib();
     if (loses && has_ib) std::filesystem::remove(side(path, ".meta"));
     const Status repaired = repair_vpfile(*program_.backend, path, shape_, {}, health);
@@ -254,7 +254,7 @@ class Player {
   // Verifies the closed file, then again without its directory.
   Op<Status> check_health() {
     if (group_.rank() == 0 && has_meta()) {
-      Health health;
+      CheckResult health;
       const Status whole = verify_vpfile(*program_.backend, program_.path, {}, health);
       EXPECT_TRUE(whole.ok()) << whole.message() << ": " << where();
       if (file_->geometry().has_ib() && chance_of_step(2)) {

@@ -62,8 +62,8 @@ class VpClaims : public SharedFiles {
     }
     EXPECT_EQ(entries, kWritten.size());
   }
-  Health expect_verified(Code code) {
-    Health health;
+  CheckResult expect_verified(Code code) {
+    CheckResult health;
     std::string findings;
     const Watch watch{[&](const std::string& text) { findings += text + "\n"; }, [](auto, auto) { return true; }};
     const Status status = verify_vpfile(*storage_, "f", watch, health);
@@ -116,7 +116,7 @@ TEST_F(VpClaims, APageOfEntriesThatIsLostIsOneFinding) {
   EXPECT_TRUE(first->truncate(bytes).ok());
   storage_->restart({});
 
-  const Health health = expect_verified(Code::corrupt_file);
+  const CheckResult health = expect_verified(Code::corrupt_file);
 
   constexpr std::uint64_t kPages = 3;  // 0 and 5 share a page
   EXPECT_EQ(health.findings, kPages);
@@ -129,7 +129,7 @@ TEST_F(VpClaims, WhatWasNotClosedIsRepairedByWhatIsStored) {
   expect_verified(Code::not_closed);
   storage_->restart({});
 
-  Health health;
+  CheckResult health;
   const Status repaired = repair_vpfile(*storage_, "f", {}, {}, health);
 
   EXPECT_TRUE(repaired.ok()) << repaired.message();
@@ -142,7 +142,7 @@ TEST_F(VpClaims, ARowThatNamesVeryManyVpsTellsOfThoseThatHaveBlocks) {
   static_cast<void>(write());
   widen_last_row();
 
-  Health health;
+  CheckResult health;
   const Status repaired = repair_vpfile(*storage_, "f", {}, {}, health);
 
   EXPECT_TRUE(repaired.ok()) << repaired.message();
@@ -163,7 +163,7 @@ TEST_F(VpClaims, ATableThatNamesItsBlocksTwiceIsLost) {
   seal_superblock(bytes);
   ASSERT_TRUE(file->write(0, bytes).ok());
 
-  Health health;
+  CheckResult health;
   const Status repaired = repair_vpfile(*storage_, "f", {}, {}, health);
 
   EXPECT_EQ(repaired.code(), Code::corrupt_file) << repaired.message();

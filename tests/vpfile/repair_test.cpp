@@ -52,7 +52,7 @@ TEST_F(VpRepaired, EntriesOfASegmentThatNeverWasAreGone) {
   const auto left = copy_of(*storage, vp_paths("f"));
   EXPECT_TRUE(run(file->close()).ok());
 
-  Health health;
+  CheckResult health;
   EXPECT_TRUE(left->exists("f.dir").value());
   ASSERT_TRUE(repair_vpfile(*left, "f", {}, {}, health).ok());
   EXPECT_FALSE(left->exists("f.first").value());
@@ -111,7 +111,7 @@ class VpArray : public SharedFiles {
     Code code = Code::ok;
     auto file = open(*group, storage, "r", kRecord, &code);
     if (code == Code::not_closed) {
-      Health health;
+      CheckResult health;
       EXPECT_TRUE(repair_vpfile(*storage, "f", {}, {}, health).ok());
       file = open(*group, storage, "r", kRecord, &code);
     }

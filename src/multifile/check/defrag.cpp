@@ -4,8 +4,8 @@
 
 #include "formats/known_file.hpp"
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
-#include "multifile/check/whole_pass.hpp"
+#include "multifile/check/all_logical_files.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 
 namespace thalweg {
@@ -15,10 +15,10 @@ namespace {
 constexpr std::uint64_t kGapBytes = 1 << 20;  // a gap of so many bytes stays one; a smaller one costs less as zeros
 
 // Bytes from `at` on before the next gap, at most `most`.
-Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most, Pass& pass) {
+Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most, ReadProgress& progress) {
   std::uint64_t end = at;
   for (std::uint64_t i = 1; end < reader.size() && end - at < most; ++i) {
-    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(pass.at(at));
+    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(progress.at(at));
     const std::uint64_t next = reader.skip_zeros(end);
     if (next - end >= kGapBytes) break;
     reader.seek(next);
@@ -28,14 +28,14 @@ Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::
 }
 
 // A gap may be as long as a number in the index says, up to 2^63: it is not copied, but its end is.
-Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, Pass& pass) {
+Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, ReadProgress& progress) {
   LogicalWriter& writer = *to.current();
   std::uint64_t run_end = 0;
   for (std::uint64_t at = 0; at < reader.size();) {
     if (at >= run_end) {
       const std::uint64_t next = reader.skip_zeros(at);
       if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
-      TW_ASSIGN_OR_RETURN(const std::uint64_t dense, dense_bytes(reader, at, reader.size(), pass));
+      TW_ASSIGN_OR_RETURN(const std::uint64_t dense, dense_bytes(reader, at, reader.size(), progress));
       run_end = at + std::max<std::uint64_t>(dense, 1);
       to.expect(run_end - at);
     }
@@ -45,7 +45,7 @@ Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> b
     writer.seek(at);
     TW_RETURN_IF_ERROR(to.write(writer, block.first(got)));
     at += got;
-    TW_RETURN_IF_ERROR(pass.at(at));
+    TW_RETURN_IF_ERROR(progress.at(at));
   }
   return {};
 }
@@ -58,10 +58,11 @@ Result<std::uint64_t> bytes_to_copy(ReadHandle& from, std::uint64_t rank, const 
   return bytes;
 }
 
-Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer, Pass& pass) {
+Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer,
+                    ReadProgress& progress) {
   TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
   TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
-  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, pass));
+  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, progress));
   std::uint32_t mode = 0;
   TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
   if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
@@ -70,8 +71,8 @@ Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::
 
 Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   std::vector<std::byte> buffer;
-  Pass pass(from, report);
-  TW_RETURN_IF_ERROR(pass.count());
+  ReadProgress progress(from, report);
+  TW_RETURN_IF_ERROR(progress.count());
   PieceRangesCheck ranges(from, report);
   const auto copy = [&](std::uint64_t rank, const EntryRun& run) -> Status {
     TW_RETURN_IF_ERROR(ranges.before(rank));
@@ -79,9 +80,9 @@ Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
     if (!run.has_entry) return {};
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
-    buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kPassReadBytes));
-    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, pass));
-    return pass.finished(rank);
+    buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kReadBytes));
+    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, progress));
+    return progress.finished(rank);
   };
   TW_RETURN_IF_ERROR(each_run(from, report, copy));
   TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
@@ -121,7 +122,7 @@ Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alig
 
 Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
                         const Options& options, const Watch& watch) {
-  Health unused;
+  CheckResult unused;
   Reporter report(watch, unused);
   TW_RETURN_IF_ERROR(check_may_overwrite(*backend, to, format::KnownFormat::multifile));
   TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.for_recovery()));

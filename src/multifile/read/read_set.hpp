@@ -25,7 +25,7 @@ class ReadSet {
  public:
   enum class Unclosed { refuse, recover, inspect };  // inspect: open files in any state (repair)
   // `watch`: of each recovery.
-  ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed, RecoveryWatch watch = {})
+  ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed, Watch watch = {})
       : backend_(std::move(backend)), path_(std::move(path)), unclosed_(unclosed), watch_(std::move(watch)) {}
 
   // Opens physical file 0 and reads the mapping. The first caller does the work, all get its result.
@@ -61,12 +61,12 @@ class ReadSet {
   const std::shared_ptr<Backend> backend_;
   const std::string path_;
   const Unclosed unclosed_;
-  const RecoveryWatch watch_;
+  const Watch watch_;
   std::mutex mutex_;
   bool opened_ = false;  // guarded by mutex_
   Status open_status_;   // guarded by mutex_
   std::atomic<bool> own_session_ = false;
-  LazyMap<PhysicalReader> readers_;  // by number: no memory for as many as a header claims
+  LazyMap<PhysicalReader> readers_;    // by number: no memory for as many as a header claims
   PhysicalReader* first_ = nullptr;    // set by open(), constant afterwards
   std::vector<std::uint64_t> bounds_;  // set by open(), constant afterwards
 };

@@ -42,7 +42,7 @@ Result<bool> fall_back(const PhysicalReader& physical, Base& base, const GoOn& g
   return true;
 }
 
-Result<Base> find_base(const PhysicalReader& physical, Recovery& recovery, const RecoveryWatch& watch) {
+Result<Base> find_base(const PhysicalReader& physical, Recovery& recovery, const Watch& watch) {
   const format::StateSlot& state = physical.state();
   if (state.session_offset == 0 || state.index_offset == 0) return Base{};
   auto whole = load_index(physical, state, watch.go_on);
@@ -67,7 +67,7 @@ Result<Base> find_base(const PhysicalReader& physical, Recovery& recovery, const
 // A session of a closed file cannot be walked. What is left of the index tells which logical files have lost bytes by
 // that; of those whose entries are lost too nobody knows. That is an entry for each of them, so there may not be many
 // more than the index can have had.
-Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, const RecoveryWatch& watch) {
+Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, const Watch& watch) {
   constexpr std::uint64_t kFew = 1 << 16;
   std::vector<SalvagedIndex::Told> unknown;
   std::uint64_t n_unknown = 0, end = 0;
@@ -121,8 +121,7 @@ struct Sessions {
 
 // The sessions that `base` does not cover. One that never got to the storage whole was not synced: it is left out, and
 // those before it are found by what was the state before it, or begin with the first one.
-Result<Sessions> find_sessions_behind(const PhysicalReader& physical, const RecoveredIndex& base,
-                                      const RecoveryWatch& watch) {
+Result<Sessions> find_sessions_behind(const PhysicalReader& physical, const RecoveredIndex& base, const Watch& watch) {
   std::vector<std::uint64_t> newest;
   if (physical.state().session_offset != 0) newest.push_back(physical.state().session_offset);
   if (physical.state_before()) newest.push_back(physical.state_before()->session_offset);
@@ -159,7 +158,7 @@ Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on) {
 }
 
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
-                                  const RecoveryWatch& watch) {
+                                  const Watch& watch) {
   Recovery recovery;
   TW_ASSIGN_OR_RETURN(Base start, find_base(physical, recovery, watch));
   const RecoveredIndex& base = start.left.index;

@@ -6,17 +6,10 @@
 // that is found is kept and the logical file is flagged, so that readers refuse its gaps instead of giving zeros.
 #pragma once
 
-#include <functional>
-
+#include "base/check_result.hpp"
 #include "multifile/read/physical_reader.hpp"
 
 namespace thalweg {
-
-struct RecoveryWatch {
-  std::function<void(const std::string& finding)> finding;                // may be empty
-  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;  // may be empty; false: stopped
-  GoOn go_on;                                                             // asked where nobody counts; may be empty
-};
 
 struct Recovery {
   RecoveredIndex index;
@@ -32,6 +25,6 @@ Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on = {})
 
 // `ranks`: rank of each local index when the header says Mapping::table, else empty.
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
-                                  const RecoveryWatch& watch);
+                                  const Watch& watch);
 
 }  // namespace thalweg

@@ -11,7 +11,7 @@ namespace thalweg {
 
 using format::FillSlot;
 
-Scan::Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch)
+Scan::Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const Watch& watch)
     : physical_(physical), ranks_(ranks), watch_(watch) {
   for (std::uint64_t i = 0; i < ranks.size(); ++i) local_of_.emplace(ranks[i], i);
 }

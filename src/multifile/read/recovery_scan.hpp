@@ -23,7 +23,7 @@ struct FoundPiece {
 class Scan {
  public:
   // All arguments are borrowed.
-  Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const RecoveryWatch& watch);
+  Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const Watch& watch);
 
   Status session(const FoundSession& session);
 
@@ -55,7 +55,7 @@ class Scan {
 
   const PhysicalReader& physical_;
   const std::vector<std::uint64_t>& ranks_;
-  const RecoveryWatch& watch_;
+  const Watch& watch_;
   std::unordered_map<std::uint64_t, std::uint64_t> local_of_;
   std::uint64_t end_ = 0;
   std::uint64_t walked_ = 0;  // bytes of frames, for the progress

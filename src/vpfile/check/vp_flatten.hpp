@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "multifile/check/health.hpp"
+#include "base/check_result.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {

@@ -27,7 +27,7 @@ constexpr std::uint64_t kRepairCache = std::uint64_t{1} << 26;
 // What verify and repair look at.
 class Patient {
  public:
-  Patient(Backend& backend, std::string path, const Watch& watch, Health& health)
+  Patient(Backend& backend, std::string path, const Watch& watch, CheckResult& health)
       : backend_(backend), path_(std::move(path)), watch_(watch), health_(health) {
     health_ = {};
   }
@@ -75,7 +75,7 @@ class Patient {
   Backend& backend_;
   std::string path_;
   const Watch& watch_;
-  Health& health_;
+  CheckResult& health_;
   std::unique_ptr<StoredFile> data_;
   std::optional<format::VpMeta> meta_;
   Status meta_status_;                     // why there is none
@@ -483,7 +483,7 @@ Status Patient::repair(const VpShape& shape) {
 
 // What stands there now is judged as any other file; what could not be brought back is told besides.
 Status Patient::judge_repaired() {
-  const Health before = std::exchange(health_, Health{});
+  const CheckResult before = std::exchange(health_, CheckResult{});
   health_.n_logical = meta_->geometry.n;
   Status status = verify();
   health_.closed = before.closed;
@@ -496,14 +496,14 @@ Status Patient::judge_repaired() {
                                                " streams are shorter than they were");
 }
 
-Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, Health& health) {
+Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, CheckResult& health) {
   Patient patient(backend, path, watch, health);
   TW_RETURN_IF_ERROR(patient.open(false));
   return patient.verify();
 }
 
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
-                     Health& health) {
+                     CheckResult& health) {
   Patient patient(backend, path, watch, health);
   const Status opened = patient.open(true);
   if (opened.ok()) return patient.repair(shape);

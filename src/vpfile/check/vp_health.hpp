@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "multifile/check/health.hpp"
+#include "base/check_result.hpp"
 #include "storage/backend.hpp"
 #include "vpfile/format/meta.hpp"
 #include "vpfile/vp_shape.hpp"
@@ -13,12 +13,12 @@ namespace thalweg {
 
 // A logical file is the stream of a virtual processor there. OK: whole and closed. Else not_closed, corrupt_file (the
 // findings say what), stopped, or what hindered it.
-Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, Health& health);
+Status verify_vpfile(Backend& backend, const std::string& path, const Watch& watch, CheckResult& health);
 
 // Makes NAME.first and NAME.dir anew from the superblocks, and NAME.meta where it is missing or damaged, which takes
 // the `shape`; closes the file; then verifies it. What is closed and sound is left alone.
 Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
-                     Health& health);
+                     CheckResult& health);
 
 // What NAME.meta says, whether the file was closed or not. corrupt_file where it is missing, too.
 Result<format::VpMeta> read_vp_meta(Backend& backend, const std::string& path);

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "group/groups.hpp"
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/multifile.hpp"
 #include "support/counting_new.hpp"
 #include "support/damage_check.hpp"
@@ -181,11 +181,11 @@ TEST_P(LyingHeader, IsCheap) {
   expect_cheap("recover", [&] { return open_and_read(storage_, MultifileMode::read, true); });
   if (!GetParam().may_be_true) {
     expect_cheap("verify", [&] {
-      Health health;
+      CheckResult health;
       return verify_multifile(storage_, kImagePath, {}, health);
     });
     const auto repair = [&] {
-      Health health;
+      CheckResult health;
       return repair_multifile(to_repair_, kImagePath, {}, health);
     };
     if (!GetParam().many_parts_in_table())

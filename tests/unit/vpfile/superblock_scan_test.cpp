@@ -96,7 +96,7 @@ TEST_F(ScanOfMany, RepairOfASparseFileOfVeryManyStreamsEnds) {
   put(0, {{.vp = 5, .blocks = 1, .bytes = 10}});
   put(3, {{.vp = kFewer - 1, .blocks = 2, .bytes = 20}});
   ASSERT_TRUE(data_->close().ok());
-  Health health;
+  CheckResult health;
 
   const Status repaired = repair_vpfile(*backend_, kPath, {kFewer}, {}, health);
 

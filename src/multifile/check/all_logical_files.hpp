@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "multifile/check/health.hpp"
+#include "multifile/check/check_multifile.hpp"
 #include "multifile/read/read_handle.hpp"
 
 namespace thalweg {
 
-inline constexpr std::size_t kPassReadBytes = 1 << 20;
+inline constexpr std::size_t kReadBytes = 1 << 20;
 
 class Reporter {
  public:
-  Reporter(const Watch& watch, Health& health) : watch_(watch), health_(health) {}
+  Reporter(const Watch& watch, CheckResult& result) : watch_(watch), result_(result) {}
   void finding(const std::string& text) {
-    ++health_.findings;
+    ++result_.findings;
     if (watch_.finding) watch_.finding(text);
   }
   bool shows_progress() const { return static_cast<bool>(watch_.progress); }
@@ -29,7 +29,7 @@ class Reporter {
   }
   // Asks again where nothing more is done.
   bool go_on() { return progress(done_, total_); }
-  RecoveryWatch for_recovery() {
+  Watch for_recovery() {
     return {[this](const std::string& text) { finding(text); },
             [this](std::uint64_t done, std::uint64_t total) { return progress(done, total); },
             [this] { return go_on(); }};
@@ -37,7 +37,7 @@ class Reporter {
 
  private:
   const Watch& watch_;
-  Health& health_;
+  CheckResult& result_;
   std::uint64_t done_ = 0, total_ = 0;  // told last
   bool stopped_ = false;
 };
@@ -48,9 +48,9 @@ Status each_run(ReadHandle& handle, Reporter& report,
 
 // How far the work on all logical files has come, in their bytes. What the index does not tell of counts nothing, and
 // nobody counts where nobody asks.
-class Pass {
+class ReadProgress {
  public:
-  Pass(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {}
+  ReadProgress(ReadHandle& handle, Reporter& report) : handle_(handle), report_(report) {}
   // Once, before the others.
   Status count() {
     if (!report_.shows_progress()) return {};
@@ -84,7 +84,7 @@ class Pass {
 
 // A handle that serves every logical file. `watch`: of the recovery of what was not closed.
 Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed,
-                            RecoveryWatch watch = {});
+                            Watch watch = {});
 
 // Refuses physical files in which a piece belongs to two logical files. Each is checked before the first of its logical
 // files is read, so that none is opened that nobody reads.

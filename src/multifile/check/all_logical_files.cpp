@@ -1,17 +1,17 @@
-#include "multifile/check/whole_pass.hpp"
+#include "multifile/check/all_logical_files.hpp"
 
 #include "multifile/read/stored_index.hpp"
 
 namespace thalweg {
 
 Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string& path, ReadSet::Unclosed unclosed,
-                            RecoveryWatch watch) {
+                            Watch watch) {
   auto set = std::make_shared<ReadSet>(std::move(backend), path, unclosed, std::move(watch));
   TW_RETURN_IF_ERROR(set->open());
   const std::uint64_t n = set->header().n_logical;
   std::vector<Stretch> all;
   if (n > 0) all.push_back({0, n, 0, 0});
-  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kPassReadBytes, true, {}, {}, true});
+  return ReadHandle(std::move(set), std::move(all), ReaderSettings{kReadBytes, true, {}, {}, true});
 }
 
 Status each_run(ReadHandle& handle, Reporter& report,

@@ -1,0 +1,114 @@
+// Verifying a multifile: every logical file is read to its end, then sessions and frames are walked.
+#include <algorithm>
+
+#include "multifile/check/all_logical_files.hpp"
+#include "multifile/check/check_multifile.hpp"
+#include "multifile/check/regions.hpp"
+
+namespace thalweg {
+
+namespace {
+
+// Reads one logical file to its end, and its name; the failure when it cannot be.
+Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer, ReadProgress& progress) {
+  TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
+  LogicalReader* reader = handle.current();
+  if (buffer.size() < kReadBytes) buffer.resize(std::min<std::uint64_t>(kReadBytes, reader->size()));
+  // A gap may be as long as a number in the index says, up to 2^63: nobody waits for its zeros.
+  for (std::uint64_t at = reader->skip_zeros(0); at < reader->size(); at = reader->skip_zeros(at)) {
+    std::size_t got = 0;
+    TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
+    at += got;
+    TW_RETURN_IF_ERROR(progress.at(at));
+  }
+  std::uint32_t mode = 0;
+  TW_RETURN_IF_ERROR(handle.name(rank, mode).status());
+  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, handle.entry(rank));
+  if ((entry.flags & format::kFileDamaged) == 0) return {};
+  return Status::error(Code::corrupt_file,
+                       "logical file " + std::to_string(rank) +
+                           ": what is here can be read; a repair found that flushed bytes are lost");
+}
+
+Status damaged_summary(const std::string& path, const CheckResult& result) {
+  const std::string findings = std::to_string(result.findings) + (result.findings == 1 ? " finding)" : " findings)");
+  if (result.damaged_logical == 0)
+    return Status::error(Code::corrupt_file, "'" + path + "': all logical files can be read, but it is not sound (" +
+                                                 findings + "; `thalweg defrag` makes a copy that is");
+  return Status::error(Code::corrupt_file, "'" + path + "': " + std::to_string(result.damaged_logical) + " of " +
+                                               std::to_string(result.n_logical) + " logical files are damaged (" +
+                                               findings);
+}
+
+// Nothing for a single one, of which the message tells.
+std::string of_which(std::uint64_t begin, std::uint64_t end) {
+  if (end - begin == 1) return "";
+  return "; logical files " + std::to_string(begin) + " to " + std::to_string(end - 1) + " are lost by that";
+}
+
+// Damage of one logical file is a finding; what hinders reading at all is a failure.
+Status check_all(ReadHandle& handle, Reporter& report, CheckResult& result) {
+  std::vector<std::byte> buffer;  // as large as the largest file asks for
+  ReadProgress progress(handle, report);
+  TW_RETURN_IF_ERROR(progress.count());
+  PieceRangesCheck ranges(handle, report);
+  bool shared = false;
+  const Status all = each_run(handle, report, [&](std::uint64_t rank, const EntryRun& run) -> Status {
+    Status status = ranges.before(rank);
+    shared = status.code() == Code::corrupt_file;
+    TW_RETURN_IF_ERROR(status);
+    if (!run.has_entry && run.lost.ok()) return {};
+    status = run.has_entry ? read_whole(handle, rank, buffer, progress) : run.lost;
+    if (status.ok()) {
+      result.logical_bytes = std::min(result.logical_bytes + handle.current()->size(), format::kMaxOffset);
+    } else if (status.code() == Code::corrupt_file ||
+               status.code() == Code::not_found) {  // not found: its physical file
+      result.damaged_logical += run.end - rank;
+      report.finding(status.message() + of_which(rank, run.end));
+    } else {
+      return status;
+    }
+    return run.has_entry ? progress.finished(rank) : Status{};
+  });
+  if (!shared) return all;
+  report.finding(all.message());
+  return damaged_summary(handle.files().path(), result);
+}
+
+// Sessions, slabs and frames: what reading does not need but repair and append do.
+Status check_structure(ReadSet& files, Reporter& report) {
+  const Status walked = walk_regions(files, [](const Region&) { return true; });
+  if (walked.code() != Code::corrupt_file && walked.code() != Code::not_found)
+    return walked;  // not found: a physical file
+  report.finding(walked.message());
+  return {};
+}
+
+}  // namespace
+
+Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& path, const Watch& watch,
+                        CheckResult& result) {
+  result = {};
+  Reporter report(watch, result);
+  Watch recovery{{}, report.for_recovery().progress, report.for_recovery().go_on};
+  auto closed = open_all(backend, path, ReadSet::Unclosed::refuse, recovery);
+  if (closed.has_value()) {
+    result.closed = true;
+    result.n_logical = closed->files().header().n_logical;
+    TW_RETURN_IF_ERROR(check_all(*closed, report, result));
+    TW_RETURN_IF_ERROR(check_structure(closed->files(), report));
+    TW_RETURN_IF_ERROR(closed->attributes().status());
+    return result.findings == 0 ? Status{} : damaged_summary(path, result);
+  }
+  const Status why = closed.error();
+  if (why.code() != Code::not_closed && why.code() != Code::corrupt_file) return why;
+  report.finding(why.message());
+  // What a recovery finds shows when the logical files are read.
+  auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover, std::move(recovery));
+  if (!open.has_value()) return open.error().code() == Code::stopped ? open.error() : why;
+  result.n_logical = open->files().header().n_logical;
+  const Status checked = check_all(*open, report, result);
+  return checked.ok() || checked.code() == Code::corrupt_file ? why : checked;
+}
+
+}  // namespace thalweg
