@@ -61,11 +61,11 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
   TW_RETURN_IF_ERROR(check_same_path(*set, request));
   TW_RETURN_IF_ERROR(set->open());
   TW_RETURN_IF_ERROR(check_total(request.config.serving, *set));
-  TW_ASSIGN_OR_RETURN(const auto runs,
-                      serving_runs(request.config.serving, group.rank(), group.size(), set->header().n_logical));
-  std::vector<Stretch> served;
-  served.reserve(runs.size());
-  for (const RankRun& run : runs) served.push_back({run.first, run.count, 0, 0});
+  TW_ASSIGN_OR_RETURN(const auto ranges,
+                      served_ranges(request.config.serving, group.rank(), group.size(), set->header().n_logical));
+  std::vector<PlacedRange> served;
+  served.reserve(ranges.size());
+  for (const RankRange& range : ranges) served.push_back({range.first, range.count, 0, 0});
   out = std::make_unique<Multifile>();
   const Options& options = request.config.options;
   const std::uint32_t n_physical = set->header().n_physical;
@@ -142,7 +142,7 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
     TW_RETURN_IF_ERROR(opened);
   }
   TW_ASSIGN_OR_RETURN(out.n_logical, total_logical(group, request, old));
-  TW_ASSIGN_OR_RETURN(out.runs, serving_runs(request.config.serving, group.rank(), group.size(), out.n_logical));
+  TW_ASSIGN_OR_RETURN(out.ranges, served_ranges(request.config.serving, group.rank(), group.size(), out.n_logical));
   return {};
 }
 
@@ -181,7 +181,7 @@ Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* o
     TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path,
                                                  {request.exclusive, request.config.options.overwrite_foreign}, plan));
   }
-  plan.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
+  plan.ranks.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
   for (PlannedFile& file : plan.files) file.ranks = std::vector<std::uint64_t>();
   root = std::move(kept);
   return {};
@@ -257,8 +257,8 @@ struct Planned {
   Gathered shares;
 };
 
-// From the plan of task 0 to a handle that serves `runs`.
-Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRun> runs, Planned& plan,
+// From the plan of task 0 to a handle that serves `ranges`.
+Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRange> ranges, Planned& plan,
                        std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
   const auto heard = co_await group.broadcast(plan.news, 0);
   Status status = heard.has_value() ? heard_status(heard.value(), request.path) : heard.error();
@@ -277,7 +277,7 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   const Status mine = attempt([&] {
     TW_RETURN_IF_ERROR(understood);
     if (!set.value()) return no_memory(request.path);
-    WriteShare told = decode_share(share.value(), common, runs, rank_of(group), size_of(group));
+    WriteShare told = decode_share(share.value(), common, ranges, rank_of(group), size_of(group));
     auto files = std::static_pointer_cast<WriteSet>(set.value());
     if (group.rank() != 0) TW_RETURN_IF_ERROR(files->hold(nullptr));
     return start_writing(request, common, std::move(told), std::move(files), old, *file);
@@ -337,7 +337,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
         attempt([&] { return plan_and_create(request, std::move(*gathered), old->get(), root, common, plan.shares); });
     plan.news = encode_news(planned, common);
   }
-  const Status status = co_await follow_plan(group, request, wanted.runs, plan, *old, file);
+  const Status status = co_await follow_plan(group, request, wanted.ranges, plan, *old, file);
   if (!status.ok()) {
     if (root) undo(*root, request);
     co_return status;

@@ -6,7 +6,7 @@
 
 #include "base/checked_math.hpp"
 #include "base/size_units.hpp"
-#include "multifile/stretches.hpp"
+#include "multifile/rank_ranges.hpp"
 #include "multifile/write/physical_writer.hpp"
 
 namespace thalweg {
@@ -77,8 +77,8 @@ void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn)
   input.requests.for_each([&](const Requests::Asked& asked) {
     const std::uint64_t extent = PhysicalWriter::extent_for(
         asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes, plan.files[0].header);
-    for (const RankRun& run : asked.runs)
-      for_each_stretch(plan, run, [&](const Stretch& s) {
+    for (const RankRange& range : asked.ranges)
+      plan.ranks.for_each_placed(range, [&](const PlacedRange& s) {
         constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
         fn(Demand{static_cast<std::uint32_t>(s.physical), 1, asked.process, extent * std::min(s.count, kCounted),
                   extent});

@@ -55,12 +55,12 @@ std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_ph
   bool ascending = true;
   const auto each_start = [&all](auto&& fn) {
     all.for_each([&](const Requests::Asked& asked) {
-      if (!asked.runs.empty() && asked.runs[0].count > 0) fn(asked);
+      if (!asked.ranges.empty() && asked.ranges[0].count > 0) fn(asked);
     });
   };
   each_start([&](const Requests::Asked& asked) {
-    ascending &= asked.runs.size() == 1 && (serving == 0 || asked.runs[0].first > last);
-    last = asked.runs[0].first;
+    ascending &= asked.ranges.size() == 1 && (serving == 0 || asked.ranges[0].first > last);
+    last = asked.ranges[0].first;
     ++serving;
   });
   std::vector<std::uint64_t> bounds(std::size_t{n_physical} + 1);
@@ -71,7 +71,7 @@ std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_ph
   }
   std::uint64_t k = 0, i = 0;
   each_start([&](const Requests::Asked& asked) {
-    if (k < n_physical && i++ == k * serving / n_physical) bounds[k++] = asked.runs[0].first;
+    if (k < n_physical && i++ == k * serving / n_physical) bounds[k++] = asked.ranges[0].first;
   });
   bounds[0] = 0;
   return bounds;
@@ -79,7 +79,7 @@ std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_ph
 
 Status fill_table(const WritePlanInput& input, WritePlan& plan) {
   const std::uint64_t n = input.requests.n_logical();
-  plan.table.resize(n);
+  plan.ranks.table.resize(n);
   for (std::uint64_t rank = 0; rank < n; ++rank) {
     const std::int32_t k = input.mapping(static_cast<std::int64_t>(rank), static_cast<std::int64_t>(n),
                                          static_cast<std::int32_t>(plan.files.size()));
@@ -87,7 +87,7 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
       return Status::error(Code::invalid_argument, "the mapping puts logical file " + std::to_string(rank) +
                                                        " into physical file " + std::to_string(k) + " of " +
                                                        std::to_string(plan.files.size()));
-    plan.table[rank] = plan.files[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
+    plan.ranks.table[rank] = plan.files[k].ranks.size() << 32 | static_cast<std::uint32_t>(k);
     plan.files[k].ranks.push_back(rank);
   }
   return {};
@@ -171,7 +171,8 @@ void place_sections(WritePlan& plan) {
     std::uint64_t at = format::kFirstSection;
     if (file.header.id.physical == 0) {
       file.header.map_offset = at;
-      const std::uint64_t entries = plan.mapping == Mapping::table ? plan.table.size() : plan.bounds.size();
+      const std::uint64_t entries =
+          plan.ranks.kind == Mapping::table ? plan.ranks.table.size() : plan.ranks.bounds.size();
       at += format::section_pages(entries, 8) * kPageBytes;
     }
     if (!file.ranks.empty()) {
@@ -200,7 +201,7 @@ Status check_index_fits(const WritePlanInput& input) {
   if (n * format::kFileEntryBytes + places <= input.storage.free_bytes) return {};
   std::uint64_t served = 0;
   input.requests.for_each([&](const Requests::Asked& asked) {
-    for (const RankRun& run : asked.runs) served += run.count;
+    for (const RankRange& range : asked.ranges) served += range.count;
   });
   const std::uint64_t least = std::min(n * format::kFileEntryBytes, served * format::kListedEntryBytes) + places;
   if (least <= input.storage.free_bytes) return {};
@@ -219,18 +220,19 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
   WritePlan plan;
   plan.files.resize(count.n);
   const format::FileHeader header = new_header(input, count.n);
-  plan.mapping = header.mapping;
-  if (plan.mapping == Mapping::table) {
+  plan.ranks.kind = header.mapping;
+  if (plan.ranks.kind == Mapping::table) {
     TW_RETURN_IF_ERROR(fill_table(input, plan));
   } else {
-    plan.bounds = choose_bounds(input.requests, count.n);
+    plan.ranks.bounds = choose_bounds(input.requests, count.n);
   }
   for (std::uint32_t k = 0; k < count.n; ++k) {
     PlannedFile& file = plan.files[k];
     file.header = header;
     file.header.id.physical = k;
-    file.header.first_rank = plan.mapping == Mapping::table ? 0 : plan.bounds[k];
-    file.header.n_local = plan.mapping == Mapping::table ? file.ranks.size() : plan.bounds[k + 1] - plan.bounds[k];
+    file.header.first_rank = plan.ranks.kind == Mapping::table ? 0 : plan.ranks.bounds[k];
+    file.header.n_local =
+        plan.ranks.kind == Mapping::table ? file.ranks.size() : plan.ranks.bounds[k + 1] - plan.ranks.bounds[k];
   }
   plan.common = {count.n, header.n_logical, usual_chunk(input), plan.files[0].header, "", {}};
   plan.common.strategy = describe(plan, count, input, Origin::new_file);
@@ -253,7 +255,7 @@ Status check_room_for_session(const PhysicalReader& physical) {
 
 // Where each logical file lives, read from the physical files; the table must agree.
 Status invert_ranks(ReadSet& old, WritePlan& plan) {
-  plan.table.resize(old.header().n_logical);
+  plan.ranks.table.resize(old.header().n_logical);
   PageCache cache;
   std::uint64_t n = 0;
   for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
@@ -264,12 +266,12 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
         return Status::error(Code::corrupt_file, "'" + old.path() + "': physical file " + std::to_string(k) +
                                                      " holds logical file " + std::to_string(ranks[i]) +
                                                      ", which the table tells elsewhere");
-      plan.table[ranks[i]] = i << 32 | k;
+      plan.ranks.table[ranks[i]] = i << 32 | k;
     }
   }
-  if (n == plan.table.size()) return {};
+  if (n == plan.ranks.table.size()) return {};
   return Status::error(Code::corrupt_file, "'" + old.path() + "': its physical files hold " + std::to_string(n) +
-                                               " of " + std::to_string(plan.table.size()) + " logical files");
+                                               " of " + std::to_string(plan.ranks.table.size()) + " logical files");
 }
 
 }  // namespace
@@ -277,8 +279,8 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   WritePlan plan;
   const format::FileHeader& first = old.header();
-  plan.mapping = first.mapping;
-  plan.bounds = old.bounds();
+  plan.ranks.kind = first.mapping;
+  plan.ranks.bounds = old.bounds();
   for (std::uint32_t k = 0; k < first.n_physical; ++k) {  // memory grows with the files that exist
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
     TW_RETURN_IF_ERROR(check_room_for_session(*physical));
@@ -286,7 +288,7 @@ Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
     plan.files[k].header = physical->header();
     TW_ASSIGN_OR_RETURN(plan.files[k].ranks, old.ranks(*physical));
   }
-  if (plan.mapping == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
+  if (plan.ranks.kind == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
   const Count count{first.n_physical, kAsCreated};
   plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.files[0].header, "", {}};
   plan.common.strategy = describe(plan, count, input, Origin::old_file);

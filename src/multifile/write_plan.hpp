@@ -12,23 +12,11 @@
 
 #include "group/group.hpp"
 #include "group/wire.hpp"
-#include "multifile/format/header.hpp"
-#include "multifile/options.hpp"
+#include "multifile/rank_ranges.hpp"
 #include "multifile/read/read_set.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
-
-// floor(i * n / parts) for i <= parts, where i * n may pass 2^64 (parts < 2^32).
-constexpr std::uint64_t even_share(std::uint64_t i, std::uint64_t parts, std::uint64_t n) {
-  return n / parts * i + n % parts * i / parts;
-}
-
-// Consecutive ranks.
-struct RankRun {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-};
 
 struct WriteRequest {
   Status status;                // of the task's own arguments
@@ -37,7 +25,7 @@ struct WriteRequest {
   std::uint64_t chunk_bytes = kAuto;
   std::int64_t process = 0;
   std::int64_t node = 0;
-  std::vector<RankRun> runs;  // in the order in which the task names its ranks
+  std::vector<RankRange> ranges;  // in the order in which the task names its ranks
 };
 // Of task `task` of `tasks`.
 Bytes encode(const WriteRequest& request, std::size_t task, std::size_t tasks);
@@ -53,28 +41,28 @@ class Requests {
   std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_); }
   std::size_t tasks_on_fullest_node() const { return tasks_on_fullest_node_; }
 
-  // What one task asks for; its runs are there until the next one is read.
+  // What one task asks for; its ranges are there until the next one is read.
   struct Asked {
     std::size_t task = 0;
     std::int64_t process = 0;
     std::int64_t node = 0;
     std::uint64_t chunk_bytes = kAuto;
-    std::span<const RankRun> runs;
+    std::span<const RankRange> ranges;
   };
   // Calls fn(asked) for each task, by rank.
   template <class F>
   void for_each(F&& fn) const {
     WireReader in(data_);
-    std::vector<RankRun> runs;
-    for (std::size_t task = 0; task < tasks_; ++task) fn(read_one(in, task, runs));
+    std::vector<RankRange> ranges;
+    for (std::size_t task = 0; task < tasks_; ++task) fn(read_one(in, task, ranges));
   }
 
  private:
   Status check_heads(const Gathered& gathered);
   Status check_overlap() const;
-  Status check_run(const RankRun& run, std::uint64_t end) const;
+  Status check_range(const RankRange& range, std::uint64_t end) const;
   void count_nodes();
-  Asked read_one(WireReader& in, std::size_t task, std::vector<RankRun>& runs) const;
+  Asked read_one(WireReader& in, std::size_t task, std::vector<RankRange>& ranges) const;
   Bytes data_;
   std::size_t tasks_ = 0;
   std::uint64_t n_logical_ = 0;
@@ -102,21 +90,13 @@ struct WriteCommon {
 Bytes encode(const WriteCommon& common);
 WriteCommon decode_common(ByteView bytes);
 
-// Consecutive ranks whose logical files lie in consecutive places of one physical file.
-struct Stretch {
-  std::uint64_t first = 0;
-  std::uint64_t count = 0;
-  std::uint64_t local = 0;  // local index of the first
-  std::uint64_t physical = 0;
-};
-
 // What one task learns besides: the physical files it writes into, and where its ranks lie, in its own order.
 struct WriteShare {
   std::vector<DomainShare> domains;
-  std::vector<Stretch> stretches;
+  std::vector<PlacedRange> ranges;
 };
-// Of task `task` of `tasks`, which asked for `runs`.
-WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<const RankRun> runs, std::size_t task,
+// Of task `task` of `tasks`, which asked for `ranges`.
+WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<const RankRange> ranges, std::size_t task,
                         std::size_t tasks);
 
 // One physical file of the plan.
@@ -130,10 +110,8 @@ struct PlannedFile {
 
 struct WritePlan {
   WriteCommon common;
-  format::Mapping mapping = format::Mapping::consecutive;
+  RankMapping ranks;
   std::vector<PlannedFile> files;
-  std::vector<std::uint64_t> bounds;  // Mapping::consecutive: first rank of each physical file, then N
-  std::vector<std::uint64_t> table;   // Mapping::table: local index << 32 | physical file, of each rank
   // Domains of processes `process`, process + 1, ... in one physical file, each of so many bytes.
   struct Domains {
     std::uint32_t physical = 0;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
-#include "multifile/stretches.hpp"
+#include "multifile/rank_ranges.hpp"
 #include "multifile/write_plan.hpp"
 
 namespace thalweg {
@@ -97,9 +97,9 @@ class ShareWriter {
  public:
   ShareWriter(const WritePlan& plan, std::size_t tasks) : plan_(plan), tasks_(tasks) {}
 
-  // The physical files, then the stretches, each by what the runs of the task do not tell.
+  // The physical files, then the ranges, each by what the ranges of the task do not tell.
   void put(WireWriter& out, const Requests::Asked& asked) {
-    cut(asked.runs);
+    cut(asked.ranges);
     out.put_short(physical_.size());
     std::uint64_t expected = even_share(asked.task, tasks_, plan_.files.size());
     for (const std::uint32_t k : physical_) {
@@ -107,7 +107,7 @@ class ShareWriter {
       expected = k;
       put_domain(out, *domain_share(plan_, k, asked.process), plan_.common.usual);
     }
-    for (const Stretch& s : stretches_) {
+    for (const PlacedRange& s : ranges_) {
       const auto domain = std::lower_bound(physical_.begin(), physical_.end(), s.physical);
       out.put_short(static_cast<std::uint64_t>(domain - physical_.begin()));
       out.put_short(s.count);
@@ -116,12 +116,12 @@ class ShareWriter {
   }
 
  private:
-  void cut(std::span<const RankRun> runs) {
-    stretches_.clear();
+  void cut(std::span<const RankRange> ranges) {
+    ranges_.clear();
     physical_.clear();
-    for (const RankRun& run : runs)
-      for_each_stretch(plan_, run, [&](const Stretch& s) {
-        stretches_.push_back(s);
+    for (const RankRange& range : ranges)
+      plan_.ranks.for_each_placed(range, [&](const PlacedRange& s) {
+        ranges_.push_back(s);
         physical_.push_back(static_cast<std::uint32_t>(s.physical));
       });
     std::sort(physical_.begin(), physical_.end());
@@ -130,7 +130,7 @@ class ShareWriter {
 
   const WritePlan& plan_;
   const std::size_t tasks_;
-  std::vector<Stretch> stretches_;
+  std::vector<PlacedRange> ranges_;
   std::vector<std::uint32_t> physical_;
 };
 
@@ -152,7 +152,7 @@ Gathered encode_shares(const WritePlan& plan, const Requests& requests) {
   return shares;
 }
 
-WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<const RankRun> runs, std::size_t task,
+WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<const RankRange> ranges, std::size_t task,
                         std::size_t tasks) {
   WireReader in(bytes);
   WriteShare share;
@@ -163,11 +163,11 @@ WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<con
     domain = get_domain(in, common.usual);
     domain.physical = static_cast<std::uint32_t>(expected = k);
   }
-  for (const RankRun& run : runs) {
-    for (std::uint64_t done = 0; done < run.count; done += share.stretches.back().count) {
+  for (const RankRange& range : ranges) {
+    for (std::uint64_t done = 0; done < range.count; done += share.ranges.back().count) {
       const DomainShare& domain = share.domains.at(in.get_short());
       const std::uint64_t count = std::max<std::uint64_t>(in.get_short(), 1);
-      share.stretches.push_back({run.first + done, count, in.get_short(), domain.physical});
+      share.ranges.push_back({range.first + done, count, in.get_short(), domain.physical});
     }
   }
   return share;
@@ -198,8 +198,8 @@ std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedFile& fi
     format::append_section(out, kind, bytes, 8, file.header.id, out.size());
   };
   if (file.header.id.physical == 0)
-    add(plan.mapping == Mapping::table ? format::SectionKind::table : format::SectionKind::bounds,
-        plan.mapping == Mapping::table ? plan.table : plan.bounds);
+    add(plan.ranks.kind == Mapping::table ? format::SectionKind::table : format::SectionKind::bounds,
+        plan.ranks.kind == Mapping::table ? plan.ranks.table : plan.ranks.bounds);
   if (!file.ranks.empty()) add(format::SectionKind::ranks, file.ranks);
   const std::vector<std::byte> session = encode_session_front(plan, file);
   out.insert(out.end(), session.begin(), session.end());

@@ -23,17 +23,17 @@ Bytes encode(const WriteRequest& request, std::size_t task, std::size_t tasks) {
   out.put_short(request.chunk_bytes);
   out.put_near(static_cast<std::uint64_t>(request.process), task);
   out.put_short(static_cast<std::uint64_t>(request.node));
-  out.put_short(request.runs.size());
+  out.put_short(request.ranges.size());
   std::uint64_t expected = even_share(task, tasks, request.n_logical);
-  for (const RankRun& run : request.runs) {
-    out.put_near(run.first, expected);
-    out.put_short(run.count);
-    expected = run.first + run.count;
+  for (const RankRange& range : request.ranges) {
+    out.put_near(range.first, expected);
+    out.put_short(range.count);
+    expected = range.first + range.count;
   }
   return out.take();
 }
 
-Requests::Asked Requests::read_one(WireReader& in, std::size_t task, std::vector<RankRun>& runs) const {
+Requests::Asked Requests::read_one(WireReader& in, std::size_t task, std::vector<RankRange>& ranges) const {
   (void)in.get_status().ok();     // it is
   (void)in.get<std::uint32_t>();  // arguments
   (void)in.get_near(tasks_);      // n_logical: both are the same everywhere
@@ -42,14 +42,14 @@ Requests::Asked Requests::read_one(WireReader& in, std::size_t task, std::vector
   asked.chunk_bytes = in.get_short();
   asked.process = static_cast<std::int64_t>(in.get_near(task));
   asked.node = static_cast<std::int64_t>(in.get_short());
-  runs.resize(in.get_short());
+  ranges.resize(in.get_short());
   std::uint64_t expected = even_share(task, tasks_, n_logical_);
-  for (RankRun& run : runs) {
-    run.first = in.get_near(expected);
-    run.count = in.get_short();
-    expected = run.first + run.count;
+  for (RankRange& range : ranges) {
+    range.first = in.get_near(expected);
+    range.count = in.get_short();
+    expected = range.first + range.count;
   }
-  asked.runs = runs;
+  asked.ranges = ranges;
   return asked;
 }
 
@@ -98,14 +98,14 @@ void Requests::count_nodes() {
   nodes_ = tasks_on.size() - static_cast<std::size_t>(std::count(tasks_on.begin(), tasks_on.end(), 0u));
 }
 
-// `end`: of the runs of lower ranks.
-Status Requests::check_run(const RankRun& run, std::uint64_t end) const {
-  if (run.first < end)
-    return Status::error(Code::invalid_argument, "logical file " + std::to_string(run.first) +
+// `end`: of the ranges of lower ranks.
+Status Requests::check_range(const RankRange& range, std::uint64_t end) const {
+  if (range.first < end)
+    return Status::error(Code::invalid_argument, "logical file " + std::to_string(range.first) +
                                                      " would be written by two tasks (or is named twice by one)");
-  if (run.first < n_logical_ && run.count <= n_logical_ - run.first) return {};
-  return Status::error(Code::invalid_argument, "logical files " + std::to_string(run.first) + " .. " +
-                                                   std::to_string(run.first + run.count - 1) +
+  if (range.first < n_logical_ && range.count <= n_logical_ - range.first) return {};
+  return Status::error(Code::invalid_argument, "logical files " + std::to_string(range.first) + " .. " +
+                                                   std::to_string(range.first + range.count - 1) +
                                                    " are asked for; there are 0 .. " + std::to_string(n_logical_) +
                                                    "-1");
 }
@@ -115,32 +115,32 @@ Status Requests::check_overlap() const {
   bool ascending = true;
   std::size_t n = 0;
   std::uint64_t last = 0;
-  const auto each_run = [this](auto&& fn) {
+  const auto each_range = [this](auto&& fn) {
     for_each([&](const Asked& asked) {
-      for (const RankRun& run : asked.runs)
-        if (run.count > 0) fn(run);
+      for (const RankRange& range : asked.ranges)
+        if (range.count > 0) fn(range);
     });
   };
-  each_run([&](const RankRun& run) {
-    ascending &= run.first >= last;
-    last = run.first;
+  each_range([&](const RankRange& range) {
+    ascending &= range.first >= last;
+    last = range.first;
     ++n;
   });
   Status status;
   std::uint64_t end = 0;
-  const auto check = [&](const RankRun& run) {
-    if (status.ok()) status = check_run(run, end);
-    end = run.first + run.count;
+  const auto check = [&](const RankRange& range) {
+    if (status.ok()) status = check_range(range, end);
+    end = range.first + range.count;
   };
   if (ascending) {
-    each_run(check);
+    each_range(check);
     return status;
   }
-  std::vector<RankRun> sorted;
+  std::vector<RankRange> sorted;
   sorted.reserve(n);
-  each_run([&](const RankRun& run) { sorted.push_back(run); });
-  std::sort(sorted.begin(), sorted.end(), [](const RankRun& a, const RankRun& b) { return a.first < b.first; });
-  for (const RankRun& run : sorted) check(run);
+  each_range([&](const RankRange& range) { sorted.push_back(range); });
+  std::sort(sorted.begin(), sorted.end(), [](const RankRange& a, const RankRange& b) { return a.first < b.first; });
+  for (const RankRange& range : sorted) check(range);
   return status;
 }
 

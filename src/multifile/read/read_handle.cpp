@@ -4,7 +4,7 @@
 
 namespace thalweg {
 
-ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings)
+ReadHandle::ReadHandle(std::shared_ptr<ReadSet> files, std::vector<PlacedRange> served, ReaderSettings settings)
     : files_(std::move(files)),
       served_(std::move(served)),
       settings_(std::move(settings)),

@@ -8,13 +8,13 @@
 
 #include "multifile/read/read_set.hpp"
 #include "multifile/read/reader_cache.hpp"
-#include "multifile/served_ranks.hpp"
+#include "multifile/rank_ranges.hpp"
 
 namespace thalweg {
 
 class ReadHandle {
  public:
-  ReadHandle(std::shared_ptr<ReadSet> files, std::vector<Stretch> served, ReaderSettings settings);
+  ReadHandle(std::shared_ptr<ReadSet> files, std::vector<PlacedRange> served, ReaderSettings settings);
 
   Status seek_to(std::uint64_t rank, std::int64_t position);
   Result<LogicalReader*> current_or_first();
@@ -34,14 +34,14 @@ class ReadHandle {
   // Position of the first content byte of a piece in its physical file.
   Result<std::uint64_t> physical_position(std::uint64_t rank, const format::PieceEntry& piece);
   Result<const format::Attributes*> attributes();
-  const ServedRanks& served() const { return served_; }
+  const ServedRanges& served() const { return served_; }
   ReadSet& files() const { return *files_; }
 
  private:
   Result<LogicalReader*> make_reader(std::uint64_t rank);
 
   const std::shared_ptr<ReadSet> files_;
-  const ServedRanks served_;
+  const ServedRanges served_;
   ReaderSettings settings_;
   ReaderCache readers_;
   LogicalReader* current_ = nullptr;

@@ -11,7 +11,7 @@ constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of 
 
 }  // namespace
 
-WriteHandle::WriteHandle(Setup setup) : setup_(std::move(setup)), served_(setup_.share.stretches) {
+WriteHandle::WriteHandle(Setup setup) : setup_(std::move(setup)), served_(setup_.share.ranges) {
   setup_.settings.serves_few = served_.count() <= kFew;
 }
 
@@ -51,7 +51,7 @@ Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
   return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
 }
 
-Result<std::uint64_t> WriteHandle::old_size(const Stretch& at) {
+Result<std::uint64_t> WriteHandle::old_size(const PlacedRange& at) {
   if (!setup_.old) return std::uint64_t{0};
   TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, setup_.old->physical(static_cast<std::uint32_t>(at.physical)));
   TW_ASSIGN_OR_RETURN(const format::FileEntry entry,
@@ -67,9 +67,9 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
                              std::to_string(served_.count()) + " of " + std::to_string(setup_.common.n_logical));
   std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(found->at));
-    TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->at.physical)));
-    writer = std::make_unique<LogicalWriter>(*file, rank, found->at.local, size, setup_.settings);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(*found));
+    TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->physical)));
+    writer = std::make_unique<LogicalWriter>(*file, rank, found->local, size, setup_.settings);
     writer->seek(size);
   }
   return writer.get();

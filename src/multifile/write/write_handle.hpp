@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "multifile/served_ranks.hpp"
+#include "multifile/rank_ranges.hpp"
 #include "multifile/write/logical_writer.hpp"
 #include "multifile/write/write_set.hpp"
 
@@ -43,7 +43,7 @@ class WriteHandle {
   void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
   const format::Attributes& attributes() const { return attributes_; }
   const WriteCommon& common() const { return setup_.common; }
-  const ServedRanks& served() const { return served_; }
+  const ServedRanges& served() const { return served_; }
   std::uint64_t session() const { return setup_.share.domains.empty() ? 0 : setup_.share.domains[0].session; }
   WriteSet& files() const { return *setup_.files; }
   bool appending() const { return setup_.old != nullptr; }
@@ -53,7 +53,7 @@ class WriteHandle {
 
  private:
   Result<PhysicalWriter*> physical(std::uint32_t number);
-  Result<std::uint64_t> old_size(const Stretch& at);
+  Result<std::uint64_t> old_size(const PlacedRange& at);
   Status limit_buffers(LogicalWriter& left);
   Status note_writer(LogicalWriter& writer);
   template <class Step>
@@ -66,7 +66,7 @@ class WriteHandle {
   Status each_writer(Step&& step);  // of those that there are, by slot
 
   Setup setup_;
-  ServedRanks served_;
+  ServedRanges served_;
   // By slot, in pages: no memory for as many as are served, which for a file of others is what its header claims.
   using WriterPage = std::vector<std::unique_ptr<LogicalWriter>>;
   std::map<std::uint64_t, WriterPage> writers_;

@@ -23,7 +23,7 @@ Gathered requests_of_all(std::size_t tasks, bool alike) {
     request.n_logical = tasks;
     request.process = static_cast<std::int64_t>(task);
     request.node = static_cast<std::int64_t>(task / kTasksPerNode);
-    request.runs = {{task, 1}};
+    request.ranges = {{task, 1}};
     if (!alike) request.chunk_bytes = (1 << 20) + task * 65537 % (16 << 20);
     const Bytes bytes = encode(request, task, tasks);
     all.begin.push_back(all.data.size());

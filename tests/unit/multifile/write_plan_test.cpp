@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/endian.hpp"
-#include "multifile/stretches.hpp"
+#include "multifile/rank_ranges.hpp"
 #include "support/random.hpp"
 
 namespace thalweg::test {
@@ -35,7 +35,7 @@ WritePlanInput input_of(const Requests& requests, std::uint64_t free_bytes = std
 Status plan_on(std::uint64_t free_bytes, std::uint64_t n_logical, std::uint64_t served) {
   WriteRequest request;
   request.n_logical = n_logical;
-  request.runs = {{0, served}};
+  request.ranges = {{0, served}};
   const Requests requests = Requests::decode(gathered({request})).value();
   return plan_create(input_of(requests, free_bytes)).status();
 }
@@ -60,7 +60,7 @@ std::vector<WriteRequest> alike(std::size_t tasks) {
     all[task].n_logical = tasks;
     all[task].process = static_cast<std::int64_t>(task);
     all[task].node = static_cast<std::int64_t>(task / 4);
-    all[task].runs = {{task, 1}};
+    all[task].ranges = {{task, 1}};
   }
   return all;
 }
@@ -82,15 +82,15 @@ std::vector<WriteRequest> unlike(std::uint64_t seed) {
   for (std::uint64_t rank = 0; rank < n_logical;) {
     const std::uint64_t count = std::min(n_logical - rank, 1 + random() % 50);
     const std::size_t task = in_order ? rank * all.size() / n_logical : random() % all.size();
-    if (random() % 5 > 0) all[task].runs.push_back({rank, count});
+    if (random() % 5 > 0) all[task].ranges.push_back({rank, count});
     rank += count;
   }
   for (WriteRequest& request : all)
-    if (random() % 2 == 0) std::reverse(request.runs.begin(), request.runs.end());
+    if (random() % 2 == 0) std::reverse(request.ranges.begin(), request.ranges.end());
   return all;
 }
 
-void expect_same_runs(std::span<const RankRun> got, const std::vector<RankRun>& wanted) {
+void expect_same_ranges(std::span<const RankRange> got, const std::vector<RankRange>& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_EQ(got[i].first, wanted[i].first);
@@ -111,7 +111,7 @@ TEST(WritePlan, TaskZeroHearsWhatEachTaskAsksFor) {
       EXPECT_EQ(asked.task, task);
       EXPECT_EQ(asked.process, told[task].process);
       EXPECT_EQ(asked.chunk_bytes, told[task].chunk_bytes);
-      expect_same_runs(asked.runs, told[task].runs);
+      expect_same_ranges(asked.ranges, told[task].ranges);
       ++tasks_on[told[task++].node];
     });
     EXPECT_EQ(task, told.size());
@@ -139,21 +139,21 @@ std::vector<std::uint64_t> domain_table(const WritePlan& plan, const PlannedFile
 // Domains of each process in each physical file, computed from the shares of its tasks.
 using Owned = std::map<std::pair<std::uint32_t, std::int64_t>, format::SlabLayout>;
 
-void expect_stretches(const WritePlan& plan, const WriteRequest& request, const WriteShare& share) {
-  std::vector<Stretch> wanted;
-  for (const RankRun& run : request.runs) for_each_stretch(plan, run, [&](const Stretch& s) { wanted.push_back(s); });
-  ASSERT_EQ(share.stretches.size(), wanted.size());
+void expect_placed_ranges(const WritePlan& plan, const WriteRequest& request, const WriteShare& share) {
+  std::vector<PlacedRange> wanted;
+  for (const RankRange& range : request.ranges) plan.ranks.for_each_placed(range, [&](const PlacedRange& s) { wanted.push_back(s); });
+  ASSERT_EQ(share.ranges.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    EXPECT_EQ(share.stretches[i].first, wanted[i].first);
-    EXPECT_EQ(share.stretches[i].count, wanted[i].count);
-    EXPECT_EQ(share.stretches[i].local, wanted[i].local);
-    EXPECT_EQ(share.stretches[i].physical, wanted[i].physical);
+    EXPECT_EQ(share.ranges[i].first, wanted[i].first);
+    EXPECT_EQ(share.ranges[i].count, wanted[i].count);
+    EXPECT_EQ(share.ranges[i].local, wanted[i].local);
+    EXPECT_EQ(share.ranges[i].physical, wanted[i].physical);
   }
 }
 
 void note_domains(const WritePlan& plan, std::int64_t process, const WriteShare& share, Owned& owned) {
   std::set<std::uint64_t> physical;
-  for (const Stretch& s : share.stretches) physical.insert(s.physical);
+  for (const PlacedRange& s : share.ranges) physical.insert(s.physical);
   ASSERT_EQ(share.domains.size(), physical.size());
   for (const DomainShare& domain : share.domains) {
     EXPECT_EQ(physical.count(domain.physical), 1u);
@@ -202,8 +202,8 @@ void expect_right_shares(const std::vector<WriteRequest>& told, const WritePlanI
   const WriteCommon common = decode_common(encode(plan.common));
   Owned owned;
   for (std::size_t task = 0; task < told.size(); ++task) {
-    const WriteShare share = decode_share(shares.part(task), common, told[task].runs, task, told.size());
-    expect_stretches(plan, told[task], share);
+    const WriteShare share = decode_share(shares.part(task), common, told[task].ranges, task, told.size());
+    expect_placed_ranges(plan, told[task], share);
     note_domains(plan, told[task].process, share, owned);
   }
   expect_domains(plan, owned);
@@ -238,12 +238,12 @@ TEST(WritePlan, TheFirstTaskThatIsWrongIsNamed) {
   EXPECT_EQ(refused(told).os_errno(), 27);
 
   told = alike(9);
-  told[2].runs = {{1, 2}};
-  told[8].runs = {{0, 1}};
+  told[2].ranges = {{1, 2}};
+  told[8].ranges = {{0, 1}};
   EXPECT_NE(refused(told).message().find("logical file 0 would be written by two tasks"), std::string::npos);
   told = alike(9);
-  told[4].runs = {{4, 6}};
-  told[5].runs = told[6].runs = told[7].runs = told[8].runs = {};
+  told[4].ranges = {{4, 6}};
+  told[5].ranges = told[6].ranges = told[7].ranges = told[8].ranges = {};
   EXPECT_NE(refused(told).message().find("logical files 4 .. 9 are asked for"), std::string::npos);
 }
 
