@@ -4,7 +4,6 @@
 
 #include <cstdarg>
 
-#include "sim/predict.h"
 #include "support/shared_files.hpp"
 #include "thalweg/storage.h"
 
@@ -180,14 +179,6 @@ inline std::vector<Row> rows_of_views_and_storage() {
          pattern.direction = TW_ACCESS_READ;
          pattern.tasks = 1;
          return tw_storage_explain(o.folder.c_str(), nullptr, &pattern, nullptr, 100);
-       }},
-      {"tw_sim_predict", "prediction", Null::refused, Call::alone,
-       [](Open&, bool) {
-         tw_sim_access access{};
-         access.struct_size = sizeof access;
-         access.direction = TW_ACCESS_WRITE;
-         access.tasks = access.pieces = access.piece_bytes = 1;
-         return tw_sim_predict(nullptr, &access, nullptr);
        }},
   };
 }
