@@ -1,4 +1,4 @@
-// What the fuzz targets share: taking an input apart, and ending the program when a property does not hold.
+// Shared by the fuzz targets: splitting an input, and ending the program when a property is violated.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "base/endian.hpp"
 #include "multifile/format/index.hpp"
 
-// A property of the code under test; the fuzzer takes the end of the program for a finding.
+// Checks a property of the code under test; the fuzzer reports the end of the program as a finding.
 #define FUZZ_REQUIRE(condition)                                                           \
   do {                                                                                    \
     if (!(condition)) {                                                                   \
@@ -26,11 +26,11 @@ namespace thalweg::fuzz {
 
 using Bytes = std::vector<std::byte>;
 
-// Gives out the input from its front; what is missing reads as zeros.
+// Reads the input from its front; missing bytes read as zeros.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) : rest_(reinterpret_cast<const std::byte*>(data), size) {}
-  // Exactly `bytes` bytes on the heap, so that a read beyond them is seen.
+  // Exactly `bytes` bytes on the heap, so that the sanitizer detects a read beyond them.
   Bytes take(std::size_t bytes) {
     Bytes out(bytes);
     const std::size_t now = std::min(bytes, rest_.size());
@@ -54,14 +54,14 @@ Bytes to_bytes(const Container& container) {
   return Bytes(container.begin(), container.end());
 }
 
-// Makes the bound crc in the last four bytes right, so that mutation gets past it.
+// Recomputes the bound crc in the last four bytes, so that mutation passes it.
 inline void reseal(Bytes& structure, const format::FileIdentity& id, std::uint64_t offset) {
   const ByteSpan all(structure);
   const std::size_t body = structure.size() - 4;
   store_le(all.subspan(body), format::bound_crc(id, offset, all.first(body)));
 }
 
-// A header whose few free choices come from the input.
+// A header with its free choices drawn from the input.
 inline format::FileHeader header_from(Input& input) {
   format::FileHeader header;
   const auto choices = input.number<std::uint32_t>();

@@ -1,5 +1,5 @@
-// Frames, fill slots and directories. Each input is parsed as it is, and once more with its checksums made right. What
-// is accepted must come back from its own encoding, lie inside its room, and leave place for table and directory.
+// Frames, fill slots and directories. Each input is parsed unchanged, and again with its checksums recomputed. An
+// accepted structure equals its own re-encoding, fits its space, and leaves space for table and directory.
 #include "fuzz_support.hpp"
 #include "multifile/format/frame.hpp"
 
@@ -40,7 +40,7 @@ void try_directory(const Bytes& bytes, Frame frame, const FileHeader& header, st
   (void)format::parse_directory(bytes, frame, header, offset);
   frame.n_pieces = bytes.size() / format::kDirectoryEntryBytes;
   frame.directory_crc = format::bound_crc(header.id, offset + format::kDirectoryOffset, bytes);
-  frame.payload_bytes = 0;  // what the entries sum up to, so that the sum is no hindrance
+  frame.payload_bytes = 0;  // the sum of the entries, so that it matches
   for (std::uint64_t i = 0; i < frame.n_pieces; ++i) {
     frame.payload_bytes += load_le<std::uint64_t>(ByteView(bytes).subspan(i * format::kDirectoryEntryBytes + 32));
   }

@@ -1,5 +1,5 @@
-// File header, state slots, session page. Each input is parsed as it is, and once more with its checksums made right.
-// What is accepted must come back from its own encoding, and must lead to sums that do not overflow.
+// File header, state slots, session page. Each input is parsed unchanged, and again with its checksums recomputed. An
+// accepted structure equals its own re-encoding, and its sums do not overflow.
 #include "fuzz_support.hpp"
 #include "multifile/format/header.hpp"
 
@@ -37,7 +37,7 @@ void try_slots(Bytes a, Bytes b, const format::FileIdentity& id) {
   }
 }
 
-// Slabs of one domain follow each other, and end where the largest offset does.
+// Slabs of one domain are consecutive and end at the largest offset.
 void try_slabs(const SessionPage& s, Input& input) {
   format::SlabLayout layout{s.data_start, s.round_bytes, 0, 0, s.rounds_per_doubling, s.most_doublings};
   layout.domain_prefix = input.number<std::uint64_t>() % s.round_bytes;

@@ -1,5 +1,5 @@
-// Index page, sections, entries, attributes. Each input is parsed as it is, and once more with its checksums made
-// right. What is accepted must come back from its own encoding and lie inside the file.
+// Index page, sections, entries, attributes. Each input is parsed unchanged, and again with its checksums recomputed.
+// An accepted structure equals its own re-encoding and lies within the file.
 #include "fuzz_support.hpp"
 #include "multifile/format/index.hpp"
 
@@ -28,7 +28,7 @@ Place place_from(Input& input) {
   return place;
 }
 
-// The 88 bytes of fields, behind them zeros; the layout that belongs to the counts when `consistent`.
+// 88 bytes of fields followed by zeros; with `consistent`, the layout that fits the counts.
 void try_index_page(const Bytes& fields, const FileHeader& header, const Place& place, std::uint8_t choice,
                     IndexPage* accepted) {
   const bool consistent = (choice & 1) != 0;

@@ -1,9 +1,8 @@
 // A whole multifile of one physical file: opened, read, verified, recovered, appended to and repaired in memory.
 //
 // The input is a list of runs: u32 offset (modulo 256 KiB), u16 number of bytes, the bytes; the file is zero elsewhere
-// and ends behind the last run. Bit 0 of the first byte leaves its checksums as they are; otherwise all that can be
-// told to be a structure is sealed anew. Whatever the bytes: nobody crashes, what verify finds whole can be read, and
-// repair brings back what a recovery reads.
+// and ends after the last run. Bit 0 of the first byte keeps the checksums; otherwise every recognisable structure is
+// resealed. For any bytes: no crash; what verify accepts can be read; repair restores what a recovery reads.
 #include <optional>
 
 #include "fuzz_support.hpp"
@@ -19,8 +18,8 @@ namespace thalweg::fuzz {
 namespace {
 
 constexpr std::uint64_t kMostFileBytes = 256 * 1024;
-constexpr std::uint64_t kMostRanks = 64;             // that are read
-constexpr std::uint64_t kMostLogicalBytes = 100000;  // of each
+constexpr std::uint64_t kMostRanks = 64;             // number that is read
+constexpr std::uint64_t kMostLogicalBytes = 100000;  // per logical file
 const std::string kPath = "file";
 
 Bytes image_from(Input& input) {
@@ -42,7 +41,7 @@ std::shared_ptr<Backend> storage_with(const Bytes& image) {
   return backend;
 }
 
-// The bytes of the first logical files; nothing for one that is refused. Nothing at all when the opening is.
+// Content of the first logical files; no value for a refused one, or for all when the open is refused.
 struct Contents {
   std::vector<std::optional<Bytes>> of_rank;
 };
@@ -76,7 +75,7 @@ std::optional<Contents> read_all(const std::shared_ptr<Backend>& backend, bool r
   return contents;
 }
 
-// One more session. It may be refused; but bytes that it closed are there, or what lay there before made them refused.
+// Appends one session. It may be refused; bytes that it closed are present, unless older ones there caused a refusal.
 void append(const std::shared_ptr<Backend>& backend) {
   const auto group = make_self_group();
   OpenRequest request;

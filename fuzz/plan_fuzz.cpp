@@ -1,5 +1,5 @@
-// Lists of several tasks and rules: the access is summarised, planned, cut, walked and carried out on a model, and each
-// byte compared with what was asked for. Lists with offsets and lengths anywhere are walked without moving a byte.
+// Lists of several tasks and rules: the access is summarised, planned, cut and carried out on a model, and each byte is
+// compared with the request. Lists with arbitrary offsets and lengths are walked without data.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -75,7 +75,7 @@ void try_near(Input& input, Choices& choices) {
   try_plan(summaries, choices);
 }
 
-// Every byte that the lists cover lies in one run, where they are known not to overlap; the file is never left.
+// Every byte of lists without overlap is in one run; no run leaves the file.
 void walk(const std::vector<const ExtentList*>& lists, const Choices& choices) {
   const auto domains = cut_domains(lists, choices.rules.domains);
   FUZZ_REQUIRE(domains.size() == choices.rules.domains.workers);

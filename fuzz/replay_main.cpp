@@ -1,6 +1,5 @@
 // Runs a fuzz target over stored inputs, with any compiler: replay FILE-OR-FOLDER...
-// Exit status: 0 every input was taken, 2 nothing to replay or unreadable. A defect ends the program as it does under a
-// fuzzer.
+// Exit status: 0 all inputs passed, 2 no input or an unreadable one. A defect ends the program as under a fuzzer.
 
 #include <algorithm>
 #include <cstddef>
@@ -34,7 +33,7 @@ bool replay(const fs::path& path) {
     return false;
   }
   const std::vector<char> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  // An exact heap copy, so that a read past the end is seen by the address sanitizer.
+  // An exact heap copy, so that the address sanitizer detects a read past the end.
   const std::vector<std::uint8_t> exact(bytes.begin(), bytes.end());
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
   return true;

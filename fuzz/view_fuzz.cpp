@@ -1,4 +1,4 @@
-// Views drawn from the input, compared byte by byte with the same views written out.
+// Views drawn from the input, compared byte by byte with naive views.
 #include "fuzz_support.hpp"
 #include "support/view_model.hpp"
 

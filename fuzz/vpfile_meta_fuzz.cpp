@@ -1,5 +1,5 @@
-// NAME.meta of a vpfile: parsed as it is, and once more with the checksums of its slots made right. What is accepted
-// must come back from its own encoding, and must lead to sums that do not overflow.
+// NAME.meta of a vpfile: parsed unchanged, and again with the checksums of its slots recomputed. An accepted structure
+// equals its own re-encoding, and its sums do not overflow.
 #include "base/size_units.hpp"
 #include "fuzz_support.hpp"
 #include "support/vp_damage_seal.hpp"

@@ -1,10 +1,9 @@
-// A whole vpfile, its side files too: opened, read, verified, written to and repaired in memory.
+// A whole vpfile with its side files: opened, read, verified, written to and repaired in memory.
 //
-// Input: u8 flags (bit 0: checksums as they are, otherwise all that can be told to be a structure is sealed anew), u8
-// number of VPs of the shape that is given, then runs: u32 (from bit 30: the file; below: offset modulo 64 KiB), u16
-// number of bytes, the bytes; files are zero elsewhere and end behind their last run. Whatever the bytes: nobody
-// crashes, what verify finds whole can be read, what was closed after writing can be read, and repair makes a sound
-// file sound.
+// Input: u8 flags (bit 0: keep checksums, otherwise reseal every recognisable structure), u8 number of VPs of the given
+// shape, then runs: u32 (from bit 30: the file; below: offset modulo 64 KiB), u16 number of bytes, the bytes; files are
+// zero elsewhere and end after their last run. For any bytes: no crash; what verify accepts can be read; what was
+// closed after writing can be read; repair makes a valid file valid.
 #include <optional>
 
 #include "fuzz_support.hpp"
@@ -22,7 +21,7 @@ namespace {
 using test::VpImages;
 
 constexpr std::uint64_t kMostFileBytes = 64 * 1024;
-constexpr std::uint64_t kMostVps = 24;  // of files that are looked at
+constexpr std::uint64_t kMostVps = 24;  // of files that are checked
 constexpr std::uint64_t kMostSuperblock = 64 * 1024;
 constexpr std::uint64_t kMostStreamBytes = 20000;  // of each end
 const std::string kPath = "file";
@@ -42,7 +41,7 @@ VpImages images_from(Input& input) {
   return images;
 }
 
-// Files of very many VPs, or of large superblocks, are read like others, only slower.
+// Files with very many VPs or large superblocks are skipped, as they are slow and show nothing new.
 bool is_small(const VpImages& images) {
   const auto meta = format::parse_meta(images.meta);
   if (meta.has_value() && meta.value().geometry.n > kMostVps) return false;
@@ -56,8 +55,8 @@ bool is_small(const VpImages& images) {
   return true;
 }
 
-// Superblocks in a closed file that says it has none: verify does not look for them, and those that are added meet
-// them.
+// Whether a closed file without recorded superblocks contains some: verify does not search for them, and an append
+// collides with them.
 bool hides_superblocks(const VpImages& images) {
   const auto meta = format::parse_meta(images.meta);
   if (!meta.has_value() || !meta.value().closed || meta.value().geometry.has_ib()) return false;
@@ -91,7 +90,7 @@ std::unique_ptr<VpFile> open(Group& group, const std::shared_ptr<Backend>& backe
   return opened.has_value() ? std::move(opened).value() : nullptr;
 }
 
-// Length and both ends of each stream; nothing of one that is refused. Nothing at all when the opening is.
+// Length and both ends of each stream; no value for a refused one, or for all when the open is refused.
 struct Stream {
   std::uint64_t bytes = 0;
   Bytes begin, end;
@@ -133,8 +132,8 @@ bool all_read(const std::optional<Contents>& contents) {
   return contents && std::ranges::all_of(*contents, [](const auto& stream) { return stream.has_value(); });
 }
 
-// One more session. It may be refused; what it closed is there. Where the file is not `whole`, two VPs may have the
-// same blocks.
+// Appends one session. It may be refused; data that it closed is present. When the file is not `whole`, two VPs may
+// share blocks.
 void append(const std::shared_ptr<Backend>& backend, const VpShape& shape, bool whole) {
   const auto group = make_self_group();
   const auto file = open(*group, backend, "r+", shape);

@@ -1,5 +1,5 @@
-// A superblock of a vpfile and the rows of its table. Input: u8 flags (bit 0: as they are, else all checksums are made
-// right), the 256 bytes of the header, u16 bytes of rows and the rows from its end backwards, then the blocks.
+// A superblock of a vpfile and the rows of its table. Input: u8 flags (bit 0: keep, else recompute all checksums), the
+// 256 bytes of the header, u16 bytes of rows and the rows from its end backwards, then the blocks.
 #include <ranges>
 
 #include "base/size_units.hpp"
@@ -62,7 +62,7 @@ void run(Input& input) {
   FUZZ_REQUIRE(std::ranges::equal(encoded | std::views::take(format::kSuperblockFixed),
                                   image | std::views::take(format::kSuperblockFixed)));
   if (geometry.superblock_bytes > kMostImage) return;
-  // The rows lie before its end, wherever that is.
+  // The rows end at the end of the superblock, at any offset.
   image.erase(image.begin() + static_cast<std::ptrdiff_t>(geometry.superblock_bytes / 2),
               image.end() - static_cast<std::ptrdiff_t>(geometry.superblock_bytes / 2));
   if (!as_it_is) test::seal_superblock(image);

@@ -1,5 +1,4 @@
-// Files that have a length but no bytes: for simulations of so many bytes that no memory holds them. Nothing that was
-// written can be verified.
+// Files with a length but no bytes, for simulations of more bytes than memory holds. Their content cannot be verified.
 #include <algorithm>
 #include <map>
 #include <memory>

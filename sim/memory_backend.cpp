@@ -1,8 +1,8 @@
 // Files in memory, for tests and simulation: sparse, in pages of 4 KiB, 16 of them to a group.
 //
-// Threads: groups are spread over kShards shards, each with its own mutex, so that writers to different places hardly
-// meet. The size is an atomic that only truncate lowers; truncate holds all shards. As with files of an operating
-// system, an open file lives on after its name was removed, and concurrent writes to one byte give either.
+// Threads: groups are distributed over kShards shards, each with its own mutex, so that writers to different places
+// rarely contend. The size is atomic; only truncate lowers it and locks all shards for that. As in an operating system,
+// an open file survives the removal of its name, and concurrent writes to one byte leave either value.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -29,7 +29,7 @@ constexpr std::uint32_t kDirectAlignment = 512;
 using Page = std::array<std::byte, kPage>;
 using Group = std::array<std::unique_ptr<Page>, kPagesPerGroup>;
 
-// What a kernel does to the memory of a direct read that met the end of the file.
+// Overwrites the block after a direct read's end of file, as a kernel may.
 void spoil_block_behind(std::span<const Piece> pieces, std::uint64_t moved) {
   for (const Piece& piece : pieces) {
     if (moved < piece.bytes) {
@@ -45,7 +45,7 @@ struct Shard {
   std::map<std::uint64_t, Group> groups;  // guarded by mutex; by number, ordered for next_data
 };
 
-// The bytes of one file, shared by everybody who has it open.
+// The content of one file, shared by all its handles.
 class MemoryContent {
  public:
   std::uint64_t size() const { return size_.load(std::memory_order_acquire); }
@@ -86,7 +86,7 @@ class MemoryContent {
 
   void grow(std::uint64_t end) {
     std::uint64_t now = size_.load(std::memory_order_relaxed);
-    // Release: who sees the new size sees the bytes, which were put in place before.
+    // Release: a thread that reads the new size also reads the bytes, which are stored first.
     while (now < end && !size_.compare_exchange_weak(now, end, std::memory_order_release)) {
     }
   }
@@ -141,7 +141,7 @@ class MemoryContent {
     }
   }
 
-  // Everything from `bytes` on becomes a hole. All shards are locked.
+  // Makes everything from `bytes` on a hole. The caller holds all shards.
   void drop_from(std::uint64_t bytes) {
     const std::uint64_t group_bytes = kPage * kPagesPerGroup;
     for (Shard& shard : shards_) {
@@ -155,7 +155,7 @@ class MemoryContent {
     if (bytes % kPage != 0 && cut != nullptr) std::fill(cut->begin() + bytes % kPage, cut->end(), std::byte{0});
   }
 
-  // First offset >= `offset` with a page of this group, which starts at `start`; the largest number when none.
+  // First offset >= `offset` with a page of this group, which starts at `start`; the largest number when there is none.
   static std::uint64_t first_page(const Group& group, std::uint64_t start, std::uint64_t offset) {
     for (std::uint64_t i = 0; i < kPagesPerGroup; ++i) {
       if (group[i] && start + (i + 1) * kPage > offset) return std::max(start + i * kPage, offset);
@@ -200,7 +200,7 @@ class MemoryFile final : public StoredFile {
     }
     return moved;
   }
-  // As strict as a disk, so that what works here works there.
+  // Checks alignment as strictly as a disk does.
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
@@ -266,7 +266,7 @@ class MemoryFile final : public StoredFile {
   const std::shared_ptr<MemoryContent> content_;
   const std::string path_;
   const OpenOptions options_;
-  std::atomic<bool> is_open_{true};  // only tells misuse; it orders nothing
+  std::atomic<bool> is_open_{true};  // detects misuse only; implies no ordering
 };
 
 class MemoryBackend final : public Backend {

@@ -13,16 +13,16 @@ using namespace thalweg;
 namespace {
 
 constexpr int64_t kMostSimulated = int64_t{1} << 20;
-constexpr uint64_t kMostPieces = uint64_t{1} << 24;  // of all tasks: some 40 bytes of memory each
+constexpr uint64_t kMostPieces = uint64_t{1} << 24;  // of all tasks: about 40 bytes of memory each
 constexpr uint64_t kMostOfTask = 64 * kMi;
 constexpr uint64_t kMostOfAll = 16 * kGi;
-constexpr uint64_t kMostKept = kGi;     // in memory
-constexpr int64_t kMostServers = 1024;  // an aggregator for each
-constexpr int64_t kLeastStripe = 4096;  // a lock of each stripe is kept
+constexpr uint64_t kMostKept = kGi;     // bytes in memory
+constexpr int64_t kMostServers = 1024;  // one aggregator each
+constexpr int64_t kLeastStripe = 4096;  // one lock per stripe is kept
 constexpr int64_t kMostStripe = int64_t{1} << 30;
 constexpr double kMostNs = 1e12;
 
-// A caller of an older library knows fewer members.
+// Copies a struct of a caller, who may have fewer members, from an older library.
 template <class T>
 T known_members(const T* given) {
   T all = {};
@@ -30,18 +30,18 @@ T known_members(const T* given) {
   return all;
 }
 
-// Numbers of a caller, of which the first that is out of its range is told.
+// Checks numbers of a caller; the first one out of range is reported.
 class Numbers {
  public:
   const Status& status() const { return status_; }
 
-  // `given` is to be least .. most.
+  // `given` must be in least .. most.
   void count(const char* name, int64_t given, int64_t least, int64_t most, auto& value) {
     if (given < least || given > most)
       return refuse(name, std::to_string(given), std::to_string(least) + " .. " + std::to_string(most));
     value = static_cast<std::remove_reference_t<decltype(value)>>(given);
   }
-  // 0: `value` stays as it is.
+  // 0 leaves `value` unchanged.
   void count_or_default(const char* name, int64_t given, int64_t least, int64_t most, auto& value) {
     if (given != 0) count(name, given, least, most, value);
   }
@@ -89,7 +89,7 @@ Status too_much(const SimulatedAccess& access, const std::string& what, const st
                                                    limit + ", simulate fewer or smaller ones");
 }
 
-// What all of it takes of memory and time.
+// Checks the total memory and time.
 Status check_amount(const SimulatedAccess& access) {
   const auto tasks = static_cast<uint64_t>(access.tasks);
   const uint64_t of_task = access.pieces.bytes_of_task();
@@ -121,7 +121,7 @@ Status access_of(const tw_sim_access& given, SimulatedAccess& access) {
   return check_amount(access);
 }
 
-// A process lies on one node, for network and storage alike.
+// All tasks of a process are on one node of network and storage.
 Status check_processes(const MachineCosts& costs, const SimulatedAccess& access) {
   if (costs.tasks_per_node % access.tasks_per_process == 0) return {};
   return Status::error(Code::invalid_argument,

@@ -84,7 +84,7 @@ void SimChannel::finish(const SimArrival& last) {
   } catch (const std::bad_alloc&) {
     outcome->status = no_memory_for(name_of(last.call));
   }
-  // Nobody is resumed here: the world picks from all that are ready.
+  // No task resumes here: the world chooses among all ready tasks.
   arrived_ = 0;
   for (SimTask& task : world_.ledger_.tasks) --task.collectives;
   ++world_.ledger_.collectives;
@@ -134,7 +134,7 @@ std::vector<std::uint64_t> SimChannel::sizes(SizeOf&& size_of) const {
   return all;
 }
 
-// Before it is performed, which moves messages away.
+// Counted before perform(), which moves the messages away.
 void SimChannel::count(const SimArrival& last) {
   SimNetwork& network = *world_.network_;
   const auto bytes_of = [&](TaskRank r) { return input<ByteView>(r).size(); };
@@ -193,7 +193,7 @@ void SimChannel::take_scattered(TaskRank root, SimOutcome& outcome) {
     outcome.status = bad_arguments_in("scatter");
     return;
   }
-  outcome.parts = parts;  // the root may wake first and leave
+  outcome.parts = parts;  // the root may resume first and leave
 }
 
 void SimChannel::reduce(Reduction how, SimOutcome& outcome) {
@@ -220,7 +220,7 @@ void SimChannel::fold() {
   for (TaskRank r = 0; r < size(); ++r) std::memcpy(input<SimFold>(r).mine, &so_far, how.bytes);
 }
 
-// A counting sort by receiver; going through the sources in order keeps the messages of each receiver sorted.
+// Counting sort by receiver; iterating over sources in order keeps each receiver's messages sorted.
 void SimChannel::sort_messages(SimOutcome& outcome) {
   auto& begin = outcome.messages_begin;
   begin.assign(static_cast<std::size_t>(size()) + 1, 0);

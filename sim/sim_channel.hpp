@@ -1,6 +1,6 @@
-// The meeting place of the simulated tasks of one group: where a collective happens.
+// Meeting place of the simulated tasks of one group: performs the collectives.
 //
-// Invariant: between two collectives `arrived_` is 0 and nobody is remembered. All on one thread, no locks.
+// Invariant: between two collectives `arrived_` is 0 and tasks_ has no entry. One thread, no locks.
 #pragma once
 
 #include <coroutine>
@@ -14,25 +14,25 @@ namespace thalweg {
 enum class SimCall { barrier, broadcast, gather, scatter, allgather, allreduce, fold, exchange, share, duplicate };
 const char* name_of(SimCall call);
 
-// What a finished collective left for its tasks; each takes its share when it wakes.
+// Result of a collective; each task takes its share when it resumes.
 struct SimOutcome {
   Status status;
   Bytes bytes;                                 // broadcast
   Gathered parts;                              // gather, scatter, allgather
   std::vector<std::int64_t> numbers;           // allreduce
   std::vector<Message> messages;               // exchange: sorted by receiver, then source
-  std::vector<std::size_t> messages_begin;     // of each receiver, size + 1 entries
+  std::vector<std::size_t> messages_begin;     // first message of each receiver, size + 1 entries
   std::vector<std::shared_ptr<void>> objects;  // share: one per process
   std::shared_ptr<SimChannel> channel;         // duplicate
 };
 
-// What a task brings to a collective: co_await it. Lives in the frame of the waiting coroutine.
+// Arguments of a task in a collective: co_await it. Lives in the frame of the waiting coroutine.
 struct SimArrival {
   SimChannel& channel;
   TaskRank rank;
   SimCall call;
   TaskRank root = 0;
-  void* input = nullptr;  // what it points to depends on `call`, see sim_channel.cpp
+  void* input = nullptr;  // its type depends on `call`, see sim_channel.cpp
   Reduction how = Reduction::sum;
   std::shared_ptr<SimOutcome> outcome = nullptr;
   std::coroutine_handle<> waiter = nullptr;
@@ -42,7 +42,7 @@ struct SimArrival {
   SimOutcome& await_resume() const { return *outcome; }
 };
 
-// What a task brings to a fold.
+// Arguments of a task in a fold.
 struct SimFold {
   void* mine;
   void* before;
@@ -58,7 +58,7 @@ class SimChannel {
   TaskRank size() const { return world_.size(); }
   TaskRank arrived() const { return arrived_; }
   void arrive(SimArrival& arrival);
-  std::string describe() const;  // who waits where, for a report
+  std::string describe() const;  // the waiting tasks and their calls, for a report
 
  private:
   template <class T>
@@ -81,7 +81,7 @@ class SimChannel {
   SimWorld& world_;
   std::vector<SimArrival*> tasks_;  // by rank; null where not arrived
   TaskRank arrived_ = 0;
-  TaskRank first_ = 0;  // who arrived first; the others must do as it does
+  TaskRank first_ = 0;  // first to arrive; the others must make an equal call
 };
 
 }  // namespace thalweg

@@ -14,7 +14,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr int kMostLooks = 100;  // in vain: who waits for what is no group waits for ever
+constexpr int kMostLooks = 100;  // without progress: then a wait outside groups counts as a deadlock
 
 class SimGroup final : public Group {
  public:
@@ -80,7 +80,7 @@ Op<Result<Gathered>> SimGroup::gather(ByteView data, TaskRank root) {
   SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;
   if (rank_ != root) co_return Gathered{};
-  co_return std::move(outcome.parts);  // nobody else looks at them
+  co_return std::move(outcome.parts);  // no other task reads them
 }
 
 Op<Result<Bytes>> SimGroup::scatter(const Gathered& parts, TaskRank root) {
@@ -159,7 +159,7 @@ SimWorld::~SimWorld() = default;
 void SimWorld::start_all(const Tasks& tasks) {
   std::vector<std::size_t> order(tasks.count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Not std::shuffle: its use of the generator differs between standard libraries, and a seed is to mean the same.
+  // Not std::shuffle: its use of the generator differs between standard libraries, and a seed must be reproducible.
   for (std::size_t i = options_.shuffled ? order.size() : 0; i > 1; --i) std::swap(order[i - 1], order[random_() % i]);
   std::stable_partition(order.begin(), order.end(),
                         [&](std::size_t i) { return static_cast<TaskRank>(i) != options_.late; });
@@ -174,7 +174,7 @@ std::coroutine_handle<> SimWorld::take_ready() {
     return coroutine;
   }
   const auto coroutine = ready_[next_ready_++];
-  // The front is dropped when it is the larger half: each entry moves at most once on the average.
+  // Drops the front when it is the larger half: each entry moves at most once on average.
   if (2 * next_ready_ >= ready_.size()) {
     ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(next_ready_));
     next_ready_ = 0;
@@ -186,7 +186,7 @@ void SimWorld::wake(TaskRank rank, std::coroutine_handle<> coroutine) {
   (rank == options_.late ? late_ : ready_).push_back(coroutine);
 }
 
-// Those who wait for something that is no group. False: they will do so for ever.
+// Polls the tasks that wait outside groups. False: deadlock.
 bool SimWorld::look_elsewhere(Driver& driver) {
   for (int looks = 0; !driver.idle() && looks < kMostLooks; ++looks) {
     ledger_.nobody_can_go_on = looks > 0;

@@ -1,10 +1,10 @@
-// Sim: thousands of tasks on one thread, woken in an order drawn from a seed.
+// Sim: thousands of tasks on one thread, resumed in an order drawn from a seed.
 //
-// The world finishes a collective in the moment its last task arrives, once for all, and wakes the tasks one by
-// one; each copies its result when it wakes, so that a broadcast of B bytes to N tasks holds B bytes, not N*B. A
-// world in which nobody can go on, or whose tasks stand in different collectives, says so and stops: never a hang.
+// The world performs a collective once, when its last task arrives, and resumes the tasks one by one; each copies its
+// result when it resumes, so that a broadcast of B bytes to N tasks holds B bytes, not N*B. A deadlock, or tasks in
+// different collectives, ends the run with an error, never with a hang.
 //
-// With costs each task has a virtual clock, and what it sends is counted (sim_network.hpp).
+// With costs each task has a virtual clock, and its messages are counted (sim_network.hpp).
 #pragma once
 
 #include <coroutine>
@@ -20,26 +20,26 @@
 
 namespace thalweg {
 
-// What messages cost. Nanoseconds; the defaults are those of a cluster of today.
+// Costs of messages in nanoseconds; the defaults are typical of a current cluster.
 struct SimCosts {
-  double send_ns = 300;       // of the processor, for each message, on either side
+  double send_ns = 300;       // processor time per message, sending or receiving
   double node_ns = 500;       // latency within a node
-  double node_byte_ns = 0.1;  // 10 GB/s, each process
+  double node_byte_ns = 0.1;  // 10 GB/s, for each process
   double net_ns = 1500;       // latency between nodes
-  double net_byte_ns = 0.08;  // 12.5 GB/s, the processes of a node together, in either direction
-  double meeting_ns = 200;    // of the threads of a process
+  double net_byte_ns = 0.08;  // 12.5 GB/s per direction, shared by the processes of a node
+  double meeting_ns = 200;    // barrier of the threads of a process
 };
 
 struct SimOptions {
   TaskRank tasks = 1;
   std::uint64_t seed = 0;
-  TaskRank tasks_per_process = 1;       // neighbours in rank share a process
-  std::int64_t processes_per_node = 1;  // neighbouring processes share a node
-  bool shuffled = true;                 // false: woken in turn; kinder to the cache where only costs are studied
-  // Nothing but the world can let a task go on: one in which nobody can is stuck at once, also where tasks wait for
-  // what is no group. And such waits end at any time, not only when nothing else is left to do.
+  TaskRank tasks_per_process = 1;       // consecutive ranks
+  std::int64_t processes_per_node = 1;  // consecutive processes
+  bool shuffled = true;                 // false: resumed in rank order, which is faster when only costs matter
+  // All waits depend on the world only: a world without ready tasks is a deadlock at once, also for waits outside
+  // groups. These are polled at any time, not only when no task is ready.
   bool closed = false;
-  TaskRank late = -1;  // goes on only when nobody else can
+  TaskRank late = -1;  // resumes only when no other task can
   std::optional<SimCosts> costs{};
 };
 
@@ -55,12 +55,12 @@ class SimWorld {
 
   TaskRank size() const { return options_.tasks; }
   Group& group(TaskRank rank) { return *groups_[static_cast<std::size_t>(rank)]; }
-  // Both only with costs.
+  // Both require costs.
   SimLedger& ledger() { return ledger_; }
   SimNetwork& network() { return *network_; }
 
-  // Starts the tasks, ops[i] being that of rank i, and runs them all to their end. Fails when they cannot get there;
-  // the world is then of no further use, and the ops that are not done may only be destroyed.
+  // Runs the tasks to their end; ops[i] belongs to rank i. Fails on a deadlock; afterwards the world is unusable, and
+  // unfinished ops may only be destroyed.
   template <class T>
   Status run(std::span<Op<T>> ops) {
     const Tasks tasks{ops.data(), ops.size(), [](void* all, std::size_t i) { static_cast<Op<T>*>(all)[i].start(); },
@@ -88,13 +88,13 @@ class SimWorld {
   const SimOptions options_;
   std::mt19937_64 random_;
   std::vector<std::coroutine_handle<>> ready_;
-  std::size_t next_ready_ = 0;                       // where not shuffled
-  std::vector<std::coroutine_handle<>> late_;        // could go on, too
-  std::vector<std::weak_ptr<SimChannel>> channels_;  // of the groups and all their duplicates
+  std::size_t next_ready_ = 0;                       // when not shuffled
+  std::vector<std::coroutine_handle<>> late_;        // ready, too
+  std::vector<std::weak_ptr<SimChannel>> channels_;  // of all groups and their duplicates
   std::vector<std::unique_ptr<Group>> groups_;
   Status failure_;  // the first mismatch of collectives
   SimLedger ledger_;
-  std::unique_ptr<SimNetwork> network_;  // null: nothing is counted
+  std::unique_ptr<SimNetwork> network_;  // null: no costs
 };
 
 }  // namespace thalweg

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLongReduction = 2048;
 constexpr std::uint64_t kNumber = 8;
 
 std::int64_t lowest_bit(std::int64_t v) { return v & -v; }
-// The subtree of place v has the places v .. v + span - 1, as far as they exist.
+// The subtree of place v contains the existing places among v .. v + span - 1.
 std::int64_t span_of(std::int64_t v, std::int64_t size) {
   return v == 0 ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(size))) : lowest_bit(v);
 }
@@ -27,7 +27,7 @@ std::uint64_t places_below(std::int64_t v, std::int64_t size) {
 
 }  // namespace
 
-// The threads of each process meet before and after what their leaders do.
+// The threads of each process meet before and after the communication of their leaders.
 class SimNetwork::Collective {
  public:
   explicit Collective(SimNetwork& network) : network_(network) {
@@ -100,7 +100,7 @@ std::vector<std::uint64_t> SimNetwork::by_process(const std::vector<std::uint64_
   return sums;
 }
 
-// From the leaves to the root; a process takes what its children send, the nearest first. Children have higher places.
+// From the leaves to the root; a process receives from its children, the nearest first. Children have higher places.
 template <class BytesOf>
 void SimNetwork::up(std::int64_t root, BytesOf&& bytes_of) {
   const std::int64_t n = size();
@@ -139,7 +139,7 @@ void SimNetwork::disseminate() {
   }
 }
 
-// One round of a power of two of processes. Of the first 2 * extra processes only the odd ones take part.
+// One round with a power of two of processes. Among the first 2 * extra processes only the odd ones take part.
 void SimNetwork::swap_in_pairs(std::int64_t distance, std::int64_t extra, std::uint64_t bytes) {
   const auto process = [&](std::int64_t i) { return i < extra ? 2 * i + 1 : i + extra; };
   const std::int64_t n = size() - extra;
@@ -180,8 +180,8 @@ void SimNetwork::to_root(std::int64_t root, const std::vector<std::uint64_t>& by
   deliver(std::move(longer));
 }
 
-// All messages are on their way together, those of processes that come first go first. Links of nodes carry one message
-// after another, in either direction; so does the way from and to a process within its node.
+// All messages travel concurrently, those of earlier processes first. Each link of a node carries one message after
+// another per direction; so does the path of a process within its node.
 void SimNetwork::deliver(std::vector<SimMessage> messages) {
   if (messages.empty()) return;
   const auto clock_of = [&](std::int64_t p) -> double& { return processes_[static_cast<std::size_t>(p)].clock; };

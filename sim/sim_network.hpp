@@ -32,7 +32,7 @@ class SimNetwork {
  public:
   SimNetwork(const SimOptions& options, const SimCosts& costs, SimLedger& ledger);
 
-  // Each is a collective of all tasks. Sizes are by rank.
+  // Collectives of all tasks. Sizes are by rank.
   void barrier();
   void broadcast(TaskRank root, std::uint64_t bytes);
   void gather(TaskRank root, const std::vector<std::uint64_t>& bytes);
@@ -48,12 +48,12 @@ class SimNetwork {
   class Collective;
   struct Process {
     double clock = 0;
-    double arrival = 0;  // of the message that it waits for
+    double arrival = 0;  // of the awaited message
   };
   struct Wire {
     double latency, byte;
   };
-  // What each process brings, and is to get.
+  // Sums of the tasks' bytes by process.
   std::vector<std::uint64_t> by_process(const std::vector<std::uint64_t>& bytes) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(processes_.size()); }
@@ -61,12 +61,12 @@ class SimNetwork {
   std::int64_t node_of(std::int64_t process) const { return process / processes_per_node_; }
   SimTask& leader(std::int64_t process);
   Wire wire(std::int64_t a, std::int64_t b) const;
-  // A message leaves now: when it will be there.
+  // Sends a message now; returns its arrival time.
   double send(std::int64_t from, std::int64_t to, std::uint64_t bytes);
   void take(std::int64_t process, double arrival);
   void holds(std::int64_t process, std::uint64_t bytes);
 
-  // Steps of which collectives are made. In a tree rooted at `root`, place v is process (v + root) mod size.
+  // Building blocks of collectives. In a tree rooted at `root`, place v is process (v + root) mod size.
   template <class BytesOf>
   void up(std::int64_t root, BytesOf&& bytes_of);
   template <class BytesOf>
@@ -83,7 +83,7 @@ class SimNetwork {
   const SimCosts costs_;
   SimLedger& ledger_;
   std::vector<Process> processes_;
-  std::vector<double> next_;  // clocks after a round in which all send at once
+  std::vector<double> next_;  // clocks after a round in which all processes send at once
 };
 
 }  // namespace thalweg

@@ -10,11 +10,11 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::int64_t kReaders = -1;  // hold a lock unit together
+constexpr std::int64_t kReaders = -1;  // share a lock unit
 
 }  // namespace
 
-// A task, as storage sees it.
+// A task as a client of storage.
 class SimClient {
  public:
   SimClient(std::shared_ptr<SimStorage> storage, SimTask& task, std::int64_t number)
@@ -133,8 +133,8 @@ class SimBackend final : public Backend {
   const std::shared_ptr<SimClient> client_;
 };
 
-// A transfer is carried out when it is submitted, and done when its task would hear of it. While the task waits in a
-// collective it hears of nothing, so that its clock shows what it has waited for and no more.
+// A transfer is carried out at submission and completes when its task is notified. A task that waits in a collective is
+// not notified, so that its clock shows only its own waits.
 class SimQueue final : public IoQueue {
  public:
   SimQueue(std::shared_ptr<SimClient> client, std::size_t depth) : client_(std::move(client)), depth_(depth) {}
@@ -149,7 +149,7 @@ class SimQueue final : public IoQueue {
     flights_.push_back({&transfer, end});
     return true;
   }
-  // The one that ends first, one for each look of the world: what waits for it goes on before the clock does.
+  // Completes the earliest transfer, one per poll: tasks that wait for it continue before the clock advances.
   void poll() override {
     const SimLedger& ledger = client_->storage().ledger_;
     const bool busy = client_->task().collectives > 0 && !ledger.nobody_can_go_on;
@@ -218,7 +218,7 @@ double SimStorage::transfer(double now, Direction direction, std::int64_t client
   return end;
 }
 
-// How long it takes to get the lock units of a range.
+// Time to acquire the lock units of a range.
 double SimStorage::lock(Direction direction, std::int64_t client, std::uint64_t file, std::uint64_t offset,
                         std::uint64_t bytes) {
   if (costs_.lock_bytes == 0) return 0;

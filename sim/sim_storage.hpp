@@ -1,9 +1,9 @@
-// SimStorage: a parallel file system in virtual time, for simulated tasks. It wraps a backend that keeps the bytes, and
-// says when each operation ends (docs/design/simulation.md).
+// SimStorage: a parallel file system in virtual time, for simulated tasks. It wraps a backend that stores the bytes and
+// computes when each operation ends (docs/design/simulation.md).
 //
-// Files are striped over servers. A server serves one operation after the other, in the order in which they are made
-// here; a metadata server opens and creates. Whoever writes a lock unit that another client holds waits for it, and its
-// server with him; readers share.
+// Files are striped over servers. A server processes its operations in the order of the calls; a metadata server opens
+// and creates files. A write to a lock unit held by another client waits for the handover, and occupies its server
+// meanwhile; readers share.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +19,32 @@
 
 namespace thalweg {
 
-// Nanoseconds; the defaults are of the order of a parallel file system of today, and of no particular one.
+// Nanoseconds; the defaults are typical of a current parallel file system in general.
 struct SimStorageCosts {
   std::uint64_t servers = 16;
   std::uint64_t stripe_bytes = std::uint64_t{1} << 20;
-  std::uint64_t lock_bytes = std::uint64_t{1} << 20;  // 0: there are no locks
-  double request_ns = 50'000;                         // on the way there and back
-  double server_ns = 20'000;                          // of the server, each operation
-  double byte_ns = 0.5;                               // of the server: 2 GB/s
-  double handover_ns = 200'000;                       // of a lock unit, from one client to another
+  std::uint64_t lock_bytes = std::uint64_t{1} << 20;  // 0: no locks
+  double request_ns = 50'000;                         // round trip
+  double server_ns = 20'000;                          // server time per operation
+  double byte_ns = 0.5;                               // server time per byte: 2 GB/s
+  double handover_ns = 200'000;                       // transfer of a lock unit between clients
   double open_ns = 10'000;                            // of the metadata server
   double create_ns = 50'000;
 };
 
 class SimStorage : public std::enable_shared_from_this<SimStorage> {
  public:
-  // The ledger outlives it, and what it makes.
+  // The ledger must outlive it and the objects it makes.
   static std::shared_ptr<SimStorage> make(std::shared_ptr<Backend> inner, const SimStorageCosts& costs,
                                           SimLedger& ledger);
 
-  // What a task opens files with: calls block, so the task's clock goes on until they end. `client` holds locks:
-  // the tasks of a node are one.
+  // Backend of a task: calls block, so the task's clock advances to their end. `client` holds locks; the tasks of a
+  // node are one client.
   std::shared_ptr<Backend> backend_of(std::int64_t task, std::int64_t client);
-  // Transfers end while the task goes on: its clock stands at the end of those that it has waited for.
+  // Queue of a task: transfers proceed concurrently; the task's clock advances to the end of those it waits for.
   std::unique_ptr<IoQueue> queue_of(std::int64_t task, std::int64_t client, std::size_t depth);
 
-  // When an operation that begins `now` ends.
+  // End of an operation that starts at `now`.
   double metadata(double now, bool creates);
   double transfer(double now, Direction direction, std::int64_t client, std::uint64_t file, std::uint64_t offset,
                   std::uint64_t bytes);
@@ -60,14 +60,14 @@ class SimStorage : public std::enable_shared_from_this<SimStorage> {
   const std::shared_ptr<Backend> inner_;
   const SimStorageCosts costs_;
   SimLedger& ledger_;
-  double* submitted_end_ = nullptr;   // where the end of a transfer goes that nobody waits for yet; null: they wait
-  double metadata_free_ = 0;          // when it can serve the next
-  std::vector<double> servers_free_;  // the same
+  double* submitted_end_ = nullptr;   // receives the end of a transfer that no task waits for yet; null: tasks wait
+  double metadata_free_ = 0;          // when it is free
+  std::vector<double> servers_free_;  // when each is free
   std::map<std::string, std::uint64_t> files_;
   std::unordered_map<std::uint64_t, std::int64_t> holders_;  // of lock units, by file and number
 };
 
-// Files in memory that have a length but no bytes: what is written is forgotten, what is read stays as it was.
+// Files in memory with a length but no bytes: writes are discarded, reads leave memory unchanged.
 std::shared_ptr<Backend> make_hollow_backend();
 
 }  // namespace thalweg

@@ -25,7 +25,7 @@ std::int64_t resident_peak() {
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
-// One caller at a time: the first call sets the allocator up, and glibc does not lock that.
+// Serialised: the first call initialises the allocator, which glibc does not lock.
 std::int64_t heap_in_use() {
   static std::mutex first;
   const std::lock_guard<std::mutex> lock(first);
@@ -145,7 +145,7 @@ class SimulatedRun {
       if (!there) break;
       TW_ASSIGN_OR_RETURN(auto file, backend_->open(format::physical_name(kPath, k), OpenMode::read));
       TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
-      for (std::uint64_t at = 0; at < size; at += 4096) {  // what is not a hole
+      for (std::uint64_t at = 0; at < size; at += 4096) {  // not a hole
         TW_ASSIGN_OR_RETURN(const std::uint64_t data, file->next_data(at));
         at = std::max(at, data / 4096 * 4096);
         if (at < size) bytes += 4096;

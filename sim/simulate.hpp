@@ -1,5 +1,5 @@
-// A multifile of simulated tasks in memory: what its collectives cost with very many tasks, and a test of the one text
-// under any order of events.
+// Runs a multifile on simulated tasks in memory: measures the costs of its collectives for very many tasks, and tests
+// the collectives under any order of events.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct Simulation {
 
 struct SimulationReport {
   double create_seconds = 0, close_seconds = 0, open_seconds = 0;
-  std::int64_t metadata_bytes = 0;  // of all physical files, less the user's data
+  std::int64_t metadata_bytes = 0;  // of all physical files, without user data
   std::int64_t bytes_per_task = 0;  // heap in use with all handles open, per task
   std::int64_t peak_bytes = 0;      // largest growth of resident memory, all tasks together
 };
 
-// Creates, writes, closes, opens, reads back and checks. A difference is Code::internal.
+// Creates, writes, closes, opens, reads back and compares. A difference is Code::internal.
 Status simulate_multifile(const Simulation& simulation, SimulationReport& report);
 
 }  // namespace thalweg

@@ -12,8 +12,9 @@ namespace thalweg {
 namespace {
 
 constexpr std::size_t kSimulatedDepth = 4;
-constexpr std::uint64_t kSimulatedCall = std::uint64_t{1} << 26;  // of a task that moves the bytes of all
-constexpr std::uint64_t kMostOfAggregators = 2 * kGi;             // what all of them may have lies in one memory here
+constexpr std::uint64_t kSimulatedCall = std::uint64_t{1} << 26;  // of a task that transfers the bytes of all
+constexpr std::uint64_t kMostOfAggregators = 2 * kGi;             // all aggregators share the memory of one machine
+                                                                  // here
 
 using SharedOpened = Result<std::unique_ptr<PlainFile>>;
 
@@ -32,7 +33,7 @@ Op<Status> move_simulated(PlainFile& file, Direction direction, IoContext io, st
   co_return std::move(outcome.status);
 }
 
-// Each task makes its file, or opens it, moves its bytes with one call and closes it; all meet.
+// Each task creates or opens its own file, transfers its bytes with one call and closes it; then a barrier.
 Op<Status> simulated_own_file(Group& group, std::shared_ptr<Backend> backend, Direction direction,
                               std::vector<std::byte>& memory) {
   const bool reads = direction == Direction::read;
@@ -59,7 +60,7 @@ Result<SimulatedSeconds> simulate_shared_file(const MachineCosts& costs, const S
   SimulatedSeconds seconds;
   TW_ASSIGN_OR_RETURN(SimulatedCost cost, file.open());
   seconds.open = cost.seconds;
-  if (access.direction == Direction::read) {  // there is something to be read
+  if (access.direction == Direction::read) {  // creates the data to read
     TW_ASSIGN_OR_RETURN(cost, file.move(Direction::write));
   }
   TW_ASSIGN_OR_RETURN(cost, file.move(access.direction));
@@ -73,7 +74,7 @@ Result<SimulatedSeconds> simulate_files_of_tasks(const MachineCosts& costs, cons
   SimulatedMachine machine(access.tasks, SimulatedBytes::forgotten, costs, access.tasks_per_process);
   const std::uint64_t bytes = access.pieces.bytes_of_task();
   SimulatedSeconds seconds;
-  // What making, or opening, takes is what it takes without a byte.
+  // Time of creating or opening is that of an access without bytes.
   TW_ASSIGN_OR_RETURN(SimulatedCost cost, simulate_own_files(machine, Direction::write, 0));
   seconds.open = cost.seconds;
   SimulatedMachine again(access.tasks, SimulatedBytes::forgotten, costs, access.tasks_per_process);
@@ -152,7 +153,7 @@ Result<SimulatedCost> SimulatedSharedFile::close() {
   return cost;
 }
 
-// Only aggregators transfer anything while others do something else.
+// Only aggregators have transfers in the background.
 void SimulatedSharedFile::make_queues() {
   queues_.resize(files_.size());
   std::vector<Aggregator> aggregators = files_[0]->shared()->helpers->aggregators;
@@ -177,7 +178,7 @@ Result<SimulatedCost> simulate_own_files(SimulatedMachine& machine, Direction di
   return machine.run(ops);
 }
 
-// The bytes of all would not fit into memory: the gather is counted, not made.
+// The total data would exceed memory: the gather is counted, not performed.
 Result<SimulatedCost> simulate_gather(SimulatedMachine& machine, Direction direction, std::uint64_t bytes_of_task) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(machine.tasks()) * bytes_of_task;
   const bool reads = direction == Direction::read;

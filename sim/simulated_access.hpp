@@ -1,5 +1,5 @@
-// What all tasks of a simulated machine do to storage, and what it costs them: one shared file, through the engine; a
-// multifile, through the library; and, as plain models, a file of each task, and one task that writes what it gathered.
+// Accesses of all tasks of a simulated machine and their costs: one shared file, through the engine; a multifile,
+// through the library; and, as simplified models, separate files, and one task that writes gathered data.
 #pragma once
 
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace thalweg {
 
-// Pieces of neighbouring tasks take turns in the file: piece i of `in_turn` tasks, then their pieces i + 1; those of
-// the next `in_turn` tasks lie behind all of theirs.
+// Interleaved pieces: piece i of `in_turn` neighbouring tasks, then their pieces i + 1; those of the next `in_turn`
+// tasks follow all of theirs.
 struct SimulatedPieces {
-  std::uint64_t count = 1;   // of each task
-  std::uint64_t bytes = 1;   // of a piece
+  std::uint64_t count = 1;   // per task
+  std::uint64_t bytes = 1;   // per piece
   std::int64_t in_turn = 0;  // 0: all tasks
 
   std::uint64_t bytes_of_task() const { return count * bytes; }
-  // Where piece i of a task begins in the file of `tasks` tasks.
+  // Offset of piece i of a task in the file of `tasks` tasks.
   std::uint64_t offset(std::uint64_t i, std::int64_t task, std::int64_t tasks) const;
 };
 
@@ -38,7 +38,7 @@ class SimulatedSharedFile {
   SimulatedMachine& machine_;
   const SimulatedPieces pieces_;
   const std::string hints_;
-  std::vector<std::byte> memory_;  // of all tasks: nobody looks at what is in it
+  std::vector<std::byte> memory_;  // of all tasks: its content does not matter
   std::vector<std::unique_ptr<IoQueue>> queues_;
   std::vector<std::unique_ptr<PlainFile>> files_;
 };
@@ -59,7 +59,7 @@ struct SimulatedSeconds {
 };
 Result<SimulatedSeconds> simulate_access(const MachineCosts& costs, const SimulatedAccess& access);
 
-// Each on the machine that it is given.
+// Each on the given machine.
 Result<SimulatedCost> simulate_own_files(SimulatedMachine& machine, Direction direction, std::uint64_t bytes_of_task);
 Result<SimulatedCost> simulate_gather(SimulatedMachine& machine, Direction direction, std::uint64_t bytes_of_task);
 

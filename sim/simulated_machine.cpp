@@ -18,7 +18,7 @@ SimOptions options_of(std::int64_t tasks, const MachineCosts& costs, std::int64_
   return options;
 }
 
-// All clocks where the last one is, all counts at nothing.
+// Sets all clocks to the latest one and all counts to zero.
 double begin_together(SimLedger& ledger) {
   double latest = 0;
   for (const SimTask& task : ledger.tasks) latest = std::max(latest, task.clock_ns);

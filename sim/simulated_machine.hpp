@@ -1,5 +1,5 @@
-// A simulated machine: tasks with virtual clocks on nodes, a network, a parallel file system; and what an operation of
-// all its tasks costs. docs/design/simulation.md.
+// A simulated machine: tasks with virtual clocks on nodes, a network, a parallel file system; measures the cost of
+// operations of all its tasks. docs/design/simulation.md.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ struct MachineCosts {
   SimStorageCosts storage;
 };
 
-// Of one operation of all tasks.
+// Cost of one operation of all tasks.
 struct SimulatedCost {
   std::int64_t tasks = 0;
-  double seconds = 0;        // virtual, from the first task's begin to the last one's end
+  double seconds = 0;        // virtual, from the first task's start to the last task's end
   double messages_most = 0;  // of the busiest task
-  double messages_mean = 0;  // of a task
+  double messages_mean = 0;  // per task
   double bytes_most = 0;     // sent by one task
-  double collectives = 0;    // that the operation is made of
-  double received_most = 0;  // brought to one task by one collective
+  double collectives = 0;    // in the operation
+  double received_most = 0;  // received by one task in one collective
 };
 
 enum class SimulatedBytes { forgotten, kept };
 
 class SimulatedMachine {
  public:
-  // A task is a process, as an MPI rank is, unless several of a node are threads of one.
+  // A task is a process, like an MPI rank, unless several tasks of a node are threads of one.
   SimulatedMachine(std::int64_t tasks, SimulatedBytes bytes, const MachineCosts& costs = {},
                    std::int64_t tasks_per_process = 1);
 
@@ -46,9 +46,9 @@ class SimulatedMachine {
     return storage_->queue_of(task, node_of(task), depth);
   }
 
-  // Runs an op for each task, and says what that cost. Fails where the tasks come to no end, or one of them failed.
+  // Runs one Op per task and returns the cost. Fails on a deadlock or when a task failed.
   Result<SimulatedCost> run(std::vector<Op<Status>>& ops);
-  // The same of ops with other values, which the caller looks at.
+  // For Ops with other values, which the caller evaluates.
   template <class T>
   Result<SimulatedCost> run_for_values(std::vector<Op<T>>& ops) {
     return measure([&] { return world_.run<T>(ops); });

@@ -16,7 +16,7 @@ OpenRequest simulated_request(std::shared_ptr<Backend> backend, MultifileMode mo
   return request;
 }
 
-// Made and closed again.
+// Creates and closes a multifile.
 Op<Status> make_and_close(Group& group, std::shared_ptr<Backend> backend) {
   MultifileOpened opened = co_await open_multifile(group, simulated_request(std::move(backend), MultifileMode::create));
   if (!opened.has_value()) co_return opened.error();
@@ -62,7 +62,7 @@ class SimulatedMultifile {
     return cost;
   }
 
-  // By each task on its own: no task waits for another one.
+  // Independent: no task waits for another one.
   Status move(MultifileMode mode) {
     for (const auto& file : files_) {
       if (mode == MultifileMode::read) {
@@ -73,7 +73,7 @@ class SimulatedMultifile {
       } else {
         TW_ASSIGN_OR_RETURN(LogicalWriter * writer, file->writing->current_or_first());
         TW_RETURN_IF_ERROR(file->writing->write(*writer, memory_));
-        TW_RETURN_IF_ERROR(file->writing->flush());  // else closing moves what is left
+        TW_RETURN_IF_ERROR(file->writing->flush());  // otherwise the close would write the rest
       }
     }
     return {};

@@ -11,7 +11,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kTornAt = 4096;  // a write that goes on past a multiple of this can end there
+constexpr std::uint64_t kTornAt = 4096;  // a write across a multiple of this can be torn there
 
 Status dead_status(const std::string& path) {
   return Status::error(Code::io_error, "fault script: dead; no call on '" + path + "' has an effect", EIO);
@@ -156,13 +156,13 @@ Status FaultBackend::perform_write(const Call& call, StoredFile& file,
 Status FaultBackend::open_wrapped(const std::string& path, const OpenOptions& options,
                                   std::unique_ptr<StoredFile>& file) {
   TW_ASSIGN_OR_RETURN(const bool existed, wrapped_->exists(path));
-  if (existed && options.truncate && !(options.create && options.exclusive)) {  // what it empties may come back
+  if (existed && options.truncate && !(options.create && options.exclusive)) {  // the old content may come back
     TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> old, wrapped_->open(path, OpenMode::read_write));
     if (journal_) TW_RETURN_IF_ERROR(journal_->before_truncation(*old, 0));
     if (space_) space_->truncated(path, 0);
   }
   OpenOptions inner = options;
-  inner.read = true;  // the journal looks at what is there before it changes
+  inner.read = true;  // the journal reads the old bytes before a change
   TW_ASSIGN_OR_RETURN(file, wrapped_->open(path, inner));
   if (journal_ && !existed) journal_->created(path);
   if (!space_) return {};

@@ -37,7 +37,7 @@ Status FaultFile::write_parts(std::uint64_t offset, std::span<const std::span<co
   return write(offset, joined(parts));
 }
 
-// What is cut short need not be aligned any more and goes the plain way.
+// A shortened transfer need not be aligned any more and uses the buffered path.
 Result<std::uint64_t> FaultFile::transfer_some(Manner manner, std::uint64_t offset, std::span<const Piece> pieces) {
   const bool reads = manner.direction == Direction::read;
   TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_of(pieces, offset, path()));

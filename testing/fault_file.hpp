@@ -8,7 +8,7 @@
 
 namespace thalweg {
 
-// Forwards to a file of the wrapped backend under the eyes of its FaultBackend, which outlives it.
+// Forwards to a file of the wrapped backend under control of its FaultBackend, which outlives it.
 class FaultFile final : public StoredFile {
  public:
   FaultFile(FaultBackend& owner, std::unique_ptr<StoredFile> inner, bool readable)
@@ -44,9 +44,9 @@ class FaultFile final : public StoredFile {
 
   FaultBackend& owner_;
   const std::unique_ptr<StoredFile> inner_;
-  const bool readable_;  // the one inside always is
+  const bool readable_;  // the wrapped file is always readable
   std::mutex mutex_;
-  Status failed_sync_;  // guarded by mutex_; a failed sync stays failed, as StoredFile promises
+  Status failed_sync_;  // guarded by mutex_; a failed sync keeps failing, as StoredFile promises
 };
 
 }  // namespace thalweg

@@ -63,19 +63,19 @@ Status FaultJournal::before_truncation(StoredFile& file, std::uint64_t bytes) {
   return before_change(file, bytes, size > bytes ? size - bytes : 0);
 }
 
-// What of the changes since the last sync is lost. Chances alone hit few of the states that matter: each kind of loss
-// has its share of the seeds.
+// Chooses which unsynced changes are lost. Independent chances rarely hit the relevant states, so each kind of loss
+// gets a share of the seeds.
 class FaultJournal::Loss {
  public:
   Loss(std::uint64_t seed, std::uint64_t changes) : kind_(Kind{seed % kLosses}), random_(seed) {
     if (changes > 0) last_kept_ = random_() % (changes + 1);
   }
 
-  // To be called once, before the rest, with the number of unsynced pages of all files.
+  // Called once, first, with the number of unsynced pages of all files.
   void choose_page(std::uint64_t pages) { one_page_ = pages > 0 ? random_() % pages : 0; }
   void begin_file() { page_ = kNone; }
 
-  // Which of the earlier states a sector has; none: it has the last one. Sectors come in their order.
+  // Returns the earlier state of a sector, or none for its last state. Called in sector order.
   template <class State>
   std::optional<std::size_t> state_of(std::uint64_t page, const std::vector<Before<State>>& states) {
     if (page != page_) choose_for_page(page);
@@ -86,7 +86,7 @@ class FaultJournal::Loss {
       case Kind::pages:
       case Kind::few_pages:
         return page_kept_ ? std::nullopt : any_of(states);
-      case Kind::torn_pages:  // some sectors of a page are those of one moment, the others of another one
+      case Kind::torn_pages:  // sectors of a page come from two different moments
         return chance() < 0.5 ? std::nullopt : first_of(states);
       case Kind::last_changes:
         return at_moment(states);
@@ -101,7 +101,7 @@ class FaultJournal::Loss {
     }
   }
 
-  // A call that makes a file longer does so page by page.
+  // A call that extends a file does so page by page.
   std::uint64_t size_of(const std::vector<Before<std::uint64_t>>& states, std::uint64_t now) {
     const auto at = [&](std::optional<std::size_t> i) { return i ? states[*i].state : now; };
     switch (kind_) {
@@ -120,7 +120,7 @@ class FaultJournal::Loss {
     }
   }
 
-  // Whether a folder is as it was before a file was made or removed.
+  // Whether the creation or removal of a file is lost.
   bool loses_name(std::uint64_t change) {
     if (kind_ == Kind::all || kind_ == Kind::names) return true;
     if (kind_ == Kind::last_changes) return change > last_kept_;
@@ -174,7 +174,7 @@ class FaultJournal::Loss {
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   const Kind kind_;
   std::mt19937_64 random_;
-  std::uint64_t last_kept_ = 0;  // change
+  std::uint64_t last_kept_ = 0;  // number of the change
   std::uint64_t one_page_ = 0;
   std::uint64_t n_pages_ = 0;
   std::uint64_t page_ = kNone;

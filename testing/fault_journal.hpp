@@ -1,5 +1,4 @@
-// What a fault backend must remember: what the storage still held before writes that were not synced, and how much
-// room a script has left.
+// State of a fault backend: the stored content before unsynced writes, and the remaining space of a script.
 #pragma once
 
 #include <array>
@@ -14,21 +13,21 @@
 
 namespace thalweg {
 
-// The states that the sectors, sizes and names of unsynced files went through, so that the death of a machine can bring
-// any of them back.
+// Past states of the sectors, sizes and names of unsynced files, so that a death of the machine can restore any of
+// them.
 class FaultJournal {
  public:
-  // A file was made; its name lasts only once its folder is synced.
+  // Records the creation of a file; its name is durable only after a sync of its folder.
   void created(const std::string& path);
-  // To be called before a file is removed: until its folder is synced it may come back as it was.
+  // Called before a file is removed: until its folder is synced the file may come back.
   Status before_removal(Backend& storage, const std::string& path);
   void synced(const std::string& path);
   void folder_synced(const std::string& path_in_it);
-  // To be called before bytes [offset, offset + bytes) or the size of `file` change.
+  // Called before bytes [offset, offset + bytes) or the size of `file` change.
   Status before_change(StoredFile& file, std::uint64_t offset, std::uint64_t bytes);
   Status before_truncation(StoredFile& file, std::uint64_t bytes);
-  // Puts the files of `storage` into one of the states in which the machine could have left them, picked by `seed`:
-  // seed % kLosses says what kind of loss it is.
+  // Puts the files of `storage` into one of the states possible after a death of the machine, chosen by `seed`; seed %
+  // kLosses selects the kind of loss.
   Status lose(Backend& storage, std::uint64_t seed);
   static constexpr std::uint64_t kLosses = 12;
 
@@ -38,14 +37,14 @@ class FaultJournal {
   using Sector = std::array<std::byte, kSector>;
   template <class State>
   struct Before {
-    std::uint64_t change;  // number of the change that it was the state before
+    std::uint64_t change;  // number of the change that replaced this state
     State state;
   };
   struct Unsynced {
     bool name_is_new = false;
-    std::uint64_t made = 0;                                        // number of the change that made it
-    std::vector<Before<std::uint64_t>> sizes;                      // the synced one, then those since
-    std::map<std::uint64_t, std::vector<Before<Sector>>> sectors;  // by number: the synced state, then those since
+    std::uint64_t made = 0;                                        // number of the change that created it
+    std::vector<Before<std::uint64_t>> sizes;                      // the synced one, then later ones
+    std::map<std::uint64_t, std::vector<Before<Sector>>> sectors;  // by number: the synced state, then later ones
   };
   struct Removed {
     std::vector<std::byte> content;
@@ -57,24 +56,24 @@ class FaultJournal {
   Status bring_back(Backend& storage, Loss& loss);
 
   std::uint64_t changes_ = 0;
-  std::map<std::string, Unsynced> files_;  // files without unsynced changes may be absent
+  std::map<std::string, Unsynced> files_;  // files without unsynced changes may be missing here
   std::map<std::string, Removed> removed_;
 };
 
-// Storage of so many bytes, given out in blocks of 4096.
+// Limited space, allocated in blocks of 4096 bytes.
 class SpaceLimit {
  public:
   explicit SpaceLimit(std::uint64_t bytes) : free_blocks_(bytes / kBlock) {}
-  // What a file holds when it is first seen costs nothing.
+  // The initial content of a file takes no space.
   void opened(const std::string& path, std::uint64_t file_bytes);
-  // How many of the bytes from `offset` on have room; takes the blocks they need.
+  // Returns how many bytes from `offset` on have space, and allocates their blocks.
   std::uint64_t take(const std::string& path, std::uint64_t offset, std::uint64_t bytes);
   void truncated(const std::string& path, std::uint64_t file_bytes);
 
  private:
   static constexpr std::uint64_t kBlock = 4096;
   struct Owned {
-    std::uint64_t below = 0;  // all blocks before this one
+    std::uint64_t below = 0;  // all blocks below this one are allocated
     std::set<std::uint64_t> more;
   };
   std::uint64_t free_blocks_;

@@ -1,6 +1,6 @@
-// Waiting for what takes a few instructions: threads of a team come to the same place at the same moment, as who leaves
-// one call meets who comes to the next. To put one of them to sleep would cost more than the whole call, so it spins
-// first; the kernel puts it to sleep where the other one does not run.
+// Waiting for a few instructions of another thread: threads of a team arrive at the same place simultaneously, for
+// instance at the end of one call and the start of the next. A sleep would cost more than the whole call, so a thread
+// spins first; it sleeps in the kernel when the other thread does not run.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ inline void relax() {
 #endif
 }
 
-// Until `word` is something else than `value`. Whoever changes it must do so sequentially consistently, and notify.
+// Waits until `word` differs from `value`. The writer must use a sequentially consistent store, and notify.
 template <class T>
 void wait_while(const std::atomic<T>& word, T value) {
   constexpr int kSpins = 256;  // a few microseconds
@@ -29,8 +29,8 @@ class BriefLock {
   void lock() {
     while (held_.exchange(1, std::memory_order_acquire) != 0) wait_while(held_, 1);
   }
-  // By any thread. Sequentially consistent: either this thread sees who is about to sleep, or that one sees the lock
-  // free.
+  // Any thread may unlock. Sequentially consistent: either this thread sees a thread about to sleep, or that thread
+  // sees the lock free.
   void unlock() {
     held_.store(0, std::memory_order_seq_cst);
     held_.notify_one();

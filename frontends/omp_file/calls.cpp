@@ -1,4 +1,4 @@
-// The calls that read and write, and their other spellings: each is one Transfer.
+// The reading and writing calls and their other spellings: each fills one Transfer.
 #include "omp_file/omp_file.h"
 #include "omp_file/transfer.hpp"
 
@@ -6,7 +6,7 @@ namespace thalweg::omp_file {
 
 namespace {
 
-// What the macros below pass on as it came.
+// Arguments that the macros below pass on unchanged.
 struct Block {
   const void* buf;
   long length;
@@ -20,7 +20,7 @@ Transfer make(tw_direction direction, bool common, Block block, int fd) {
   Transfer made{};
   made.direction = direction;
   made.common = common;
-  made.buf = const_cast<void*>(block.buf);  // written to by reads only, whose callers gave it without const
+  made.buf = const_cast<void*>(block.buf);  // only reads write to it, and their buffers are not const
   made.length = block.length;
   made.fd = fd;
   return made;
@@ -55,8 +55,8 @@ Transfer at(Transfer made, const off_t* offsets) {
 
 using namespace thalweg::omp_file;
 
-// For one direction and one spelling: `prefix` goes between omp_file_[i] and the form. The hint says what the library
-// sees for itself.
+// The calls of one direction and one spelling: `prefix` is between omp_file_[i] and the form. The hint is ignored, as
+// the library examines the request.
 #define TW_OMP_FILE_CALLS(NAME, INAME, CONST, DIRECTION, COMMON)                                           \
   int NAME##_all(CONST void* buf, long length, int fd, int) {                                              \
     return transfer(make(DIRECTION, COMMON, Block{buf, length}, fd));                                      \

@@ -1,8 +1,8 @@
-// Numbers that programs hold and that name our objects: descriptors and requests.
+// Numbers by which programs name objects of the library: descriptors and requests.
 //
-// A number is a slot and the generation of that slot, which goes up each time the slot is emptied. So a number that was
-// given up stays unknown although its slot is used again, until the generations have come round; at least 64 slots are
-// used in turn, so that this takes 64 * 2^generation_bits numbers. A number may be any garbage: it is only compared.
+// A number consists of a slot and the slot's generation, which increases each time the slot is emptied. A released
+// number stays unknown when its slot is reused, until the generations wrap; at least 64 slots are used in turn, so that
+// this takes 64 * 2^generation_bits numbers. Any value is accepted as a number: it is only compared.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class NumberTable {
 
   explicit NumberTable(Range range) : range_(range) {}
 
-  // The number of `object` from now on; kNone when all slots are in use. Throws bad_alloc.
+  // Returns the new number of `object`; kNone when all slots are in use. Throws bad_alloc.
   std::int64_t add(T* object) {
     const std::lock_guard hold(lock_);
     if (free_.size() < kKeepFree && slots_.size() < std::size_t{1} << range_.slot_bits) {
@@ -41,7 +41,7 @@ class NumberTable {
     return range_.first + static_cast<std::int64_t>((slots_[slot].generation << range_.slot_bits) | slot);
   }
 
-  // What `use` returns for the object of this number, or for nullptr; nobody adds or removes meanwhile.
+  // Returns `use(object)` for the object of this number, or `use(nullptr)`, with the table locked.
   template <class Use>
   auto with(std::int64_t number, Use&& use) {
     const std::lock_guard hold(lock_);
@@ -49,7 +49,7 @@ class NumberTable {
     return use(slot == nullptr ? nullptr : slot->object);
   }
 
-  // The first object that `fits`; nullptr when none does. Nobody adds or removes meanwhile.
+  // The first object that `fits`, or nullptr, with the table locked.
   template <class Fits>
   T* find_first(Fits&& fits) {
     const std::lock_guard hold(lock_);
@@ -59,7 +59,7 @@ class NumberTable {
     return nullptr;
   }
 
-  // Forgets the number and gives its object back; nullptr when there is none.
+  // Removes the number and returns its object, or nullptr.
   T* remove(std::int64_t number) {
     const std::lock_guard hold(lock_);
     Slot* slot = find(number);
@@ -69,13 +69,13 @@ class NumberTable {
     slot->generation = (slot->generation + 1) & ((std::uint64_t{1} << range_.generation_bits) - 1);
     try {
       free_.push_back(static_cast<std::size_t>(slot - slots_.data()));
-    } catch (const std::bad_alloc&) {  // the slot is lost, nothing else
+    } catch (const std::bad_alloc&) {  // only the slot is lost
     }
     return object;
   }
 
  private:
-  static constexpr std::size_t kKeepFree = 64;  // slots that wait before one is used again
+  static constexpr std::size_t kKeepFree = 64;  // free slots before one is reused
 
   struct Slot {
     T* object = nullptr;  // nullptr: free
@@ -93,7 +93,7 @@ class NumberTable {
   const Range range_;
   BriefLock lock_;
   std::vector<Slot> slots_;       // guarded by lock_
-  std::deque<std::size_t> free_;  // guarded by lock_; the one that is free longest first
+  std::deque<std::size_t> free_;  // guarded by lock_; freed first, reused first
 };
 
 }  // namespace thalweg::omp_file

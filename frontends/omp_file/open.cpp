@@ -1,4 +1,4 @@
-// Opening and closing: one thread does it, all have it.
+// Opening and closing: one thread acts, all threads share the result.
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
@@ -35,11 +35,11 @@ using Text = std::array<char, 128>;
 
 constexpr mode_t kAllPermissions = 07777;
 
-// `text` keeps the text of the complaint.
+// `text` holds the text of the complaint.
 Complaint check(const Opening& mine, const Opening& first, Text& text) {
   if (mine.fd == nullptr) return invalid("fd is NULL", EFAULT);
   if (mine.path == nullptr) return invalid("filename is NULL", EFAULT);
-  if (mine.path[0] == '\0') return invalid("filename is empty", ENOENT);  // as open(2) has it
+  if (mine.path[0] == '\0') return invalid("filename is empty", ENOENT);  // as open(2) reports
   const int access = mine.flags & O_ACCMODE;
   if ((mine.flags & ~kKnownFlags) != 0) {
     std::snprintf(text.data(), text.size(), "omp_file_open_all does not know the flags %#x of %#x",
@@ -57,7 +57,7 @@ Complaint check(const Opening& mine, const Opening& first, Text& text) {
                   static_cast<unsigned>(mine.mode));
     return invalid(text.data());
   }
-  if (first.path == nullptr) return {};  // which its thread complains about
+  if (first.path == nullptr) return {};  // its own thread reports that
   if (mine.flags != first.flags || mine.mode != first.mode || std::strcmp(mine.path, first.path) != 0) {
     return invalid("omp_file_open_all got different arguments on different threads");
   }
@@ -99,11 +99,11 @@ Complaint open_alone(const Opening& mine, int& fd) {
   if (!wrong.none()) return wrong;
   fd = add_descriptor(file.get());
   if (fd < 0) {
-    (void)tw_file_close(file->handle);  // nothing was written; why it fails is said below
+    (void)tw_file_close(file->handle);  // no data was written; the reason is reported below
     if (fd == -1) return {TW_ERR_NO_MEMORY, EMFILE, "too many files are open by omp_file_open_all"};
     return {TW_ERR_NO_MEMORY, ENOMEM, "no memory for an open file"};
   }
-  static_cast<void>(file.release());  // the descriptor has it
+  static_cast<void>(file.release());  // owned by the descriptor
   return {};
 }
 
@@ -120,13 +120,13 @@ Outcome open_all(Meeting& meeting, const Opening& mine) {
   }
   outcome = agree(meeting, wrong);
   if (!outcome.ok()) return outcome;
-  __atomic_store_n(mine.fd, static_cast<int>(shared.value), __ATOMIC_RELAXED);  // perhaps one variable for all
-  // Where that is one variable, nobody goes on to read it while another thread still writes it.
+  __atomic_store_n(mine.fd, static_cast<int>(shared.value), __ATOMIC_RELAXED);  // fd may be one shared variable
+  // With a shared variable, no thread continues to read it while another one still writes it.
   return outcome_of(tw_group_barrier(meeting.group()));
 }
 
-// By the caller's reference, that of the descriptor. A call whose threads have not all come may need this very thread,
-// from an outer region; it closes the file when it ends.
+// The caller holds the descriptor's reference. A call still gathering its threads may need this very thread, from an
+// outer region; that call closes the file when it ends.
 tw_status close_last(OpenFile* file) {
   settle_requests_on(file);
   for (int round = 0; others_are_at_work(*file); ++round) {
@@ -135,7 +135,7 @@ tw_status close_last(OpenFile* file) {
     } else {
       usleep(100);
     }
-    settle_requests_on(file);  // that those have begun
+    settle_requests_on(file);  // so that all of them have begun
   }
   return release(file);
 }

@@ -9,11 +9,11 @@ namespace thalweg::omp_file {
 
 namespace {
 
-// From 2^30 on no kernel gives a descriptor. 4096 files, and 16 million openings until a number comes back.
+// Kernels assign no descriptors from 2^30 on. 4096 files, and 16 million opens until a number repeats.
 constexpr std::int64_t kFirst = std::int64_t{1} << 30;
 
-// Made when the library is loaded, so that no call fails for it, and never destroyed: threads may be at work while the
-// process ends.
+// Created when the library is loaded, so that no call can fail for it, and never destroyed: threads may still run while
+// the process exits.
 auto& table = *new NumberTable<OpenFile>({.first = kFirst, .slot_bits = 12, .generation_bits = 18});
 
 }  // namespace
@@ -39,7 +39,7 @@ tw_status release(OpenFile* file) {
   return tw_file_close(last->handle);
 }
 
-// When the descriptor is forgotten references only become fewer, so that what is read first can only be too large.
+// After the descriptor is removed references only decrease, so that the first value read is an upper bound.
 bool others_are_at_work(const OpenFile& file) {
   const int references = file.references.load(std::memory_order_acquire);
   return references > 1 + file.gathering.load(std::memory_order_acquire);

@@ -1,8 +1,8 @@
-// The files that are open, by descriptor.
+// The open files by descriptor.
 //
-// A file is closed when its last reference goes: one is the descriptor's, one that of each call under way. So a call
-// never meets a handle that another team has closed meanwhile. Who closes waits for the calls that need nobody else to
-// end, so that what closing says is told by his call.
+// A file closes with its last reference: one belongs to the descriptor, one to each call under way. A call therefore
+// never sees a handle that another team has closed. The closing thread waits for calls that need no further threads, so
+// that it can report errors of the close.
 #pragma once
 
 #include <atomic>
@@ -19,28 +19,28 @@ struct OpenFile {
   bool writable;
   bool syncs;  // O_SYNC or O_DSYNC: each write call ends with a sync
 
-  // Release by whoever drops one, acquire by whoever drops the last.
+  // Released by each thread that drops one, acquired by the last.
   std::atomic<int> references{1};
-  // Of these, of calls whose threads have not all come yet: perhaps they need the thread that closes.
+  // Number of these held by calls that still wait for threads, possibly for the closing one.
   std::atomic<int> gathering{0};
-  // Held while a team is at work: a tw_file serves one call at a time. Taken by thread 0 of a team whose threads have
-  // all arrived, so that whoever holds it needs nobody else to go on; given back by the last that leaves.
+  // Held while a team accesses the file: a tw_file serves one call at a time. Thread 0 locks it after all threads of
+  // its team have arrived, so that the holder depends on no other thread; the last thread to leave unlocks it.
   BriefLock busy{};
 };
 
-// Gives the file a descriptor, which takes over the caller's reference; -1 when all are in use, -2 without memory.
+// Gives the file a descriptor, which takes over the caller's reference; -1 when all are in use, -2 when out of memory.
 int add_descriptor(OpenFile* file);
 
-// The file of a descriptor, with a reference for the caller; nullptr when it is none of ours.
+// The file of a descriptor, with a reference for the caller; nullptr when the descriptor is unknown.
 OpenFile* acquire(int fd);
 
-// Drops a reference, and closes with the last one. Returns what closing says.
+// Drops a reference; the last one closes the file. Returns the status of the close.
 tw_status release(OpenFile* file);
 
-// Whether calls hold references besides the caller's that will be dropped without the caller.
+// Whether other calls hold references that they will drop without the caller's help.
 bool others_are_at_work(const OpenFile& file);
 
-// Forgets the descriptor; the caller has its reference. nullptr when it is none of ours.
+// Removes the descriptor; the caller gets its reference. nullptr when the descriptor is unknown.
 OpenFile* forget_descriptor(int fd);
 
 }  // namespace thalweg::omp_file

@@ -1,4 +1,4 @@
-// The shared position, the size and the storage of a file: thread 0 asks, all are told.
+// Position, size and sync of a file: thread 0 calls the library, all threads get the result.
 #include <cstdio>
 
 #include "omp_file/omp_file.h"
@@ -9,7 +9,7 @@ namespace thalweg::omp_file {
 
 namespace {
 
-// Every thread's descriptor and complaint; then `act(file, value)` by thread 0. `result` may be NULL.
+// Every thread's descriptor and complaint; thread 0 then calls `act(file, value)`. `result` may be NULL.
 struct Arguments {
   int fd;
   const void* others = nullptr;

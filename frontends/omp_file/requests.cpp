@@ -12,10 +12,10 @@ namespace thalweg::omp_file {
 
 namespace {
 
-// As the table of files.
+// Never destroyed, like the table of files.
 auto& table = *new NumberTable<Team>({.first = 1, .slot_bits = 24, .generation_bits = 38});
 
-// With the table locked.
+// Requires the table lock.
 Team* take_if_free(Team* operation, Team*& busy) {
   if (operation == nullptr) return nullptr;
   if (operation->claimed) {
@@ -26,10 +26,10 @@ Team* take_if_free(Team* operation, Team*& busy) {
   return operation;
 }
 
-// Calls `take(busy)` until it gives an operation, or finds none that is busy.
+// Calls `take(busy)` until it returns an operation, or finds none that is busy.
 template <class Take>
 Team* claim(Take&& take) {
-  constexpr int kYields = 100;  // who has it is mostly on the way out
+  constexpr int kYields = 100;  // the owner is usually about to release it
   for (int i = 0;; ++i) {
     Team* busy = nullptr;
     Team* taken = take(busy);
@@ -74,7 +74,7 @@ void give_up_claim(omp_file_request request) {
   });
 }
 
-// With the table locked: whoever looks for the operations of a file reads which one it is.
+// Under the table lock, as a search for operations of a file reads the file.
 OpenFile* give_up_claim_and_file(omp_file_request request) {
   return table.with(request, [](Team* operation) -> OpenFile* {
     if (operation == nullptr) return nullptr;

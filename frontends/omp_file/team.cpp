@@ -8,26 +8,26 @@
 
 #include "omp_file/brief_lock.hpp"
 
-// Of the OpenMP runtime of the program; null where there is none.
+// Functions of the program's OpenMP runtime; null when missing.
 extern "C" {
 __attribute__((weak)) int omp_get_thread_num(void);
 __attribute__((weak)) int omp_get_num_threads(void);
 __attribute__((weak)) void* GOMP_single_copy_start(void);
 __attribute__((weak)) void GOMP_single_copy_end(void* data);
-// What GCC makes of loops with scans: `*memory`, a size, becomes zeroed memory that all threads share until each of
-// them has ended the loop. Nobody waits for anybody. libomp has the name, but not the memory.
+// GCC's entry point for loops with scans: `*memory`, a size, becomes zeroed memory that all threads share until each
+// has ended the loop. No thread waits. libomp has the symbol, but not the memory.
 __attribute__((weak)) bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long* first,
                                            long* last, std::uintptr_t* reductions, void** memory);
 __attribute__((weak)) void GOMP_loop_end_nowait(void);
-__attribute__((weak)) void __kmpc_barrier(void* place, std::int32_t thread);  // libomp has it, libgomp has not
+__attribute__((weak)) void __kmpc_barrier(void* place, std::int32_t thread);  // defined by libomp, not by libgomp
 }
 
 namespace thalweg::omp_file {
 
 namespace {
 
-// Teams that nobody uses, by number of threads; a stack for each of the small numbers, and one for all others. Groups
-// of many threads are large, so that only a few of those are kept.
+// Unused teams by number of threads; a stack for each small number, and one for all others. Groups of many threads are
+// large, so only few of those are kept.
 class TeamPool {
  public:
   Team* take(std::int64_t size) {
@@ -43,7 +43,7 @@ class TeamPool {
     return nullptr;
   }
 
-  // False when enough are kept already.
+  // False when enough teams are kept.
   bool give(Team* team) {
     const std::lock_guard hold(lock_);
     Stack& idle = stack_of(team->size);
@@ -63,14 +63,14 @@ class TeamPool {
   Stack& stack_of(std::int64_t size) { return stacks_[size <= kSmall ? size : 0]; }
 
   BriefLock lock_;
-  Stack stacks_[kSmall + 1];  // guarded by lock_; [0] is for the others
+  Stack stacks_[kSmall + 1];  // guarded by lock_; [0] is for all other sizes
 };
 
-// Made when the library is loaded, and never destroyed: threads may be at work while the process ends.
+// Created when the library is loaded and never destroyed: threads may still run while the process exits.
 auto& pool = *new TeamPool;
 
 constexpr long kStaticSchedule = 1;
-constexpr std::uintptr_t kFinding = 1;  // on a desk: somebody came first and is finding a team
+constexpr std::uintptr_t kFinding = 1;  // on a desk: the first thread is choosing a team
 
 bool loops_share_memory() {
   return GOMP_loop_start != nullptr && GOMP_loop_end_nowait != nullptr && __kmpc_barrier == nullptr;
@@ -112,7 +112,7 @@ Place Meeting::find_place() {
 bool Meeting::can_meet() { return GOMP_single_copy_start != nullptr && GOMP_single_copy_end != nullptr; }
 int Meeting::why_absent() { return can_meet() ? ENOMEM : ENOTSUP; }
 
-// An address that is neither null, which would ask the next thread to come first, nor a team.
+// An address that is neither null, which would make the next thread the first one, nor a team.
 Team* Meeting::no_team() {
   alignas(Team) static char mark;
   return reinterpret_cast<Team*>(&mark);
@@ -134,7 +134,7 @@ Team* Meeting::take_team(std::int64_t size) {
   team->claimed = false;
   team->come.store(0, std::memory_order_relaxed);
   team->come.store(0, std::memory_order_relaxed);
-  // Relaxed: the others get the team through the runtime's barrier.
+  // Relaxed: the runtime's barrier publishes the team.
   team->inside.store(size, std::memory_order_relaxed);
   return team;
 }
@@ -163,7 +163,7 @@ Team* Meeting::meet() {
 
 void Meeting::present(Team* team) {
   if (desk_ == nullptr) return GOMP_single_copy_end(team);
-  desk_->store(reinterpret_cast<std::uintptr_t>(team), std::memory_order_seq_cst);  // before the look for sleepers
+  desk_->store(reinterpret_cast<std::uintptr_t>(team), std::memory_order_seq_cst);  // before checking for sleepers
   desk_->notify_all();
   GOMP_loop_end_nowait();
 }
@@ -172,7 +172,7 @@ void Meeting::begin_gathering() {
   if (shared().file != nullptr) shared().file->gathering.fetch_add(1, std::memory_order_release);
 }
 
-// The file stays as it is until this thread has come to an agreement.
+// The file stays unchanged until this thread has agreed.
 void Meeting::have_come() {
   if (place_.size == 1) return;
   OpenFile* const file = shared().file;

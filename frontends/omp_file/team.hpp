@@ -1,10 +1,10 @@
-// The threads that make one collective call together: who they are, and what they share while it lasts.
+// The threads of one collective call, and the state that they share.
 //
-// The library is linked to no OpenMP runtime; it asks the one of the program, by what compilers make of a construct of
-// OpenMP: a loop whose threads share memory with libgomp, `single copyprivate` with Clang's libomp. One thread finds a
-// Team, and all threads of the innermost region get its address. So a Team is used by one operation at a time and
-// nothing is ever looked up by region: nested regions, several roots and any number of operations under way cannot mix.
-// Design: docs/design/omp_file.md.
+// The library is linked to no OpenMP runtime; it uses the program's, through the code that compilers generate for an
+// OpenMP construct: a loop whose threads share memory with libgomp, `single copyprivate` with Clang's libomp. One
+// thread chooses a Team, and all threads of the innermost region get its address. A Team serves one operation at a time
+// and is never looked up by region, so that nested regions, several root threads and any number of outstanding
+// operations cannot interfere. Design: docs/design/omp_file.md.
 #pragma once
 
 #include <array>
@@ -20,48 +20,49 @@ namespace thalweg::omp_file {
 
 struct Team;
 
-// One thread's part. Two cache lines of its own, as neighbours write at the same time.
+// State of one thread. Two cache lines, as neighbours write concurrently.
 struct alignas(128) Seat {
   tw_group* group = nullptr;
   tw_extent one = {};
   std::vector<tw_extent> list;
-  // Of a nonblocking operation:
+  // For a nonblocking operation:
   tw_request* request = nullptr;  // nullptr: this part is complete
   tw_status status = TW_OK;
   int os_errno = 0;
   std::array<char, 256> message = {};  // of the failure
   std::int64_t moved = 0;
 
-  // What the call of the library said that has just returned on this thread, perhaps another one than the seat's own.
+  // Keeps the status of the library call that has just returned on this thread, which may belong to another seat.
   void keep(tw_status said);
 };
 
-// The calls that threads of a region tell apart: all that begin a transfer are one, all that make one at once another.
+// The kinds of calls that may not be mixed in a region: all that start a transfer are one, all that make one blocking
+// are another.
 struct Call {
   const char* name;
-  bool begins_as_access = false;           // where there is a file, the first thing that threads do together
-  tw_status (*clear_up)(Team&) = nullptr;  // by the last thread to leave
+  bool begins_as_access = false;           // with a valid file, the first collective step is an access
+  tw_status (*clear_up)(Team&) = nullptr;  // called by the last thread to leave
 };
 
 struct Team {
-  // Of one operation. The thread that comes first fills it before the others see the team; after that thread 0 alone
-  // writes, and the others read behind the next agreement.
+  // State of one operation. The first thread fills it before the others see the team; afterwards only thread 0 writes,
+  // and the others read after the next agreement.
   struct Shared {
-    const Call* call = nullptr;       // of the thread that came first
-    std::int64_t first = 0;           // its number
-    const void* arguments = nullptr;  // of the thread that came first, which stays until the first agreement is over
-    int fd = -1;                      // what that thread passed
-    // Its file, referenced; nullptr: it passed no descriptor of ours. A nonblocking operation keeps it until it is
-    // over, as closing would take the file from under it.
+    const Call* call = nullptr;       // of the first thread
+    std::int64_t first = 0;           // number of the first thread
+    const void* arguments = nullptr;  // of the first thread, valid until the first agreement ends
+    int fd = -1;                      // descriptor passed by the first thread
+    // Its file, with a reference; nullptr for an unknown descriptor. A nonblocking operation keeps it until it ends, as
+    // a close must not free the file meanwhile.
     OpenFile* file = nullptr;
     bool locked = false;  // the file is locked for this operation
     tw_direction direction = TW_ACCESS_READ;
-    std::int64_t request = 0;   // the number of this operation; of the one that is waited for
-    bool has_request = false;   // of a wait: the thread that came first named one
-    Team* operation = nullptr;  // the one that is waited for
+    std::int64_t request = 0;   // number of this operation, or of the one waited for
+    bool has_request = false;   // wait: the first thread passed a request
+    Team* operation = nullptr;  // the operation waited for
     std::int64_t claimed = 0;   // its number
-    bool complete = false;      // it is over
-    std::int64_t value = 0;     // what thread 0 found out
+    bool complete = false;      // it has ended
+    std::int64_t value = 0;     // result of thread 0
   };
 
   explicit Team(std::int64_t tasks);
@@ -71,15 +72,15 @@ struct Team {
 
   const std::int64_t size;
   const std::unique_ptr<Seat[]> seats;
-  bool whole = false;  // every seat has its group
+  bool whole = false;  // every seat has a group
   Shared shared;
-  // Threads in the call. Each releases what it wrote; the last acquires and clears up.
+  // Threads in the call. Each releases its writes; the last one acquires them and clears up.
   alignas(128) std::atomic<std::int64_t> inside{0};
-  // Threads that have come to the call. Sequentially consistent: before the look for sleepers.
+  // Threads that have arrived. Sequentially consistent: stored before checking for sleepers.
   std::atomic<int> come{0};
-  // Of a nonblocking operation: 1 when the last thread has left the call that began it. Release, acquire.
+  // Nonblocking operation: 1 when the last thread has left the starting call. Release, acquire.
   std::atomic<int> begun{0};
-  bool claimed = false;   // somebody waits for this operation; guarded by the mutex of the requests
+  bool claimed = false;   // a thread waits for this operation; guarded by the mutex of the requests
   Team* below = nullptr;  // in the pool
 };
 
@@ -88,10 +89,10 @@ struct Place {
   std::int64_t size;
 };
 
-// One thread in one call. It is made by all threads of the region, and each ends it with leave().
+// One thread in one call. All threads of the region construct it, and each ends it with leave().
 class Meeting {
  public:
-  // `prepare(team)` is run by the thread that comes first, before the others go on.
+  // The first thread runs `prepare(team)` before the others continue.
   template <class Prepare>
   Meeting(const Call& call, const Prepare& prepare) : place_(find_place()), call_(call) {
     if (place_.size > 1) team_ = can_meet() ? meet() : no_team();
@@ -99,12 +100,12 @@ class Meeting {
     if (!absent()) have_come();
   }
 
-  // This thread makes another call than the one that came first. It goes on as if it made that one, with a complaint,
-  // so that all are told (refuse() of outcome.hpp).
+  // This thread's call differs from the first one. It takes part in that call with a complaint, so that all threads get
+  // the error (refuse() of outcome.hpp).
   bool is_astray() const { return team_->shared.call != &call_; }
   const Call& call() const { return call_; }
 
-  bool absent() const { return team_ == no_team(); }  // nothing can be done, by any thread
+  bool absent() const { return team_ == no_team(); }  // the threads cannot meet, on any thread
   static int why_absent();                            // as errno
   std::int64_t rank() const { return place_.rank; }
   std::int64_t size() const { return place_.size; }
@@ -113,17 +114,17 @@ class Meeting {
   Seat& seat() { return team_->seats[static_cast<std::size_t>(place_.rank)]; }
   tw_group* group() { return seat().group; }
 
-  // By thread 0: until all threads have come. Before it takes what others may wait for: whoever holds that must need
-  // nobody who is still to come, as that thread may be waiting for it in an inner region.
+  // Thread 0 waits until all threads have arrived. It does so before it takes a resource: the holder must not depend on
+  // a thread still to come, which may wait for the resource in an inner region.
   void await_all();
-  // By thread 0: keeps other teams from the file until the last thread of this one has left.
+  // Thread 0 locks the file until the last thread of this team has left.
   void lock_file() {
     await_all();
     shared().file->busy.lock();
     shared().locked = true;
   }
 
-  // The last thread to leave clears up and gives the team back. What clearing up says, to that thread.
+  // The last thread clears up, returns the team to the pool, and gets the status of clearing up.
   tw_status leave() {
     if (!last_inside()) return TW_OK;
     const auto clear_up = team_->shared.call->clear_up;
@@ -131,7 +132,7 @@ class Meeting {
     give_team(team_);
     return status;
   }
-  // Without giving the team back: it stays with a nonblocking operation.
+  // Keeps the team, which belongs to a nonblocking operation.
   template <class ClearUp>
   void leave_to_operation(ClearUp&& clear_up) {
     if (!last_inside()) return;
@@ -144,11 +145,11 @@ class Meeting {
  private:
   static Place find_place();
   static Team* no_team();
-  static Team* take_team(std::int64_t size);  // no_team() without memory
-  // The team that the thread which came first presented, once it has. nullptr: this one came first, the others wait.
+  static Team* take_team(std::int64_t size);  // no_team() when out of memory
+  // The team presented by the first thread. nullptr: this thread is the first, the others wait.
   Team* meet();
   void present(Team* team);
-  static bool can_meet();  // the OpenMP runtime of the program has what that needs
+  static bool can_meet();  // whether the OpenMP runtime has the required functions
   template <class Prepare>
   void come_first(const Prepare& prepare) {
     team_ = take_team(place_.size);
@@ -168,10 +169,10 @@ class Meeting {
   Place place_;
   const Call& call_;
   Team* team_ = nullptr;
-  std::atomic<std::uintptr_t>* desk_ = nullptr;  // where the team is presented; nullptr: the runtime hands it over
+  std::atomic<std::uintptr_t>* desk_ = nullptr;  // place where the team is presented; nullptr: the runtime passes it
 };
 
-// Ends what an operation holds of its file: the lock, and the reference. What closing says where that was the last one.
+// Releases an operation's lock and reference of its file. Returns the status of the close for the last reference.
 tw_status let_go_of_file(Team& team);
 
 }  // namespace thalweg::omp_file

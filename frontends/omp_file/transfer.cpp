@@ -53,7 +53,7 @@ Complaint describe_list(const Transfer& mine, Seat& seat, tw_access& access) {
   return {};
 }
 
-// Fills the access; what is wrong with it goes along, for the library to tell to all.
+// Fills the access; an error is passed along, so that the library reports it to all.
 Complaint describe(Meeting& meeting, const Transfer& mine, tw_access& access) {
   access.struct_size = sizeof access;
   access.direction = mine.direction;
@@ -116,11 +116,11 @@ Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request)
   seat.request = nullptr;
   seat.moved = 0;
   seat.keep(tw_iaccess_all(shared.file->handle, seat.group, &access, &seat.request));
-  __atomic_store_n(request, shared.request, __ATOMIC_RELAXED);  // perhaps one variable for all threads
+  __atomic_store_n(request, shared.request, __ATOMIC_RELAXED);  // may be one variable for all threads
   return outcome;
 }
 
-// An operation that did not begin.
+// Removes an operation that did not begin.
 tw_status forget(Team& team) {
   forget_request(team.shared.request);
   return let_go_of_file(team);

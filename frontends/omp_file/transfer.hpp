@@ -1,4 +1,4 @@
-// Reading and writing: one thread's arguments, whatever the call they came with.
+// Reading and writing: the arguments of one thread, for all forms of calls.
 #pragma once
 
 #include <sys/types.h>
@@ -22,10 +22,10 @@ struct Transfer {
   int fd;
 };
 
-// Moves the bytes. Collective.
+// Blocking access. Collective.
 int transfer(const Transfer& mine);
 
-// Begins to move them. Collective.
+// Starts a nonblocking access. Collective.
 int begin_transfer(const Transfer& mine, omp_file_request* request);
 
 }  // namespace thalweg::omp_file

@@ -1,7 +1,7 @@
-// The end of nonblocking operations.
+// Completion of nonblocking operations.
 //
-// Two teams meet here: the threads that wait, which agree with each other on groups of their own, and the team that the
-// operation has kept, of which each thread takes the seat of its number.
+// Two teams meet here: the waiting threads, which agree with each other through groups of their own, and the team kept
+// by the operation, of which each thread takes the seat of its number.
 #include <sched.h>
 
 #include "omp_file/omp_file.h"
@@ -16,19 +16,19 @@ namespace {
 struct Waiting {
   omp_file_request* request;
   omp_file_request number;  // read before the team meets, as the variable may be shared
-  bool may_go;              // test: without waiting
+  bool may_go;              // test: does not wait
 };
 
 Complaint check(Meeting& meeting, const Waiting& mine, const int* done) {
   const Team::Shared& shared = meeting.shared();
   if (mine.request == nullptr) return invalid("request is NULL", EFAULT);
   if (mine.may_go && done == nullptr) return invalid("done is NULL", EFAULT);
-  if (!shared.has_request) return {};  // which its thread complains about
+  if (!shared.has_request) return {};  // its thread reports the error
   if (mine.number != shared.request) return invalid("the threads name different requests");
   return {};
 }
 
-// By thread 0: finds the operation for all.
+// Thread 0 finds the operation for all.
 Complaint claim(Meeting& meeting, const Waiting& mine) {
   Team::Shared& shared = meeting.shared();
   if (mine.number == OMP_FILE_REQUEST_NULL) return {};
@@ -41,7 +41,7 @@ Complaint claim(Meeting& meeting, const Waiting& mine) {
   return {};
 }
 
-// Whether the operation is over on all threads. Collective.
+// Whether the operation has ended on all threads. Collective.
 bool test_parts(Meeting& meeting, Seat& seat) {
   if (seat.request != nullptr) {
     int mine = 0;
@@ -52,11 +52,11 @@ bool test_parts(Meeting& meeting, Seat& seat) {
   return tw_group_allreduce(meeting.group(), &all, 1, TW_MIN) == TW_OK && all == 1;
 }
 
-// Waits for, or tests, this thread's part. Sets `over` when the operation is over.
+// Waits for or tests this thread's part. Sets `over` when the operation has ended.
 Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
   Team::Shared& shared = meeting.shared();
   Team& operation = *shared.operation;
-  // Only another team can be this early; the threads of that call are on their way out.
+  // Only another team can arrive here so early; the threads of the starting call are about to leave.
   while (operation.begun.load(std::memory_order_acquire) == 0) sched_yield();
   Seat& seat = operation.seats[static_cast<std::size_t>(meeting.rank())];
   if (mine.may_go) {
@@ -69,7 +69,7 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
   if (meeting.rank() == 0) shared.complete = true;
   const char* text = seat.status == TW_OK ? nullptr : seat.message.data();
   Outcome outcome = agree(meeting, {seat.status, seat.os_errno, text});
-  OpenFile* file = operation.shared.file;  // nullptr: closed since, and all is done
+  OpenFile* file = operation.shared.file;  // nullptr: the file has been closed, and the operation is complete
   if (outcome.ok() && file != nullptr && ends_with_sync(*file, operation.shared.direction)) {
     if (meeting.rank() == 0) file->busy.lock();
     outcome = sync_file(meeting, *file);
@@ -108,7 +108,7 @@ tw_status clear_up(Team& team) {
   return status;
 }
 
-// Completes an operation whose file is about to be closed; its result stays for the team that will wait for it.
+// Completes an operation before its file closes; its result stays for the team that waits for it.
 void settle(Team& operation) {
   bool good = true;
   for (std::int64_t rank = 0; rank < operation.size; ++rank) {
