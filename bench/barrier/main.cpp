@@ -1,5 +1,5 @@
-// thalweg-bench-barrier: what a barrier of a thread team costs when nobody waits, and what waiting costs when somebody
-// is late. Through the C API, as a program sees it.
+// thalweg-bench-barrier: the cost of a barrier of a thread team when no thread waits, and the processor time of waiting
+// for a late thread, through the C API.
 #include <fmt/format.h>
 #include <pthread.h>
 #include <time.h>
@@ -23,14 +23,14 @@ namespace {
 struct Options {
   bool quick = false, tiny = false;
   std::string json;
-  std::string dir;  // accepted like every benchmark does; nothing is written
+  std::string dir;  // required of every benchmark; unused
   Effort effort() const { return effort_of(tiny, quick); }
 };
 
-constexpr int kBatch = 100;  // barriers between two looks at the clock
+constexpr int kBatch = 100;  // barriers per time measurement
 
-// Seconds of a typical barrier in a run of `batches`: the median batch, seen by task 0. Whatever interrupts a batch
-// (other programs, the hypervisor) is not the barrier's.
+// Seconds of a typical barrier in a run of `batches`: the median batch, measured by task 0. The median excludes batches
+// interrupted by other programs or the hypervisor.
 template <class Barrier>
 double typical(int threads, int batches, Barrier&& barrier) {
   std::vector<double> seconds;
@@ -83,7 +83,7 @@ double cpu_seconds_of_this_thread() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
 }
 
-// Task 0 is late: what share of a core do the others use, each, in the meantime? Percent.
+// Task 0 is late. Returns the share of a core, in percent, that each other task uses meanwhile.
 double burned_while_waiting(int threads, double late) {
   std::vector<double> cpu(static_cast<std::size_t>(threads), 0);
   time_tasks(threads, [&](const Task& task) {

@@ -1,5 +1,5 @@
 // (a) The pattern of ROMIO's coll_perf: a 3-D array of ints distributed by blocks, written and read by all ranks. (a2)
-// The same on storage that is slow to answer.
+// The pattern of (a) on storage with a high latency.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Asked {
   double write, read;
 };
 
-// What is wanted of ours against the MPI below it: with 4 ranks on the disk, and on slow storage with 8.
+// Target speed-ups over the MPI library: with 4 ranks on the disk, and with 8 on slow storage.
 Asked asked_of(const Bench& bench) {
   if (bench.storage.delayed()) return bench.ranks.size() == 8 ? Asked{1.2, 1.2} : Asked{0, 0};
   if (bench.ranks.size() != 4 || bench.storage.in_memory()) return {0, 0};
@@ -61,8 +61,8 @@ std::int64_t available_memory() {
   return 0;
 }
 
-// The array is there twice, in memory and in the file's pages, and MPI's own I/O may want as much again. More than
-// 2^31 - 1 bytes of a rank are not asked of it: today's fail beyond.
+// The array exists twice, in memory and in the page cache, and MPI-IO may need as much again. A rank has at most 2^31 -
+// 1 bytes, beyond which current MPI-IO fails.
 int largest_that_fits(const Bench& bench) {
   const double memory = bench.ranks.told(static_cast<double>(available_memory())) / 4;
   const double whole = std::min(memory, bench.ranks.size() * 2147483647.0);

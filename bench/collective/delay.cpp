@@ -1,17 +1,18 @@
-// Slow storage for programs that are started with LD_PRELOAD=bench_delay.so: the page cache of one machine flatters
-// plans with many small operations, which a parallel file system or a network drive would punish.
+// Emulates slow storage for programs started with LD_PRELOAD=bench_delay.so. The page cache of one machine favours
+// plans with many small operations, which are slow on a parallel file system or a network drive.
 //
-// The model: one server, with a bandwidth that all processes share and a latency that every operation pays for itself.
-// An operation of n bytes occupies the server for n / bandwidth, after those that came before it, and its caller goes
-// on one latency later; so the latencies of several ranks, threads or requests overlap and their bytes do not. Opening,
-// closing, syncing, locking, and moving a file's end cost nothing. The bytes themselves go to the real file, and the
-// caller sleeps, rather than spins, for what is left of the time: a core is free while its rank waits for storage.
+// Model: one server with a bandwidth shared by all processes, and a latency for each operation. An operation of n bytes
+// occupies the server for n / bandwidth after the previous ones, and its caller continues one latency later; so the
+// latencies of several ranks, threads or requests overlap, their bytes do not. Opening, closing, syncing, locking and
+// truncation cost nothing. The bytes go to the real file, and the caller sleeps for the rest of the time: a core is
+// free while its rank waits for storage.
 //
-// The server is one word in a file beside those that are delayed, mapped by all processes: the moment when it is idle.
+// The state of the server is one word in a file in the delayed folder, mapped by all processes: the time when it is
+// idle.
 //
-// Reads and writes are wrapped in all forms that the C library offers, aio_read and aio_write too: these are handed to
-// the C library at once and are seen as unfinished until the server is done. io_uring goes around the C library, so
-// it must be off (THALWEG_URING=0).
+// Reads and writes are wrapped in all forms of the C library, including aio_read and aio_write: these are submitted at
+// once and appear unfinished until the server is done. io_uring bypasses the C library, so it must be off
+// (THALWEG_URING=0).
 #include <aio.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@
 
 namespace {
 
-// What the processes share; a new file is zeros, which is an idle server.
+// Shared by the processes; a new file is zeros, which means an idle server.
 struct Server {
   std::atomic<std::int64_t> idle_at;  // ns of CLOCK_MONOTONIC
 };
@@ -52,7 +53,7 @@ std::atomic<bool> switched_on{false};
 bench::DelayedStorage storage;      // set before `server`
 std::array<char, PATH_MAX> folder;  // with '/' at its end; set before `server`
 
-// The function that would have been called without us.
+// The function of the C library that the wrapper replaces.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -66,14 +67,14 @@ std::int64_t nanos_now() {
 
 void sleep_until(std::int64_t moment) {
   thread_local bool exact = false;
-  if (!exact) prctl(PR_SET_TIMERSLACK, 1UL);  // else every sleep is 50 us too long
+  if (!exact) prctl(PR_SET_TIMERSLACK, 1UL);  // otherwise every sleep is 50 us too long
   exact = true;
   const timespec t{moment / kNanos, moment % kNanos};
   while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) == EINTR) {
   }
 }
 
-// Queues an operation. Gives the moment at which its caller may know that it is done.
+// Queues an operation. Returns the time at which its caller may continue.
 std::int64_t occupy(std::size_t bytes) {
   Server& all = *server.load(std::memory_order_acquire);
   const auto work =
@@ -109,7 +110,7 @@ std::size_t bytes_of(const iovec* list, int n) {
   return bytes;
 }
 
-// Remembers whether a new descriptor belongs to a file that is to be delayed.
+// Records whether a new descriptor belongs to a delayed file; returns it.
 int looked_at(int fd) {
   if (fd < 0 || fd >= kMostFiles || server.load(std::memory_order_acquire) == nullptr) return fd;
   const int error = errno;
@@ -122,7 +123,7 @@ int looked_at(int fd) {
   return fd;
 }
 
-// Operations of aio_read and aio_write that are on their way.
+// Outstanding operations of aio_read and aio_write.
 class Outstanding {
  public:
   void add(const aiocb* operation, std::int64_t done) {
@@ -133,7 +134,7 @@ class Outstanding {
       return;
     }
   }
-  // When it will be done; 0: it is not one of ours.
+  // Time of its end; 0: unknown operation.
   std::int64_t end_of(const aiocb* operation) { return find(operation, false); }
   void forget(const aiocb* operation) { find(operation, true); }
 
@@ -211,7 +212,7 @@ EXPORTED int openat(int where, const char* path, int flags, ...) {
 }
 EXPORTED int open64(const char*, int, ...) __attribute__((alias("open")));
 EXPORTED int openat64(int, const char*, int, ...) __attribute__((alias("openat")));
-// What a call with checked arguments becomes (_FORTIFY_SOURCE).
+// Calls with checked arguments become these (_FORTIFY_SOURCE).
 EXPORTED int __open_2(const char* path, int flags) { return open(path, flags); }
 EXPORTED int __open64_2(const char*, int) __attribute__((alias("__open_2")));
 EXPORTED int creat(const char* path, mode_t mode) { return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
@@ -294,7 +295,7 @@ EXPORTED ssize_t aio_return(aiocb* operation) noexcept {
   outstanding.forget(operation);
   return real(operation);
 }
-// Returns when the C library's part of one is done, then waits for the server: the callers that there are wait for all.
+// Waits for one operation in the C library, then for the server; all known callers wait for every operation.
 EXPORTED int aio_suspend(const aiocb* const list[], int n, const timespec* limit) {
   static auto* const real = next<int(const aiocb* const[], int, const timespec*)>("aio_suspend");
   const int result = real(list, n, limit);

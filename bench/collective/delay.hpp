@@ -1,5 +1,4 @@
-// The interface of the preloaded storage emulator (delay.cpp), found by name at run time: a program that was started
-// without it has none.
+// Interface of the preloaded storage emulator (delay.cpp), found by name at run time; absent without the preload.
 #ifndef BENCH_COLLECTIVE_DELAY_HPP
 #define BENCH_COLLECTIVE_DELAY_HPP
 
@@ -8,16 +7,16 @@
 namespace bench {
 
 struct DelayedStorage {
-  std::int64_t bytes_per_second;  // of all processes together
-  std::int64_t latency_ns;        // of each operation
+  std::int64_t bytes_per_second;  // shared by all processes
+  std::int64_t latency_ns;        // per operation
 };
 
-// From now on files that are opened below `folder`, an absolute path, are delayed, by this process and by all others
-// that call it with the same folder. 0, or -1 with errno.
+// Delays files opened from now on below `folder`, an absolute path, in this process and in all others that pass this
+// folder. Returns 0, or -1 with errno.
 using DelayBegin = int (*)(const char* folder, const DelayedStorage* storage);
 inline constexpr const char* kDelayBegin = "tw_bench_delay_begin";
 
-// Whether this process is delayed now; at first it is not. What was begun before stays delayed.
+// Turns delays of this process on or off; initially off. Operations started before stay delayed.
 using DelaySwitch = void (*)(int on);
 inline constexpr const char* kDelaySwitch = "tw_bench_delay_switch";
 

@@ -1,5 +1,5 @@
 // (f) Two ranks of two threads each: the four blocks of coll_perf, one per thread. MPI has no collectives of threads,
-// so its rank moves the blocks of both threads in one call, through datatypes that name both.
+// so a rank moves the blocks of both threads in one call, through datatypes that combine them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Team {
   Groups groups_{};
 };
 
-// One file, opened by both threads; an access is that of the rank, and each thread moves its own part of it.
+// One file, opened by both threads; an access covers the rank, and each thread moves its own part.
 class HybridFile : public SharedFile {
  public:
   HybridFile(const Groups& groups, const Accesses& accesses, const std::string& path) : accesses_(accesses) {
@@ -81,9 +81,9 @@ Datatype indexed(const std::vector<int>& words, const std::vector<MPI_Aint>& pla
   return Datatype(whole);
 }
 
-// What the rank has, both threads' pieces in the order of the file.
+// The data of a rank: pieces of both threads in file order.
 struct OfRank {
-  Layout layout;  // only its view
+  Layout layout;  // only its view is used
   Datatype memory;
   Access access;
 

@@ -1,4 +1,4 @@
-// Lists of pieces and datatypes of the same shares; the words of a file.
+// Lists of pieces and datatypes of equal shares; the words of a file.
 #include "collective/layout.hpp"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ void make_words(char* to, std::int64_t offset, std::int64_t bytes, std::uint32_t
   }
 }
 
-// The first wrong word, or -1.
+// Returns the index of the first wrong word, or -1.
 std::int64_t wrong_word(const char* data, std::int64_t offset, std::int64_t bytes, std::uint32_t seed) {
   std::uint32_t differences = 0;
   for (std::int64_t at = 0; at < bytes; at += kWord) {
@@ -127,7 +127,8 @@ Layout interleaved(std::int64_t piece, std::int64_t pieces_each, int task, int t
   const auto words = static_cast<int>(piece / kWord);
   MPI_Datatype vector = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
   must_mpi(MPI_Type_vector(static_cast<int>(pieces_each), words, words * tasks, MPI_INT, &vector), "MPI_Type_vector");
-  // Moved to the task's own place, and as long as the whole: a view displacement would do, but then the views differ.
+  // Moved to the task's place and resized to the whole array: a view displacement would work as well, but then the
+  // views of the tasks would differ.
   const int one = 1;
   const MPI_Aint at = task * piece;
   must_mpi(MPI_Type_create_hindexed(1, &one, &at, vector, &type), "MPI_Type_create_hindexed");

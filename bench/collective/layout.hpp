@@ -1,7 +1,7 @@
-// Who has which bytes of a shared file, in the two languages that are compared: a list of extents and a file view.
+// The share of each task of a shared file, in both compared descriptions: a list of extents and a file view.
 //
-// Each 4-byte word of a file is a number made of its place and a seed. So every rank can tell whether any word is
-// right, whoever wrote it, and a word of an earlier run is wrong.
+// Each 4-byte word of a file is computed from its place and a seed, so that every rank can verify any word, and words
+// of an earlier run are wrong.
 #ifndef BENCH_COLLECTIVE_LAYOUT_HPP
 #define BENCH_COLLECTIVE_LAYOUT_HPP
 
@@ -20,7 +20,7 @@ namespace bench {
 class Datatype {
  public:
   Datatype() = default;
-  explicit Datatype(MPI_Datatype made);  // takes it over
+  explicit Datatype(MPI_Datatype made);  // takes ownership
   ~Datatype();
   Datatype(Datatype&& other) noexcept : type_(other.type_) { other.type_ = MPI_DATATYPE_NULL; }
   Datatype& operator=(Datatype&& other) noexcept;
@@ -30,31 +30,30 @@ class Datatype {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// One task's share. Its memory is one block; `pieces` has it in the order of the file.
+// One task's share. Its memory is contiguous; `pieces` lists it in file order.
 struct Layout {
   struct Piece {
     std::int64_t offset, length;  // in the file
   };
   std::vector<Piece> pieces;
-  Datatype
-      view;  // the same for MPI_File_set_view, displacement 0, of MPI_INTs; or none, and pieces go to their offsets
-  std::int64_t file_bytes = 0;  // of all tasks; every byte belongs to one of them
+  Datatype view;  // for MPI_File_set_view with displacement 0 and MPI_INT; or none, and pieces go to their offsets
+  std::int64_t file_bytes = 0;  // total; every byte belongs to one task
   std::int64_t bytes = 0;       // of this task
 };
 
 inline constexpr int kWord = 4;
 
-// Task `task` of `tasks`, of an n^3 array of ints distributed by blocks in three dimensions, as ROMIO's coll_perf has
-// it.
+// Share of task `task` of `tasks` in an n^3 array of ints distributed by blocks in three dimensions, as in ROMIO's
+// coll_perf.
 Layout block_of_cube(int n, int task, int tasks);
-// Pieces of all tasks in turn. piece: bytes, a multiple of a word.
+// Interleaved pieces of all tasks. piece: bytes, a multiple of a word.
 Layout interleaved(std::int64_t piece, std::int64_t pieces_each, int task, int tasks);
-// The same where a collective moves one piece of each task: programs need no view for that.
+// As interleaved(), where a collective moves one piece of each task: programs need no view for that.
 Layout contiguous(std::int64_t piece, std::int64_t pieces_each, int task, int tasks);
-// A block of a 4-D array of words that is split in its last two dimensions: rows are short.
+// A block of a 4-D array of words, split in its last two dimensions: rows are short.
 Layout rows_of_4d(const std::array<int, 4>& sizes, int task, int tasks);
 
-// Page-aligned memory, touched by its owner.
+// Page-aligned memory, first touched by its owner.
 class Memory {
  public:
   explicit Memory(std::int64_t bytes);
@@ -62,7 +61,7 @@ class Memory {
   const char* data() const { return data_.get(); }
   std::int64_t bytes() const { return bytes_; }
   void clear();
-  // The words that `layout` puts into the file, or whether they are there (ends the program).
+  // Stores the words of `layout`, or verifies them (ends the program on an error).
   void fill(const Layout& layout, std::uint32_t seed);
   void check(const Layout& layout, std::uint32_t seed, const std::string& after) const;
   std::vector<tw_extent> extents(const Layout& layout, std::int64_t from = 0) const;
@@ -75,7 +74,7 @@ class Memory {
   std::unique_ptr<char, Free> data_;
 };
 
-// Rank `rank` of `ranks` looks at its part of a whole file. Ends the program where a word is wrong.
+// Rank `rank` of `ranks` verifies its part of a whole file. Ends the program on a wrong word.
 void check_file(const std::string& path, std::int64_t bytes, std::uint32_t seed, int rank, int ranks,
                 const std::string& after);
 

@@ -1,5 +1,5 @@
-// thalweg-bench-collective: collectives between MPI ranks against those of the MPI below them, on the file system of a
-// folder and in memory, or on emulated slow storage. One run is of one number of ranks; run.sh makes all of them.
+// thalweg-bench-collective: collectives between MPI ranks compared with those of the MPI library, on the file system of
+// a folder, in memory, and on emulated slow storage. A run has one number of ranks; run.sh makes all runs.
 #include <fmt/format.h>
 #include <mpi.h>
 #include <thalweg/group_mpi.h>
@@ -24,7 +24,7 @@ struct Options {
 struct Part {
   const char* name;
   void (*run)(Bench&);
-  bool when_delayed;  // unless it is asked for by name
+  bool when_delayed;  // unless requested by name
 };
 constexpr Part kParts[] = {{"memory", bench_memory, false},  {"coll-perf", bench_coll_perf, true},
                            {"overlap", bench_overlap, true}, {"outstanding", bench_outstanding, true},

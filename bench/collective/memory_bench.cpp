@@ -1,6 +1,6 @@
-// (g) What a collective takes above the memory of its caller, on the rank that it takes most of: the largest resident
-// memory during the call, less that before it. Ours comes first, in a process that has not moved a byte: memory that is
-// kept for the next call counts.
+// (g) Memory of a collective beyond the caller's, on the rank that uses most: peak resident memory during the call
+// minus that before. Thalweg comes first, in a process that has not moved a byte, so that memory kept for later calls
+// counts.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -14,9 +14,9 @@ namespace bench {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-constexpr double kAsked = 16 + 1;  // MiB: the staging buffer as it is by default, and one more
+constexpr double kAsked = 16 + 1;  // MiB: the default staging buffer, and one more
 
-// MiB that `work` takes at most on any rank.
+// MiB that `work` uses at most on any rank.
 template <class Work>
 double taken(const Ranks& ranks, const Work& work) {
   malloc_trim(0);

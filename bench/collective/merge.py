@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Join the results of single runs of thalweg-bench-collective, and add the targets that need more than one of them.
+"""Join the results of single runs of thalweg-bench-collective, and add the targets that need several runs.
 
 Usage: merge.py OUT.json RUN.json ...
-Across runs are compared, so by their medians: 8 ranks with 4, and on delayed storage ours with the best of every MPI. Prints
-all targets. Exit status: 0 done, 2 wrong usage or unreadable results.
+Targets across runs compare medians: 8 ranks with 4, and on delayed storage Thalweg with the best MPI. Prints all
+targets.
+Exit status: 0 done, 2 wrong usage or unreadable results.
 """
 
 import json
@@ -15,7 +16,7 @@ OURS = "ours"
 
 
 def rates(comparisons):
-    """{(mpi, ranks, storage, what): {(variant, phase): bytes per second}} of the coll_perf runs."""
+    """Returns {(mpi, ranks, storage, what): {(variant, phase): bytes per second}} of the coll_perf runs."""
     found = {}
     for comparison in comparisons:
         match = NAME.match(comparison["name"])
@@ -33,7 +34,7 @@ def target(name, measured, bound):
 
 
 def more_ranks(found):
-    """8 ranks on the cores of 4: waiting must not take the time of those that work."""
+    """8 ranks on the cores of 4: waiting must not take time from working ranks."""
     for (mpi, ranks, storage, what), rate in found.items():
         few = found.get((mpi, 4, storage, what))
         if ranks == 8 and few and storage != "delayed":
@@ -43,7 +44,7 @@ def more_ranks(found):
 
 
 def best_of_all(found):
-    """On delayed storage with 8 ranks ours, on each MPI, to the best of all MPIs' own."""
+    """On delayed storage with 8 ranks: Thalweg on each MPI compared with the best MPI-IO."""
     slow = {key: rate for key, rate in found.items() if key[1] == 8 and key[2] == "delayed"}
     for (mpi, _, _, what), rate in slow.items():
         for phase in ("write", "read"):
@@ -63,7 +64,7 @@ def merged(reports):
         "settings": {"effort": reports[0]["settings"]["effort"], "file_systems": kinds,
                      "runs": [report["settings"] for report in reports],
                      "seconds": sum(report["settings"]["seconds"] for report in reports)},
-        "machine": reports[0]["machine"],  # of the first run: later the load is our own
+        "machine": reports[0]["machine"],  # of the first run: later ones see the benchmark's own load
         "comparisons": comparisons,
         "facts": {key: value for report in reports for key, value in report["facts"].items()},
         "targets": [row for report in reports for row in report["targets"]] + [*more_ranks(found), *best_of_all(found)],

@@ -1,4 +1,4 @@
-// MPI's own I/O, as it comes: no hints.
+// MPI-IO without hints.
 #include "collective/ranks.hpp"
 #include "collective/ways.hpp"
 #include "support/scratch.hpp"
@@ -60,7 +60,7 @@ class MpiFile : public SharedFile {
   MPI_File file_ = MPI_FILE_NULL;
 
  private:
-  std::int64_t unit_ = 1;  // bytes of what offsets count
+  std::int64_t unit_ = 1;  // unit of offsets in bytes
 };
 
 class MpiPieces : public MpiFile {

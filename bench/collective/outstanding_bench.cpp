@@ -1,4 +1,4 @@
-// (c) Several collective writes of one file at once: 16 of 64 MiB, of which 1 to 16 are outstanding.
+// (c) Several collective writes of one file at once: 16 of 64 MiB, 1 to 16 of them outstanding.
 #include <fmt/format.h>
 
 #include <deque>
@@ -41,7 +41,7 @@ class Outstanding {
   }
 
  private:
-  // most: outstanding at once; 0: blocking calls.
+  // most: number outstanding; 0: blocking calls.
   void add(const std::string& who, const OpenFile& open) {
     for (const int most : {0, 1, 2, 4, 8, 16}) {
       const std::string name = who + (most == 0 ? ", blocking" : fmt::format(", {} outstanding", most));

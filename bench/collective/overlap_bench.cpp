@@ -1,13 +1,13 @@
-// (b) A nonblocking collective write while all ranks compute, with and without calls that test for its end. How much of
-// the shorter of the two is hidden behind the longer one:
+// (b) A nonblocking collective write while all ranks compute, with and without calls that test for completion. The part
+// of the shorter time that is hidden behind the longer one:
 //
 //     overlap = 1 - (t_both - max(t_compute, t_io)) / min(t_compute, t_io)
 //
-// On the disk ours writes past the page cache, since a copy into it is work of the processor and all processors
-// compute; through it, too, to be seen. MPI's own goes through the page cache: it has no portable way past it. Each
-// way's overlap is that of its own time alone. "start" is the time of the call that begins it, on the rank where it
-// took longest. "core" is what threads other than the one that computes took of the processor meanwhile, on the rank
-// where it was most: all cores compute, so that it cannot be hidden. It gives the limit of the overlap.
+// On the disk Thalweg writes with direct I/O, since a copy into the page cache takes processor time and all processors
+// compute; a variant through the page cache is shown, too. MPI-IO uses the page cache: it has no portable alternative.
+// Each overlap uses the variant's own time alone. "start" is the time of the starting call, on the slowest rank. "core"
+// is the processor time of threads other than the computing one, on the rank with most: all cores compute, so that it
+// cannot be hidden and limits the overlap.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -22,7 +22,7 @@ namespace bench {
 
 namespace {
 
-constexpr int kSlices = 100;  // of the computation; where there are tests, one follows each
+constexpr int kSlices = 100;  // of the computation; in variants with tests, one follows each
 
 double work(std::int64_t rounds) {
   double x = 1.0001;
@@ -30,7 +30,7 @@ double work(std::int64_t rounds) {
   return x;
 }
 
-double ignored = 0;  // so that the work is not optimised away
+double ignored = 0;  // keeps the work from being optimised away
 
 double processor_seconds(int whose) {
   rusage used{};
@@ -41,7 +41,7 @@ double processor_seconds(int whose) {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// Of all threads of this process but the calling one.
+// Processor time of all threads of this process except the calling one.
 double seconds_of_others() { return processor_seconds(RUSAGE_SELF) - processor_seconds(RUSAGE_THREAD); }
 
 class Computation {
@@ -50,12 +50,12 @@ class Computation {
     constexpr std::int64_t kSome = 4'000'000;
     seconds_per_round_ = ranks.timed([&] { ignored += work(kSome); }) / kSome;
   }
-  // From here on it takes about `seconds`, with all ranks at it.
+  // Calibrates a computation of about `seconds` when all ranks compute.
   void last(double seconds) { rounds_ = static_cast<std::int64_t>(seconds / seconds_per_round_ / kSlices); }
   double alone() const {
     return ranks_.timed([&] { run(nullptr); });
   }
-  // True when `pending` was found done by a test.
+  // True when a test found `pending` complete.
   bool run(Pending* pending) const {
     bool done = false;
     for (int slice = 0; slice < kSlices; ++slice) {
@@ -75,7 +75,7 @@ struct Variant {
   std::string name;
   OpenFile open;
   bool tests;
-  double bound;  // 0: not asked for
+  double bound;  // 0: no target
 };
 
 std::vector<Variant> variants(const Bench& bench) {
@@ -172,7 +172,7 @@ class Overlap {
                            fmt::format("{}: {:.0f} % ({:.0f} .. {:.0f})", name, share.median, share.low, share.high));
   }
 
-  // Asked of what the progress thread does: the others copy into the page cache in the call, or MPI does.
+  // The target concerns the progress thread: other variants copy into the page cache in the call, or belong to MPI.
   void tell_start(const Comparison& results, const Variant& variant, const std::string& name) const {
     constexpr double kAsked = 50;
     Spread start = spread_of(results.samples(variant.name, "start"));
@@ -195,7 +195,7 @@ class Overlap {
 }  // namespace
 
 void bench_overlap(Bench& bench) {
-  if (bench.storage.in_memory() && !bench.storage.delayed()) return;  // no device that could work by itself
+  if (bench.storage.in_memory() && !bench.storage.delayed()) return;  // no device that could work in the background
   if (bench.lacks_nonblocking_peer()) return;
   const int rank = bench.ranks.rank(), ranks = bench.ranks.size();
   const std::int64_t each = pick<std::int64_t>(bench.effort, 256 << 10, 64 << 20, 256 << 20) / ranks;

@@ -1,5 +1,5 @@
-// The parts of the benchmark of collectives between ranks. Each adds its comparisons and targets to the report, which
-// rank 0 has.
+// The parts of the benchmark of collectives between ranks. Each adds its comparisons and targets to the report of rank
+// 0.
 #ifndef BENCH_COLLECTIVE_PARTS_HPP
 #define BENCH_COLLECTIVE_PARTS_HPP
 
@@ -19,11 +19,11 @@ struct Bench {
   const Ranks& ranks;
   tw_group* group;  // of the ranks
   Storage& storage;
-  Report& report;  // only that of rank 0 counts
-  bool largest;    // the largest array that fits, too
+  Report& report;  // used on rank 0 only
+  bool largest;    // also run the largest array that fits
   std::string mpi = mpi_name();
 
-  // More variants take longer for one repetition of each.
+  // A repetition of more variants takes longer.
   Plan plan(std::size_t variants) const {
     const auto many = static_cast<double>(variants);
     if (effort == Effort::tiny) return {1, 0, false};
@@ -35,17 +35,16 @@ struct Bench {
   bool is_mpich() const { return mpi.rfind("MPICH", 0) == 0; }
   bool is_ompio() const { return mpi.find("OMPIO") != std::string::npos; }
 
-  // Says so where the peer has nothing to compare with: the ROMIO inside Open MPI 4 ends the program in
-  // MPI_File_iwrite_all.
+  // Prints a note where MPI has no counterpart: the ROMIO inside Open MPI 4 ends the program in MPI_File_iwrite_all.
   bool lacks_nonblocking_peer() const;
 
   void say(Together& together) const;
-  // How many times faster than a peer. bound 0: nothing is asked, it is only told.
+  // Adds a target: the speed-up over a peer. bound 0: for information only.
   void ask(Together& together, const std::string& ours, const std::string& peer, const std::string& phase,
            double bound) const;
 };
 
-void bench_memory(Bench& bench);       // (g), first: what was once allocated is not given back
+void bench_memory(Bench& bench);       // (g), first: freed memory stays with the allocator
 void bench_coll_perf(Bench& bench);    // (a), (a2)
 void bench_overlap(Bench& bench);      // (b)
 void bench_outstanding(Bench& bench);  // (c)
@@ -53,15 +52,15 @@ void bench_small(Bench& bench);        // (d)
 void bench_rows(Bench& bench);         // (e)
 void bench_hybrid(Bench& bench);       // (f)
 
-// A share of the file, and the memory that has its bytes.
+// A share of the file, and memory with its bytes.
 struct Block {
   const Layout& layout;
   Memory& memory;
 };
 
-// One variant of a comparison with the phases kWriteAndRead: the file is new at "new", its pages are in the page cache
-// when it is overwritten at "write" and read at "read". Only the call is timed, without opening, and nothing is synced.
-// Every byte is looked at after each of them.
+// One variant of a comparison with the phases kWriteAndRead: the file is new at "new"; its pages are in the page cache
+// when it is overwritten at "write" and read at "read". Only the call is timed, without open and sync. Every byte is
+// verified after each phase.
 extern const std::vector<std::string> kWriteAndRead;
 Comparison::Run write_and_read(const Bench& bench, const std::string& name, const OpenFile& open,
                                const std::vector<Block>& shares, const Access& access);
@@ -69,11 +68,11 @@ inline Comparison::Run write_and_read(const Bench& bench, const std::string& nam
                                       const Block& share) {
   return write_and_read(bench, name, open, {share}, whole_of(share.layout, share.memory));
 }
-// The plans that the cost model chooses between, each by hint: whether it chooses well is seen beside them.
+// Adds the plans among which the cost model chooses, each forced by a hint, to judge the choice.
 void add_plans(Together& together, const Bench& bench, const Block& share);
-// Differs from call to call, alike on all ranks: bytes of an earlier run are wrong.
+// Differs between calls and is equal on all ranks, so that bytes of an earlier run are wrong.
 std::uint32_t next_seed();
-// The limits: a copy of the same bytes in memory by the same ranks at once; one rank that writes all in one stream.
+// Limits: a concurrent copy of the bytes in memory by these ranks; one rank that writes everything as one stream.
 Comparison::Run copy_in_memory(const Bench& bench, const Block& share);
 Comparison::Run one_stream(const Bench& bench, const Block& share);
 

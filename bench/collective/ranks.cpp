@@ -1,4 +1,4 @@
-// Meeting asleep, a common start, and comparisons led by rank 0.
+// Sleeping barriers, a common start, and comparisons led by rank 0.
 #include "collective/ranks.hpp"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace bench {
 
 namespace {
 
-// MPI's own waiting spins.
+// MPI's own wait spins.
 void wait_asleep(MPI_Request& request) {
   for (int done = 0; done == 0;) {
     must_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -23,7 +23,7 @@ void wait_asleep(MPI_Request& request) {
   }
 }
 
-constexpr double kTimeToGather = 3e-3;  // the last rank has read the broadcast by then, or starts late
+constexpr double kTimeToGather = 3e-3;  // by then the last rank has received the broadcast
 
 }  // namespace
 
@@ -104,7 +104,7 @@ double Ranks::agreed_start() const {
   return start;
 }
 
-// Storage stays slow until the last rank is done: something may still be moved for it by others.
+// Storage stays slow until the last rank is done, as other ranks may still transfer for it.
 double Ranks::finished(double start) const {
   const double end = largest(now());
   storage_is_slow(false);

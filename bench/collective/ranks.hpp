@@ -1,6 +1,6 @@
 // The ranks of the program: all on one machine, so that they share a clock, a page cache and folders.
 //
-// Ranks that wait here sleep: there are more of them than cores, and one that spins takes the time of those that work.
+// Waiting ranks sleep: there are more ranks than cores, and a spinning one takes time from working ones.
 #ifndef BENCH_COLLECTIVE_RANKS_HPP
 #define BENCH_COLLECTIVE_RANKS_HPP
 
@@ -14,10 +14,10 @@
 
 namespace bench {
 
-// Ends the program when a call of MPI failed. Errors come back from MPI_File_... by themselves.
+// Ends the program when an MPI call failed. Errors of MPI_File_... are returned by default.
 void must_mpi(int result, const char* what);
 
-// "MPICH 4.0.2"; for Open MPI with the part that does its I/O: "Open MPI 4.1.4 (OMPIO)".
+// "MPICH 4.0.2"; for Open MPI with its I/O component: "Open MPI 4.1.4 (OMPIO)".
 std::string mpi_name();
 
 class Ranks {
@@ -27,15 +27,15 @@ class Ranks {
   int size() const { return size_; }
   bool first() const { return rank_ == 0; }
 
-  // Returns when all have called.
+  // A barrier.
   void meet() const;
   double largest(double value) const;
-  // What rank 0 gives.
+  // Returns rank 0's value.
   double told(double value) const;
   std::string told(const std::string& text) const;
-  bool alone_on_machine() const;  // all ranks on one
+  bool alone_on_machine() const;  // all ranks on one machine
 
-  // Seconds from a moment that all ranks agree on to the end of the last one's work.
+  // Seconds from a common start to the end of the last rank's work.
   template <class Work>
   double timed(Work&& work) const {
     const double start = agreed_start();
@@ -50,8 +50,8 @@ class Ranks {
   int rank_ = 0, size_ = 1;
 };
 
-// A comparison whose variants all ranks run together. Rank 0 decides what is run next, since the others have no say in
-// how much time has passed; it alone has the results.
+// A comparison whose variants all ranks run together. Rank 0 chooses the next variant, as the elapsed time may differ
+// between ranks, and holds the results.
 class Together {
  public:
   Together(const Ranks& ranks, const std::string& name, Amount amount, std::vector<std::string> phases);

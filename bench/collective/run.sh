@@ -7,12 +7,12 @@
 #   --json  all results; default: bench-results/collective.json in the first build folder
 #   BUILD   build folders; default: those of build/release and build/openmpi that have the program
 #
-# Open MPI has two kinds of MPI-IO: both are measured, OMPIO and the ROMIO inside it. Hints and settings of an MPI are left as
-# they come, but ranks that wait give their core away and are bound to none: there are more of them than cores. Where all
-# compute while they write, each is bound to a core, as on most clusters: the kernel sometimes leaves unbound ones on one
-# core while the other one is idle. MPICH has
-# no setting for that before 4.2; bench_yield.so makes it do so where there are more ranks than cores.
-# Exit status: 0 all ran, 1 a run failed (the others go on), 2 wrong usage or nothing was built.
+# Open MPI has two implementations of MPI-IO: both are measured, OMPIO and the ROMIO inside it. Hints and settings of an
+# MPI keep their defaults, except that waiting ranks yield and are not bound to cores: there are more ranks than cores.
+# Where all ranks compute while they write, each is bound to a core, as on most clusters: the kernel sometimes leaves
+# unbound ranks on one core while another is idle. MPICH has no setting to yield before 4.2; bench_yield.so provides it
+# where there are more ranks than cores.
+# Exit status: 0 all ran, 1 a run failed (the others continue), 2 wrong usage or nothing was built.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -53,7 +53,7 @@ export HYDRA_LAUNCHER=fork MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_base_warn_component_unused=0
 
-# one NAME RANKS ARGUMENT...: one run, into its own file of results.
+# one NAME RANKS ARGUMENT...: makes one run, into its own file of results.
 one() {
   local name=$1 ranks=$2
   shift 2
@@ -67,7 +67,7 @@ one() {
   fi
 }
 
-# all NAME: every run of one MPI.
+# all NAME: makes every run of one MPI.
 all() {
   one "$1" 2 --part coll-perf --part small --part rows --part hybrid
   bound_to=core one "$1" 2 --part overlap --part outstanding --only-dir

@@ -1,4 +1,4 @@
-// What the parts share: how one variant is run once, and how results are named.
+// Shared by the parts: running one variant once, and naming results.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

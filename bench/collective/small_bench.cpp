@@ -1,4 +1,4 @@
-// (d) Small pieces of all ranks in turn, and (e) the short rows of a 4-D array.
+// (d) Interleaved small pieces of all ranks, and (e) the short rows of a 4-D array.
 #include <fmt/format.h>
 
 #include "collective/parts.hpp"
@@ -22,7 +22,7 @@ void compare(Bench& bench, const std::string& what, const Layout& layout, double
   for (const char* phase : {"write", "read"}) bench.ask(together, "ours", "MPI_File_write_all", phase, bound);
 }
 
-// Few enough pieces that all sizes take about as long.
+// The number of pieces is chosen so that all sizes take about equal time.
 std::int64_t pieces_each(const Bench& bench, std::int64_t piece) {
   constexpr std::int64_t kMiB = 1 << 20;
   const std::int64_t most = pick<std::int64_t>(bench.effort, kMiB / 16, 16 * kMiB, 64 * kMiB) / piece;

@@ -22,8 +22,8 @@ Function emulator(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-// The pages of an empty file. To make them is work of memory's file system, and takes a core as long as four copies of
-// their bytes: no part of the storage that is emulated.
+// Allocates the pages of an empty file. This is work of the memory file system and takes a core as long as four copies
+// of the bytes: it is not part of the emulated storage.
 void allocate(const std::string& path, double bytes) {
   const int fd =
       static_cast<int>(must(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), "cannot make a file"));

@@ -1,4 +1,4 @@
-// The ways of moving a share of a file that are compared: this library's and MPI's own.
+// The compared ways of moving a share of a file: Thalweg's and MPI's.
 #ifndef BENCH_COLLECTIVE_WAYS_HPP
 #define BENCH_COLLECTIVE_WAYS_HPP
 
@@ -10,26 +10,26 @@
 
 namespace bench {
 
-// What one call moves: all of a layout or pieces of it.
+// The data of one call: all of a layout or pieces of it.
 struct Access {
-  char* memory = nullptr;  // contiguous; nullptr: `memory_type` has the addresses
+  char* memory = nullptr;  // contiguous; nullptr: `memory_type` contains the addresses
   std::int64_t bytes = 0;
-  std::int64_t skipped = 0;  // bytes of the view before it; without a view the offset in the file
+  std::int64_t skipped = 0;  // bytes of the view before the data; without a view the offset in the file
   std::vector<tw_extent> extents;
   MPI_Datatype memory_type = MPI_INT;
 };
 Access whole_of(const Layout& layout, const Memory& memory);
-// `n` equal accesses, one behind the other. Pieces are not cut.
+// `n` equal consecutive accesses. Pieces are not cut.
 std::vector<Access> parts_of(const Layout& layout, const Memory& memory, int n);
 
 class Pending {
  public:
   virtual ~Pending() = default;
-  virtual bool test() = 0;  // not again after it was true
-  virtual void wait() = 0;  // not after test() was true
+  virtual bool test() = 0;  // not to be called after it returned true
+  virtual void wait() = 0;  // not to be called after test() returned true
 };
 
-// A file that all tasks have opened; destroyed by all together, which closes it. Failures end the program.
+// A file opened by all tasks; the destructor is collective and closes it. Failures end the program.
 class SharedFile {
  public:
   virtual ~SharedFile() = default;
@@ -38,7 +38,7 @@ class SharedFile {
   virtual std::unique_ptr<Pending> start_write(const Access& access) = 0;
 };
 
-// Opens `path`, which may be new, and makes it ready for a layout.
+// Opens `path`, creating it if needed, and sets the view of a layout.
 using OpenFile = std::function<std::unique_ptr<SharedFile>(const std::string& path, const Layout& layout)>;
 
 enum class Form { blocking, started_then_awaited };
@@ -46,17 +46,17 @@ enum class Form { blocking, started_then_awaited };
 struct OurSettings {
   Form form = Form::blocking;
   tw_progress progress = TW_PROGRESS_DEFAULT;
-  bool direct = false;  // past the page cache
+  bool direct = false;  // bypasses the page cache
   const char* hints = nullptr;
 };
 OpenFile ours(tw_group* group, OurSettings settings = {});
 
 // MPI_File_write_all and its relatives on a view.
 OpenFile mpi_collective();
-// MPI_File_write_at for each piece, by each rank alone.
+// MPI_File_write_at for each piece, independently.
 OpenFile mpi_per_piece();
 
-// Opened while the storage is slow, which who opens may find out.
+// Opens the file with the delay turned on, as the open may measure storage.
 std::unique_ptr<SharedFile> opened(const OpenFile& open, const std::string& path, const Layout& layout);
 
 void must_tw(tw_status status, const char* what);

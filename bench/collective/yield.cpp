@@ -1,5 +1,5 @@
-// Lets an MPICH that waits on UCX give its core away, for runs with more ranks than cores: preload bench_yield.so.
-// Before 4.2 it has no setting for that, and one that spins through its time slices says nothing about its I/O.
+// Makes an MPICH that waits on UCX yield, for runs with more ranks than cores: preload bench_yield.so. Before 4.2 MPICH
+// has no setting for that, and a rank that spins through its time slices distorts the measurement.
 #include <dlfcn.h>
 #include <sched.h>
 

@@ -1,9 +1,9 @@
-// (b) Bandwidth of large writes and reads against task-local files and one sequential stream, with what checksums cost,
-// and (e) compression.
+// (b) Bandwidth of large writes and reads compared with task-local files and one sequential stream, the cost of
+// checksums, and (e) compression.
 //
-// Every variant writes new files (so pages of the cache are made in the timed part, by all alike) in blocks of 1 MiB,
-// from arrays larger than a core's cache, and reads them back at once (warm) or after they left the page cache (cold).
-// The files of a run are removed before the next run.
+// Every variant writes new files (so that all allocate page cache in the timed part) in blocks of 1 MiB, from arrays
+// larger than a core's cache, and reads them back at once (warm) or after they left the page cache (cold). The files of
+// a run are removed before the next run.
 #include <fmt/format.h>
 
 #include "multifile/logical.hpp"
@@ -17,7 +17,7 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 const std::string kOff = "thalweg, CRC off", kOn = "thalweg, CRC on";
 const std::string kLocal = "task-local files", kStream = "one stream";
 
-// How one way of storing a load writes and reads it.
+// Functions that write and read a load in one way.
 struct Way {
   std::function<double(const std::filesystem::path&, Load&)> write;
   std::function<double(const std::filesystem::path&, const Load&, Check)> read;
@@ -30,9 +30,9 @@ Way multifile_way(const std::string& checksum) {
           read_multifile};
 }
 
-// Writes a load and removes it at once: the run that follows finds in the page cache's free memory what it needs, in
-// pieces of the size that it asks for. A virtual machine gives memory that was free for seconds back to its host, and
-// the first write to it then takes up to ten times as long, whoever happens to come first.
+// Writes a load and removes it at once, so that the next run finds free page cache memory, in pieces of the right size.
+// A virtual machine returns memory that was free for seconds to its host, and the first write to it then takes up to
+// ten times as long.
 void rehearse(Bench& bench, Load& load, const Way& way) {
   if (bench.effort == Effort::tiny) return;
   const auto folder = bench.scratch.fresh();
@@ -42,7 +42,7 @@ void rehearse(Bench& bench, Load& load, const Way& way) {
   bench.scratch.drop_bytes(folder);
 }
 
-// One run: rehearse, write, read back, check every byte in the first repetition, remove.
+// One run: rehearse, write, read back, verify every byte in the first repetition, remove.
 Comparison::Run one_run(Bench& bench, Load& load, Way way) {
   return [&bench, &load, way = std::move(way)](int repetition) -> std::vector<double> {
     bench.scratch.settle();
@@ -71,7 +71,7 @@ void note_limits(Bench& bench, Load& load, Comparison& comparison) {
   bench.scratch.drop_bytes(folder);
 }
 
-// CRC on against off: what it costs in percent.
+// Cost of CRCs in percent, by comparing on with off.
 Spread cost_percent(const Comparison& comparison, const std::string& phase) {
   const Spread ratio = comparison.speed(kOff, kOn, phase);  // time on / time off
   return {(ratio.median - 1) * 100, (ratio.low - 1) * 100, (ratio.high - 1) * 100};
@@ -111,7 +111,7 @@ void compare(Bench& bench, int tasks, bool sync) {
 
 void bench_bandwidth(Bench& bench) {
   for (const int tasks : {2, 4}) compare(bench, tasks, false);
-  if (bench.scratch.in_memory()) return;  // nothing to sync, nothing colder than memory
+  if (bench.scratch.in_memory()) return;  // memory has no device to sync to and no cold state
   for (const int tasks : {2, 4}) compare(bench, tasks, true);
 }
 

@@ -1,9 +1,9 @@
-// (a) Creating many files: N logical files of one multifile against N separate files in one folder and in sub-folders
-// of 1000, from 4 tasks and serially; empty, and of 1 KiB each.
+// (a) Creating many files: N logical files of one multifile compared with N separate files in one folder and in
+// sub-folders of 1000, by 4 tasks and serially; empty, and of 1 KiB each.
 //
-// The peer of a target is the faster of both layouts, by as many tasks (a quick run leaves some ways out: then the
-// fastest that was measured). Sub-folders are made outside the timed part. On ext4 separate files are removed only at
-// the end of the program: see support/scratch.hpp.
+// The peer of a target is the faster of both layouts with an equal number of tasks (a quick run omits some layouts and
+// uses the fastest measured one). Sub-folders are created outside the timed part. On ext4 separate files are removed
+// only at the end of the program: see support/scratch.hpp.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -22,18 +22,18 @@ constexpr int kTasks = 4;
 constexpr std::size_t kSmallBytes = 1024;
 constexpr std::int64_t kPerFolder = 1000;
 constexpr std::int64_t kSampleEvery = 61;
-constexpr std::int64_t kQuickFiles = 1 << 14;  // of separate files a quick run makes no more
+constexpr std::int64_t kQuickFiles = 1 << 14;  // most separate files of a quick run
 
 const std::string kOurs = "thalweg, 4 tasks", kOursSerial = "thalweg, serial", kStream = "one stream";
 
-// N files to be made, and where.
+// N files to create, and their folder.
 struct Creation {
   Bench& bench;
   std::int64_t files;
   std::vector<Pattern> contents;  // one per task; none: the files stay empty
-  std::int64_t scale = 1;         // of separate files only so many a part is made, and their time multiplied
+  std::int64_t scale = 1;         // separate files: only one in `scale` is created, and the time multiplied
 
-  // Bytes that separate files take of it; multifiles and streams take less.
+  // Bytes of page cache that separate files need; multifiles and streams need less.
   double page_cache() const { return contents.empty() ? 0 : static_cast<double>(files) * 4096; }
 };
 
@@ -79,7 +79,7 @@ void check_separate(const Creation& creation, const std::filesystem::path& folde
   }
 }
 
-// Every logical file in the first repetition, samples in the others.
+// Verifies every logical file in the first repetition, samples in the others.
 void check_logical(const Creation& creation, const std::filesystem::path& folder, int repetition) {
   thalweg::Multifile file(multifile_in(folder), TW_READ);
   if (file.summary().n_logical != creation.files) give_up("the multifile has a wrong number of logical files");
@@ -93,7 +93,7 @@ void check_logical(const Creation& creation, const std::filesystem::path& folder
   }
 }
 
-// One creation in a folder of its own, checked.
+// One creation in a folder of its own, verified.
 double create_once(Creation& creation, int tasks, int repetition) {
   Scratch& scratch = creation.bench.scratch;
   const auto folder = scratch.fresh();
@@ -103,8 +103,8 @@ double create_once(Creation& creation, int tasks, int repetition) {
   return seconds;
 }
 
-// What takes milliseconds where separate files take seconds would be spoilt by one hiccup. So each run of it is the
-// median of five after one that does not count, or of fewer when they take long.
+// A creation that takes milliseconds, where separate files take seconds, is sensitive to interruptions. So each run of
+// it is the median of five after a warm-up, or of fewer when they take long.
 template <class Once>
 std::vector<double> median_of_some(Effort effort, int repetition, Once&& once) {
   constexpr std::size_t kTimes = 5;
@@ -124,10 +124,10 @@ void add_logical(Comparison& comparison, Creation& creation, int tasks) {
   });
 }
 
-// Which ways of making separate files are measured. Sub-folders are mostly faster, several tasks too.
+// Which ways of creating separate files are measured. Sub-folders and several tasks are usually faster.
 enum class Ways { all, sub_folders, fastest };
 
-// Adds these ways; their names go to `names`.
+// Adds these ways; appends their names to `names`.
 void add_separate(Comparison& comparison, Creation& creation, Ways ways, std::vector<std::string>& names) {
   for (const bool sub_folders : {true, false}) {
     for (const int tasks : {kTasks, 0}) {
@@ -151,7 +151,7 @@ void add_separate(Comparison& comparison, Creation& creation, Ways ways, std::ve
   }
 }
 
-// The same bytes through one stream, in blocks of 1 MiB.
+// The data as one stream, in blocks of 1 MiB.
 void add_stream(Comparison& comparison, Bench& bench, Load& load) {
   const auto once = [&bench, &load](int repetition) {
     const auto folder = bench.scratch.fresh();
@@ -164,11 +164,11 @@ void add_stream(Comparison& comparison, Bench& bench, Load& load) {
 }
 
 bool has_room(const Bench& bench, std::int64_t files) {
-  constexpr std::int64_t kBytesPerFile = 8192;  // a block and an inode, generously
+  constexpr std::int64_t kBytesPerFile = 8192;  // a block and an inode, rounded up
   return bench.scratch.free_inodes() > 8 * files && bench.scratch.free_bytes() > 8 * files * kBytesPerFile;
 }
 
-// The fastest way of making separate files with as many tasks as `ours`; if there is none, the fastest of all.
+// The fastest way of creating separate files with as many tasks as `ours`; if there is none, the fastest of all.
 std::string peer_of(const Comparison& comparison, const std::vector<std::string>& separate, const std::string& ours) {
   const std::string tasks = ours == kOurs ? "4 tasks" : "serial";
   std::vector<std::string> alike;
@@ -233,7 +233,7 @@ void create_small(Bench& bench, std::int64_t files, Ways ways) {
 }  // namespace
 
 void bench_create(Bench& bench) {
-  bench.scratch.settle();  // not between runs: files that never reached the device are cheap to remove
+  bench.scratch.settle();  // not between runs: files that never reached the device are fast to remove
   const auto sizes =
       pick<std::vector<std::int64_t>>(bench.effort, {1 << 10}, {1 << 16}, {1 << 10, 1 << 14, 1 << 16, 1 << 18});
   const std::int64_t target = pick(bench.effort, 1 << 10, 1 << 16, 1 << 16);

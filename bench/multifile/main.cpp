@@ -1,5 +1,5 @@
-// thalweg-bench-multifile: multifiles against what programs do without them, on the file system of a folder and in
-// memory, with a table of targets at the end.
+// thalweg-bench-multifile: multifiles compared with common practice, on the file system of a folder and in memory, with
+// a table of targets at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace bench {
 
 Plan Bench::plan(int repetitions, bool warm_up) const {
-  constexpr double kLate = 38;  // seconds of a quick run from which on it hurries
+  constexpr double kLate = 38;  // seconds after which a quick run reduces its repetitions
   if (effort == Effort::full) return {repetitions, 1e9, warm_up};
   if (effort == Effort::tiny || now() - started > kLate) return {1, 1e9, false};
   return {std::min(repetitions, 3), 1.5, warm_up};
@@ -42,10 +42,10 @@ struct Options {
 struct Part {
   std::string name;
   void (*run)(Bench&);
-  bool has_targets;  // a quick run makes the others only on the first file system
+  bool has_targets;  // a quick run makes other parts on the first file system only
 };
 
-// Mass creation of files comes last: it disturbs what follows.
+// Mass creation of files comes last, as it disturbs later measurements.
 const std::vector<Part>& parts() {
   static const std::vector<Part> all = {{"bandwidth", bench_bandwidth, true}, {"records", bench_records, true},
                                         {"restart", bench_restart, false},    {"compression", bench_compression, false},
@@ -78,7 +78,7 @@ std::unique_ptr<CLI::App> make_app(Options& options) {
   return app;
 }
 
-// The folder, and memory when it is another file system with room.
+// The folder, and memory when it is a different file system with sufficient space.
 std::vector<std::string> folders_to_measure(const Options& options) {
   std::vector<std::string> folders = {options.dir};
   const std::filesystem::path memory = "/dev/shm";

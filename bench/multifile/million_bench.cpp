@@ -1,5 +1,5 @@
-// (a) A million logical files: time and memory of opening and closing them, how both grow, and the opening of a single
-// one for reading, which must not read the metadata of all.
+// (a) A million logical files: time and memory of opening and closing them, their growth, and opening a single one for
+// reading, which must not read the metadata of all.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace bench {
 namespace {
 
 constexpr int kTasks = 4;
-constexpr std::size_t kContentBytes = 64;  // of each logical file of which one is opened
+constexpr std::size_t kContentBytes = 64;  // per logical file, where one is opened
 
 std::string serial(std::int64_t files) { return count_text(files) + ", serial"; }
 std::string by_tasks(std::int64_t files) { return count_text(files) + ", 4 tasks"; }
@@ -53,7 +53,7 @@ void measure_memory(Bench& bench, std::int64_t files) {
   }
 }
 
-// A multifile of `files` logical files, and what was counted while single ones were opened.
+// A multifile of `files` logical files, and the counters of opening single ones.
 struct Opening {
   std::filesystem::path folder;
   std::int64_t files;

@@ -12,14 +12,14 @@
 
 namespace bench {
 
-// What a part works with.
+// Shared state of the parts.
 struct Bench {
   Effort effort;
   Scratch& scratch;
   Report& report;
-  double started;  // when the program did, on the clock of now()
+  double started;  // start of the program, on the clock of now()
 
-  // Repetitions of a comparison: that many in a full run, fewer in the others; a quick run that is late hurries.
+  // Number of repetitions in a full run, reduced in other runs and further in a late quick run.
   Plan plan(int repetitions, bool warm_up) const;
   // Name of a target on this file system.
   std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
@@ -38,10 +38,10 @@ void bench_growth(Bench& bench);                       // (a): a million, time a
 void bench_open_one(Bench& bench);                     // one logical file of a million
 void bench_simulation(Effort effort, Report& report);  // (f)
 
-// In a process of its own: makes `files` empty logical files with `tasks` tasks (0: alone, without a group) in
-// `folder`, and prints what it took as JSON.
+// In a process of its own: creates `files` empty logical files with `tasks` tasks (0: one task without a group) in
+// `folder`, and prints the costs as JSON.
 void probe_create(const std::string& folder, std::int64_t files, int tasks);
-// The same for a simulation of `tasks` tasks.
+// In a process of its own: simulates `tasks` tasks and prints the costs as JSON.
 void probe_simulate(std::int64_t tasks);
 
 }  // namespace bench

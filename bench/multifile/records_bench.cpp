@@ -1,4 +1,4 @@
-// (c) Small records: one call for each, by tw_write and tw_read and by fwrite and fread on task-local files. Each task
+// (c) Small records: one call each, by tw_write and tw_read and by fwrite and fread on task-local files. Each task
 // writes its records to a new file, closes it, and reads them back.
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace {
 const std::string kOurs = "thalweg", kOursPlain = "thalweg, CRC off";
 const std::string kStdio = "fwrite, fread", kUnlocked = "fwrite_unlocked, fread_unlocked";
 constexpr std::size_t kMaxRecord = 1024;
-constexpr std::size_t kHotBytes = std::size_t{1} << 20;  // records come from memory that was just computed
+constexpr std::size_t kHotBytes = std::size_t{1} << 20;  // records come from recently computed memory
 
 struct Records {
   std::vector<Pattern> streams;  // one per task

@@ -1,6 +1,6 @@
-// (d) Restart on another number of tasks: what 4 tasks wrote is read by 1, 2, 3 and 8 tasks, each an even share of all
-// blocks, which may begin in the middle of a logical file or span several. The peer reads the same shares of task-local
-// files.
+// (d) Restart with another number of tasks: the files of 4 tasks are read by 1, 2, 3 and 8 tasks, each an even share of
+// all blocks, which may begin in the middle of a logical file or span several. The peer reads equal shares of
+// task-local files.
 #include <fmt/format.h>
 
 #include "multifile/logical.hpp"

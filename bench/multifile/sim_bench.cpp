@@ -1,5 +1,5 @@
-// (f) Time and memory of the collectives for many tasks, by simulation: the same code as real tasks run, in one thread.
-// Each number of tasks has a process of its own, because peak memory belongs to a process.
+// (f) Time and memory of the collectives for many tasks, by simulation: the code of real tasks, in one thread. Each
+// number of tasks has a process of its own, because peak memory is measured per process.
 #include <fmt/format.h>
 
 #include <thalweg/thalweg.hpp>

@@ -1,7 +1,7 @@
 // (5) The I/O of the NAS benchmark BT: the solution array u(5, nx, ny, nz) of doubles is written every few steps. In
-// memory it has a margin around it (two cells on each side), so that only rows of 5 * nx doubles are contiguous; in the
-// file it has none. Threads share the array by y, so in the file their rows alternate plane by plane. Classes S, W, A,
-// B are cubes of 12, 24, 64, 102 cells (Wong, Van der Wijngaart: NAS Parallel Benchmarks I/O Version 2.4, NAS-03-002).
+// memory it has two ghost cells on each side, so that only rows of 5 * nx doubles are contiguous; in the file it has
+// none. Threads divide the array by y, so in the file their rows alternate plane by plane. Classes S, W, A, B are cubes
+// of 12, 24, 64, 102 cells (Wong, Van der Wijngaart: NAS Parallel Benchmarks I/O Version 2.4, NAS-03-002).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -58,7 +58,7 @@ Rows my_rows(const Field& field) {
   return {field.n * t / threads, field.n * (t + 1) / threads};
 }
 
-// Each variant writes one step; called by every thread of the team.
+// Writes one step; called by every thread of the team.
 class Variant {
  public:
   virtual ~Variant() = default;
@@ -86,7 +86,7 @@ class Critical final : public Variant {
   int fd_ = -1;
 };
 
-// Rows one behind the other, in files that nobody else can use as they are.
+// Consecutive rows in one file per thread, which other programs cannot use directly.
 class Separate final : public Variant {
  public:
   void open(const std::filesystem::path& folder, int threads) override {
@@ -165,7 +165,7 @@ class OmpFile final : public Variant {
   int fd_ = -1;
 };
 
-// The shared file read back: every double.
+// Verifies every double of the shared file.
 void check_file(const std::filesystem::path& path, const Field& field, int steps) {
   const int fd = static_cast<int>(must(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open"));
   std::vector<double> row(kComponents * field.n);

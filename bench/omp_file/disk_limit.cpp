@@ -27,14 +27,14 @@ struct Free {
 };
 using Memory = std::unique_ptr<char, Free>;
 
-// Bytes per second as fio has them.
+// Bytes per second as measured by fio.
 std::optional<double> ask_fio(const std::filesystem::path& file, int threads, std::size_t each) {
   const auto output = run_program({"fio", "--name=limit", "--filename=" + file.string(), "--rw=write", "--direct=1",
                                    "--bs=1M", "--ioengine=psync", "--thread", fmt::format("--numjobs={}", threads),
                                    fmt::format("--size={}", each), fmt::format("--offset_increment={}", each),
                                    "--group_reporting", "--end_fsync=1", "--output-format=json"});
   if (!output) return std::nullopt;
-  const std::size_t begin = output->find('{');  // notes may stand before
+  const std::size_t begin = output->find('{');  // fio may print notes before it
   if (begin == std::string::npos) return std::nullopt;
   const auto report = nlohmann::json::parse(output->substr(begin), nullptr, false);
   const nlohmann::json::json_pointer speed("/jobs/0/write/bw_bytes");

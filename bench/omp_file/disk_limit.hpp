@@ -1,4 +1,4 @@
-// What the disk itself takes: the limit of writes that end on it.
+// The speed of the disk: the limit of writes that must reach it.
 #ifndef BENCH_OMP_FILE_DISK_LIMIT_HPP
 #define BENCH_OMP_FILE_DISK_LIMIT_HPP
 
@@ -9,12 +9,12 @@
 namespace bench {
 
 struct DiskLimit {
-  std::string name;  // of what measured it
+  std::string name;  // name of the measuring program
   double bytes_per_second;
 };
 
-// `threads` at once write `bytes` in all past the page cache, 1 MiB a call, each its part of one preallocated file, and
-// sync it. By fio where it is found, else by a plain loop. The fastest of three.
+// `threads` threads write `bytes` in total with direct I/O, 1 MiB per call, each its part of one preallocated file, and
+// sync it. Uses fio where installed, otherwise a simple loop. The fastest of three.
 DiskLimit measure_disk(Scratch& scratch, int threads, std::size_t bytes);
 
 }  // namespace bench

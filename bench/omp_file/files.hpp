@@ -1,4 +1,4 @@
-// New files, opened by plain system calls or by a team.
+// New files, opened by system calls or by a team.
 #ifndef BENCH_OMP_FILE_FILES_HPP
 #define BENCH_OMP_FILE_FILES_HPP
 

@@ -1,5 +1,5 @@
-// thalweg-bench-omp-file: thread-collective I/O against what OpenMP programs do without it, on the file system of a
-// folder and in memory, with a table of targets at the end.
+// thalweg-bench-omp-file: thread-collective I/O compared with common practice in OpenMP programs, on the file system of
+// a folder and in memory, with a table of targets at the end.
 #include <fmt/format.h>
 #include <omp.h>
 

@@ -1,4 +1,4 @@
-// The same segments by thread-collective calls.
+// The segments written and read by thread-collective calls.
 #include <fmt/format.h>
 #include <omp.h>
 #include <omp_file.h>
@@ -48,7 +48,7 @@ Way omp_way(const std::string& name, Call write, Call read) {
           }};
 }
 
-// The other way of calling: the segments of all threads, one thread after the other, each of them a common call.
+// The other form: the segments of all threads, one thread after the other, each in a common call.
 int common_write(const Segments& load, int fd, int c) {
   for (int t = 0; t < load.arrays.threads(); ++t)
     if (omp_file_write_com_all(load.memory(t, c), static_cast<long>(load.segment), fd, 0) != 0) return -1;

@@ -1,4 +1,4 @@
-// A nonblocking write past the page cache while all threads of the team compute. How much of the shorter of the two is
+// A nonblocking write with direct I/O while all threads of the team compute. The part of the shorter time that is
 // hidden behind the longer one:
 //
 //     overlap = (t_write + t_compute - t_both) / min(t_write, t_compute)
@@ -31,7 +31,7 @@ class Overlap {
  public:
   Overlap(Bench& bench, Arrays& arrays) : bench_(bench), arrays_(arrays) {}
 
-  // Rounds of work that take about as long as the write.
+  // Sets the rounds of computation that take about as long as the write.
   void calibrate() {
     rounds_ = 1'000'000;
     const double write = seconds(true, false);
@@ -88,14 +88,14 @@ class Overlap {
   Bench& bench_;
   Arrays& arrays_;
   long rounds_ = 0;
-  double sum_ = 0;  // so that the work is not optimised away
+  double sum_ = 0;  // keeps the work from being optimised away
   bool checked_ = false;
 };
 
 }  // namespace
 
 void bench_overlap(Bench& bench) {
-  if (bench.scratch.in_memory()) return;  // no direct I/O, and no device that could work by itself
+  if (bench.scratch.in_memory()) return;  // no direct I/O, and no device that could work in the background
   constexpr int kThreads = 2;
   Arrays arrays(kThreads, pick<std::size_t>(bench.effort, 1 << 20, 512 << 20, 512 << 20));
   Overlap overlap(bench, arrays);

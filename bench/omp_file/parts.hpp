@@ -19,7 +19,7 @@ struct Bench {
   Report& report;
   std::vector<int> threads;
 
-  // Two threads are looked at closely, other numbers of them with fewer repetitions.
+  // Two threads get the full number of repetitions, other numbers fewer.
   Plan plan(int of_threads) const {
     if (effort == Effort::tiny) return {1, 0, false};
     if (effort == Effort::quick) return {5, 4.0, true, 3, 30.0};
@@ -28,12 +28,12 @@ struct Bench {
   std::string on(const std::string& what) const { return scratch.kind() + ": " + what; }
 };
 
-void bench_empty(Bench& bench);     // what a collective costs that moves nothing
+void bench_empty(Bench& bench);     // cost of a collective without data
 void bench_segments(Bench& bench);  // (1) to (4): one shared file, files per thread, omp_file; writing and reading
 void bench_bt_io(Bench& bench);     // (5)
 void bench_skewed(Bench& bench);    // (6)
 void bench_records(Bench& bench);   // (7)
-void bench_overlap(Bench& bench);   // nonblocking writes past the page cache while all threads compute
+void bench_overlap(Bench& bench);   // nonblocking writes with direct I/O while all threads compute
 
 // Ends the program when an omp_file call failed.
 void must_io(int result, const char* what);

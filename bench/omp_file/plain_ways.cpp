@@ -1,4 +1,4 @@
-// What programs do without thread-collective I/O, with plain system calls.
+// Common practice without thread-collective I/O, by system calls.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -46,7 +46,7 @@ void sync_if_asked(int fd, Store store) {
   if (store != Store::cache) must(::fdatasync(fd), "fdatasync");
 }
 
-// Today's way: one file, threads take turns.
+// Common practice: one file, threads take turns.
 double write_ordered(const Path& folder, const Segments& load) {
   return seconds_of([&] {
     const int fd = open_posix(shared_file(folder), load.flags(true));
@@ -124,7 +124,7 @@ double read_files(const Path& folder, const Segments& load) {
   return seconds;
 }
 
-// What a program with a file per thread has to do before another one can read its result.
+// Merges the files per thread, as needed before another program can read the result.
 double merge_files(const Path& folder, const Segments& load) {
   return seconds_of([&] {
     const int to = open_posix(shared_file(folder), O_RDWR | O_CREAT | O_TRUNC);
@@ -142,14 +142,14 @@ double merge_files(const Path& folder, const Segments& load) {
   });
 }
 
-// The segments of all threads that belong to one call, one behind the other.
+// Consecutive segments of all threads that belong to one call.
 std::vector<iovec> gathered(const Segments& load, int c) {
   std::vector<iovec> list;
   for (int t = 0; t < load.arrays.threads(); ++t) list.push_back(load.piece(t, c));
   return list;
 }
 
-// Like write_whole and read_whole; where a call comes short, the rest piece by piece.
+// Like write_whole and read_whole; after a short call, moves the rest piece by piece.
 void move_gathered(int fd, const std::vector<iovec>& list, off_t offset, bool writes) {
   const auto n = static_cast<int>(list.size());
   auto done = static_cast<std::size_t>(

@@ -1,5 +1,5 @@
-// What the threads of a team write segment by segment, and the ways of doing so. Thread t's c-th segment belongs at
-// segment c * threads + t of the shared file; in files per thread at segment c of its own file.
+// Data that the threads of a team write segment by segment, and the ways of writing it. Thread t's c-th segment belongs
+// at segment c * threads + t of the shared file; in files per thread at segment c of its own file.
 #ifndef BENCH_OMP_FILE_SEGMENTS_HPP
 #define BENCH_OMP_FILE_SEGMENTS_HPP
 
@@ -17,7 +17,7 @@ namespace bench {
 enum class Store { cache, sync, direct };
 const char* store_name(Store store);
 
-// The memory of all threads: filled with bytes that tell thread and place, page-aligned, touched by its owner.
+// The memory of all threads: bytes that identify thread and place, page-aligned, first touched by their owner.
 class Arrays {
  public:
   Arrays(int threads, std::size_t bytes_each);
@@ -28,7 +28,7 @@ class Arrays {
   double bytes() const { return static_cast<double>(bytes_each_) * threads(); }
   void fill();
   void clear();
-  // Ends the program where a byte is not what fill() put there.
+  // Ends the program when a byte differs from fill().
   void check(const char* after) const;
 
  private:
@@ -41,7 +41,7 @@ class Arrays {
 
 struct Segments {
   Arrays& arrays;
-  std::size_t segment;  // bytes of one call of one thread
+  std::size_t segment;  // bytes per call and thread
   Store store;
   int calls() const { return static_cast<int>(arrays.bytes_each() / segment); }
   char* memory(int thread, int call) const { return arrays.of(thread) + static_cast<std::size_t>(call) * segment; }
@@ -51,17 +51,17 @@ struct Segments {
 };
 inline std::filesystem::path shared_file(const std::filesystem::path& folder) { return folder / "shared"; }
 
-// One way of storing segments. Both give the seconds they took: writing with opening, syncing where that is asked for,
-// and closing; reading without.
+// One way of storing segments. Both functions return seconds: writing includes open, sync where required, and close;
+// reading does not.
 struct Way {
   std::string name;
   std::function<double(const std::filesystem::path& folder, const Segments&)> write;
   std::function<double(const std::filesystem::path& folder, const Segments&)> read;
-  bool has_target = true;  // else it is there to be seen, with two threads
+  bool has_target = true;  // otherwise for information, with two threads
 };
 
-// What programs do today: one shared file, ordered or critical; a file per thread, alone and with the merge; and one
-// thread for all, which is what a file can take whose inode admits one writer at a time.
+// Common practice: one shared file, ordered or critical; a file per thread, alone and with the merge; and one thread
+// that writes for all, the limit of an inode that admits one writer at a time.
 std::vector<Way> plain_ways(Store store);
 // omp_file in several forms.
 std::vector<Way> omp_ways();

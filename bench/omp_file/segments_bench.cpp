@@ -1,5 +1,5 @@
 // (1) to (4): segments of 4 KiB to 64 MiB per call, written and read by 1 to 16 threads, through the page cache, with a
-// sync at the end, and past the page cache.
+// sync at the end, and with direct I/O.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ std::string size_text(std::size_t bytes) {
   return bytes >= kMiB ? fmt::format("{} MiB", bytes / kMiB) : fmt::format("{} KiB", bytes >> 10);
 }
 
-// memcpy of the same bytes by the same threads: no page cache can be faster.
+// memcpy of the bytes by these threads: a lower bound for any page cache.
 double copy_in_memory(const Segments& load, std::vector<char>& to) {
   return seconds_of([&] {
 #pragma omp parallel for schedule(static, 1) num_threads(load.arrays.threads())
@@ -37,7 +37,7 @@ double copy_in_memory(const Segments& load, std::vector<char>& to) {
 Comparison::Run one_run(Bench& bench, const Segments& load, Way way) {
   return [&bench, load, way = std::move(way)](int repetition) -> std::vector<double> {
     bench.scratch.settle();
-    // Where memory is at its end the pages of the file before are still warm: all variants find the same.
+    // When memory is full, pages of the previous file are still in the cache, equally for all variants.
     bench.scratch.claim_memory(load.arrays.bytes());
     const auto folder = bench.scratch.fresh();
     const double write = way.write(folder, load);
@@ -71,7 +71,7 @@ class Targets {
   }
 
  private:
-  // How much faster than `peer` it could be. One buffered writer at a time: what the kernel admits to a file.
+  // Upper bounds of the speed-up over `peer`. The kernel admits one buffered writer of a file at a time.
   std::vector<Limit> limits(const std::string& peer) const {
     const auto times = [&](const char* limit) { return comparison_.speed(limit, peer, "write").median; };
     std::vector<Limit> found;
@@ -113,13 +113,13 @@ class Targets {
   std::string row_;
 };
 
-// Bytes of a comparison: enough to be measured, and few where the calls are small, so that each can be repeated.
+// Bytes of a comparison: sufficient for a measurement, and few for small calls, so that each can be repeated.
 std::size_t total_bytes(const Bench& bench, std::size_t threads, std::size_t segment) {
   std::size_t total = kMiB;
   if (bench.effort == Effort::quick) total = (segment <= kMiB ? 64 : 256) * kMiB;
   if (bench.effort == Effort::full) {
     total = (segment < 64 << 10 ? 64 : segment < kMiB ? 128 : segment == kMiB ? 256 : 512) * kMiB;
-    if (threads != 2) total /= segment < 64 << 10 ? 4 : 2;  // a collective of many threads on few cores takes long
+    if (threads != 2) total /= segment < 64 << 10 ? 4 : 2;  // a collective of many threads on few cores is slow
   }
   return std::max(total, threads * segment);
 }
@@ -155,7 +155,7 @@ std::optional<DiskLimit> disk_below(Bench& bench, int threads) {
   return disk;
 }
 
-// Two threads in all sizes; the other numbers leave out one that tells nothing that its neighbours do not.
+// Two threads measure all sizes; other numbers omit one that adds no information.
 std::vector<std::size_t> sizes_for(const Bench& bench, int threads) {
   if (bench.effort == Effort::tiny) return {4096, kMiB};
   if (bench.effort == Effort::quick) return {4096, kMiB, 16 * kMiB};
@@ -171,7 +171,9 @@ void bench_segments(Bench& bench) {
     for (const std::size_t segment : sizes_for(bench, threads)) {
       for (const Store store : {Store::cache, Store::sync, Store::direct}) {
         if (bench.scratch.in_memory() && store != Store::cache) continue;
-        if (store == Store::direct && segment < (64U << 10)) continue;  // calls of one block: the device's latency only
+        if (store == Store::direct && segment < (64U << 10))
+          continue;  // calls of one block measure the device's
+                     // latency only
         compare(bench, threads, segment, store, disk);
       }
     }

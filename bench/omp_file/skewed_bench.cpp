@@ -1,4 +1,4 @@
-// (6) One thread has 99 of 100 bytes. Each moves its own, or all of them what there is.
+// (6) One thread has 99 of 100 bytes. Either each thread moves its own bytes, or all threads share the total.
 #include <fmt/format.h>
 #include <omp.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What a collective costs that moves nothing; (7) many records of 64 bytes.
+// The cost of a collective without data; (7) many records of 64 bytes.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <omp.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kRecord = 64;
 
-// Seconds of a typical call: the median of batches, as thread 0 sees it.
+// Seconds of a typical call: the median of batches, measured by thread 0.
 double typical_empty(int fd, int threads, int batches) {
   constexpr int kBatch = 200;
   std::vector<double> seconds;
@@ -31,7 +31,7 @@ double typical_empty(int fd, int threads, int batches) {
   return spread_of(seconds).median;
 }
 
-// Every record of the shared file must be there: record i of thread t at i * threads + t.
+// Verifies every record of the shared file: record i of thread t at i * threads + t.
 void check_records(const std::filesystem::path& path, const std::vector<std::vector<char>>& records) {
   const int fd = static_cast<int>(must(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open"));
   std::vector<char> row(kRecord * records.size());
@@ -113,7 +113,7 @@ void bench_empty(Bench& bench) {
 
 void bench_records(Bench& bench) {
   for (const int threads : bench.threads) {
-    // Of each thread; fewer where a collective takes long: many threads on few cores.
+    // Records per thread; fewer where a collective is slow: many threads on few cores.
     const std::size_t many = pick<std::size_t>(bench.effort, 100, 40'000, threads == 2 ? 200'000 : 50'000);
     const std::size_t n = std::max(2 * many / static_cast<std::size_t>(threads), std::size_t{1});
     Records records(static_cast<std::size_t>(threads), std::vector<char>(n * kRecord));

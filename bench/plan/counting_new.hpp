@@ -1,4 +1,4 @@
-// Memory taken by operator new, which the program of this benchmark replaces. For one thread.
+// Memory allocated by operator new, which this program replaces. One thread only.
 #ifndef BENCH_PLAN_COUNTING_NEW_HPP
 #define BENCH_PLAN_COUNTING_NEW_HPP
 
@@ -6,9 +6,9 @@
 
 namespace bench {
 
-// Forgets the high-water mark: from now on it is what is in use.
+// Sets the high-water mark to the memory in use.
 void begin_counting();
-// The most that was in use since, beyond what was in use then.
+// Growth of the high-water mark since begin_counting().
 std::size_t most_bytes();
 
 }  // namespace bench

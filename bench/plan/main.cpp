@@ -1,5 +1,5 @@
-// thalweg-bench-plan: what it costs to look at an access before a byte is moved, in time and in memory per extent.
-// Nothing is read or written: the memory of the extents does not even exist.
+// thalweg-bench-plan: time and memory per extent of analysing an access before any transfer. No byte is read or
+// written: the memory of the extents is never allocated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using thalweg::ExtentList;
 struct Options {
   bool quick = false, tiny = false;
   std::string json;
-  std::string dir;  // accepted like every benchmark does; nothing is written
+  std::string dir;  // required of every benchmark; unused
   Effort effort() const { return effort_of(tiny, quick); }
   std::size_t n() const { return pick<std::size_t>(effort(), 10'000, 1'000'000, 10'000'000); }
   int rounds() const { return pick(effort(), 1, 5, 5); }
@@ -41,7 +41,7 @@ constexpr double kMostSeconds = 1.5;  // for 10 million extents
 
 enum class Order { sorted, reversed, random };
 
-// `n` extents, a hole behind each, dealt out to `tasks` tasks in turn.
+// `n` extents, each followed by a hole, dealt to `tasks` tasks in turn.
 std::vector<std::vector<Extent>> make_lists(std::size_t n, std::size_t tasks, Order order) {
   std::vector<std::vector<Extent>> lists(tasks);
   for (auto& list : lists) list.reserve(n / tasks + 1);
@@ -57,7 +57,7 @@ std::vector<std::vector<Extent>> make_lists(std::size_t n, std::size_t tasks, Or
   return lists;
 }
 
-// Nanoseconds per extent of the steps, and the most memory in use at once.
+// Nanoseconds per extent of the steps, and peak memory.
 struct Measured {
   std::vector<double> list, choose, cut, walk, total;
   double bytes = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draw the curves of thalweg-bench-scale as a picture: predicted time, and messages, against the number of tasks.
+"""Draw the curves of thalweg-bench-scale as a picture: predicted time, and messages, by number of tasks.
 
-Usage: draw.py RESULTS.json... PICTURE.svg      of several runs together
-       draw.py --into PAGE.md RESULTS.json...   their tables, between the lines <!-- curves --> and <!-- end curves --> of a page
+Usage: draw.py RESULTS.json... PICTURE.svg      from several runs together
+       draw.py --into PAGE.md RESULTS.json...   tables between the lines <!-- curves --> and <!-- end curves --> of a page
 Exit status: 0 done, 2 wrong usage or unreadable results.
 """
 
@@ -19,7 +19,7 @@ COLOURS = {
 
 
 def curves_of(facts):
-    """Points by name of the curve, in the order of tasks."""
+    """Points by name of the curve, in order of tasks."""
     curves = {name: [] for name in COLOURS}
     for key, value in facts.items():
         if isinstance(value, dict) and "tasks" in value:
@@ -79,7 +79,7 @@ def legend(x, names):
 
 
 def scaled(value, units, step):
-    """Three digits, and the largest unit of which there is one."""
+    """Three digits and the largest unit in which the value is at least one."""
     at = 0
     while value >= step and at + 1 < len(units):
         value, at = value / step, at + 1
@@ -95,7 +95,7 @@ def bytes_text(value):
 
 
 def tables(curves):
-    """Predicted time for some numbers of tasks, and what the largest number took."""
+    """Predicted time for some numbers of tasks, and the resources of the largest number."""
     every = sorted({point["tasks"] for points in curves.values() for point in points})
     shown = [n for n in every if n in (16, 1024, 16384, 262144, every[-1])]
     yield "Predicted time:\n"

@@ -13,7 +13,7 @@ using thalweg::Direction;
 using thalweg::SimulatedBytes;
 using thalweg::SimulatedMachine;
 
-// As many aggregators as there are servers; each may use what a task may use at all.
+// One aggregator per server; each may use all memory that a task may use.
 const std::string kHints = "method=aggregate,aggregators=16,aggregator_bytes=64MiB,node_relay=";
 
 }  // namespace
@@ -67,7 +67,7 @@ Cost gather_and_write(std::int64_t tasks) {
   SimulatedMachine machine(tasks, SimulatedBytes::forgotten);
   Cost cost = cost_of([&] { return thalweg::simulate_gather(machine, Direction::write, kTaskBytes); });
   cost.collectives = 2;
-  cost.heap_mean = static_cast<double>(kTaskBytes);  // and what task 0 receives
+  cost.heap_mean = static_cast<double>(kTaskBytes);  // plus the data received by task 0
   return cost;
 }
 

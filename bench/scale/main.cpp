@@ -1,5 +1,5 @@
-// thalweg-bench-scale: what collectives cost from one task to a million, in messages, memory and predicted time. The
-// real engine runs on simulated tasks; network and storage are models with virtual clocks (docs/design/simulation.md).
+// thalweg-bench-scale: cost of collectives from one task to a million, in messages, memory and predicted time. The real
+// engine runs on simulated tasks; network and storage are models with virtual clocks (docs/design/simulation.md).
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -26,7 +26,7 @@ struct Options {
   bool quick = false, tiny = false;
   std::string json;
   std::string node_relay = "auto";
-  std::string dir;  // accepted like every benchmark does; nothing is written
+  std::string dir;  // required of every benchmark; unused
   std::int64_t least = 1, most = 0;
   Effort effort() const { return effort_of(tiny, quick); }
   std::int64_t most_tasks() const { return most > 0 ? most : pick<std::int64_t>(effort(), 1 << 8, 1 << 14, 1 << 20); }
@@ -39,7 +39,7 @@ constexpr std::uint64_t kAggregatorBytes = std::uint64_t{64} << 20;
 using Curve = std::vector<Cost>;  // by number of tasks: 1, 4, 16, ...
 using Curves = std::map<std::string, Curve>;
 
-// What a simulated task takes of the memory of this machine, and what is free of it.
+// Memory of this machine per simulated task, and free memory.
 constexpr double kBytesPerTask = 19 * 1024;
 double free_memory() {
   std::ifstream file("/proc/meminfo");
@@ -52,7 +52,7 @@ double free_memory() {
 Curves measure(std::int64_t least, std::int64_t most, const std::string& node_relay) {
   Curves curves;
   for (std::int64_t tasks = least; tasks <= most; tasks *= 4) {
-    malloc_trim(0);  // what the last ones had
+    malloc_trim(0);  // memory of the previous ones
     if (static_cast<double>(tasks) * kBytesPerTask > free_memory()) {
       fmt::print("  {} tasks do not fit into the free memory\n", tasks);
       break;
@@ -91,7 +91,7 @@ void report_curves(Report& report, const Curves& curves) {
   }
 }
 
-// The first number of tasks from which on one curve stays below the other; 0: there is none.
+// The first number of tasks from which one curve stays below the other; 0: none.
 std::int64_t crossover(const Curve& below, const Curve& above) {
   std::int64_t from = 0;
   for (std::size_t i = 0; i < below.size(); ++i) {
@@ -130,8 +130,7 @@ double log2_of(std::int64_t tasks) {
   return std::max(1.0, static_cast<double>(std::bit_width(static_cast<std::uint64_t>(tasks - 1))));
 }
 
-// What the busiest kind of task holds: its share of the heap, the largest of its receptions, two windows of an
-// aggregator.
+// Memory of the busiest kind of task: its share of the heap, its largest reception, two windows of an aggregator.
 double memory_of(const std::string& name, const Cost& cost) {
   const bool aggregates = name == "write" || name == "read";
   const thalweg::AggregatorBudget budget(kAggregatorBytes);

@@ -1,4 +1,4 @@
-// A second run of the program, and /proc.
+// Runs the program as a child; reads /proc.
 #include "support/child.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace bench {
 
 namespace {
 
-// A file of /proc in one read, so that counting costs one call.
+// Reads a file of /proc with one call, so that counting costs one call.
 std::string read_small(const char* name) {
   std::array<char, 8192> text{};
   const int fd = static_cast<int>(must(open(name, O_RDONLY), std::string("cannot open ") + name));
@@ -26,7 +26,7 @@ std::string read_small(const char* name) {
   return {text.data(), static_cast<std::size_t>(bytes)};
 }
 
-// The number behind `key` in such a file.
+// The number after `key` in such a file.
 std::int64_t number_behind(const std::string& text, const std::string& key) {
   const std::size_t at = text.find(key);
   return at == std::string::npos ? 0 : std::strtoll(text.c_str() + at + key.size(), nullptr, 10);

@@ -1,5 +1,5 @@
-// Runs this program once more in a process of its own, or another one, and asks the kernel what a process used. For
-// measures that belong to a whole process: peak memory, bytes read.
+// Runs this program or another one as a child process, and reads the kernel's counters of a process, for values that
+// exist per process: peak memory, bytes read.
 #ifndef BENCH_SUPPORT_CHILD_HPP
 #define BENCH_SUPPORT_CHILD_HPP
 
@@ -10,27 +10,27 @@
 
 namespace bench {
 
-// What a program prints; nothing when it fails or is not there. words[0]: its path, or its name on the PATH.
+// Output of a program; no value when it fails or is missing. words[0]: its path, or its name on the PATH.
 std::optional<std::string> run_program(const std::vector<std::string>& words);
-// The same of this program with these arguments.
+// Output of this program with these arguments.
 std::optional<std::string> run_self(const std::vector<std::string>& arguments);
 
-// From here on allocations fail that would make this process larger than `bytes`, or than half of the memory that is
-// free now: a measurement must not drive the machine into its swap.
+// Makes allocations fail that would exceed `bytes`, or half of the currently free memory: a measurement must not cause
+// swapping.
 void limit_memory(std::int64_t bytes);
 
-// Largest resident memory of this process since reset_peak_memory(), and the memory now. Bytes.
+// Peak resident memory of this process since reset_peak_memory(), and current memory, in bytes.
 void reset_peak_memory();
 std::int64_t peak_memory();
 std::int64_t current_memory();
 
-// Bytes and calls of read-like system calls of this process so far.
+// Bytes and calls of reading system calls of this process so far.
 struct ReadCount {
   std::int64_t bytes = 0;
   std::int64_t calls = 0;
 };
 ReadCount reads_so_far();
-// What `later` has more than `earlier`, without what reads_so_far() reads itself.
+// `later` minus `earlier`, without the reads of reads_so_far() itself.
 ReadCount difference(const ReadCount& earlier, const ReadCount& later);
 
 }  // namespace bench

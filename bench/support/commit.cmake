@@ -1,4 +1,4 @@
-# Writes OUTPUT, a header with the commit of SOURCE; leaves it alone when nothing changed.
+# Writes OUTPUT, a header with the commit of SOURCE, only when it has changed.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
                 OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 if(NOT commit)

@@ -1,4 +1,4 @@
-// Interleaved repetitions and what follows from them.
+// Interleaved repetitions and their statistics.
 #include "support/comparison.hpp"
 
 #include <algorithm>

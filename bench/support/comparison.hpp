@@ -1,5 +1,5 @@
-// Variants of one piece of work, run in turns (A B C A B C ...), so that drifting clocks and neighbours hit all alike.
-// What is said about them: medians, and ratios taken within one repetition.
+// Variants of one task, run in turns (A B C A B C ...), so that drifting clocks and other load affect all alike.
+// Results are medians, and ratios within one repetition.
 #ifndef BENCH_SUPPORT_COMPARISON_HPP
 #define BENCH_SUPPORT_COMPARISON_HPP
 
@@ -10,14 +10,14 @@
 
 namespace bench {
 
-// Median, smallest and largest of some values.
+// Median, smallest and largest value.
 struct Spread {
   double median = 0, low = 0, high = 0;
 };
 Spread spread_of(std::vector<double> values);
 
-// How often to repeat: until `repetitions` or, after `least` of them, until `seconds` have passed. On a machine so busy
-// that it takes many times as long, fewer than `least` must do, and a note says so.
+// Number of repetitions: until `repetitions` or, after `least` of them, until `seconds` have passed. On a very busy
+// machine fewer than `least` are made, and a note says so.
 struct Plan {
   int repetitions = 3;
   double seconds = 1e9;
@@ -26,7 +26,7 @@ struct Plan {
   double most_seconds = 1e9;
 };
 
-// What one run handles, to print rates: "byte" gives GB/s, anything else the time for one.
+// Amount per run, to print rates: "byte" gives GB/s, any other name the time per unit.
 struct Amount {
   double count = 1;
   std::string unit = "byte";
@@ -39,7 +39,7 @@ class Comparison {
 
   Comparison(std::string name, Amount amount, std::vector<std::string> phases);
 
-  // `run` makes what it needs, times its phases, checks bytes and cleans up. Repetition -1 is the warm-up.
+  // `run` prepares its data, times its phases, verifies bytes and cleans up. Repetition -1 is the warm-up.
   void add(const std::string& variant, Run run);
   void run(const Plan& plan);
 
@@ -50,11 +50,11 @@ class Comparison {
   const std::vector<double>& samples(const std::string& variant, const std::string& phase) const;
 
   Spread seconds(const std::string& variant, const std::string& phase) const;
-  // How many times faster `variant` is than `peer`.
+  // Speed-up of `variant` over `peer`.
   Spread speed(const std::string& variant, const std::string& peer, const std::string& phase) const;
-  // Which of `candidates` has the smallest median; those that were not added do not count.
+  // The candidate with the smallest median; missing ones are ignored.
   std::string fastest(const std::vector<std::string>& candidates, const std::string& phase) const;
-  // A fact to stand beside the numbers.
+  // Adds a note to the results.
   void note(const std::string& key, const std::string& text) { notes_[key] = text; }
   const std::map<std::string, std::string>& notes() const { return notes_; }
 

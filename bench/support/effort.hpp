@@ -1,11 +1,11 @@
-// How much a run does. Every benchmark has the options --quick and --tiny.
+// Effort of a run. Every benchmark has the options --quick and --tiny.
 #ifndef BENCH_SUPPORT_EFFORT_HPP
 #define BENCH_SUPPORT_EFFORT_HPP
 
 namespace bench {
 
-// tiny: does it run and are the bytes right; quick: the same questions with less of everything; full: sizes and
-// repetitions of the published tables.
+// tiny: checks that the program runs and its bytes are right; quick: all comparisons with smaller sizes; full: sizes
+// and repetitions of the published tables.
 enum class Effort { tiny, quick, full };
 
 inline Effort effort_of(bool tiny, bool quick) { return tiny ? Effort::tiny : quick ? Effort::quick : Effort::full; }

@@ -1,4 +1,4 @@
-// Task-local files and sequential streams by plain system calls.
+// Task-local files and sequential streams by system calls.
 #include "support/load.hpp"
 
 #include <fcntl.h>

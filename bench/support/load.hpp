@@ -1,5 +1,5 @@
-// A checkpoint-like load: each of n tasks has a stream of equal blocks. And the two ways that programs write it without
-// a library: a file per task, and all of it through one stream of one task. All calls use blocks of the pattern's size.
+// A checkpoint-like load: each of n tasks has a stream of equal blocks; and two ways to write it without a library: a
+// file per task, and one stream by one task. All calls use blocks of the pattern's size.
 #ifndef BENCH_SUPPORT_LOAD_HPP
 #define BENCH_SUPPORT_LOAD_HPP
 
@@ -14,7 +14,7 @@ namespace bench {
 struct Load {
   std::vector<Pattern> streams;  // one per task
   std::int64_t blocks_per_task = 0;
-  bool sync = false;  // bytes must reach the device before the file is closed
+  bool sync = false;  // the data must reach the device before the close
 
   int tasks() const { return static_cast<int>(streams.size()); }
   std::size_t block_bytes() const { return streams.front().block_bytes(); }
@@ -23,8 +23,7 @@ struct Load {
 
 Load make_load(int tasks, double bytes, std::size_t block_bytes, Content content = Content::random);
 
-// Memory that the blocks of a load are read into: a ring as large as that of a pattern, as arrays of a program would
-// be.
+// Memory that blocks are read into: a ring as large as a pattern's, similar to arrays of a program.
 class ReadRing {
  public:
   explicit ReadRing(const Load& load);
@@ -35,12 +34,12 @@ class ReadRing {
   std::vector<std::byte> bytes_;
 };
 
-// How closely bytes that were read are compared.
+// How thoroughly read bytes are verified.
 enum class Check { stamps, all_bytes };
 // Ends the program unless `data` is block i of `stream`.
 void check_block(const Pattern& stream, std::int64_t i, const std::byte* data, Check check);
 
-// Seconds from opening to closing, for all tasks. Files are new.
+// Seconds from open to close, for all tasks. Files are new.
 double write_task_local(const std::filesystem::path& folder, Load& load);
 double write_one_stream(const std::filesystem::path& folder, Load& load);
 double read_task_local(const std::filesystem::path& folder, const Load& load, Check check);
@@ -49,9 +48,9 @@ double read_one_stream(const std::filesystem::path& folder, const Load& load, Ch
 // `readers` tasks share all blocks of all task-local files evenly.
 double read_task_local_shared(const std::filesystem::path& folder, const Load& load, int readers, Check check);
 
-// One stream past the page cache (O_DIRECT): what the device takes. Negative where the file system has no O_DIRECT.
+// One stream with direct I/O: the speed of the device. Negative when the file system has no O_DIRECT.
 double write_direct_stream(const std::filesystem::path& folder, const Load& load);
-// Copies the same bytes from memory to memory, with a task for each stream.
+// Copies the data from memory to memory, with one task per stream.
 double copy_in_memory(Load& load);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Fills the rings. The prepared bytes are made once per content and copied.
+// Fills the rings. The prepared bytes are computed once per content and copied.
 #include "support/pattern.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The bytes that benchmarks write, cheap to make and to check: block i of a stream is a piece of a ring of prepared
-// bytes whose first 8 bytes are replaced by a stamp that only this block of this stream has.
+// The data of benchmarks, fast to generate and verify: block i of a stream is a piece of a ring of prepared bytes whose
+// first 8 bytes are replaced by a stamp unique to the block and stream.
 //
-// The ring is larger than the caches of a core, as the arrays of a program are, unless a smaller one is asked for.
+// The ring is larger than the caches of a core, like the arrays of a program, unless a smaller one is requested.
 #ifndef BENCH_SUPPORT_PATTERN_HPP
 #define BENCH_SUPPORT_PATTERN_HPP
 
@@ -12,7 +12,7 @@
 namespace bench {
 
 enum class Content {
-  random,  // does not compress
+  random,  // incompressible
   smooth   // a smooth field: doubles that hold values of single precision
 };
 
@@ -26,7 +26,7 @@ class Pattern {
 
   std::size_t block_bytes() const { return block_bytes_; }
 
-  // Block i. Valid until the same place of the ring is asked for again.
+  // Block i. Valid until the next use of its place in the ring.
   const std::byte* block(std::uint64_t i) {
     std::byte* place = ring_.data() + (i & mask_) * block_bytes_;
     const std::uint64_t stamp = stamp_of(i);
@@ -34,14 +34,14 @@ class Pattern {
     return place;
   }
 
-  // Whether the stamp in `data` is that of block i: fast enough to be inside what is timed.
+  // Whether the stamp in `data` belongs to block i: fast enough for the timed part.
   bool stamped(std::uint64_t i, const std::byte* data) const {
     std::uint64_t stamp = 0;
     __builtin_memcpy(&stamp, data, sizeof stamp);
     return stamp == stamp_of(i);
   }
 
-  // Whether all bytes of `data` are those of block i.
+  // Whether all bytes of `data` belong to block i.
   bool equals(std::uint64_t i, const std::byte* data) const {
     const std::byte* place = ring_.data() + (i & mask_) * block_bytes_;
     return stamped(i, data) && __builtin_memcmp(place + 8, data + 8, block_bytes_ - 8) == 0;

@@ -1,4 +1,4 @@
-// Prints comparisons and writes all that was found as JSON.
+// Prints comparisons and writes all results as JSON.
 #include "support/report.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What a benchmark says: comparisons as they are finished, the table of targets at the end, and all of it as JSON with
-// the machine it ran on.
+// Output of a benchmark: each comparison when it is complete, the table of targets at the end, and everything as JSON
+// with a description of the machine.
 #ifndef BENCH_SUPPORT_REPORT_HPP
 #define BENCH_SUPPORT_REPORT_HPP
 
@@ -11,14 +11,14 @@
 
 namespace bench {
 
-// What the machine would allow, in the unit of the target it stands beside.
+// A bound set by the machine, in the unit of its target.
 struct Limit {
   std::string name;
   double value = 0;
 };
 
-// Targets that ask the same of many cases are shown as a table: a line for each `row`, a column for each `column`. Of
-// several targets in one place the worst is shown, with its `variant`.
+// Position of a target in a table of similar targets: a line for each `row`, a column for each `column`. Among several
+// targets at one position the worst is shown, with its `variant`.
 struct Place {
   std::string row, column, variant;
 };
@@ -27,15 +27,15 @@ struct Target {
   std::string name;
   Spread measured;
   double bound = 0;
-  bool at_least = true;            // else at most
+  bool at_least = true;            // otherwise at most
   std::string unit;                // "x", "s", "MB", "%", ...
-  std::vector<Limit> limits = {};  // the narrowest first
+  std::vector<Limit> limits = {};  // the tightest first
   Place place = {};                // no row: a line of its own
 
   bool met() const { return at_least ? measured.median >= bound : measured.median <= bound; }
 };
 
-// The targets: those with a line of their own, then the table of the others.
+// Prints the targets: those with a line of their own, then the tables.
 void print_targets(const std::vector<Target>& targets);
 
 // ">= 1.5 x"
@@ -45,9 +45,9 @@ class Report {
  public:
   explicit Report(std::string benchmark);
 
-  // Prints the comparison and keeps it. `where`: the file system, "" when there is none.
+  // Prints the comparison and keeps it. `where`: the file system, or "".
   void add(const Comparison& comparison, const std::string& where);
-  // Facts that are no comparison, under `key`; `line` is printed.
+  // Adds a value that is no comparison, under `key`; prints `line`.
   void add_fact(const std::string& key, nlohmann::json value, const std::string& line);
   void add_target(Target target) { targets_.push_back(std::move(target)); }
 
@@ -57,7 +57,7 @@ class Report {
 
  private:
   std::string benchmark_;
-  nlohmann::json machine_;  // at the start: the load is that of others
+  nlohmann::json machine_;  // recorded at the start, before the benchmark adds load
   nlohmann::json comparisons_ = nlohmann::json::array();
   nlohmann::json facts_ = nlohmann::json::object();
   std::vector<Target> targets_;

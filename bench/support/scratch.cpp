@@ -30,7 +30,8 @@ namespace {
 std::mutex mutex;
 std::set<std::filesystem::path> roots;  // guarded by mutex
 
-// Asks ext4 to put each new folder below `folder` into another part of the disk (chattr +T). Elsewhere nothing happens.
+// Asks ext4 to place each new folder below `folder` in a different part of the disk (chattr +T). No effect on other
+// file systems.
 void spread_folders(const std::filesystem::path& folder) {
 #ifndef FS_TOPDIR_FL
   constexpr int kSpread = 0x00020000;
@@ -55,7 +56,7 @@ void remove_tree(const std::filesystem::path& folder) {
 }  // namespace
 
 void give_up(const std::string& message) {
-  const std::scoped_lock lock(mutex);  // kept: other threads that fail now wait here
+  const std::scoped_lock lock(mutex);  // kept: other threads that fail now block here
   std::fprintf(stderr, "thalweg-bench: %s\n", message.c_str());
   for (const auto& root : roots) remove_tree(root);
   std::_Exit(1);
@@ -65,7 +66,8 @@ void clean_up_when_interrupted() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // all threads made from here on inherit it; one waits for them
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // inherited by all threads created later; one thread waits for the
+                                                  // signals
   std::thread([signals] {
     int signal = 0;
     sigwait(&signals, &signal);
@@ -141,7 +143,7 @@ std::filesystem::path Scratch::fresh() {
 std::filesystem::path Scratch::fresh_for_many_files() {
   if (kind_ != "ext4" || !settles_) return fresh();
   constexpr int kTries = 8, kFiles = 256;
-  constexpr double kGood = 10e-6;  // seconds for a file
+  constexpr double kGood = 10e-6;  // seconds per file
   std::filesystem::path best;
   double best_seconds = 0;
   for (int i = 0; i < kTries && (best.empty() || best_seconds > kGood * kFiles); ++i) {
@@ -199,7 +201,7 @@ std::int64_t Scratch::free_inodes() const {
 }
 
 std::int64_t allocated_bytes(const std::filesystem::path& folder) {
-  constexpr std::int64_t kUnit = 512;  // of st_blocks
+  constexpr std::int64_t kUnit = 512;  // unit of st_blocks
   std::int64_t bytes = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     struct stat info {};

@@ -1,8 +1,8 @@
-// Where a benchmark writes: a folder of its own on one file system, and fresh folders in it for each measurement.
+// Where a benchmark writes: a folder of its own on one file system, and new folders in it for each measurement.
 //
-// Invariant: everything lies below one folder that the program made itself; it is removed at the end, also by
-// give_up(). ext4 does not re-use the inodes of files deleted in the last minutes, and searches long for others near
-// them; so trees of many small files stay until the end, and fresh folders are spread over the disk.
+// Invariant: all files are below one folder created by the program, which is removed at the end, also by give_up().
+// ext4 does not reuse inodes of files deleted in the last minutes, and searches long for others near them; so trees of
+// many small files stay until the end, and new folders are spread over the disk.
 #ifndef BENCH_SUPPORT_SCRATCH_HPP
 #define BENCH_SUPPORT_SCRATCH_HPP
 
@@ -12,20 +12,20 @@
 
 namespace bench {
 
-// Says what went wrong, removes all scratch folders and ends the program with status 1.
+// Prints the error, removes all scratch folders and ends the program with status 1.
 [[noreturn]] void give_up(const std::string& message);
 
-// From now on an interrupt or a request to end removes the scratch folders too. Call before any thread is started.
+// From now on SIGINT and SIGTERM remove the scratch folders too. Call before any thread is started.
 void clean_up_when_interrupted();
 
-// Ends the program as above when a system call returned a negative number; else gives the number.
+// Ends the program as above when a system call returned a negative number; otherwise returns the number.
 std::int64_t must(std::int64_t result, const std::string& what);
 
 class Scratch {
  public:
   static constexpr std::size_t kClaimWrite = std::size_t{1} << 20;
 
-  // Makes a folder in `parent`, which is made too if it is missing.
+  // Creates a folder in `parent`, and `parent` if it is missing.
   explicit Scratch(const std::filesystem::path& parent);
   ~Scratch();
   Scratch(const Scratch&) = delete;
@@ -34,22 +34,22 @@ class Scratch {
   const std::string& kind() const { return kind_; }  // of the file system: "ext4", "tmpfs", "xfs", ...
   bool in_memory() const { return kind_ == "tmpfs"; }
 
-  // An empty folder that was never used.
+  // An empty, new folder.
   std::filesystem::path fresh();
-  // One where making files is not slowed down by inodes that were deleted lately: the best of some that are tried.
+  // A folder where creating files is not slowed by recently deleted inodes: the best of several candidates.
   std::filesystem::path fresh_for_many_files();
-  // Frees the bytes of what is in `folder` now.
+  // Frees the data of the files in `folder`.
   void drop_bytes(const std::filesystem::path& folder) const;
-  // The same for a tree of many small files: at once where inodes are re-used, else at the end of the program.
+  // For a tree of many small files: at once where inodes are reused, otherwise at the end of the program.
   void drop_tree(const std::filesystem::path& folder) const;
-  // Waits until what was written before is on the device, so that it does not disturb what is measured next.
+  // Waits until earlier writes are on the device, so that they do not disturb the next measurement.
   void settle();
-  // Makes sure that the next `bytes` bytes of page cache come from memory that was just in use: a file of that size is
-  // written, in pieces of write_bytes, and removed. A virtual machine gives free memory back to its host, and the first
-  // write to it then takes up to ten times as long, whoever happens to come first.
+  // Ensures that the next `bytes` bytes of page cache use recently used memory: writes a file of that size, in pieces
+  // of write_bytes, and removes it. A virtual machine returns free memory to its host, and the first write to it then
+  // takes up to ten times as long.
   void claim_memory(double bytes, std::size_t write_bytes = kClaimWrite) const;
   double settling_seconds() const { return settling_; }
-  // For runs whose times do not matter: neither of these does anything.
+  // For runs whose times do not matter: disables settle() and claim_memory().
   void never_settle() { settles_ = false; }
 
   std::int64_t free_bytes() const;
@@ -63,13 +63,13 @@ class Scratch {
   double settling_ = 0;
 };
 
-// Bytes that the files in `folder` take on the file system, without their holes.
+// Bytes allocated by the files in `folder` on the file system, without holes.
 std::int64_t allocated_bytes(const std::filesystem::path& folder);
 
-// Kind of the file system that `path` lies on.
+// Kind of the file system of `path`.
 std::string file_system_kind(const std::filesystem::path& path);
 
-// Writes a file's bytes to the device and takes them out of the page cache. Every file in `folder`.
+// Writes the data of every file in `folder` to the device and drops it from the page cache.
 void drop_cache(const std::filesystem::path& folder);
 
 }  // namespace bench

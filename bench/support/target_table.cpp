@@ -1,4 +1,4 @@
-// The targets as people read them.
+// Prints the targets as tables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace bench {
 
 namespace {
 
-// A number with three digits that count.
+// A number with three significant digits.
 std::string short_number(double value) {
   return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
@@ -29,12 +29,12 @@ void print_line(const Target& target, std::size_t width) {
              target.met() ? "met" : "SHORT", limits_text(target));
 }
 
-// How far it is above what was wanted: 1 is just met.
+// Result relative to the bound: 1 is just met.
 double merit(const Target& target) {
   return target.at_least ? target.measured.median / target.bound : target.bound / target.measured.median;
 }
 
-// Names of rows or columns, each once, in the order in which they came.
+// Distinct names of rows or columns, in order of appearance.
 std::vector<std::string> distinct(const std::vector<Target>& targets, std::string Place::*part) {
   std::vector<std::string> names;
   for (const Target& target : targets) {
@@ -60,7 +60,7 @@ std::string cell_text(const Target* target) {
   return text + (target->met() ? "" : " SHORT");
 }
 
-// What limits the first target of a row that has a limit, and which variant is the worst.
+// The limit of the first target of a row that has one, and the worst variant.
 std::string remarks_on(const std::vector<const Target*>& cells) {
   std::string limit, worst;
   for (const Target* target : cells) {

@@ -1,4 +1,4 @@
-// Runs the same work on n threads that form a team, and times it.
+// Runs a function on n threads that form a team, and times it.
 #ifndef BENCH_SUPPORT_TASKS_HPP
 #define BENCH_SUPPORT_TASKS_HPP
 
@@ -7,18 +7,18 @@
 
 namespace bench {
 
-// One task of a team; the group handle is its own.
+// One task of a team with its group handle.
 struct Task {
   int rank;
   int size;
   const thalweg::Group& group;
 };
 
-// Calls `work` on `n` new threads. Returns the seconds from the first start to the last end; making the threads and
-// their groups is not counted. A task that throws ends the program: the others may wait for it.
+// Calls `work` on `n` new threads. Returns the seconds from the first start to the last end, without creating threads
+// and groups. An exception ends the program, as other tasks may wait for the failed one.
 double time_tasks(int n, const std::function<void(const Task&)>& work);
 
-// Share of `total` things that task `rank` of `size` gets: those from first on.
+// Share of task `rank` of `size` in `total` items: those from first on.
 struct Share {
   std::int64_t first;
   std::int64_t count;

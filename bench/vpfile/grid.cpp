@@ -33,7 +33,7 @@ tw_vpfile* open_grid(const Task& task, const std::string& path, const char* mode
 
 using CellsOfTasks = std::vector<std::unique_ptr<Cells>>;
 
-// One pass over all steps; `each(cells, step)` runs before or after a step, outside of the time.
+// One pass over all steps; `each(cells, step)` runs before or after a step, outside the timed part.
 double pass_vpfile(const Grid& grid, const Way& way, CellsOfTasks& cells, const std::string& path, bool writes) {
   return time_tasks(static_cast<int>(cells.size()), [&](const Task& task) {
     Cells& mine = *cells[static_cast<std::size_t>(task.rank)];
@@ -86,7 +86,7 @@ Cells::Cells(const Grid& grid, Kind kind, int rank, int size)
   values_.resize(kind == Kind::strided ? 2 * total_ : total_);
 }
 
-// Where double `i` of all is in memory, VP after VP.
+// Memory index of double `i` in VP order.
 std::size_t Cells::place(std::size_t i) const {
   if (kind_ == Kind::strided) return 2 * i;
   if (kind_ != Kind::uneven) return i;

@@ -1,4 +1,4 @@
-// A shape of virtual processors with some doubles each, and the ways in which all of them are written and read.
+// A shape of virtual processors with some doubles each, and the ways of writing and reading all of them.
 #ifndef BENCH_VPFILE_GRID_HPP
 #define BENCH_VPFILE_GRID_HPP
 
@@ -13,19 +13,19 @@
 
 namespace bench {
 
-// How memory and numbers of bytes make the library choose its mode.
+// Memory layouts and sizes that make the library choose a mode.
 enum class Kind {
-  plain,    // no vpfile: one collective access of the same bytes
+  plain,    // no vpfile: one collective access of the bytes
   packed,   // NB
-  strided,  // CB: every other double of memory
+  strided,  // CB: every second double of memory
   uneven,   // CB: one double, then the others, packed
-  ragged    // IB: a double more or less, the same number in all
+  ragged    // IB: a double more or less, equal in total
 };
 
 struct Way {
   std::string name;
   Kind kind;
-  std::string hints;  // of a vpfile
+  std::string hints;  // for the vpfile
 };
 
 // All VPs, each with `doubles` doubles on average in each of `steps` steps.
@@ -36,20 +36,20 @@ struct Grid {
   double bytes() const { return static_cast<double>(vps) * static_cast<double>(doubles) * 8 * steps; }
 };
 
-// What one task has of it in memory, and the checks of what is read.
+// One task's memory, and the verification of read data.
 class Cells {
  public:
   Cells(const Grid& grid, Kind kind, int rank, int size);
   std::int64_t first() const { return share_.first; }
   std::int64_t count() const { return share_.count; }
-  // What one call of a step moves; a step has n_calls().
+  // Calls per step.
   int n_calls() const { return kind_ == Kind::uneven ? 2 : 1; }
   tw_vp_data data(int call = 0);
   double* values() { return values_.data(); }
   std::size_t bytes() const { return total_ * sizeof(double); }
   void fill(int step);
   void forget();
-  void check(int step) const;  // ends the program when a double is not the one that was written
+  void check(int step) const;  // ends the program when a double differs from the written one
 
  private:
   std::size_t place(std::size_t i) const;
@@ -61,7 +61,7 @@ class Cells {
   std::vector<double> values_;
 };
 
-// Seconds of writing and of reading all of the grid in a new file, opening and closing included.
+// Seconds of writing and of reading the whole grid in a new file, with open and close.
 std::vector<double> write_and_read(Bench& bench, const Grid& grid, const Way& way, int repetition);
 
 }  // namespace bench

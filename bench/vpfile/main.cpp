@@ -1,5 +1,5 @@
-// thalweg-bench-vpfile: streams of virtual processors in every mode against plain collective writes and what programs
-// do without it, on the file system of a folder and in memory, with a table of targets at the end.
+// thalweg-bench-vpfile: streams of virtual processors in every mode, compared with plain collective writes and common
+// practice, on the file system of a folder and in memory, with a table of targets at the end.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// NB, CB and IB against a plain collective write of the same bytes; sizes of blocks, pointers of an entry.
+// NB, CB and IB compared with a plain collective write of the bytes; block sizes, pointers per entry.
 #include <fmt/format.h>
 
 #include "grid.hpp"

@@ -21,7 +21,7 @@ back = numpy.fromfile(sys.argv[1])
 print(wrote, time.perf_counter() - begin, int((back == values).all()))
 )";
 
-// What the program prints; nothing where it fails.
+// Output of the command; empty when it fails.
 std::string output_of(const std::string& command) {
   std::FILE* out = popen(command.c_str(), "r");  // NOLINT(cert-env33-c): of our own text and a scratch folder
   if (out == nullptr) return "";

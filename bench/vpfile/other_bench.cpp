@@ -1,4 +1,4 @@
-// Ragged appends in many steps; a file for each virtual processor; millions of virtual processors.
+// Appends of varying size in many steps; a file for each virtual processor; millions of virtual processors.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -147,7 +147,7 @@ void bench_many(Bench& bench) {
   for (int repetition = 0; repetition < pick(bench.effort, 1, 3, 5); ++repetition) {
     tw_vpfile* file = nullptr;
     must_tw(tw_vpfile_open(nullptr, path.c_str(), "w", 1, &n, nullptr, &file), "tw_vpfile_open");
-    // Every second one writes 8 bytes, so that each has a position and a stream of its own.
+    // Every second VP writes 8 bytes, so that each has a position and a stream of its own.
     std::vector<std::uint8_t> mask(static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < mask.size(); i += 2) mask[i] = 1;
     std::vector<double> values(static_cast<std::size_t>(n), 2.5);
@@ -175,7 +175,7 @@ void bench_many(Bench& bench) {
   bench.report.add_fact(fmt::format("open_{}_{}", bench.scratch.kind(), n), opened.median,
                         fmt::format("{} VPs are opened in {}", n, time_text(opened.median)));
   bench.report.add_target({bench.on(fmt::format("{} VPs: opening", n)), opened, 1, false, "s"});
-  // The caches of superblocks and of the directory have a fixed size, of which a VP bears its part.
+  // The caches of superblocks and directory have a fixed size, divided by the number of VPs.
   constexpr double kCaches = 24.0 * (1 << 20);
   const double own = per_vp - kCaches / static_cast<double>(n);
   if (bench.effort != Effort::tiny)

@@ -27,10 +27,10 @@ struct Bench {
 };
 
 void bench_modes(Bench& bench);    // NB, CB and IB against a plain collective write of the same bytes
-void bench_blocks(Bench& bench);   // IB: sizes of blocks, pointers of an entry
-void bench_appends(Bench& bench);  // ragged appends in many steps, against HDF5 where it is there
-void bench_files(Bench& bench);    // against a file for each virtual processor
-void bench_many(Bench& bench);     // millions of virtual processors: opening, memory
+void bench_blocks(Bench& bench);   // IB: block sizes, pointers per entry
+void bench_appends(Bench& bench);  // appends of varying size in many steps, compared with HDF5 where installed
+void bench_files(Bench& bench);    // compared with a file for each virtual processor
+void bench_many(Bench& bench);     // millions of virtual processors: open time, memory
 
 // Ends the program when a call failed.
 void must_tw(int status, const char* what);

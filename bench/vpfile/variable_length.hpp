@@ -1,4 +1,4 @@
-// The peer of ragged appends: one dataset of variable-length rows in HDF5, to which every step writes its rows.
+// The peer of appends of varying size: one HDF5 dataset of variable-length rows, to which every step writes its rows.
 #ifndef BENCH_VPFILE_VARIABLE_LENGTH_HPP
 #define BENCH_VPFILE_VARIABLE_LENGTH_HPP
 
@@ -9,7 +9,7 @@
 namespace bench {
 
 bool variable_length_is_there();
-// Seconds from opening to closing, of one task. In step s VP v appends appended(v, s) doubles.
+// Seconds from open to close, with one task. In step s VP v appends appended(v, s) doubles.
 double append_variable_length(std::int64_t vps, int steps, const std::string& path,
                               std::size_t (*appended)(std::int64_t vp, int step));
 

@@ -1,4 +1,4 @@
-// Without HDF5 there is no peer of ragged appends.
+// Without HDF5 appends of varying size have no peer.
 #include "variable_length.hpp"
 
 namespace bench {

@@ -10,7 +10,7 @@ namespace bench {
 
 bool variable_length_is_there() { return true; }
 
-// A row for each VP and step, chunked by steps, as it grows.
+// A row for each VP and step, chunked by steps.
 double append_variable_length(std::int64_t vps, int steps, const std::string& path,
                               std::size_t (*appended)(std::int64_t vp, int step)) {
   const double start = now();
