@@ -124,11 +124,11 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   bench::Options options;
-  CLI::App app("Measures the barrier of a thread team against those of pthreads and the C++ library.",
+  CLI::App app("Compares the barrier of a thread team with those of pthreads and the C++ library.",
                "thalweg-bench-barrier");
   app.add_flag("--quick", options.quick, "fewer repetitions: under 50 s");
-  app.add_flag("--tiny", options.tiny, "does it run; the times mean nothing");
-  app.add_option("--dir", options.dir, "not used: nothing is written");
+  app.add_flag("--tiny", options.tiny, "smoke test; times are meaningless");
+  app.add_option("--dir", options.dir, "accepted and unused: nothing is written");
   app.add_option("--json", options.json, "write all results to this file");
   CLI11_PARSE(app, argc, argv);
   try {

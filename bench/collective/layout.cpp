@@ -199,7 +199,7 @@ void check_file(const std::string& path, std::int64_t bytes, std::uint32_t seed,
   for (std::int64_t at = mine.first * kWord; at < end;) {
     const auto wanted = static_cast<std::size_t>(std::min(kBlock, end - at));
     const std::int64_t got = must(pread(fd, block.data(), wanted, at), "cannot read '" + path + "'");
-    if (got < static_cast<std::int64_t>(wanted)) give_up("'" + path + "' is read in parts of words");
+    if (got < static_cast<std::int64_t>(wanted)) give_up("'" + path + "': a part is not a whole number of words");
     must_be_right(wrong_word(block.data(), at, got, seed), after);
     at += got;
   }

@@ -47,7 +47,7 @@ std::vector<std::string> folders_of(const Options& options) {
 void run(const Options& options, tw_group* group) {
   const double started = now();
   const Ranks ranks;
-  if (!ranks.alone_on_machine()) give_up("the ranks must be on one machine: they share a clock and a folder");
+  if (!ranks.alone_on_machine()) give_up("the ranks must run on one machine, as they share a clock and a folder");
   Report report("collective");
   nlohmann::json kinds = nlohmann::json::array();
   for (const std::string& folder : folders_of(options)) {
@@ -88,14 +88,14 @@ int main(int argc, char** argv) {
       "for every number of ranks and every MPI that was built.",
       "thalweg-bench-collective");
   app.add_flag("--quick", options.quick, "smaller sizes and fewer repetitions");
-  app.add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
+  app.add_flag("--tiny", options.tiny, "smoke test: verifies the bytes; times are meaningless");
   app.add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);
   app.add_flag("--only-dir", options.only_dir, "leave out /dev/shm");
   app.add_flag("--delayed", options.delayed,
                "on emulated storage in /dev/shm that gives all ranks together 1 GB/s and takes 100 us per operation");
-  app.add_flag("--largest", options.largest, "coll-perf also with the largest array that fits");
+  app.add_flag("--largest", options.largest, "run coll-perf also with the largest array that fits");
   app.add_option("--json", options.json, "write all results to this file");
   std::vector<std::string> names;
   for (const bench::Part& part : bench::kParts) names.emplace_back(part.name);

@@ -77,7 +77,7 @@ double Ranks::told(double value) const {
 
 std::string Ranks::told(const std::string& text) const {
   std::array<char, 4096> bytes{};
-  if (text.size() >= bytes.size()) give_up("a text is too long to be told");
+  if (text.size() >= bytes.size()) give_up("the text is too long for a broadcast");
   text.copy(bytes.data(), text.size());
   MPI_Request request = MPI_REQUEST_NULL;
   must_mpi(MPI_Ibcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, MPI_COMM_WORLD, &request),

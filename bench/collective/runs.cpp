@@ -98,7 +98,7 @@ Comparison::Run one_stream(const Bench& bench, const Block& share) {
   return [&bench, &layout = share.layout, &memory = share.memory](int) -> std::vector<double> {
     const std::string path = bench.storage.fresh_path(static_cast<double>(layout.file_bytes));
     const int fd =
-        static_cast<int>(must(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666), "cannot make a file"));
+        static_cast<int>(must(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666), "cannot create a file"));
     const auto pass = [&](bool writes) {
       constexpr std::int64_t kCall = std::int64_t{1} << 20;
       if (!bench.ranks.first()) return;

@@ -26,7 +26,7 @@ Function emulator(const char* name) {
 // of the bytes: it is not part of the emulated storage.
 void allocate(const std::string& path, double bytes) {
   const int fd =
-      static_cast<int>(must(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), "cannot make a file"));
+      static_cast<int>(must(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666), "cannot create a file"));
   must(::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)), "cannot allocate a file");
   ::close(fd);
 }
@@ -38,7 +38,7 @@ std::filesystem::path find_emulator() {
     auto path = bin.parent_path() / lib / "thalweg" / "bench_delay.so";
     if (std::filesystem::exists(path)) return path;
   }
-  give_up("bench_delay.so is not where it was built or installed");
+  give_up("bench_delay.so is neither in the build folder nor installed");
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void preload_delays(char** argv) {
   setenv("LD_PRELOAD", list.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   setenv("THALWEG_URING", "0", 1);        // NOLINT(concurrency-mt-unsafe)
   execv("/proc/self/exe", argv);
-  must(-1, "cannot start anew with the emulator");
+  must(-1, "cannot restart with the storage emulator");
 }
 
 Storage::Storage(const Ranks& ranks, const std::string& parent, bool delayed, bool settles)
@@ -72,7 +72,7 @@ Storage::Storage(const Ranks& ranks, const std::string& parent, bool delayed, bo
   if (!delayed) return;
   const std::string folder =
       ranks.told(ranks.first() ? std::filesystem::canonical(scratch_->fresh()).parent_path() : "");
-  must(emulator<DelayBegin>(kDelayBegin)(folder.c_str(), &kDelays), "cannot begin to delay");
+  must(emulator<DelayBegin>(kDelayBegin)(folder.c_str(), &kDelays), "cannot turn the storage emulator on");
 }
 
 std::string Storage::fresh_path(double bytes) {

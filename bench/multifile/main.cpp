@@ -60,9 +60,9 @@ bool wanted(const Options& options, const std::string& part) {
 
 std::unique_ptr<CLI::App> make_app(Options& options) {
   auto app = std::make_unique<CLI::App>(
-      "Measures multifiles against separate files, task-local files, one stream and stdio.", "thalweg-bench-multifile");
+      "Compares multifiles with separate files, task-local files, one stream and stdio.", "thalweg-bench-multifile");
   app->add_flag("--quick", options.quick, "smaller sizes, fewer repetitions: under 50 s");
-  app->add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
+  app->add_flag("--tiny", options.tiny, "smoke test: verifies the bytes; times are meaningless");
   app->add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);

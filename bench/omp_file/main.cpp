@@ -65,18 +65,18 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   bench::Options options;
   CLI::App app(
-      "Measures thread-collective I/O against critical sections, files per thread and gathering. A whole run "
+      "Compares thread-collective I/O with critical sections, files per thread and gathering. A whole run "
       "takes about half an hour on 2 cores.",
       "thalweg-bench-omp-file");
   app.add_flag("--quick", options.quick,
                "2 threads, fewer sizes and repetitions: about 3 minutes instead of half an hour");
-  app.add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
+  app.add_flag("--tiny", options.tiny, "smoke test: verifies the bytes; times are meaningless");
   app.add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);
   app.add_flag("--only-dir", options.only_dir, "leave out /dev/shm");
   app.add_option("--json", options.json, "write all results to this file");
-  app.add_option("--threads", options.threads, "numbers of threads, instead of 1 2 4 8 16")->check(CLI::Range(1, 1024));
+  app.add_option("--threads", options.threads, "numbers of threads; default: 1 2 4 8 16")->check(CLI::Range(1, 1024));
   std::vector<std::string> names;
   for (const bench::Part& part : bench::kParts) names.emplace_back(part.name);
   app.add_option("--part", options.parts, "only these parts")->check(CLI::IsMember(names));

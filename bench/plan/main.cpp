@@ -99,7 +99,7 @@ void measure_once(const std::vector<std::vector<Extent>>& given, std::size_t n, 
   const double cut = now();
   const std::uint64_t bytes = walk(pointers, domains);
   const double walked = now();
-  if (bytes != n * kBytes || plan.method == thalweg::Method::nothing) give_up("not all bytes were walked over");
+  if (bytes != n * kBytes || plan.method == thalweg::Method::nothing) give_up("the runs do not cover all bytes");
   out.list.push_back(each(listed - start));
   out.choose.push_back(each(chosen - listed));
   out.cut.push_back(each(cut - chosen));
@@ -153,8 +153,8 @@ int main(int argc, char** argv) {
   bench::Options options;
   CLI::App app("Measures the analysis of an access: time and memory per extent.", "thalweg-bench-plan");
   app.add_flag("--quick", options.quick, "one million extents instead of ten: a few seconds");
-  app.add_flag("--tiny", options.tiny, "does it run; the times mean nothing");
-  app.add_option("--dir", options.dir, "not used: nothing is written");
+  app.add_flag("--tiny", options.tiny, "smoke test; times are meaningless");
+  app.add_option("--dir", options.dir, "accepted and unused: nothing is written");
   app.add_option("--json", options.json, "write all results to this file");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -173,14 +173,14 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   bench::Options options;
-  CLI::App app("What collectives cost from one task to a million, by simulation.", "thalweg-bench-scale");
+  CLI::App app("Simulates the cost of collectives from one task to a million.", "thalweg-bench-scale");
   app.add_flag("--quick", options.quick, "up to 16384 tasks: half a minute");
-  app.add_flag("--tiny", options.tiny, "does it run: up to 256 tasks");
-  app.add_option("--from", options.least, "from so many tasks on instead of one")->check(CLI::PositiveNumber);
-  app.add_option("--tasks", options.most, "up to so many tasks instead of 1048576");
-  app.add_option("--node-relay", options.node_relay, "between nodes, as the hint has it")
+  app.add_flag("--tiny", options.tiny, "smoke test: up to 256 tasks");
+  app.add_option("--from", options.least, "smallest number of tasks; default: 1")->check(CLI::PositiveNumber);
+  app.add_option("--tasks", options.most, "largest number of tasks; default: 1048576");
+  app.add_option("--node-relay", options.node_relay, "value of the hint node_relay")
       ->check(CLI::IsMember({"auto", "off", "on"}));
-  app.add_option("--dir", options.dir, "not used: nothing is written");
+  app.add_option("--dir", options.dir, "accepted and unused: nothing is written");
   app.add_option("--json", options.json, "write all results to this file");
   CLI11_PARSE(app, argc, argv);
   try {

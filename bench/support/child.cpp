@@ -38,7 +38,7 @@ constexpr std::int64_t kKibi = 1024;
 
 std::optional<std::string> run_program(const std::vector<std::string>& words) {
   std::array<int, 2> ends{};
-  must(pipe(ends.data()), "cannot make a pipe");
+  must(pipe(ends.data()), "cannot create a pipe");
   std::vector<std::string> copies = words;
   std::vector<char*> pointers;
   for (std::string& word : copies) pointers.push_back(word.data());

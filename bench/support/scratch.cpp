@@ -110,7 +110,7 @@ std::string file_system_kind(const std::filesystem::path& path) {
 
 Scratch::Scratch(const std::filesystem::path& parent) {
   std::string name = (parent / "thalweg-bench-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) must(-1, "cannot make a folder in '" + parent.string() + "'");
+  if (mkdtemp(name.data()) == nullptr) must(-1, "cannot create a folder in '" + parent.string() + "'");
   folder_ = name;
   kind_ = file_system_kind(folder_);
   const std::scoped_lock lock(mutex);
@@ -181,7 +181,7 @@ void Scratch::claim_memory(double bytes, std::size_t write_bytes) const {
   if (!settles_) return;
   static const std::vector<std::byte> block(kClaimWrite, std::byte{'c'});
   const std::string name = (folder_ / "claim").string();
-  const int fd = static_cast<int>(must(open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), "cannot make a file"));
+  const int fd = static_cast<int>(must(open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666), "cannot create a file"));
   for (double done = 0; done < bytes; done += static_cast<double>(write_bytes))
     must(write(fd, block.data(), write_bytes), "cannot write '" + name + "'");
   must(close(fd), "cannot close '" + name + "'");
@@ -190,13 +190,13 @@ void Scratch::claim_memory(double bytes, std::size_t write_bytes) const {
 
 std::int64_t Scratch::free_bytes() const {
   struct statvfs info {};
-  must(statvfs(folder_.c_str(), &info), "cannot ask for free space");
+  must(statvfs(folder_.c_str(), &info), "cannot read the free space");
   return static_cast<std::int64_t>(info.f_bavail * info.f_frsize);
 }
 
 std::int64_t Scratch::free_inodes() const {
   struct statvfs info {};
-  must(statvfs(folder_.c_str(), &info), "cannot ask for free inodes");
+  must(statvfs(folder_.c_str(), &info), "cannot read the number of free inodes");
   return static_cast<std::int64_t>(info.f_favail);
 }
 
@@ -205,7 +205,7 @@ std::int64_t allocated_bytes(const std::filesystem::path& folder) {
   std::int64_t bytes = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     struct stat info {};
-    must(stat(entry.path().c_str(), &info), "cannot look at '" + entry.path().string() + "'");
+    must(stat(entry.path().c_str(), &info), "cannot stat '" + entry.path().string() + "'");
     bytes += info.st_blocks * kUnit;
   }
   return bytes;

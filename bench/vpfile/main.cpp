@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   CLI::App app("Measures streams of virtual processors. A whole run takes about half an hour on 2 cores.",
                "thalweg-bench-vpfile");
   app.add_flag("--quick", options.quick, "fewer sizes and repetitions: about 2 minutes");
-  app.add_flag("--tiny", options.tiny, "does it run and are the bytes right; the times mean nothing");
+  app.add_flag("--tiny", options.tiny, "smoke test: verifies the bytes; times are meaningless");
   app.add_option("--dir", options.dir, "folder on the file system to measure; it must exist")
       ->capture_default_str()
       ->check(CLI::ExistingDirectory);
