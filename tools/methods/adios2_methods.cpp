@@ -1,6 +1,5 @@
-// Method 22: one variable of an ADIOS2 file, by the engine that the library takes for files, with its own settings. It
-// keeps the blocks of ranks as they are and says in an index where they belong, so that only the library takes it
-// apart.
+// Method 22: one variable of an ADIOS2 file, with the library's default file engine and settings. The file keeps the
+// blocks of ranks and an index of their places, so that only the library can read it.
 #include <adios2_c.h>
 
 #include <array>
@@ -23,7 +22,7 @@ constexpr float kNoTimeOut = -1.0F;
 
 std::string file_of(const std::string& folder) { return folder + "/array.bp"; }
 
-// The library writes its reasons to standard error.
+// The library prints its reasons on standard error.
 [[noreturn]] void fail(const char* what, const std::string& path) {
   throw Failed(std::string("cannot ") + what + " '" + path + "': ADIOS2 says why on standard error");
 }
@@ -43,8 +42,8 @@ Sizes turned(const Array& array, const std::vector<std::int64_t>& sizes) {
   return out;
 }
 
-// One open file with all that the library wants beside it. Nothing is closed by leaving a scope: that is collective,
-// and a rank that failed cannot be waited for.
+// An open file with its ADIOS2 objects. The destructor closes nothing: a close is collective, and other ranks may be
+// elsewhere after a failure.
 class Session {
  public:
   Session(adios2_adios* adios, const std::string& path, adios2_mode mode) : path_(path), adios_(adios) {
@@ -53,7 +52,7 @@ class Session {
     if (mode == adios2_mode_read) open(mode);
   }
 
-  // Of one who writes; before open().
+  // For writing; before open().
   void define(const Array& array, const Block& block) {
     const Sizes shape = turned(array, array.shape), start = turned(array, block.start),
                 count = turned(array, block.count);
@@ -78,7 +77,7 @@ class Session {
     must(adios2_set_selection(variable_, start.size(), start.data(), count.data()), "select a part of", path_);
     must(adios2_get(engine_, variable_, memory.data(), when), "read", path_);
   }
-  // What was put or got is moved here.
+  // Moves the data of all puts or gets.
   void end_step() { must(adios2_end_step(engine_), "transfer", path_); }
   void close() {
     must(adios2_close(engine_), "close", path_);

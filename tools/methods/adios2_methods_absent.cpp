@@ -1,4 +1,4 @@
-// The methods of ADIOS2 where it was not found.
+// The methods of ADIOS2 without the library.
 #include "method.hpp"
 
 namespace methods {

@@ -1,7 +1,7 @@
 // The array, its blocks and its bytes.
 //
-// Everything about places is one loop: the runs that two boxes have in common. The runs of a block in the array are
-// those of the block and the box that is the array.
+// All places come from one loop: the runs common to two boxes. The runs of a block in the array are those common to the
+// block and the box of the whole array.
 #include "array.hpp"
 
 #include <algorithm>
@@ -28,15 +28,15 @@ std::vector<std::size_t> slow_to_fast(std::size_t dimensions, Order order) {
 
 Block whole(const Array& array) { return {std::vector<std::int64_t>(array.shape.size(), 0), array.shape}; }
 
-// One dimension of what two boxes have in common: so many steps, each of so many elements in the memory of either.
+// One dimension of the intersection of two boxes: a number of steps, and the distance of each step in both memories.
 struct Step {
   std::int64_t count, in_first, in_second;
 };
 
-// The rows that two boxes share: where the first one begins, how long each is, and how to get to the others. Dimensions
-// that both boxes have in full are part of the row.
+// The rows common to two boxes: start of the first, length, and steps to the others. Dimensions that both boxes have in
+// full belong to the row.
 struct Rows {
-  std::vector<Step> steps;  // from the slowest to the fastest; without those of the row
+  std::vector<Step> steps;  // from the slowest to the fastest, without those of the row
   std::int64_t in_first = 0, in_second = 0, length = 0;
 
   std::int64_t count() const {
@@ -52,7 +52,7 @@ Rows shared_rows(Order order, const Block& first, const Block& second) {
   const auto dimensions = slow_to_fast(first.count.size(), order);
   std::int64_t in_first = 1;
   std::int64_t in_second = 1;
-  bool in_row = true;  // all faster dimensions are whole in both
+  bool in_row = true;  // both boxes have all faster dimensions in full
   rows.length = 1;
   for (std::size_t i = dimensions.size(); i-- > 0;) {
     const std::size_t d = dimensions[i];
@@ -72,7 +72,7 @@ Rows shared_rows(Order order, const Block& first, const Block& second) {
   return rows;
 }
 
-// The next row: as the hands of a clock. False after the last.
+// Advances to the next row. False after the last.
 bool advance(const Rows& rows, std::vector<std::int64_t>& at, SharedRun& run) {
   for (std::size_t d = rows.steps.size(); d-- > 0;) {
     const Step& step = rows.steps[d];
@@ -88,7 +88,7 @@ bool advance(const Rows& rows, std::vector<std::int64_t>& at, SharedRun& run) {
 
 constexpr std::uint64_t kOfPlace = 0x9E3779B97F4A7C15U;
 constexpr std::uint64_t kOfSeed = 0xD1B54A32D192ED03U;
-constexpr unsigned kDropped = 40;  // of 64 bits: 24 are left, as many as a real has
+constexpr unsigned kDropped = 40;  // of 64 bits: 24 remain, the precision of a real
 
 void make_elements(std::int64_t first, std::uint32_t seed, std::span<float> elements) {
   std::uint64_t hash = (static_cast<std::uint64_t>(first) + 1) * kOfPlace + seed * kOfSeed;
@@ -128,7 +128,7 @@ Block block_of(const Array& array, const std::vector<int>& grid, int rank) {
 
 std::vector<int> grid_for(int ranks, std::size_t dimensions) {
   if (dimensions == 1) return {ranks};
-  // The smallest divisor that can be the largest of so many factors; the rest is cut in the same way.
+  // The smallest divisor that can be the largest factor; the rest is cut likewise.
   std::vector<int> best;
   for (int largest = 1; largest <= ranks; ++largest) {
     if (ranks % largest != 0) continue;

@@ -1,4 +1,4 @@
-// Bands: whole slices of the first dimension that is to be cut, one index of those before it.
+// Bands: slices of the first dimension that must be cut, at one index of each slower dimension.
 #include "bands.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace methods {
 
 namespace {
 
-// The dimension that is cut: all faster ones together are at most `most` elements.
+// The dimension to cut: all faster ones together have at most `most` elements.
 std::size_t cut_dimension(std::span<const std::int64_t> dimensions, std::int64_t most, std::int64_t& slice) {
   std::size_t at = dimensions.size() - 1;
   slice = 1;
@@ -15,7 +15,7 @@ std::size_t cut_dimension(std::span<const std::int64_t> dimensions, std::int64_t
   return at;
 }
 
-// To the next band. False behind the last one.
+// Advances to the next band. False after the last.
 bool advance(std::span<const std::int64_t> dimensions, std::size_t cut, Band& band) {
   band.first += band.elements;
   band.start[cut] += band.count[cut];

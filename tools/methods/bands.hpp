@@ -1,5 +1,5 @@
-// Boxes of bounded size that lie one behind the other in an array: how a plain reader goes through a file that only a
-// library takes apart, and how a block is moved in pieces. Pure.
+// Consecutive boxes of bounded size in an array: how a plain reader reads a file through a library, and how a block is
+// moved in pieces. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ namespace methods {
 
 struct Band {
   std::vector<std::int64_t> start, count;  // elements in each dimension, from the slowest to the fastest
-  std::int64_t first = 0;                  // element of the array that it begins at
-  std::int64_t elements = 0;               // all one behind the other
+  std::int64_t first = 0;                  // first element of the array
+  std::int64_t elements = 0;               // contiguous in the array
 };
 
-// Covers an array of these dimensions, from the slowest to the fastest, in rising order. `most` elements each, >= 1.
+// Covers an array of these dimensions, from the slowest to the fastest, in rising order. At most `most` elements each,
+// >= 1.
 void for_each_band(std::span<const std::int64_t> dimensions, std::int64_t most,
                    const std::function<void(const Band&)>& see);
 

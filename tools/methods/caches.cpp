@@ -38,7 +38,7 @@ void sync_one(const std::string& path) {
   if (::fsync(file.fd()) != 0) fail_errno("sync", path);
 }
 
-// Files and folders below, and the folder itself; in the same order on all ranks.
+// Files and folders below the folder, and the folder itself, in equal order on all ranks.
 std::vector<std::string> all_below(const std::string& folder) {
   std::vector<std::string> paths = {folder};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
@@ -53,7 +53,7 @@ std::size_t page_bytes() {
 }
 std::size_t pages_of(std::size_t bytes) { return (bytes + page_bytes() - 1) / page_bytes(); }
 
-// How many pages of the file are in memory.
+// Number of the file's pages in memory.
 std::size_t resident_pages(int fd, std::size_t bytes) {
   if (bytes == 0) return 0;
   void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
@@ -68,7 +68,7 @@ std::size_t resident_pages(int fd, std::size_t bytes) {
 }  // namespace
 
 void sync_folder(const Ranks& ranks, const std::string& folder) {
-  must_mpi(MPI_Barrier(ranks.all()), "MPI_Barrier");  // all files have been closed
+  must_mpi(MPI_Barrier(ranks.all()), "MPI_Barrier");  // all files are closed
   const std::vector<std::string> paths = all_below(folder);
   for (auto i = static_cast<std::size_t>(ranks.rank()); i < paths.size(); i += static_cast<std::size_t>(ranks.size()))
     sync_one(paths[i]);
@@ -85,7 +85,7 @@ bool drop_pages(const std::string& folder) {
     pages += pages_of(bytes);
     left += resident_pages(file.fd(), bytes);
   }
-  constexpr std::size_t kOneIn = 16;  // a few stay where the kernel is still busy with them
+  constexpr std::size_t kOneIn = 16;  // pages that the kernel still uses may stay
   return left * kOneIn <= pages;
 }
 

@@ -1,4 +1,4 @@
-// What is between the ranks and the storage: making files durable, and pages of files go away.
+// Durability of files, and dropping their pages from the page cache.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace methods {
 
-// Collective: every file of the folder, and the folders, are on the storage afterwards; each rank syncs its share.
+// Collective: makes every file of the folder, and the folders, durable; each rank syncs its share.
 void sync_folder(const Ranks& ranks, const std::string& folder);
 
-// By one process: drops the pages of all files of the folder on this node. Returns whether they are gone.
+// Called by one process: drops the pages of all files of the folder on this node. Returns whether they are gone.
 bool drop_pages(const std::string& folder);
 
-// Whether the folder's file system is memory itself: newer kernels let files there be opened past a page cache that is
-// all there is.
+// Whether the folder is on a memory file system: newer kernels accept O_DIRECT there, although all data is in the page
+// cache.
 bool lives_in_memory(const std::string& folder);
 
 }  // namespace methods

@@ -36,7 +36,7 @@ const char* level_name(int level) {
   }
 }
 
-// A folder of our own in the given one. Made by rank 0; removed at the end of the campaign, if it gets there.
+// A new folder in the given one. Created by rank 0; removed at the end of a complete campaign.
 class Scratch {
  public:
   Scratch(const Options& options, const Ranks& ranks) : keep_(options.keep), ranks_(ranks) {
@@ -60,7 +60,7 @@ bool is_asked_for(const Options& options, std::string_view id) {
   return std::ranges::find(options.methods, id) != options.methods.end();
 }
 
-// Prints what there is; those that can be measured.
+// Prints all methods; returns those that can be measured.
 std::vector<Chosen> choose(const Options& options, const Ranks& ranks) {
   std::vector<Chosen> chosen;
   for (const MethodInfo& info : method_table()) {
@@ -97,10 +97,10 @@ void run_campaign(const Options& options, const Ranks& ranks, const Launch& laun
   const std::vector<Chosen> chosen = choose(options, ranks);
   const Scratch scratch(options, ranks);
   const int first = options.warm_up ? 0 : 1;
-  // What a method leaves behind, say pages that wait for the disk, must not always hit the same other one.
+  // After-effects of a method, such as dirty pages, must not always affect the same next method.
   std::vector<std::size_t> order(chosen.size());
   std::iota(order.begin(), order.end(), 0);
-  std::mt19937 draw(options.seed);  // the same on all ranks
+  std::mt19937 draw(options.seed);  // equal on all ranks
   for (int repetition = first; repetition <= options.repetitions; ++repetition) {
     std::ranges::shuffle(order, draw);
     for (std::size_t c = 0; c < options.cells.size(); ++c) {

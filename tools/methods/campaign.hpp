@@ -1,5 +1,5 @@
 // All repetitions of all cells and methods, interleaved: for each repetition each cell, for each cell each method,
-// which begin with another one in each repetition.
+// starting with a different method in each repetition.
 #pragma once
 
 #include "options.hpp"
@@ -13,10 +13,10 @@ struct Launch {
   bool yields = false;
 };
 
-// Collective. Prints all records from `launch` to `end`. Throws what failed, where `where` says.
+// Collective. Prints all records from `launch` to `end`. Throws the failure; `where` says at which step.
 void run_campaign(const Options& options, const Ranks& ranks, const Launch& launch, Where& where);
 
-// One JSON object that says what was built. Without MPI_Init.
+// Prints one JSON object that lists the built methods. Without MPI_Init.
 void describe();
 
 }  // namespace methods

@@ -1,4 +1,4 @@
-// What the ranks do while they write: a loop on registers, which needs a core and nothing else.
+// Computation during writes: a loop on registers, which uses only a core.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace methods {
 
-// So many turns of the loop, in slices; `between` is called after each.
+// Runs `turns` iterations of the loop in slices; calls `between` after each slice.
 void compute(std::int64_t turns, const std::function<void()>& between);
 
 }  // namespace methods

@@ -16,7 +16,7 @@ Datatype committed(MPI_Datatype type) {
   return out;
 }
 
-// Not committed: blocks of kMostElements, and what is left.
+// Not committed: blocks of kMostElements, and a remainder.
 MPI_Datatype make_contiguous(std::int64_t elements) {
   MPI_Datatype out = MPI_DATATYPE_NULL;
   if (elements <= INT_MAX) {

@@ -1,5 +1,5 @@
-// Datatypes of MPI that are freed, and those that blocks and lists of stretches need. Counts beyond those of MPI calls
-// are made of nested types.
+// MPI datatypes with automatic release, for blocks and lists of stretches. Counts beyond the limit of MPI calls use
+// nested types.
 #pragma once
 
 #include <mpi.h>
@@ -31,18 +31,19 @@ class Datatype {
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// Elements of memory and of a file.
+// Consecutive elements of memory and of a file.
 struct Stretch {
   std::int64_t in_file, in_memory, length;
 };
 
-inline constexpr std::int64_t kMostElements = std::int64_t{1} << 28;  // of one call: 1 GiB, which every MPI can move
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 28;  // of one call: 1 GiB, within the limits of every
+                                                                      // MPI
 
-// All are committed. `elements` one behind the other.
+// All are committed. `elements` consecutive elements.
 Datatype contiguous_type(std::int64_t elements);
-// A block that has elements, in the whole array.
+// A block with elements, in the whole array.
 Datatype subarray_type(const Array& array, const Block& block);
-// `place` says which member of a stretch counts: in_file or in_memory.
+// `place` selects the member of a stretch: in_file or in_memory.
 Datatype indexed_type(const std::vector<Stretch>& stretches, std::int64_t Stretch::*place);
 
 }  // namespace methods

@@ -35,7 +35,7 @@ FolderFacts folder_facts(const std::string& folder) {
     }
     struct stat found {};
     if (::stat(entry.path().c_str(), &found) != 0) fail_errno("look at", entry.path().string());
-    constexpr std::int64_t kBlock = 512;  // of st_blocks, whatever the file system has
+    constexpr std::int64_t kBlock = 512;  // unit of st_blocks on every file system
     ++facts.files;
     facts.file_bytes += found.st_size;
     facts.stored_bytes += found.st_blocks * kBlock;
@@ -44,9 +44,9 @@ FolderFacts folder_facts(const std::string& folder) {
 }
 
 MemoryGrowth::MemoryGrowth() {
-  ::malloc_trim(0);  // what was freed before does not hide what is taken now
+  ::malloc_trim(0);  // returns freed memory, which would hide new allocations
   std::ofstream reset("/proc/self/clear_refs");
-  reset << "5" << std::flush;  // the most begins anew (proc(5))
+  reset << "5" << std::flush;  // resets the peak (proc(5))
   if (reset) before_ = status_bytes("VmRSS");
 }
 

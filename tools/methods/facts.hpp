@@ -1,4 +1,4 @@
-// What a method leaves in its folder, and how much memory it took.
+// Files left by a method in its folder, and its memory.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 namespace methods {
 
 struct FolderFacts {
-  std::int64_t files = 0, folders = 0;  // folders: those that the method made in its own
+  std::int64_t files = 0, folders = 0;  // folders: those created by the method
   std::int64_t file_bytes = 0, stored_bytes = 0;
 };
 FolderFacts folder_facts(const std::string& folder);
 
-// The most that this process's memory grows between begin and growth(). Nothing where the system does not tell.
+// Peak growth of this process's memory between begin() and growth(). No value where the system does not report it.
 class MemoryGrowth {
  public:
   MemoryGrowth();

@@ -1,5 +1,5 @@
-// Methods 2 and 3: each rank has a file of its own with its block as it is in memory; all in one folder, or so many in
-// each of several sub-folders. Readers who want other blocks than were written take their runs out of the files.
+// Methods 2 and 3: each rank has a file with its block as in memory; all in one folder, or a given number in each of
+// several sub-folders. Readers of different blocks take their runs from the files.
 #include "file_per_task.hpp"
 
 #include <sys/stat.h>
@@ -82,14 +82,14 @@ class FilePerTask : public Method {
   std::string path_of(const std::string& folder, int rank) const {
     return folder_of(folder, rank) + "/block." + std::to_string(rank);
   }
-  // By the first rank whose file goes there; the others wait for it.
+  // Created by the first rank whose file goes there; the others wait for it.
   void make_folder(const Task& task) {
     const std::string path = folder_of(task.folder, task.rank);
     if (task.rank % per_folder_ == 0 && ::mkdir(path.c_str(), 0777) != 0) fail_errno("make the folder", path);
     must_mpi(MPI_Barrier(task.comm), "MPI_Barrier");
   }
 
-  int per_folder_;  // 0: all in one
+  int per_folder_;  // 0: all files in one folder
   bool was_direct_ = false;
 };
 

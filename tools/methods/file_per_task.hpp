@@ -9,7 +9,7 @@ namespace methods {
 
 std::unique_ptr<Method> make_file_per_task(bool in_folders);
 
-// Files in one sub-folder of method 3, of all methods that are made from then on.
+// Files per sub-folder of method 3, for all methods made from now on.
 void set_files_per_folder(int files);
 
 }  // namespace methods

@@ -1,4 +1,4 @@
-// The group of Thalweg for a communicator.
+// The Thalweg group of a communicator.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 namespace methods {
 
-// Made once, as a program would, and kept until the communicator is freed. Collective at the first call.
+// Made at the first call and kept until the communicator is freed. Collective at the first call.
 const thalweg::Group& group_of(MPI_Comm comm);
 
 }  // namespace methods

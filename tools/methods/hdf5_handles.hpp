@@ -1,4 +1,4 @@
-// Handles of HDF5 that close themselves, and its errors as one line.
+// HDF5 handles that close themselves, and HDF5 errors as one line.
 #pragma once
 
 #include <hdf5.h>
@@ -11,7 +11,7 @@
 
 namespace methods {
 
-// The messages of the error stack in one line, the innermost first: that one has the reason.
+// The messages of the error stack in one line, the innermost first, as it contains the reason.
 inline std::string hdf5_reason() {
   std::string text;
   const auto add = [](unsigned /*depth*/, const H5E_error2_t* error, void* to) -> herr_t {
@@ -33,8 +33,8 @@ Code must_hdf5(Code code, const char* what, const std::string& path) {
   return code;
 }
 
-// A space, a type or a list of properties: what one rank alone closes. Files and data sets are not kept in one: closing
-// a file is collective, and a rank that failed cannot be waited for.
+// A space, a type or a property list, which one rank can close alone. Files and data sets are excluded: closing a file
+// is collective, and other ranks may be elsewhere after a failure.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);

@@ -1,15 +1,15 @@
 // Methods 12 to 15: one data set of a parallel HDF5 file, contiguous or in chunks, by independent or collective
 // transfers.
 //
-// As one who knows the library writes it:
-// - Nothing is filled before it is written: every element is. The parallel library allocates early whatever is asked
-//   for, since space cannot be given out by ranks that write independently; here it is asked for, to have it said.
-// - Data begin on a border of the file system's blocks (of a stripe, where it tells that), so that no two ranks share
-//   one more than they must; metadata stay small and together.
-// - Metadata are written by all ranks together at the end, and an open by one rank is passed on, not repeated by all.
-// - A chunk is the largest block of a rank. Where the shape is not divisible by the grid, blocks and chunks part, as
-//   they do for everyone who takes a grid of chunks.
-// - Order f: the dimensions of the data set are turned round, as the library's Fortran interface does.
+// Written as an experienced user would:
+// - No fill values: every element is written. The parallel library always allocates early, since ranks that write
+//   independently cannot allocate; the code requests it explicitly.
+// - Data begin at a block of the file system (a stripe, where it is reported), so that ranks share as few blocks as
+//   possible; metadata stay small and together.
+// - All ranks write metadata collectively at the end; one rank reads at open and broadcasts.
+// - A chunk is the largest block of a rank. Where the grid does not divide the shape, blocks and chunks differ, as for
+//   every user of a grid of chunks.
+// - Order f: the dimensions of the data set are reversed, as in the library's Fortran interface.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace {
 using Sizes = std::vector<hsize_t>;
 
 constexpr const char* kDataSet = "array";
-constexpr std::uint64_t kLargestChunk = std::numeric_limits<std::uint32_t>::max();  // bytes; the format has 32 bits
+constexpr std::uint64_t kLargestChunk = std::numeric_limits<std::uint32_t>::max();  // bytes; 32 bits in the format
 constexpr std::int64_t kSerialPiece = std::int64_t{16} << 20;                       // bytes
 constexpr hsize_t kSmallestAlignment = 4096;
 
@@ -48,7 +48,7 @@ hsize_t alignment_of(const std::string& folder) {
   return std::max<hsize_t>(kSmallestAlignment, static_cast<hsize_t>(status.st_blksize));
 }
 
-// The largest block of a rank, cut where it is too large for a chunk.
+// The largest block of a rank, cut to the limit of a chunk.
 Sizes chunk_of(const Array& array, const std::vector<int>& grid) {
   Sizes chunk;
   for (const std::size_t d : array.slow_to_fast())
@@ -67,7 +67,7 @@ std::string times_text(const Sizes& sizes) {
   return text;
 }
 
-// The elements of this rank, in a space of the whole: those of `block`, or none.
+// Selects the elements of `block`, or none, in a space of the whole array.
 void select(hid_t space, const Array& array, const Block& block, const std::string& path) {
   if (block.elements() == 0) {
     must_hdf5(H5Sselect_none(space), "select nothing of", path);
@@ -79,7 +79,7 @@ void select(hid_t space, const Array& array, const Block& block, const std::stri
             "select a block of", path);
 }
 
-// The memory of this rank: of the shape of its block, which the library takes a short way for.
+// The memory of this rank, in the shape of its block, for which the library has a fast path.
 Hdf5Handle memory_space(const Array& array, const Block& block, const std::string& path) {
   const bool nothing = block.elements() == 0;
   const Sizes sizes = nothing ? Sizes(array.shape.size(), 1) : turned(array, block.count);
@@ -92,7 +92,7 @@ Hdf5Handle memory_space(const Array& array, const Block& block, const std::strin
 class Hdf5Method : public Method {
  public:
   Hdf5Method(bool chunked, bool collective) : chunked_(chunked), collective_(collective) {
-    // A failed launch ends by MPI_Abort: leaving the program must not close files, which would wait for all ranks.
+    // A failed launch ends by MPI_Abort: exit handlers must not close files, which would wait for all ranks.
     H5dont_atexit();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -166,7 +166,7 @@ class Hdf5Method : public Method {
     Hdf5Handle access(must_hdf5(H5Pcreate(H5P_FILE_ACCESS), "prepare", path), H5Pclose);
     must_hdf5(H5Pset_fapl_mpio(*access, task.comm, MPI_INFO_NULL), "prepare", path);
     must_hdf5(H5Pset_coll_metadata_write(*access, true), "prepare", path);
-    // Independent transfers look chunks up on their own, so nothing may be expected of the others then.
+    // Independent transfers look chunks up independently, so metadata operations cannot be collective then.
     if (collective_) must_hdf5(H5Pset_all_coll_metadata_ops(*access, true), "prepare", path);
     const hsize_t alignment = alignment_of(task.folder);
     must_hdf5(H5Pset_alignment(*access, alignment, alignment), "prepare", path);

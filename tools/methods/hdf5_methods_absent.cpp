@@ -1,4 +1,4 @@
-// The methods of HDF5 where it was not found.
+// The methods of HDF5 without the library.
 #include "method.hpp"
 
 namespace methods {

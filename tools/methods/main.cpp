@@ -1,5 +1,5 @@
-// thalweg-methods: an MPI program that measures ways of writing a distributed array (docs/design/methods.md). It is
-// started by `thalweg methods` and `thalweg tune`, which read the records on its standard output.
+// thalweg-methods: an MPI program that measures ways of writing a distributed array (docs/design/methods.md). `thalweg
+// methods` and `thalweg tune` start it and read the records on its standard output.
 #include <mpi.h>
 #include <time.h>
 
@@ -17,7 +17,7 @@ using namespace methods;
 
 constexpr int kWrongOptions = 2;
 
-// What one rank said of its options; said by the first rank only, as all have been given the same.
+// Result of parsing the options on one rank; the first rank reports, as all have equal options.
 struct Verdict {
   std::optional<Options> options;
   int code = 0;
@@ -45,7 +45,7 @@ Verdict read_options(int argc, const char* const* argv, int rank, int ranks) {
   return verdict;
 }
 
-// A rank that left a collective cannot be waited for, so all end. The line gets time to reach who reads it.
+// Other ranks may wait in a collective, so all ranks end. The delay lets the line reach its reader.
 [[noreturn]] void give_up(const Where& where, const std::string& message) {
   print_record(failure_record(where, message));
   const timespec time{0, 200'000'000};

@@ -1,4 +1,4 @@
-// Makes methods by their ids, and says how one failed.
+// Makes methods by their ids, and formats failures.
 #include "method.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
-// The methods that are compared: numbers, names and what is known of each before anything is measured. Pure; shared by
-// the program that measures and the command that plans, draws and predicts. Source of the list: M. Haefele, Comparison
-// of different methods for performing parallel I/O, 2010; 16 to 23 are ours to add.
+// The compared methods: numbers, names and fixed properties. Pure; shared by the measuring program and the command that
+// plans, draws and predicts. Source of the list: M. Haefele, Comparison of different methods for performing parallel
+// I/O, 2010; methods 16 to 23 are additions.
 #pragma once
 
 #include <span>
@@ -8,27 +8,27 @@
 
 namespace methods {
 
-// What lies in the folder afterwards.
+// Files left in the folder.
 enum class Outcome {
-  global_array,  // one file that is, or has at a fixed place, the array in its order
-  chunks,        // one file with a contiguous block of each rank, one behind the other
-  separate,      // a file of each rank
-  library,       // one file, or few, that only its library takes apart
+  global_array,  // one file that is the array, or has it at a fixed offset
+  chunks,        // one file with the consecutive contiguous blocks of the ranks
+  separate,      // a file per rank
+  library,       // one or few files that only the library can read
 };
 
 struct MethodInfo {
   int number;
-  std::string_view id;     // stable: of records and options
-  std::string_view title;  // for people
-  std::string_view needs;  // library that it is made with: "", "HDF5", "PnetCDF", "ADIOS2", "SIONlib"
+  std::string_view id;     // stable: used in records and options
+  std::string_view title;  // for display
+  std::string_view needs;  // required library: "", "HDF5", "PnetCDF", "ADIOS2", "SIONlib"
   Outcome outcome;
   bool ours;        // Thalweg's
-  bool collective;  // all ranks make the call that moves the bytes together
+  bool collective;  // all ranks make the transfer call together
 };
 
-// In the order of their numbers. Static storage.
+// In order of their numbers. Static storage.
 std::span<const MethodInfo> method_table();
-// Null: there is none of that id.
+// Null: unknown id.
 const MethodInfo* find_method(std::string_view id);
 
 }  // namespace methods

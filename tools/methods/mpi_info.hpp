@@ -1,4 +1,4 @@
-// The hints that an MPI library says are in effect.
+// The hints that an MPI library reports to be in effect.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace methods {
 
-// Frees `info`. Nothing of it: empty.
+// Frees `info`. MPI_INFO_NULL: empty.
 std::map<std::string, std::string> take_info(MPI_Info info);
 std::map<std::string, std::string> hints_of(MPI_File file);
 

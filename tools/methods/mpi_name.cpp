@@ -12,7 +12,7 @@ std::string mpi_name() {
   MPI_Get_library_version(text.data(), &length);
   std::string name(text.data());
   name.resize(std::min(name.size(), name.find_first_of("\n,")));
-  const std::string word = " Version:";  // of MPICH and those made from it, then a tab
+  const std::string word = " Version:";  // of MPICH and its derivatives, followed by a tab
   const auto at = name.find(word);
   if (at != std::string::npos) name.erase(at, word.size());
   for (char& c : name)

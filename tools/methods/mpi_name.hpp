@@ -1,11 +1,11 @@
-// What MPI this is.
+// The name of the MPI library.
 #pragma once
 
 #include <string>
 
 namespace methods {
 
-// "MPICH 4.0.2", "Open MPI v4.1.4": the library's own words, cut to a name. May be called before MPI_Init.
+// "MPICH 4.0.2", "Open MPI v4.1.4": the library's version text, cut to a name. May be called before MPI_Init.
 std::string mpi_name();
 
 }  // namespace methods

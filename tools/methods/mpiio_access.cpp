@@ -10,7 +10,7 @@ namespace {
 
 using SeeStretch = std::function<void(const Stretch&)>;
 
-// Which elements of the file a rank moves, in rising order of the file; each stretch can be moved by one call.
+// The elements of the file that a rank moves, in rising order; one call can move each stretch.
 class Places {
  public:
   explicit Places(const Task& task) : array_(*task.array), block_(task.block) {}
@@ -66,7 +66,7 @@ class PlacesInChunks : public Places {
   std::vector<Piece> pieces_;
 };
 
-// A call for each stretch. Together all ranks make as many as the one that has most.
+// One call per stretch. Collectively, all ranks make as many calls as the rank with most stretches.
 void move_stretches(MpiioFile& file, const Task& task, const Places& places, bool together) {
   std::int64_t mine = 0;
   std::int64_t most = 0;
@@ -103,7 +103,7 @@ bool has_view(int level) { return level >= 2; }
 void view_block(MpiioFile& file, const Task& task) {
   if (task.block.elements() == 0) return file.view_elements(0);
   const Datatype type = subarray_type(*task.array, task.block);
-  file.view_type(type.get());  // which keeps the type
+  file.view_type(type.get());  // the view keeps the type
 }
 
 void move_in_array(MpiioFile& file, const Task& task, int level) {

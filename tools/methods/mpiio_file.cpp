@@ -13,7 +13,7 @@ class Info {
   explicit Info(bool direct) {
     if (!direct) return;
     must_mpi(MPI_Info_create(&info_), "MPI_Info_create");
-    // ROMIO's names; others ignore them.
+    // ROMIO's names; other implementations ignore them.
     must_mpi(MPI_Info_set(info_, "direct_read", "true"), "MPI_Info_set");
     must_mpi(MPI_Info_set(info_, "direct_write", "true"), "MPI_Info_set");
   }

@@ -1,4 +1,4 @@
-// A file of MPI-IO: open, views, the four ways of moving stretches, and what the library says of itself.
+// A file of MPI-IO: open, views, the four ways of moving stretches, and the library's hints.
 #pragma once
 
 #include <mpi.h>
@@ -19,18 +19,18 @@ class MpiioFile {
   MpiioFile(const Task& task, const std::string& path, Direction direction);
   MpiioFile(const MpiioFile&) = delete;
   MpiioFile& operator=(const MpiioFile&) = delete;
-  ~MpiioFile() = default;  // not closed: what failed cannot be, as others may be elsewhere
+  ~MpiioFile() = default;  // not closed: a close is collective, and after a failure other ranks may be elsewhere
 
   void close();
 
-  // Collective. From `bytes` on this rank sees elements one behind the other, or through a type.
+  // Collective. From offset `bytes` on this rank sees consecutive elements, or a type.
   void view_elements(std::int64_t bytes);
   void view_type(MPI_Datatype type);
-  // At the position in the view: `count` of `type`, which is committed. Collective or not.
+  // Moves `count` of `type`, which is committed, at the position in the view. Collective or not.
   void move(std::byte* memory, int count, MPI_Datatype type, bool together);
-  // The same, nonblocking and together.
+  // Starts a nonblocking collective transfer.
   MPI_Request start_all(std::byte* memory, int count, MPI_Datatype type);
-  // Elements at an offset in the view, counted in its units: bytes, as long as none was set. At most kMostElements.
+  // Moves elements at an offset in the view, in its units: bytes, unless a view was set. At most kMostElements.
   void move_at(std::int64_t offset, std::byte* memory, std::int64_t elements, bool together);
 
   std::map<std::string, std::string> hints() const;
@@ -40,7 +40,7 @@ class MpiioFile {
   Direction direction_;
 };
 
-// Memory of a call: so many of a type.
+// Memory of a call: a count of a type.
 struct MemoryType {
   int count = 0;
   MPI_Datatype type = MPI_FLOAT;

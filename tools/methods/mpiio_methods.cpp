@@ -1,5 +1,4 @@
-// Methods 4 to 11 and 16: MPI-IO as its users write it, without hints. The file is the array, or the blocks of the
-// ranks one behind the other.
+// Methods 4 to 11 and 16: MPI-IO without hints. The file is the array, or the consecutive blocks of the ranks.
 #include <memory>
 #include <optional>
 
@@ -17,7 +16,7 @@ namespace {
 
 std::string file_of(const std::string& folder) { return folder + "/array"; }
 
-// Opens, acts, closes; remembers what the library said.
+// Opens, acts, closes; keeps the library's hints.
 class Session {
  public:
   Parts run(const Task& task, Direction direction, const std::function<void(MpiioFile&)>& act) {
@@ -28,7 +27,7 @@ class Session {
     parts.open = lap();
     act(file);
     parts.transfer = lap();
-    // Asked once: they do not change while the program runs, and asking takes time.
+    // Queried once: they stay constant, and the query takes time.
     if (direction == Direction::write && hints_.empty()) hints_ = file.hints();
     if (task.direct && !direct_) direct_ = opened_direct(path);
     file.close();
@@ -48,7 +47,7 @@ class LevelMethod : public Method {
  public:
   LevelMethod(int level, bool chunks) : level_(level), chunks_(chunks) {}
   std::string library() const override { return mpi_name(); }
-  bool can_direct() const override { return true; }  // where its hint has an effect
+  bool can_direct() const override { return true; }  // if the MPI library supports the hint
   bool was_direct() const override { return session_.was_direct(); }
   std::map<std::string, std::string> hints() const override { return session_.hints(); }
 
@@ -114,7 +113,7 @@ class NonblockingMethod : public OverlappingMethod {
       const MemoryType memory(task.block.elements());
       MPI_Request request = file.start_all(task.memory.data(), memory.count, memory.type);
       compute([&] {
-        int done = 0;  // once it is, the request is null, which is done at once
+        int done = 0;  // afterwards the request is null, which tests as complete
         must_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
       });
       must_mpi(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");

@@ -1,5 +1,5 @@
-// Method 18: a logical file for each rank, with its block as it is in memory. A chunk holds a block, which is known
-// beforehand; all else is left to the library, checksums included.
+// Method 18: a logical file for each rank, with its block as in memory. A chunk holds a block, whose size is known
+// beforehand; all other settings are the library's defaults, including checksums.
 #include <thalweg/thalweg.hpp>
 
 #include <algorithm>

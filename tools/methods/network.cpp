@@ -18,11 +18,11 @@ constexpr int kSmall = 8;
 constexpr int kLarge = 4 << 20;
 constexpr int kEach = 1 << 20;
 
-// One kind of exchange: what all ranks do, so many times in a row. Only the seconds of rank 0 count.
+// One kind of exchange, repeated by all ranks. Only the time of rank 0 counts.
 struct Exchange {
   int times;
   std::function<void()> once;
-  std::vector<double> seconds{};  // of one, in each repetition
+  std::vector<double> seconds{};  // of one exchange, per repetition
 };
 
 double median(std::vector<double> values) {
@@ -36,7 +36,7 @@ class Messages {
   explicit Messages(const Ranks& ranks) : ranks_(ranks), last_(ranks.size() - 1) {}
 
   void barrier() const { must_mpi(MPI_Barrier(ranks_.all()), "MPI_Barrier"); }
-  // Between rank 0 and the last one: there and back.
+  // Round trip between rank 0 and the last rank.
   void round_trip() const {
     if (ranks_.first()) {
       send(last_, kSmall);
@@ -46,7 +46,7 @@ class Messages {
       send(0, kSmall);
     }
   }
-  // A large one there, and a word that it came.
+  // A large message, and a short acknowledgement.
   void large() const {
     if (ranks_.first()) {
       send(last_, kLarge);
@@ -56,7 +56,7 @@ class Messages {
       send(0, kSmall);
     }
   }
-  // All at once, each to the next.
+  // All ranks at once, each to the next.
   void ring() const {
     const int n = ranks_.size();
     must_mpi(MPI_Sendrecv(out_.span().data(), kEach, MPI_BYTE, (ranks_.rank() + 1) % n, 0, in_.span().data(), kEach,
@@ -77,7 +77,7 @@ class Messages {
   Buffer out_{kLarge}, in_{kLarge};
 };
 
-// Those who have no part in it sleep until it is over.
+// Ranks without a part sleep until it is over.
 void run_once(const Ranks& ranks, Exchange& exchange) {
   ranks.start_together();
   const double begin = now();
@@ -97,7 +97,7 @@ void measure_network(const Ranks& ranks) {
     exchanges.push_back({4, [&] { messages.large(); }});
     exchanges.push_back({4, [&] { messages.ring(); }});
   }
-  for (Exchange& exchange : exchanges) run_once(ranks, exchange);  // connections are made, pages touched
+  for (Exchange& exchange : exchanges) run_once(ranks, exchange);  // warm-up: connects, and touches pages
   for (Exchange& exchange : exchanges) exchange.seconds.clear();
   for (int repetition = 0; repetition < kRepetitions; ++repetition)
     for (Exchange& exchange : exchanges) run_once(ranks, exchange);

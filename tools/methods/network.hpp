@@ -1,4 +1,4 @@
-// How long messages of these ranks take: what a prediction needs of the network, or of the memory that they share.
+// Measures messages of these ranks, as predictions need the network, or the memory that the ranks share.
 #pragma once
 
 #include "ranks.hpp"

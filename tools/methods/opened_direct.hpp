@@ -1,4 +1,4 @@
-// Whether some library of this process has a file open past the page cache: asked of the system, not of the library.
+// Whether any library of this process has a file open with O_DIRECT, as reported by the system.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the program is asked to do.
+// The options of the program.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace methods {
 
-// What is measured of all methods in turn; the number of ranks is that of the launch.
+// One configuration measured with all methods; the number of ranks is that of the launch.
 struct Cell {
   Array array;
   std::vector<int> grid;
@@ -28,7 +28,7 @@ struct Options {
   bool network = false;
   std::string folder;
   std::vector<Cell> cells;
-  std::vector<std::string> methods;  // ids; empty: all that are built
+  std::vector<std::string> methods;  // ids; empty: all built methods
   std::set<Phase> phases;
   int repetitions = 3;
   bool warm_up = true;
@@ -38,18 +38,18 @@ struct Options {
   int files_per_folder = 32;
 };
 
-// Wrong options: what is wrong and what would be right.
+// Invalid options: the error and the valid values.
 struct WrongOptions : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// There is nothing left to do: the text is for standard output.
+// Ends the program; the text goes to standard output.
 struct HelpWanted : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// `ranks`: how many there are; 0 where that is not known and does not matter.
+// `ranks`: number of ranks; 0 when unknown and irrelevant.
 Options parse_options(int argc, const char* const* argv, int ranks);
-// Whether --describe is among them: it needs no ranks.
+// Whether --describe is among the options: it needs no ranks.
 bool wants_description(int argc, const char* const* argv);
 
 }  // namespace methods

@@ -1,5 +1,5 @@
-// How much of a write is hidden behind computing: the write alone takes w seconds, the computing alone c, both at once
-// t. Hidden is what was saved of what could be: (w + c - t) / min(w, c).
+// The part of a write hidden behind computation: the write alone takes w seconds, the computation alone c, both
+// together t. Hidden: (w + c - t) / min(w, c).
 #include <algorithm>
 #include <cstring>
 
@@ -10,9 +10,9 @@
 
 namespace methods {
 
-// Turns of the loop that take all ranks, computing at once, about so long.
+// Iterations of the loop that take about `seconds` when all ranks compute.
 std::int64_t Stage::turns_for(double seconds) const {
-  constexpr std::int64_t kTried = 2'000'000;  // some milliseconds
+  constexpr std::int64_t kTried = 2'000'000;  // a few milliseconds
   const Timed tried = timed([] {
     compute(kTried, [] {});
     return Parts();

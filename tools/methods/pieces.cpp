@@ -6,7 +6,7 @@ namespace methods {
 
 namespace {
 
-constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // elements that a plain reader reads at a time: 4 MiB
+constexpr std::int64_t kPiece = std::int64_t{1} << 20;  // elements per read of a plain reader: 4 MiB
 
 }  // namespace
 

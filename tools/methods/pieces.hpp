@@ -1,4 +1,4 @@
-// Who wrote what a reader wants, and how the contents of separate pieces become places in the array. Pure.
+// The pieces of the writers that a reader needs, and their places in the array. Pure.
 #pragma once
 
 #include <functional>
@@ -7,22 +7,22 @@
 
 namespace methods {
 
-// What one of those who wrote has of what is wanted.
+// The part of one writer.
 struct Piece {
   int writer = 0;
-  Block block;                // all that it wrote
-  std::int64_t offset = 0;    // of its first element, where the blocks of all ranks lie one behind the other
-  bool wanted_whole = false;  // the block that is wanted is this one
+  Block block;                // its whole block
+  std::int64_t offset = 0;    // of its first element in the consecutive blocks of all ranks
+  bool wanted_whole = false;  // the requested block equals this one
 };
-// In order of ranks; only of those who have something of it.
+// In order of ranks; writers without a part are omitted.
 std::vector<Piece> pieces_of(const Array& array, const std::vector<int>& grid, const Block& wanted);
 
-// Elements before the block of `rank`, where the blocks of all ranks lie one behind the other.
+// Elements before the block of `rank` in the consecutive blocks of all ranks.
 std::int64_t elements_before(const Array& array, const std::vector<int>& grid, int rank);
 int ranks_of(const std::vector<int>& grid);
 
-// Gives a block that is read from its first element to its last, in pieces of bounded memory, as stretches of the
-// array. `read` fills its span with the bytes of the block from that element on.
+// Reads a block from its first to its last element, in pieces of bounded memory, and passes on stretches of the array.
+// `read` fills its span with the bytes of the block from the given element on.
 void see_block(const Array& array, const Block& block,
                const std::function<void(std::int64_t in_block, std::span<std::byte> bytes)>& read,
                const std::function<void(std::int64_t first, std::span<const std::byte> bytes)>& see);

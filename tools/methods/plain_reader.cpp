@@ -8,8 +8,8 @@ namespace methods {
 
 namespace {
 
-// Whether every element came once. Places that are missing and others that came twice leave the number right, but
-// hardly the sum of the places and that of their squares, too.
+// Checks that every element came once. Missing and repeated places can leave the count right, but hardly also the sums
+// of the places and of their squares.
 class Tally {
  public:
   void add(std::int64_t first, std::size_t bytes) {
@@ -30,11 +30,11 @@ class Tally {
   }
 
  private:
-  // Sums of the places below n, and of their squares; modulo 2^64, which keeps differences right.
+  // Sums of the places below n, and of their squares; modulo 2^64, which preserves differences.
   static std::uint64_t triangle(std::uint64_t n) { return n % 2 == 0 ? n / 2 * (n - 1) : (n - 1) / 2 * n; }
   static std::uint64_t squares_below(std::uint64_t n) {
     if (n == 0) return 0;
-    // (n - 1) n (2n - 1) / 6: what is divided is divided before it may overflow.
+    // (n - 1) n (2n - 1) / 6, divided before the product can overflow.
     std::uint64_t a = n - 1;
     std::uint64_t b = n;
     std::uint64_t c = 2 * n - 1;
@@ -46,7 +46,7 @@ class Tally {
   std::uint64_t elements_ = 0, places_ = 0, squares_ = 0;
 };
 
-// Puts stretches that follow each other together before they are written.
+// Joins consecutive stretches before writing them.
 class Gathered {
  public:
   explicit Gathered(PosixFile& file) : file_(file) {}

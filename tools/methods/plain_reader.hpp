@@ -1,4 +1,4 @@
-// What a sequential program does with the outcome of a method: reads it, and makes one global file of separate pieces.
+// A sequential program's work on the result of a method: reading it, and merging separate pieces into one global file.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace methods {
 
-// Reads all, and looks at how many elements came and where they belong, but not at their bytes: for timing. Throws
-// Failed where some are missing or came twice.
+// Reads everything and checks number and places of the elements, but not their bytes: for timing. Throws Failed on
+// missing or repeated elements.
 void read_plainly(Method& method, const Cell& cell, const std::string& folder);
-// The same, every byte checked.
+// Reads everything and checks every byte.
 void check_plainly(Method& method, const Cell& cell, const std::string& folder, std::uint32_t seed);
 
-// Writes the array to a file of its own; durable if `sync`.
+// Writes the array to a separate file; durable if `sync`.
 void merge_into(const std::string& path, Method& method, const Cell& cell, const std::string& folder, bool sync);
-// Every byte of such a file.
+// Checks every byte of such a file.
 void check_merged(const std::string& path, const Array& array, std::uint32_t seed);
 
 }  // namespace methods

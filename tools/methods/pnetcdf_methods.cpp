@@ -1,6 +1,6 @@
 // Method 17: one variable of a PnetCDF file of format CDF-5, by collective calls. The format has big-endian numbers, so
-// that this machine turns every one round. Fixed-size variables are the array at a place that the header tells: a plain
-// reader asks for it once and needs the library no more.
+// that little-endian machines swap every one. A fixed-size variable is the array at an offset given in the header: a
+// plain reader queries it once and then needs no library.
 #include <pnetcdf.h>
 #include <sys/stat.h>
 
@@ -21,7 +21,7 @@ namespace {
 using Sizes = std::vector<MPI_Offset>;
 
 constexpr std::int64_t kSerialPiece = std::int64_t{4} << 20;  // bytes
-// Of one call; built with its usual settings the library refuses more than 2 GiB.
+// Limit of one call; in its default configuration the library refuses more than 2 GiB.
 constexpr std::int64_t kLargestCall = std::numeric_limits<int>::max() / kElement;  // elements
 
 std::string file_of(const std::string& folder) { return folder + "/array.nc"; }
@@ -36,14 +36,14 @@ Sizes turned(const Array& array, const std::vector<std::int64_t>& sizes) {
   return out;
 }
 
-// One call: what it moves of the file, and where in memory.
+// One call: its part of the file, and its place in memory.
 struct Call {
   Sizes start, count;
   std::int64_t in_block = 0;  // elements
 };
 
-// The calls of all ranks together: as many as the one with the most needs; the others end with empty ones. That number
-// is asked for only where the array does not fit in one call, which all ranks know.
+// The calls of all ranks: as many as the rank with most calls needs; the others add empty ones. That number is
+// exchanged only where the array does not fit in one call, which all ranks know.
 std::vector<Call> calls_of(const Task& task) {
   const Sizes start = turned(*task.array, task.block.start), count = turned(*task.array, task.block.count);
   std::vector<Call> calls;
@@ -126,7 +126,7 @@ class PnetcdfMethod : public Method {
   std::map<std::string, std::string> hints() const override { return hints_; }
 
  private:
-  // Data begin on a border of the file system's blocks.
+  // Data begin at a block of the file system.
   static int create_file(const Task& task, const std::string& path) {
     struct stat status {};
     if (::stat(task.folder.c_str(), &status) != 0) fail_errno("look at", task.folder);
@@ -140,7 +140,7 @@ class PnetcdfMethod : public Method {
     return file;
   }
 
-  // Without fill values, which is the library's own way, too.
+  // Without fill values, as by the library's default.
   static int define(int file, const Array& array, const std::string& path) {
     int old_mode = 0;
     must(ncmpi_set_fill(file, NC_NOFILL, &old_mode), "prepare", path);

@@ -1,4 +1,4 @@
-// The methods of PnetCDF where it was not found.
+// The methods of PnetCDF without the library.
 #include "method.hpp"
 
 namespace methods {

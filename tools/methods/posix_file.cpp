@@ -16,7 +16,7 @@ namespace methods {
 
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // Linux moves 2 GiB less a page at a time, at most
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // Linux moves at most 2 GiB minus a page per call
 constexpr std::size_t kWindow = std::size_t{1} << 20;
 constexpr std::size_t kSerialPiece = std::size_t{4} << 20;
 
@@ -31,7 +31,7 @@ int open_file(const std::string& path, PosixFile::Use use, int more) {
   }
 }
 
-// Bytes of the file from `offset` on: fewer than asked for at its end only.
+// Reads bytes of the file from `offset` on; fewer than requested only at its end.
 std::size_t read_some(int fd, std::span<std::byte> bytes, std::int64_t offset, const std::string& path) {
   std::size_t got = 0;
   while (got < bytes.size()) {
@@ -40,7 +40,7 @@ std::size_t read_some(int fd, std::span<std::byte> bytes, std::int64_t offset, c
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_errno("read", path);
     got += static_cast<std::size_t>(n);
-    // Past the page cache the rest of an aligned request cannot be asked for: it would not be aligned.
+    // With direct I/O the rest of a short request would not be aligned.
     if (n == 0 || !is_aligned(n)) break;
   }
   return got;
@@ -68,7 +68,7 @@ void Buffer::Free::operator()(std::byte* memory) const noexcept { std::free(memo
 
 PosixFile::PosixFile(std::string path, Use use, bool direct) : path_(std::move(path)), direct_(direct) {
   fd_ = open_file(path_, use, direct ? O_DIRECT : 0);
-  if (fd_ < 0 && direct && errno == EINVAL) {  // a file system that has no such thing
+  if (fd_ < 0 && direct && errno == EINVAL) {  // a file system without direct I/O
     direct_ = false;
     fd_ = open_file(path_, use, 0);
   }
@@ -95,7 +95,7 @@ void PosixFile::leave_direct() {
 
 void PosixFile::write(std::span<const std::byte> bytes, std::int64_t offset) {
   if (!direct_) return write_all(fd_, bytes, offset, path_);
-  // What is not whole pages goes through the page cache.
+  // Parts that are no whole pages go through the page cache.
   const bool fits = is_aligned(bytes.data()) && is_aligned(offset);
   const std::size_t whole = fits ? bytes.size() / kAligned * kAligned : 0;
   write_all(fd_, bytes.first(whole), offset, path_);
@@ -106,7 +106,7 @@ void PosixFile::write(std::span<const std::byte> bytes, std::int64_t offset) {
   if (flags < 0 || ::fcntl(fd_, F_SETFL, flags | O_DIRECT) < 0) fail_errno("set flags of", path_);
 }
 
-// Bytes at `offset` by way of aligned memory: as many as the window has.
+// Reads bytes at `offset` through aligned memory, at most as many as the window holds.
 std::size_t PosixFile::read_window(std::span<std::byte> bytes, std::int64_t offset) {
   if (window_.size() == 0) window_ = Buffer(kWindow);
   const bool inside = offset >= window_begin_ && offset < window_begin_ + static_cast<std::int64_t>(window_bytes_);

@@ -1,5 +1,5 @@
-// One file by the calls of POSIX: everything that is asked for is moved, or Failed says why not. Past the page cache
-// where that is asked for and the file system can.
+// One file by POSIX calls: moves all requested bytes or throws Failed. Direct I/O on request, where the file system
+// supports it.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace methods {
 
-inline constexpr std::size_t kAligned = 4096;  // of memory, offsets and lengths past the page cache
+inline constexpr std::size_t kAligned = 4096;  // memory, offsets and lengths of direct I/O
 
-// Memory for bytes, on the border of a page.
+// Page-aligned memory.
 class Buffer {
  public:
   Buffer() = default;
@@ -36,9 +36,9 @@ class PosixFile {
   PosixFile(std::string path, Use use, bool direct);
   PosixFile(const PosixFile&) = delete;
   PosixFile& operator=(const PosixFile&) = delete;
-  ~PosixFile();  // closes without a word
+  ~PosixFile();  // closes without reporting
 
-  bool direct() const { return direct_; }  // really
+  bool direct() const { return direct_; }  // actually in use
   void write(std::span<const std::byte> bytes, std::int64_t offset);
   void read(std::span<std::byte> bytes, std::int64_t offset);
   void sync();
@@ -51,12 +51,12 @@ class PosixFile {
   std::string path_;
   int fd_ = -1;
   bool direct_ = false;
-  Buffer window_;  // of unaligned reads past the page cache: bytes of the file from window_begin_ on
+  Buffer window_;  // for unaligned direct reads: bytes of the file from window_begin_ on
   std::int64_t window_begin_ = 0;
   std::size_t window_bytes_ = 0;
 };
 
-// A file of one array, read from its first byte to its last in pieces of bounded memory.
+// Reads a file with one array from its first byte to its last, in pieces of bounded memory.
 void see_file(const std::string& path, std::int64_t bytes,
               const std::function<void(std::int64_t first, std::span<const std::byte> bytes)>& see);
 

@@ -1,7 +1,7 @@
-// Method 1, in which one rank has the whole array, and the choice among 1 to 3.
+// Method 1, in which one rank holds the whole array, and the choice among methods 1 to 3.
 //
-// The blocks are gathered packed, as they are in the memory of their ranks; rank 0 puts them in their places and
-// writes one stream. It needs memory for the array twice, which is what the method is known for.
+// The blocks are gathered packed, as in the memory of their ranks; rank 0 moves them to their places and writes one
+// stream. It needs memory for the array twice, the known cost of the method.
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -33,7 +33,7 @@ std::vector<Block> gathered_blocks(const Task& task) {
   return blocks;
 }
 
-// Elements [begin, end) of each block, as many as the counts of MPI allow in one call: all, if blocks are not huge.
+// Elements [begin, end) of each block, as many as MPI counts permit in one call: all, unless blocks are huge.
 class Rounds {
  public:
   explicit Rounds(const Task& task) : most_(INT_MAX / task.size), mine_(task.block.elements()) {
@@ -53,9 +53,9 @@ class Rounds {
   std::int64_t most_, mine_, count_ = 0;
 };
 
-// What rank 0 has of one round: stretches of all blocks, one behind the other.
+// Data of one round on rank 0: consecutive stretches of all blocks.
 struct Packed {
-  std::vector<int> lengths, offsets;  // elements, of each rank
+  std::vector<int> lengths, offsets;  // elements, per rank
   Buffer memory;
 
   Packed(const Rounds& rounds, std::int64_t round, const std::vector<Block>& blocks) {
@@ -73,7 +73,7 @@ using Copy = void (*)(std::byte* packed, std::byte* in_array, std::size_t bytes)
 void into_array(std::byte* packed, std::byte* in_array, std::size_t bytes) { std::memcpy(in_array, packed, bytes); }
 void from_array(std::byte* packed, std::byte* in_array, std::size_t bytes) { std::memcpy(packed, in_array, bytes); }
 
-// Copies elements [begin, begin + length) of a block between where they are packed and their places in the array.
+// Copies elements [begin, begin + length) of a block between their packed and final places.
 void copy_stretch(const Array& array, const Block& block, std::int64_t begin, std::int64_t length, std::byte* packed,
                   std::byte* whole, Copy copy) {
   for_each_run(array, block, [&](const Run& run) {

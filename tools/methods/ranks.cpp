@@ -11,7 +11,7 @@ namespace methods {
 
 namespace {
 
-// Short at first: most waiting is.
+// Short sleeps first: most waits are short.
 void wait_asleep(MPI_Request& request) {
   constexpr long kShortest = 20'000;
   constexpr long kLongest = 1'000'000;
@@ -41,7 +41,7 @@ void broadcast(MPI_Comm comm, void* bytes, int n) {
   wait_asleep(request);
 }
 
-// Those that any rank of the communicator may run on.
+// Cores that any rank of the communicator may run on.
 int cores_of(MPI_Comm node) {
   cpu_set_t mine;
   cpu_set_t all;

@@ -1,6 +1,6 @@
-// The ranks of the program: who they are, where, and how they wait for each other.
+// The ranks of the program: numbers, nodes, and barriers.
 //
-// A rank that waits long sleeps: MPI's own waiting spins, and takes the core of the rank that works.
+// A rank that waits long sleeps: MPI's own wait spins, and takes the core of a working rank.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,8 @@
 
 namespace methods {
 
-// Communicators of its own, which return errors. Made and freed by all ranks, between MPI_Init and MPI_Finalize.
+// Communicators of the program, which return errors. Constructor and destructor are collective, between MPI_Init and
+// MPI_Finalize.
 class Ranks {
  public:
   Ranks();
@@ -25,23 +26,23 @@ class Ranks {
 
   int nodes() const { return nodes_; }
   int on_this_node() const { return node_size_; }
-  // That the ranks of this node may run on, together: one that is bound has only its own.
+  // Cores that the ranks of this node may use together: a bound rank has its own only.
   int cores_of_node() const { return node_cores_; }
   bool first_of_node() const { return node_rank_ == 0; }
 
-  // The first half of the ranks, rounded up: those who restart. MPI_COMM_NULL on the others.
+  // The first half of the ranks, rounded up: the readers of a restart. MPI_COMM_NULL on the others.
   MPI_Comm half() const { return half_; }
   int half_size() const { return (size_ + 1) / 2; }
 
-  // Returns when all have called; asleep. For what may take long.
+  // A sleeping barrier, for long waits.
   void meet() const;
-  // The same, and then awake, so that all go on at nearly the same moment.
+  // A sleeping barrier followed by a spinning one, so that all ranks continue at nearly the same time.
   void start_together() const;
 
   double most(double value) const;
   std::int64_t most(std::int64_t value) const;
   std::int64_t sum(std::int64_t value) const;
-  // What rank 0 gives.
+  // Returns rank 0's text.
   std::string told(const std::string& text) const;
   double told(double value) const;
 

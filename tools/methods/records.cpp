@@ -7,7 +7,7 @@
 namespace methods {
 
 void print_record(const Json& record) {
-  // What is no UTF-8 (a path in a message) is replaced rather than refused.
+  // Bytes that are no UTF-8 (a path in a message) are replaced.
   const std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::size_t done = 0;
   while (done < line.size()) {

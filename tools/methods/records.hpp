@@ -16,14 +16,14 @@ using Json = nlohmann::ordered_json;
 
 void print_record(const Json& record);
 
-// What all records of a cell have in common.
+// Members common to all records of a cell.
 Json json_of(const Cell& cell, int ranks, Cache cache);
-// A `method` record, and a member of what --describe says.
+// A `method` record, and a member of the output of --describe.
 Json json_of(const MethodInfo& info, const Method& method);
 
-// What is going on in this process, so that a failure can say where it was.
+// The current step of this process, for messages about failures.
 struct Where {
-  Json method, cell, phase;  // null: not of one
+  Json method, cell, phase;  // null: outside a method, cell or phase
   int rank = 0;
 };
 Json failure_record(const Where& where, const std::string& message);

@@ -1,4 +1,4 @@
-// Methods 19 and 20: one shared file that is the array; each rank sees its block through a view.
+// Methods 19 and 20: one shared file that is the array; each rank accesses its block through a view.
 #include <thalweg/thalweg.hpp>
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Method 23: a SIONlib file, one physical file with a chunk for the block of each rank. Opening and closing are
-// collective, each rank writes its chunk on its own. Readers of any number open the chunks that they need of it, one
-// after the other, since a collective open for reading takes as many ranks as wrote.
+// Method 23: a SIONlib file, one physical file with a chunk for the block of each rank. Open and close are collective,
+// each rank writes its chunk independently. Readers open the chunks they need one after the other, since a collective
+// open for reading requires as many ranks as wrote.
 #include <sion.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace methods {
 
 namespace {
 
-constexpr sion_int32 kBlockOfFileSystem = -1;  // the library finds it
+constexpr sion_int32 kBlockOfFileSystem = -1;  // detected by the library
 
 std::string file_of(const std::string& folder) { return folder + "/array.sion"; }
 
@@ -23,7 +23,7 @@ void must(bool good, const char* what, const std::string& path) {
   if (!good) throw Failed(std::string("cannot ") + what + " '" + path + "': SIONlib says why on standard error");
 }
 
-// The chunk of one of those who wrote, opened by one reader alone.
+// The chunk of one writer, opened by one reader.
 class Chunk {
  public:
   Chunk(std::string path, int writer) : path_(std::move(path)) {
@@ -63,7 +63,7 @@ class SionlibMethod : public Method {
     Lap lap;
     int files = 1, rank = task.rank;
     MPI_Comm of_file = task.comm;
-    sion_int64 chunk = std::max<sion_int64>(task.block.bytes(), kElement);  // one of no bytes is refused
+    sion_int64 chunk = std::max<sion_int64>(task.block.bytes(), kElement);  // the library refuses empty chunks
     sion_int32 block = kBlockOfFileSystem;
     const int sid =
         sion_paropen_mpi(path.data(), "wb", &files, task.comm, &of_file, &chunk, &block, &rank, nullptr, nullptr);

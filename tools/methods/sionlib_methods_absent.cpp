@@ -1,4 +1,4 @@
-// The methods of SIONlib where it was not found.
+// The methods of SIONlib without the library.
 #include "method.hpp"
 
 namespace methods {

@@ -34,7 +34,7 @@ void Stage::run(const std::string& scratch, const Turn& turn, Where& where) {
 
 void Stage::run_phases() {
   write_phase();
-  // What is written is read at least once.
+  // Written data is read at least once.
   if (wants(Phase::read) || !wants(Phase::serial)) read_phase();
   if (wants(Phase::restart)) restart_phase();
   if (wants(Phase::serial)) serial_phase();
@@ -70,7 +70,7 @@ void Stage::remove_folder(const std::string& path) const {
   ranks_.meet();
 }
 
-// Collective. Whether the pages are gone on all nodes.
+// Collective. Returns whether the pages are gone on all nodes.
 bool Stage::drop_before_read(const std::string& folder) const {
   if (!drops()) return false;
   ranks_.meet();
@@ -169,7 +169,7 @@ void Stage::report_facts(std::int64_t memory) const {
   print_record(out);
 }
 
-// Reads and checks. What lies in memory before is none of the array's.
+// Reads and checks. Memory holds no bytes of the array before.
 void Stage::read_back(const Task& task, Phase phase, bool is_recorded, const Json& more) {
   const bool takes_part = task.comm != MPI_COMM_NULL;
   const bool dropped = drop_before_read(folder_);

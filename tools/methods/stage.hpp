@@ -1,5 +1,5 @@
-// One method in one cell, once: an empty folder, the phases one after the other, each timed and its bytes checked, the
-// folder removed.
+// One repetition of one method in one cell: creates an empty folder, times and checks the phases one after the other,
+// and removes the folder.
 #pragma once
 
 #include <functional>
@@ -13,20 +13,20 @@
 
 namespace methods {
 
-// Which of the repetitions it is.
+// The repetition.
 struct Turn {
-  int repetition = 0;    // 0: warming up
-  bool is_first = true;  // of this method and cell: facts are found out
+  int repetition = 0;    // 0: warm-up
+  bool is_first = true;  // of this method and cell: also records facts
 };
 
 class Stage {
  public:
   Stage(const Options& options, const Ranks& ranks, const Cell& cell, const MethodInfo& info, Method& method);
-  // Collective. `scratch`: a folder that all ranks can use. `where` is kept up to date.
+  // Collective. `scratch`: a folder that all ranks can use. `where` is updated at each step.
   void run(const std::string& scratch, const Turn& turn, Where& where);
 
  private:
-  // Of all ranks.
+  // Over all ranks.
   struct Timed {
     double seconds = 0;
     Parts parts;

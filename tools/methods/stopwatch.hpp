@@ -1,4 +1,4 @@
-// Seconds, and laps of them.
+// Elapsed time in seconds, also per lap.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Seconds since it was made, or asked last.
+// Seconds since its construction or the last query.
 class Lap {
  public:
   double operator()() {

@@ -1,4 +1,4 @@
-// Methods 18 to 21: Thalweg's own.
+// Methods 18 to 21: those of Thalweg.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// Method 21: a virtual processor for each element, with a stream of one real; all of them write at once. What comes of
-// it is the plain array of the elements, in order of their virtual processors: of an array in order f the shape is
-// turned round.
+// Method 21: a virtual processor for each element, with a stream of one real; all of them are written at once. The
+// result is the plain array of the elements, in order of their virtual processors; for an array in order f the shape is
+// reversed.
 #include <thalweg/thalweg.hpp>
 
 #include <optional>

@@ -1,6 +1,6 @@
-// An MPICH that waits on UCX spins, and before 4.2 it has no setting against it. One that spins through its time slices
-// says nothing about its I/O, so this program stands between the two: the dynamic linker takes its function for that of
-// UCX. Open MPI does it by itself where it knows of too few cores.
+// An MPICH that waits on UCX spins, and before 4.2 it has no setting to yield. A rank that spins through its time
+// slices distorts the measurement, so this program defines UCX's progress function, which the dynamic linker uses in
+// place of UCX's. Open MPI yields by itself when it detects too few cores.
 #include "yield.hpp"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ namespace {
 std::atomic<bool> asked = false;
 std::atomic<bool> used = false;
 
-// The control variable of Open MPI of that name. Others are not asked: MPICH 4.0 does not survive it.
+// The control variable of Open MPI with this name. Other MPIs are not queried: MPICH 4.0 crashes.
 bool control_is_on(const char* wanted) {
   if (std::strcmp(TW_MPI_KIND, "openmpi") != 0) return false;
   int provided = 0;
@@ -57,7 +57,7 @@ void yield_while_waiting() { asked = true; }
 
 bool yields() { return (asked && used) || control_is_on("mpi_yield_when_idle"); }
 
-// Called by MPI instead of UCX.
+// Called by MPI in place of UCX's function.
 extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
   static auto* const real = reinterpret_cast<unsigned (*)(void*)>(dlsym(RTLD_NEXT, "ucp_worker_progress"));
   const unsigned events = real(worker);

@@ -1,11 +1,11 @@
-// Ranks that share a core give it away while they wait.
+// Makes waiting ranks that share a core yield.
 #pragma once
 
 namespace methods {
 
-// From now on, in this process: where the MPI is one that this can be done to.
+// Turns yielding on in this process, where the MPI permits it.
 void yield_while_waiting();
-// Whether waiting ranks give their core away, by that or by a setting of MPI's own.
+// Whether waiting ranks yield, by that or by a setting of MPI.
 bool yields();
 
 }  // namespace methods
