@@ -1,4 +1,4 @@
-// thalweg advise: which way of writing, for a program and a machine that are described.
+// thalweg advise: recommends a way of writing for a described program and machine.
 #include <fmt/format.h>
 #include <thalweg/storage.h>
 
@@ -43,7 +43,7 @@ Json entry_of_identity(const Json& profile, const std::string& identity) {
   return found == nullptr ? Json() : *found;
 }
 
-// Of the only file system with methods in the profile; null: nothing was measured.
+// The entry of the only file system with methods in the profile; null: none.
 Json only_entry(const Json& profile, std::string& identity) {
   Json only;
   for (const Json& entry : profile["file_systems"]) {
@@ -65,9 +65,9 @@ Json entry_for(const std::string& folder, std::string& identity) {
 
 // ---- Validation -------------------------------------------------------------------------------------------------
 
-// What a profile is compared with.
+// The profile entry used for a comparison.
 struct Compared {
-  std::string identity;  // of the file system whose entry it is
+  std::string identity;  // of the entry's file system
   Json entry;
   std::vector<std::string> notes;
 };
@@ -78,7 +78,7 @@ std::string storage_of(const Results& results) {
                                                                        : std::string();
 }
 
-// The entry of the storage that the times are of, unless --dir says another one.
+// The entry for the storage of the measured times, unless --dir names another one.
 Compared compared_with(const Options& options, const Results& results) {
   Compared with;
   const std::string measured_on = storage_of(results);
@@ -101,7 +101,7 @@ Compared compared_with(const Options& options, const Results& results) {
   return with;
 }
 
-// The page of `thalweg methods`, whose plot has predicted against measured times.
+// Writes the page of `thalweg methods`, with the plot of predicted against measured times.
 void keep_page(const Options& options, const Results& results, const std::vector<ValidationPoint>& points) {
   if (options.html.empty()) return;
   check_folder_of(options.html);
@@ -188,7 +188,7 @@ int run(Options& options, const Common& common) {
   return advise_on(options, common);
 }
 
-// CLI::AsSizeValue() takes no fractions.
+// CLI::AsSizeValue() accepts no fractions.
 std::map<std::string, double> bandwidth_units() {
   std::map<std::string, double> units = {{"b", 1}};
   double decimal = 1, binary = 1;

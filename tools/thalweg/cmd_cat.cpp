@@ -42,7 +42,7 @@ void write_out(const char* data, size_t bytes) {
   throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
-// Only the one logical file is opened when its rank is known: the cost does not grow with their number.
+// Opens only the one logical file when its rank is known: the cost is independent of their number.
 Multifile open_task(const Options& options) {
   if (!options.task) return open_for_reading(options.file, options.recover);
   Config config;
@@ -51,7 +51,7 @@ Multifile open_task(const Options& options) {
     return open_for_reading(options.file, options.recover, config.get());
   } catch (const Failure& failure) {
     if (failure.status != TW_ERR_INVALID) throw;
-    config.serve(-1, 0, 0);  // only to tell how many there are
+    config.serve(-1, 0, 0);  // opens none, only to query their number
     const Multifile multifile = open_for_reading(options.file, options.recover, config.get());
     check_rank(*options.task, multifile.summary().n_logical, options.file);
     throw;
@@ -117,7 +117,7 @@ int run_multifile(const Options& options, const Common& common) {
     stop_if_interrupted();
     size_t got = 0;
     const tw_status status = tw_read(multifile.get(), buffer.data(), buffer.size(), &got);
-    write_out(buffer.data(), got);  // what was read before a damaged part is sound
+    write_out(buffer.data(), got);  // data read before a damaged part is valid
     bytes += static_cast<int64_t>(got);
     check(status);
     if (got == 0) break;

@@ -15,12 +15,12 @@ std::vector<std::string> option_names(const CLI::Option& option) {
   return names;
 }
 
-// Words that may follow the option; "" when it takes files or any text.
+// Words that may follow the option; "" for files or any text.
 std::string words_after(const CLI::Option& option) {
   if (option.check_lname("hint")) {
     std::string words;
     for (size_t i = 0; const tw_hint* hint = tw_hint_info(i); ++i) {
-      if (!std::string_view(hint->scope).starts_with("multifile")) continue;  // the commands write no others
+      if (!std::string_view(hint->scope).starts_with("multifile")) continue;  // the commands write multifiles only
       words += fmt::format("{}{}=", words.empty() ? "" : " ", hint->name);
     }
     return words;
@@ -64,7 +64,7 @@ std::string bash_value_case(const CLI::Option& option) {
       reply = "COMPREPLY=()";
       break;
   }
-  const bool unfinished = option.check_lname("hint");  // NAME= wants a value behind it
+  const bool unfinished = option.check_lname("hint");  // NAME= is followed by a value
   return fmt::format("        {}) {}{}; return ;;\n", fmt::join(option_names(option), "|"), reply,
                      unfinished ? "; compopt -o nospace" : "");
 }

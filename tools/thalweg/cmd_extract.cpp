@@ -1,7 +1,7 @@
-// thalweg extract: logical files back into files below one directory.
+// thalweg extract: writes logical files as files below one directory.
 //
-// All names are looked at before the first byte is written. Regular files and directories come first, symbolic links
-// last, modes of directories at the very end: so nothing of the multifile can redirect what comes after it.
+// All names are checked before the first byte is written. Regular files and directories come first, symbolic links
+// last, modes of directories at the very end, so that no entry of the multifile can redirect a later one.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ struct Options {
   std::string directory = ".";
   bool force = false;
   bool recover = false;
-  bool vpfile = false, closed = true;  // what FILE turned out to be
+  bool vpfile = false, closed = true;  // kind and state of FILE
 };
 
 struct Result {
@@ -45,13 +45,13 @@ uint32_t creation_mask() {
   return mask;
 }
 
-// Where bytes come from: one logical file, or stream, after the other.
+// The source of the data: reads one logical file, or stream, after the other.
 class Source {
  public:
   virtual ~Source() = default;
   virtual void begin(const ExtractJob& job) = 0;
   virtual size_t read(char* data, size_t bytes) = 0;  // 0 at the end
-  virtual int64_t skip_gap() = 0;                     // how many zeros follow that nobody wrote
+  virtual int64_t skip_gap() = 0;                     // length of the gap that follows
 };
 
 class MultifileSource : public Source {
@@ -111,7 +111,7 @@ class Extractor {
   }
 
  private:
-  // A damaged logical file does not keep the others from being extracted; any other failure ends the work.
+  // A damaged logical file is reported and skipped; any other failure ends the work.
   void attempt(const ExtractJob& job) {
     try {
       if (!job.lost.empty()) throw Failure(kDamaged, job.lost);
@@ -139,7 +139,7 @@ class Extractor {
     return got;
   }
 
-  // What is zeros stays a hole.
+  // Leaves ranges of zeros as holes.
   static bool write_sparse(int fd, std::string_view data) {
     constexpr size_t kHoleBytes = size_t{64} << 10;
     static const std::string zeros(kHoleBytes, '\0');
@@ -156,7 +156,7 @@ class Extractor {
     return true;
   }
 
-  // A gap may be as long as a number in the file says: nobody waits for its zeros.
+  // A file may claim a gap of any length, so gaps are skipped, not read.
   size_t next(int fd, const ExtractJob& job) {
     const int64_t skipped = source_.skip_gap();
     if (skipped > 0 && lseek(fd, static_cast<off_t>(skipped), SEEK_CUR) < 0) fail_with_errno("write", job.name);

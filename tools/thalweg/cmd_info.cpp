@@ -1,5 +1,5 @@
-// thalweg info: what a multifile or vpfile (info_vpfile.cpp) is, how large its logical files are, where its bytes go,
-// and whether it is healthy.
+// thalweg info: type of a multifile or vpfile (info_vpfile.cpp), sizes of its logical files, use of its space, and its
+// state.
 #include <fmt/format.h>
 
 #include <array>
@@ -21,7 +21,7 @@ struct Options {
 };
 
 struct Loss {
-  tw_status status = TW_OK;  // of the first thing that cannot be read
+  tw_status status = TW_OK;  // first failure of reading
   std::string message;
 
   void note(tw_status why, const std::string& text) {
@@ -36,15 +36,14 @@ struct Sizes : StreamSizes {
   Loss loss;
 };
 
-struct Space {  // bytes of the physical files by what they hold; indexed by TW_REGION_*
+struct Space {  // bytes of the physical files by content; indexed by TW_REGION_*
   std::array<int64_t, TW_REGION_INDEX + 1> bytes = {};
   int64_t total = 0;
 };
 
 constexpr const char* kRegionNames[] = {"", "headers", "frames", "data", "tails", "holes", "index"};
 
-// The size of each logical file, or of all of a range, goes into `list`, where there is one; null of what cannot be
-// read.
+// Adds the size of each logical file, or of a range together, to `list`, unless null; null for unreadable ones.
 void list_sizes(Json* list, int64_t ranks, const Json& bytes, bool together = false) {
   if (list == nullptr) return;
   if (together) {
@@ -109,7 +108,7 @@ Json hex(std::string_view text) {
   return {{"hex", digits}};
 }
 
-// `others`: those whose key is no UTF-8, and so cannot be that of an object.
+// `others`: attributes whose key is no UTF-8 and cannot be a JSON key.
 Json attributes(const Multifile& multifile, Json& others) {
   Json all = Json::object();
   others = Json::array();
@@ -133,7 +132,7 @@ Json attributes(const Multifile& multifile, Json& others) {
 
 const char* checksum_name(int32_t checksum) { return checksum == TW_CHECKSUM_CRC32C ? "crc32c" : "none"; }
 
-// All that is known, in the order of printing: the text is made from it too.
+// All facts in output order; the text is made from them, too.
 Json describe(const Multifile& multifile, const Options& options, bool closed) {
   const tw_multifile_summary summary = multifile.summary();
   Json list = Json::array();

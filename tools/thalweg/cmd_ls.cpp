@@ -16,17 +16,17 @@ struct Options {
   bool null = false;
 };
 
-// Ranks that are told together.
+// Ranks listed together.
 struct Entry {
   int64_t rank, last;
   int64_t bytes = 0;
   std::string name = {};
   uint32_t mode = 0;
-  tw_status status = TW_OK;  // why they cannot be read
+  tw_status status = TW_OK;  // reason when unreadable
   std::string message = {};
 };
 
-// What is told of the entries, as they come.
+// Prints the entries as they come.
 class Listing {
  public:
   virtual ~Listing() = default;
@@ -46,7 +46,7 @@ class Lines : public Listing {
  public:
   explicit Lines(int64_t n) : width_(std::max<size_t>(4, std::to_string(n).size())) {}
   void add(const Entry& entry) override {
-    if (entry.status != TW_OK) return;  // standard error tells
+    if (entry.status != TW_OK) return;  // reported on standard error
     const std::string shown = entry.name.empty() ? std::string() : "  " + printable(entry.name);
     put(fmt::format("{:>{}}  {:>14}  {:<10}{}\n", ranks_text(entry.rank, entry.last), width_, entry.bytes,
                     mode_text(entry.mode), shown));
@@ -72,7 +72,7 @@ class JsonEntries : public Listing {
   }
 };
 
-// The entry of one rank; or why it cannot be read.
+// The entry of one rank, or why it is unreadable.
 Entry entry_of(const Multifile& multifile, int64_t rank) {
   Entry entry{rank, rank};
   try {
@@ -91,7 +91,7 @@ void tell_lost(const Entry& entry) {
   say(fmt::format("task {}: {}", ranks_text(entry.rank, entry.last), entry.message));
 }
 
-// Whether every entry could be read.
+// Returns whether every entry was readable.
 bool list_all(const Multifile& multifile, int64_t n, Listing& listing) {
   bool whole = true;
   OneByOne one_by_one;

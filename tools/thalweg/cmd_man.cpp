@@ -15,7 +15,7 @@ struct Options {
   std::string command, directory;
 };
 
-// Text for troff: backslashes, hyphens that must stay hyphens, and no line that begins with a request.
+// Text for troff: escapes backslashes, hyphens, and lines that begin like a request.
 std::string roff(std::string_view text) {
   std::string safe;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// thalweg map: a picture of which byte ranges belong to whom.
+// thalweg map: a picture of the byte ranges of a file and their owners.
 #include <fmt/format.h>
 
 #include "command.hpp"

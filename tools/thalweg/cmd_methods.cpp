@@ -1,4 +1,4 @@
-// thalweg methods: measures every way of writing a distributed array here, and draws it.
+// thalweg methods: measures all ways of writing a distributed array, and draws the results.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/ioctl.h>
@@ -123,18 +123,18 @@ void finish(Campaign& campaign, bool complete, double seconds) {
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// What ended a run before its end.
+// Why a run ended early.
 struct Stopped {
   int signal = 0;  // 0: none
   std::optional<Failure> failure;
 };
 
-// What was found is in `campaign` in any case. Throws Failure when that is nothing.
+// Results are in `campaign` in any case. Throws Failure without any result.
 Stopped measure(const Options& options, const Common& common, Campaign& campaign) {
   const RunPlan plan = make_plan(plan_options(options));
   const Launcher launcher = find_launcher(options.program, options.mpiexec);
   const auto bytes = static_cast<double>(plan.most_bytes);
-  // A method's files and the merged one; the blocks of the ranks, what libraries copy, and the whole array on one rank.
+  // A method's files and the merged one; the blocks of the ranks, copies in libraries, and the whole array on one rank.
   check_room_and_memory(options.folder, 2.2 * bytes + (16 << 20), 4 * bytes);
   campaign.add_record(run_record(options, plan));
   const ScratchFolder scratch(options.folder);
@@ -163,7 +163,7 @@ int columns() {
   return known ? std::min<int>(size.ws_col, 160) : 100;
 }
 
-// Refused before anything is measured.
+// Checked before any measurement.
 std::optional<bool> check_out(const char* option, const std::string& path, bool force, const std::string& from) {
   if (path.empty()) return std::nullopt;
   if (path == "-")
@@ -185,7 +185,7 @@ Campaign loaded(const std::string& path) {
   return campaign;
 }
 
-// What the model says of what was measured, where `thalweg tune` was here before; else nothing.
+// Predictions of the model for the measurements, where `thalweg tune` has run; otherwise empty.
 std::vector<ValidationPoint> predictions(const Results& results) {
   try {
     const Json profile = load_profile(profile_path());
@@ -200,7 +200,7 @@ std::vector<ValidationPoint> predictions(const Results& results) {
 
 bool any_failed(const Results& results) { return std::ranges::count(results.mishaps, true, &Mishap::failed) > 0; }
 
-// What cannot be written must not cost the rest of what is told.
+// A failure to write one file must not lose the other output.
 void keep_file(const std::string& path, const std::string& text, bool replace, std::optional<Failure>& unwritten) {
   try {
     write_picture(path, text, replace);

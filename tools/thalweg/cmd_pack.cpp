@@ -47,7 +47,7 @@ std::string read_all(int fd, const std::string& shown) {
   for (;;) {
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     const int number = errno;
-    stop_if_interrupted();  // a list that was cut short is none
+    stop_if_interrupted();  // an interrupted list is incomplete
     errno = number;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_with_errno("read", shown);
@@ -121,7 +121,7 @@ class Packer {
   }
 
   void copy_file(const Entry& entry) {
-    // O_NONBLOCK: a pipe that took the place of the file must not hang us; fstat then finds it.
+    // O_NONBLOCK: a pipe in place of the file must not block; fstat then detects it.
     const Descriptor fd(openat(base_, entry.name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     struct stat status = {};
     if (!fd || fstat(fd.get(), &status) != 0) fail_with_errno("read", entry.name);
@@ -156,7 +156,7 @@ class Packer {
   Result result_;
 };
 
-// The sizes are known here, so reserved space need not be guessed: chunks of about the mean size of a file.
+// The sizes are known, so chunks get about the mean size of a file.
 int64_t fitting_chunk_bytes(const TreeWalk& walk) {
   int64_t n = 0;
   for (const Entry& entry : walk.entries()) n += entry.bytes > 0 ? 1 : 0;
@@ -180,7 +180,7 @@ Result write_multifile(const Options& options, const std::string& path, int base
   return result;
 }
 
-// Names that 'thalweg extract' is going to refuse: the first one, and how many.
+// Names that 'thalweg extract' refuses: the first one, and their number.
 std::pair<std::string, size_t> unsafe_names(const TreeWalk& walk) {
   std::pair<std::string, size_t> found;
   for (const Entry& entry : walk.entries()) {
@@ -190,10 +190,10 @@ std::pair<std::string, size_t> unsafe_names(const TreeWalk& walk) {
   return found;
 }
 
-// As those, but where two of them would be one file; "d" and "d/" are one directory without harm.
+// Names that denote one file: the first one, and their number; "d" and "d/" are one directory without conflict.
 std::pair<std::string, size_t> names_met_before(const TreeWalk& walk) {
   std::pair<std::string, size_t> found;
-  std::unordered_map<std::string, bool> met;  // plain name: is a directory
+  std::unordered_map<std::string, bool> met;  // plain name: whether a directory
   for (const Entry& entry : walk.entries()) {
     const auto [place, fresh] = met.emplace(plain_name(entry.name), S_ISDIR(entry.mode));
     if (fresh || (place->second && S_ISDIR(entry.mode))) continue;

@@ -1,4 +1,4 @@
-// thalweg tune: measures a file system, and keeps what was found for the library.
+// thalweg tune: measures a file system, and saves the results for the library.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <thalweg/storage.h>
@@ -30,12 +30,12 @@ struct Options {
   int repetitions = 5;
 };
 
-constexpr int kMostThreads = 64;             // that measure the storage
-constexpr int64_t kRoomBeside = 160 * kMiB;  // of files that ranks write
+constexpr int kMostThreads = 64;             // threads of the storage measurements
+constexpr int64_t kRoomBeside = 160 * kMiB;  // for files written by ranks
 constexpr int64_t kBytes = 256 * kMiB, kQuickBytes = 64 * kMiB;
 constexpr double kQuickSeconds = 30;
-constexpr double kShareOfStorage = 0.5;  // of the time; what it does not need is for ranks
-constexpr double kLeastSeconds = 10;     // for ranks, unless that is more than their share
+constexpr double kShareOfStorage = 0.5;  // of the time; the unused part goes to ranks
+constexpr double kLeastSeconds = 10;     // for ranks, unless their share is smaller
 
 // ---- Measuring --------------------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ void print_entry(const Json& entry) {
     if (entry.contains(name) && entry[name].is_object()) print_costs(name, entry[name]);
 }
 
-// What differs in the decisions, "name: old -> new".
+// Changed decisions, as "name: old -> new".
 std::vector<std::string> changes(const Json* before, const Json& after) {
   const Json defaults = {{"direct_reads", false},
                          {"direct_writes", false},
@@ -180,7 +180,7 @@ TuneOptions measuring(const Options& options, const Common& common) {
   return how;
 }
 
-// Adds to the entry what ranks found.
+// Adds the measurements with ranks to the entry.
 MethodsTuned measure_with_ranks(const Options& options, double seconds, Json& entry) {
   MethodsTuning tuning;
   tuning.folder = options.folder;
@@ -243,7 +243,7 @@ int measure(const Options& options, const Common& common) {
   all.how = measuring(options, common);
   check_room(options.folder, 2 * all.how.bytes + kRoomBeside);
   if (!options.dry_run) prepare_folder(path);
-  setenv("THALWEG_PROFILE", "none", 1);  // what was found before has no say in what is found now
+  setenv("THALWEG_PROFILE", "none", 1);  // the previous profile must not influence the measurements
   all.found = measure_storage(all.how);
   all.entry = entry_of(identity, all.found);
   if (all.found.late)

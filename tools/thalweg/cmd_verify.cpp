@@ -1,4 +1,4 @@
-// thalweg verify and thalweg repair: two calls of one shape.
+// thalweg verify and thalweg repair: two calls with a common structure.
 #include <fmt/format.h>
 
 #include <unordered_set>
@@ -13,7 +13,7 @@
 namespace tool {
 namespace {
 
-// What the callbacks of the library get.
+// State of the library's callbacks.
 struct Work {
   Progress progress;
   std::vector<std::string> findings;
@@ -22,7 +22,7 @@ struct Work {
 
 void add_finding(const char* text, void* user) {
   Work& work = *static_cast<Work*>(user);
-  if (work.told.insert(text).second) work.findings.emplace_back(text);  // each is said once
+  if (work.told.insert(text).second) work.findings.emplace_back(text);  // each finding is printed once
 }
 
 int advance(int64_t done, int64_t total, void* user) {
@@ -39,7 +39,7 @@ struct Outcome {
 
 struct Options {
   std::string file;
-  std::string shape;  // of a vpfile without NAME.meta; empty: none is given
+  std::string shape;  // of a vpfile without NAME.meta; empty: not given
 };
 
 tw_status verify(const Options& options, bool vpfile, Work& work, tw_health& health) {
@@ -54,7 +54,7 @@ tw_status repair(const Options& options, bool vpfile, Work& work, tw_health& hea
                           &work, &health);
 }
 
-// What is going to be said last, on standard error, is not said here too.
+// Prints the findings, except the last one, which standard error reports.
 void print_findings(const Outcome& outcome) {
   for (const std::string& finding : outcome.findings) {
     if (finding != outcome.message) put(printable(finding, false) + "\n");
@@ -70,9 +70,9 @@ Outcome examine(decltype(&verify) call, const char* label, const Options& option
   outcome.status = call(options, outcome.vpfile, work, outcome.health);
   if (outcome.status != TW_OK) outcome.message = tw_last_error();
   outcome.findings = std::move(work.findings);
-  if (caught_signal() != 0 && !common.json) print_findings(outcome);  // those so far
+  if (caught_signal() != 0 && !common.json) print_findings(outcome);  // the findings so far
   stop_if_interrupted();
-  // Only these tell about the file; anything else hindered the work.
+  // Only these codes concern the file; any other one means that the work failed.
   if (outcome.status != TW_OK && exit_code(outcome.status) != kDamaged) fail_with_status(outcome.status);
   return outcome;
 }

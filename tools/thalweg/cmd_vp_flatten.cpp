@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   std::string from, to;
-  int64_t record_bytes = 0;  // 0: as the longest stream
+  int64_t record_bytes = 0;  // 0: length of the longest stream
   int fill = 0;
 };
 

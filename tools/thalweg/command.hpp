@@ -1,4 +1,4 @@
-// One entry of the table of commands. The table makes the parser, --help, the man pages and the completions.
+// One entry of the table of commands, from which the parser, --help, the man pages and the completions are generated.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -11,7 +11,7 @@
 
 namespace tool {
 
-// What every command takes.
+// Options of every command.
 struct Common {
   bool json = false;
   bool quiet = false;
@@ -26,25 +26,25 @@ struct Command {
   const char* details;        // paragraphs, an empty line between two
   const char* json;           // lines "key: meaning" of the object that --json prints; nullptr: no --json
   const char* example;        // shell lines
-  Run (*add)(CLI::App& app);  // adds the arguments; what it returns is called when they were parsed
+  Run (*add)(CLI::App& app);  // adds the arguments; its result is called after parsing
 };
 
 // The table, in the order of --help. Static storage.
 std::span<const Command> commands();
 
-// The parser made of the table. `chosen` and `common` are filled by parsing, and outlive the parser.
+// The parser generated from the table. Parsing fills `chosen` and `common`, which outlive the parser.
 struct Chosen {
   const Command* command = nullptr;
   Run run;
 };
 std::unique_ptr<CLI::App> make_parser(Chosen& chosen, Common& common);
 
-// The words for the parser: --task 1 2 of extract as --task 1 --task 2 (and so --vp) (so that it does not swallow
-// FILE), and what CLI11 would take for a list marked as a plain word. plain_word() takes the mark away again.
+// Prepares the words for the parser: --task 1 2 of extract becomes --task 1 --task 2, likewise --vp, so that the option
+// does not take FILE; words that CLI11 parses as lists are marked as plain. plain_word() removes the mark.
 std::vector<std::string> prepared_arguments(int argc, char** argv);
 CLI::Option* plain_word(CLI::Option* option);
 
-// Choices of an option, from its check; empty when it takes any text.
+// Choices of an option, from its check; empty: any text.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
 // "3" or "3-7": adds the ranks to `ranks`. Throws Failure (usage) on anything else.

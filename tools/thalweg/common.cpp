@@ -44,7 +44,7 @@ Exit exit_code(tw_status status) {
 }
 
 void catch_signals() {
-  std::signal(SIGPIPE, SIG_IGN);  // a write then fails with EPIPE, and is dealt with where it fails
+  std::signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE
   std::signal(SIGXFSZ, SIG_IGN);  // or with EFBIG
   struct sigaction action = {};
   action.sa_handler = remember_signal;
@@ -125,7 +125,7 @@ Multifile::Multifile(const std::string& path, int mode, const tw_multifile_confi
 }
 
 Multifile::~Multifile() {
-  if (handle_ != nullptr) tw_multifile_abandon(handle_);  // a failure unwinds
+  if (handle_ != nullptr) tw_multifile_abandon(handle_);  // during unwinding
 }
 
 void Multifile::close() { check(tw_multifile_close(std::exchange(handle_, nullptr))); }
@@ -216,7 +216,7 @@ size_t write_some(int fd, const char* data, size_t bytes) {
     if (wrote < 0 && errno == EINTR && g_signal == 0) continue;
     if (wrote < 0) break;
     done += static_cast<size_t>(wrote);
-    errno = EINTR;  // a signal ends a write that has begun without an error
+    errno = EINTR;  // a signal interrupts a started write without an error
     if (g_signal != 0) break;
   }
   return done;

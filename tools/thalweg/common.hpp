@@ -1,4 +1,4 @@
-// What all commands share: failures and exit codes, an open multifile that closes itself, interruption by a signal.
+// Shared by all commands: failures and exit codes, an open multifile that closes itself, interruption by signals.
 #pragma once
 
 #include <thalweg/multifile.h>
@@ -14,43 +14,43 @@ namespace tool {
 
 enum Exit : int { kFine = 0, kDamaged = 1, kUsage = 2, kInputOutput = 3, kUnsafe = 4 };
 
-// The one place where a status becomes an exit code.
+// The only conversion of a status to an exit code.
 Exit exit_code(tw_status status);
 
 struct Failure : std::runtime_error {
   Failure(Exit code, const std::string& message, tw_status s = TW_OK)
       : std::runtime_error(message), exit(code), status(s) {}
   Exit exit;
-  tw_status status;  // of the library, TW_OK when it was not the library that failed
+  tw_status status;  // of the library; TW_OK: the failure is not the library's
 };
 
-// The reader of standard output went away: end quietly.
+// The reader of standard output has gone: the command ends silently.
 struct BrokenPipe {};
 
-// A signal asked the program to end; main() cleans up by unwinding, tells how far the work came (progress.hpp), and
-// then dies of that signal.
+// A signal requested the end: main() cleans up by unwinding, reports the progress (progress.hpp), and then dies of that
+// signal.
 struct Interrupted {
   int signal;
 };
 void catch_signals();
-void ignore_signals();       // while what must end is ended, after one was caught
+void ignore_signals();       // during cleanup after a signal
 int caught_signal();         // 0: none
 void stop_if_interrupted();  // throws Interrupted
 
-// Throws Interrupted where the library was stopped because of a signal.
+// Throws Interrupted when a signal stopped the library.
 [[noreturn]] void fail_with_status(tw_status status);
 inline void check(tw_status status) {
   if (status != TW_OK) fail_with_status(status);
 }
-// Fails with exit 3, and names the folder, when there is none for `path` to be made in.
+// Fails with exit 3, naming the folder, when the folder of `path` does not exist.
 void check_folder_of(const std::string& path);
-// Call at once after the failing system call: takes errno. "cannot ACTION 'PATH': TEXT".
+// Call directly after the failing system call, as it reads errno. "cannot ACTION 'PATH': TEXT".
 [[noreturn]] void fail_with_errno(const std::string& action, const std::string& path);
 
 class Config {
  public:
   Config();
-  // "name=value"; throws Failure (usage) when there is no '='.
+  // "name=value"; throws Failure (usage) without '='.
   void set_hint(const std::string& assignment);
   void set_hint(const char* name, const std::string& value);
   void serve(int64_t n_logical, int64_t first, int64_t count);
@@ -62,7 +62,7 @@ class Config {
 
 constexpr const char* kStrategyKey = "thalweg.strategy";  // an attribute that the library sets
 
-// What a file tells of a range of ranks, or of virtual processors: how far they are alike, and why they cannot be read.
+// A range of ranks, or of virtual processors, with equal properties, and why they are unreadable.
 struct Alike {
   int64_t last;
   tw_status status = TW_OK;
@@ -71,7 +71,7 @@ struct Alike {
   bool lost() const { return status != TW_OK; }
 };
 
-// Of what nothing is stored so many are told one by one, in all; the others row by row.
+// Limits how many empty entries are listed one by one; further ones are listed in ranges.
 class OneByOne {
  public:
   bool takes(int64_t n) {
@@ -84,7 +84,7 @@ class OneByOne {
   int64_t left_ = 1000;
 };
 
-// An open multifile. The destructor closes without a report: a writer calls close().
+// An open multifile. The destructor closes without reporting errors: a writer calls close().
 class Multifile {
  public:
   Multifile(const std::string& path, int mode, const tw_multifile_config* config = nullptr);
@@ -95,36 +95,36 @@ class Multifile {
   void close();
   tw_multifile* get() const { return handle_; }
   tw_multifile_summary summary() const;
-  // Those from `rank` on of which nothing is stored, or that cannot be read. Else it is `rank` alone, whose entry may
-  // yet be damaged: then bytes() and name() fail.
+  // The range from `rank` on without stored data, or unreadable. Otherwise only `rank`, whose entry may still be
+  // damaged: then bytes() and name() fail.
   Alike alike(int64_t rank) const;
   int64_t bytes(int64_t rank) const;
   std::string name(int64_t rank, uint32_t* mode = nullptr) const;
-  std::string stored_strategy() const;  // how it was written; empty when the file does not tell
+  std::string stored_strategy() const;  // strategy of the write; empty: not recorded
 
  private:
   tw_multifile* handle_ = nullptr;
 };
 
-// Opens for reading, also a file that was not closed: then by a scan, and the second value is false.
+// Opens for reading; an unclosed file is opened by a scan, and the second value is false.
 std::pair<Multifile, bool> open_in_any_state(const std::string& path, const tw_multifile_config* config = nullptr);
 
-// Says so on standard error, with the way out.
+// Reports that the file is not closed, with the remedy, on standard error.
 void report_not_closed(const std::string& path);
 
-// Opens for reading; a file that was not closed is refused unless `recover`.
+// Opens for reading; an unclosed file is refused unless `recover`.
 Multifile open_for_reading(const std::string& path, bool recover, const tw_multifile_config* config = nullptr);
 
-// Whether a failure is one of what the file holds, so that the rest of it may be whole.
+// Whether a failure concerns a part of the file's content, so that the rest may be readable.
 bool is_loss(tw_status status);
 
-// a + b * times, at most INT64_MAX; none is negative. Sums of numbers that a file claims.
+// a + b * times for nonnegative numbers claimed by a file, at most INT64_MAX.
 int64_t sum_of(int64_t a, int64_t b, int64_t times = 1);
 
 // Fails with exit 2 unless 0 <= rank < n.
 void check_rank(int64_t rank, int64_t n_logical, const std::string& path);
 
-// A file descriptor that closes itself.
+// A file descriptor with automatic close.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -141,8 +141,8 @@ class Descriptor {
   int fd_;
 };
 
-// Writes all of it; false with errno on failure, and when a signal came.
+// Writes all data; false with errno on failure, and after a signal.
 bool write_all(int fd, const char* data, size_t bytes);
-size_t write_some(int fd, const char* data, size_t bytes);  // the same; how many bytes were written
+size_t write_some(int fd, const char* data, size_t bytes);  // returns the number of bytes written
 
 }  // namespace tool

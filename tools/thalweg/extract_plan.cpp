@@ -1,4 +1,4 @@
-// Which logical files, to which names; and whether these can stand beside each other.
+// Which logical files are extracted, their names, and conflicts between the names.
 #include "extract_plan.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ constexpr const char* kVpPattern = "vp-%06d";
 
 using Range = std::pair<int64_t, int64_t>;  // first and last
 
-// Ascending, and none twice.
+// Ascending, without duplicates.
 std::vector<Range> sorted(std::vector<Range> ranges) {
   std::ranges::sort(ranges);
   std::vector<Range> disjoint;
@@ -61,7 +61,7 @@ std::vector<Range> chosen_vps(const std::vector<int64_t>& shape, const ExtractCh
   return sorted(std::move(ranges));
 }
 
-// `add` makes the job of one. What is alike is passed by together: a file may claim any number.
+// `add` makes the job of one file. Ranges of equal entries are skipped together: a file may claim any number.
 template <class File, class Add>
 ExtractPlan plan_ranges(const File& file, const std::vector<Range>& ranges, Add add) {
   ExtractPlan plan;
@@ -121,7 +121,7 @@ struct Target {
   const ExtractJob* job;
 };
 
-// Order of names in which what is below a directory comes directly after it: '/' before any other byte.
+// Order of names in which the content of a directory directly follows it: '/' before any other byte.
 bool comes_before(const Target& a, const Target& b) {
   const auto value = [](char c) { return c == '/' ? 0 : static_cast<unsigned char>(c) + 1; };
   return std::ranges::lexicographical_compare(a.name, b.name, {}, value, value);
@@ -136,7 +136,7 @@ bool comes_before(const Target& a, const Target& b) {
                             first.name, first.rank, second.name, second.rank, what, kDefaultPattern));
 }
 
-// In that order a conflict is one of neighbours.
+// In that order conflicting names are neighbours.
 void check_conflicts(const std::vector<ExtractJob>& jobs) {
   std::vector<Target> targets;
   targets.reserve(jobs.size());
@@ -154,7 +154,7 @@ void check_conflicts(const std::vector<ExtractJob>& jobs) {
   }
 }
 
-// Where the entry that tells of it is damaged the others can still be had.
+// The other files are extracted when an entry is damaged.
 template <class Look>
 void look_at(ExtractJob& job, Look look) {
   try {

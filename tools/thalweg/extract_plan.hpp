@@ -1,4 +1,4 @@
-// What 'thalweg extract' is going to write, looked at before the first byte is written.
+// The files that 'thalweg extract' will write, checked before the first byte is written.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@ struct ExtractChoice {
   std::string file;
   std::vector<std::string> tasks;  // "3" or "3-7"
   std::vector<std::string> names;
-  std::vector<std::string> vps;  // as parse_vps() has them
+  std::vector<std::string> vps;  // in the syntax of parse_vps()
   std::string pattern;           // empty: stored names
   bool relative = false;
 };
 
 struct ExtractJob {
   int64_t rank;      // or number of the virtual processor
-  int64_t last;      // the same; of what is lost it may stand for all up to this one
+  int64_t last;      // equal to rank; for lost files the last of a range
   std::string name;  // below the target directory
   uint32_t mode;
   int64_t bytes;
-  std::string lost;  // why nothing is known of it; empty: it is there
+  std::string lost;  // why the file is unknown; empty: it is there
 };
 
 struct ExtractPlan {
   std::vector<ExtractJob> jobs;                      // in order of ranks
-  std::vector<std::pair<int64_t, int64_t>> nothing;  // first and last: nothing is stored of them, and they are many
+  std::vector<std::pair<int64_t, int64_t>> nothing;  // first and last of long ranges without stored data
 };
 
-// Throws Failure: exit 2 when a task or name is not there, 4 for a name that leads out of the target
-// directory, something that is no file, directory or symbolic link, and two of them that want one place.
+// Throws Failure: exit 2 for a missing task or name; exit 4 for a name outside the target directory, an entry that is
+// no file, directory or symbolic link, and two entries with one name.
 ExtractPlan plan_extract(const Multifile& multifile, const ExtractChoice& choice);
 
-// The same of a vpfile of that shape: all by the pattern.
+// For a vpfile of this shape: all names by the pattern.
 ExtractPlan plan_extract(const Vpfile& file, const std::vector<int64_t>& shape, const ExtractChoice& choice);
 
 }  // namespace tool

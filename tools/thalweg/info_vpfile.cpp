@@ -1,4 +1,4 @@
-// What a vpfile is: shape, segments, sizes of streams.
+// Facts of a vpfile: shape, segments, sizes of streams.
 #include "info_vpfile.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kModes[] = {"NB", "CB", "IB"};  // by TW_VP_*
 
-// Only the IB segment makes streams differ.
+// Streams differ only in the IB segment.
 Json sizes_of(const std::string& path, const tw_vpfile_stored& stored, Json* each) {
   StreamSizes sizes;
   const int64_t lattice = stored.nb_bytes + stored.cb_bytes;

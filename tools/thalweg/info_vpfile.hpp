@@ -7,7 +7,7 @@
 
 namespace tool {
 
-// `each`: also the size of each stream. Returns the exit code.
+// `each`: include the size of each stream. Returns the exit code.
 int info_of_vpfile(const std::string& path, bool each, const Common& common);
 
 }  // namespace tool

@@ -1,11 +1,11 @@
-// Numbers of files that anybody may have written: what makes no sense is as if it were missing.
+// Numbers of untrusted files: an invalid number counts as missing.
 #pragma once
 
 #include "text.hpp"
 
 namespace tool {
 
-// The member `name`; `otherwise` where there is none, or one that is no number or not within the bounds.
+// The member `name`; `otherwise` when it is missing, no number, or out of bounds.
 double number_of(const Json& json, const char* name, double otherwise, double least = 0, double most = 1e15);
 
 }  // namespace tool

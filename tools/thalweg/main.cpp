@@ -1,5 +1,5 @@
-// thalweg: the command line of multifiles. Parses, runs one command, turns every failure into a message and an exit
-// code.
+// thalweg: the command line of multifiles. Parses, runs one command, and converts every failure to a message and an
+// exit code.
 #include <fmt/format.h>
 #include <unistd.h>
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace tool;
 
-// CLI11 only says that it did not expect a word; say which command may have been meant.
+// CLI11 only reports an unexpected word; this message suggests a command.
 void refuse_unknown_command(int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return;
   std::vector<std::string> names;
@@ -36,9 +36,9 @@ void refuse_unknown_command(int argc, char** argv) {
   throw Failure(kUsage, fmt::format("unknown command '{}'; {}'thalweg --help' lists all", argv[1], hint));
 }
 
-// What is to be known of the words before they are parsed: a failure to parse them is told as the others are.
+// Facts about the words before parsing, so that a parsing failure is reported like others.
 struct Asked {
-  std::string command;  // empty: none of the table
+  std::string command;  // empty: no command of the table
   bool json = false;
 };
 
@@ -57,7 +57,7 @@ void report(const std::string& message, tw_status status, int exit_code, const A
   object["command"] = words.command.empty() ? Json() : Json(words.command);
   object["exit_code"] = exit_code;
   object["error"] = {{"status", status == TW_OK ? Json() : Json(tw_status_name(status))}, {"message", message}};
-  if (words.json && words.command == "cat") {  // its standard output carries bytes
+  if (words.json && words.command == "cat") {  // its standard output carries the file's bytes
     std::cerr << json_text(object);
     return;
   }
@@ -70,7 +70,7 @@ int report(const Failure& failure, const Asked& words) {
   return failure.exit;
 }
 
-// What was finished is told, and an object that was begun gets its end; then the signal does what it does.
+// Reports the completed work, completes a started object, then dies of the signal.
 void report_interrupted(int number, const Asked& words) {
   const char* name = number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
   const std::string done = work_text();
@@ -79,7 +79,7 @@ void report_interrupted(int number, const Asked& words) {
   flush_last_output();
 }
 
-// What a program that cannot get memory still needs for its report.
+// Preallocated memory for the report of an allocation failure.
 struct LastWords {
   Asked asked;
   std::vector<char> reserve = std::vector<char>(size_t{1} << 18);
@@ -97,7 +97,7 @@ bool is_thrown_for_memory() {
   return false;
 }
 
-// The destructor of a long list in Json takes memory: without it the program ends here.
+// Destroying a long list in Json allocates memory: without it the program ends here.
 [[noreturn]] void end_without_memory() {
   if (g_last_words == nullptr || !is_thrown_for_memory()) std::abort();
   const std::unique_ptr<LastWords> words = std::exchange(g_last_words, nullptr);
@@ -106,7 +106,7 @@ bool is_thrown_for_memory() {
     report("out of memory", TW_ERR_NO_MEMORY, kInputOutput, words->asked);
     flush_output();
   } catch (...) {
-    _exit(kInputOutput);  // nobody can be told
+    _exit(kInputOutput);  // standard error is unavailable
   }
   _exit(kInputOutput);
 }
@@ -129,7 +129,7 @@ void refuse_empty_paths(const CLI::App& app) {
   }
 }
 
-// Whether there is a command to be run; false after --help and --version.
+// Returns whether a command is to be run; false after --help and --version.
 bool parse(CLI::App& app, int argc, char** argv) {
   try {
     refuse_unknown_command(argc, argv);
@@ -147,7 +147,7 @@ bool parse(CLI::App& app, int argc, char** argv) {
   }
 }
 
-// Where standard output takes nothing that is told once.
+// Reports a failure of standard output once.
 void flush_after(const Failure& failure) {
   try {
     flush_output();

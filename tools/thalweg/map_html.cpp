@@ -1,4 +1,5 @@
-// The map as a page: the picture, a table of the physical files, a table of the logical files. One file, no scripts.
+// The map as a page: the picture, a table of the physical files, a table of the logical files. One file, without
+// scripts.
 #include <fmt/format.h>
 
 #include "map_model.hpp"

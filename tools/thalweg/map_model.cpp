@@ -1,4 +1,4 @@
-// Two walks over the regions: the first counts, the second keeps them, or adds them up in cells where they are too
+// Two walks over the regions: the first counts, the second keeps them, or accumulates them in cells when they are too
 // many.
 #include "map_model.hpp"
 
@@ -10,14 +10,14 @@
 namespace tool {
 namespace {
 
-constexpr int64_t kMostExact = 3000;  // regions of one physical file that are drawn one by one
+constexpr int64_t kMostExact = 3000;  // regions of one physical file that are drawn individually
 constexpr int64_t kRegionsPerRow = 40;
-constexpr int64_t kMostRunsOfOneColour = 3;  // a cell with more has the colour of many tasks
-constexpr int64_t kMostRows = 32;            // of all strips together, but at least one each
+constexpr int64_t kMostRunsOfOneColour = 3;  // a cell with more gets the colour for several tasks
+constexpr int64_t kMostRows = 32;            // of all strips together, at least one each
 
 int32_t known_kind(int32_t kind) { return kind >= TW_REGION_HEADER && kind <= kRegionCb ? kind : TW_REGION_HOLE; }
 
-// The cells of a strip that has too many regions.
+// The cells of a strip with too many regions.
 struct Cell {
   KindBytes by_kind = {};
   int64_t rank = -1, rank_bytes = 0;  // the longest run of data of one rank
@@ -86,7 +86,7 @@ void add_to_cells(std::vector<Cell>& cells, const Strip& strip, const MapRegion&
   }
 }
 
-// Neighbours that look the same become one span.
+// Joins equal neighbours to one span.
 void append(std::vector<Span>& spans, const Span& next) {
   if (!spans.empty()) {
     Span& last = spans.back();
@@ -173,7 +173,7 @@ int of_vpfile(const tw_vp_region* region, void* user) {
   return take(&same, *static_cast<Builder*>(user));
 }
 
-// `walk(take)` once to count, and once to keep.
+// `walk(take)` runs twice: to count, and to keep.
 template <class Walk>
 Map build(Builder& builder, Walk walk) {
   note_work("map", 0, 0, "byte ranges");

@@ -1,4 +1,4 @@
-// What 'thalweg map' draws: the byte ranges of the physical files, made few enough for a picture.
+// The model of 'thalweg map': the byte ranges of the physical files, reduced to a number that a picture can show.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace tool {
 
-// Kinds of byte ranges: TW_REGION_*, and of vpfiles two more. There a table of a superblock is a frame, what is unused
-// in it a tail.
+// Kinds of byte ranges: TW_REGION_*, and two more for vpfiles, where the table of a superblock is a frame and its
+// unused part a tail.
 constexpr int32_t kRegionNb = TW_REGION_INDEX + 1;
 constexpr int32_t kRegionCb = TW_REGION_INDEX + 2;
 using KindBytes = std::array<int64_t, kRegionCb + 1>;
@@ -21,16 +21,16 @@ struct MapRegion {
   int32_t kind;
   int32_t physical;
   int64_t offset, bytes;
-  int64_t rank, last_rank;  // whose it is; -1: nobody's
+  int64_t rank, last_rank;  // owners; -1: none
 };
 
-// A byte range drawn as one piece.
+// A byte range drawn as one shape.
 struct Span {
   int64_t offset, bytes;
   int32_t kind;       // of most of its bytes
-  int64_t rank;       // of its data; -1: none
-  int64_t last_rank;  // the same; of data of several tasks the highest one
-  int64_t regions;    // how many byte ranges it stands for
+  int64_t rank;       // owner of its data; -1: none
+  int64_t last_rank;  // the highest owner
+  int64_t regions;    // number of byte ranges in it
 
   bool many_tasks() const { return last_rank > rank; }
 };
@@ -41,7 +41,8 @@ struct Strip {
   int64_t bytes = 0;
   int64_t regions = 0;
   int64_t rows = 1;   // lines of the picture
-  bool exact = true;  // every region is a span; else a span is made of cells that show what most of their bytes are
+  bool exact = true;  // every region is a span; otherwise a span consists of cells that show the majority of their
+                      // bytes
   KindBytes by_kind = {};
   std::vector<Span> spans;  // by offset
 
@@ -79,7 +80,8 @@ std::string region_name(const Map& map, int32_t kind);  // "data", "hole", ...
 inline const char* owner_name(const Map& map) { return map.vpfile ? "VP" : "task"; }
 
 // map_svg.cpp, map_html.cpp
-constexpr const char* kMapMark = "<!-- made by thalweg map -->";  // near the begin of each picture: it may be replaced
+constexpr const char* kMapMark = "<!-- made by thalweg map -->";  // near the beginning of each picture: such a file may
+                                                                  // be replaced
 std::string svg_picture(const Map& map);
 std::string html_page(const Map& map);
 std::string xml_text(std::string_view text);  // any bytes, safe inside XML

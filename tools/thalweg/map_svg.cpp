@@ -1,7 +1,7 @@
-// The map as SVG: each physical file is a text-like block of rows, read from left to right and from top to bottom.
+// The map as SVG: each physical file is a block of rows, read from left to right and from top to bottom.
 //
-// Colours of tasks: Okabe and Ito, "Color Universal Design" (2008), chosen to be told apart by colour-blind people too.
-// Holes and tails are told from data by pattern, not by colour alone.
+// Colours of tasks: Okabe and Ito, "Color Universal Design" (2008), distinguishable with colour vision deficiency.
+// Holes and tails differ from data by pattern, not by colour alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ std::string tooltip(const Map& map, const Strip& strip, const Span& span) {
   return fmt::format("mostly {}: {}, {}", what, where, count_text(span.regions, "range"));
 }
 
-// One span may run over several rows.
+// A span may continue over several rows.
 void draw_span(std::string& svg, const Map& map, const Strip& strip, const Span& span, double top, double least_width) {
   const int64_t per_row = strip.bytes_per_row();
   const double height = row_height(map);
@@ -91,7 +91,7 @@ bool is_small_metadata(int32_t kind) {
   return kind == TW_REGION_FRAME || kind == TW_REGION_HEADER || kind == TW_REGION_INDEX;
 }
 
-// Returns where the next strip begins.
+// Returns the position of the next strip.
 double draw_strip(std::string& svg, const Map& map, const Strip& strip, double top) {
   const double height = row_height(map);
   svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"head\">{}: {}, {}</text>\n", kLeft, top + 15,
@@ -102,7 +102,7 @@ double draw_strip(std::string& svg, const Map& map, const Strip& strip, double t
     svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"offset\">{}</text>\n", kLeft - 8, y + height / 2 + 4,
                        short_size(row * strip.bytes_per_row()));
   }
-  // Frames are thin: drawn over the data, at least a pixel wide, they show where chunks begin.
+  // Frames are thin: drawn over the data, at least a pixel wide, they mark the beginnings of chunks.
   for (const Span& span : strip.spans) {
     if (!strip.exact || !is_small_metadata(span.kind)) draw_span(svg, map, strip, span, top, 0.5);
   }

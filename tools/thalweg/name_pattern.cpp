@@ -1,4 +1,4 @@
-// Reads a pattern such as 'task-%06d'.
+// Parses a pattern such as 'task-%06d'.
 #include "name_pattern.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// A file name made from a rank: text with one %d, %Nd or %0Nd. The text never reaches printf.
+// A file name generated from a rank: text with one %d, %Nd or %0Nd. The text is never passed to printf.
 #pragma once
 
 #include <cstdint>

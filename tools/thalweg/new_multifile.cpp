@@ -1,4 +1,4 @@
-// Passing name, then rename; where something is replaced, the two change places.
+// Writes under a temporary name, then renames; a replaced file is exchanged.
 #include "new_multifile.hpp"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == 
 
 constexpr std::string_view kMagic = "\x89THALW\r\n";
 
-// The first bytes, as many as the magic has; nothing where it cannot be read as a regular file.
+// The first bytes of a regular file, as many as the magic has; no value on failure.
 std::optional<std::string> begin_of(const std::string& path) {
   const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status = {};
@@ -40,7 +40,7 @@ std::optional<std::string> begin_of(const std::string& path) {
   return begin;
 }
 
-// Physical files but the first: NAME.000001 may also be something that has nothing to do with multifiles.
+// Physical files but the first: NAME.000001 may also be unrelated to multifiles.
 bool is_foreign(const std::string& path) {
   const auto begin = begin_of(path);
   return !begin || (!begin->empty() && *begin != kMagic);
@@ -120,7 +120,7 @@ NewMultifile::NewMultifile(std::string path, bool force)
   refuse_other_formats();
 }
 
-// Neither is a mistake of the name made good by --force, nor do side files of a vpfile lie beside a multifile.
+// --force neither corrects a mistaken name, nor leaves side files of a vpfile beside a multifile.
 void NewMultifile::refuse_other_formats() const {
   constexpr const char* kWayOut = "remove it, or choose another name";
   if (is_vpfile(path_)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a vpfile; {}", path_, kWayOut));
@@ -146,7 +146,7 @@ void NewMultifile::hold_replaced() {
 }
 
 NewMultifile::~NewMultifile() {
-  if (!swaps_.empty()) return;  // putting back failed: what has the passing name is all that is left of the old one
+  if (!swaps_.empty()) return;  // restoring failed: the file with the temporary name is the only copy of the old one
   for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k == 0; ++k) {
   }
 }
@@ -205,7 +205,7 @@ void NewMultifile::put_back() {
 }
 
 std::string NewMultifile::in_final_words(std::string message) const {
-  message.erase(std::min(message.find("; it stays unclosed"), message.size()));  // no: it is removed
+  message.erase(std::min(message.find("; it stays unclosed"), message.size()));  // it is removed instead
   for (size_t at = message.find(passing_); at != std::string::npos; at = message.find(passing_, at + path_.size()))
     message.replace(at, passing_.size(), path_);
   return message;

@@ -1,4 +1,4 @@
-// A multifile that is written under a passing name and appears whole under its own, or leaves nothing behind.
+// A multifile that is written under a temporary name and appears complete under its own, or leaves no file.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace tool {
 
 class NewMultifile {
  public:
-  // Fails with exit 3 when there is no folder for `path`, and with exit 4 when `path` exists, unless `force`: then when
-  // a program is writing it. Until the end nobody else begins to.
+  // Fails with exit 3 when the folder of `path` is missing, and with exit 4 when `path` exists, unless `force`: then
+  // when a program is writing it. Locks an existing file against writers until the end.
   NewMultifile(std::string path, bool force);
   NewMultifile(const NewMultifile&) = delete;
   NewMultifile& operator=(const NewMultifile&) = delete;
-  ~NewMultifile();  // removes what was not published
+  ~NewMultifile();  // removes unpublished files
 
-  // What `work(passing name)` returns. Its failures tell of `path`, not of the passing name.
+  // Returns `work(temporary name)`. Its failures mention `path`, not the temporary name.
   template <class Work>
   auto write(Work work) {
     try {
@@ -28,14 +28,14 @@ class NewMultifile {
     }
   }
 
-  // Gives the closed multifile its name, the first physical file last: before that the name shows nothing new. What it
-  // replaces is removed when all is in place; on failure it is put back.
+  // Renames the closed multifile, the first physical file last: before that the name shows the old content. Replaced
+  // files are removed when all are in place; on failure they are restored.
   void publish();
 
  private:
-  struct Swap {  // one physical file that has moved in
+  struct Swap {  // one renamed physical file
     int32_t number;
-    bool replaced;  // what it replaced now has the passing name
+    bool replaced;  // the replaced file has the temporary name now
   };
   void hold_replaced();
   void refuse_other_formats() const;
@@ -49,7 +49,7 @@ class NewMultifile {
   std::vector<Swap> swaps_;
 };
 
-bool begins_as_multifile(const std::string& path);  // false also where it cannot be read
+bool begins_as_multifile(const std::string& path);  // false also when unreadable
 
 // Name of a physical file: PATH for the first, PATH.000001, ...
 std::string physical_name(const std::string& path, int32_t number);

@@ -1,4 +1,4 @@
-// Passing name, then rename.
+// Writes under a temporary name, then renames.
 #include "new_vpfile.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// An array with its NAME.meta that is written under a passing name and appears whole under its own, or leaves nothing
-// behind.
+// An array with its NAME.meta that is written under a temporary name and appears complete under its own, or leaves no
+// file.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@ namespace tool {
 
 class NewVpfile {
  public:
-  // Fails with exit 3 when there is no folder for `path`, and with exit 4 when it, or its NAME.meta, exists.
+  // Fails with exit 3 when the folder of `path` is missing, and with exit 4 when it, or its NAME.meta, exists.
   explicit NewVpfile(std::string path);
   NewVpfile(const NewVpfile&) = delete;
   NewVpfile& operator=(const NewVpfile&) = delete;
-  ~NewVpfile();  // removes what was not published
+  ~NewVpfile();  // removes unpublished files
 
   const std::string& passing() const { return passing_; }
-  std::string in_final_words(std::string message) const;  // tells of the path, not of the passing name
-  void publish();  // NAME.meta first: before the data nothing shows under the name
+  std::string in_final_words(std::string message) const;  // with the path in place of the temporary name
+  void publish();                                         // NAME.meta first: the name shows no file before the data
 
  private:
   std::string path_, passing_;

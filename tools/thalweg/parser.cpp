@@ -1,4 +1,4 @@
-// The parser, made of the table of commands.
+// Generates the parser from the table of commands.
 #include <fmt/format.h>
 #include <thalweg/version.h>
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr const Command* kTable[] = {&kInfo,   &kLs,      &kCat,    &kPack,     
                                      &kVerify, &kRepair,  &kMap,    &kVpFlatten,  &kVpImport, &kHints,
                                      &kTune,   &kMethods, &kAdvise, &kCompletion, &kMan};
 
-// Lines of at most 90 characters; line ends of `text` stay.
+// Lines of at most 90 characters; line ends of `text` are kept.
 std::string wrapped(std::string_view text) {
   std::string out;
   size_t column = 0;
@@ -42,7 +42,7 @@ std::string wrapped(std::string_view text) {
   return out;
 }
 
-// CLI11 takes "[a,b]", "{}" and "%%" for lists. A mark in front makes them plain words.
+// CLI11 parses "[a,b]", "{}" and "%%" as lists. A leading mark makes them plain words.
 std::string marked(std::string word) {
   const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
   const size_t at = equals == std::string::npos ? 0 : equals + 1;
@@ -109,7 +109,7 @@ std::vector<std::string> prepared_arguments(int argc, char** argv) {
   std::vector<std::string> words;
   const bool many_ranks = argc > 1 && std::string_view(argv[1]) == "extract";
   std::string option;         // --task or --vp
-  bool after_option = false;  // the word is the value of it
+  bool after_option = false;  // the word is its value
   bool after_rank = false;    // the word follows such a value
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -123,7 +123,7 @@ std::vector<std::string> prepared_arguments(int argc, char** argv) {
     if (task || vp) option = task ? "--task" : "--vp";
     after_option = (task || vp) && !value;
   }
-  std::ranges::reverse(words);  // CLI11 wants the last first
+  std::ranges::reverse(words);  // CLI11 expects the last first
   return words;
 }
 

@@ -15,7 +15,7 @@ namespace tool {
 
 namespace {
 
-// How the mark of each command begins.
+// Common beginning of the marks of all commands.
 constexpr std::string_view kMark = "<!-- made by thalweg ";
 constexpr std::string_view kRecords = "{\"kind\":\"run\",\"version\":";  // of thalweg methods
 

@@ -1,4 +1,4 @@
-// A picture or page as a file: what of the same name may be replaced, and replacing it in one step.
+// Writes a picture or page: which existing files may be replaced, and atomic replacement.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace tool {
 
-// Whether `path` may be replaced: a picture with "<!-- made by thalweg COMMAND -->" in its first 256 bytes,
-// or records of `thalweg methods`, always, another file with `force`. Throws Failure (unsafe) when what is
-// there must stay: no regular file, or one of `kept`, under whatever name; `of_what` they are is told.
+// Whether `path` may be replaced: always for a picture with "<!-- made by thalweg COMMAND -->" in its first 256 bytes
+// and for records of `thalweg methods`, another file with `force`. Throws Failure (unsafe) for a file that must stay:
+// not regular, or one of `kept` under any name; the message calls these `of_what`.
 bool may_replace_picture(const std::string& path, bool force, const std::vector<std::string>& kept,
                          const char* of_what);
 

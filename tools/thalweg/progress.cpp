@@ -18,10 +18,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-bool g_bar = false;  // a bar stands on the last line of the terminal
+bool g_bar = false;  // the terminal's last line shows a bar
 
 struct Work {
-  const char* label = nullptr;  // null: nothing was noted
+  const char* label = nullptr;  // null: no work noted
   int64_t done = 0, total = 0;
   const char* thing = nullptr;
 };
@@ -111,7 +111,7 @@ int Progress::callback(int64_t done, int64_t total, void* user) {
   auto& progress = *static_cast<Progress*>(user);
   note_work(progress.label_, done, total, progress.thing_);
   if (caught_signal() != 0) return 1;
-  progress.show(done, total);  // throws nothing: C code called us
+  progress.show(done, total);  // must not throw: called by C code
   return 0;
 }
 

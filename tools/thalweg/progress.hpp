@@ -1,6 +1,7 @@
-// A progress bar on a terminal; nothing in a pipe. And messages that do not tear the bar.
+// A progress bar on a terminal, without output in a pipe; and messages that do not break the bar.
 //
-// Written here because no kept library for it is packaged for C++ in Debian or Ubuntu; it is one line of text.
+// Implemented here because no maintained C++ library for it is packaged in Debian or Ubuntu, and it is one line of
+// text.
 #pragma once
 
 #include <chrono>
@@ -13,27 +14,26 @@ namespace tool {
 // A message to standard error: "thalweg: TEXT".
 void say(std::string_view text);
 
-// How far the work at hand has come: told when a signal ends it. `label` says what is done, `thing` what is counted, in
-// the plural; null: bytes. Both are borrowed for good.
+// Notes the progress of the current work, reported when a signal ends it. `label` names the work, `thing` the counted
+// objects, in the plural; null: bytes. Both are borrowed for the life of the program.
 void note_work(const char* label, int64_t done, int64_t total, const char* thing);
-std::string work_text();  // "verify: 3 of 17 virtual processors done"; empty when nothing was noted
+std::string work_text();  // "verify: 3 of 17 virtual processors done"; empty when none was noted
 
 class Progress {
  public:
-  // Shown when standard error is a terminal that can move its cursor, and not `quiet`. Counts bytes; of `thing`, where
-  // one is given.
+  // Shown when standard error is a terminal with cursor control, and not `quiet`. Counts `thing`, by default bytes.
   Progress(const char* label, bool quiet, const char* thing = nullptr);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // Draws at most ten times a second. Throws Interrupted when a signal came.
+  // Draws at most ten times a second. Throws Interrupted after a signal.
   void update(int64_t done, int64_t total);
 
-  // Of work that is no bytes: the share that is done, 0 to 1, and what is being done; tells the time that is left.
+  // For work not counted in bytes: the completed share, 0 to 1, and the current step; shows the remaining time.
   void update_share(double share, const std::string& doing);
 
-  // A tw_progress_fn; `user` is the Progress. Ends the work when a signal came.
+  // A tw_progress_fn; `user` is the Progress. Stops the work after a signal.
   static int callback(int64_t done, int64_t total, void* user);
 
  private:

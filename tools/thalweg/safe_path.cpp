@@ -1,4 +1,4 @@
-// Writing below one directory, and nowhere else.
+// Writes below one directory, and nowhere else.
 #include "safe_path.hpp"
 
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 namespace tool {
 namespace {
 
-constexpr size_t kMostStem = 200;  // a part of a path takes 255 bytes
+constexpr size_t kMostStem = 200;  // a component of a path has at most 255 bytes
 constexpr int kMostTries = 1000;
 
-// The parts of a name; "." and empty ones dropped.
+// The components of a name without "." and empty ones.
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts;
   while (!name.empty()) {
@@ -45,7 +45,7 @@ bool is_symlink(int parent, const std::string& name) {
   return fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
 }
 
-// errno says why an entry could not be made.
+// errno has the reason for a failed creation.
 [[noreturn]] void refuse_or_fail(const std::string& path) {
   if (errno == EEXIST || errno == EISDIR || errno == ENOTDIR || errno == ENOTEMPTY) {
     const char* remedy = errno == EEXIST ? "; choose another directory with -C, or replace files with --force" : "";
@@ -54,7 +54,7 @@ bool is_symlink(int parent, const std::string& name) {
   fail_with_errno("make", path);
 }
 
-// What stands in the way is met before the content is copied; keep() meets what comes meanwhile.
+// Existing files are detected before the content is copied; keep() detects later ones.
 void check_free(int directory, const std::string& leaf, const std::string& path, bool force) {
   struct stat status = {};
   if (fstatat(directory, leaf.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -82,13 +82,14 @@ std::string plain_name(std::string_view name) { return joined(parts_of(name)); }
 SafeRoot::SafeRoot(std::string directory, bool force) : path_(std::move(directory)), force_(force) {
   check_folder_of(path_);
   if (mkdir(path_.c_str(), 0777) != 0 && errno != EEXIST) fail_with_errno("make directory", path_);
-  root_ = Descriptor(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));  // the user named it: links in it are his
+  root_ = Descriptor(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));  // chosen by the user, so links in it are
+                                                                              // followed
   if (!root_) fail_with_errno("open directory", path_);
 }
 
 std::string SafeRoot::full(std::string_view name) const { return fmt::format("{}/{}", path_, name); }
 
-// Opens the directory that `parts` name, making what is missing.
+// Opens the directory named by `parts`, creating missing ones.
 Descriptor SafeRoot::walk(const std::vector<std::string>& parts, std::string_view name) {
   Descriptor at(openat(root_.get(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!at) fail_with_errno("open directory", path_);
@@ -136,8 +137,7 @@ SafeRoot::Place SafeRoot::place(std::string_view name) {
   return {parent_.get(), std::move(leaf)};
 }
 
-// Of a short name the passing one tells whose it is; a long one leaves no room for that. Another number where somebody
-// has that name.
+// The temporary name contains a short name; a long one leaves no space for it. Another number when the name exists.
 std::string SafeRoot::NewFile::passing_name(int number) const {
   const std::string stem = leaf_.size() <= kMostStem ? leaf_ : ".thalweg";
   return fmt::format("{}.part-{}{}", stem, getpid(), number == 0 ? "" : fmt::format("-{}", number));
@@ -151,7 +151,7 @@ void SafeRoot::NewFile::make() {
     if (fd_) return;
     if (errno != EEXIST) break;
   }
-  made_.clear();  // not ours
+  made_.clear();  // not created by this program
   fail_with_errno("make", name_);
 }
 
@@ -196,7 +196,7 @@ void SafeRoot::symlink(std::string_view name, const std::string& target) {
 
 void SafeRoot::directory(std::string_view name, uint32_t permissions) {
   const std::vector<std::string> parts = parts_of(name);
-  if (parts.empty()) return;  // "." is the target directory: its owner chose its mode
+  if (parts.empty()) return;  // "." is the target directory: its mode belongs to its owner
   const Place at = place(name);
   const std::string plain = joined(parts);
   if (mkdirat(at.directory, at.leaf.c_str(), 0700) == 0) {
@@ -217,7 +217,7 @@ void SafeRoot::set_mode(const std::string& name, uint32_t permissions) {
 
 void SafeRoot::finish() {
   std::ranges::sort(permissions_);
-  while (!permissions_.empty()) {  // from the end: what is in a directory before the directory
+  while (!permissions_.empty()) {  // from the end: the content of a directory before the directory
     const auto [name, permissions] = std::move(permissions_.back());
     permissions_.pop_back();
     set_mode(name, permissions);
@@ -228,7 +228,7 @@ SafeRoot::~SafeRoot() {
   while (!permissions_.empty()) {
     try {
       finish();
-    } catch (const std::exception&) {  // the work has failed already, and has said why
+    } catch (const std::exception&) {  // the work has already failed and reported its reason
     }
   }
 }

@@ -1,9 +1,9 @@
-// Writing below one directory, and nowhere else, whatever the names say and whatever lies there already.
+// Writes below one directory, and nowhere else, for any names and any existing files.
 //
 // Invariant: every system call gets an open directory below the root (or the root) and one plain name: not "..", no
-// slash. Directories are opened with O_NOFOLLOW, files are made with O_EXCL. So a symbolic link in the way is met, not
-// followed, and also one that somebody puts there meanwhile. (openat2 with RESOLVE_BENEATH would do the same in one
-// call, but needs a kernel that has it and this walk beside it.)
+// slash. Directories are opened with O_NOFOLLOW, files are created with O_EXCL, so that a symbolic link in the way is
+// detected, not followed, even one created meanwhile. (openat2 with RESOLVE_BENEATH would do so in one call, but needs
+// a recent kernel, and this walk as a fallback.)
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@
 
 namespace tool {
 
-// Why `name` may not be extracted; empty when it may. Looks at the text only.
+// Why `name` may not be extracted; empty: permitted. Examines the text only.
 std::string unsafe_name(std::string_view name);
 
-// The name without "." and empty parts; empty when it is the directory itself.
+// The name without "." and empty components; empty for the directory itself.
 std::string plain_name(std::string_view name);
 
 class SafeRoot {
  public:
-  // Opens the directory; makes it (not its parents) when it is missing.
+  // Opens the directory; creates it (not its parents) when missing.
   SafeRoot(std::string directory, bool force);
   SafeRoot(const SafeRoot&) = delete;
   SafeRoot& operator=(const SafeRoot&) = delete;
-  ~SafeRoot();  // as finish(), and goes on where that fails
+  ~SafeRoot();  // like finish(), but continues after a failure
 
-  // A new file that appears under `name` with keep(), complete, or never: until then it has a passing name beside it.
-  // Missing parents are made.
+  // A new file that keep() publishes complete under `name`; until then it has a temporary name beside it. Missing
+  // parents are created.
   class NewFile {
    public:
     NewFile(NewFile&& other) noexcept { *this = std::move(other); }
@@ -46,7 +46,7 @@ class SafeRoot {
     NewFile() = default;
     std::string passing_name(int number) const;
     void make();
-    std::string name_, leaf_, made_;  // as given; last part; passing name, empty when there is none to be removed
+    std::string name_, leaf_, made_;  // as given; last component; temporary name, empty when there is none to remove
     Descriptor directory_, fd_;
     bool force_ = false;
   };
@@ -54,7 +54,7 @@ class SafeRoot {
 
   void symlink(std::string_view name, const std::string& target);
 
-  // Makes a directory; its permissions are set by finish(), so that a read-only one can be filled.
+  // Creates a directory; finish() sets its permissions, so that a read-only one can be filled.
   void directory(std::string_view name, uint32_t permissions);
   void finish();
 
@@ -71,9 +71,9 @@ class SafeRoot {
   std::string path_;
   bool force_;
   Descriptor root_;
-  std::string parent_name_;  // the directory that parent_ is
+  std::string parent_name_;  // the directory of parent_
   Descriptor parent_;
-  std::unordered_set<std::string> made_;                       // directories made here
+  std::unordered_set<std::string> made_;                       // directories created here
   std::vector<std::pair<std::string, uint32_t>> permissions_;  // to be set at the end
 };
 

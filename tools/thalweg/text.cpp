@@ -1,4 +1,4 @@
-// Safe printing of any bytes, sizes, modes, standard output, JSON.
+// Safe printing of arbitrary bytes; sizes, modes, standard output, JSON.
 #include "text.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@
 namespace tool {
 namespace {
 
-std::string g_output;  // not yet written to standard output
+std::string g_output;  // buffered standard output
 
-// How far the object is: none of it, a list that was begun and has no items, or has some, all of it.
+// Progress of the object: not begun, a list begun and empty, a list with items, complete.
 enum class Printed { nothing, empty_list, list, all };
 Printed g_printed = Printed::nothing;
 
-// What a terminal obeys or does not show, of Unicode 16.0: the categories Cc, Cf, Zl and Zp, and the property
-// Default_Ignorable_Code_Point. Among them all controls of direction, tag characters, joiners and fillers.
+// Characters of Unicode 16.0 that a terminal interprets or hides: the categories Cc, Cf, Zl and Zp, and the property
+// Default_Ignorable_Code_Point. They include all direction controls, tag characters, joiners and fillers.
 struct CodeRange {
   uint32_t first, last;
 };
@@ -166,7 +166,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
         row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
       }
     }
-    if (3 * row.back() <= candidate.size() && row.back() < best_distance) {  // further is no likeness
+    if (3 * row.back() <= candidate.size() && row.back() < best_distance) {  // larger distances are no similarity
       best_distance = row.back();
       best = candidate;
     }
@@ -198,7 +198,7 @@ void flush_output() {
   throw Failure(kInputOutput, fmt::format("cannot write to standard output: {}", std::strerror(number)));
 }
 
-// So little at a time that a pipe that has room has room for it.
+// Writes in parts small enough for a pipe that has space.
 void flush_last_output() {
   constexpr int kPatienceMs = 100;
   while (!g_output.empty()) {
@@ -215,7 +215,7 @@ void flush_last_output() {
 
 namespace {
 
-// Such characters stand in the strings of a JSON text only, where they may be escaped; those below 0x20 are already.
+// Such characters occur only in strings of a JSON text, where escapes are valid; those below 0x20 are escaped already.
 std::string with_hidden_escaped(const std::string& json) {
   std::string safe;
   for (std::string_view left = json; !left.empty();) {
@@ -244,7 +244,7 @@ std::string json_line(const Json& value) {
   return with_hidden_escaped(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// `now` holds as soon as the text waits to be written: writing it may fail.
+// `now` applies once the text is buffered: the write may fail.
 static void put_as(Printed now, const std::string& text) {
   g_output += text;
   g_printed = now;

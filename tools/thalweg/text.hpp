@@ -1,4 +1,4 @@
-// Text for people and for programs: safe printing of any bytes, sizes, modes, standard output, JSON.
+// Text for display and for programs: safe printing of arbitrary bytes; sizes, modes, standard output, JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace tool {
 
 using Json = nlohmann::ordered_json;
 
-// Bytes of the UTF-8 character at the start of `text`; 0 when there is none. *code is its number.
+// Length in bytes of the UTF-8 character at the start of `text`; 0 when invalid. *code is its number.
 size_t utf8_character(std::string_view text, uint32_t* code);
 bool is_utf8(std::string_view text);
 
-// Any bytes as one line for a terminal: characters that it obeys or does not show, and bytes that are no UTF-8, become
-// \n, \x1b, \u202e, \U000e0041. A backslash is doubled when `unambiguous`.
+// Any bytes as one line for a terminal: characters that it interprets or hides, and bytes that are no UTF-8, become \n,
+// \x1b, \u202e, \U000e0041. A backslash is doubled when `unambiguous`.
 std::string printable(std::string_view text, bool unambiguous = true);
 
 std::string size_text(int64_t bytes);                  // "1.5 MiB (1572864 bytes)"
@@ -24,35 +24,35 @@ std::string mode_text(uint32_t mode);                  // "-rw-r--r--", "-" when
 std::string count_text(int64_t n, const char* thing);  // "1 task", "3 tasks"
 std::string ranks_text(int64_t first, int64_t last);   // "3", "3-7"
 
-// A path as one word of a shell, quoted where that is needed, never taken for an option.
+// A path as one shell word, quoted where needed, never parsed as an option.
 std::string shell_word(const std::string& path);
 
-// "did you mean" for a short list; empty when nothing is near.
+// "did you mean" for a short list; empty without a near match.
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 // Standard output, buffered. Throws BrokenPipe, Failure or Interrupted.
 void put(std::string_view text);
 void flush_output();
-// After a signal: what is buffered is still written, as long as somebody takes it.
+// After a signal: writes the buffer as long as the reader accepts it.
 void flush_last_output();
-// Characters that a terminal obeys or does not show are escaped.
+// Characters that a terminal interprets or hides are escaped.
 std::string json_text(const Json& value);  // with line end
-std::string json_line(const Json& value);  // on one line, without its end
+std::string json_line(const Json& value);  // on one line, without line end
 void put_json(const Json& value);
 
-// An object that is printed item by item, since there may be millions: its first keys, then the list `key`. Other keys
-// follow, and end it.
+// Prints an object item by item, as there may be millions: its first keys, then the list `key`. Other keys follow and
+// end it.
 void begin_json_list(const Json& head, const char* key);
 void put_json_item(const Json& item);
 void end_json_list(const Json& tail);
-// The object of a command that fails: where a list was begun it ends that object, with the keys that it has not yet.
-// Nothing where an object was put already.
+// The object of a failed command: after a begun list the keys not yet printed, which end that object. No output after a
+// complete object.
 void put_failed_json(const Json& object);
 
 // {"name": ..., "name_hex": ... when it is no UTF-8, "mode": ...} of a logical file.
 void add_name(Json& object, const std::string& name, uint32_t mode);
 
-// The first keys of every object that --json prints.
+// The first keys of every object of --json.
 Json json_head(const char* command, const std::string& file);
 
 }  // namespace tool

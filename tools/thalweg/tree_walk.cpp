@@ -56,7 +56,7 @@ bool TreeWalk::add_one(const std::string& path, std::string name) {
   return S_ISDIR(status.st_mode);
 }
 
-// Names in falling order: the walk takes them from the end.
+// Names in descending order: the walk takes them from the end.
 std::vector<std::string> TreeWalk::read_directory(const std::string& path) const {
   const int fd = openat(base_, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(fd >= 0 ? fdopendir(fd) : nullptr, closedir);

@@ -1,4 +1,4 @@
-// Lists what 'thalweg pack' stores: the given paths and what lies below them.
+// Lists the files that 'thalweg pack' stores: the given paths and their content.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class TreeWalk {
   // Paths are relative to the directory `base_fd`.
   TreeWalk(int base_fd, bool skip_special) : base_(base_fd), skip_special_(skip_special) {}
 
-  // Adds `path`, and in a directory all below it in order of names. Symbolic links are not followed.
-  // A name met before is left out. Throws Failure: exit 3 when something cannot be read, 4 for a special file.
+  // Adds `path`, and for a directory its content in order of names. Symbolic links are not followed. A repeated name is
+  // skipped. Throws Failure: exit 3 for an unreadable entry, 4 for a special file.
   void add(const std::string& path);
 
-  // This regular file is not stored, wherever it is met.
+  // Excludes this regular file everywhere.
   void leave_out(uint64_t device, uint64_t inode) { own_.insert({device, inode}); }
 
   const std::vector<Entry>& entries() const { return entries_; }

@@ -1,5 +1,5 @@
-// What files and transfers cost beside the page cache's bytes: making files, and how fast one file, or one of each
-// thread, takes transfers of several sizes.
+// Costs of files and transfers beyond the page cache's bytes: creating files, and the speed of one file, or of one per
+// thread, for transfers of several sizes.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ std::string name_in(const std::string& folder, int i) { return fmt::format("{}/{
 
 using Folders = std::vector<std::unique_ptr<ScratchFolder>>;
 
-// Into a fresh folder that stays until all are measured: ext4 searches long where inodes were freed a moment ago.
+// In a new folder that stays until all are measured: ext4 searches long near recently freed inodes.
 double make_files(const std::string& parent, Folders& folders) {
   folders.push_back(std::make_unique<ScratchFolder>(parent));
   return seconds_of([&] {
@@ -41,16 +41,16 @@ double make_files(const std::string& parent, Folders& folders) {
   });
 }
 
-// All threads write their share at once, then read it, of one file or of a file each.
+// All threads write their share at once, then read it, in one file or in a file each.
 class Contestants {
  public:
   Contestants(const Workbench& bench, int64_t tasks, bool shared) : bench_(bench), tasks_(tasks), shared_(shared) {
     for (int64_t i = 0; i < (shared ? 1 : tasks); ++i)
       files_.push_back(std::make_unique<ScratchFile>(bench.options.folder));
-    pass(true, kMiB);  // pages are allocated: not what is measured
+    pass(true, kMiB);  // warm-up: allocates pages
   }
 
-  // From the first one's begin to the last one's end: a thread that waits for a core begins late.
+  // From the first start to the last end: a thread that waits for a core starts late.
   double pass(bool writes, int64_t call_bytes) {
     stop_if_interrupted();
     const auto n = static_cast<size_t>(tasks_);
@@ -108,7 +108,7 @@ struct Named {
   int64_t tasks;
 };
 
-// Its runs, and for each an entry of `found` whose speed is not known yet.
+// Adds its runs, and for each an entry of `found` without speed.
 void add_runs(const Named& named, std::vector<Timed>& runs, Measured& found) {
   for (const bool writes : {true, false}) {
     for (const int64_t bytes : kTransfers) {
@@ -123,7 +123,7 @@ void add_runs(const Named& named, std::vector<Timed>& runs, Measured& found) {
 void measure_access(Workbench& bench, Measured& found) {
   Folders folders;
   const Timed making[] = {[&] { return make_files(bench.options.folder, folders); }};
-  // The least: what was deleted on the file system a moment ago makes all others slower.
+  // The minimum: recent deletions on the file system slow the others down.
   found.create_ns = spread_of(bench.take_turns(making)[0]).least * 1e9 / kFiles;
 
   const int64_t tasks = std::min<int64_t>(bench.options.tasks, 8);

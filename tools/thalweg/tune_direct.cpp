@@ -1,4 +1,4 @@
-// Direct I/O against the page cache, through the library and with plain system calls.
+// Direct I/O compared with the page cache, through the library and with system calls.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <thalweg/file.h>
@@ -24,13 +24,13 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// The share of task `rank` of `bytes` that begin at 0, in whole units.
+// The share of task `rank` in `bytes` from offset 0, in whole units.
 Stretch share_of(int64_t bytes, int64_t rank, int64_t tasks) {
   const int64_t units = bytes / kShareUnit;
   return {units * rank / tasks * kShareUnit, units * (rank + 1) / tasks * kShareUnit, kMiB};
 }
 
-// Of the task that began first and the one that ended last. A task that waits for a core begins late.
+// First start and last end of all tasks. A task that waits for a core starts late.
 struct Times {
   explicit Times(int64_t tasks) : begin(static_cast<size_t>(tasks)), end(static_cast<size_t>(tasks)) {}
   double seconds() const {
@@ -39,7 +39,7 @@ struct Times {
   std::vector<Clock::time_point> begin, end;
 };
 
-// What all tasks of a run through the library have in common; the failure is that of task 0.
+// Shared state of the tasks of a run through the library; the failure is that of task 0.
 struct LibraryTasks {
   const Workbench& bench;
   const ScratchFile& file;
@@ -63,7 +63,7 @@ tw_status move_all(const LibraryTasks& all, tw_file* file, int64_t rank) {
   return TW_OK;
 }
 
-// Every status is that of all tasks: none is left waiting.
+// Every status is equal on all tasks: none is left waiting.
 tw_status open_and_move(LibraryTasks& all, tw_group* group, int64_t rank) {
   const std::string hints = all.run.hints();
   tw_file_options options = {};
@@ -106,7 +106,7 @@ void run_team(LibraryTasks& all) {
 
 void after_write(const Workbench& bench, const ScratchFile& file, bool direct) {
   check_bytes(file, bench.source, bench.options.bytes);
-  file.sync();  // nothing is left to be written while others are measured
+  file.sync();  // no dirty pages remain during later measurements
   if (direct) file.leave_cache();
 }
 
@@ -169,7 +169,7 @@ Contest contest(Workbench& bench, const Measured& found, Contest asked, std::arr
   return asked;
 }
 
-// Direct I/O is allowed where it won every contest; the page cache is not asked to sync.
+// Direct I/O is enabled where it won every contest; buffered writes are not synced.
 void hold_contests(Workbench& bench, Measured& found) {
   found.direct_reads = found.direct_writes = bench.options.has_direct;
   Seconds one_writer, all_writers, one_reader, all_readers;
@@ -279,7 +279,7 @@ double small_direct_run(Workbench& bench, bool writes) {
 }
 
 void measure_direct(Workbench& bench, Measured& found) {
-  plain_run(bench, true, true, 1);  // what the last write from staging left is no file to read from
+  plain_run(bench, true, true, 1);  // the data left by the last staged write cannot be verified
   if (bench.options.has_direct) {
     library_run(bench, {true, true, 1, true, found.queue_depth, found.transfer_bytes});
     choose_point(bench, found);

@@ -1,4 +1,4 @@
-// The costs of the page cache, with plain system calls.
+// The costs of the page cache, with system calls.
 #include "tune_measure.hpp"
 
 #include <sys/uio.h>
@@ -13,13 +13,13 @@ namespace tool {
 namespace {
 
 constexpr int64_t kMostMemory = 128 * kMiB;
-constexpr int kCalls = 400;  // as short as the turn of a thread on a busy core
+constexpr int kCalls = 400;  // as short as a time slice of a busy core
 constexpr int kGatheredCalls = 40;
 constexpr int kPieces = 256;
 constexpr size_t kPieceBytes = 64;
 constexpr size_t kPieceDistance = 320;  // in memory
 constexpr int64_t kCallDistance = 4096;
-constexpr int kProgressRuns = 102;  // of each repetition, about
+constexpr int kProgressRuns = 102;  // per repetition, approximately
 
 size_t memory_bytes(int64_t bytes) { return static_cast<size_t>(std::min(bytes, kMostMemory)); }
 
@@ -37,7 +37,7 @@ double small_calls(const ScratchFile& file, std::byte* memory, int64_t bytes, bo
   });
 }
 
-// Calls of 256 pieces that lie apart in memory, or of one piece of as many bytes.
+// Calls of 256 pieces scattered in memory, or of one piece of equal size.
 double gathered_calls(const ScratchFile& file, const Memory& memory, bool pieces) {
   std::vector<iovec> parts(pieces ? kPieces : 1);
   for (size_t i = 0; i < parts.size(); ++i)
@@ -58,8 +58,8 @@ double large_copies(const Memory& memory, const Memory& staging) {
   });
 }
 
-// Copies the pieces of gathered_calls() into staging. They are alternately a bit longer and shorter, as lengths are not
-// known in advance.
+// Copies the pieces of gathered_calls() into staging. Lengths alternate, so that the compiler and processor cannot
+// assume a fixed length.
 double small_copies(const Memory& memory, const Memory& staging) {
   return seconds_of([&] {
     size_t longer = 0;
@@ -86,17 +86,17 @@ void measure_small(Workbench& bench, const Memory& staging, TunedCosts& costs) {
       [&] { return large_copies(bench.source, staging); },
       [&] { return small_copies(bench.source, staging); },
   };
-  const auto seconds = bench.take_turns(runs, 5);  // they are short
+  const auto seconds = bench.take_turns(runs, 5);  // short runs
   costs.call_ns = (median_ns(seconds[0], kCalls) + median_ns(seconds[1], kCalls)) / 2;
   const double pieces = median_ns(seconds[2], kGatheredCalls) - median_ns(seconds[3], kGatheredCalls);
   costs.piece_ns = std::max(0.0, pieces / (kPieces - 1));
   const auto bytes = static_cast<double>(bench.source.size());
   costs.copy_byte_ns = median_ns(seconds[4], bytes);
   const double n_pieces = double{kGatheredCalls} * kPieces;
-  costs.copy_piece_ns = median_ns(seconds[5], n_pieces);  // their bytes are in a core's cache and take next to no time
+  costs.copy_piece_ns = median_ns(seconds[5], n_pieces);  // their bytes are in a core's cache, at almost no cost
 }
 
-// Writes that overwrite what is cached, from memory of `call_bytes` that stays in a core's cache.
+// Overwrites cached pages, from memory of `call_bytes` that stays in a core's cache.
 double staged_write(Workbench& bench, const Memory& staging) {
   const int64_t bytes = bench.options.bytes;
   const auto call = static_cast<int64_t>(staging.size());
@@ -111,7 +111,7 @@ double staged_read(Workbench& bench, const Memory& staging) {
   return seconds_of([&] { plain_read(bench.cached, staging, {0, bench.options.bytes, call}); });
 }
 
-// Nanoseconds of a byte, without the calls.
+// Nanoseconds per byte, without the calls.
 double byte_ns(const Seconds& seconds, int64_t bytes, int64_t call_bytes, double call_ns) {
   const double calls = std::ceil(static_cast<double>(bytes) / static_cast<double>(call_bytes));
   return std::max(0.001, (spread_of(seconds).median * 1e9 - calls * call_ns) / static_cast<double>(bytes));
@@ -212,7 +212,7 @@ void measure_costs(Workbench& bench, Measured& found) {
   }
   plain_run(bench, true, true, 1);
   measure_small(bench, staging[1], costs);
-  // A read into staging leaves there what the last write put into the file; that may be of another buffer.
+  // A read into staging returns the data of the last write, possibly of another buffer.
   const auto seconds = bench.take_turns(large_runs(bench, staging));
   const size_t best = best_staging(std::vector<Seconds>{seconds[5], seconds[7], seconds[9]});
   found.staging_bytes = kStaging[best];
@@ -220,7 +220,7 @@ void measure_costs(Workbench& bench, Measured& found) {
   costs.read_byte_ns = byte_ns(seconds[3], bytes, kMiB, costs.call_ns);
   costs.staged_write_byte_ns = byte_ns(seconds[5 + 2 * best], bytes, kStaging[best], costs.call_ns);
   costs.staged_read_byte_ns = byte_ns(seconds[6 + 2 * best], bytes, kStaging[best], costs.call_ns);
-  // On a busy machine two threads get more of it than one: what the kernel lets in one at a time needs a clear sign.
+  // On a busy machine two threads get more time than one, so a parallel inode needs a clear speed-up.
   costs.parallel_writes = median_ratio(seconds[1], seconds[2]) > 1.25 ? 0 : 1;
   costs.parallel_reads = median_ratio(seconds[3], seconds[4]) < 0.9 ? 1 : 0;
   const char* names[] = {"write, new file",

@@ -1,5 +1,5 @@
-// What `thalweg tune` measures on a file system, and what it decides from that. Every measurement is repeated, those
-// that are compared take turns, and every byte is looked at.
+// Measurements of `thalweg tune` on a file system, and the decisions based on them. Measurements are repeated, compared
+// ones are interleaved, and every byte is verified.
 #pragma once
 
 #include <chrono>
@@ -14,12 +14,12 @@
 
 namespace tool {
 
-// Of repeated runs.
+// Over repeated runs.
 struct Spread {
   double median = 0, least = 0, most = 0;
 };
 
-// Nanoseconds, and numbers of workers: the members of StorageCosts by the same names (docs/design/storage.md).
+// Nanoseconds, and numbers of workers: the members of StorageCosts with these names (docs/design/storage.md).
 struct TunedCosts {
   double call_ns = 0, piece_ns = 0;
   double read_byte_ns = 0, write_byte_ns = 0, staged_read_byte_ns = 0, staged_write_byte_ns = 0;
@@ -39,16 +39,16 @@ struct DirectPoint {
   Spread write, read;  // MiB/s
 };
 
-// The same bytes in three ways.
+// Equal data in three ways.
 struct Contest {
   bool writes = true;
   bool fresh = false;  // into an empty file
   int64_t tasks = 1;
-  Spread plain, buffered, direct;  // MiB/s: pread and pwrite; the library through the page cache, and past it
-  double gain = 0;                 // direct over the better of the others: median within the repetitions
+  Spread plain, buffered, direct;  // MiB/s: pread and pwrite; the library through the page cache, and with direct I/O
+  double gain = 0;                 // direct relative to the better of the others: median within the repetitions
 };
 
-// Bytes that are cached, by plain calls of one size.
+// Cached data, by calls of one size.
 struct AccessSpeed {
   const char* files = "";  // "one file", "a file each"
   int64_t tasks = 1;
@@ -62,7 +62,7 @@ struct TuneOptions {
   int64_t bytes = 0;  // of the scratch file, a multiple of 1 MiB
   int64_t tasks = 1;  // "all"
   int repetitions = 5;
-  double seconds = 1e9;  // once they have passed there are only kLeastRepetitions of each measurement
+  double seconds = 1e9;  // afterwards each measurement makes only kLeastRepetitions
   bool has_direct = false;
   bool quiet = false;
 };
@@ -73,37 +73,37 @@ struct Measured {
   std::vector<DirectPoint> points;
   std::vector<Contest> contests;
   std::vector<AccessSpeed> accesses;
-  double create_ns = 0;  // a new file
+  double create_ns = 0;  // of a new file
   int64_t queue_depth = 4, transfer_bytes = 4 * kMiB, staging_bytes = kMiB;
   bool direct_reads = false, direct_writes = false;
-  bool late = false;  // there was no time for all repetitions
+  bool late = false;  // too little time for all repetitions
 };
 
-// Throws Failure and Interrupted; the scratch files are gone in any case.
+// Throws Failure and Interrupted; scratch files are removed in any case.
 Measured measure_storage(const TuneOptions& options);
 
 // ---- Parts of it ----------------------------------------------------------------------------------------------------
 
-using Seconds = std::vector<double>;            // one for each repetition
-using Timed = std::function<double()>;          // one run: the seconds of what is measured
-inline constexpr double kClearlyBetter = 1.05;  // below that it is noise
-inline constexpr int kLeastRepetitions = 3;  // unless fewer are asked for: a median that one disturbance leaves alone
+using Seconds = std::vector<double>;            // one per repetition
+using Timed = std::function<double()>;          // one run: returns the measured seconds
+inline constexpr double kClearlyBetter = 1.05;  // smaller factors are noise
+inline constexpr int kLeastRepetitions = 3;  // unless fewer are requested: a median of three tolerates one disturbance
 
 Spread spread_of(Seconds seconds);
 Spread mib_per_s(const Seconds& seconds, int64_t bytes);
 // Median of a[i] / b[i].
 double median_ratio(const Seconds& a, const Seconds& b);
 
-// What runs need, and what they did.
+// Resources and state of runs.
 struct Workbench {
   explicit Workbench(const TuneOptions& given);
-  // Each of `runs` once, then each once again: what disturbs the machine hits all. As often as the options say, or
-  // `times` as often; less often once the time has passed. [run][repetition]
+  // Makes each of `runs` once, then again, so that disturbances affect all. As often as the options say, times `times`;
+  // less often once the time has passed. [run][repetition]
   std::vector<Seconds> take_turns(std::span<const Timed> runs, int times = 1);
 
   const TuneOptions& options;
-  ScratchFile cached;      // in the page cache all the time
-  ScratchFile past_cache;  // never for long
+  ScratchFile cached;      // always in the page cache
+  ScratchFile past_cache;  // not cached between runs
   Memory source, target;
   Progress progress;
   int64_t runs_done = 0;
@@ -111,11 +111,11 @@ struct Workbench {
   bool late = false;
 };
 
-// Seconds of `work`; an interruption by the user comes before it.
+// Seconds of `work`; checks for an interruption first.
 double seconds_of(const std::function<void()>& work);
-// By `tasks` threads, each its share of the scratch file, with pread and pwrite of 1 MiB.
+// `tasks` threads move their shares of the scratch file with pread and pwrite of 1 MiB.
 double plain_run(Workbench& bench, bool writes, bool fresh, int64_t tasks);
-// The same through the library.
+// Like plain_run(), through the library.
 struct LibraryRun {
   bool writes = true;
   bool fresh = false;

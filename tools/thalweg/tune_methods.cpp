@@ -31,12 +31,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPatienceS = 30;
 constexpr int kNetworkRuns = 3;
-constexpr int kMostRanksHere = 16;  // that share this machine's cores while it is calibrated
+constexpr int kMostRanksHere = 16;  // on the cores of this machine during calibration
 constexpr double kForcingCallNs = 19'000;
 
 struct OutOfTime {};
 
-// The environment that ranks inherit, set back at the end.
+// Sets an environment variable inherited by ranks, and restores it at the end.
 class ProfileFor {
  public:
   explicit ProfileFor(const std::string& path) {
@@ -74,7 +74,7 @@ Cell cell(int ranks, std::vector<int64_t> shape, std::vector<int> grid = {}) {
   return made;
 }
 
-// Bytes, ranks and contiguous runs vary on their own: a square array, and a slim one that is cut along its rows.
+// Bytes, ranks and contiguous runs vary independently: a square array, and a narrow one cut along its rows.
 LaunchPlan cells_for(int ranks, bool quick) {
   LaunchPlan plan{ranks, {cell(ranks, {256, 256}), cell(ranks, {1024, 1024})}};
   if (ranks > 1) plan.cells.push_back(cell(ranks, {4096, 256}, {1, ranks}));
@@ -83,10 +83,10 @@ LaunchPlan cells_for(int ranks, bool quick) {
   return plan;
 }
 
-// Where a rank makes a collective call for each row, ranks that share cores take milliseconds for each.
+// A collective call per row takes milliseconds when ranks share cores.
 bool meets_for_each_row(const std::string& method) { return method == "mpiio-global-1"; }
 
-// Few rows; the last one has as many bytes as the largest cell of most others.
+// Few rows; the last cell has as many bytes as the largest cell of most other methods.
 LaunchPlan cells_of_rows_for(int ranks) {
   return {
       ranks,
@@ -114,7 +114,7 @@ class Tuner {
       remark(fmt::format("the time for calibrating, {:.0f} s, is used up; cells that were not reached are left out",
                          how_.seconds));
       found_.cut_off = true;
-    } catch (const Failure& failure) {  // what was found before stays
+    } catch (const Failure& failure) {  // earlier results are kept
       remark(fmt::format("measuring with ranks ended early: {}", failure.what()));
       found_.cut_off = true;
     }
@@ -130,8 +130,8 @@ class Tuner {
   }
   bool is_late() const { return Clock::now() > until_; }
 
-  // Starts so many ranks with these arguments; why that did not end well, or "". A launch that says nothing does not
-  // outlast the time by much.
+  // Starts `ranks` ranks with these arguments; returns why it failed, or "". A silent launch ends shortly after the
+  // time limit.
   std::string started(int ranks, const std::vector<std::string>& arguments,
                       const std::function<void(std::string_view)>& see) const {
     const double left = std::chrono::duration<double>(until_ - Clock::now()).count();
@@ -144,7 +144,7 @@ class Tuner {
 
   // ---- Messages -----------------------------------------------------------------------------------------------------
 
-  // The best of several: other work on the machine is none of its properties.
+  // The best of several: other load is no property of the machine.
   void measure_network() {
     for (const int ranks : std::set<int>{2, std::max(2, how_.cores)}) {
       Json best;
@@ -187,7 +187,7 @@ class Tuner {
 
   // ---- Two-phase I/O ------------------------------------------------------------------------------------------------
 
-  // Where a call of the storage costs very much the engine lets aggregators write; what that takes is measured.
+  // Where storage operations are very expensive the engine uses aggregators; measures their cost.
   void measure_exchange() {
     Json entry = {{"id", how_.entry["id"]}, {"buffered", how_.entry["buffered"]}};
     for (const char* free : {"round_ns", "exchange_byte_ns", "exchange_piece_ns", "message_ns", "queueing_ns"})
@@ -218,7 +218,8 @@ class Tuner {
     for (const TimeRecord& time : results.times)
       if (time.cell == which && time.phase == "write") seconds.push_back(time.transfer);
     return seconds.empty() ? 0
-                           : std::ranges::min(seconds);  // the least disturbed: a cost is no average of a busy machine
+                           : std::ranges::min(seconds);  // the least disturbed run: a cost is no average over a busy
+                                                         // machine
   }
 
   // ---- Methods ------------------------------------------------------------------------------------------------------
@@ -249,7 +250,7 @@ class Tuner {
     run({others, phases, 1, {2, {cell(2, {3456, 3640})}}}, results_);
   }
 
-  // A method that fails is left out, and the others are measured again.
+  // Leaves a failing method out and measures the others again.
   void run(Step step, Results& results) {
     while (!step.methods.empty()) {
       stop_if_late();
@@ -261,7 +262,7 @@ class Tuner {
       } catch (const OutOfTime&) {
         take(heard, results);
         throw;
-      } catch (const Failure& failure) {  // it costs only the rest of this launch
+      } catch (const Failure& failure) {  // only the rest of this launch is lost
         take(heard, results);
         found_.cut_off = true;
         remark(
@@ -276,13 +277,13 @@ class Tuner {
 
   struct Tried {
     bool fine = false;
-    std::string failed;  // the method; empty: nobody knows
+    std::string failed;  // the method; empty: unknown
   };
 
   Tried tried_once(const Step& step, Results& heard) {
     Tried tried;
     const auto see = [&](std::string_view line) {
-      if (line.starts_with('{')) {  // launchers and libraries say this and that
+      if (line.starts_with('{')) {  // launchers and libraries print other lines
         add_record(heard, line);
         const Json object = parsed_record(line);
         const Record record(object, "a");
@@ -344,15 +345,15 @@ class Tuner {
   MethodsTuned found_;
 };
 
-// How src/engine/plan/cost_model.hpp counts: a round has two exchanges, of a barrier and an allreduce each, times the
-// bits of the number of tasks; what the engine itself does in between is a default there, measured where messages were
-// next to nothing. Of who gets a message: its length, the answer to that, itself.
+// The formulas of src/engine/plan/cost_model.hpp: a round has two exchanges, of a barrier and an allreduce each, times
+// the bits of the number of tasks; the engine's own work per round is a default there, measured where messages cost
+// almost nothing. A receiver gets a length, a reply to it, and the data.
 constexpr double kEngineRoundNs = 20'000;
 constexpr double kCollectivesOfRound = 4;
 constexpr double kBitsOfTwo = 2;
 constexpr double kMessagesOfPartner = 3;
 
-// To four places behind the point, as all costs of a profile.
+// Rounded to four decimal places, as all costs of a profile.
 double kept(double ns, double least, double most) { return std::round(std::clamp(ns, least, most) * 1e4) / 1e4; }
 
 }  // namespace
@@ -368,7 +369,7 @@ Json message_costs(const Json& network) {
   return Json::object();
 }
 
-// The model of aggregate() turned round: one round of as many aggregators as there are cores for, of two.
+// Inverts the model of aggregate(): one round with as many aggregators as cores, of two.
 Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores) {
   const double workers = std::clamp(cores, 1, 2);
   const double n_more = times.n_short - times.n_long;

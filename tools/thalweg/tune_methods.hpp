@@ -1,5 +1,5 @@
-// What `thalweg tune` measures with ranks: messages, the meetings and the exchange of two-phase I/O, and the methods of
-// `thalweg methods` in some cells, from which the model's constants come. docs/design/storage.md.
+// Measurements of `thalweg tune` with ranks: messages, the barriers and exchanges of two-phase I/O, and the methods of
+// `thalweg methods` in some cells, to which the model is fitted. docs/design/storage.md.
 #pragma once
 
 #include <set>
@@ -13,44 +13,44 @@ namespace tool {
 
 struct MethodsTuning {
   std::string folder;
-  std::string program, mpiexec;  // "": found
+  std::string program, mpiexec;  // "": searched
   int cores = 1;
-  double seconds = 60;  // that it may take
+  double seconds = 60;  // time limit
   bool quick = false;
-  Json entry;  // of the profile, as far as it was measured
+  Json entry;  // of the profile, as measured so far
 };
 
 struct MethodsTuned {
-  Json network = Json::array();  // what the program told, one for each number of ranks
+  Json network = Json::array();  // as reported by the program, one per number of ranks
   Json costs = Json::object();   // members of StorageCosts
   Calibration calibration;
-  bool cut_off = false;              // cells that were planned were not reached
+  bool cut_off = false;              // planned cells were not reached
   std::set<std::string> failed;      // methods
-  std::vector<std::string> remarks;  // what could not be measured, and why
+  std::vector<std::string> remarks;  // failed measurements, with reasons
 };
 
-// Throws Interrupted. What cannot be measured is told in the remarks.
+// Throws Interrupted. Failed measurements are in the remarks.
 MethodsTuned tune_methods(const MethodsTuning& how);
 
-// Puts what the calibration of the entry before has, and this one could not reach, into the entry: all of it where this
-// one was cut off and has fewer cells, and methods that failed now. As remarks. `found` loses what is not used.
+// Keeps earlier results that this calibration could not reach: the whole calibration when this one was cut off and has
+// fewer cells, and methods that failed now. Returns remarks. Removes unused results from `found`.
 std::vector<std::string> keep_methods(const Json* before, Json& entry, MethodsTuned& found);
 
-// Of three accesses of the same file by two ranks through aggregators: hardly a byte; 4 MiB in long pieces, and in
-// short ones. Seconds of the transfer alone.
+// Three accesses of one file by two ranks through aggregators: almost no bytes; 4 MiB in long pieces; 4 MiB in short
+// ones. Seconds of the transfer alone.
 struct ExchangeTimes {
   double nothing = 0, bytes = 0, pieces = 0;
   double n_bytes = 0, n_long = 0, n_short = 0;  // bytes and pieces of both ranks
 };
-// Nanoseconds: exchange_byte_ns, exchange_piece_ns, as src/engine/plan/cost_model.cpp means them. What opening the
-// aggregators' windows takes is in all three, and so in none of these. `costs`: of the page cache. Pure.
+// Nanoseconds: exchange_byte_ns, exchange_piece_ns, as in src/engine/plan/cost_model.cpp. The cost of opening the
+// aggregators' windows is part of all three times and cancels out. `costs`: of the page cache. Pure.
 Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores);
 
-// How many ranks cells are measured with, the most telling first: two, one, and more than there are cores, but
-// at most 16. Each once. Pure.
+// Numbers of ranks of the cells, the most informative first: two, one, and more than cores, but at most 16. Each once.
+// Pure.
 std::vector<int> calibrated_ranks(int cores);
 
-// The network's records as costs: message_ns, round_ns. Pure.
+// Converts the network's records to costs: message_ns, round_ns. Pure.
 Json message_costs(const Json& network);
 
 }  // namespace tool

@@ -21,7 +21,7 @@
 namespace tool {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;  // the library reads no larger ones
+constexpr size_t kMostBytes = size_t{1} << 20;  // limit of the library
 
 [[noreturn]] void refuse(const std::string& path, const char* why) {
   throw Failure(kInputOutput, fmt::format("'{}' {}; move it out of the way, or set THALWEG_PROFILE", path, why));
@@ -61,7 +61,7 @@ Json json_of(const TunedCosts& costs) {
           {"parallel_writes", costs.parallel_writes}};
 }
 
-// A link leads to the file that is to be replaced.
+// The target of a link, which is the file to replace.
 std::string behind_links(const std::string& path) {
   std::error_code error;
   const auto real = std::filesystem::canonical(path, error);

@@ -1,4 +1,4 @@
-// The profile as a file: read, changed in one entry, put in place of the old one.
+// The profile as a file: read, changed in one entry, and replaced atomically.
 #pragma once
 
 #include <string>
@@ -9,32 +9,32 @@
 
 namespace tool {
 
-// Where it is. Throws Failure (usage) when profiles are turned off.
+// Its path. Throws Failure (usage) when profiles are turned off.
 std::string profile_path();
 
-// {"version": 1, "file_systems": [...]}; without file systems when there is no file. Throws Failure when there is
-// something else.
+// {"version": 1, "file_systems": [...]}; without file systems when the file is missing. Throws Failure for any other
+// content.
 Json load_profile(const std::string& path);
 
-// The key of entries: the file system that the folder is on. Throws Failure: there is no such folder.
+// The key of entries: the file system of the folder. Throws Failure when the folder is missing.
 std::string identity_of(const std::string& folder);
 
-// The entry of the file system of that identity; null when there is none.
+// The entry of the file system with that identity; null: none.
 const Json* find_file_system(const Json& profile, const std::string& identity);
 
-// What was measured, as an entry.
+// The measurements as an entry.
 Json entry_of(const std::string& identity, const Measured& found);
 
-// What ranks found for the entry before, and did not find now, stays: its names.
+// Keeps earlier results with ranks that are missing now; returns their names.
 std::vector<std::string> keep_of_ranks(const Json* before, Json& entry);
 
-// Puts the entry in place of the one of the same file system, or behind all.
+// Replaces the entry of this file system, or appends it.
 void put_entry(Json& profile, const Json& entry);
 
-// Makes the folder of the profile; throws Failure when no file can be made there.
+// Creates the folder of the profile; throws Failure when it is not writable.
 void prepare_folder(const std::string& path);
 
-// The old file, or the new one, is there at any time.
+// Replaces the file atomically.
 void store_profile(const std::string& path, const Json& profile);
 
 }  // namespace tool

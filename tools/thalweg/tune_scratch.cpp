@@ -25,7 +25,7 @@ std::byte* page_aligned(size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-// Calls `move(address, bytes, offset)`, as pread and pwrite, until the stretch is done.
+// Calls `move(address, bytes, offset)`, like pread and pwrite, until the stretch is complete.
 template <class Move>
 void move_stretch(const char* action, const ScratchFile& file, const Memory& memory, const Stretch& stretch,
                   Move move) {

@@ -1,4 +1,4 @@
-// What `thalweg tune` measures with: a file that goes away again, memory with known bytes, and plain reads and writes.
+// Tools of `thalweg tune`: a scratch file, memory with known bytes, and simple reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace tool {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// A new file in a folder, removed when this goes out of scope. Throws Failure.
+// A new file in a folder, removed by the destructor. Throws Failure.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& folder);
@@ -25,7 +25,7 @@ class ScratchFile {
   int fd() const { return fd_.get(); }
   void empty() const;
   void sync() const;
-  void leave_cache() const;  // what is on the storage is read from there again
+  void leave_cache() const;  // later reads come from storage
 
  private:
   std::string path_;
@@ -38,7 +38,7 @@ class Memory {
   explicit Memory(size_t bytes);
   std::byte* data() const { return memory_.get(); }
   size_t size() const { return bytes_; }
-  void fill(uint64_t seed) const;  // bytes that differ from page to page and from seed to seed
+  void fill(uint64_t seed) const;  // bytes differ between pages and seeds
   void clear() const;
 
  private:
@@ -46,7 +46,7 @@ class Memory {
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
 };
 
-// Which bytes of a file a transfer moves: those of `memory` over and over, in calls of `call_bytes`.
+// A range of a file that a transfer moves: `memory` repeatedly, in calls of `call_bytes`.
 struct Stretch {
   int64_t begin = 0;
   int64_t end = 0;
@@ -56,12 +56,12 @@ struct Stretch {
 void plain_write(const ScratchFile& file, const Memory& memory, const Stretch& stretch);
 void plain_read(const ScratchFile& file, const Memory& memory, const Stretch& stretch);
 
-// Throws Failure when the first `bytes` of the file are not those of `memory` over and over.
+// Throws Failure unless the first `bytes` of the file are `memory` repeated.
 void check_bytes(const ScratchFile& file, const Memory& memory, int64_t bytes);
-// Throws Failure when the two differ in their first `bytes`.
+// Throws Failure when the first `bytes` of both differ.
 void check_bytes(const Memory& a, const Memory& b, size_t bytes);
 
-// Throws Failure unless the file system of `folder` has that much room.
+// Throws Failure unless the file system of `folder` has that much space.
 void check_room(const std::string& folder, int64_t bytes);
 
 }  // namespace tool

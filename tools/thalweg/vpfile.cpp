@@ -21,7 +21,7 @@ bool is_regular_file(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), R_OK) == 0;
 }
 
-// Numbers with commas between; empty when it is something else.
+// Numbers separated by commas; empty on any other text.
 std::vector<int64_t> numbers(std::string_view text) {
   std::vector<int64_t> all;
   const char* at = text.data();
@@ -156,7 +156,7 @@ Vpfile::Vpfile(const std::string& path) {
   check(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &handle_));
 }
 
-Vpfile::~Vpfile() { tw_vpfile_abandon(handle_); }  // of one that is read: as closing
+Vpfile::~Vpfile() { tw_vpfile_abandon(handle_); }  // opened for reading: equals a close
 
 int64_t Vpfile::bytes(int64_t vp) const {
   int64_t bytes = 0;

@@ -14,11 +14,12 @@
 namespace tool {
 namespace {
 
-constexpr double kWorthNaming = 0.05;  // of the whole time
-// On the cells that a model was made of it is better than on others.
+constexpr double kWorthNaming = 0.05;  // share of the total time
+// The error of a model on new cells exceeds its error on the cells it was fitted to.
 constexpr double kLeastTie = 0.1;
-constexpr double kAlike = 0.01;                                            // printed as the same
-constexpr std::array kMovingTerms = {kByte, kSharedByte, kFarByte, kRun};  // go on while the storage works
+constexpr double kAlike = 0.01;                                            // relative difference that is printed as
+                                                                           // equal
+constexpr std::array kMovingTerms = {kByte, kSharedByte, kFarByte, kRun};  // overlap with storage
 
 bool is_level(const methods::MethodInfo& method, char level) {
   return method.id.starts_with("mpiio-") && method.id.back() == level;
@@ -31,12 +32,12 @@ tw_sim_way way_of(const methods::MethodInfo& method) {
   return method.collective && !is_level(method, '1') ? TW_SIM_COLLECTIVE : TW_SIM_INDEPENDENT;
 }
 
-// How the array is cut among those who move it.
+// The division of the array among the ranks that move it.
 std::vector<int> grid_of_movers(const Request& request, const Cell& cell) {
   return request.phase == "restart" ? methods::grid_for(request.movers(), cell.shape.size()) : cell.grid;
 }
 
-// How many ranks have their pieces in turn: those side by side in the fastest dimension that is cut.
+// Number of ranks with interleaved pieces: those side by side in the fastest dimension that is cut.
 int64_t in_turn_of(const std::vector<int>& grid, const std::string& order) {
   for (size_t i = 0; i < grid.size(); ++i) {
     const size_t d = order == "f" ? i : grid.size() - 1 - i;
@@ -45,7 +46,7 @@ int64_t in_turn_of(const std::vector<int>& grid, const std::string& order) {
   return 1;
 }
 
-// The share of one node.
+// The load of one node.
 Load load_of_node(Load load, const Request& request, const Machine& machine) {
   const double nodes = request.nodes_in_use();
   load.ranks = std::ceil(load.ranks / nodes);
@@ -93,7 +94,7 @@ class Adviser {
   const Load& node() const { return node_; }
 
  private:
-  // Others were measured with more, so that the notes do not tell it.
+  // Other methods were measured with larger arrays, so the notes do not mention the limit.
   void warn_of_size(Choice& choice) const {
     const auto found = machine_.calibration.largest_bytes.find(std::string(choice.method->id));
     if (found == machine_.calibration.largest_bytes.end()) return;
@@ -106,7 +107,7 @@ class Adviser {
     if (seconds > 0) choice.parts.push_back({what, seconds});
   }
 
-  // What one node does itself, and what network and storage do for all, go on at the same time: the slower counts.
+  // Work of a node and work of network and storage proceed concurrently: the slower counts.
   void spread_over_nodes(Choice& choice, const methods::MethodInfo& method, double moving) {
     const double runs = runs_of_rank(method);
     const ScaleSeconds far = scale_.seconds(way_of(method), runs, in_turn_of(movers_, request_.order));
@@ -135,7 +136,7 @@ class Adviser {
     choice.storage_decides = true;
   }
 
-  // A file of each rank that wrote is opened by somebody, and those are simulated that readers have.
+  // The file of each writer is opened once in total; the simulation counts the files of the readers.
   void add_opening(Choice& choice, const methods::MethodInfo& method, double seconds) const {
     if (method.outcome != methods::Outcome::separate) return add(choice, "all ranks opening and closing", seconds);
     const double files = std::max(request_.ranks, request_.movers());
@@ -143,7 +144,7 @@ class Adviser {
         seconds * files / request_.movers());
   }
 
-  // Stretches of the file that a rank has.
+  // Stretches of the file per rank.
   double runs_of_rank(const methods::MethodInfo& method) const {
     double runs = 1;
     if (method.outcome == methods::Outcome::global_array) runs = all_.runs;
@@ -152,7 +153,7 @@ class Adviser {
     return std::max(1.0, runs / all_.ranks);
   }
 
-  // What takes long where that is not the bandwidth of the storage.
+  // The dominant cost other than the storage bandwidth.
   std::string cause_of(const methods::MethodInfo& method, double runs) const {
     const double bytes = static_cast<double>(request_.bytes) / request_.movers();
     switch (way_of(method)) {
@@ -172,7 +173,7 @@ class Adviser {
     return fmt::format("the storage, {}", bandwidth_text(scale_.facts().storage_bandwidth));
   }
 
-  // Opening, further ranks and meetings come on top: no byte moves meanwhile.
+  // Opening, further ranks and barriers are added: no byte moves meanwhile.
   void bound_by_storage(Choice& choice, const methods::MethodInfo& method, double moving) const {
     if (request_.storage_bandwidth > 0) {
       const double least = static_cast<double>(request_.bytes) / request_.storage_bandwidth;
@@ -197,11 +198,11 @@ class Adviser {
   const Cell& cell_;
   Scale scale_;
   Load all_, node_;
-  std::vector<int> movers_;  // grid of those who move the bytes
+  std::vector<int> movers_;  // grid of the ranks that move the bytes
 };
 
-// Where the storage decides, times differ by how long opening takes, which tells nothing at such sizes: what the node
-// does itself ranks those.
+// When the storage decides, times differ only by the open, which is insignificant at such sizes: then the node's own
+// time ranks the methods.
 void rank(std::vector<Choice>& choices) {
   std::ranges::stable_sort(choices, {}, &Choice::seconds);
   for (auto begin = choices.begin(); begin != choices.end();) {
@@ -216,7 +217,7 @@ bool is_tie(const Choice& choice, const Advice& advice, double tie) {
   return choice.seconds <= advice.choices.front().seconds * (1 + tie);
 }
 
-// A model of no machine in particular tells no difference that could be called one.
+// A default model of an unknown machine cannot distinguish close methods.
 void find_ties(Advice& advice, const Machine& machine) {
   advice.tie = std::max(kLeastTie, machine.calibration.told_error());
   if (!machine.measured) return;

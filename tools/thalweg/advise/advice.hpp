@@ -1,4 +1,4 @@
-// Which method to use: each one's time with what it is made of, why others are out of the question, and warnings.
+// The choice of a method: time of each with its parts, reasons for exclusion, and warnings.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@
 namespace tool {
 
 struct Part {
-  std::string what;  // for people
+  std::string what;  // for display
   double seconds = 0;
 };
 
 struct Warning {
   std::string text;
-  bool always = false;  // said wherever the method stands in the list: of memory, offsets and chunks
+  bool always = false;  // printed for any rank in the list: about memory, offsets and chunks
 };
 
 struct Choice {
   const methods::MethodInfo* method = nullptr;
   double seconds = 0;
-  double own_seconds = 0;        // of the node alone, as if storage and network took nothing
-  bool storage_decides = false;  // it is slower than all that moves bytes
+  double own_seconds = 0;        // of the node alone, without storage and network
+  bool storage_decides = false;  // storage is slower than all other parts of the transfer
   std::vector<Part> parts;       // the largest first
   std::string reason;            // one sentence
   std::vector<Warning> warnings;
@@ -36,29 +36,29 @@ struct Ruled {
 
 struct Advice {
   Cell cell;
-  std::vector<Choice> choices;  // the quickest first, those within 1 % by own_seconds; never empty
+  std::vector<Choice> choices;  // the fastest first, those within 1 % by own_seconds; never empty
   std::vector<Ruled> out;
-  std::vector<std::string> notes;     // on all of it: what was assumed
-  const Choice* one_array = nullptr;  // the quickest that leaves the array in its order as one file; null: none does
-  double tie = 0;                     // relative: what is not further from the first is as quick to the model
+  std::vector<std::string> notes;     // general assumptions
+  const Choice* one_array = nullptr;  // the fastest method that leaves the array as one file in its order; null: none
+  double tie = 0;                     // relative: methods within this distance of the first are equal to the model
   std::vector<const Choice*> ties;    // these, without the first
 };
 
-// Throws Failure: nothing is left to choose from.
+// Throws Failure when no method is possible.
 Advice advise(const Request& request, const Machine& machine);
 
-// Why a method makes no sense for such data; "": it does.
+// Why a method does not fit such data; "": it fits.
 std::string ruled_out(const methods::MethodInfo& method, const std::string& pattern);
-// Why it cannot be done with what nodes have (advise/warnings.cpp); "": it can.
+// Why a method is impossible with the resources of the nodes (advise/warnings.cpp); "": possible.
 std::string impossible(const methods::MethodInfo& method, const Request& request, const Cell& cell);
-// What to mind with this method (advise/warnings.cpp).
+// Warnings about this method (advise/warnings.cpp).
 std::vector<Warning> warnings_of(const methods::MethodInfo& method, const Request& request, const Cell& cell);
-// What was assumed, what is beyond what was measured, and how wrong the model is (advise/notes.cpp). `node`: its share.
+// Assumptions, extrapolation, and the error of the model (advise/notes.cpp). `node`: load of one node.
 std::vector<std::string> notes_of(const Request& request, const Machine& machine, const Load& node,
                                   const ScaleFacts& facts);
 std::string bandwidth_text(double bytes_per_second);
-// What the best method takes of the time of the program, and how much may be hidden; empty where nothing was told
-// of that.
+// Share of the best method in the program's time, and how much of it can be hidden; empty when the program's times are
+// unknown.
 std::vector<std::string> duty_of(const Advice& advice, const Request& request);
 
 }  // namespace tool

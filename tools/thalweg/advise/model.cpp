@@ -12,15 +12,15 @@
 namespace tool {
 namespace {
 
-constexpr size_t kLeastCells = 3;        // fewer tell nothing of so many constants
-constexpr double kLeastSeconds = 1e-15;  // of a method: all constants below that are no measurement
-constexpr double kLeastByteNs = 1e-4;    // less is no machine's
+constexpr size_t kLeastCells = 3;        // fewer cells do not determine the constants
+constexpr double kLeastSeconds = 1e-15;  // of a method: constants that are all smaller are no measurement
+constexpr double kLeastByteNs = 1e-4;    // smaller values are impossible
 constexpr double kLeastCallNs = 1;
-constexpr double kCacheBytes = 1 << 20;  // of a core: what a rank has beyond that comes from memory
+constexpr double kCacheBytes = 1 << 20;  // of a core: larger data of a rank is in memory
 
 double meetings_of(const methods::MethodInfo& method, const Load& load) {
   if (load.ranks < 2) return 0;
-  // Ranks that wait for a core make each step of a meeting wait: as in src/engine/plan/cost_model.cpp.
+  // Ranks without a core delay each step of a barrier: as in src/engine/plan/cost_model.cpp.
   const double crowd = load.ranks > load.cores ? 4 * load.ranks / load.cores : 1;
   const double calls = method.id == "mpiio-global-1" ? std::max(1.0, load.runs / load.ranks) : 1;
   return calls * std::bit_width(static_cast<uint64_t>(load.ranks)) * crowd;
@@ -34,7 +34,7 @@ double stretches_of(const methods::MethodInfo& method, std::string_view phase, c
 // A grid of fewer dimensions does not cut the others.
 int parts_in(const std::vector<int>& grid, size_t d) { return d < grid.size() ? grid[d] : 1; }
 
-// Places where the parts of two cuts of `n` begin, together.
+// Number of distinct boundaries of two divisions of `n`.
 double parts_of_both(int64_t n, int64_t a, int64_t b) {
   std::vector<int64_t> begins;
   for (const int64_t parts : {a, b})
@@ -50,7 +50,7 @@ Json json_of(const Constants& constants) {
   return json;
 }
 
-// Empty: it has a member that is no number, or negative, or next to nothing in all.
+// Empty: a member is no number, negative, or the sum is next to zero.
 Constants constants_of(const Json& json) {
   Constants constants(kTerms, 0);
   if (!json.is_object()) return {};
@@ -78,7 +78,7 @@ Constants guesses_for(const methods::MethodInfo& method, const Primitives& known
   return guess;
 }
 
-// Of each time, as the constants that the others make predict it.
+// For each time: predicts it with constants fitted to the others.
 void add_left_out_errors(const std::vector<Observation>& all, const Constants& guesses, std::vector<double>& errors) {
   if (all.size() <= kLeastCells) return;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -121,8 +121,8 @@ std::string term_meaning(const methods::MethodInfo& method, Term term) {
 
 double runs_of(const Cell& cell, const std::vector<int>& grid) { return runs_of(cell, grid, grid); }
 
-// From the fastest dimension on: those that nobody cuts belong to the run; the first that is cut ends it, and each
-// place in the slower ones begins another.
+// From the fastest dimension on: uncut dimensions belong to the run; the first cut one ends it, and each index of
+// slower dimensions starts another.
 double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector<int>& other) {
   const size_t n = cell.shape.size();
   double runs = 1;
@@ -139,7 +139,7 @@ double runs_of(const Cell& cell, const std::vector<int>& grid, const std::vector
   return runs;
 }
 
-// From the fastest dimension on: as long as no block is cut its bytes stay together.
+// From the fastest dimension on: while no block is cut its bytes are contiguous.
 double chunk_runs_of(const Cell& cell, const std::vector<int>& grid) {
   const size_t n = cell.shape.size();
   double runs = 1;

@@ -6,10 +6,10 @@
 namespace tool {
 namespace {
 
-constexpr double kTrust = 0.02;  // in a guess, against one time: it decides where no time does
+constexpr double kTrust = 0.02;  // weight of a guess relative to one time: it decides where no time does
 constexpr int kReweighted = 12;
 constexpr int kRounds = 400;
-constexpr double kNear = 0.05;  // relative errors below it count in full
+constexpr double kNear = 0.05;  // smaller relative errors count in full
 constexpr double kLeastSeconds = 1e-7;
 
 // Rows and columns are scaled: a row to the relative error, a column to its largest effect on any time.
@@ -41,10 +41,10 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-// The lowest point along one constant after another, until nothing moves: the function is convex.
+// Coordinate descent until no constant changes: the function is convex.
 void descend(const Scaled& all, const std::vector<double>& weights, const std::vector<double>& goals,
              std::vector<double>& x) {
-  std::vector<double> rest;  // of each row that x does not explain; kept, not counted anew for each constant
+  std::vector<double> rest;  // residual of each row; updated, not recomputed for each constant
   rest.reserve(all.rows.size());
   for (const auto& row : all.rows) rest.push_back(1 - dot(row, x));
   for (int round = 0; round < kRounds; ++round) {

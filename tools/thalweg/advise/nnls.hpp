@@ -1,5 +1,5 @@
-// Fitting a few constants that cannot be negative to times: least squares of relative errors, with a guess for each
-// constant that holds where the times do not determine it. Pure.
+// Fits a few nonnegative constants to times: least squares of relative errors, with a guess for each constant that
+// applies where the times do not determine it. Pure.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 namespace tool {
 
 struct Observation {
-  std::vector<double> terms;  // what the constants are multiplied with
+  std::vector<double> terms;  // factors of the constants
   double seconds = 0;
 };
 
-// As many constants as there are guesses. Times far from the others count less: the median error is to be small.
+// As many constants as guesses. Outliers count less: the fit minimises the median error.
 std::vector<double> fit_constants(const std::vector<Observation>& seen, const std::vector<double>& guesses);
 
 double sum_of_terms(const std::vector<double>& terms, const std::vector<double>& constants);

@@ -1,4 +1,4 @@
-// What was assumed for an advice, what is beyond what was measured, and how wrong the model is.
+// Assumptions of an advice, extrapolation, and the error of the model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-constexpr double kLarge = 64 << 20;  // bytes of a node, where the profile does not tell what was measured
+constexpr double kLarge = 64 << 20;  // bytes per node, when the profile lacks the measured size
 
 std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes)); }
 
@@ -37,7 +37,7 @@ void note_origin(const Request& request, const Machine& machine, Notes& notes) {
   }
 }
 
-// Beyond what was measured, and where the memory of a node, if it is told, is not enough.
+// Notes on extrapolation, and on a node with insufficient memory, if known.
 void note_size(const Request& request, const Machine& machine, const Load& node, Notes& notes) {
   const double most = machine.calibration.most_bytes();
   const std::string cache =

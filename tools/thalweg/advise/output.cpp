@@ -11,7 +11,7 @@
 namespace tool {
 namespace {
 
-constexpr size_t kShown = 3;  // all of whose warnings are printed
+constexpr size_t kShown = 3;  // methods whose warnings are all printed
 
 Json json_of(const Choice& choice) {
   Json parts = Json::array(), warnings = Json::array();
@@ -21,7 +21,7 @@ Json json_of(const Choice& choice) {
           {"reason", choice.reason},     {"warnings", warnings}};
 }
 
-// How far to trust it; null: nobody knows.
+// The error of the model; null: unknown.
 Json model_json(const Calibration& made) {
   if (made.told_error() == 0) return {};
   return {{"cells", made.cells.size()},
@@ -47,9 +47,10 @@ void print_choices(const Advice& advice) {
   for (const Ruled& ruled : advice.out) put(fmt::format("  - {:<40} {}\n", ruled.method->title, ruled.why));
 }
 
-// Of the first ones and of that which leaves one file all; of the others what makes a method fail or collapse.
+// All warnings of the first methods and of the one that leaves one file; for the others only those about failure or
+// collapse.
 void print_warnings(const Advice& advice) {
-  std::vector<std::pair<std::string, std::vector<std::string_view>>> said;  // and of which methods
+  std::vector<std::pair<std::string, std::vector<std::string_view>>> said;  // warning, and methods it applies to
   for (size_t i = 0; i < advice.choices.size(); ++i) {
     const Choice& choice = advice.choices[i];
     for (const Warning& warning : choice.warnings) {

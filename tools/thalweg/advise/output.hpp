@@ -1,4 +1,4 @@
-// What `thalweg advise` says: as JSON, and as text on standard output.
+// Output of `thalweg advise`: as JSON, and as text on standard output.
 #pragma once
 
 #include "advice.hpp"

@@ -15,9 +15,9 @@ namespace {
 
 constexpr double kElement = 4;
 constexpr double kLeastLatency = 1e-9;
-constexpr double kByteNsOfNode = 0.1;  // 10 GB/s, where nothing was measured
+constexpr double kByteNsOfNode = 0.1;  // 10 GB/s, when not measured
 
-// As square as the bytes allow.
+// As square as the size permits.
 std::vector<int64_t> shape_of(const Request& request) {
   const double elements = std::max(1.0, std::floor(static_cast<double>(request.bytes) / kElement));
   if (!request.is_array()) return {static_cast<int64_t>(elements)};
@@ -40,7 +40,7 @@ std::vector<int> grid_of(const Request& request, size_t dimensions) {
     return rows;
   }
   if (request.grid.empty()) return methods::grid_for(request.ranks, dimensions);
-  int64_t parts = 1;  // more than there can be ranks are as wrong as any
+  int64_t parts = 1;  // limited to the largest number of ranks
   for (const int n : request.grid) parts = std::min<int64_t>(parts * n, INT32_MAX);
   if (parts != request.ranks || request.grid.size() != dimensions)
     throw Failure(kUsage,

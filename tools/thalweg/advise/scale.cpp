@@ -9,28 +9,28 @@
 namespace tool {
 namespace {
 
-constexpr int64_t kMostTasks = 1024;               // simulated: the answer is to come in seconds
+constexpr int64_t kMostTasks = 1024;               // simulated tasks: the answer takes seconds
 constexpr int64_t kMostBytes = int64_t{32} << 20;  // of all tasks
 constexpr int64_t kMostOfTask = int64_t{16} << 20;
 constexpr int64_t kMostPieces = int64_t{1} << 20;  // of all tasks
 constexpr int64_t kServers = 16;
 constexpr double kServerNs = 20'000;
 constexpr int64_t kStripe = int64_t{1} << 20;
-constexpr double kLeastShrunk = 1.0 / 256;  // a stripe is a page then
+constexpr double kLeastShrunk = 1.0 / 256;  // then a stripe is a page
 
-// A call of the library, or the metadata server, for each thing of all tasks: what was simulated times `factor`.
+// A library call or metadata operation for each object of all tasks: the simulated time multiplied by `factor`.
 ScaleSeconds times(ScaleSeconds seconds, double factor) {
   return {seconds.open * factor, seconds.transfer * factor, seconds.close * factor};
 }
 
-// Of all nodes, where that many tasks can be: fewer nodes would have to share their links.
+// All nodes are simulated, if there are that many tasks: fewer nodes would share their links.
 int64_t tasks_of_node(const Request& request) {
   const int64_t nodes = request.nodes_in_use();
   if (request.movers() <= kMostTasks) return (request.movers() + nodes - 1) / nodes;
   return std::max<int64_t>(1, kMostTasks / nodes);
 }
 
-// A power of two: pieces that real programs have at the edges of stripes are to be there in what is simulated, too.
+// A power of two, so that pieces at the edges of stripes, as in real programs, also occur in the simulation.
 uint64_t room_of_task(int64_t tasks) {
   return std::bit_floor(static_cast<uint64_t>(std::min(kMostOfTask, kMostBytes / tasks)));
 }
@@ -58,7 +58,7 @@ Scale::Scale(const Request& request, const Machine& machine) : request_(request)
   costs_.server_ns = kServerNs;
   costs_.server_byte_ns = static_cast<double>(kServers) * 1e9 / facts_.storage_bandwidth;
   costs_.create_ns = 1e9 / facts_.create_rate;
-  costs_.open_ns = costs_.create_ns / 5;  // as in the simulation's defaults
+  costs_.open_ns = costs_.create_ns / 5;  // ratio of the simulation's defaults
 }
 
 ScaleSeconds Scale::seconds(tw_sim_way way, double runs_of_rank, int64_t in_turn) {
@@ -68,7 +68,7 @@ ScaleSeconds Scale::seconds(tw_sim_way way, double runs_of_rank, int64_t in_turn
   return known_[key] = simulated(way, runs_of_rank, in_turn);
 }
 
-// A simulated byte stands for 1 / `shrunk` bytes: stripes are shorter, bytes slower by that.
+// A simulated byte stands for 1 / `shrunk` bytes: stripes are shorter and bytes slower by that factor.
 ScaleSeconds Scale::run(tw_sim_access access, double shrunk) const {
   stop_if_interrupted();
   tw_sim_machine costs = costs_;
@@ -82,7 +82,7 @@ ScaleSeconds Scale::run(tw_sim_access access, double shrunk) const {
   return {found.open_seconds, found.transfer_seconds, found.close_seconds};
 }
 
-// As many pieces as fit, and half of them: what another piece takes more is what all others take, too.
+// Simulates as many pieces as fit, and half of them: the difference gives the time of further pieces.
 ScaleSeconds Scale::simulated(tw_sim_way way, double runs_of_rank, int64_t in_turn) {
   const double bytes_of_rank = static_cast<double>(request_.bytes) / request_.movers();
   const double piece = std::max(1.0, bytes_of_rank / std::max(1.0, runs_of_rank));

@@ -1,5 +1,5 @@
-// What network and storage of many nodes take, by the scale simulation (sim/predict.h): fewer tasks, pieces and bytes
-// are simulated than there are, and the result is scaled.
+// Time of network and storage of many nodes, by the scale simulation (sim/predict.h): simulates fewer tasks, pieces and
+// bytes, and scales the result.
 #pragma once
 
 #include <map>
@@ -15,15 +15,15 @@ struct ScaleSeconds {
   double open = 0, transfer = 0, close = 0;
 };
 
-// What was assumed where nothing was told, in words.
+// Assumptions for unknown values, for display.
 struct ScaleFacts {
   double storage_bandwidth = 0;    // bytes per second of all nodes together
-  bool bandwidth_is_told = false;  // else that of one node, times the nodes
+  bool bandwidth_is_told = false;  // otherwise that of one node, times the nodes
   double create_rate = 0;
   bool create_rate_is_told = false;
   int64_t simulated_tasks = 0;
-  int64_t servers = 0;        // of the storage; nobody told of them
-  double server_seconds = 0;  // of one, for each operation
+  int64_t servers = 0;        // of the storage; assumed
+  double server_seconds = 0;  // of one server, per operation
 };
 
 class Scale {
@@ -31,7 +31,7 @@ class Scale {
   Scale(const Request& request, const Machine& machine);
 
   const ScaleFacts& facts() const { return facts_; }
-  // `runs` of the file that each rank has. The same question is answered once.
+  // `runs` of the file per rank. Results are cached.
   ScaleSeconds seconds(tw_sim_way way, double runs_of_rank, int64_t in_turn);
 
  private:

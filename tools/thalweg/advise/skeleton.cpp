@@ -9,7 +9,7 @@
 namespace tool {
 namespace {
 
-// A file of skeletons, and in which way it is not the method; nothing: it is.
+// A skeleton file, and its difference from the method; empty: none.
 struct Shown {
   std::string_view file, remark;
 };
@@ -47,7 +47,7 @@ constexpr std::string_view kPyChunkedAlone =
 constexpr std::string_view kNetcdf = "PnetCDF writes through MPI-IO; this is MPI-IO itself";
 constexpr std::string_view kOfThatKind = "what Thalweg has of that kind";
 
-// The first row that fits holds.
+// The first matching row applies.
 constexpr std::array kRows = {
     Row{"gather",
         {"gather.c", {}},
@@ -88,7 +88,7 @@ constexpr std::array kRows = {
     Row{"", {"multifile.c", kOfThatKind}, {"multifile.f90", kOfThatKind}, {"vpfile.py", kOfThatKind}},
 };
 
-// The call that moves the bytes in a file of skeletons, when it reads.
+// The transfer call of a skeleton file, and its reading counterpart.
 struct Reading {
   std::string_view file, how;
 };

@@ -1,5 +1,4 @@
-// Code to begin with: real programs (advise/skeletons/), embedded by CMake and compiled by the tests. All of them
-// write.
+// Example code: real programs (advise/skeletons/), embedded by CMake and compiled by the tests. All of them write.
 #pragma once
 
 #include <string>
@@ -10,10 +9,10 @@ namespace tool {
 struct Skeleton {
   std::string_view name;  // of the file
   std::string_view text;
-  std::string remark;  // empty, or why it shows another method, and how it would read
+  std::string remark;  // empty, or why it shows another method, and how to read
 };
 
-// Of a method in "c", "fortran" or "python", for one of the phases of the model.
+// For a method in "c", "fortran" or "python", and a phase of the model.
 Skeleton skeleton_of(std::string_view method, std::string_view language, std::string_view phase);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// What the model says of what was measured. How wrong it was: methods/validation_summary.hpp. Pure.
+// Predictions of the model for measured times. Errors: methods/validation_summary.hpp. Pure.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace tool {
 
-// All that was measured of methods that the entry of a profile has constants for. Empty: it has none, or of another
-// cache.
+// All measurements of methods with constants in the profile entry. Empty: it has none, or for another cache.
 std::vector<ValidationPoint> validate(const Results& results, const Json& profile_entry, int cores = 0);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// What to mind with a method, from numbers of the request alone.
+// Warnings about a method, from the numbers of the request alone.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,23 +12,23 @@ namespace {
 constexpr int kManyFiles = 1000;
 constexpr double kSmallRun = 64 * 1024;
 constexpr double kManyRuns = 256;
-constexpr double kLargestChunk = 4294967295.0;  // HDF5 keeps the size of a chunk in 32 bits
-constexpr double kChunkCache = 1 << 20;         // of HDF5, by default
+constexpr double kLargestChunk = 4294967295.0;  // the size of a chunk has 32 bits in HDF5
+constexpr double kChunkCache = 1 << 20;         // HDF5's default
 
 std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes)); }
 
-constexpr double kArraysOfGather = 2;  // pieces as they come, and the array that they are put into
+constexpr double kArraysOfGather = 2;  // received pieces, and the assembled array
 
 struct Block {
   double bytes, runs, run_bytes;
 };
 
-// Of who wrote: a chunk of HDF5.
+// The chunk of a writer in HDF5.
 double chunk_bytes(const Request& request, const Cell& cell) {
   return static_cast<double>(cell.bytes()) / request.ranks;
 }
 
-// Of who moves it.
+// The block of a rank that moves it.
 Block block_of(const Request& request, const Cell& cell) {
   const Load load = load_of(cell, request.phase, request.readers_or_default(), 1);
   const double bytes = load.bytes / load.ranks;

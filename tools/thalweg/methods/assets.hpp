@@ -1,14 +1,14 @@
-// Files that were made part of the program when it was built: those of this folder, and Chart.js where it was found.
+// Files embedded at build time: those of this folder, and Chart.js where installed.
 #pragma once
 
 #include <string_view>
 
 namespace tool {
 
-// `name`: "page.css", "page.js", "snippets/gather.c", ... Empty: there is none of that name.
+// `name`: "page.css", "page.js", "snippets/gather.c", ... Empty: unknown name.
 std::string_view asset(std::string_view name);
 
-// Text of Chart.js (MIT licence, which it carries with it); empty where it was not found: plot_library_absent.cpp.
+// Text of Chart.js with its MIT licence; empty when not found at build time: plot_library_absent.cpp.
 std::string_view plot_library();
 
 }  // namespace tool

@@ -13,7 +13,7 @@
 namespace tool {
 namespace {
 
-// What a method costs beside its bytes, in bytes: opening, closing, verifying.
+// Cost of a method beside its bytes, in bytes: opening, closing, verifying.
 constexpr double kFixedWork = 4 << 20;
 
 std::vector<std::string> asked_and_built(const Launcher& launcher, const CampaignOptions& options) {
@@ -32,15 +32,15 @@ double work_of(const LaunchPlan& launch) {
   return work;
 }
 
-// One launch: how far it is, what it said.
+// Progress and output of one launch.
 class Listener {
  public:
   Listener(const LaunchPlan& plan, size_t methods, int repetitions) {
     total_ = work_of(plan) * static_cast<double>(methods) * (repetitions + 1);
   }
 
-  // Libraries write to standard output, too. A line that looks like a record and is none is a failure of the launch: of
-  // a rank that died while it wrote it, say.
+  // Libraries print on standard output, too. A line that begins like a record and is invalid fails the launch: a rank
+  // may have died while writing it.
   void see(std::string_view line) {
     if (!line.starts_with('{') || !broken_.empty()) return;
     try {
@@ -52,11 +52,11 @@ class Listener {
 
   double share() const { return std::min(1.0, done_ / total_); }
   double work() const { return total_; }
-  const std::string& method() const { return method_; }  // that was begun last
+  const std::string& method() const { return method_; }  // the last one begun
   const std::vector<std::string>& lines() const { return lines_; }
   bool ended() const { return ended_ && broken_.empty(); }
-  const std::string& broken() const { return broken_; }  // what was wrong with a line; empty: nothing
-  // Its own words of what went wrong; null: there are none.
+  const std::string& broken() const { return broken_; }  // error in a line; empty: none
+  // The program's own message of the failure; null: none.
   const Mishap* failure() const {
     const auto found = std::ranges::find(heard_.mishaps, true, &Mishap::failed);
     return found == heard_.mishaps.end() ? nullptr : &*found;
@@ -127,7 +127,7 @@ class Runner {
   }
 
  private:
-  // Without those that fail, until the others go through.
+  // Measures again without failing methods until the others succeed.
   void measure(const LaunchPlan& plan) {
     std::vector<std::string> left = methods_;
     while (!left.empty()) {
@@ -136,7 +136,7 @@ class Runner {
     }
   }
 
-  // The method that failed; "": none, or nobody knows which, and all that was measured is kept.
+  // Returns the failed method; "": none, or unknown, in which case all measurements are kept.
   std::string attempt(const LaunchPlan& plan, const std::vector<std::string>& methods) {
     Listener listener(plan, methods.size(), options_.repetitions);
     try {
@@ -177,7 +177,7 @@ class Runner {
     return how_it_ended(launcher_, end, options_.patience_s) + (end.silent ? " (see --patience)" : "");
   }
 
-  // Before anything was begun: the launch itself is impossible. Larger ones may be, where smaller ones were not.
+  // The launch failed before the first method. Then larger launches may fail where smaller ones succeeded.
   std::string launch_failed(const LaunchPlan& plan, const std::string& message) {
     const std::string text =
         fmt::format("{} of '{}' could not be started: {}", count_text(plan.ranks, "rank"), launcher_.program, message);
@@ -193,7 +193,7 @@ class Runner {
   }
 
   static bool is_kind(const std::string& line, const char* kind) {
-    const Json object = parsed_record(line);  // it was one when it came
+    const Json object = parsed_record(line);  // validated on arrival
     return Record(object, "a").text("kind") == kind;
   }
 

@@ -1,5 +1,4 @@
-// What is known of each method beside its times: the code that its user writes, what lies on the disk afterwards, the
-// memory it needs, when to use it. Pure.
+// Facts about each method beside its times: user code, resulting files, memory, recommended use. Pure.
 #pragma once
 
 #include <span>
@@ -11,19 +10,19 @@ namespace tool {
 
 struct Card {
   std::string_view id;
-  std::string_view afterwards;  // what the file looks like
-  std::string_view memory;      // of one rank, beside its block, as a formula
-  std::string_view use;         // when to
+  std::string_view afterwards;  // the resulting files
+  std::string_view memory;      // per rank, beside its block, as a formula
+  std::string_view use;         // recommended use
   std::vector<std::string_view> warnings;
 };
 
-// One for each method of the table of methods, in its order. Static storage.
+// One per method, in the order of the table of methods. Static storage.
 std::span<const Card> cards();
-const Card* find_card(std::string_view id);  // null: there is none
+const Card* find_card(std::string_view id);  // null: unknown id
 
-// The code of a user in C, as it is compiled by the tests: snippets/<id>.c. Empty: there is none.
+// The user code in C, compiled by the tests: snippets/<id>.c. Empty: none.
 std::string_view snippet(std::string_view id);
-// Its lines without empty ones, comments and lone braces.
+// Number of lines without empty ones, comments and lone braces.
 int code_lines(std::string_view code);
 
 }  // namespace tool

@@ -15,10 +15,10 @@
 namespace tool {
 namespace {
 
-// Criteria, as docs/howto/methods.md has them.
+// Criteria of docs/howto/methods.md.
 constexpr double kStay = 0.8;           // (1) share of methods that keep their group
-constexpr size_t kFewMethods = 5;       // (1) of fewer, groups say nothing
-constexpr double kGrowth = 1.25;        // (2) bandwidth that "does not grow"
+constexpr size_t kFewMethods = 5;       // (1) fewer methods form no groups
+constexpr double kGrowth = 1.25;        // (2) limit for bandwidth without growth
 constexpr double kWholeArray = 0.9;     // (2) memory of the gathering rank, in arrays
 constexpr double kCollapse = 2;         // (3) confirmed from here
 constexpr double kNoCollapse = 1.25;    // (3) refuted below
@@ -41,7 +41,7 @@ class Medians {
     return found == rows_.end() ? nullptr : found->second;
   }
   const std::set<Cell>& cells() const { return cells_; }
-  // Of the fastest of these methods; 0: none was measured.
+  // Median of the fastest of these methods; 0: not measured.
   double best(std::span<const char* const> methods, const std::string& phase, const Cell& cell) const {
     double best = 0;
     for (const char* method : methods) {
@@ -59,7 +59,7 @@ class Medians {
 // Ratios over cells.
 struct Ratios {
   int n = 0;
-  double sum = 0, least = 0, most = 0;  // sum of logarithms
+  double sum = 0, least = 0, most = 0;  // sums of logarithms
   void add(double ratio) {
     if (!(ratio > 0) || !std::isfinite(ratio)) return;
     least = n == 0 ? ratio : std::min(least, ratio);
@@ -144,7 +144,7 @@ Conclusion groups_stay(const std::vector<ResultRow>& rows) {
   return c;
 }
 
-// Bandwidth on most ranks to that on fewest, of every curve.
+// Bandwidth with most ranks relative to fewest, of every curve.
 Ratios growth_of(const std::vector<Series>& series, const Medians& medians, const std::string& method,
                  Conclusion* numbers) {
   Ratios growth;
@@ -206,7 +206,7 @@ Conclusion gather_does_not_scale(const Results& results, const Medians& medians)
   return c;
 }
 
-// A number that is to be large, or small: between the two limits nothing is decided.
+// Verdict for a number with two limits: undecided between them.
 Verdict judged(double value, double confirmed_from, double refuted_below) {
   if (value >= confirmed_from) return Verdict::confirmed;
   return value < refuted_below ? Verdict::refuted : Verdict::not_decided;

@@ -1,5 +1,5 @@
-// Five conclusions, put to the data of one run. They are ours, in our words: the study that asked the question (M.
-// Haefele, 2010) draws five others. Criteria: docs/howto/methods.md. Pure.
+// Checks five conclusions with the data of one run. They are Thalweg's; the study that raised the question (M. Haefele,
+// 2010) draws five others. Criteria: docs/howto/methods.md. Pure.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ const char* verdict_name(Verdict verdict);  // "confirmed", "refuted", "not deci
 
 struct Conclusion {
   int number = 0;
-  std::string statement;  // what is claimed, one sentence
-  std::string criterion;  // when it is taken for confirmed, and for refuted
+  std::string statement;  // the claim, one sentence
+  std::string criterion;  // the limits for confirmed and refuted
   Verdict verdict = Verdict::not_decided;
-  std::vector<std::string> numbers;  // of this run, a sentence each; what is missing when it is not decided
+  std::vector<std::string> numbers;  // of this run, a sentence each; when not decided, the missing data
 };
 
 // Always five, in order.

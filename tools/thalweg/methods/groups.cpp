@@ -1,6 +1,6 @@
-// Ratios are compared as logarithms: twice as slow is as far from equal as half is. The cuts are exact (dynamic
-// programming over sorted values, as in Fisher, "On Grouping for Maximum Homogeneity", 1958), not those of a
-// k-means that depends on where it begins.
+// Compares logarithms of ratios: twice as slow and twice as fast have equal distance from 1. The cuts are exact
+// (dynamic programming over sorted values, as in Fisher, "On Grouping for Maximum Homogeneity", 1958), not those of a
+// k-means, which depend on the start.
 #include "methods/groups.hpp"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace tool {
 namespace {
 
 constexpr size_t kMostGroups = 3;
-// Two groups are two only when there is room between them, and their middles differ: measurements lie about a few
-// percent off, and nobody changes a program for less than a quarter.
+// Two groups need a gap and different means: measurements vary by a few percent, and a difference below a quarter is
+// irrelevant in practice.
 constexpr double kLeastGap = 1.1;
 constexpr double kLeastStep = 1.25;
-// The second of two groups is inefficient from this ratio to the first on, else moderate.
+// Ratio to the first group from which the second of two groups is inefficient, otherwise moderate.
 constexpr double kInefficient = 2;
 constexpr double kLeastSeconds = 1e-9;
 
@@ -46,7 +46,7 @@ class Stretches {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Least cost of the first j values in one stretch more than the `g` that `cost` is of, and where that one begins.
+// Least cost of the first j values with one more stretch than in `cost`, and where that stretch begins.
 std::vector<double> with_one_more(const Stretches& stretches, const std::vector<double>& cost, size_t g,
                                   std::vector<size_t>& from) {
   std::vector<double> next(cost.size(), kNever);
@@ -61,7 +61,7 @@ std::vector<double> with_one_more(const Stretches& stretches, const std::vector<
   return next;
 }
 
-// Whether the stretches that `cuts` make are groups of their own.
+// Whether `cuts` separate distinct groups.
 bool are_apart(std::span<const double> sorted, const std::vector<size_t>& cuts, double noise) {
   const Stretches stretches(sorted);
   const double gap = std::max(std::log(kLeastGap), 2 * noise);
@@ -76,7 +76,7 @@ bool are_apart(std::span<const double> sorted, const std::vector<size_t>& cuts, 
   return true;
 }
 
-// Median over all rows of half the width of the interval, ln; a mean over cells is off by less.
+// Half the width of the interval in logarithms, median over all rows; a mean over cells has a smaller error.
 double noise_of(const std::vector<const ResultRow*>& rows) {
   std::vector<double> widths;
   std::set<Cell> cells;
@@ -93,7 +93,7 @@ std::vector<GroupedMethod> ratios_of(const std::vector<const ResultRow*>& rows) 
     const auto [found, added] = best.try_emplace(row->cell, log_of(row->seconds.median));
     if (!added) found->second = std::min(found->second, log_of(row->seconds.median));
   }
-  // By cell within a method: sums of doubles depend on their order, and the rows may come in any.
+  // By cell within a method: sums of doubles depend on their order, and rows come in any order.
   std::map<std::pair<std::string, Cell>, double> logs;
   for (const ResultRow* row : rows) logs[{row->method, row->cell}] = log_of(row->seconds.median) - best.at(row->cell);
   std::vector<GroupedMethod> methods;
@@ -136,7 +136,7 @@ Group Grouping::group_at(double ratio) const {
 std::vector<size_t> best_cuts(std::span<const double> sorted, size_t k) {
   const size_t n = sorted.size();
   const Stretches stretches(sorted);
-  // cost[j]: of the first j values in as many stretches as were done; from[g][j]: where the last of them begins.
+  // cost[j]: of the first j values in the current number of stretches; from[g][j]: beginning of the last stretch.
   std::vector<double> cost(n + 1, kNever);
   for (size_t j = 1; j <= n; ++j) cost[j] = stretches.cost(0, j);
   std::vector<std::vector<size_t>> from(k, std::vector<size_t>(n + 1, 0));

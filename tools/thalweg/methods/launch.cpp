@@ -83,7 +83,7 @@ bool is_more_than_one(const char* name) {
   return text != nullptr && std::atoi(text) > 1;
 }
 
-// Of a file with a line for each place of a rank, its node first.
+// A file with one line per slot of a rank, its node first.
 bool names_several_nodes(const char* variable) {
   const char* path = std::getenv(variable);
   std::ifstream file(path == nullptr ? "" : path);
@@ -96,7 +96,7 @@ bool names_several_nodes(const char* variable) {
   return nodes.size() > 1;
 }
 
-// Of LSF: "node 16 node 16".
+// Variable of LSF: "node 16 node 16".
 bool has_several_lsf_nodes() {
   const char* text = std::getenv("LSB_MCPU_HOSTS");
   return text != nullptr && words_of(text).size() > 2;
@@ -107,17 +107,17 @@ bool has_several_nodes() {
          names_several_nodes("PBS_NODEFILE") || names_several_nodes("HYDRA_HOST_FILE") || has_several_lsf_nodes();
 }
 
-// Where ranks are, as far as it is known before they are.
+// Expected placement of the ranks before the launch.
 enum class Placement { roomy, crowded, unknown };
 
-// The cores of the other nodes are not known: these may have places enough for more ranks than this machine has.
+// The cores of other nodes are unknown: they may have slots for more ranks than this machine has cores.
 Placement placement_of(int ranks) {
   if (has_several_nodes()) return Placement::unknown;
   return ranks > cores() ? Placement::crowded : Placement::roomy;
 }
 
-// In the child: more ranks than cores are meant, and ranks that wait give their core away. Over several nodes ranks are
-// placed as the batch system does it.
+// In the child: permits more ranks than cores, and makes waiting ranks yield. Over several nodes the batch system
+// places ranks.
 void prepare_environment(const Launcher& launcher, Placement placement) {
   const bool crowded = placement == Placement::crowded;
   const std::string kind = launcher.description.value("kind", "");
@@ -135,11 +135,11 @@ void prepare_environment(const Launcher& launcher, Placement placement) {
     set_unless_set("PRTE_MCA_hwloc_default_binding_policy", "none");
     return;
   }
-  // Each on a core of its own, as Open MPI does it and clusters do: ranks that poll stay on one core else, while
-  // another one is idle.
+  // Binds each rank to a core, as Open MPI and clusters do: unbound polling ranks may stay on one core while another is
+  // idle.
   if (placement != Placement::unknown) set_unless_set("HYDRA_BINDING", crowded ? "none" : "core");
   if (crowded) set_unless_set("MPIR_CVAR_CH4_PROGRESS_THROTTLE", "1");
-  // Hydra starts ranks of this machine over ssh unless told otherwise. A batch system has its own way.
+  // Hydra starts local ranks over ssh by default. A batch system has its own launcher.
   for (const char* batch : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "HYDRA_HOST_FILE"})
     if (std::getenv(batch) != nullptr) return;
   set_unless_set("HYDRA_LAUNCHER", "fork");
@@ -162,7 +162,7 @@ class Child {
     pid_ = fork();
     if (pid_ < 0) fail_with_errno("start", words[0]);
     if (pid_ == 0) become(pointers, prepare, parent, out_end.get(), err_end.get());
-    setpgid(pid_, pid_);  // it does so, too; whoever comes first
+    setpgid(pid_, pid_);  // the child does so, too, whichever comes first
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -171,7 +171,7 @@ class Child {
   int out() const { return out_.get(); }
   int err() const { return err_.get(); }
 
-  // Waits for its end, at most so long. The status of waitpid(), once.
+  // Waits for the end, at most `ms`. Returns the status of waitpid(), once.
   bool ended(int ms, int* status) {
     const auto limit = Clock::now() + std::chrono::milliseconds(ms);
     while (true) {
@@ -185,7 +185,7 @@ class Child {
     }
   }
 
-  // Asks it to end, then sees to it. After Ctrl-C another one must not leave ranks and files behind: this is bounded.
+  // Sends SIGTERM, later SIGKILL. Bounded in time, as a second Ctrl-C must not leave ranks and files behind.
   void end() {
     if (pid_ < 0) return;
     if (caught_signal() != 0) {
@@ -200,7 +200,8 @@ class Child {
   }
 
  private:
-  // Ctrl-C is not for its process group: we end it, and clean up. When we are killed it ends, too.
+  // Its own process group does not receive Ctrl-C: this program ends it and cleans up. The child also ends when this
+  // program is killed.
   [[noreturn]] static void become(std::vector<char*>& words, const std::function<void()>& prepare, pid_t parent,
                                   int out, int err) {
     setpgid(0, 0);
@@ -222,7 +223,7 @@ class Child {
   Descriptor out_, err_;
 };
 
-// Whole lines out of what comes in parts.
+// Splits input into whole lines.
 class Lines {
  public:
   explicit Lines(const std::function<void(std::string_view)>& see) : see_(see) {}
@@ -243,7 +244,7 @@ class Lines {
   std::string text_;
 };
 
-// Bytes that are there; 0 at the end of the stream.
+// Reads available bytes; 0 at the end of the stream.
 ssize_t read_some(int fd, std::array<char, 16384>& part) {
   while (true) {
     const ssize_t got = read(fd, part.data(), part.size());
@@ -252,7 +253,7 @@ ssize_t read_some(int fd, std::array<char, 16384>& part) {
   }
 }
 
-// Reads both streams until both end. False: nothing came for `patience_s`.
+// Reads both streams until both end. False: no output for `patience_s`.
 bool listen(const Child& child, Lines& lines, std::string& error_text, int patience_s) {
   std::array<pollfd, 2> streams = {{{child.out(), POLLIN, 0}, {child.err(), POLLIN, 0}}};
   std::array<char, 16384> part{};
@@ -299,7 +300,7 @@ LaunchEnd run_child(const std::vector<std::string>& words, const std::function<v
   return result;
 }
 
-// What is wrong with a program's description of itself; "": nothing.
+// Error in a program's description of itself; "": none.
 std::string wrong_in(const Json& description) {
   if (!description.is_object() || !description.contains("methods")) return "it names no methods";
   for (const char* name : {"mpi", "kind", "mpiexec"})
@@ -328,8 +329,8 @@ Json described(const std::string& program) {
                                           program, why.empty() ? "" : ": ", why));
 }
 
-// Which signal a rank died of, as far as the exit code of mpiexec tells; 0: of none. A shell adds 128, MPICH's mpiexec
-// nothing; the program itself ends with 0, 1 or 2.
+// The signal that killed a rank, as far as mpiexec's exit code shows; 0: none. A shell adds 128, MPICH's mpiexec
+// nothing; the program itself exits with 0, 1 or 2.
 int signal_of_rank(const Launcher& launcher, int exit_code) {
   constexpr int kSignals = 65;
   if (exit_code > 128 && exit_code < 128 + kSignals) return exit_code - 128;
@@ -360,7 +361,7 @@ Launcher find_launcher(const std::string& program, const std::string& mpiexec) {
   Launcher launcher;
   launcher.program = find_program(program);
   launcher.description = described(launcher.program);
-  const std::string own = launcher.description.value("mpiexec", "");  // one path, which may have blanks
+  const std::string own = launcher.description.value("mpiexec", "");  // one path, which may contain blanks
   launcher.mpiexec = mpiexec.empty() && !own.empty() ? std::vector{own} : words_of(mpiexec);
   if (launcher.mpiexec.empty()) launcher.mpiexec = {"mpiexec"};
   const std::string& first = launcher.mpiexec.front();

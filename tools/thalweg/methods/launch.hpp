@@ -1,5 +1,5 @@
-// Starting the MPI program that measures: where it is, how its ranks are started, its output line by line, and its end
-// in any case.
+// Starts the measuring MPI program: finds it and its launcher, passes on its output line by line, and ends it in any
+// case.
 #pragma once
 
 #include <functional>
@@ -14,30 +14,30 @@ namespace tool {
 struct Launcher {
   std::string program;               // thalweg-methods
   std::vector<std::string> mpiexec;  // words before "-n RANKS"
-  Json description;                  // what it says of itself: mpi, kind, mpiexec, methods
+  Json description;                  // its description of itself: mpi, kind, mpiexec, methods
 };
 
 // The program: `program`, else $THALWEG_METHODS, else beside this command, else on PATH. `mpiexec` (words): else that
-// of the MPI it was built with. Throws Failure that says how to get what is missing.
+// of the MPI it was built with. Throws Failure with the remedy for a missing part.
 Launcher find_launcher(const std::string& program, const std::string& mpiexec);
 
 struct LaunchEnd {
-  int exit_code = 0;       // of mpiexec; 0: all is well
+  int exit_code = 0;       // of mpiexec; 0: success
   int signal = 0;          // that ended mpiexec; 0: none
-  std::string error_text;  // the last of its standard error
-  bool silent = false;     // it was ended because it said nothing for too long
+  std::string error_text;  // end of its standard error
+  bool silent = false;     // ended after too long without output
 };
 
-// Gives each line of standard output to `on_line` and returns when all ranks have ended. They are ended when on_line
-// throws, when nothing was heard for `patience_s` seconds, and on Ctrl-C, which then throws Interrupted. MPIs are told
-// to bear more ranks than cores, unless the environment says otherwise.
+// Passes each line of standard output to `on_line` and returns when all ranks have ended. Ends them when on_line
+// throws, after `patience_s` seconds without output, and on Ctrl-C, which then throws Interrupted. Permits more ranks
+// than cores, unless the environment sets otherwise.
 LaunchEnd launch(const Launcher& launcher, int ranks, const std::vector<std::string>& arguments,
                  const std::function<void(std::string_view line)>& on_line, int patience_s = 600);
 
-// The first line that says something: launchers draw lines of dashes. "": none does.
+// The first informative line: launchers print lines of dashes. "": none.
 std::string telling_line(const std::string& text);
 
-// Why a launch did not end well, in words.
+// Describes why a launch failed.
 std::string how_it_ended(const Launcher& launcher, const LaunchEnd& end, int patience_s);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// The frame of the page, and what its sections share.
+// The frame of the page, and functions shared by its sections.
 #include "methods/page.hpp"
 
 #include <fmt/format.h>
@@ -11,12 +11,12 @@
 namespace tool {
 namespace {
 
-// No script may be loaded, nor anything else: the page works without a network and asks nobody.
+// Forbids loading scripts or anything else: the page works offline.
 constexpr std::string_view kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'";
 
-// A script ends at "</script", whatever stands around it. In JavaScript "<\/" within text is the same as "</".
+// "</script" ends a script in any context. In JavaScript strings "<\/" equals "</".
 void add_script(std::string& html, std::string_view script) {
   static constexpr std::string_view kEnd = "</script";
   html += "<script>\n";

@@ -1,5 +1,5 @@
-// The results of a run as one page of HTML that needs nothing else: no network, no other file. Made of Results alone,
-// so that it can be made anew from a file of records.
+// The results of a run as one self-contained HTML page. Generated from Results alone, so that it can be regenerated
+// from a file of records.
 #pragma once
 
 #include <span>
@@ -11,15 +11,14 @@
 
 namespace tool {
 
-// With points the page also has the plot of predicted against measured.
+// With points the page also has the plot of predicted against measured times.
 std::string html_page(const Results& results, std::span<const ValidationPoint> validation = {});
 
-// What the page carries with it. `plot_library`: Chart.js; empty: the page has its tables, and says that plots are
-// missing.
+// Embedded parts of the page. `plot_library`: Chart.js; empty: the page has only tables and says so.
 struct PageAssets {
   std::string_view style, script, plot_library;
 };
-PageAssets page_assets();  // those that were there when this program was built
+PageAssets page_assets();  // those found at build time
 std::string html_page(const Results& results, std::span<const ValidationPoint> validation, const PageAssets& assets);
 
 }  // namespace tool

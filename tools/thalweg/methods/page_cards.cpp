@@ -1,4 +1,4 @@
-// A card for each method: its code, its file, its memory, when to use it.
+// A card for each method: code, file, memory, recommended use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ void add_card(std::string& html, const Report& report, const MethodFound& method
   add_badges(html, report, method.id);
   add_known(html, report, method, find_card(method.id));
   if (const std::string_view code = snippet(method.id); !code.empty()) {
-    std::string text;  // escaped() makes one line of its text
+    std::string text;  // escaped() puts it on one line
     for (const auto line : std::views::split(code, '\n'))
       text += escaped(std::string_view(line.begin(), line.end())) + "\n";
     text.resize(text.find_last_not_of('\n') + 1);

@@ -1,5 +1,5 @@
-// What is needed to judge the numbers: hints that libraries really used, what was not measured and why, the machine,
-// the storage, and what the caches mean.
+// Facts for judging the numbers: hints in effect, what was not measured and why, the machine, the storage, and the
+// meaning of the caches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void add_pair(std::string& html, const char* name, const std::string& value) {
   if (!value.empty()) html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, value);
 }
 
-// A member of an object of the run, whatever it is; empty: it is not there.
+// A member of an object of the run, of any type; empty: missing.
 std::string fact(const Json& run, const char* part, const char* name) {
   const Json* object = &run;
   if (part != nullptr) {
@@ -31,7 +31,7 @@ std::string fact(const Json& run, const char* part, const char* name) {
   return escaped(found->dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
-// Of all launches; "": none tells.
+// Maximum over all launches; "": unknown.
 std::string most_nodes(const Results& results) {
   int64_t most = 0;
   for (const Json& launch : results.launches) {
@@ -69,7 +69,7 @@ void add_machine(std::string& html, const Report& report) {
   html += "</dl>\n";
 }
 
-// What `--cache` means, from docs/design/methods.md.
+// The meanings of `--cache`, from docs/design/methods.md.
 const char* cache_text(std::string_view cache) {
   if (cache == "warm") return "writes end in the page cache, reads come from it: memory, not the device";
   if (cache == "sync")
@@ -81,7 +81,7 @@ const char* cache_text(std::string_view cache) {
   return "unknown to this program";
 }
 
-// Which caches the times really are of: phase, cache, methods.
+// The actual caches of the times: phase, cache, methods.
 void add_real_caches(std::string& html, const Report& report) {
   RealCaches found = report.real_caches();
   html += open_table("What the times really are of",
@@ -151,7 +151,7 @@ const FactsRecord* find_facts(const Report& report, const std::string& method, c
 void add_hints(std::string& html, const Report& report) {
   html += "<section id=\"hints\" aria-labelledby=\"hints-h\"><h2 id=\"hints-h\">What the libraries really did</h2>\n";
   const Cell* cell = largest_cell(report);
-  std::vector<std::pair<std::string, std::string>> told;  // the same hints and plan; of whom
+  std::vector<std::pair<std::string, std::string>> told;  // equal hints and plan, and their methods
   for (const MethodFound& method : report.methods()) {
     const FactsRecord* facts = cell == nullptr ? nullptr : find_facts(report, method.id, *cell);
     if (facts == nullptr || (facts->hints.empty() && facts->plan.empty())) continue;

@@ -1,4 +1,4 @@
-// The three groups with their ratios, and our conclusions put to this run.
+// The three groups with their ratios, and Thalweg's conclusions checked with this run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tool::page {
 namespace {
 
-constexpr double kFullBar = 32;  // the ratio whose bar is as wide as its box; bars are logarithmic
+constexpr double kFullBar = 32;  // the ratio of a bar of full width; bars are logarithmic
 
 void add_member(std::string& html, const Report& report, const GroupedMethod& method, int cells) {
   const double width = std::clamp(100 * std::log(method.ratio) / std::log(kFullBar), 0.0, 100.0);

@@ -1,4 +1,4 @@
-// The top of the page: what was asked, where and when, and the answer in words.
+// The top of the page: the task, place and time, and the answer in words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,7 +11,7 @@
 namespace tool::page {
 namespace {
 
-// Where the best of ours stands to the best of the others, over the cells that have both.
+// The best of Thalweg relative to the best of the others, over the cells with both.
 struct Duel {
   int cells = 0, won = 0;
   double sum = 0;  // of ln(time of theirs / time of ours)
@@ -40,7 +40,7 @@ std::string duel_text(const Duel& duel) {
                      duel.cells);
 }
 
-// The method that is nearest to the best over all cells; of those that were measured in most of them.
+// The method nearest to the best over all cells, among those measured in most of them.
 const GroupedMethod* winner_of(const Grouping& grouping) {
   const auto most = std::ranges::max_element(grouping.methods, {}, &GroupedMethod::cells);
   if (most == grouping.methods.end()) return nullptr;
@@ -85,7 +85,7 @@ std::string member_text(const Json& object, const char* name) {
                                                                            : std::string();
 }
 
-// "A in writing and reading, B in ...", by the method that is nearest to the best over all cells.
+// "A in writing and reading, B in ...": the methods nearest to the best over all cells.
 std::string winners(const Report& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> won;
   for (const auto& [phase, name, in] : kTold) {
@@ -102,7 +102,7 @@ std::string winners(const Report& report) {
   return text;
 }
 
-// Of the methods that leave the array itself behind, the one nearest to the best.
+// Among the methods that leave the array itself, the one nearest to the best.
 std::string best_global(const Report& report) {
   for (const GroupedMethod& method : report.grouping("write").methods) {
     const methods::MethodInfo* info = methods::find_method(method.id);

@@ -1,5 +1,4 @@
-// The sections of the page, in their order; each appends itself. Everything that comes from records goes through
-// escaped().
+// The sections of the page in order; each appends itself. All text from records goes through escaped().
 #pragma once
 
 #include <span>
@@ -26,19 +25,19 @@ void add_hints(std::string& html, const Report& report);      // page_facts.cpp
 void add_mishaps(std::string& html, const Report& report);    // page_facts.cpp
 void add_facts(std::string& html, const Report& report);      // page_facts.cpp: machine, storage, caches
 
-// What page.js draws from: JSON without a '<', '>' or '&'.
+// The input of page.js: JSON without '<', '>' and '&'.
 std::string plot_data(const Report& report, std::span<const ValidationPoint> points);
 
-// Any bytes as text of HTML, also within quotes.
+// Any bytes as HTML text, valid also within quotes.
 std::string escaped(std::string_view text);
 // <span class="badge ...">efficient</span>
 std::string badge(Group group);
 std::string cell_heading(const std::vector<std::string>& lines);  // lines of CellHeadings as HTML
 std::string speed_text(double mib_per_second);                    // "1234", "12.3"
 std::string seconds_text(double seconds);                         // "12.3 ms"
-// A box of its own that a wide table scrolls in; close it with "</table></div>\n". `caption`, `columns`: HTML.
+// A scrollable box for a wide table; close it with "</table></div>\n". `caption`, `columns`: HTML.
 std::string open_table(std::string_view caption, std::string_view columns);
-// The cell that tells most of memory and files: of the most ranks, then the most bytes. Null: there is none.
+// The cell whose memory and files are shown: most ranks, then most bytes. Null: none.
 const Cell* largest_cell(const Report& report);
 
 }  // namespace tool::page

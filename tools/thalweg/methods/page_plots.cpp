@@ -1,4 +1,4 @@
-// The section of plots, and the data that page.js draws from.
+// The section of plots, and the input of page.js.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,10 +49,10 @@ Json methods_of(const Report& report) {
   return list;
 }
 
-// [phase, method, cell, MiB/s, least, most], the first three as places in the lists.
+// [phase, method, cell, MiB/s, least, most], the first three as indices into the lists.
 Json points_of(const Report& report, const std::vector<std::string>& phases) {
   std::map<std::string, int> place;
-  int next = 0;  // in the order of methods_of(), not that of names
+  int next = 0;  // in the order of methods_of(), not of names
   for (const MethodFound& method : report.methods()) {
     if (report.has_times(method.id)) place[method.id] = next++;
   }

@@ -1,4 +1,4 @@
-// Tables: medians of every cell, what merging adds, what is hidden behind computing, memory and files.
+// Tables: medians of every cell, cost of merging, overlap with computation, memory and files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ void add_phase_table(std::string& html, const Report& report, const std::string&
   html += "</tbody></table></div></details>\n";
 }
 
-// Time until the global array is there: the write, and the merge where there is one.
+// Time until the global array exists: the write, and the merge if any.
 struct Whole {
   double write = 0, merge = 0;
   double sum() const { return write + merge; }
@@ -73,7 +73,7 @@ std::optional<Whole> whole_of(const Report& report, const std::string& id, const
 
 struct WholeMethod {
   std::string id;
-  double sum = 0;  // of ln(time / best time)
+  double sum = 0;  // sum of ln(time / best time)
   int cells = 0;
   bool merged = false;
 };

@@ -1,4 +1,4 @@
-// How far a model was from what was measured: plot, and what it comes to.
+// Errors of a model relative to the measurements: plot and summary.
 #include <fmt/format.h>
 
 #include "methods/page_parts.hpp"

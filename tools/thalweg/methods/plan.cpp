@@ -59,7 +59,7 @@ std::vector<int> grid_of(const PlanOptions& options, int ranks, size_t dimension
   return grid;
 }
 
-// The block of a rank when scaling is weak: half of each side, at least one element.
+// The block of a rank for weak scaling: half of each side, at least one element.
 std::vector<int64_t> weak_shape(const std::vector<int64_t>& shape, const std::vector<int>& grid) {
   std::vector<int64_t> whole;
   int64_t elements = 1;

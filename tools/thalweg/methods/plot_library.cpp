@@ -1,4 +1,4 @@
-// Chart.js was found when the program was built.
+// Chart.js, as found at build time.
 #include "methods/assets.hpp"
 
 namespace tool {

@@ -1,4 +1,4 @@
-// Chart.js was not found when the program was built: pages have tables alone.
+// Without Chart.js at build time pages have tables only.
 #include "methods/assets.hpp"
 
 namespace tool {

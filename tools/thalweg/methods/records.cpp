@@ -12,7 +12,7 @@ namespace tool {
 namespace {
 
 constexpr size_t kShown = 60;                     // bytes of a wrong value in a message
-constexpr int64_t kMostRanks = int64_t{1} << 24;  // more than any machine has, so that sums of them cannot overflow
+constexpr int64_t kMostRanks = int64_t{1} << 24;  // above any machine, so that sums cannot overflow
 constexpr int64_t kMostElements = int64_t{1} << 58;
 constexpr size_t kMostDimensions = 3;
 
@@ -22,7 +22,7 @@ std::string shown(const Json& value) {
   return text;
 }
 
-// Whole numbers only, as far as they fit.
+// Whole numbers within the range of the type.
 bool as_count(const Json& value, int64_t* count) {
   if (value.is_number_unsigned()) {
     if (value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) return false;

@@ -30,7 +30,7 @@ bool all_same(const std::vector<Cell>& cells, Member member) {
   return std::ranges::all_of(cells, [&](const Cell& cell) { return cell.*member == cells.front().*member; });
 }
 
-// Whether some cells differ in the grid alone.
+// Whether some cells differ only in the grid.
 bool grids_matter(const std::vector<Cell>& cells) {
   std::set<Cell> without;
   for (Cell cell : cells) {

@@ -1,5 +1,5 @@
-// Results made ready to be shown: medians to be looked up, groups, what is known of each method. For table.cpp and the
-// parts of the page. Pure.
+// Results prepared for display: medians by key, groups, facts about each method. For table.cpp and the sections of the
+// page. Pure.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace tool {
 
-// Which methods met which cache in a phase: {phase: {cache: ids}}.
+// The actual caches of the methods in a phase: {phase: {cache: ids}}.
 using RealCaches = std::map<std::string, std::map<std::string, std::set<std::string>>>;
 
 class Report {
@@ -26,17 +26,17 @@ class Report {
   RealCaches real_caches() const;
   const std::vector<ResultRow>& rows() const { return rows_; }
   const std::vector<Cell>& cells() const { return cells_; }
-  const std::vector<std::string>& phases() const { return phases_; }  // those with times, in their order
-  // Those of the records, and those that have times without a record of their own; by number.
+  const std::vector<std::string>& phases() const { return phases_; }  // those with times, in order
+  // Those of the records, and those with times but without a record; by number.
   const std::vector<MethodFound>& methods() const { return methods_; }
   const MethodFound& method(const std::string& id) const;
 
   const ResultRow* find(const std::string& method, const std::string& phase, const Cell& cell) const;
-  // The fastest there; null: nothing was measured. `ours`: 1 only Thalweg's, 0 only the others, -1 all.
+  // The fastest method; null: not measured. `ours`: 1 Thalweg's only, 0 the others only, -1 all.
   const ResultRow* best(const std::string& phase, const Cell& cell, int ours = -1) const;
   const Grouping& grouping(const std::string& phase) const;
   bool has_times(const std::string& method) const;
-  // Share of a write that was hidden behind computing, 0..1, its median and interval; n is 0 when there is none.
+  // Share of a write hidden behind computation, 0..1, its median and interval; n is 0 without data.
   Estimate hidden(const std::string& method, const Cell& cell) const;
 
  private:
@@ -53,13 +53,13 @@ class Report {
 
 bool is_ours(const std::string& method);  // Thalweg's, by the table of methods
 
-// Why a method is not built, without saying again that it is not.
+// Why a method is not built, without the words "not built".
 std::string reason_of(const MethodFound& method);
 
-// What cells have in common, and what tells each from the others, as few words as do.
+// Common properties of cells, and the shortest text that distinguishes each from the others.
 struct CellHeadings {
   std::string common;                           // "4096x4096, order c, cache warm"
-  std::vector<std::vector<std::string>> lines;  // of each cell: "4 ranks", then what else differs
+  std::vector<std::vector<std::string>> lines;  // of each cell: "4 ranks", then other differences
 };
 CellHeadings headings_of(const std::vector<Cell>& cells);
 

@@ -18,9 +18,9 @@ namespace tool {
 namespace {
 
 constexpr int64_t kElementBytes = 4;
-constexpr double kLeastSeconds = 1e-9;  // what a clock that saw no time pass is taken for
+constexpr double kLeastSeconds = 1e-9;  // replaces a time of zero
 constexpr double kConfidence = 0.95;
-constexpr int kMostDepth = 16;  // of values within a record; ours have 4
+constexpr int kMostDepth = 16;  // of values within a record; records of the program have 4
 constexpr int64_t kMostRepetitions = 1'000'000;
 
 void add_method(Results& results, const Record& record) {
@@ -114,7 +114,7 @@ Json json_of(const Cell& cell) {
 }
 
 Json parsed_record(std::string_view line) {
-  bool deep = false;  // recursive readers of values would need as much stack
+  bool deep = false;  // recursive readers would need an unbounded stack
   const auto shallow = [&deep](int depth, Json::parse_event_t, const Json&) {
     deep = deep || depth > kMostDepth;
     return depth <= kMostDepth;
@@ -185,8 +185,8 @@ Estimate estimate(std::vector<double> values) {
   std::ranges::sort(values);
   const size_t n = values.size();
   result.median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-  // The k-th least and the k-th greatest bound the median unless fewer than k of n values fell on one side of it, each
-  // with a chance of 1/2: the largest k for which that is unlikely enough. None: least and greatest.
+  // The k-th least and the k-th greatest value bound the median unless fewer than k of n values fell on one side of it,
+  // each with probability 1/2: takes the largest k for which that is sufficiently unlikely. None: least and greatest.
   size_t k = 0;
   double tail = 0;
   const auto chance = [n](size_t below) {

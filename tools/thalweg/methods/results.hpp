@@ -1,5 +1,5 @@
-// What was measured: the records of a run (docs/design/methods.md) as values, read from lines of JSON, and their
-// medians. Pure.
+// Measurements: the records of a run (docs/design/methods.md) as values, parsed from lines of JSON, and their medians.
+// Pure.
 #pragma once
 
 #include <compare>
@@ -15,13 +15,13 @@
 
 namespace tool {
 
-// What is compared: all times of one cell are of the same task.
+// A comparison: all times of one cell are of one task.
 struct Cell {
   int ranks = 1;
   std::vector<int> grid;
   std::vector<int64_t> shape;
   std::string order = "c";     // "c" or "f"
-  std::string cache = "warm";  // asked for
+  std::string cache = "warm";  // as requested
 
   int64_t bytes() const;  // of the array: elements of 4 bytes
   auto operator<=>(const Cell&) const = default;
@@ -54,7 +54,7 @@ struct FactsRecord {
   std::string plan;
 };
 
-// `failure` or `skipped`. Empty: not of one method, cell or phase.
+// `failure` or `skipped`. Empty: not specific to a method, cell or phase.
 struct Mishap {
   bool failed = false;
   std::string method, phase, message;
@@ -63,7 +63,7 @@ struct Mishap {
 };
 
 struct Results {
-  Json run = Json::object();  // as it is: machine, storage, ...
+  Json run = Json::object();  // as recorded: machine, storage, ...
   std::vector<Json> launches;
   std::vector<MethodFound> methods;  // each once, by number
   std::vector<TimeRecord> times;
@@ -73,15 +73,15 @@ struct Results {
   double seconds = 0;
 };
 
-// The object of one line. Throws Failure (kDamaged): it is none, or is nested deeper than any record.
+// The JSON object of one line. Throws Failure (kDamaged): no object, or nested deeper than any record.
 Json parsed_record(std::string_view line);
-// Adds one line. Throws Failure (kDamaged) that names what is wrong with it. Unknown kinds and members are skipped.
+// Adds one line. Throws Failure (kDamaged) with the error. Unknown kinds and members are ignored.
 void add_record(Results& results, std::string_view line);
-// All lines of a file. Throws Failure that names file and line, also for a file without any record.
-// `see` is given each record's line.
+// Reads all lines of a file. Throws Failure with file and line, also for a file without records. `see` receives the
+// line of each record.
 Results load_results(const std::string& path, const std::function<void(const std::string& line)>& see = {});
 
-// The phases of docs/design/methods.md in their order. Others in the data come behind, by name.
+// The phases of docs/design/methods.md in order. Other phases follow, by name.
 std::span<const std::string_view> phase_order();
 
 // A median with its confidence interval (docs/design/methods.md).
@@ -91,7 +91,7 @@ struct Estimate {
 };
 Estimate estimate(std::vector<double> values);
 
-// Of one method, cell and phase.
+// One method, cell and phase.
 struct ResultRow {
   std::string method, phase;
   Cell cell;

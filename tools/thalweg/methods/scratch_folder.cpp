@@ -19,7 +19,7 @@ namespace {
 
 constexpr long kTmpfs = 0x01021994;
 
-// Bytes that processes can still get without swapping; 0: nobody tells.
+// Bytes available to processes without swapping; 0: unknown.
 double available_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)

@@ -1,4 +1,4 @@
-// A folder of its own in a folder of the user, removed with all that is in it.
+// A new folder in a folder of the user, removed with all its content.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace tool {
 
 class ScratchFolder {
  public:
-  // Throws Failure: there is no such folder, or nothing can be made there.
+  // Throws Failure: the folder is missing or not writable.
   explicit ScratchFolder(const std::string& parent);
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
@@ -19,7 +19,7 @@ class ScratchFolder {
   std::string path_;
 };
 
-// Throws Failure unless the file system of `folder` has room for `stored` bytes, and memory for `held`.
+// Throws Failure unless the file system of `folder` has `stored` free bytes and memory has `held`.
 void check_room_and_memory(const std::string& folder, double stored, double held);
 
 }  // namespace tool

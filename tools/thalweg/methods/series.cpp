@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSameLoad = 0.05;  // shapes are rounded to whole elements, and to the grid
 
-// Cells that differ in the grid only are several curves: the first grid of each, the second one, ...
+// Cells that differ only in the grid belong to several curves: the first grid of each, the second one, ...
 std::map<Cell, size_t> variants_of(const std::vector<Cell>& cells) {
   std::map<Cell, size_t> seen, variants;
   for (const Cell& cell : cells) {
@@ -130,7 +130,7 @@ std::vector<Series> series_of(const Results& results) {
 }
 
 bool is_contiguous(const Cell& cell) {
-  // From the slowest dimension on: once one has more than one index of its own, no later one may be cut.
+  // From the slowest dimension on: after one with more than one index in the block, no later one may be cut.
   const size_t n = cell.shape.size();
   bool within = false;
   for (size_t i = 0; i < n; ++i) {

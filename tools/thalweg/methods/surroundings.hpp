@@ -1,4 +1,4 @@
-// The machine and the storage of a run, as its record tells them.
+// The machine and the storage of a run, for its record.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tool {
 
-int cores();  // of this machine, as far as this process may use them; at least 1
+int cores();  // of this machine, available to this process; at least 1
 Json machine_facts();
-// Throws Failure: there is no such folder.
+// Throws Failure when the folder is missing.
 Json storage_facts(const std::string& folder);
-std::string command_line();  // of this process, as words of a shell
+std::string command_line();  // of this process, as shell words
 std::string utc_now();       // "2026-11-21T18:16:27Z"
 
 }  // namespace tool

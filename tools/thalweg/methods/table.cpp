@@ -15,7 +15,7 @@ namespace tool {
 namespace {
 
 constexpr int kLeastColumns = 80;
-constexpr size_t kId = 27, kGroup = 11, kCell = 12;  // widths; the longest id of ours has 27
+constexpr size_t kId = 27, kGroup = 11, kCell = 12;  // widths; the longest id of a known method has 27
 constexpr size_t kLeft = 3 + kId + 1 + kGroup;
 
 std::string spread_text(const Estimate& seconds) {
@@ -24,7 +24,7 @@ std::string spread_text(const Estimate& seconds) {
   return percent > 99 ? " >99%" : fmt::format(" ±{:.0f}%", percent);
 }
 
-// At most 5 characters for what is measured today.
+// At most 5 characters for current speeds.
 std::string speed_text(double mib) {
   if (mib < 99.95) return fmt::format("{:.1f}", mib);
   if (mib < 99'999.5) return fmt::format("{:.0f}", mib);
@@ -96,7 +96,7 @@ void add_failures(std::string& text, const Results& results) {
   }
 }
 
-// What was left out of all methods and cells for one reason is one line.
+// Skipped measurements with one reason share a line.
 void add_skipped(std::string& text, const Results& results) {
   std::vector<std::pair<const Mishap*, std::set<std::string>>> reasons;
   for (const Mishap& mishap : results.mishaps) {
@@ -118,7 +118,7 @@ void add_skipped(std::string& text, const Results& results) {
   }
 }
 
-// Where a time is not of the cache that its table is headed with.
+// Marks times of a cache other than that of the table's heading.
 void add_other_caches(std::string& text, const Report& report) {
   std::set<std::string> asked;
   for (const Cell& cell : report.cells()) asked.insert(cell.cache);

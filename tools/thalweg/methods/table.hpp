@@ -7,8 +7,8 @@
 
 namespace tool {
 
-// For each phase a table of bandwidths, or several where the cells do not fit beside each other; what was not measured,
-// and why, below. No line is longer than `columns` (at least 80), but for names and reasons.
+// A table of bandwidths for each phase, or several when the cells do not fit side by side; skipped measurements with
+// reasons below. Lines have at most `columns` characters (at least 80), except for names and reasons.
 std::string methods_table(const Results& results, int columns);
 
 }  // namespace tool

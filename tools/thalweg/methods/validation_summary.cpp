@@ -8,7 +8,7 @@
 namespace tool {
 namespace {
 
-constexpr double kAsGood = 1.1;  // a method that was named is good enough within this of the fastest
+constexpr double kAsGood = 1.1;  // a recommended method is good within this factor of the fastest
 
 using Choices = std::map<std::pair<Cell, std::string>, std::vector<const ValidationPoint*>>;
 

@@ -1,4 +1,4 @@
-// What the errors of a model come to. Pure.
+// Summary of the errors of a model. Pure.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tool {
 
-// What a model said of a time that was measured.
+// A prediction of a measured time.
 struct ValidationPoint {
   std::string method;
   Cell cell;
@@ -19,18 +19,18 @@ struct ValidationPoint {
 
 struct ValidationSummary {
   size_t points = 0;
-  double median_error = 0;   // relative to what was measured
-  double largest_error = 0;  // the same
+  double median_error = 0;   // relative to the measurement
+  double largest_error = 0;  // relative to the measurement
   size_t choices = 0;        // cells and phases with at least two methods
-  size_t good_choices = 0;   // where the named method was within 10 % of the best
-  double worst_choice = 1;   // named over best, at worst
-  bool of_tuning = false;    // of points that were used for tuning
+  size_t good_choices = 0;   // the recommended method was within 10 % of the best
+  double worst_choice = 1;   // largest ratio of recommended to best
+  bool of_tuning = false;    // points used for tuning
 };
 
-// Of the points that were used for tuning, or of the others; those that took no measurable time do not count. A cell
-// and phase with a point of tuning is a choice of tuning.
+// Summarises the points used for tuning, or the others; points without measurable time are ignored. A cell and phase
+// with a tuning point is a tuning choice.
 ValidationSummary summary_of(std::span<const ValidationPoint> points, bool of_tuning);
-// Of points that were not used for tuning, unless there are no others.
+// Summarises points not used for tuning, unless there are no others.
 ValidationSummary summary_of(std::span<const ValidationPoint> points);
 
 }  // namespace tool
