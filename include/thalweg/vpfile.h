@@ -346,7 +346,7 @@ TW_API tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t rec
 
 /* Makes NAME.meta for an array of this shape, each of whose records has record_bytes bytes of every VP; the file itself
  * stays as it is. Returns TW_ERR_EXISTS when there is one that is not empty, TW_ERR_INVALID when the sizes do not fit,
- * TW_ERR_UNSAFE when the file looks like another format. */
+ * TW_ERR_UNSAFE when the file looks like another format, or like a vpfile that has lost its NAME.meta. */
 TW_API tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
 
 #ifdef __cplusplus

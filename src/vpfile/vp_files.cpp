@@ -8,6 +8,7 @@
 #include "base/shell_word.hpp"
 #include "formats/known_file.hpp"
 #include "os/random_bytes.hpp"
+#include "vpfile/format/superblock.hpp"
 
 namespace thalweg {
 
@@ -84,6 +85,21 @@ Status remove_all_beside(Backend& backend, const std::string& path) {
   for (const std::string& name : {vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)})
     TW_RETURN_IF_ERROR(remove_if_there(backend, name));
   return {};
+}
+
+// A superblock is written up to its last byte, the end of its table.
+Result<bool> holds_superblocks(StoredFile& data) {
+  std::array<std::byte, format::kSuperblockHeader> bytes;
+  TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(0, bytes));
+  if (format::begins_as_superblock(std::span(bytes).first(got))) return true;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  for (std::uint64_t super = format::kLeastSuperblock; super <= format::kMostSuperblock; super *= 2) {
+    if (size == 0 || size % super != 0) return false;
+    TW_ASSIGN_OR_RETURN(const std::size_t there, data.read(size - super, bytes));
+    const auto header = format::parse_superblock_header(std::span(bytes).first(there));
+    if (header.has_value() && header.value().geometry.superblock_bytes == super) return true;
+  }
+  return false;
 }
 
 format::VpIdentity new_vp_identity() {

@@ -24,7 +24,7 @@ struct VpFile::Found {
   VpHints hints;
   std::uint64_t data_bytes = 0;
   std::uint8_t has_meta = 0;
-  std::uint8_t has_superblocks = 0;                      // the data file begins with one
+  std::uint8_t has_superblocks = 0;                      // the data file begins or ends with one
   format::VpIdentity new_id{};                           // of a file without NAME.meta
   std::array<std::byte, format::kMetaSlotBytes> meta{};  // the slot that holds
 };
@@ -294,9 +294,8 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   if (exists) {
     TW_ASSIGN_OR_RETURN(const auto data, backend_->open(how.path, OpenMode::read));
     TW_ASSIGN_OR_RETURN(found.data_bytes, data->size());
-    std::array<std::byte, 8> begin{};
-    TW_ASSIGN_OR_RETURN(const std::size_t got, data->read(0, begin));
-    found.has_superblocks = format::begins_as_superblock(std::span(begin).first(got)) ? 1 : 0;
+    TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(*data));
+    found.has_superblocks = has_superblocks ? 1 : 0;
     if (!how.hints.overwrite_foreign) TW_RETURN_IF_ERROR(check_kind(*backend_, how.path, *data));
   } else if (!mode.append) {
     return Status::error(Code::not_found, "cannot open '" + how.path + "': there is no such file", ENOENT);

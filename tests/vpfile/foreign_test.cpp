@@ -170,6 +170,38 @@ TEST_F(VpForeign, RepairAndImportTouchNothing) {
   }
 }
 
+// A vpfile that lost its NAME.meta would read as records of anything.
+TEST_F(VpForeign, AVpfileWithoutItsNameMetaIsNoArray) {
+  for (const bool has_lattice : {false, true}) {
+    for (const bool has_first : {true, false}) {
+      SCOPED_TRACE(std::to_string(has_lattice) + std::to_string(has_first));
+      clear();
+      tw_vpfile* file = open_vp("w", {.shape = {2}});
+      ASSERT_NE(file, nullptr);
+      if (has_lattice) {
+        EXPECT_EQ(tw_vp_puts_all(file, "all", nullptr, nullptr), TW_OK) << tw_last_error();
+      }
+      EXPECT_EQ(tw_vp_puts(file, 1, "and more"), TW_OK) << tw_last_error();
+      close(file);
+      std::filesystem::remove(path("shared.dat.meta"));
+      if (!has_first) std::filesystem::remove(path("shared.dat.first"));
+      const auto before = files();
+      const std::int64_t shape[] = {2};
+
+      EXPECT_EQ(tw_vpfile_import(path().c_str(), 1, shape, 8), TW_ERR_UNSAFE);
+      EXPECT_NE(std::string(tw_last_error()).find("thalweg repair --shape"), std::string::npos) << tw_last_error();
+      for (const char* mode : {"r", "r+", "a"}) {
+        EXPECT_EQ(try_open(nullptr, mode, {.shape = {2}, .hints = "record_bytes=8"}, &file), TW_ERR_CORRUPT) << mode;
+      }
+
+      EXPECT_EQ(files(), before);
+      EXPECT_EQ(tw_vpfile_repair(path().c_str(), 1, shape, nullptr, nullptr, nullptr, nullptr), TW_OK)
+          << tw_last_error();
+      EXPECT_EQ(streams(), has_lattice ? (Texts{"all", "alland more"}) : (Texts{"", "and more"}));
+    }
+  }
+}
+
 // Bytes of no format are an array.
 TEST_F(VpForeign, WhatOnlyLooksAlikeIsAnArray) {
   for (const std::string& bytes : raw_files()) {

@@ -542,12 +542,30 @@ static Result<bool> is_begun_meta(Backend& backend, const std::string& path) {
   return bytes == 0;
 }
 
+// A vpfile that lost its NAME.meta would be read as records of anything.
+static Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile& data) {
+  TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(data));
+  if (has_superblocks)
+    return Status::error(Code::unsafe, "'" + path +
+                                           "' holds blocks of a vpfile that has lost its NAME.meta and is no array; "
+                                           "`thalweg repair --shape` makes NAME.meta anew");
+  const std::string first = vp_first_path(path);
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat side, format_of(backend, first));
+  if (side != format::KnownFormat::vp_side) return {};
+  return Status::error(Code::unsafe, "'" + first + "' lies beside '" + path +
+                                         "', which looks like a vpfile that has lost its NAME.meta; remove it if '" +
+                                         path + "' is an array");
+}
+
 Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
   TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
   TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
   if (found != format::KnownFormat::none && found != format::KnownFormat::vpfile)
     return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(found) + ", which is no array");
+  TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(path)));
+  TW_ASSIGN_OR_RETURN(const bool begun, is_begun_meta(backend, path));
+  if (!has_meta || begun) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
   const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
   if (all == 0 || size % all != 0)
@@ -562,7 +580,6 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   meta.geometry.record_bytes = record_bytes;
   meta.geometry.nb_bytes = size / n;
   meta.data_bytes = size;
-  TW_ASSIGN_OR_RETURN(const bool begun, is_begun_meta(backend, path));
   TW_ASSIGN_OR_RETURN(const auto file,
                       backend.open(vp_meta_path(path), begun ? OpenMode::create_keep : OpenMode::create_exclusive));
   Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));

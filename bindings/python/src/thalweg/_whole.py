@@ -303,6 +303,8 @@ def import_array(path, shape, record_bytes):
         There is a NAME.meta already.
     thalweg.InvalidArgument
         The sizes do not fit.
+    thalweg.Unsafe
+        It looks like another format, or like a vpfile that has lost its NAME.meta.
     thalweg.NotFound, thalweg.Permission, thalweg.NoSpace, thalweg.Error
         As the system says.
     """
