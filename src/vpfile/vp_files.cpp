@@ -87,6 +87,14 @@ Status remove_all_beside(Backend& backend, const std::string& path) {
   return {};
 }
 
+Result<bool> has_meta_bytes(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
+  if (!exists) return false;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file->size());
+  return bytes > 0;
+}
+
 // A superblock is written up to its last byte, the end of its table.
 Result<bool> holds_superblocks(StoredFile& data) {
   std::array<std::byte, format::kSuperblockHeader> bytes;

@@ -20,6 +20,9 @@ Status remove_all_beside(Backend& backend, const std::string& path);
 // unsafe where NAME is a file of another known format, or one that is not of a vpfile has the name of a side file.
 Status check_not_foreign(Backend& backend, const std::string& path);
 
+// Whether NAME.meta is there and not empty: a writer of an array that dies may leave an empty one.
+Result<bool> has_meta_bytes(Backend& backend, const std::string& path);
+
 // Whether a data file beside which there is no NAME.meta begins or ends with a superblock, and so is no array.
 Result<bool> holds_superblocks(StoredFile& data);
 

@@ -141,6 +141,19 @@ Status VpFile::keep_others_away() {
   return {};
 }
 
+static Status made_meanwhile(const std::string& path) {
+  return Status::error(Code::unsafe, "'" + path + "' was made by another program while it was opened");
+}
+
+// Task 0, once it has the lock of a file that was not there when it looked.
+Status VpFile::check_still_new(bool truncates, bool is_new) {
+  if (!hints_.overwrite_foreign) TW_RETURN_IF_ERROR(check_not_foreign(*backend_, path_));
+  if (truncates) return {};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, locked_->size());
+  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(*backend_, path_));
+  return bytes > 0 || (is_new && has_meta) ? made_meanwhile(path_) : Status{};
+}
+
 // Every other process that writes.
 Status VpFile::join_writers() {
   TW_ASSIGN_OR_RETURN(side_->lock, backend_->open(path_, OpenMode::read));
@@ -302,6 +315,8 @@ Result<VpFile::Found> VpFile::look(const VpOpen& how) {
   }
   TW_ASSIGN_OR_RETURN(const bool has_meta, backend_->exists(vp_meta_path(how.path)));
   if (has_meta) {
+    TW_ASSIGN_OR_RETURN(const bool exists_now, backend_->exists(how.path));
+    if (exists_now != exists) return made_meanwhile(how.path);
     TW_ASSIGN_OR_RETURN(const auto meta, backend_->open(vp_meta_path(how.path), OpenMode::read));
     std::array<std::byte, format::kMetaBytes> bytes;
     TW_ASSIGN_OR_RETURN(const std::size_t got, meta->read(0, bytes));
@@ -371,7 +386,9 @@ Op<Status> VpFile::begin(bool truncates, bool is_new) {
   Status status;
   if (group().rank() == 0) {  // the last step: what failed before has changed nothing
     status = or_out_of_memory([&]() -> Status {
+      const bool looked_unlocked = locked_ == nullptr;
       TW_RETURN_IF_ERROR(keep_others_away());
+      if (looked_unlocked) TW_RETURN_IF_ERROR(check_still_new(truncates, is_new));
       if (truncates) TW_RETURN_IF_ERROR(remove_old());
       return begin_session();
     });

@@ -150,6 +150,7 @@ class VpFile {
   Status begin_session();
   Op<Status> mark();
   Status keep_others_away();
+  Status check_still_new(bool truncates, bool is_new);
   Status join_writers();
   Status write_meta(bool closed);
   Status open_side_files(bool stored);

@@ -533,15 +533,6 @@ Result<bool> is_vpfile(Backend& backend, const std::string& path) {
   return backend.exists(vp_meta_path(path));  // beside a file of no format it is a damaged one
 }
 
-// Made, and nothing in it: a writer of an array died there.
-static Result<bool> is_begun_meta(Backend& backend, const std::string& path) {
-  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
-  if (!exists) return false;
-  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
-  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file->size());
-  return bytes == 0;
-}
-
 // A vpfile that lost its NAME.meta would be read as records of anything.
 static Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile& data) {
   TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(data));
@@ -563,9 +554,8 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
   if (found != format::KnownFormat::none && found != format::KnownFormat::vpfile)
     return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(found) + ", which is no array");
-  TW_ASSIGN_OR_RETURN(const bool has_meta, backend.exists(vp_meta_path(path)));
-  TW_ASSIGN_OR_RETURN(const bool begun, is_begun_meta(backend, path));
-  if (!has_meta || begun) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
+  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(backend, path));
+  if (!has_meta) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
   const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
   if (all == 0 || size % all != 0)
@@ -581,7 +571,7 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   meta.geometry.nb_bytes = size / n;
   meta.data_bytes = size;
   TW_ASSIGN_OR_RETURN(const auto file,
-                      backend.open(vp_meta_path(path), begun ? OpenMode::create_keep : OpenMode::create_exclusive));
+                      backend.open(vp_meta_path(path), has_meta ? OpenMode::create_exclusive : OpenMode::create_keep));
   Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
   if (status.ok()) status = file->close();
   if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());

@@ -1,0 +1,45 @@
+// The file system, on which another program acts before one of the calls of a test's backend.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "storage/backend.hpp"
+
+namespace thalweg::test {
+
+class BusyStorage final : public Backend {
+ public:
+  // `act` comes before call number `at`, counted from 1.
+  BusyStorage(std::uint64_t at, std::function<void()> act) : left_(at), act_(std::move(act)) {}
+
+  using Backend::open;
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
+    count();
+    return posix_backend()->open(path, options);
+  }
+  Status remove(const std::string& path) override {
+    count();
+    return posix_backend()->remove(path);
+  }
+  Result<bool> exists(const std::string& path) override {
+    count();
+    return posix_backend()->exists(path);
+  }
+  Status sync_directory_of(const std::string& path) override { return posix_backend()->sync_directory_of(path); }
+  Result<StorageInfo> describe(const std::string& path) override { return posix_backend()->describe(path); }
+  const char* name() const override { return "busy"; }
+
+  bool has_acted() const { return left_ == 0; }
+
+ private:
+  void count() {
+    if (left_ > 0 && --left_ == 0) act_();
+  }
+  std::uint64_t left_;
+  const std::function<void()> act_;
+};
+
+}  // namespace thalweg::test
