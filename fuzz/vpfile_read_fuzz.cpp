@@ -11,9 +11,9 @@
 #include "sim/memory_backend.hpp"
 #include "storage/backend.hpp"
 #include "support/vp_damage_seal.hpp"
-#include "vpfile/check/vp_health.hpp"
-#include "vpfile/vp_files.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
+#include "vpfile/vpfile_storage.hpp"
 
 namespace thalweg::fuzz {
 namespace {
@@ -74,8 +74,8 @@ std::shared_ptr<Backend> storage_with(const VpImages& images) {
   };
   put(kPath, images.data);
   put(vp_meta_path(kPath), images.meta);
-  put(vp_first_path(kPath), images.first);
-  put(vp_overflow_path(kPath), images.overflow);
+  put(vp_side_path(kPath, format::DirectoryFile::first), images.first);
+  put(vp_side_path(kPath, format::DirectoryFile::overflow), images.overflow);
   return backend;
 }
 
@@ -100,15 +100,15 @@ using Contents = std::vector<std::optional<Stream>>;
 
 std::optional<Bytes> read_at(VpFile& file, std::uint64_t vp, std::uint64_t from, std::uint64_t bytes) {
   Bytes to(bytes);
-  if (!file.seek_one(vp, static_cast<std::int64_t>(from), SEEK_SET).ok()) return std::nullopt;
-  const auto got = file.read_one(vp, to);
+  if (!file.stream(vp).seek(static_cast<std::int64_t>(from), SEEK_SET).ok()) return std::nullopt;
+  const auto got = file.stream(vp).read(to);
   if (!got.has_value()) return std::nullopt;
   FUZZ_REQUIRE(got.value() == bytes);
   return to;
 }
 
 std::optional<Stream> read_stream(VpFile& file, std::uint64_t vp) {
-  const auto size = file.size_of(vp);
+  const auto size = file.stream(vp).size();
   if (!size.has_value()) return std::nullopt;
   FUZZ_REQUIRE(size.value() <= std::uint64_t{1} << 63);
   const std::uint64_t part = std::min(size.value(), kMostStreamBytes);
@@ -141,10 +141,10 @@ void append(const std::shared_ptr<Backend>& backend, const VpShape& shape, bool 
   const Bytes data(150, std::byte{42});
   std::vector<std::uint64_t> wrote(file->vps().count());
   for (std::uint64_t vp = 0; vp < wrote.size(); ++vp) {
-    const auto size = file->size_of(vp);
+    const auto size = file->stream(vp).size();
     const std::uint64_t at = size.has_value() ? size.value() - std::min<std::uint64_t>(size.value(), 70) : 0;
-    if (!size.has_value() || !file->seek_one(vp, static_cast<std::int64_t>(at), SEEK_SET).ok()) continue;
-    if (file->write_one(vp, data).has_value()) wrote[vp] = at + data.size();
+    if (!size.has_value() || !file->stream(vp).seek(static_cast<std::int64_t>(at), SEEK_SET).ok()) continue;
+    if (file->stream(vp).write(data).has_value()) wrote[vp] = at + data.size();
   }
   if (!run(file->close()).ok()) return;
   const auto after = read_all(backend, shape);

@@ -6,9 +6,9 @@
 #include "capi/guard.hpp"
 #include "capi/watch.hpp"
 #include "thalweg/vpfile.h"
-#include "vpfile/check/vp_flatten.hpp"
-#include "vpfile/check/vp_health.hpp"
-#include "vpfile/check/vp_regions.hpp"
+#include "vpfile/check/flatten_vpfile.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/vpfile_regions.hpp"
 
 using namespace thalweg;
 

@@ -7,7 +7,7 @@
 
 #include "capi/guard.hpp"
 #include "capi/vpfile_handle.hpp"
-#include "vpfile/vp_text.hpp"
+#include "vpfile/formatted_text.hpp"
 
 using namespace thalweg;
 
@@ -24,7 +24,7 @@ tw_status on_vp(const char* function, tw_vpfile* vpfile, int64_t vp, Act act) {
 }
 
 Status write_text(VpFile& file, std::uint64_t local, std::string_view text) {
-  return file.write_one(local, std::as_bytes(std::span(text))).status();
+  return file.stream(local).write(std::as_bytes(std::span(text))).status();
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ tw_status tw_vp_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, si
   if (moved != nullptr) *moved = 0;
   return on_vp("tw_vp_read", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (data == nullptr && bytes > 0) return null_argument("tw_vp_read", "data");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.read_one(local, {static_cast<std::byte*>(data), bytes}));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.stream(local).read({static_cast<std::byte*>(data), bytes}));
     if (moved != nullptr) *moved = got;
     return {};
   });
@@ -45,7 +45,8 @@ tw_status tw_vp_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t by
   if (moved != nullptr) *moved = 0;
   return on_vp("tw_vp_write", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (data == nullptr && bytes > 0) return null_argument("tw_vp_write", "data");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t done, file.write_one(local, {static_cast<const std::byte*>(data), bytes}));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t done,
+                        file.stream(local).write({static_cast<const std::byte*>(data), bytes}));
     if (moved != nullptr) *moved = done;
     return {};
   });
@@ -53,28 +54,28 @@ tw_status tw_vp_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t by
 
 tw_status tw_vp_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence) {
   return on_vp("tw_vp_seek", vpfile, vp,
-               [&](VpFile& file, std::uint64_t local) { return file.seek_one(local, offset, whence); });
+               [&](VpFile& file, std::uint64_t local) { return file.stream(local).seek(offset, whence); });
 }
 
 tw_status tw_vp_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position) {
   return on_vp("tw_vp_tell", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (position == nullptr) return null_argument("tw_vp_tell", "position");
-    *position = static_cast<int64_t>(file.position(local));
+    *position = static_cast<int64_t>(file.stream(local).position());
     return {};
   });
 }
 
 tw_status tw_vp_rewind(tw_vpfile* vpfile, int64_t vp) {
   return on_vp("tw_vp_rewind", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
-    file.clear_flags(local);
-    return file.seek_one(local, 0, SEEK_SET);
+    file.stream(local).clear();
+    return file.stream(local).seek(0, SEEK_SET);
   });
 }
 
 tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes) {
   return on_vp("tw_vp_size", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (bytes == nullptr) return null_argument("tw_vp_size", "bytes");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size_of(local));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stream(local).size());
     *bytes = static_cast<int64_t>(size);
     return {};
   });
@@ -83,7 +84,7 @@ tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes) {
 tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last) {
   return on_vp("tw_vp_alike", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (last == nullptr) return null_argument("tw_vp_alike", "last");
-    auto end = file.end_of_alike(local);
+    auto end = file.stream(local).end_of_alike();
     const std::uint64_t run_end = (local / file.vps().run_length() + 1) * file.vps().run_length();
     *last = vp + static_cast<int64_t>((end.has_value() ? *end : run_end) - local) - 1;
     return end.status();
@@ -93,7 +94,7 @@ tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last) {
 tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
   return on_vp("tw_vp_skip_gap", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (skipped == nullptr) return null_argument("tw_vp_skip_gap", "skipped");
-    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.skip_gap(local));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.stream(local).skip_gap());
     *skipped = static_cast<int64_t>(bytes);
     return {};
   });
@@ -101,15 +102,15 @@ tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped) {
 
 tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error) {
   return on_vp("tw_vp_flags", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    if (eof != nullptr) *eof = file.at_eof(local) ? 1 : 0;
-    if (error != nullptr) *error = file.failed(local) ? 1 : 0;
+    if (eof != nullptr) *eof = file.stream(local).at_eof() ? 1 : 0;
+    if (error != nullptr) *error = file.stream(local).failed() ? 1 : 0;
     return {};
   });
 }
 
 tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp) {
   return on_vp("tw_vp_clearerr", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
-    file.clear_flags(local);
+    file.stream(local).clear();
     return {};
   });
 }
@@ -118,7 +119,7 @@ tw_status tw_vp_getc(tw_vpfile* vpfile, int64_t vp, int* byte) {
   return on_vp("tw_vp_getc", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (byte == nullptr) return null_argument("tw_vp_getc", "byte");
     std::byte one{};
-    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.read_one(local, {&one, 1}));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t got, file.stream(local).read({&one, 1}));
     *byte = got == 1 ? std::to_integer<int>(one) : -1;
     return {};
   });
@@ -127,13 +128,13 @@ tw_status tw_vp_getc(tw_vpfile* vpfile, int64_t vp, int* byte) {
 tw_status tw_vp_putc(tw_vpfile* vpfile, int64_t vp, int byte) {
   return on_vp("tw_vp_putc", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
     const auto one = static_cast<std::byte>(byte);
-    return file.write_one(local, {&one, 1}).status();
+    return file.stream(local).write({&one, 1}).status();
   });
 }
 
 tw_status tw_vp_ungetc(tw_vpfile* vpfile, int64_t vp, int byte) {
   return on_vp("tw_vp_ungetc", vpfile, vp, [&](VpFile& file, std::uint64_t local) {
-    return byte == EOF ? Status{} : file.push_back(local, static_cast<unsigned char>(byte));
+    return byte == EOF ? Status{} : file.stream(local).push_back(static_cast<std::byte>(byte));
   });
 }
 
@@ -184,7 +185,7 @@ tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* for
   return on_vp("tw_vp_vscanf", vpfile, vp, [&](VpFile& file, std::uint64_t local) -> Status {
     if (format == nullptr) return null_argument("tw_vp_vscanf", "format");
     Status failure;
-    TW_ASSIGN_OR_RETURN(VpStream stream, open_vp_stream(file, local, failure));
+    TW_ASSIGN_OR_RETURN(StdioStream stream, open_vp_stream(file, local, failure));
     const int n = std::vfscanf(stream.get(), format, arguments);
     stream.reset();  // gives back what was read ahead, which may fail
     if (done != nullptr) *done = n;
@@ -201,7 +202,7 @@ tw_status tw_vp_scanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* form
 }
 
 tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp) {
-  return on_vp("tw_vp_flush", vpfile, vp, [](VpFile& file, std::uint64_t local) { return file.flush_one(local); });
+  return on_vp("tw_vp_flush", vpfile, vp, [](VpFile& file, std::uint64_t local) { return file.stream(local).flush(); });
 }
 
 }  // extern "C"

@@ -8,7 +8,7 @@
 #include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/vpfile_handle.hpp"
-#include "vpfile/vp_text.hpp"
+#include "vpfile/formatted_text.hpp"
 
 using namespace thalweg;
 
@@ -145,7 +145,7 @@ tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const 
       if (!takes_part(mask, local)) continue;
       const int one = bytes != nullptr ? bytes[local] : byte;
       if (one == EOF) continue;
-      TW_RETURN_IF_ERROR(file.push_back(local, static_cast<unsigned char>(one)));
+      TW_RETURN_IF_ERROR(file.stream(local).push_back(static_cast<std::byte>(one)));
     }
     return {};
   });
@@ -218,7 +218,7 @@ tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_arg
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {
       Status failure;
-      TW_ASSIGN_OR_RETURN(VpStream stream, open_vp_stream(file, local, failure));
+      TW_ASSIGN_OR_RETURN(StdioStream stream, open_vp_stream(file, local, failure));
       const int done = scan(stream.get(), parts.value(), arguments, local);
       stream.reset();  // gives back what was read ahead, which may fail
       if (counts != nullptr) counts[local] = done;

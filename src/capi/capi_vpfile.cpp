@@ -285,7 +285,7 @@ tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions) {
     TW_IN_CALL(vpfile, "tw_vp_tell_all");
     if (positions == nullptr) return null_argument("tw_vp_tell_all", "positions");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local)
-      positions[local] = static_cast<int64_t>(vpfile->impl->position(local));
+      positions[local] = static_cast<int64_t>(vpfile->impl->stream(local).position());
     return {};
   });
 }
@@ -294,8 +294,8 @@ tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
   return guarded([&]() -> Status {
     TW_IN_CALL(vpfile, "tw_vp_flags_all");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local) {
-      if (eof != nullptr) eof[local] = vpfile->impl->at_eof(local) ? 1 : 0;
-      if (error != nullptr) error[local] = vpfile->impl->failed(local) ? 1 : 0;
+      if (eof != nullptr) eof[local] = vpfile->impl->stream(local).at_eof() ? 1 : 0;
+      if (error != nullptr) error[local] = vpfile->impl->stream(local).failed() ? 1 : 0;
     }
     return {};
   });

@@ -29,7 +29,8 @@ Result<KnownFormat> format_at(Backend& backend, const std::string& path) {
 Result<bool> has_vp_side(Backend& backend, const std::string& path) {
   TW_ASSIGN_OR_RETURN(const KnownFormat meta, format_at(backend, format::vp_meta_path(path)));
   if (meta == KnownFormat::vp_side) return true;
-  TW_ASSIGN_OR_RETURN(const KnownFormat first, format_at(backend, format::vp_first_path(path)));
+  TW_ASSIGN_OR_RETURN(const KnownFormat first,
+                      format_at(backend, format::vp_side_path(path, format::DirectoryFile::first)));
   return first == KnownFormat::vp_side;
 }
 
@@ -79,8 +80,7 @@ Status check_may_overwrite(Backend& backend, const std::string& path, KnownForma
 }
 
 void remove_vp_sides(Backend& backend, const std::string& path) {
-  for (const std::string& name :
-       {format::vp_meta_path(path), format::vp_first_path(path), format::vp_overflow_path(path)})
+  for (const std::string& name : format::vp_side_paths(path))
     if (const auto found = format_at(backend, name); found.has_value() && found.value() == KnownFormat::vp_side)
       (void)backend.remove(name).ok();
 }

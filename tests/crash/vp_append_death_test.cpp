@@ -31,8 +31,8 @@ class VpAppendDeath : public testing::Test {
     auto file = run(VpFile::open(*group_, storage_, std::move(how))).value();
     if (bytes > 0) {
       const std::uint64_t version = history_.begin(at, bytes);
-      EXPECT_TRUE(file->seek_one(0, static_cast<std::int64_t>(at), SEEK_SET).ok());
-      EXPECT_TRUE(file->write_one(0, written_bytes(0, history_.writes.back(), version)).has_value());
+      EXPECT_TRUE(file->stream(0).seek(static_cast<std::int64_t>(at), SEEK_SET).ok());
+      EXPECT_TRUE(file->stream(0).write(written_bytes(0, history_.writes.back(), version)).has_value());
     }
     EXPECT_TRUE(run(file->close()).ok());
     history_.flushed = history_.writes.size();

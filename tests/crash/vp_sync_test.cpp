@@ -7,7 +7,7 @@
 #include "sim/memory_backend.hpp"
 #include "support/sanitized.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/vp_health.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -26,20 +26,20 @@ VpOpen how(const char* mode) {
 }
 
 void write(VpFile& file, std::uint64_t vp, const std::string& text) {
-  const auto wrote = file.write_one(vp, std::as_bytes(std::span(text)));
+  const auto wrote = file.stream(vp).write(std::as_bytes(std::span(text)));
   EXPECT_TRUE(wrote.has_value()) << wrote.error().message();
 }
 
 void overwrite_and_flush(VpFile& file) {
-  EXPECT_TRUE(file.seek_one(0, 0, SEEK_SET).ok());
+  EXPECT_TRUE(file.stream(0).seek(0, SEEK_SET).ok());
   write(file, 0, std::string(600, 'b'));
-  EXPECT_TRUE(file.flush_one(0).ok());
+  EXPECT_TRUE(file.stream(0).flush().ok());
 }
 
 void append_and_flush(VpFile& file) {
   for (int i = 0; i < 2; ++i) {
     write(file, 0, std::string(600, 'c'));
-    EXPECT_TRUE(file.flush_one(0).ok());
+    EXPECT_TRUE(file.stream(0).flush().ok());
   }
 }
 
@@ -47,7 +47,7 @@ void append_much(VpFile& file) { write(file, 0, std::string(30000, 'd')); }
 
 void flush_together_twice(VpFile& file) {
   for (const char c : {'e', 'f'}) {
-    EXPECT_TRUE(file.seek_one(0, 100, SEEK_SET).ok());
+    EXPECT_TRUE(file.stream(0).seek(100, SEEK_SET).ok());
     write(file, 0, std::string(600, c));
     append_much(file);
     EXPECT_TRUE(run(file.flush()).ok());
@@ -107,7 +107,7 @@ TEST_P(VpSync, OutlivesTheMachine) {
     auto opened = run(VpFile::open(*group, left, how("r")));
     ASSERT_TRUE(opened.has_value()) << opened.error().message();
     std::string back(synced.size(), '?');
-    const auto got = opened.value()->read_one(1, std::as_writable_bytes(std::span(back)));
+    const auto got = opened.value()->stream(1).read(std::as_writable_bytes(std::span(back)));
     ASSERT_TRUE(got.has_value()) << got.error().message();
     EXPECT_EQ(back, synced);
     EXPECT_TRUE(run(opened.value()->close()).ok());

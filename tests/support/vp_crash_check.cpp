@@ -1,9 +1,9 @@
 #include "support/vp_crash_check.hpp"
 
 #include "group/groups.hpp"
-#include "vpfile/check/vp_health.hpp"
-#include "vpfile/vp_files.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
+#include "vpfile/vpfile_storage.hpp"
 
 namespace thalweg::test {
 
@@ -23,15 +23,15 @@ Result<std::unique_ptr<VpFile>> open_serially(const VpAftermath& at, Group& grou
 }
 
 bool read_at(VpFile& file, std::uint64_t vp, std::uint64_t at, std::span<std::byte> to) {
-  if (!file.seek_one(vp, static_cast<std::int64_t>(at), SEEK_SET).ok()) return false;
-  const auto got = file.read_one(vp, to);
+  if (!file.stream(vp).seek(static_cast<std::int64_t>(at), SEEK_SET).ok()) return false;
+  const auto got = file.stream(vp).read(to);
   return got.has_value() && got.value() == to.size();
 }
 
 // Reads around refused ranges.
 Found read_found(VpFile& file, std::uint64_t vp) {
   Found found;
-  const auto size = file.size_of(vp);
+  const auto size = file.stream(vp).size();
   found.unreadable = size.status();
   if (!size.has_value()) return found;
   found.bytes.resize(size.value());
@@ -134,10 +134,10 @@ std::string check_append(VpAftermath at) {
   if (!file.has_value()) return "cannot be appended to: " + file.error().message();
   for (std::uint64_t vp = 0; vp < at.histories.size(); vp += 2) {
     History& history = at.histories[vp];
-    const auto size = (*file)->size_of(vp);
+    const auto size = (*file)->stream(vp).size();
     if (!size.has_value()) return "tells no size: " + size.error().message();
     const std::uint64_t version = history.begin(size.value(), 700);
-    const auto written = (*file)->write_one(vp, written_bytes(vp, history.writes.back(), version));
+    const auto written = (*file)->stream(vp).write(written_bytes(vp, history.writes.back(), version));
     // The last block of a stream that was not synced may be damaged: then it takes nothing more.
     const bool damaged = at.death == Death::machine && code == Code::corrupt_file;
     history.writes.back().failed = !written.has_value();
@@ -161,7 +161,7 @@ std::string check_vp_content(const VpAftermath& at, std::vector<std::uint64_t>* 
   if (!file.has_value()) return "cannot be opened: " + file.error().message();
   const std::string wrong = check_streams(at, **file);
   for (std::uint64_t vp = 0; wrong.empty() && sizes != nullptr && vp < at.histories.size(); ++vp)
-    sizes->push_back((*file)->size_of(vp).value());
+    sizes->push_back((*file)->stream(vp).size().value());
   return !wrong.empty() || run((*file)->close()).ok() ? wrong : "cannot be closed";
 }
 
@@ -181,7 +181,8 @@ std::string check_vp_aftermath(VpAftermath at) {
 }
 
 std::vector<std::string> vp_paths(const std::string& path) {
-  return {path, vp_meta_path(path), vp_first_path(path), vp_overflow_path(path)};
+  const auto sides = format::vp_side_paths(path);
+  return {path, sides[0], sides[1], sides[2]};
 }
 
 }  // namespace thalweg::test

@@ -77,7 +77,7 @@ class Session {
     std::vector<std::byte> packed;
     for (std::uint64_t local = 0; local < n(); ++local) {
       const std::uint64_t vp = number(local);
-      const std::uint64_t offset = appends_ ? notes_.size(vp) : file_->position(local);
+      const std::uint64_t offset = appends_ ? notes_.size(vp) : file_->stream(local).position();
       if (each[local] == 0) continue;
       const std::uint64_t version = notes_.begin(vp, offset, each[local]);
       const auto data = written_bytes(vp, {offset, each[local], false}, version);
@@ -107,8 +107,8 @@ class Session {
     const std::uint64_t vp = number(local);
     const std::uint64_t version = notes_.begin(vp, offset, bytes);
     const auto data = written_bytes(vp, {offset, bytes, false}, version);
-    Status status = file_->seek_one(local, static_cast<std::int64_t>(offset), SEEK_SET);
-    if (status.ok()) status = file_->write_one(local, data).status();
+    Status status = file_->stream(local).seek(static_cast<std::int64_t>(offset), SEEK_SET);
+    if (status.ok()) status = file_->stream(local).write(data).status();
     if (!status.ok()) notes_.failed(vp);
   }
 
@@ -150,7 +150,7 @@ class Session {
     if (kind < 4) return write_one(local, size, 1 + below(own_, below(own_, 4) == 0 ? 2500 : 80));
     if (kind < 6 && !appends_) return write_one(local, below(own_, size + 1), 1 + below(own_, 50));
     if (kind == 6 && !appends_) return write_one(local, size + below(own_, 200), 1 + below(own_, 50));
-    const Status status = file_->flush_one(local);
+    const Status status = file_->stream(local).flush();
     if (!status.ok() || in_lattice_only_) return;
     for (std::uint64_t other = 0; other < n(); ++other) notes_.stored(number(other), false);
   }

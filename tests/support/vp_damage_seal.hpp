@@ -109,8 +109,10 @@ inline void seal_vp_images(VpImages& images) {
   seal_vp_entries(images.overflow, format::DirectoryFile::overflow, meta.value().id, pointers);
   if (meta.value().geometry.n > kMostVpsToSum) return;
   format::VpMeta sealed = meta.value();
-  sealed.first.seal = seal_vp_sums(images.meta, images.first, format::DirectoryFile::first, sealed);
-  sealed.overflow.seal = seal_vp_sums(images.meta, images.overflow, format::DirectoryFile::overflow, sealed);
+  for (const format::DirectoryFile which : format::kDirectoryFiles) {
+    const VpBytes& file = which == format::DirectoryFile::first ? images.first : images.overflow;
+    sealed.sides[which].seal = seal_vp_sums(images.meta, file, which, sealed);
+  }
   std::ranges::copy(format::encode_meta(sealed),
                     images.meta.begin() + static_cast<std::ptrdiff_t>(format::meta_offset(sealed.sequence)));
 }

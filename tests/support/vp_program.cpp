@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "support/random.hpp"
-#include "vpfile/check/vp_health.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -273,7 +273,7 @@ class Player {
       std::fflush(streams_->any(vp));
       const std::string expected = streams_->content(vp);
       std::string got(expected.size() + 1, ' ');
-      const auto read = file.read_one(local, std::as_writable_bytes(std::span(got)));
+      const auto read = file.stream(local).read(std::as_writable_bytes(std::span(got)));
       ASSERT_TRUE(read.has_value()) << read.error().message() << ": " << where() << ", vp " << vp;
       got.resize(read.value());
       ASSERT_EQ(got == expected, true) << where() << ", vp " << vp << ": " << got.size() << " bytes, expected "
@@ -399,14 +399,15 @@ class Player {
       for (std::uint64_t i = 0; i < got; ++i)
         ASSERT_EQ(*memory.of(bases[*local], i), bytes[i]) << where() << ", vp " << vp << ", byte " << i;
       if (!acts) continue;
-      EXPECT_EQ(file_->at_eof(*local), std::feof(streams_->any(vp)) != 0) << where() << ", vp " << vp;
+      EXPECT_EQ(file_->stream(*local).at_eof(), std::feof(streams_->any(vp)) != 0) << where() << ", vp " << vp;
     }
   }
 
   void expect_positions(const char* when) {
     const LocalVps& vps = file_->vps();
     for (std::uint64_t local = 0; local < vps.count(); ++local)
-      ASSERT_EQ(file_->position(local), static_cast<std::uint64_t>(std::ftell(streams_->any(vps.number(local)))))
+      ASSERT_EQ(file_->stream(local).position(),
+                static_cast<std::uint64_t>(std::ftell(streams_->any(vps.number(local)))))
           << when << ": " << where() << ", vp " << vps.number(local);
   }
 
@@ -469,7 +470,7 @@ class Player {
     for (std::uint64_t i = 0; i < n; ++i) bytes.push_back(byte_of(n_steps_, vp, i));
     ASSERT_EQ(std::fwrite(bytes.data(), 1, n, streams_->writing(vp)), n);
     if (!local.has_value()) return;
-    const auto wrote = file_->write_one(*local, bytes);
+    const auto wrote = file_->stream(*local).write(bytes);
     ASSERT_TRUE(wrote.has_value()) << wrote.error().message();
     EXPECT_EQ(wrote.value(), n);
   }
@@ -479,18 +480,18 @@ class Player {
     std::vector<std::byte> bytes(n);
     const std::size_t got = std::fread(expected.data(), 1, n, streams_->reading(vp));
     if (!local.has_value()) return;
-    const auto read = file_->read_one(*local, bytes);
+    const auto read = file_->stream(*local).read(bytes);
     ASSERT_TRUE(read.has_value()) << read.error().message();
     ASSERT_EQ(read.value(), got) << where() << ", vp " << vp;
     for (std::size_t i = 0; i < got; ++i)
       ASSERT_EQ(bytes[i], expected[i]) << where() << ", vp " << vp << ", byte " << i;
-    EXPECT_EQ(file_->at_eof(*local), std::feof(streams_->any(vp)) != 0);
+    EXPECT_EQ(file_->stream(*local).at_eof(), std::feof(streams_->any(vp)) != 0);
   }
 
   void seek_alone(std::uint64_t vp, std::optional<std::uint64_t> local, std::int64_t offset) {
     std::fseek(streams_->any(vp), offset, SEEK_SET);
     if (!local.has_value()) return;
-    EXPECT_TRUE(file_->seek_one(*local, offset, SEEK_SET).ok());
+    EXPECT_TRUE(file_->stream(*local).seek(offset, SEEK_SET).ok());
   }
 
   void push_back_alone(std::uint64_t vp, std::optional<std::uint64_t> local) {
@@ -498,7 +499,7 @@ class Player {
     if (std::ftell(stream) == 0) return;
     if (std::ungetc('u', stream) == EOF) return;
     if (local.has_value()) {
-      EXPECT_TRUE(file_->push_back(*local, 'u').ok());
+      EXPECT_TRUE(file_->stream(*local).push_back(std::byte{'u'}).ok());
     }
     read_alone(vp, local, 1 + below(random_, 9));
   }
@@ -512,12 +513,12 @@ class Player {
     const LocalVps& vps = file_->vps();
     for (std::uint64_t local = 0; local < vps.count(); ++local) {
       const std::uint64_t vp = vps.number(local);
-      const auto size = file_->size_of(local);
+      const auto size = file_->stream(local).size();
       EXPECT_TRUE(size.has_value());
       if (!size.has_value()) co_return size.error();
       EXPECT_EQ(size.value(), streams_->size(vp)) << where() << ", vp " << vp;
       std::rewind(streams_->any(vp));
-      EXPECT_TRUE(file_->seek_one(local, 0, SEEK_SET).ok());
+      EXPECT_TRUE(file_->stream(local).seek(0, SEEK_SET).ok());
       read_alone(vp, local, size.value() + 5);
     }
     co_return Status{};

@@ -5,11 +5,11 @@
 #include "support/vp_crash_check.hpp"
 #include "support/vp_damage_seal.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/vp_flatten.hpp"
-#include "vpfile/check/vp_health.hpp"
-#include "vpfile/check/vp_regions.hpp"
-#include "vpfile/vp_files.hpp"
+#include "vpfile/check/flatten_vpfile.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/check/vpfile_regions.hpp"
 #include "vpfile/vpfile.hpp"
+#include "vpfile/vpfile_storage.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -32,8 +32,8 @@ class VpClaims : public SharedFiles {
     return std::move(opened).value();
   }
   static void append(VpFile& file, std::uint64_t vp, const std::string& text) {
-    EXPECT_TRUE(file.seek_one(vp, 0, SEEK_END).ok());
-    const auto written = file.write_one(vp, std::as_bytes(std::span(text)));
+    EXPECT_TRUE(file.stream(vp).seek(0, SEEK_END).ok());
+    const auto written = file.stream(vp).write(std::as_bytes(std::span(text)));
     EXPECT_TRUE(written.has_value());
   }
   // Written twice: the second time into sealed blocks, as rows without blocks show.
@@ -49,10 +49,10 @@ class VpClaims : public SharedFiles {
     const auto file = open("r");
     std::uint64_t entries = 0;
     for (std::uint64_t vp = 0; vp < kClaimed;) {
-      const std::uint64_t end = file->end_of_alike(vp).value();
-      if (file->size_of(vp).value() > 0) {
+      const std::uint64_t end = file->stream(vp).end_of_alike().value();
+      if (file->stream(vp).size().value() > 0) {
         char text[20] = {};
-        const auto got = file->read_one(vp, std::as_writable_bytes(std::span(text)));
+        const auto got = file->stream(vp).read(std::as_writable_bytes(std::span(text)));
         EXPECT_EQ(std::string(text, got.value()), "hello world") << vp;
         EXPECT_EQ(end, vp + 1);
         ++entries;
@@ -110,7 +110,7 @@ TEST_F(VpClaims, WritingReadingAndVerifyingGoByWhatIsStored) {
 
 TEST_F(VpClaims, APageOfEntriesThatIsLostIsOneFinding) {
   EXPECT_TRUE(run(write()->close()).ok());
-  const auto first = storage_->open(vp_first_path("f"), OpenMode::read_write).value();
+  const auto first = storage_->open(vp_side_path("f", format::DirectoryFile::first), OpenMode::read_write).value();
   const std::uint64_t bytes = first->size().value();
   EXPECT_TRUE(first->truncate(format::kFirstEntry).ok());
   EXPECT_TRUE(first->truncate(bytes).ok());
@@ -149,8 +149,8 @@ TEST_F(VpClaims, ARowThatNamesVeryManyVpsTellsOfThoseThatHaveBlocks) {
   expect_few_calls("repair");
   expect_verified(Code::ok);
   const auto file = open("r");
-  EXPECT_EQ(file->size_of(7).value(), 0u) << "it has no block";
-  EXPECT_EQ(file->size_of(5).value(), 11u);
+  EXPECT_EQ(file->stream(7).size().value(), 0u) << "it has no block";
+  EXPECT_EQ(file->stream(5).size().value(), 11u);
 }
 
 TEST_F(VpClaims, ATableThatNamesItsBlocksTwiceIsLost) {
@@ -196,20 +196,20 @@ TEST_F(VpClaims, AGapIsSkippedWithoutReadingIt) {
   constexpr std::uint64_t kFar = std::uint64_t{1} << 60;
   auto file = open("w");
   append(*file, 3, "begin");
-  EXPECT_TRUE(file->seek_one(3, kFar, SEEK_SET).ok());
+  EXPECT_TRUE(file->stream(3).seek(kFar, SEEK_SET).ok());
   const std::string end = "end";
-  EXPECT_TRUE(file->write_one(3, std::as_bytes(std::span(end))).has_value());
+  EXPECT_TRUE(file->stream(3).write(std::as_bytes(std::span(end))).has_value());
   EXPECT_TRUE(run(file->close()).ok());
   file = open("r");
   storage_->restart({});
 
-  EXPECT_EQ(file->skip_gap(3).value(), 0u);
-  EXPECT_TRUE(file->seek_one(3, 100, SEEK_SET).ok());
-  EXPECT_EQ(file->skip_gap(3).value(), kFar - 100);
+  EXPECT_EQ(file->stream(3).skip_gap().value(), 0u);
+  EXPECT_TRUE(file->stream(3).seek(100, SEEK_SET).ok());
+  EXPECT_EQ(file->stream(3).skip_gap().value(), kFar - 100);
   char text[8] = {};
-  EXPECT_EQ(file->read_one(3, std::as_writable_bytes(std::span(text))).value(), 3u);
+  EXPECT_EQ(file->stream(3).read(std::as_writable_bytes(std::span(text))).value(), 3u);
   EXPECT_STREQ(text, "end");
-  EXPECT_EQ(file->skip_gap(3).value(), 0u);
+  EXPECT_EQ(file->stream(3).skip_gap().value(), 0u);
   expect_few_calls("reading");
 }
 
@@ -225,8 +225,8 @@ TEST_F(VpClaims, HolesOfTheLatticeAreSkipped) {
   storage_->restart({});
 
   std::uint64_t skipped = 0;
-  while (file->position(1) < file->size_of(1).value()) {
-    const std::uint64_t gap = file->skip_gap(1).value();
+  while (file->stream(1).position() < file->stream(1).size().value()) {
+    const std::uint64_t gap = file->stream(1).skip_gap().value();
     ASSERT_GT(gap, 0u);
     skipped += gap;
   }

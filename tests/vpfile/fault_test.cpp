@@ -62,11 +62,11 @@ class VpFaults : public SharedFiles {
     if (what.kind == Kind::alone) {
       for (std::uint64_t local = 0; local < n; ++local) {
         const std::string text = part_of(what, file.vps().number(local), round);
-        const std::uint64_t before = file.position(local);
-        const auto wrote = file.write_one(local, std::as_bytes(std::span(text)));
+        const std::uint64_t before = file.stream(local).position();
+        const auto wrote = file.stream(local).write(std::as_bytes(std::span(text)));
         heard.own.push_back(wrote.status());
-        heard.positions_tell &= file.position(local) == before + (wrote.has_value() ? text.size() : 0);
-        if (!heard.own.back().ok() && !file.failed(local)) heard.flags_tell = false;
+        heard.positions_tell &= file.stream(local).position() == before + (wrote.has_value() ? text.size() : 0);
+        if (!heard.own.back().ok() && !file.stream(local).failed()) heard.flags_tell = false;
       }
       return;
     }
@@ -89,10 +89,10 @@ class VpFaults : public SharedFiles {
     transfer.mask = mask.data();
     transfer.moved = moved.data();
     std::vector<std::uint64_t> before(n);
-    for (std::uint64_t local = 0; local < n; ++local) before[local] = file.position(local);
+    for (std::uint64_t local = 0; local < n; ++local) before[local] = file.stream(local).position();
     heard.collective.push_back(run(file.transfer(transfer)));
     for (std::uint64_t local = 0; local < n; ++local)
-      heard.positions_tell &= file.position(local) == before[local] + moved[local];
+      heard.positions_tell &= file.stream(local).position() == before[local] + moved[local];
     for (std::uint64_t local = 0; local < n; ++local)
       if (mask[local] != 0 && moved[local] != each[local] && heard.collective.back().ok()) heard.flags_tell = false;
   }
@@ -152,7 +152,7 @@ class VpFaults : public SharedFiles {
       for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
         const std::string right = expected(what, file.vps().number(local));
         std::string text(right.size() + 1, '.');
-        const auto got = file.read_one(local, std::as_writable_bytes(std::span(text)));
+        const auto got = file.stream(local).read(std::as_writable_bytes(std::span(text)));
         ASSERT_TRUE(got.has_value()) << what << ": " << got.error().message();
         text.resize(got.value());
         EXPECT_EQ(text, right) << what << ", VP " << file.vps().number(local);
@@ -304,7 +304,7 @@ TEST_F(VpFaults, ReadsThatFailLeaveTheNextOneRight) {
           transfer.bytes = 50;
           transfer.moved = moved.data();
           heard[me] = run(file->transfer(transfer));
-          for (std::uint64_t local = 0; local < n_local; ++local) flagged[me] += file->failed(local) ? 1 : 0;
+          for (std::uint64_t local = 0; local < n_local; ++local) flagged[me] += file->stream(local).failed() ? 1 : 0;
           EXPECT_TRUE(run(group.barrier()).ok());
           if (me == 0) faulty->restart({});
           EXPECT_TRUE(run(group.barrier()).ok());

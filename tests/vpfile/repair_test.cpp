@@ -4,7 +4,7 @@
 #include "support/shared_files.hpp"
 #include "support/vp_crash_check.hpp"
 #include "testing/fault_backend.hpp"
-#include "vpfile/check/vp_health.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -34,8 +34,8 @@ class VpRepaired : public SharedFiles {
   }
   static void append_to(VpFile& file, std::uint64_t vp) {
     const std::string text(16, 'i');
-    EXPECT_TRUE(file.seek_one(vp, 0, SEEK_END).ok());
-    EXPECT_TRUE(file.write_one(vp, std::as_bytes(std::span(text))).has_value());
+    EXPECT_TRUE(file.stream(vp).seek(0, SEEK_END).ok());
+    EXPECT_TRUE(file.stream(vp).write(std::as_bytes(std::span(text))).has_value());
   }
 };
 
@@ -63,8 +63,8 @@ TEST_F(VpRepaired, EntriesOfASegmentThatNeverWasAreGone) {
 
   EXPECT_TRUE(verify_vpfile(*left, "f", {}, health).ok());
   file = open(*group, left, "r");
-  EXPECT_EQ(file->size_of(0).value(), 8u);
-  EXPECT_EQ(file->size_of(kVps - 1).value(), 24u);
+  EXPECT_EQ(file->stream(0).size().value(), 8u);
+  EXPECT_EQ(file->stream(kVps - 1).size().value(), 24u);
 }
 
 // Records are appended to a plain array: at whatever call the writer dies, between two pages of a write or not, the
@@ -117,9 +117,9 @@ class VpArray : public SharedFiles {
     }
     ASSERT_EQ(code, Code::ok);
     for (std::uint64_t vp = 0; vp < 4; ++vp) {
-      const std::uint64_t bytes = file->size_of(vp).value();
+      const std::uint64_t bytes = file->stream(vp).size().value();
       std::string text(bytes, '?');
-      EXPECT_EQ(file->read_one(vp, std::as_writable_bytes(std::span(text))).value(), bytes);
+      EXPECT_EQ(file->stream(vp).read(std::as_writable_bytes(std::span(text))).value(), bytes);
       EXPECT_EQ(text, std::string(2 * kRecord, 'o') + std::string(bytes - 2 * kRecord, 'n'));
     }
   }

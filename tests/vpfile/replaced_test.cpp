@@ -39,7 +39,7 @@ class VpReplaced : public VpFiles {
     opened = file.status();
     if (!opened.ok()) return storage->has_acted();
     const std::string mine = "mine";
-    EXPECT_TRUE(file.value()->write_one(0, std::as_bytes(std::span(mine))).has_value());
+    EXPECT_TRUE(file.value()->stream(0).write(std::as_bytes(std::span(mine))).has_value());
     EXPECT_TRUE(run(file.value()->close()).ok());
     return storage->has_acted();
   }

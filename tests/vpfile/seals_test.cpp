@@ -358,7 +358,7 @@ TEST_F(VpSeals, AReadThatEndsEarlyOnceIsAnError) {
   auto file = open(storage, "w").value();
   for (std::uint64_t vp = 0; vp < 2000; ++vp) {
     const std::string text = text_of(static_cast<int>(vp % 1000), 70, static_cast<int>(vp / 1000));
-    EXPECT_TRUE(file->write_one(vp % 1000, std::as_bytes(std::span(text))).has_value());
+    EXPECT_TRUE(file->stream(vp % 1000).write(std::as_bytes(std::span(text))).has_value());
   }
   EXPECT_TRUE(run(file->close()).ok());
   for (const char* side : {".meta", ".first", ".dir"}) {
@@ -377,7 +377,7 @@ TEST_F(VpSeals, AReadThatEndsEarlyOnceIsAnError) {
       auto reader = open(faulty, "r");
       for (std::uint64_t vp = 0; reader.has_value() && vp < 1000; ++vp) {
         std::string text(200, '.');
-        const auto got = reader.value()->read_one(vp, std::as_writable_bytes(std::span(text)));
+        const auto got = reader.value()->stream(vp).read(std::as_writable_bytes(std::span(text)));
         if (!got.has_value()) continue;
         text.resize(got.value());
         EXPECT_EQ(text, text_of(static_cast<int>(vp), 70, 0) + text_of(static_cast<int>(vp), 70, 1)) << vp;
@@ -437,7 +437,7 @@ TEST_F(VpSeals, AReadOfTheLatticeThatEndsEarlyOnceIsAnError) {
           std::string one(kRecord, 'n');
           Status status;
           if (bytes == 0)
-            status = reader.value()->read_one(5, std::as_writable_bytes(std::span(one))).status();
+            status = reader.value()->stream(5).read(std::as_writable_bytes(std::span(one))).status();
           else
             status = move(*reader.value(), Direction::read, bytes, mask.data());
           if (!status.ok()) {

@@ -1,6 +1,7 @@
 #include "vpfile/check/superblock_scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace thalweg {
@@ -67,39 +68,51 @@ class SuperblockScan::Lengths {
   std::vector<std::uint64_t> most_;  // the leaf of chain i is at i + their number
 };
 
-Status SuperblockScan::ask() const {
-  if (!go_on_ || go_on_()) return {};
-  return Status::error(Code::stopped, "reading the superblocks of '" + data_->path() + "': stopped by the caller");
-}
-
-Status SuperblockScan::read_image(std::uint64_t number, std::vector<std::byte>& image) const {
-  TW_RETURN_IF_ERROR(ask());
-  image.resize(geometry_.superblock_bytes);
-  TW_ASSIGN_OR_RETURN(const std::size_t got, data_->read(number * geometry_.superblock_bytes, image));
+Status read_superblock(StoredFile& data, const format::VpGeometry& geometry, std::uint64_t number,
+                       std::vector<std::byte>& image) {
+  image.resize(geometry.superblock_bytes);
+  TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(number * geometry.superblock_bytes, image));
   std::fill(image.begin() + static_cast<std::ptrdiff_t>(got), image.end(), std::byte{0});
   return {};
 }
 
-// The first superblock tells how large all are: until then they may begin at any multiple of the least.
-Status SuperblockScan::find_layout(std::uint64_t from, const std::optional<format::VpIdentity>& id) {
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data_->size());
-  std::vector<std::byte> header(format::kSuperblockHeader);
-  std::uint64_t n = 0;
-  for (std::uint64_t at = from / format::kLeastSuperblock * format::kLeastSuperblock; at < size;) {
-    if (++n % kAskEach == 0) TW_RETURN_IF_ERROR(ask());
-    TW_ASSIGN_OR_RETURN(const std::size_t got, data_->read(at, header));
+Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
+                       const std::function<Status(std::uint64_t number, ByteView image)>& visit) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  const std::uint64_t bytes = geometry.superblock_bytes;
+  std::vector<std::byte> image;
+  for (std::uint64_t number = geometry.first_superblock; number * bytes < size; ++number) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(number * bytes));
+    number = std::max(number, next / bytes);
+    if (number * bytes >= size) break;
+    TW_RETURN_IF_ERROR(read_superblock(data, geometry, number, image));
+    TW_RETURN_IF_ERROR(visit(number, image));
+  }
+  return {};
+}
+
+Result<std::optional<format::SuperblockHeader>> find_superblock(
+    StoredFile& data, std::uint64_t from, const std::optional<format::VpIdentity>& id,
+    const std::function<Status(std::uint64_t offset)>& passed) {
+  constexpr std::uint64_t kStep = format::kLeastSuperblock;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  std::array<std::byte, format::kSuperblockHeader> header;
+  for (std::uint64_t at = from / kStep * kStep; at < size;) {
+    TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(at, header));
     const auto parsed = format::parse_superblock_header(std::span(header).first(got));
     const bool fits = parsed.has_value() && (!id.has_value() || parsed.value().id == *id) &&
                       parsed.value().number * parsed.value().geometry.superblock_bytes == at;
-    if (fits) {
-      geometry_ = parsed.value().geometry;
-      id_ = parsed.value().id;
-      return {};
-    }
-    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data_->next_data(at + format::kLeastSuperblock));
-    at = std::max(next / format::kLeastSuperblock * format::kLeastSuperblock, at + format::kLeastSuperblock);
+    if (fits) return std::optional(parsed.value());
+    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(at + kStep));
+    at = std::max(next / kStep * kStep, at + kStep);
+    TW_RETURN_IF_ERROR(passed(at));
   }
-  return {};
+  return std::optional<format::SuperblockHeader>();
+}
+
+Status SuperblockScan::ask() const {
+  if (!go_on_ || go_on_()) return {};
+  return Status::error(Code::stopped, "reading the superblocks of '" + data_->path() + "': stopped by the caller");
 }
 
 void SuperblockScan::lose(std::uint64_t number, const std::string& finding) {
@@ -108,9 +121,8 @@ void SuperblockScan::lose(std::uint64_t number, const std::string& finding) {
   findings_.push_back(finding);
 }
 
-Status SuperblockScan::look_at(std::uint64_t number) {
-  std::vector<std::byte> image;
-  TW_RETURN_IF_ERROR(read_image(number, image));
+Status SuperblockScan::take(std::uint64_t number, ByteView image) {
+  TW_RETURN_IF_ERROR(ask());
   if (!format::begins_as_superblock(image)) return {};
   const auto parsed = format::parse_superblock(image, id_, number, geometry_);
   end_ = std::max(end_, number + 1);
@@ -163,18 +175,17 @@ Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<
   SuperblockScan scan(data, std::move(go_on));
   scan.geometry_ = geometry;
   if (id.has_value()) scan.id_ = *id;
-  if (!geometry.has_ib()) TW_RETURN_IF_ERROR(scan.find_layout(geometry.lattice_end(), id));
-  if (!scan.geometry_.has_ib()) return scan;
-  scan.runs_.assign(kStretches, 0);
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
-  const std::uint64_t bytes = scan.geometry_.superblock_bytes;
-  for (std::uint64_t number = scan.geometry_.first_superblock; number * bytes < size;) {
-    TW_ASSIGN_OR_RETURN(const std::uint64_t next, data.next_data(number * bytes));
-    number = std::max(number, next / bytes);
-    if (number * bytes >= size) break;
-    TW_RETURN_IF_ERROR(scan.look_at(number));
-    ++number;
+  if (!geometry.has_ib()) {
+    std::uint64_t n = 0;
+    const auto passed = [&](std::uint64_t) { return ++n % kAskEach == 0 ? scan.ask() : Status{}; };
+    TW_ASSIGN_OR_RETURN(const auto first, find_superblock(data, geometry.lattice_end(), id, passed));
+    if (!first.has_value()) return scan;
+    scan.geometry_ = first->geometry;
+    scan.id_ = first->id;
   }
+  scan.runs_.assign(kStretches, 0);
+  TW_RETURN_IF_ERROR(each_superblock(data, scan.geometry_,
+                                     [&](std::uint64_t number, ByteView image) { return scan.take(number, image); }));
   std::ranges::sort(scan.found_, [](const Found& a, const Found& b) {
     if (a.is_doubtful() != b.is_doubtful()) return a.is_doubtful();
     return a.session != b.session ? a.session < b.session : a.number < b.number;
@@ -204,7 +215,8 @@ std::uint64_t SuperblockScan::end_of_window(std::uint64_t begin) const {
 // Stops with the first failure; rows were looked at before.
 template <class Visit>
 Status SuperblockScan::each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const {
-  TW_RETURN_IF_ERROR(read_image(found.number, image));
+  TW_RETURN_IF_ERROR(ask());
+  TW_RETURN_IF_ERROR(read_superblock(*data_, geometry_, found.number, image));
   for (std::uint32_t i = 0; i < found.seal.rows; ++i) {
     TW_ASSIGN_OR_RETURN(const format::SuperblockRow row, format::parse_row(image, geometry_, found.seal, i));
     visit(row);

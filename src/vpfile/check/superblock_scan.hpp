@@ -2,6 +2,7 @@
 // side files must say, found without them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,22 @@ struct VpChain {
   std::uint64_t bytes = 0;
   bool damaged = false;  // a block of it is in a superblock that is not whole
 };
+
+// The image of a superblock; zeros behind the end of the file.
+Status read_superblock(StoredFile& data, const format::VpGeometry& geometry, std::uint64_t number,
+                       std::vector<std::byte>& image);
+
+// Visits what stands in the places of superblocks behind the lattice, but for holes, until it fails:
+// visit(number, image).
+Status each_superblock(StoredFile& data, const format::VpGeometry& geometry,
+                       const std::function<Status(std::uint64_t number, ByteView image)>& visit);
+
+// The header of the first superblock from `from` on, with this id where one is given; none: there is none. Until it is
+// found superblocks may begin at any multiple of the least size. `passed` is called for each such offset without one;
+// its failure ends the search.
+Result<std::optional<format::SuperblockHeader>> find_superblock(
+    StoredFile& data, std::uint64_t from, const std::optional<format::VpIdentity>& id,
+    const std::function<Status(std::uint64_t offset)>& passed);
 
 class SuperblockScan {
  public:
@@ -70,10 +87,8 @@ class SuperblockScan {
   bool take_rows(ByteView image, Found& found);
   void lose(std::uint64_t number, const std::string& finding);
   std::uint64_t stretch() const { return geometry_.n / kStretches + 1; }
-  Status find_layout(std::uint64_t from, const std::optional<format::VpIdentity>& id);
-  Status look_at(std::uint64_t number);
+  Status take(std::uint64_t number, ByteView image);
   Status ask() const;
-  Status read_image(std::uint64_t number, std::vector<std::byte>& image) const;
   template <class Visit>
   Status each_row(const Found& found, std::vector<std::byte>& image, Visit visit) const;
   std::uint64_t next_named(std::uint64_t vp) const;

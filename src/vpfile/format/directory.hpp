@@ -33,8 +33,6 @@ inline BlockRun decode_pointer(std::uint64_t pointer) {
   return {pointer >> kRunBits, (pointer & (kMostRun - 1)) + 1};
 }
 
-enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
-
 struct DirectoryHeader {
   DirectoryFile which = DirectoryFile::first;
   VpIdentity id{};

@@ -11,6 +11,19 @@ namespace thalweg::format {
 
 using VpIdentity = std::array<std::byte, 16>;  // the same in all files of a vpfile
 
+// The two side files that are a directory, and something for each of them.
+enum class DirectoryFile : std::uint32_t { first = 1, overflow = 2 };  // NAME.first, NAME.dir
+inline constexpr DirectoryFile kDirectoryFiles[2] = {DirectoryFile::first, DirectoryFile::overflow};
+template <class T>
+class PerDirectoryFile {
+ public:
+  T& operator[](DirectoryFile which) { return all_[static_cast<std::uint32_t>(which) - 1]; }
+  const T& operator[](DirectoryFile which) const { return all_[static_cast<std::uint32_t>(which) - 1]; }
+
+ private:
+  std::array<T, 2> all_{};
+};
+
 inline constexpr std::uint64_t kMostVps = std::uint64_t{1} << 40;
 inline constexpr std::size_t kMostDimensions = 64;
 inline constexpr std::uint64_t kLeastBlock = 16;

@@ -66,8 +66,10 @@ Status check_ends(const VpMeta& meta) {
   if (!geometry.has_ib()) {
     if (meta.end_of_superblocks != 0) return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks, "0");
     if (meta.end_of_entries != 0) return bad_field(kMetaName, "end of entries", meta.end_of_entries, "0");
-    if (meta.first.seal != 0) return bad_field(kMetaName, "seal of NAME.first", meta.first.seal, "0");
-    if (meta.overflow.seal != 0) return bad_field(kMetaName, "seal of NAME.dir", meta.overflow.seal, "0");
+    for (const DirectoryFile which : kDirectoryFiles)
+      if (const std::uint64_t seal = meta.sides[which].seal; seal != 0)
+        return bad_field(kMetaName, which == DirectoryFile::first ? "seal of NAME.first" : "seal of NAME.dir", seal,
+                         "0");
     return {};
   }
   const std::uint64_t most = (std::uint64_t{1} << 63) / geometry.superblock_bytes - 1;
@@ -110,8 +112,10 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   out.put(geometry.buffer_bytes).put(geometry.cb_bytes);
   out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers).put(std::uint32_t{0});
   out.put(geometry.first_superblock).put(meta.end_of_superblocks).put(meta.end_of_entries).put(meta.ib_bytes);
-  out.put(meta.session).put(meta.first.bytes).put(meta.overflow.bytes).put(meta.data_bytes);
-  out.put(meta.first.seal).put(meta.overflow.seal);
+  out.put(meta.session);
+  for (const DirectoryFile which : kDirectoryFiles) out.put(meta.sides[which].bytes);
+  out.put(meta.data_bytes);
+  for (const DirectoryFile which : kDirectoryFiles) out.put(meta.sides[which].seal);
   FieldWriter dimensions(ByteSpan(slot).subspan(kStateBytes));
   for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
   seal_meta(slot);
@@ -171,11 +175,9 @@ Result<VpMeta> parse_meta_slot(ByteView slot) {
   meta.end_of_entries = in.get<std::uint64_t>();
   meta.ib_bytes = in.get<std::uint64_t>();
   meta.session = in.get<std::uint64_t>();
-  meta.first.bytes = in.get<std::uint64_t>();
-  meta.overflow.bytes = in.get<std::uint64_t>();
+  for (const DirectoryFile which : kDirectoryFiles) meta.sides[which].bytes = in.get<std::uint64_t>();
   meta.data_bytes = in.get<std::uint64_t>();
-  meta.first.seal = in.get<std::uint64_t>();
-  meta.overflow.seal = in.get<std::uint64_t>();
+  for (const DirectoryFile which : kDirectoryFiles) meta.sides[which].seal = in.get<std::uint64_t>();
   TW_RETURN_IF_ERROR(check_geometry(geometry));
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));

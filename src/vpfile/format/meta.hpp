@@ -35,15 +35,18 @@ struct VpMeta {
   std::uint64_t end_of_entries = 0;  // of NAME.dir
   std::uint64_t ib_bytes = 0;        // of all streams; informational
   std::uint64_t session = 0;         // openings for writing so far
-  SideEnd first;                     // NAME.first
-  SideEnd overflow;                  // NAME.dir
-  std::uint64_t data_bytes = 0;      // of the data file as it was closed: it has so many, or was cut off
+  PerDirectoryFile<SideEnd> sides;
+  std::uint64_t data_bytes = 0;  // of the data file as it was closed: it has so many, or was cut off
   std::vector<std::uint64_t> shape;
 };
 
 inline std::string vp_meta_path(const std::string& path) { return path + ".meta"; }
-inline std::string vp_first_path(const std::string& path) { return path + ".first"; }
-inline std::string vp_overflow_path(const std::string& path) { return path + ".dir"; }
+inline std::string vp_side_path(const std::string& path, DirectoryFile which) {
+  return path + (which == DirectoryFile::first ? ".first" : ".dir");
+}
+inline std::array<std::string, 3> vp_side_paths(const std::string& path) {
+  return {vp_meta_path(path), vp_side_path(path, DirectoryFile::first), vp_side_path(path, DirectoryFile::overflow)};
+}
 
 // N of a shape: out_of_range when it has no dimension, more than 64, an empty one, or more than 2^40 VPs.
 Result<std::uint64_t> count_vps(const std::vector<std::uint64_t>& shape);

@@ -55,7 +55,7 @@ Status EntrySums::read_between(StoredFile& meta_file, std::uint64_t begin, std::
 
 Result<EntrySums> EntrySums::read(StoredFile& meta_file, const format::VpMeta& meta, DirectoryFile which) {
   const bool first = which == DirectoryFile::first;
-  const format::SideEnd& closed = first ? meta.first : meta.overflow;
+  const format::SideEnd& closed = meta.sides[which];
   const std::uint64_t entries = first ? meta.geometry.n : meta.end_of_entries - 1;
   EntrySums sums;
   sums.bytes_ = closed.bytes;
@@ -91,22 +91,23 @@ static Result<std::uint64_t> change_page(StoredFile& meta_file, std::uint64_t of
   return seal;
 }
 
-Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, const StoredSums& stored,
-                                std::vector<SumChange> changes) {
+Result<format::PerDirectoryFile<std::uint64_t>> change_sums(StoredFile& meta_file, std::uint64_t n,
+                                                            const format::PerDirectoryFile<std::uint64_t>& stored,
+                                                            std::vector<SumChange> changes) {
   const auto page_of = [&](const SumChange& change) {
     return format::sums_offset(change.which, n) + change.at / kSumsPerPage * kSumPageBytes;
   };
   std::ranges::sort(changes, {}, page_of);
-  SealChanges seals;
+  format::PerDirectoryFile<std::uint64_t> seals;
   for (auto rest = std::span<const SumChange>(changes); !rest.empty();) {
     const std::uint64_t offset = page_of(rest[0]);
     std::size_t same = 1;
     while (same < rest.size() && page_of(rest[same]) == offset) ++same;
-    const bool of_first = rest[0].which == DirectoryFile::first;
-    const std::uint64_t its_stored = of_first ? stored.first : stored.overflow;
-    const std::uint64_t before = std::min(its_stored, rest[0].at / kSumsPerPage * kSumsPerPage);
-    TW_ASSIGN_OR_RETURN(const std::uint64_t by, change_page(meta_file, offset, its_stored - before, rest.first(same)));
-    (of_first ? seals.first : seals.overflow) += by;
+    const DirectoryFile which = rest[0].which;
+    const std::uint64_t before = std::min(stored[which], rest[0].at / kSumsPerPage * kSumsPerPage);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t by,
+                        change_page(meta_file, offset, stored[which] - before, rest.first(same)));
+    seals[which] += by;
     rest = rest.subspan(same);
   }
   return seals;

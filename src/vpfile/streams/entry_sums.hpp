@@ -41,21 +41,11 @@ struct SumChange {
   std::uint64_t by = 0;  // modulo 2^64
 };
 
-// By how much the seals change.
-struct SealChanges {
-  std::uint64_t first = 0;
-  std::uint64_t overflow = 0;
-};
-
-// How many sums a vpfile was closed with: for NAME.first and for NAME.dir. Those behind them are zero, whatever stands
-// there: a session that the machine ended may have left some.
-struct StoredSums {
-  std::uint64_t first = 0;
-  std::uint64_t overflow = 0;
-};
-
-// Adds `changes` to the sums in NAME.meta of a file with `n` VPs. Nobody else changes the same pages of sums.
-Result<SealChanges> change_sums(StoredFile& meta_file, std::uint64_t n, const StoredSums& stored,
-                                std::vector<SumChange> changes);
+// Adds `changes` to the sums in NAME.meta of a file with `n` VPs, and returns by how much the seals change. Nobody else
+// changes these pages of sums. `stored`: how many sums the vpfile was closed with; those behind them are zero, whatever
+// stands there: a session that the machine ended may have left some.
+Result<format::PerDirectoryFile<std::uint64_t>> change_sums(StoredFile& meta_file, std::uint64_t n,
+                                                            const format::PerDirectoryFile<std::uint64_t>& stored,
+                                                            std::vector<SumChange> changes);
 
 }  // namespace thalweg

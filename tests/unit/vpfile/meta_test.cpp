@@ -25,8 +25,8 @@ VpMeta full_meta(std::uint64_t sequence = 1) {
   meta.end_of_entries = 5;
   meta.ib_bytes = 1000;
   meta.session = 2;
-  meta.first = {4242, 77};
-  meta.overflow = {4343, ~0ull};
+  meta.sides[DirectoryFile::first] = {4242, 77};
+  meta.sides[DirectoryFile::overflow] = {4343, ~0ull};
   meta.data_bytes = 99999;
   return meta;
 }
@@ -75,8 +75,7 @@ TEST(VpMeta, GivesBackEveryField) {
     EXPECT_EQ(back.value().end_of_entries, meta.end_of_entries);
     EXPECT_EQ(back.value().ib_bytes, meta.ib_bytes);
     EXPECT_EQ(back.value().session, meta.session);
-    EXPECT_EQ(back.value().first, meta.first);
-    EXPECT_EQ(back.value().overflow, meta.overflow);
+    for (const DirectoryFile which : kDirectoryFiles) EXPECT_EQ(back.value().sides[which], meta.sides[which]);
     EXPECT_EQ(back.value().data_bytes, meta.data_bytes);
     EXPECT_EQ(back.value().shape, meta.shape);
   }
@@ -209,8 +208,8 @@ TEST(VpMeta, WithoutBlocksNothingIsToldOfThem) {
   EXPECT_EQ(code([](VpMeta& m) { m.geometry.first_superblock = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_superblocks = 1; }), Code::corrupt_file);
   EXPECT_EQ(code([](VpMeta& m) { m.end_of_entries = 1; }), Code::corrupt_file);
-  EXPECT_EQ(code([](VpMeta& m) { m.first.seal = 1; }), Code::corrupt_file);
-  EXPECT_EQ(code([](VpMeta& m) { m.overflow.seal = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::first].seal = 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](VpMeta& m) { m.sides[DirectoryFile::overflow].seal = 1; }), Code::corrupt_file);
 }
 
 TEST(VpShapes, AreCountedOrRefused) {

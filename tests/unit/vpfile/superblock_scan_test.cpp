@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/memory_backend.hpp"
-#include "vpfile/check/vp_health.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 
 namespace thalweg {
 namespace {

@@ -1,0 +1,64 @@
+// How a collective access of all VPs is carried out, found from what all tasks say of theirs in one small reduction.
+// Modes change speed, never content (Moore, Hatcher, Quinn, "Stream*").
+//
+//   NB  no buffering: all VPs take part and move the same number of bytes, that of the first write, from packed memory
+//   CB  collective buffering: all take part and move the same number of bytes, from wherever, as many as they like
+//   IB  independent buffering: anything else; a file that was written so once is written so from then on
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "group/group.hpp"
+
+namespace thalweg {
+
+enum class VpMode : std::uint8_t { nb, cb, ib };
+enum class VpCause : std::uint8_t {
+  none,
+  masked,     // some VPs take no part
+  ragged,     // numbers of bytes differ
+  scattered,  // positions differ
+  strided,    // memory is not packed
+  size,       // another number of bytes than the first write
+  between,    // the position is within a record
+  before,     // an earlier access decided
+};
+const char* name_of(VpMode mode);
+const char* text_of(VpCause cause);
+
+// What a task says of its access; joined, what is known of that of all. A task without VPs says nothing.
+struct StreamAccess {
+  static constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t least_bytes = kMost;
+  std::uint64_t most_bytes = 0;
+  std::uint64_t least_position = kMost;
+  std::uint64_t most_position = 0;
+  std::uint64_t most_vps = 0;       // of a task
+  std::uint64_t least_run = kMost;  // consecutive VPs of a task
+  std::uint8_t wrong = 0;           // something failed already
+  std::uint8_t reads = 0;
+  std::uint8_t writes = 0;
+  std::uint8_t masked = 0;
+  std::uint8_t scattered = 0;
+  std::uint8_t strided = 0;
+  std::uint8_t has_ib = 0;  // a VP of the task has bytes in the IB segment
+  std::uint8_t spare = 0;
+  CallsOfAll calls;  // where they differ nothing above means anything
+
+  static Folding folding();
+  bool uniform() const {
+    return masked == 0 && scattered == 0 && least_bytes >= most_bytes && least_position >= most_position;
+  }
+};
+
+struct VpChoice {
+  VpMode mode = VpMode::nb;
+  VpCause cause = VpCause::none;  // why it is not NB
+};
+// `written`: the mode of what was written so far; `record_bytes`: 0, nothing was written.
+VpChoice choose_write(const StreamAccess& all, VpMode written, std::uint64_t record_bytes);
+// `whole_row`: the access is what all VPs have in one row of the lattice.
+VpChoice choose_read(const StreamAccess& all, bool in_lattice, bool whole_row);
+
+}  // namespace thalweg

@@ -1,0 +1,146 @@
+#include "vpfile/check/flatten_vpfile.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/checked_math.hpp"
+#include "base/go_on.hpp"
+#include "group/groups.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/vpfile.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kAtOnce = std::uint64_t{1} << 22;  // bytes
+
+Status step(const Watch& watch, std::uint64_t done, std::uint64_t total) {
+  if (!watch.progress || watch.progress(done, total)) return {};
+  return Status::error(Code::stopped, "stopped");
+}
+
+// Streams that have nothing but the lattice are as long as one of them.
+Result<std::uint64_t> longest_stream(VpFile& file, const Watch& watch) {
+  std::uint64_t longest = 0;
+  const std::uint64_t n = file.vps().count();
+  for (std::uint64_t local = 0, i = 1; local < n; ++i) {
+    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(step(watch, 0, n));
+    TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file.stream(local).size());
+    longest = std::max(longest, bytes);
+    TW_ASSIGN_OR_RETURN(local, file.stream(local).end_of_alike());
+  }
+  return longest;
+}
+
+// Records one behind the other; a long one part by part. What is zero stays a hole where nothing else fills it.
+class Flatten {
+ public:
+  Flatten(VpFile& file, StoredFile& out, std::uint64_t record, std::byte fill, const Watch& watch)
+      : file_(file), out_(out), record_(record), fill_(fill), watch_(watch) {}
+
+  Status run() {
+    const std::uint64_t n = file_.vps().count();
+    const bool no_lattice = file_.geometry().lattice_bytes() == 0;
+    for (std::uint64_t local = 0; local < n;) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t end, file_.stream(local).end_of_alike());
+      if (no_lattice && fill_ == std::byte{0} && end - local > 1) {
+        TW_RETURN_IF_ERROR(put_hole((end - local) * record_));
+        local = end;
+      }
+      for (; local < end; ++local) TW_RETURN_IF_ERROR(copy_one(local));
+    }
+    TW_RETURN_IF_ERROR(write_out());
+    TW_RETURN_IF_ERROR(step(watch_, n, n));
+    return out_.truncate(written_);
+  }
+
+ private:
+  Status copy_one(std::uint64_t local) {
+    for (std::uint64_t done = 0; done < record_;) {
+      if (fill_ == std::byte{0}) {
+        TW_ASSIGN_OR_RETURN(const std::uint64_t gap, gap_of(local, record_ - done));
+        TW_RETURN_IF_ERROR(put_zeros(gap));
+        done += gap;
+      }
+      const std::uint64_t part = std::min(record_ - done, kAtOnce);
+      const std::size_t begin = buffer_.size();
+      buffer_.resize(begin + part, fill_);
+      TW_ASSIGN_OR_RETURN(const std::uint64_t got, file_.stream(local).read(std::span(buffer_).subspan(begin)));
+      std::fill(buffer_.begin() + static_cast<std::ptrdiff_t>(begin + got), buffer_.end(), fill_);
+      done += part;
+      if (buffer_.size() >= kAtOnce) TW_RETURN_IF_ERROR(write_out());
+      if (buffer_.empty() || ++n_ % kAskEach == 0) TW_RETURN_IF_ERROR(step(watch_, local, file_.vps().count()));
+    }
+    return {};
+  }
+  // Zeros that follow in the stream, or behind its end: at most so many.
+  Result<std::uint64_t> gap_of(std::uint64_t local, std::uint64_t most) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t gap, file_.stream(local).skip_gap());
+    TW_ASSIGN_OR_RETURN(const std::uint64_t size, file_.stream(local).size());
+    return file_.stream(local).position() >= size ? most : std::min(gap, most);
+  }
+  Status put_zeros(std::uint64_t bytes) {
+    if (bytes >= kAtOnce) return put_hole(bytes);
+    buffer_.resize(buffer_.size() + bytes);
+    return {};
+  }
+  Status put_hole(std::uint64_t bytes) {
+    TW_RETURN_IF_ERROR(write_out());
+    written_ += bytes;
+    return {};
+  }
+  Status write_out() {
+    if (!buffer_.empty()) TW_RETURN_IF_ERROR(out_.write(written_, buffer_));
+    written_ += buffer_.size();
+    buffer_.clear();
+    return {};
+  }
+
+  VpFile& file_;
+  StoredFile& out_;
+  const std::uint64_t record_;
+  const std::byte fill_;
+  const Watch& watch_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t written_ = 0;
+  std::uint64_t n_ = 0;
+};
+
+// An array that a file only claims must not fill the storage.
+Status check_room(Backend& backend, const std::string& to, std::uint64_t n, std::uint64_t record) {
+  TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(to));
+  std::uint64_t bytes = 0;
+  if (!mul_overflow(n, record, &bytes) && bytes <= storage.free_bytes) return {};
+  return Status::error(Code::no_space, "'" + to + "' would have " + std::to_string(n) + " records of " +
+                                           std::to_string(record) + " bytes; the file system has " +
+                                           std::to_string(storage.free_bytes) + " bytes free");
+}
+
+}  // namespace
+
+Status flatten_vpfile(std::shared_ptr<Backend> backend, const std::string& from, const std::string& to,
+                      std::uint64_t record_bytes, std::byte fill, const Watch& watch) {
+  const auto alone = make_self_group();
+  VpOpen how;
+  how.path = from;
+  auto opened = run(VpFile::open(*alone, backend, std::move(how)));
+  if (!opened.has_value()) return opened.error();
+  VpFile& file = *opened.value();
+  if (record_bytes == 0) {
+    TW_ASSIGN_OR_RETURN(record_bytes, longest_stream(file, watch));
+  }
+  if (record_bytes == 0)
+    return Status::error(Code::invalid_argument, "'" + from + "' is empty: give the bytes of a record");
+  TW_RETURN_IF_ERROR(check_room(*backend, to, file.vps().count(), record_bytes));
+  TW_ASSIGN_OR_RETURN(const auto out, backend->open(to, OpenMode::create_exclusive));
+  Status status = Flatten(file, *out, record_bytes, fill, watch).run();
+  if (status.ok()) status = out->close();
+  if (status.ok()) status = import_array(*backend, to, file.shape(), record_bytes);
+  if (!status.ok()) static_cast<void>(backend->remove(to).ok());
+  const Status closed = run(file.close());
+  return status.ok() ? closed : status;
+}
+
+}  // namespace thalweg

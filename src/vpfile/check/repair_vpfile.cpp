@@ -1,0 +1,239 @@
+// Repair of a vpfile: what the superblocks tell becomes its directory again, and NAME.meta says that it is closed.
+#include <algorithm>
+#include <utility>
+
+#include "base/size_units.hpp"
+#include "formats/known_file.hpp"
+#include "storage/hold_file.hpp"
+#include "vpfile/check/checked_vpfile.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
+#include "vpfile/format/listed_sums.hpp"
+#include "vpfile/vpfile_storage.hpp"
+
+namespace thalweg {
+
+using format::BlockRun;
+using format::DirectoryFile;
+using format::kDirectoryFiles;
+
+namespace {
+
+class Repair {
+ public:
+  explicit Repair(CheckedVpfile& file) : file_(file) {}
+  Status run(const VpShape& shape);
+
+ private:
+  format::VpMeta& meta() { return *file_.meta(); }
+  Status make_meta(const SuperblockScan& scan, const VpShape& shape);
+  Status drop_lost_records();
+  Status write_directory(SuperblockScan& scan);
+  Status write_chains(SuperblockScan& scan, BlockDirectory& directory);
+  Status write_meta();
+  Status judge();
+
+  CheckedVpfile& file_;
+  std::vector<SumChange> sums_;  // of the entries that were made
+};
+
+Status write_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& chain) {
+  BlockDirectory::Cursor last = 0;
+  std::uint64_t index = 0;
+  for (const BlockRun& run : chain.runs) {
+    TW_RETURN_IF_ERROR(directory.append(vp, run, index, chain.bytes, last));
+    index += run.blocks;
+  }
+  return directory.set_bytes(vp, chain.bytes);
+}
+
+// Where there is no NAME.meta that can be read.
+Status Repair::make_meta(const SuperblockScan& scan, const VpShape& shape) {
+  const std::string why = file_.no_meta().message();
+  const std::uint64_t n = scan.geometry().n;
+  if (scan.found().empty())
+    return Status::error(Code::corrupt_file, why +
+                                                 ", and no superblock tells what it said; `thalweg vp-import` makes "
+                                                 "one for an array");
+  if (shape.empty())
+    return Status::error(Code::invalid_argument, why + "; the shape of its " + std::to_string(n) +
+                                                     " virtual processors is needed to make it anew (`thalweg repair "
+                                                     "--shape`)");
+  TW_ASSIGN_OR_RETURN(const std::uint64_t given, format::count_vps(shape));
+  if (given != n)
+    return Status::error(Code::invalid_argument, "'" + file_.path() + "' has " + std::to_string(n) +
+                                                     " virtual processors, the given shape " + std::to_string(given));
+  file_.meta().emplace();
+  meta().shape = shape;
+  meta().sequence = 0;
+  meta().id = scan.id();
+  file_.health().n_logical = n;
+  return {};
+}
+
+// Records and rounds that are not there whole are lost to all streams: they do not become zeros. With a lattice that
+// was cut off all superblocks are gone.
+Status Repair::drop_lost_records() {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file_.data().size());
+  format::VpGeometry& geometry = meta().geometry;
+  const std::uint64_t end = geometry.cb_bytes == 0 ? geometry.nb_bytes * geometry.n : geometry.lattice_end();
+  if (size >= end) return {};
+  const auto whole = [&](std::uint64_t bytes, std::uint64_t row) {
+    return row == 0 ? 0 : bytes / (row * geometry.n) * row;
+  };
+  const std::uint64_t cb_begin = geometry.cb_begin();
+  if (geometry.cb_bytes == 0 || size < cb_begin) {
+    geometry.nb_bytes = std::min(geometry.nb_bytes, whole(size, geometry.record_bytes));
+    geometry.cb_bytes = 0;
+  } else {
+    geometry.cb_bytes = std::min(geometry.cb_bytes, whole(size - cb_begin, geometry.buffer_bytes));
+  }
+  geometry.block_bytes = geometry.superblock_bytes = geometry.pointers = 0;
+  geometry.first_superblock = meta().end_of_superblocks = meta().end_of_entries = 0;
+  file_.all_shortened();
+  return {};
+}
+
+Status Repair::write_chains(SuperblockScan& scan, BlockDirectory& directory) {
+  const std::uint64_t n = meta().geometry.n;
+  meta().ib_bytes = 0;
+  for (std::uint64_t begin = 0, i = 1; begin < n;) {
+    TW_RETURN_IF_ERROR(file_.step(begin, n));
+    TW_ASSIGN_OR_RETURN(const SuperblockScan::Window window, scan.chains(begin));
+    for (const auto& [vp, chain] : window.chains) {
+      if (++i % kAskEach == 0) TW_RETURN_IF_ERROR(file_.step(vp, n));
+      meta().ib_bytes = std::min(meta().ib_bytes + chain.bytes, kMostOffset);
+      TW_RETURN_IF_ERROR(write_chain(directory, vp, chain));
+    }
+    begin = window.end;
+  }
+  return directory.flush();
+}
+
+Status Repair::write_directory(SuperblockScan& scan) {
+  SideFiles sides;
+  TW_RETURN_IF_ERROR(sides.make(file_.backend(), file_.path(), meta().id, meta().geometry, OpenMode::create, false));
+  BlockDirectory directory = file_.directory_in(sides);
+  TW_RETURN_IF_ERROR(write_chains(scan, directory));
+  meta().end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
+  meta().end_of_superblocks = std::max({meta().end_of_superblocks, scan.end(), meta().geometry.first_superblock});
+  sums_ = directory.changes();
+  for (const DirectoryFile which : kDirectoryFiles) {
+    TW_ASSIGN_OR_RETURN(meta().sides[which].bytes, sides[which].file->size());
+  }
+  return sides.sync();
+}
+
+// The sums are those of the entries that were made, and no others. They reach the storage before the slot that tells
+// their seals.
+Status Repair::write_meta() {
+  const bool has_ib = meta().geometry.has_ib();
+  if (!has_ib) {
+    meta().sides = {};
+    TW_RETURN_IF_ERROR(file_.data().truncate(meta().geometry.lattice_end()));  // what was not flushed goes
+  }
+  TW_RETURN_IF_ERROR(file_.data().sync());
+  TW_ASSIGN_OR_RETURN(meta().data_bytes, file_.data().size());
+  meta().closed = true;
+  const OpenMode mode = meta().sequence == 0 ? OpenMode::create : OpenMode::create_keep;  // an old slot must not hold
+  ++meta().sequence;
+  TW_ASSIGN_OR_RETURN(const auto file, file_.backend().open(vp_meta_path(file_.path()), mode));
+  TW_RETURN_IF_ERROR(cut_sums(*file, format::kMetaBytes));
+  TW_ASSIGN_OR_RETURN(const auto seals, change_sums(*file, meta().geometry.n, {}, std::move(sums_)));
+  for (const DirectoryFile which : kDirectoryFiles) meta().sides[which].seal = seals[which];
+  if (has_ib) TW_RETURN_IF_ERROR(file->sync());
+  TW_RETURN_IF_ERROR(file->write(format::meta_offset(meta().sequence), format::encode_meta(meta())));
+  TW_RETURN_IF_ERROR(file->sync());
+  return file->close();
+}
+
+Status Repair::run(const VpShape& shape) {
+  const Status before = file_.verify();
+  const bool can_help = before.code() == Code::not_closed || before.code() == Code::corrupt_file;
+  if (before.ok() || !can_help) return before;
+  TW_ASSIGN_OR_RETURN(auto scan, file_.scan());
+  if (!file_.meta().has_value()) TW_RETURN_IF_ERROR(make_meta(scan, shape));
+  if (!meta().geometry.has_ib() && scan.geometry().has_ib()) meta().geometry = scan.geometry();
+  meta().session = std::max(meta().session, scan.last_session());
+  TW_RETURN_IF_ERROR(drop_lost_records());
+  // Entries of before would become those of a later IB segment.
+  TW_RETURN_IF_ERROR(meta().geometry.has_ib() ? write_directory(scan)
+                                              : remove_directory(file_.backend(), file_.path()));
+  TW_RETURN_IF_ERROR(write_meta());
+  return judge();
+}
+
+// What stands there now is judged as any other file; what could not be brought back is told besides.
+Status Repair::judge() {
+  CheckResult& health = file_.health();
+  const CheckResult before = std::exchange(health, CheckResult{});
+  const std::uint64_t shortened = file_.shortened();
+  health.n_logical = meta().geometry.n;
+  Status status = file_.verify();
+  health.closed = before.closed;
+  health.repaired = true;
+  health.findings += before.findings;
+  health.damaged_logical += shortened;
+  if (!status.ok() || shortened == 0) return status;
+  return Status::error(Code::corrupt_file,
+                       "'" + file_.path() + "' can be read again, but " + std::to_string(shortened) + " of its " +
+                           std::to_string(meta().geometry.n) + " streams are shorter than they were");
+}
+
+// A vpfile that lost its NAME.meta would be read as records of anything.
+Status check_is_no_vpfile(Backend& backend, const std::string& path, StoredFile& data) {
+  TW_ASSIGN_OR_RETURN(const bool has_superblocks, holds_superblocks(data));
+  if (has_superblocks)
+    return Status::error(Code::unsafe, "'" + path +
+                                           "' holds blocks of a vpfile that has lost its NAME.meta and is no array; "
+                                           "`thalweg repair --shape` makes NAME.meta anew");
+  const std::string first = vp_side_path(path, DirectoryFile::first);
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat side, format_of(backend, first));
+  if (side != format::KnownFormat::vp_side) return {};
+  return Status::error(Code::unsafe, "'" + first + "' lies beside '" + path +
+                                         "', which looks like a vpfile that has lost its NAME.meta; remove it if '" +
+                                         path + "' is an array");
+}
+
+}  // namespace
+
+Status repair_vpfile(Backend& backend, const std::string& path, const VpShape& shape, const Watch& watch,
+                     CheckResult& health) {
+  CheckedVpfile file(backend, path, watch, health);
+  const Status opened = file.open(true);
+  if (opened.ok()) return Repair(file).run(shape);
+  if (opened.code() != Code::no_permission) return opened;
+  const Status sound = verify_vpfile(backend, path, watch, health);  // what is sound needs no repair
+  return sound.ok() ? sound : opened;
+}
+
+Status import_array(Backend& backend, const std::string& path, const VpShape& shape, std::uint64_t record_bytes) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t n, format::count_vps(shape));
+  TW_ASSIGN_OR_RETURN(const auto data, hold_file(backend, path));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat known, format_of(backend, path));
+  if (known != format::KnownFormat::none && known != format::KnownFormat::vpfile)
+    return Status::error(Code::unsafe, "'" + path + "' looks like " + format::name_of(known) + ", which is no array");
+  TW_ASSIGN_OR_RETURN(const bool has_meta, has_meta_bytes(backend, path));
+  if (!has_meta) TW_RETURN_IF_ERROR(check_is_no_vpfile(backend, path, *data));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data->size());
+  const std::uint64_t all = record_bytes <= (std::uint64_t{1} << 62) / n ? record_bytes * n : 0;
+  if (all == 0 || size % all != 0)
+    return Status::error(Code::invalid_argument,
+                         "'" + path + "' has " + std::to_string(size) + " bytes, which is no multiple of records of " +
+                             std::to_string(record_bytes) + " bytes of " + std::to_string(n) + " virtual processors");
+  format::VpMeta meta;
+  meta.shape = shape;
+  meta.id = new_vp_identity();
+  meta.closed = true;
+  meta.geometry.n = n;
+  meta.geometry.record_bytes = record_bytes;
+  meta.geometry.nb_bytes = size / n;
+  meta.data_bytes = size;
+  TW_ASSIGN_OR_RETURN(const auto file,
+                      backend.open(vp_meta_path(path), has_meta ? OpenMode::create_exclusive : OpenMode::create_keep));
+  Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
+  if (status.ok()) status = file->close();
+  if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());
+  return status;
+}
+
+}  // namespace thalweg

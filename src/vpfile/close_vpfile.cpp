@@ -1,0 +1,304 @@
+// Flush, sync and close of a vpfile by all: each task stores what it has, then task 0 says in NAME.meta what there is.
+#include <algorithm>
+#include <map>
+#include <type_traits>
+#include <utility>
+
+#include "base/shell_word.hpp"
+#include "engine/progress/request.hpp"
+#include "group/agree.hpp"
+#include "group/packing.hpp"
+#include "vpfile/vpfile.hpp"
+#include "vpfile/vpfile_storage.hpp"
+
+namespace thalweg {
+
+using format::DirectoryFile;
+using format::kDirectoryFiles;
+
+namespace {
+
+constexpr std::size_t kChangeBytes = 24;
+
+// What a task has stored; joined, what all have.
+struct Stored {
+  std::uint64_t superblocks = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t ib_bytes = 0;
+  std::uint64_t data_bytes = 0;  // of the data file, and of the side files as this process sees them
+  format::PerDirectoryFile<std::uint64_t> side_bytes;
+  format::PerDirectoryFile<std::uint64_t> seals;  // by how much they change
+  std::uint64_t has_ib = 0;
+  std::uint64_t wrong = 0;  // something failed already
+  static Folding folding() {
+    static_assert(std::is_trivially_copyable_v<Stored>);
+    return {sizeof(Stored), [](void* left, const void* right) {
+              auto& all = *static_cast<Stored*>(left);
+              const auto& more = *static_cast<const Stored*>(right);
+              all.superblocks = std::max(all.superblocks, more.superblocks);
+              all.entries = std::max(all.entries, more.entries);
+              all.ib_bytes += more.ib_bytes;
+              all.data_bytes = std::max(all.data_bytes, more.data_bytes);
+              for (const DirectoryFile which : kDirectoryFiles) {
+                all.side_bytes[which] = std::max(all.side_bytes[which], more.side_bytes[which]);
+                all.seals[which] += more.seals[which];
+              }
+              all.has_ib |= more.has_ib;
+              all.wrong |= more.wrong;
+            }};
+  }
+};
+
+// Collective: `all` becomes what all tasks have stored; fails where `mine` is not OK on one of them.
+Op<Status> fold_stored(Group& group, Stored& all, Status mine) {
+  Stored before;
+  all.wrong = mine.ok() ? 0 : 1;
+  Status folded = co_await group.fold(&all, &before, Stored::folding());
+  if (folded.ok() && all.wrong != 0) folded = co_await agree(group, std::move(mine));
+  co_return folded;
+}
+
+// What this task changed of the sums, for the tasks that change them: each page of sums is one task's.
+std::vector<Message> share_changes(const std::vector<SumChange>& changes, std::uint64_t tasks) {
+  std::map<std::uint64_t, Bytes> of_tasks;
+  for (const SumChange& change : changes) {
+    const std::uint64_t which = change.which == DirectoryFile::first ? 0 : 1;
+    Bytes& to = of_tasks[(change.at / format::kSumsPerPage * 2 + which) % tasks];
+    for (const std::uint64_t number : {which, change.at, change.by}) put_number(to, static_cast<std::int64_t>(number));
+  }
+  std::vector<Message> messages;
+  messages.reserve(of_tasks.size());
+  for (auto& [task, bytes] : of_tasks) messages.push_back({static_cast<TaskRank>(task), std::move(bytes)});
+  return messages;
+}
+
+std::vector<SumChange> changes_in(const std::vector<Message>& told) {
+  std::vector<SumChange> changes;
+  for (const Message& message : told) {
+    for (ByteView rest = message.data; rest.size() >= kChangeBytes;) {
+      SumChange change;
+      change.which = take_number(rest) == 0 ? DirectoryFile::first : DirectoryFile::overflow;
+      change.at = static_cast<std::uint64_t>(take_number(rest));
+      change.by = static_cast<std::uint64_t>(take_number(rest));
+      changes.push_back(change);
+    }
+  }
+  return changes;
+}
+
+// This task's pages of sums.
+Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, Stored& mine) {
+  std::vector<SumChange> changes = changes_in(told);
+  if (changes.empty()) return {};
+  format::PerDirectoryFile<std::uint64_t> stored;
+  for (const DirectoryFile which : kDirectoryFiles)
+    if (const auto& sums = parts.of_process->sides[which].stored; sums.has_value()) stored[which] = sums->count();
+  std::unique_ptr<StoredFile> opened;
+  if (parts.meta_file == nullptr) {
+    TW_ASSIGN_OR_RETURN(opened, parts.backend->open(vp_meta_path(parts.path), OpenMode::read_write));
+  }
+  StoredFile& file = opened != nullptr ? *opened : *parts.meta_file;
+  TW_ASSIGN_OR_RETURN(mine.seals, change_sums(file, parts.geometry.n, stored, std::move(changes)));
+  if (parts.durable) TW_RETURN_IF_ERROR(file.sync());
+  return opened != nullptr ? opened->close() : Status{};
+}
+
+// Collective, where all have blocks: the sums of the entries that the tasks changed.
+Op<Status> store_sums(VpParts& parts) {
+  Group& group = parts.group();
+  std::vector<Message> outgoing;
+  Status status = or_out_of_memory([&] {
+    outgoing = share_changes(parts.blocks->sum_changes(), static_cast<std::uint64_t>(group.size()));
+    return Status{};
+  });
+  const auto told = co_await group.exchange(std::move(outgoing));
+  if (!told.has_value()) co_return told.error();
+  Stored all;
+  if (status.ok()) status = or_out_of_memory([&] { return change_own_sums(parts, told.value(), all); });
+  status = co_await fold_stored(group, all, std::move(status));
+  if (status.ok())
+    for (const DirectoryFile which : kDirectoryFiles) parts.meta.sides[which].seal += all.seals[which];
+  co_return status;
+}
+
+// Collective, where a task has blocks.
+Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
+  Status status = or_out_of_memory([&] { return parts.need_blocks(); });  // all must know the layout
+  status = co_await agree(parts.group(), std::move(status));
+  if (!status.ok()) co_return status;
+  parts.note(VpMode::ib, VpCause::scattered);
+  format::VpMeta& meta = parts.meta;
+  meta.end_of_superblocks = std::max({meta.end_of_superblocks, all.superblocks, parts.geometry.first_superblock});
+  meta.end_of_entries = std::max({meta.end_of_entries, all.entries, std::uint64_t{1}});
+  meta.ib_bytes = parts.ib_bytes_before + all.ib_bytes;
+  for (const DirectoryFile which : kDirectoryFiles)
+    meta.sides[which].bytes = std::max(meta.sides[which].bytes, all.side_bytes[which]);
+  if (closing) co_return co_await store_sums(parts);
+  co_return Status{};
+}
+
+// What was synced once must not be hidden by what did not reach the storage: NAME.meta tells of durable bytes only.
+Op<Status> sync_parts(VpParts& parts, bool closing) {
+  Group& group = parts.group();
+  Status status = co_await parts.file->sync();
+  if (!status.ok() || !closing || parts.blocks == nullptr) co_return status;
+  if (group.rank() == group.place().process_leader) status = parts.of_process->sides.sync();
+  co_return co_await agree(group, std::move(status));
+}
+
+// How long the files are after what this task stored.
+Status measure(const VpParts& parts, Stored& mine) {
+  TW_ASSIGN_OR_RETURN(mine.data_bytes, parts.data().size());
+  if (parts.blocks == nullptr) return {};
+  for (const DirectoryFile which : kDirectoryFiles) {
+    TW_ASSIGN_OR_RETURN(mine.side_bytes[which], parts.of_process->sides[which].file->size());
+  }
+  return {};
+}
+
+Status write_ends(VpParts& parts, bool closing) {
+  if (parts.unmarked) return {};  // nobody said how long the records of the array are
+  TW_RETURN_IF_ERROR(write_meta(parts, closing));
+  return parts.durable ? parts.backend->sync_directory_of(parts.path) : Status{};
+}
+
+}  // namespace
+
+Status store_blocks(VpParts& parts, bool closing) {
+  if (parts.blocks == nullptr) return {};
+  const std::lock_guard lock(parts.mutex);
+  return closing ? parts.blocks->finish(*parts.streams, parts.vps) : parts.blocks->flush(*parts.streams, parts.vps);
+}
+
+Op<Status> store_all(VpParts& parts, bool closing) {
+  Status status = co_await parts.lattice->store_row();
+  Status mine = or_out_of_memory([&] { return store_blocks(parts, closing); });
+  if (status.ok()) status = std::move(mine);
+  Stored all;
+  if (parts.blocks != nullptr) {
+    all.superblocks = parts.blocks->end_of_superblocks();
+    all.entries = parts.blocks->end_of_entries();
+    all.ib_bytes = parts.blocks->added();
+    all.has_ib = 1;
+  }
+  if (closing && status.ok()) status = measure(parts, all);
+  status = co_await fold_stored(parts.group(), all, std::move(status));
+  if (!status.ok()) co_return status;
+  parts.meta.data_bytes = all.data_bytes;
+  if (all.has_ib != 0) status = co_await take_ends(parts, all, closing);
+  if (status.ok() && parts.durable) status = co_await sync_parts(parts, closing);
+  if (!status.ok()) co_return status;
+  if (parts.group().rank() == 0) status = write_ends(parts, closing);
+  if (closing) co_return status;  // close() agrees on it
+  co_return co_await agree(parts.group(), std::move(status));
+}
+
+Op<Status> VpFile::flush() {
+  if (!may_write()) co_return Status{};
+  const Status met = co_await meet(Call::tw_vp_flush_all, {});
+  if (!met.ok()) co_return met;
+  co_return co_await store_all(parts_, false);
+}
+
+Op<Status> VpFile::sync() {
+  if (!may_write()) co_return Status{};
+  const Status met = co_await meet(Call::tw_vp_sync_all, {});
+  if (!met.ok()) co_return met;
+  parts_.durable = true;
+  if (parts_.blocks != nullptr) parts_.blocks->set_durable();
+  co_return co_await store_all(parts_, false);
+}
+
+Status VpFile::store_own() {
+  if (!may_write()) return {};
+  Status status = or_out_of_memory([&] { return parts_.lattice->store_own_row(); });
+  Status blocks = or_out_of_memory([&] { return store_blocks(parts_, false); });
+  return status.ok() ? blocks : status;
+}
+
+// The part of the row that was not flushed before counts only where all tasks have stored theirs.
+Status VpFile::tell_stored(bool by_all) {
+  if (!may_write() || parts_.unmarked) return {};
+  format::VpMeta& meta = parts_.meta;
+  format::VpGeometry& geometry = parts_.geometry;
+  const format::VpGeometry all = geometry;
+  if (const auto unstored = parts_.lattice->unstored_from(); unstored.has_value() && !by_all) {
+    const std::uint64_t told = std::max(meta.geometry.lattice_bytes(), *unstored);
+    geometry.nb_bytes = std::min(geometry.nb_bytes, told);
+    geometry.cb_bytes = std::min(geometry.cb_bytes, told - geometry.nb_bytes);
+  }
+  if (geometry.has_ib()) {  // no task has told how many there are; repair finds them
+    meta.end_of_superblocks = std::max(meta.end_of_superblocks, geometry.first_superblock);
+    meta.end_of_entries = std::max<std::uint64_t>(meta.end_of_entries, 1);
+  }
+  Status status = or_out_of_memory([&] { return write_meta(parts_, false); });
+  geometry = all;
+  return status;
+}
+
+Status VpFile::abandon() {
+  Status status = store_own();
+  if (group().rank() == 0) {
+    Status told = tell_stored(group().size() == 1);
+    if (status.ok()) status = std::move(told);
+  }
+  parts_.file->abandon(Call::tw_vpfile_abandon);
+  return status;
+}
+
+namespace {
+
+class LastFlush final : public Request {
+ public:
+  explicit LastFlush(VpFile& file) : file_(file) {}
+  Op<Outcome> operation(IoContext) override {
+    Outcome outcome;
+    outcome.status = co_await file_.flush();
+    file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
+    co_return outcome;
+  }
+  void let_go() override {}
+  std::uint64_t bytes() const override { return 0; }
+  bool needs_transport() const override { return true; }
+
+ private:
+  VpFile& file_;
+};
+
+}  // namespace
+
+void VpFile::begin_to_leave() { start(std::make_shared<LastFlush>(*this), mode_for(group(), default_progress())); }
+
+// A task is gone: the others store what they have, and leave the file as it is.
+Status VpFile::end_unclosed(Status why) {
+  const Status stored = store_own();
+  if (group().rank() == 0) (void)tell_stored(false).ok();
+  if (!may_write()) return why;
+  const Status& first = stored.ok() ? why : stored;
+  return Status::error(first.code(),
+                       "closing '" + path() + "': " + first.message() +
+                           "; it stays unclosed: " + repair_command(path()) + " brings back what was flushed",
+                       first.os_errno());
+}
+
+// Where other tasks make another call no task waits for another one, and nothing says that the file is closed.
+Op<Status> VpFile::close() {
+  Status status = co_await meet(Call::tw_vpfile_close, {});
+  if (!group().ended().ok()) status = end_unclosed(std::move(status));
+  if (status.ok() && may_write()) status = co_await store_all(parts_, true);
+  const auto keep_first = [&status](Status next) {
+    if (status.ok()) status = std::move(next);
+  };
+  Status data = co_await parts_.file->close();
+  keep_first(std::move(data));
+  VpFilesOfProcess& shared = *parts_.of_process;
+  if (group().rank() == group().place().process_leader) {
+    keep_first(shared.sides.close());
+    if (shared.lock != nullptr) keep_first(shared.lock->close());
+  }
+  if (parts_.meta_file != nullptr) keep_first(parts_.meta_file->close());
+  if (!group().ended().ok()) co_return status;
+  co_return co_await agree(group(), std::move(status));
+}
+
+}  // namespace thalweg

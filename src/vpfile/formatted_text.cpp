@@ -1,0 +1,240 @@
+#include "vpfile/formatted_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kLineStep = 128;
+
+Status bad_format(std::string_view format, const char* what) {
+  return Status::error(Code::invalid_argument, "format '" + std::string(format) + "': " + what);
+}
+
+bool is_in(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
+
+// Behind the '%' at `at`: the length modifier and the conversion, taken over into `part`.
+Status take_conversion(std::string_view format, std::size_t& at, std::string_view known, FormatPart& part) {
+  while (at < format.size() && is_in(format[at], "hlLqjzt")) part.length += format[at++];
+  if (at == format.size()) return bad_format(format, "it ends within a conversion");
+  const char conversion = format[at];
+  if (!is_in(conversion, known)) return bad_format(format, "a conversion is not supported");
+  part.conversion = conversion;
+  ++at;
+  return {};
+}
+
+// Behind '%[': the set, with its ']'.
+Status skip_set(std::string_view format, std::size_t& at) {
+  if (at < format.size() && format[at] == '^') ++at;
+  if (at < format.size() && format[at] == ']') ++at;
+  const std::size_t end = format.find(']', at);
+  if (end == std::string_view::npos) return bad_format(format, "a set has no end");
+  at = end + 1;
+  return {};
+}
+
+// `one`: what stands at a '%', from there on; it moves `at` behind it.
+template <class One>
+Result<std::vector<FormatPart>> split(std::string_view format, One one) {
+  std::vector<FormatPart> parts;
+  FormatPart part;
+  for (std::size_t at = 0; at < format.size();) {
+    if (format[at] != '%') {
+      part.text += format[at++];
+      continue;
+    }
+    const std::size_t begin = at++;
+    if (at < format.size() && format[at] == '%') {
+      part.text += "%%";
+      ++at;
+      continue;
+    }
+    bool has_argument = true;
+    TW_RETURN_IF_ERROR(one(at, part, has_argument));
+    part.text += format.substr(begin, at - begin);
+    if (!has_argument) {
+      part.conversion = 0;
+      part.length.clear();
+      continue;
+    }
+    parts.push_back(std::move(part));
+    part = {};
+  }
+  if (!part.text.empty()) parts.push_back(std::move(part));
+  return parts;
+}
+
+template <class T>
+Status print_value(const FormatPart& part, const void* argument, std::string& out) {
+  T value;
+  std::memcpy(&value, argument, sizeof value);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  const int length = std::snprintf(nullptr, 0, part.text.c_str(), value);
+  if (length < 0) return Status::error(Code::invalid_argument, "format '" + part.text + "' cannot be printed");
+  const std::size_t begin = out.size();
+  out.resize(begin + static_cast<std::size_t>(length) + 1);
+  std::snprintf(out.data() + begin, static_cast<std::size_t>(length) + 1, part.text.c_str(), value);
+#pragma GCC diagnostic pop
+  out.pop_back();
+  return {};
+}
+
+template <class Int, class Long, class LongLong, class Max, class Size>
+Status print_integer(const FormatPart& part, const void* argument, std::string& out) {
+  if (part.length.empty() || part.length[0] == 'h') return print_value<Int>(part, argument, out);
+  if (part.length == "l") return print_value<Long>(part, argument, out);
+  if (part.length == "ll" || part.length == "q") return print_value<LongLong>(part, argument, out);
+  if (part.length == "j") return print_value<Max>(part, argument, out);
+  return print_value<Size>(part, argument, out);
+}
+
+}  // namespace
+
+std::size_t count_arguments(const std::vector<FormatPart>& parts) {
+  return static_cast<std::size_t>(
+      std::count_if(parts.begin(), parts.end(), [](const FormatPart& part) { return part.conversion != 0; }));
+}
+
+Result<std::vector<FormatPart>> split_print_format(std::string_view format) {
+  return split(format, [&](std::size_t& at, FormatPart& part, bool&) -> Status {
+    while (at < format.size() && is_in(format[at], "-+ #0123456789.'")) ++at;
+    if (at < format.size() && format[at] == '*') return bad_format(format, "'*' is not supported: write the number");
+    return take_conversion(format, at, "diouxXeEfFgGaAcsp", part);
+  });
+}
+
+Result<std::vector<FormatPart>> split_scan_format(std::string_view format) {
+  return split(format, [&](std::size_t& at, FormatPart& part, bool& has_argument) -> Status {
+    if (at < format.size() && format[at] == '*') {
+      has_argument = false;
+      ++at;
+    }
+    while (at < format.size() && format[at] >= '0' && format[at] <= '9') ++at;
+    TW_RETURN_IF_ERROR(take_conversion(format, at, "diouxXeEfFgGaAcsp[", part));
+    return part.conversion == '[' ? skip_set(format, at) : Status{};
+  });
+}
+
+Status print_part(const FormatPart& part, const void* argument, std::string& out) {
+  if (part.conversion == 0) {
+    for (std::size_t i = 0; i < part.text.size(); ++i) {
+      out += part.text[i];
+      if (part.text[i] == '%') ++i;  // "%%"
+    }
+    return {};
+  }
+  if (is_in(part.conversion, "di"))
+    return print_integer<int, long, long long, std::intmax_t, std::ptrdiff_t>(part, argument, out);
+  if (is_in(part.conversion, "ouxX"))
+    return print_integer<unsigned, unsigned long, unsigned long long, std::uintmax_t, std::size_t>(part, argument, out);
+  if (part.conversion == 'c') return print_value<int>(part, argument, out);
+  if (part.conversion == 's') return print_value<const char*>(part, argument, out);
+  if (part.conversion == 'p') return print_value<const void*>(part, argument, out);
+  return part.length == "L" ? print_value<long double>(part, argument, out) : print_value<double>(part, argument, out);
+}
+
+namespace {
+
+// What a FILE* on a VP needs. Bytes that were pushed back are kept: what is given back of them is pushed back again.
+struct VpCookie {
+  VpFile* file;
+  std::uint64_t local;
+  Status* failure;
+  std::string handed;  // only where something was pushed back
+  bool pushed = false;
+};
+
+// No exception goes through stdio.
+ssize_t read_cookie(void* opaque, char* data, size_t bytes) {
+  auto& cookie = *static_cast<VpCookie*>(opaque);
+  const auto got = or_out_of_memory([&]() -> Result<std::uint64_t> {
+    if (cookie.pushed) cookie.handed.reserve(cookie.handed.size() + bytes);
+    return cookie.file->stream(cookie.local).read(std::as_writable_bytes(std::span(data, bytes)));
+  });
+  if (!got.has_value()) {
+    errno = got.error().os_errno() != 0 ? got.error().os_errno() : EIO;
+    *cookie.failure = got.error();
+    return -1;
+  }
+  if (cookie.pushed) cookie.handed.append(data, got.value());
+  return static_cast<ssize_t>(got.value());
+}
+
+Status give_back(VpCookie& cookie, std::int64_t bytes) {
+  if (bytes == 0) return {};
+  if (!cookie.pushed) return cookie.file->stream(cookie.local).seek(-bytes, SEEK_CUR);
+  for (; bytes > 0 && !cookie.handed.empty(); --bytes, cookie.handed.pop_back())
+    TW_RETURN_IF_ERROR(cookie.file->stream(cookie.local).push_back(static_cast<std::byte>(cookie.handed.back())));
+  return {};
+}
+
+// Only backward from where it is: stdio gives back what it read too much.
+int seek_cookie(void* opaque, off64_t* offset, int whence) {
+  auto& cookie = *static_cast<VpCookie*>(opaque);
+  const auto here = static_cast<std::int64_t>(cookie.file->stream(cookie.local).position());
+  const std::int64_t target = *offset + (whence == SEEK_CUR ? here : 0);
+  if (whence == SEEK_END || target > here) {
+    errno = EINVAL;
+    return -1;
+  }
+  const Status given = or_out_of_memory([&] { return give_back(cookie, here - target); });
+  if (!given.ok()) {
+    *cookie.failure = given;
+    return -1;
+  }
+  *offset = target;
+  return 0;
+}
+
+int close_cookie(void* opaque) {
+  delete static_cast<VpCookie*>(opaque);
+  return 0;
+}
+
+}  // namespace
+
+void StreamCloser::operator()(std::FILE* stream) const {
+  const bool at_end = std::feof(stream) != 0;
+  std::fflush(stream);  // gives back what was read ahead; fclose() alone does not
+  std::fclose(stream);
+  if (!at_end) file->stream(local).clear(StreamState::kEof);  // stdio read ahead up to it
+}
+
+Result<StdioStream> open_vp_stream(VpFile& file, std::uint64_t local, Status& failure) {
+  auto cookie = std::make_unique<VpCookie>(VpCookie{&file, local, &failure, {}, file.stream(local).has_pushed()});
+  const cookie_io_functions_t functions{read_cookie, nullptr, seek_cookie, close_cookie};
+  std::FILE* stream = ::fopencookie(cookie.get(), "r", functions);
+  if (stream == nullptr) return out_of_memory();
+  static_cast<void>(cookie.release());
+  return StdioStream(stream, {&file, local});
+}
+
+Status read_line(VpFile& file, std::uint64_t local, std::uint64_t most, std::string& line) {
+  std::array<char, kLineStep> bytes;
+  while (most > 0) {
+    // What was pushed back cannot be given back by a seek.
+    const std::uint64_t wanted = file.stream(local).has_pushed() ? 1 : std::min(most, kLineStep);
+    TW_ASSIGN_OR_RETURN(const std::uint64_t got,
+                        file.stream(local).read(std::as_writable_bytes(std::span(bytes).first(wanted))));
+    const auto* newline = static_cast<const char*>(std::memchr(bytes.data(), '\n', got));
+    const std::uint64_t taken = newline != nullptr ? static_cast<std::uint64_t>(newline - bytes.data()) + 1 : got;
+    line.append(bytes.data(), taken);
+    most -= taken;
+    // A newline is before the end, however much was asked for.
+    if (taken < got || (newline != nullptr && got < wanted))
+      return file.stream(local).seek(-static_cast<std::int64_t>(got - taken), SEEK_CUR);
+    if (newline != nullptr || got < wanted) return {};
+  }
+  return {};
+}
+
+}  // namespace thalweg

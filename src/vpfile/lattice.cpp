@@ -1,0 +1,201 @@
+#include "vpfile/lattice.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/shell_word.hpp"
+#include "group/agree.hpp"
+
+namespace thalweg {
+
+using format::LatticeRow;
+
+namespace {
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 18;  // worth a call of its own, and fits a core's cache
+
+}  // namespace
+
+void Lattice::extend(std::uint64_t end) {
+  if (geometry_.buffer_bytes == 0)
+    geometry_.nb_bytes = std::max(geometry_.nb_bytes, end);
+  else if (end > geometry_.nb_bytes)
+    geometry_.cb_bytes = std::max(geometry_.cb_bytes, end - geometry_.nb_bytes);
+}
+
+Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
+  Access access;
+  access.direction = direction;
+  std::vector<Extent> extents;
+  access.status = or_out_of_memory([&] {
+    if (!mine.ok()) return mine;
+    extents.reserve(vps_.n_runs());
+    for (std::uint64_t run = 0; run < vps_.n_runs(); ++run)
+      extents.push_back({packed + run * vps_.run_length() * row.bytes, vps_.run_length() * row.bytes,
+                         row.offset_of(vps_.run_begin(run))});
+    return Status{};
+  });
+  access.extents = extents;
+  Outcome outcome = co_await file_.access(std::move(access));
+  const bool cut_off = direction == Direction::read && outcome.end_of_file < row.offset_of(geometry_.n);  // all see it
+  if (cut_off && outcome.status.ok()) co_return ends_early(outcome.end_of_file);
+  co_return std::move(outcome.status);
+}
+
+Status Lattice::ends_early(std::uint64_t end) const {
+  return Status::error(Code::corrupt_file, "'" + data().path() + "' ends at " + std::to_string(end) +
+                                               ", within the records of its streams; " + repair_command(data().path()) +
+                                               " brings back what is left");
+}
+
+Op<Status> Lattice::store_row() {
+  if (!row_.dirty) co_return Status{};
+  Status status = co_await move_row(Direction::write, row_.place, row_.bytes.data());
+  if (status.ok()) row_.dirty = false;
+  co_return status;
+}
+
+// Makes `row` the one in the buffer. `overwritten`: all of it will be.
+Op<Status> Lattice::take_row(const LatticeRow& row, bool overwritten) {
+  if (row_.is(row)) co_return Status{};
+  Status status = co_await store_row();
+  if (!status.ok()) co_return status;
+  row_.valid = false;
+  row_.place = row;
+  status = or_out_of_memory([&] {
+    row_.bytes.resize(vps_.count() * row.bytes);
+    return Status{};
+  });
+  if (!overwritten && row.begin < geometry_.lattice_bytes()) {
+    status = co_await move_row(Direction::read, row, row_.bytes.data(), std::move(status));
+  } else {
+    if (status.ok()) std::fill(row_.bytes.begin(), row_.bytes.end(), std::byte{0});
+    status = co_await agree(file_.group(), std::move(status));
+  }
+  row_.valid = status.ok();
+  co_return status;
+}
+
+// `bytes` bytes of each VP, at `at` of its stream, which lie in `row`; in memory they begin `done` bytes behind the
+// beginning of what the VP moves.
+Op<Status> Lattice::move_part(const VpTransfer& what, const LatticeRow& row, std::uint64_t at, std::uint64_t bytes,
+                              std::uint64_t done) {
+  const bool writes = what.direction == Direction::write;
+  Status status = co_await take_row(row, writes && bytes == row.bytes);
+  if (!status.ok()) co_return status;
+  const std::uint64_t within = at - row.begin;
+  VpWalk walk(what, vps_);
+  for (std::uint64_t local = 0; local < vps_.count(); ++local, walk.next()) {
+    copy(what, walk.memory(), done, std::span(row_.bytes).subspan(local * row.bytes + within, bytes));
+  }
+  if (!writes) co_return Status{};
+  row_.dirty = true;
+  extend(at + bytes);
+  if (at + bytes < row.end()) co_return Status{};
+  co_return co_await store_row();
+}
+
+void Lattice::forget(const LatticeRow& row) {
+  if (row_.valid && row_.place.file_offset == row.file_offset) row_.valid = row_.dirty = false;
+}
+
+// Independent: this task's part of a whole row whose memory is not packed, piece after piece through memory that stays
+// in the core's cache.
+Status Lattice::move_in_pieces(const VpTransfer& what, const LatticeRow& row) {
+  const std::uint64_t most = std::max<std::uint64_t>(kPieceBytes / row.bytes, 1);
+  const bool writes = what.direction == Direction::write;
+  scratch_.resize(std::max<std::size_t>(scratch_.size(), most * row.bytes));
+  VpWalk walk(what, vps_);
+  for (std::uint64_t local = 0; local < vps_.count();) {
+    const std::uint64_t run_end = (local / vps_.run_length() + 1) * vps_.run_length();
+    const std::uint64_t n = std::min(most, run_end - local);
+    const std::uint64_t offset = row.offset_of(vps_.number(local));
+    const std::span<std::byte> part = std::span(scratch_).first(n * row.bytes);
+    if (!writes) {
+      TW_ASSIGN_OR_RETURN(const std::size_t got, data().read(offset, part));
+      if (got < part.size()) return ends_early(offset + got);
+    }
+    for (std::uint64_t i = 0; i < n; ++i, ++local, walk.next())
+      copy(what, walk.memory(), 0, part.subspan(i * row.bytes, row.bytes));
+    if (writes) TW_RETURN_IF_ERROR(data().write(offset, part));
+  }
+  return {};
+}
+
+Op<Status> Lattice::move(const VpTransfer& what, const StreamAccess& all, VpMode mode, std::uint64_t bytes) {
+  const std::uint64_t position = all.most_position;
+  std::uint64_t done = 0;
+  while (done < bytes) {
+    const std::uint64_t at = position + done;
+    const LatticeRow row = row_at(geometry_, at);
+    const std::uint64_t part = std::min(row.end() - at, bytes - done);
+    Status status;
+    const bool whole = part == row.bytes && part == what.bytes;
+    if (whole && mode == VpMode::nb) {
+      if (what.direction == Direction::read) status = co_await store_row();
+      if (!status.ok()) co_return status;
+      forget(row);
+      status = co_await move_row(what.direction, row, what.memory.base);
+      if (status.ok() && what.direction == Direction::write) extend(at + part);
+    } else if (whole && !row_.dirty && all.least_run >= kPieceBytes / row.bytes) {
+      forget(row);
+      Status mine = or_out_of_memory([&] { return move_in_pieces(what, row); });
+      status = co_await agree(file_.group(), std::move(mine));
+      if (status.ok() && what.direction == Direction::write) extend(at + part);
+    } else {
+      status = co_await move_part(what, row, at, part, done);
+    }
+    if (!status.ok()) co_return status;
+    done += part;
+  }
+  co_return Status{};
+}
+
+// A row that is in the buffer and not stored yet is there only.
+Status Lattice::move_one(Direction direction, std::uint64_t local, std::uint64_t at, Piece piece) {
+  while (piece.bytes > 0) {
+    const LatticeRow row = row_at(geometry_, at);
+    const std::uint64_t part = std::min(row.end() - at, piece.bytes);
+    const std::uint64_t within = at - row.begin;
+    std::byte* copy = row_.is(row) ? row_.bytes.data() + local * row.bytes + within : nullptr;
+    const std::uint64_t offset = row.offset_of(vps_.number(local)) + within;
+    if (direction == Direction::write) {
+      if (copy != nullptr) std::memcpy(copy, piece.memory, part);
+      if (copy == nullptr || !row_.dirty) TW_RETURN_IF_ERROR(data().write(offset, {piece.memory, part}));
+    } else if (copy != nullptr) {
+      std::memcpy(piece.memory, copy, part);
+    } else {
+      TW_ASSIGN_OR_RETURN(const std::size_t got, data().read(offset, {piece.memory, part}));
+      if (got < part) return ends_early(offset + got);
+    }
+    at += part;
+    piece.memory += part;
+    piece.bytes -= part;
+  }
+  return {};
+}
+
+Result<std::uint64_t> Lattice::gap_at(std::uint64_t local, std::uint64_t position) const {
+  const LatticeRow row = row_at(geometry_, position);
+  const std::uint64_t offset = row.offset_of(vps_.number(local)) + (position - row.begin);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data().size());
+  const std::uint64_t segment_end = position < geometry_.nb_bytes ? geometry_.nb_bytes : geometry_.lattice_bytes();
+  if (offset >= size) return segment_end - position;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t next, data().next_data(offset));
+  const std::uint64_t rows = (next - offset) / (row.bytes * geometry_.n);
+  const std::uint64_t bytes = rows > 0 ? rows * row.bytes : std::min(next - offset, row.end() - position);
+  return std::min(bytes, segment_end - position);
+}
+
+Status Lattice::store_own_row() {
+  if (!row_.dirty) return {};
+  const std::uint64_t run_bytes = vps_.run_length() * row_.place.bytes;
+  for (std::uint64_t run = 0; run < vps_.n_runs(); ++run) {
+    const std::span<const std::byte> part = std::span(row_.bytes).subspan(run * run_bytes, run_bytes);
+    TW_RETURN_IF_ERROR(data().write(row_.place.offset_of(vps_.run_begin(run)), part));
+  }
+  return {};
+}
+
+}  // namespace thalweg

@@ -1,0 +1,184 @@
+#include "vpfile/stream.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace thalweg {
+
+// What reads and writes have in common: nothing has moved.
+Status VpStream::fail(std::uint64_t position, Status why) {
+  streams_[local_].position = position;
+  streams_[local_].set(StreamState::kError);
+  return why;
+}
+
+Status VpStream::move(Direction direction, Piece piece) {
+  StreamState& state = streams_[local_];
+  const std::uint64_t lattice = parts_.geometry.lattice_bytes();
+  const std::uint64_t part = state.position < lattice ? std::min(lattice - state.position, piece.bytes) : 0;
+  if (part > 0) {
+    TW_RETURN_IF_ERROR(parts_.lattice->move_one(direction, local_, state.position, {piece.memory, part}));
+    state.position += part;
+  }
+  const std::span<std::byte> rest{piece.memory + part, piece.bytes - part};
+  if (rest.empty()) return {};
+  const std::uint64_t vp = parts_.vps.number(local_);
+  const std::uint64_t from = state.position - lattice;
+  BlockStore& blocks = *parts_.blocks;
+  TW_RETURN_IF_ERROR(direction == Direction::write ? blocks.write(state, vp, from, rest)
+                                                   : blocks.read(state, vp, from, rest));
+  state.position += rest.size();
+  return {};
+}
+
+Result<std::uint64_t> VpStream::read(std::span<std::byte> to) {
+  if (!parts_.may_read) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for reading");
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.check_record());
+  streams_.go_apart();
+  const std::uint64_t before = streams_[local_].position;
+  auto read = or_out_of_memory([&] { return read_unlocked(to); });
+  if (!read.has_value()) return fail(before, read.error());
+  return read;
+}
+
+Result<std::uint64_t> VpStream::read_unlocked(std::span<std::byte> to) {
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  std::uint64_t done = 0;
+  while (done < to.size() && streams_.take_pushed(local_, [&](std::byte byte) { to[done] = byte; })) ++done;
+  StreamState& state = streams_[local_];
+  const std::uint64_t end = parts_.end_of(local_);
+  const std::uint64_t there = state.position < end ? end - state.position : 0;
+  const std::uint64_t bytes = std::min<std::uint64_t>(to.size() - done, there);
+  if (to.size() - done > there) state.set(StreamState::kEof);
+  TW_RETURN_IF_ERROR(move(Direction::read, {to.data() + done, bytes}));
+  return done + bytes;
+}
+
+Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
+  if (!parts_.may_write) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for writing");
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.check_record());
+  if (data.empty()) return std::uint64_t{0};
+  streams_.go_apart();
+  const std::uint64_t before = streams_[local_].position;
+  const Status status = or_out_of_memory([&] { return write_unlocked(data); });
+  if (!status.ok()) return fail(before, status);
+  return data.size();
+}
+
+Status VpStream::write_unlocked(std::span<const std::byte> data) {
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  StreamState& state = streams_[local_];
+  streams_.drop_pushed(local_);
+  if (parts_.appends) state.position = parts_.end_of(local_);
+  if (data.size() > kMostStream || state.position > kMostStream - data.size()) return parts_.too_long(local_);
+  if (state.position + data.size() > parts_.geometry.lattice_bytes()) TW_RETURN_IF_ERROR(parts_.need_blocks());
+  return move(Direction::write, {const_cast<std::byte*>(data.data()), data.size()});
+}
+
+Status VpStream::push_back(std::byte byte) {
+  const std::lock_guard lock(parts_.mutex);
+  if (streams_.position(local_) == 0)
+    return Status::error(Code::invalid_argument,
+                         "'" + parts_.path + "': nothing can be pushed back at the beginning of a stream");
+  streams_.push_back(local_, byte);
+  return {};
+}
+
+bool VpStream::has_pushed() const {
+  const std::lock_guard lock(parts_.mutex);
+  return streams_.has_pushed(local_);
+}
+
+std::uint64_t VpStream::position() const {
+  const std::lock_guard lock(parts_.mutex);
+  return streams_.position(local_);
+}
+
+bool VpStream::has(StreamState::Flag flag) const {
+  const std::lock_guard lock(parts_.mutex);
+  return streams_.has(local_, flag);
+}
+
+void VpStream::clear(std::uint64_t flags) {
+  const std::lock_guard lock(parts_.mutex);
+  streams_.clear(local_, flags);
+}
+
+Status VpStream::flush() { return store_blocks(parts_, false); }
+
+Result<std::uint64_t> VpStream::size() const {
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  return parts_.end_of(local_);
+}
+
+Result<std::uint64_t> VpStream::end_of_alike() const {
+  if (parts_.may_write) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is open for writing");
+  const std::lock_guard lock(parts_.mutex);
+  const std::uint64_t run_length = parts_.vps.run_length();
+  const std::uint64_t run_end = (local_ / run_length + 1) * run_length;
+  if (!parts_.geometry.has_ib()) return run_end;
+  TW_RETURN_IF_ERROR(parts_.need_blocks());
+  const std::uint64_t number = parts_.vps.number(local_);
+  TW_ASSIGN_OR_RETURN(const std::uint64_t next, parts_.blocks->next_entry(number));
+  return std::min(run_end, local_ + std::max<std::uint64_t>(next - number, 1));
+}
+
+Result<std::uint64_t> VpStream::gap_at(std::uint64_t position) {
+  const std::uint64_t lattice = parts_.geometry.lattice_bytes();
+  if (position < lattice) return parts_.lattice->gap_at(local_, position);
+  StreamState& state = streams_[local_];
+  const std::uint64_t from = position - lattice;
+  if (!parts_.geometry.has_ib() || from >= state.bytes) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t gap, parts_.blocks->gap_at(state, parts_.vps.number(local_), from));
+  return std::min(gap, state.bytes - from);
+}
+
+Result<std::uint64_t> VpStream::skip_gap() {
+  if (!parts_.may_read || parts_.may_write)
+    return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for reading alone");
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.check_record());
+  streams_.go_apart();
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  if (streams_.has_pushed(local_)) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t gap, gap_at(streams_[local_].position));
+  streams_[local_].position += gap;
+  return gap;
+}
+
+Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence) {
+  std::uint64_t base = 0;
+  if (whence == SEEK_CUR) {
+    base = parts.streams->position(local);
+  } else if (whence == SEEK_END) {
+    base = parts.end_of(local);
+  } else if (whence != SEEK_SET) {
+    return Status::error(Code::invalid_argument,
+                         "whence is " + std::to_string(whence) + "; SEEK_SET, SEEK_CUR or SEEK_END");
+  }
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(static_cast<std::int64_t>(base), offset, &sum) && sum >= 0)
+    return static_cast<std::uint64_t>(sum);
+  const LocalVps& vps = parts.vps;
+  return Status::error(Code::invalid_argument, "'" + parts.path + "': cannot seek by " + std::to_string(offset) +
+                                                   " from " + std::to_string(base) +
+                                                   " in the stream of virtual processor " +
+                                                   std::to_string(vps.count() > local ? vps.number(local) : 0));
+}
+
+Status VpStream::seek(std::int64_t offset, int whence) {
+  const std::lock_guard lock(parts_.mutex);
+  if (whence == SEEK_END) TW_RETURN_IF_ERROR(parts_.load(local_));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t target, seek_target(parts_, local_, offset, whence));
+  streams_.go_apart();
+  streams_[local_].position = target;
+  streams_[local_].clear(StreamState::kEof);
+  streams_.drop_pushed(local_);
+  return {};
+}
+
+}  // namespace thalweg

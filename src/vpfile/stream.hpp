@@ -1,0 +1,48 @@
+// VpStream: the stream of one VP of this task, with the meaning that C stdio gives to a stream. Borrows the vpfile.
+//
+// Independent. Several threads may make such calls at once, of different VPs.
+#pragma once
+
+#include "vpfile/vpfile_parts.hpp"
+
+namespace thalweg {
+
+class VpStream {
+ public:
+  // `local` is below the number of VPs of this task.
+  VpStream(VpParts& parts, std::uint64_t local) : parts_(parts), streams_(*parts.streams), local_(local) {}
+
+  Result<std::uint64_t> read(std::span<std::byte> to);
+  Result<std::uint64_t> write(std::span<const std::byte> data);
+  Status seek(std::int64_t offset, int whence);
+  Status push_back(std::byte byte);  // ungetc
+  bool has_pushed() const;
+  std::uint64_t position() const;
+  bool at_eof() const { return has(StreamState::kEof); }
+  bool failed() const { return has(StreamState::kError); }
+  void clear(std::uint64_t flags = StreamState::kEof | StreamState::kError);
+  Status flush();
+  Result<std::uint64_t> size() const;  // bytes
+  // Moves the position behind bytes that nobody wrote; how many these are.
+  Result<std::uint64_t> skip_gap();
+  // The first VP behind this one that may have more than the lattice, where this one has no more; else that behind it.
+  // Of a file that is only read.
+  Result<std::uint64_t> end_of_alike() const;
+
+ private:
+  bool has(StreamState::Flag flag) const;
+  Result<std::uint64_t> read_unlocked(std::span<std::byte> to);
+  Status write_unlocked(std::span<const std::byte> data);
+  Status move(Direction direction, Piece piece);
+  Result<std::uint64_t> gap_at(std::uint64_t position);
+  Status fail(std::uint64_t position, Status why);
+
+  VpParts& parts_;
+  StreamTable& streams_;
+  std::uint64_t local_;
+};
+
+// Where a seek of VP `local` leads to, whose stream is loaded where its end is asked for.
+Result<std::uint64_t> seek_target(const VpParts& parts, std::uint64_t local, std::int64_t offset, int whence);
+
+}  // namespace thalweg

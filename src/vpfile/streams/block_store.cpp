@@ -1,0 +1,180 @@
+#include "vpfile/streams/block_store.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/size_units.hpp"
+
+namespace thalweg {
+
+using format::BlockRun;
+
+BlockStore::BlockStore(const SegmentSetup& setup)
+    : block_(setup.geometry.block_bytes),
+      block_shift_(std::countr_zero(block_)),
+      stored_((*setup.sides)[format::DirectoryFile::first].stored.has_value()),
+      superblocks_(setup),
+      directory_(setup) {}
+
+// Begins at the end of the chain where the last block is asked for: streams grow there.
+Status BlockStore::find(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
+  std::uint64_t cursor = index + 1 == blocks_for(state.bytes) ? state.last : state.cursor();
+  TW_RETURN_IF_ERROR(directory_.find(vp, index, cursor, run));
+  state.set_cursor(cursor);
+  return {};
+}
+
+Result<std::uint64_t> BlockStore::gap_at(StreamState& state, std::uint64_t vp, std::uint64_t from) {
+  std::uint64_t cursor = state.cursor();
+  TW_ASSIGN_OR_RETURN(const std::uint64_t blocks, directory_.gap_at(vp, index_of(from), cursor));
+  state.set_cursor(cursor);
+  return blocks == 0 ? 0 : std::min(blocks, kMostOffset >> block_shift_) * block_ - within(from);
+}
+
+Status BlockStore::read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const std::uint64_t skipped = within(from);
+    BlockRun run;
+    TW_RETURN_IF_ERROR(find(state, vp, index_of(from), run));
+    run.blocks = std::min(run.blocks, blocks_for(skipped + to.size()));
+    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - skipped, to.size());
+    if (run.is_hole()) {
+      std::memset(to.data(), 0, bytes);
+    } else {
+      TW_ASSIGN_OR_RETURN(const std::byte* memory, superblocks_.blocks(run, false));
+      std::memcpy(to.data(), memory + skipped, bytes);
+    }
+    from += bytes;
+    to = to.subspan(bytes);
+  }
+  return {};
+}
+
+// Blocks that nobody wrote, between the last one and that of `from`.
+Status BlockStore::add_hole(StreamState& state, std::uint64_t vp, std::uint64_t from) {
+  const std::uint64_t there = blocks_for(state.bytes);
+  const std::uint64_t wanted = index_of(from);
+  if (wanted <= there) return {};
+  TW_RETURN_IF_ERROR(directory_.append(vp, {0, wanted - there}, there, wanted * block_, state.last));
+  grew(state, wanted * block_);
+  return {};
+}
+
+// What was appended; the directory may know already how much there is now.
+void BlockStore::grew(StreamState& state, std::uint64_t bytes) {
+  state.bytes = bytes;
+  state.clear(StreamState::kGrown);  // the row of the last block tells it
+  if (state.last != 0) state.set(StreamState::kChanged);
+}
+
+// Makes new blocks of those of `run`, or of as many of them as there is room for, with the same content.
+Result<std::byte*> BlockStore::renew(StreamState& state, std::uint64_t vp, std::uint64_t index, BlockRun& run) {
+  old_.assign(run.blocks * block_, std::byte{0});
+  if (!run.is_hole()) {
+    TW_ASSIGN_OR_RETURN(const std::byte* memory, superblocks_.blocks(run, false));
+    std::memcpy(old_.data(), memory, old_.size());
+  }
+  const std::uint64_t bytes = std::min<std::uint64_t>(old_.size(), state.bytes - index * block_);
+  SuperblockStore::Room room;
+  TW_RETURN_IF_ERROR(superblocks_.find_room(run.blocks, room));
+  run = room.run;
+  std::memcpy(room.memory, old_.data(), run.blocks * block_);
+  state.set_cursor(0);  // entries move
+  TW_RETURN_IF_ERROR(directory_.replace(vp, index, run, state.last));
+  superblocks_.take(room, vp, index, bytes);
+  return room.memory;
+}
+
+Status BlockStore::overwrite(StreamState& state, std::uint64_t vp, std::uint64_t from,
+                             std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const std::uint64_t skipped = within(from);
+    const std::uint64_t index = index_of(from);
+    BlockRun run;
+    TW_RETURN_IF_ERROR(find(state, vp, index, run));
+    run.blocks = std::min(run.blocks, blocks_for(skipped + data.size()));
+    std::byte* memory = nullptr;
+    if (!run.is_hole() && superblocks_.may_change(run)) {
+      TW_ASSIGN_OR_RETURN(memory, superblocks_.blocks(run, true));
+    } else {
+      TW_ASSIGN_OR_RETURN(memory, renew(state, vp, index, run));
+    }
+    const std::uint64_t bytes = std::min<std::uint64_t>(run.blocks * block_ - skipped, data.size());
+    std::memcpy(memory + skipped, data.data(), bytes);
+    from += bytes;
+    data = data.subspan(bytes);
+  }
+  return {};
+}
+
+Status BlockStore::append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data) {
+  while (!data.empty()) {
+    const std::uint64_t skipped = within(from);
+    const std::uint64_t wanted = skipped + data.size();
+    SuperblockStore::Room room;
+    TW_RETURN_IF_ERROR(superblocks_.find_room(blocks_for(wanted), room));
+    const std::uint64_t taken = room.run.blocks * block_;
+    const std::uint64_t bytes = std::min<std::uint64_t>(taken - skipped, data.size());
+    if (skipped > 0) std::memset(room.memory, 0, skipped);
+    std::memcpy(room.memory + skipped, data.data(), bytes);
+    if (taken > skipped + bytes) std::memset(room.memory + skipped + bytes, 0, taken - skipped - bytes);
+    TW_RETURN_IF_ERROR(directory_.append(vp, room.run, index_of(from), from + bytes, state.last));
+    superblocks_.take(room, vp, index_of(from), wanted);
+    from += bytes;
+    data = data.subspan(bytes);
+    grew(state, from);
+  }
+  return {};
+}
+
+Status BlockStore::write(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data) {
+  const std::uint64_t before = state.bytes;
+  Status status = or_out_of_memory([&] { return write_parts(state, vp, from, data); });
+  if (!status.ok() && state.bytes != before) state.set(StreamState::kGrown);  // what is left of it may be a gap
+  added_ += state.bytes - before;
+  return status;
+}
+
+Status BlockStore::write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from,
+                               std::span<const std::byte> data) {
+  const std::uint64_t there = blocks_for(state.bytes) << block_shift_;
+  if (from > there) TW_RETURN_IF_ERROR(add_hole(state, vp, from));
+  if (from < there) {
+    const std::uint64_t kept = std::min<std::uint64_t>(there - from, data.size());
+    TW_RETURN_IF_ERROR(overwrite(state, vp, from, data.first(kept)));
+    from += kept;
+    data = data.subspan(kept);
+    if (from > state.bytes) {
+      state.bytes = from;
+      state.set(StreamState::kGrown);
+      state.set(StreamState::kChanged);
+    }
+  }
+  return data.empty() ? Status{} : append(state, vp, from, data);
+}
+
+Status BlockStore::flush(StreamTable& streams, const LocalVps& vps) {
+  const auto tell = [&](std::uint64_t local, StreamState& state) -> Status {
+    if (!state.has(StreamState::kGrown)) return {};
+    TW_RETURN_IF_ERROR(superblocks_.add_length(vps.number(local), state.bytes));
+    state.clear(StreamState::kGrown);
+    return {};
+  };
+  TW_RETURN_IF_ERROR(streams.each(tell));
+  return superblocks_.flush();
+}
+
+Status BlockStore::finish(StreamTable& streams, const LocalVps& vps) {
+  TW_RETURN_IF_ERROR(flush(streams, vps));
+  const auto set = [&](std::uint64_t local, StreamState& state) -> Status {
+    if (!state.has(StreamState::kChanged)) return {};
+    TW_RETURN_IF_ERROR(directory_.set_bytes(vps.number(local), state.bytes));
+    state.clear(StreamState::kChanged);
+    return {};
+  };
+  TW_RETURN_IF_ERROR(streams.each(set));
+  return directory_.flush();
+}
+
+}  // namespace thalweg

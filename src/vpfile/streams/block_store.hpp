@@ -1,0 +1,71 @@
+// BlockStore: what the streams of one task have in the IB segment. Each grows on its own, in blocks, without asking
+// other tasks.
+//
+// Positions here count from the beginning of the segment. One call at a time.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "vpfile/shape.hpp"
+#include "vpfile/streams/block_directory.hpp"
+#include "vpfile/streams/stream_table.hpp"
+#include "vpfile/streams/superblock_store.hpp"
+
+namespace thalweg {
+
+class BlockStore {
+ public:
+  explicit BlockStore(const SegmentSetup& setup);
+
+  // Makes bytes and last of a state known.
+  Status load(StreamState& state, std::uint64_t vp) {
+    if (state.has(StreamState::kLoaded)) return {};
+    if (stored_) TW_RETURN_IF_ERROR(directory_.find_end(vp, state.bytes, state.last));
+    state.set(StreamState::kLoaded);
+    return {};
+  }
+  // [from, from + to.size()) is within the stream. States are loaded ones, as below.
+  Status read(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<std::byte> to);
+  // Overwrites what is there and appends the rest; a gap reads as zeros.
+  Status write(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
+
+  // The first VP from `vp` on of which something may be stored.
+  Result<std::uint64_t> next_entry(std::uint64_t vp) { return directory_.next_entry(vp); }
+  // Bytes from `from` on that are a hole of the stream.
+  Result<std::uint64_t> gap_at(StreamState& state, std::uint64_t vp, std::uint64_t from);
+
+  // What was written so far survives the death of the process.
+  Status flush(StreamTable& streams, const LocalVps& vps);
+  // That, and the directory as it is on storage.
+  Status finish(StreamTable& streams, const LocalVps& vps);
+  void set_durable() { superblocks_.set_durable(); }
+
+  std::uint64_t end_of_superblocks() const { return superblocks_.end(); }
+  std::uint64_t end_of_entries() const { return directory_.end(); }
+  std::uint64_t added() const { return added_; }  // bytes of all streams
+  // By how much the sums of entries change by what finish() stored.
+  std::vector<SumChange> sum_changes() const { return directory_.changes(); }
+
+ private:
+  Status write_parts(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
+  Status add_hole(StreamState& state, std::uint64_t vp, std::uint64_t from);
+  Status overwrite(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
+  Result<std::byte*> renew(StreamState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
+  Status append(StreamState& state, std::uint64_t vp, std::uint64_t from, std::span<const std::byte> data);
+  Status find(StreamState& state, std::uint64_t vp, std::uint64_t index, format::BlockRun& run);
+  static void grew(StreamState& state, std::uint64_t bytes);
+  std::uint64_t index_of(std::uint64_t at) const { return at >> block_shift_; }  // the block
+  std::uint64_t within(std::uint64_t at) const { return at & (block_ - 1); }     // and the byte of it
+  std::uint64_t blocks_for(std::uint64_t bytes) const { return (bytes + block_ - 1) >> block_shift_; }
+
+  std::uint64_t block_;
+  int block_shift_;
+  bool stored_;  // there may be entries already: those of other sessions
+  std::uint64_t added_ = 0;
+  std::vector<std::byte> old_;
+  SuperblockStore superblocks_;
+  BlockDirectory directory_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,100 @@
+// EntryFile: the entries of NAME.first or of NAME.dir as one task uses them, through a cache of pages of them. Only
+// entries that were changed are written, except in pages that belong to this task: neighbours may be another task's.
+//
+// A page is checked when it is loaded: the sum of its entries must be the one with which the file was closed, plus what
+// was changed since. Where other tasks write to the file, too, and may have changed their entries of the page, each
+// entry tells what it was before this session, and the sum of that is checked.
+//
+// One call at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "vpfile/format/directory.hpp"
+#include "vpfile/streams/page_cache.hpp"
+#include "vpfile/streams/segment_setup.hpp"
+
+namespace thalweg {
+
+class EntryFile {
+ public:
+  static constexpr std::uint64_t kPerPage = format::kEntriesPerSum;  // entries: a page is worth a system call
+
+  // Pages from `own_from` on are this task's alone.
+  EntryFile(const SegmentSetup& setup, format::DirectoryFile which, std::uint64_t own_from = kNoPage);
+
+  // Entry `number`: a VP, or from 1 on. Its checksum was verified. `change`: the caller changes it. The view is valid
+  // until the next call.
+  Result<format::EntryView> entry(std::uint64_t number, bool change) {
+    const std::uint64_t at = number - base_;
+    Page* page = cache_.find(at / kPerPage);
+    if (page == nullptr) [[unlikely]] {
+      TW_ASSIGN_OR_RETURN(page, load(at / kPerPage));
+    }
+    const std::uint64_t slot = at % kPerPage;
+    if (!page->verified.has(slot)) TW_RETURN_IF_ERROR(verify(*page, slot));
+    if (change) page->changed.set(slot);
+    return format::EntryView(bytes_of(*page, slot));
+  }
+  Status flush();
+  // Adds by how much the sums of all entries that were stored so far changed.
+  void add_changes(std::vector<SumChange>& changes) const;
+  const std::string& path() const { return file_->path(); }
+
+ private:
+  class Marks {  // a bit for each entry of a page
+   public:
+    bool has(std::uint64_t slot) const { return (words_[slot / 64] >> (slot % 64) & 1) != 0; }
+    void set(std::uint64_t slot) { words_[slot / 64] |= std::uint64_t{1} << (slot % 64); }
+    void set_all(bool to) { words_.fill(to ? ~std::uint64_t{0} : 0); }
+    void clear(std::uint64_t begin, std::uint64_t end);
+    // The first one from `slot` on that is as `set` says; kPerPage: there is none.
+    std::uint64_t next(std::uint64_t slot, bool set) const;
+
+   private:
+    std::array<std::uint64_t, kPerPage / 64> words_{};
+  };
+  struct Page {
+    std::uint64_t number = kNoPage;
+    bool used = false;
+    std::vector<std::byte> bytes;
+    Marks changed;
+    Marks verified;
+  };
+  std::uint64_t first_of(std::uint64_t page) const { return page * kPerPage + base_; }
+  std::uint64_t offset_of(std::uint64_t page) const { return format::kFirstEntry + page * kPerPage * entry_bytes_; }
+  // Whether no other task changes entries of the page.
+  bool is_own(std::uint64_t page) const { return alone_ || page >= own_from_; }
+  std::span<std::byte> bytes_of(Page& page, std::uint64_t slot) const {
+    return {page.bytes.data() + slot * entry_bytes_, entry_bytes_};
+  }
+  Result<Page*> load(std::uint64_t number);
+  Status fill(Page& page, std::uint64_t number) const;
+  Status read(Page& page, std::uint64_t number) const;
+  Status read_stored(Page& page, std::uint64_t number) const;
+  bool has_its_sum(Page& page, std::uint64_t number) const;
+  Status verify(Page& page, std::uint64_t slot) const;
+  Status broken(const std::string& what) const;
+  Status store(Page& page);
+  void seal(Page& page, std::uint64_t slot);
+  std::uint64_t end_of_run(const Page& page, std::uint64_t begin) const;
+
+  format::DirectoryFile which_;
+  StoredFile* file_;
+  const EntrySums* stored_;  // of entries of other sessions; null: there are none
+  std::uint32_t session_;    // in which entries are changed
+  bool alone_;               // nobody else writes entries
+  std::uint64_t own_from_;
+  format::EntrySealer sealer_;
+  std::uint64_t base_;  // number of the first entry
+  std::uint64_t entry_bytes_;
+  std::uint64_t stored_end_ = 0;  // the file is known to have so many bytes
+  VpPageCache<Page> cache_;
+  std::unordered_map<std::uint64_t, std::uint64_t> changes_;  // of the sums of pages that were stored in this session
+};
+
+}  // namespace thalweg

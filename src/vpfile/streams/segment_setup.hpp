@@ -1,0 +1,24 @@
+// SegmentSetup: where the IB segment of a vpfile is, and which of its superblocks and entries a task makes.
+#pragma once
+
+#include "storage/backend.hpp"
+#include "vpfile/format/geometry.hpp"
+#include "vpfile/streams/side_files.hpp"
+
+namespace thalweg {
+
+struct SegmentSetup {
+  StoredFile* data = nullptr;
+  const SideFiles* sides = nullptr;  // open
+  format::VpIdentity id{};
+  format::VpGeometry geometry;
+  std::uint64_t session = 1;
+  std::uint64_t end_of_superblocks = 0;  // numbers of earlier sessions are lower: these are not changed
+  std::uint64_t end_of_entries = 0;      // likewise of entries of NAME.dir
+  std::uint64_t task = 0;                // its first superblock, and page of entries, is so many behind these ends
+  std::uint64_t tasks = 1;               // and the others follow in such steps
+  bool alone = true;                     // nobody else writes entries
+  std::uint64_t cache_bytes = 0;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,75 @@
+#include "vpfile/streams/side_files.hpp"
+
+#include <array>
+#include <utility>
+
+#include "base/shell_word.hpp"
+
+namespace thalweg {
+
+using format::DirectoryFile;
+using format::kDirectoryFiles;
+
+// Header and length.
+static Status check_stored(StoredFile& side, const std::string& path, const format::VpMeta& meta, DirectoryFile which) {
+  std::array<std::byte, format::kDirectoryHeader> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::size_t got, side.read(0, bytes));
+  const format::VpGeometry& geometry = meta.geometry;
+  const Status whole = format::check_directory_header(
+      std::span(bytes).first(got), {which, meta.id, geometry.n, geometry.pointers, geometry.block_bytes});
+  if (!whole.ok()) return Status::error(whole.code(), whole.message() + "; " + repair_command(path) + " makes it anew");
+  TW_ASSIGN_OR_RETURN(const std::uint64_t there, side.size());
+  if (there >= meta.sides[which].bytes) return {};
+  return Status::error(Code::corrupt_file, "'" + side.path() + "' was cut off: it has " + std::to_string(there) +
+                                               " bytes of " + std::to_string(meta.sides[which].bytes) + "; " +
+                                               repair_command(path) + " makes it anew");
+}
+
+Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
+  const std::lock_guard lock(mutex_);
+  for (const DirectoryFile which : kDirectoryFiles) {
+    if (sides_[which].file != nullptr) continue;
+    const std::string name = format::vp_side_path(path, which);
+    auto opened = backend.open(name, mode);
+    if (opened.status().code() == Code::not_found)
+      return Status::error(Code::corrupt_file, "'" + name + "' is missing; " + repair_command(path) + " makes it anew");
+    if (!opened.has_value()) return opened.error();
+    TW_RETURN_IF_ERROR(check_stored(*opened.value(), path, meta, which));
+    TW_ASSIGN_OR_RETURN(const auto meta_file, backend.open(format::vp_meta_path(path), OpenMode::read));
+    TW_ASSIGN_OR_RETURN(sides_[which].stored, EntrySums::read(*meta_file, meta, which));
+    sides_[which].file = std::move(opened).value();
+  }
+  return {};
+}
+
+// The file is known as one of ours by its header: a machine that dies must not leave entries without it beside closed
+// bytes.
+Status SideFiles::make(Backend& backend, const std::string& path, const format::VpIdentity& id,
+                       const format::VpGeometry& geometry, OpenMode mode, bool synced) {
+  const std::lock_guard lock(mutex_);
+  for (const DirectoryFile which : kDirectoryFiles) {
+    if (sides_[which].file != nullptr) continue;
+    TW_ASSIGN_OR_RETURN(auto file, backend.open(format::vp_side_path(path, which), mode));
+    TW_RETURN_IF_ERROR(file->write(
+        0, format::encode_directory_header({which, id, geometry.n, geometry.pointers, geometry.block_bytes})));
+    if (synced) TW_RETURN_IF_ERROR(file->sync());
+    sides_[which].file = std::move(file);
+  }
+  return {};
+}
+
+Status SideFiles::sync() {
+  for (const DirectoryFile which : kDirectoryFiles) TW_RETURN_IF_ERROR(sides_[which].file->sync());
+  return {};
+}
+
+Status SideFiles::close() {
+  Status status;
+  for (const DirectoryFile which : kDirectoryFiles) {
+    Status closed = sides_[which].file != nullptr ? sides_[which].file->close() : Status{};
+    if (status.ok()) status = std::move(closed);
+  }
+  return status;
+}
+
+}  // namespace thalweg

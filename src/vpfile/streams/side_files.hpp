@@ -1,0 +1,38 @@
+// SideFiles: NAME.first and NAME.dir of an open vpfile. The tasks of a process share them; they are opened when the
+// first task needs them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "storage/backend.hpp"
+#include "vpfile/streams/entry_sums.hpp"
+
+namespace thalweg {
+
+struct SideFile {
+  std::unique_ptr<StoredFile> file;
+  std::optional<EntrySums> stored;  // of the entries of other sessions; none: there are no such entries
+};
+
+class SideFiles {
+ public:
+  // Opens the files of a vpfile that was closed with `meta`, unless they are open. corrupt_file where one is missing,
+  // belongs to another vpfile, was cut off, or has other sums.
+  Status open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode);
+  // Makes both files of a vpfile with this id and geometry, unless they are open. `synced`: their headers reach the
+  // storage.
+  Status make(Backend& backend, const std::string& path, const format::VpIdentity& id,
+              const format::VpGeometry& geometry, OpenMode mode, bool synced);
+  Status sync();
+  Status close();
+  const SideFile& operator[](format::DirectoryFile which) const { return sides_[which]; }
+
+ private:
+  std::mutex mutex_;
+  format::PerDirectoryFile<SideFile> sides_;
+};
+
+}  // namespace thalweg

@@ -1,0 +1,114 @@
+// VpParts: what an open vpfile is made of, as one task has it. The lattice, the stream table and the block store know
+// where bytes are; the functions of this room move them.
+//
+// Between two collective calls all tasks know the same of the lattice (docs/format/vpfile.md, section 1). What a task
+// does by itself goes to the lattice, as far as that is there already, and to the IB segment.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sharedfile/plain_file.hpp"
+#include "vpfile/format/meta.hpp"
+#include "vpfile/lattice.hpp"
+#include "vpfile/streams/block_store.hpp"
+#include "vpfile/streams/side_files.hpp"
+#include "vpfile/streams/stream_table.hpp"
+#include "vpfile/vpfile_hints.hpp"
+
+namespace thalweg {
+
+inline constexpr std::uint64_t kMostStream = std::uint64_t{1} << 61;  // bytes of one
+
+struct VpTransition {
+  std::uint64_t access = 0;  // number of the collective access, from 0
+  VpMode from = VpMode::nb;
+  VpMode to = VpMode::nb;
+  VpCause cause = VpCause::none;
+};
+
+// What the tasks of a process share of a vpfile besides the data file.
+struct VpFilesOfProcess {
+  std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
+  SideFiles sides;
+};
+
+struct VpParts {
+  // How it was opened.
+  std::shared_ptr<Backend> backend;
+  std::string path;
+  VpHints hints;
+  bool may_read = false;
+  bool may_write = false;
+  bool appends = false;
+  bool truncates = false;  // nothing that was there before is kept
+
+  // The same on all tasks.
+  format::VpMeta meta;                // its geometry and sequence are kept up to date by task 0, when it writes it
+  format::VpGeometry geometry;        // block_bytes: 0 as long as this task knows of no IB segment
+  std::uint64_t ib_bytes_before = 0;  // when the file was opened
+  bool durable = false;               // something was synced
+  bool unmarked = false;              // written by this session, and NAME.meta does not say so
+  VpMode mode = VpMode::nb;
+  std::uint64_t n_accesses = 0;
+  VpChoice last_choice;
+  std::vector<VpTransition> transitions;
+
+  // Files.
+  std::unique_ptr<PlainFile> file;  // the data file
+  std::shared_ptr<VpFilesOfProcess> of_process;
+  std::unique_ptr<StoredFile> meta_file;  // NAME.meta: of task 0, where it writes
+  std::unique_ptr<StoredFile> locked;     // of task 0, until its process has it: the data file, kept from other writers
+
+  // Streams.
+  LocalVps vps;
+  std::optional<Lattice> lattice;  // once the data file is open
+  std::optional<StreamTable> streams;
+  std::unique_ptr<BlockStore> blocks;  // once this task needs it
+  std::mutex mutex;                    // of calls of one VP, which threads may make at once
+
+  Group& group() const { return file->group(); }
+  StoredFile& data() const { return *file->shared()->stored; }
+  // Computed by each task from what all know. On failure nothing changes.
+  Status need_blocks() { return blocks != nullptr ? Status{} : make_blocks(); }
+  // Makes known how long the stream is.
+  Status load(std::uint64_t local) {
+    if (!geometry.has_ib()) return {};  // there may be blocks later
+    TW_RETURN_IF_ERROR(need_blocks());
+    return blocks->load((*streams)[local], vps.number(local));
+  }
+  std::uint64_t end_of(std::uint64_t local) const {  // of a loaded stream
+    return geometry.lattice_bytes() + streams->look(local).bytes;
+  }
+  void note(VpMode used, VpCause cause);
+  Status too_long(std::uint64_t local) const;
+  // Of an array without NAME.meta no VP can tell by itself how long its records are.
+  Status check_record() const;
+
+ private:
+  Status make_blocks();
+};
+
+// Task 0 writes NAME.meta.
+Status write_meta(VpParts& parts, bool closed);
+// Collective: an array is marked as being written once its records are known: what a writer who dies then leaves behind
+// its end is not taken for records of it.
+Op<Status> mark_as_written(VpParts& parts);
+// Collective: the beginning of every call but an access. Agrees on `mine`, and that all tasks make this call.
+Op<Status> meet(VpParts& parts, Call call, Status mine);
+// Collective: every call begins with one fold of the same record, so that tasks which make different ones see it at
+// once; the groups of the file end then.
+Op<Status> fold(VpParts& parts, StreamAccess& all);
+Op<Status> access_all(VpParts& parts, VpTransfer what);
+// Collective: the VPs go different ways, each for itself.
+Op<Status> access_independently(VpParts& parts, const VpTransfer& what);
+// Collective: what every task has in memory reaches the file, and NAME.meta tells of it. Where the file is closed, the
+// side files too; a failure of the last step is that of task 0 alone then.
+Op<Status> store_all(VpParts& parts, bool closing);
+// Independent: this task's blocks.
+Status store_blocks(VpParts& parts, bool closing);
+
+}  // namespace thalweg

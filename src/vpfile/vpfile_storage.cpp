@@ -1,0 +1,140 @@
+#include "vpfile/vpfile_storage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/shell_word.hpp"
+#include "formats/known_file.hpp"
+#include "os/random_bytes.hpp"
+#include "vpfile/format/superblock.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::uint64_t kBlankAtOnce = std::uint64_t{1} << 16;
+
+}  // namespace
+
+static Status remove_if_there(Backend& backend, const std::string& name) {
+  Status status = backend.remove(name);
+  return status.code() == Code::not_found ? Status{} : status;
+}
+
+// Empty or zero: a file of ours may be, where the storage never got what was written.
+static Result<bool> is_blank(StoredFile& file) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
+  std::vector<std::byte> bytes(std::min<std::uint64_t>(size, kBlankAtOnce));
+  for (std::uint64_t at = 0; at < size; at += bytes.size()) {
+    TW_ASSIGN_OR_RETURN(const std::uint64_t data, file.next_data(at));
+    at = std::max(at, data);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(at, bytes));
+    if (got == 0) break;
+    const auto part = std::span(bytes).first(got);
+    if (std::ranges::any_of(part, [](std::byte byte) { return byte != std::byte{0}; })) return false;
+  }
+  return true;
+}
+
+// Whether a side file of ours may be written in the place of `name`: true also where there is none.
+static Result<bool> may_be_side(Backend& backend, const std::string& name) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(name));
+  if (!exists) return true;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(name, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(*file));
+  if (found != format::KnownFormat::none) return found == format::KnownFormat::vp_side;
+  return is_blank(*file);
+}
+
+static Status check_side(Backend& backend, const std::string& name) {
+  TW_ASSIGN_OR_RETURN(const bool ours, may_be_side(backend, name));
+  return ours ? Status{} : refuse_to_overwrite(name, "is no side file of a vpfile");
+}
+
+Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
+  std::vector<std::byte> bytes(format::kMetaBytes);
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
+  bytes.resize(got);
+  return bytes;
+}
+
+// Whether NAME.meta tells of an IB segment: then NAME.first and NAME.dir are of the vpfile, whatever they begin with.
+static bool has_directory(Backend& backend, const std::string& path) {
+  const auto slots = read_meta_slots(backend, path);
+  if (!slots.has_value()) return false;
+  const auto meta = format::parse_meta(slots.value());
+  return meta.has_value() && meta.value().geometry.has_ib();
+}
+
+Status check_not_foreign(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const format::KnownFormat found, format_of(backend, path));
+  TW_RETURN_IF_ERROR(check_may_overwrite(path, found, format::KnownFormat::vpfile));
+  if (found != format::KnownFormat::vpfile) TW_RETURN_IF_ERROR(check_side(backend, vp_meta_path(path)));
+  if (has_directory(backend, path)) return {};
+  for (const format::DirectoryFile which : format::kDirectoryFiles)
+    TW_RETURN_IF_ERROR(check_side(backend, vp_side_path(path, which)));
+  return {};
+}
+
+Status remove_directory(Backend& backend, const std::string& path, bool foreign_too) {
+  for (const format::DirectoryFile which : format::kDirectoryFiles) {
+    const std::string name = vp_side_path(path, which);
+    TW_ASSIGN_OR_RETURN(const bool goes, foreign_too ? Result<bool>(true) : may_be_side(backend, name));
+    if (goes) TW_RETURN_IF_ERROR(remove_if_there(backend, name));
+  }
+  return {};
+}
+
+Status remove_all_beside(Backend& backend, const std::string& path) {
+  for (const std::string& name : format::vp_side_paths(path)) TW_RETURN_IF_ERROR(remove_if_there(backend, name));
+  return {};
+}
+
+Result<bool> has_meta_bytes(Backend& backend, const std::string& path) {
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(vp_meta_path(path)));
+  if (!exists) return false;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), OpenMode::read));
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, file->size());
+  return bytes > 0;
+}
+
+// A superblock is written up to its last byte, the end of its table.
+Result<bool> holds_superblocks(StoredFile& data) {
+  std::array<std::byte, format::kSuperblockHeader> bytes;
+  TW_ASSIGN_OR_RETURN(const std::size_t got, data.read(0, bytes));
+  if (format::begins_as_superblock(std::span(bytes).first(got))) return true;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, data.size());
+  for (std::uint64_t super = format::kLeastSuperblock; super <= format::kMostSuperblock; super *= 2) {
+    if (size == 0 || size % super != 0) return false;
+    TW_ASSIGN_OR_RETURN(const std::size_t there, data.read(size - super, bytes));
+    const auto header = format::parse_superblock_header(std::span(bytes).first(there));
+    if (header.has_value() && header.value().geometry.superblock_bytes == super) return true;
+  }
+  return false;
+}
+
+format::VpIdentity new_vp_identity() {
+  format::VpIdentity id;
+  fill_with_random(id);
+  return id;
+}
+
+Status cut_sums(StoredFile& meta_file, std::uint64_t end) {
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, meta_file.size());
+  return bytes > end ? meta_file.truncate(end) : Status{};
+}
+
+Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes) {
+  const format::VpGeometry& geometry = meta.geometry;
+  const bool plain = geometry.cb_bytes == 0 && !geometry.has_ib();
+  const std::uint64_t all = std::max(plain ? geometry.nb_bytes * geometry.n : 0, meta.closed ? meta.data_bytes : 0);
+  if (bytes >= all) return {};
+  return Status::error(Code::corrupt_file, "'" + path + "' was cut off: it has " + std::to_string(bytes) +
+                                               " bytes of " + std::to_string(all) + "; " + repair_command(path) +
+                                               " brings back what is left");
+}
+
+}  // namespace thalweg

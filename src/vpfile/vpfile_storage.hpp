@@ -1,0 +1,40 @@
+// The files of a vpfile by name: which of them belong to it, and what is kept of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/backend.hpp"
+#include "vpfile/format/meta.hpp"
+
+namespace thalweg {
+
+using format::vp_meta_path;
+using format::vp_side_path;
+
+// The slots of NAME.meta, as far as they are there; not_found.
+Result<std::vector<std::byte>> read_meta_slots(Backend& backend, const std::string& path);
+
+// Removes NAME.first and NAME.dir; unless `foreign_too`, only if they are ours.
+Status remove_directory(Backend& backend, const std::string& path, bool foreign_too = false);
+// Removes all three, whatever they are.
+Status remove_all_beside(Backend& backend, const std::string& path);
+
+// unsafe where NAME is a file of another known format, or one that is not of a vpfile has the name of a side file.
+Status check_not_foreign(Backend& backend, const std::string& path);
+
+// Whether NAME.meta is there and not empty: a writer of an array that dies may leave an empty one.
+Result<bool> has_meta_bytes(Backend& backend, const std::string& path);
+
+// Whether a data file beside which there is no NAME.meta begins or ends with a superblock, and so is no array.
+Result<bool> holds_superblocks(StoredFile& data);
+
+format::VpIdentity new_vp_identity();  // never the same again
+
+// Cuts off what a NAME.meta has behind the sums of entries, or all sums where `end` is kMetaBytes.
+Status cut_sums(StoredFile& meta_file, std::uint64_t end);
+
+// corrupt_file where a data file of so many bytes was cut off.
+Status check_data_bytes(const std::string& path, const format::VpMeta& meta, std::uint64_t bytes);
+
+}  // namespace thalweg
