@@ -29,6 +29,7 @@ stage_lint() {
   scripts/check_docs.py . || failed=1
   scripts/check_changes.py . || failed=1
   scripts/check_dependencies.py . || failed=1
+  scripts/draw_rooms.py --check . || failed=1
   scripts/check_prose.py . > build/ci/prose.txt || echo "prose: $(wc -l < build/ci/prose.txt) sentences to mend, in build/ci/prose.txt"
   return $failed
 }
