@@ -1,8 +1,15 @@
-// The collective closing of a multifile: contributions of all processes reach task 0, which writes the index.
+// The collective closing of a multifile.
+//
+//  1. The tasks agree that all of them close; where one has abandoned the file, the others flush and fail.
+//  2. Each task stores what it has buffered and hands its logical writers over to the WriteSet of its process. The last
+//     task of a process encodes what the process contributes: sizes, names and pieces of the logical files.
+//  3. Task 0 gathers the contributions. It joins the small packs that the processes sent along, writes the index of each
+//     physical file, and then the state slot that marks it as closed: physical file 0 comes last, as the multifile is
+//     unclosed until then (close_physical).
+//  4. The tasks agree on one status.
 #include <algorithm>
 #include <array>
 #include <ctime>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -25,56 +32,27 @@ std::string utc_now(std::uint64_t seconds) {
   return {text, n};
 }
 
-struct Collected {
-  std::vector<std::vector<PhysicalContribution>> files;  // by physical file, then process
-  bool durable = false;                                  // some process asks for it
-  format::Attributes attributes;                         // of this session, lowest rank first
-};
-
-// Sorted by physical file once, as there may be thousands of processes and thousands of files.
-Status sort_by_physical(const std::vector<PhysicalContribution>& of_one, Collected& all) {
-  for (const PhysicalContribution& one : of_one) {
-    if (one.physical >= all.files.size())
-      return Status::error(Code::internal, "a process wrote into physical file " + std::to_string(one.physical) +
-                                               " of " + std::to_string(all.files.size()));
-    all.files[one.physical].push_back(one);
-  }
-  return {};
-}
-
-// So that the attribute of the lowest rank wins.
-format::Attributes lowest_first(std::vector<std::pair<TaskRank, format::Attributes>>& of_tasks) {
-  std::sort(of_tasks.begin(), of_tasks.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  format::Attributes all;
-  for (auto& [rank, attributes] : of_tasks) all.merge(attributes);
-  return all;
-}
-
-Result<Collected> collect(Gathered& gathered, std::size_t n_physical, std::int64_t processes) {
-  Collected all;
+Result<CloseContributions> collect(Gathered& gathered, std::size_t n_physical, std::int64_t processes) {
+  CloseContributions all;
   all.files.resize(n_physical);
-  std::int64_t told = 0;
-  std::vector<std::pair<TaskRank, format::Attributes>> attributes;
+  std::int64_t received = 0;
   for (std::size_t task = 0; task < gathered.parts(); ++task) {
-    const ByteView part = gathered.part(task);
-    if (part.empty()) continue;
-    ProcessContribution one = decode_contribution(std::span(gathered.data).subspan(gathered.begin[task], part.size()));
-    TW_RETURN_IF_ERROR(one.status);
-    all.durable |= one.durable;
-    TW_RETURN_IF_ERROR(sort_by_physical(one.files, all));
-    std::move(one.attributes.begin(), one.attributes.end(), std::back_inserter(attributes));
-    ++told;
+    const std::size_t bytes = gathered.part(task).size();
+    if (bytes == 0) continue;
+    TW_RETURN_IF_ERROR(add_contribution(std::span(gathered.data).subspan(gathered.begin[task], bytes), all));
+    ++received;
   }
-  if (told != processes)
-    return Status::error(Code::no_memory, "only " + std::to_string(told) + " of " + std::to_string(processes) +
-                                              " processes could tell what they wrote");
-  all.attributes = lowest_first(attributes);
-  return all;
+  if (received == processes) return all;
+  return Status::error(Code::no_memory, "only " + std::to_string(received) + " of " + std::to_string(processes) +
+                                            " processes had the memory to report what they wrote");
 }
 
-Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected& collected) {
-  format::Attributes attributes = collected.attributes;
-  attributes.emplace(kStrategyAttribute, root.plan.common.strategy);  // of the last session
+// The attribute of the lowest rank wins, then one of an earlier session.
+Result<format::Attributes> all_attributes(const WriteRoot& root, CloseContributions& all) {
+  std::ranges::sort(all.attributes, {}, &std::pair<TaskRank, format::Attributes>::first);
+  format::Attributes attributes;
+  for (auto& [rank, of_task] : all.attributes) attributes.merge(of_task);
+  attributes.emplace(kStrategyAttribute, root.plan.common.strategy);  // of this session
   if (root.old) {
     TW_ASSIGN_OR_RETURN(const format::Attributes before, root.old->first().attributes());
     attributes.insert(before.begin(), before.end());
@@ -85,12 +63,12 @@ Result<format::Attributes> all_attributes(const WriteRoot& root, const Collected
   return attributes;
 }
 
-// Writes the small leftovers that processes sent along into packs of this process.
+// Joins the small packs that the processes sent along. `used`: first offset behind everything in physical file k.
 Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<PhysicalContribution>& contributions,
                      WriteSet& files, std::uint64_t& used) {
   const std::optional<DomainShare> share = domain_share(root.plan, k, root.process);
   std::vector<std::pair<const PhysicalContribution*, PackedAt>> adopted;
-  std::shared_ptr<PhysicalWriter> writer;
+  PhysicalWriter* writer = nullptr;
   for (const PhysicalContribution& c : contributions) {
     if (c.shipped.empty()) continue;
     if (!share) return Status::error(Code::internal, "task 0 has no share of a physical file of several processes");
@@ -98,14 +76,14 @@ Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<P
     TW_ASSIGN_OR_RETURN(const PackedAt at, writer->adopt(c.shipped));
     adopted.emplace_back(&c, at);
   }
-  if (!writer) return {};
+  if (writer == nullptr) return {};
   TW_RETURN_IF_ERROR(writer->flush_pack());
   for (const auto& [contribution, at] : adopted) place_shipped(contribution->logical, writer->resolve(at));
   used = std::max(used, writer->high_water());
   return {};
 }
 
-// The name may lead to another file by now: that one is not touched.
+// The name may lead to another file by now, which is left as it is.
 Status check_same_file(StoredFile& file, const format::FileHeader& header) {
   std::array<std::byte, format::kHeaderBytes> bytes{};
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
@@ -117,8 +95,8 @@ Status check_same_file(StoredFile& file, const format::FileHeader& header) {
                                          "another program wrote over it; it is left as it is");
 }
 
-// `used`: first offset behind everything that task 0 wrote into it.
-Status close_physical(const WriteRoot& root, std::uint32_t k, const Collected& collected, std::uint64_t used) {
+// Index, then state slot. `used`: first offset behind everything that task 0 wrote into the file.
+Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions& collected, std::uint64_t used) {
   const PlannedFile& planned = root.plan.files[k];
   Contributions fresh(planned.header.n_local);
   for (const PhysicalContribution& c : collected.files[k]) {
@@ -139,22 +117,14 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, const Collected& c
   }
   TW_ASSIGN_OR_RETURN(const format::IndexPage index, write_index(job));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
-  format::StateSlot closed = planned.state;
-  closed.sequence += 1;
-  closed.state = format::FileState::closed;
-  closed.durable = collected.durable;
-  closed.end = index.end;
-  closed.index_offset = job.offset;
-  closed.index_bytes = index.end - job.offset;
-  closed.covered_session_offset = closed.session_offset;
-  TW_RETURN_IF_ERROR(write_state(*file, planned.header, closed));
+  TW_RETURN_IF_ERROR(write_state(*file, planned.header,
+                                 format::closed_state(planned.state, job.offset, index.end, collected.durable)));
   if (collected.durable) TW_RETURN_IF_ERROR(file->sync());
   return file->close();
 }
 
-// Physical file 0 last: as long as it is open the multifile is.
 Status close_physical_files(const WriteRoot& root, Gathered& gathered, std::int64_t processes, WriteSet& files) {
-  TW_ASSIGN_OR_RETURN(const Collected collected, collect(gathered, root.plan.files.size(), processes));
+  TW_ASSIGN_OR_RETURN(CloseContributions collected, collect(gathered, root.plan.files.size(), processes));
   std::vector<std::uint64_t> used;
   const auto n_physical = static_cast<std::uint32_t>(root.plan.files.size());
   for (std::uint32_t k = 0; k < n_physical; ++k) {
@@ -189,7 +159,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   Group& group = file->closing.own != nullptr ? *file->closing.own : tasks;
   group.set_call(Call::tw_multifile_close);
   Status together = co_await agree_on_call(group);
-  if (!together.ok()) {  // a task has abandoned it
+  if (!together.ok()) {  // a task has abandoned the file
     const Status flushed = attempt([&] { return file->writing->flush(); });
     co_return with_way_out(file->writing->files().path(), flushed.ok() ? together : flushed);
   }
@@ -197,7 +167,7 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   (void)attempt([&] {
     mine = file->writing->finish(group.rank(), file->root ? file->root->go_on : GoOn{});
     return Status{};
-  }).ok();  // no bytes: task 0 misses them
+  }).ok();  // no bytes: out of memory, which task 0 finds out
   auto gathered = co_await group.gather(mine, 0);
   Status status = gathered.status();
   if (status.ok() && file->root) {

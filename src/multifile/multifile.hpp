@@ -1,6 +1,5 @@
-// Opening and closing a multifile: the collective algorithms, one text each for every kind of group.
-//
-// Between two collectives every local step ends in a Status, and every task comes to the next collective.
+// Opening and closing a multifile: the collective algorithms, one for every kind of group. Their steps are numbered at
+// the heads of open_multifile.cpp and close_multifile.cpp.
 #pragma once
 
 #include <memory>
@@ -15,35 +14,35 @@
 
 namespace thalweg {
 
-// The attribute that tells how a multifile was written; set when it is created.
+// The attribute that describes how a multifile was written.
 inline constexpr char kStrategyAttribute[] = "thalweg.strategy";
 
 // What task 0 keeps from the open to the close of a multifile being written.
 struct WriteRoot {
   std::shared_ptr<Backend> backend;
   std::string path;
-  WritePlan plan;                    // but for the ranks of a mapping
-  std::int64_t process = 0;          // task 0's
-  std::shared_ptr<ReadSet> old;      // append: what was there
-  std::unique_ptr<StoredFile> held;  // keeps other writers and repairs away
-  GoOn go_on;                        // of the close
+  WritePlan plan;                    // without the ranks of a mapping
+  std::int64_t process = 0;          // the process of task 0
+  std::shared_ptr<ReadSet> old;      // append: the earlier sessions
+  std::unique_ptr<StoredFile> held;  // the lock against other writers and repairs
+  GoOn go_on;                        // asked during the close
 };
 
 struct Multifile {
   std::unique_ptr<ReadHandle> reading;  // one of the two
   std::unique_ptr<WriteHandle> writing;
   std::unique_ptr<WriteRoot> root;  // task 0, writing
-  // Writing, of several tasks: a duplicate of the group in which they close, so that what a task leaves behind when it
-  // abandons the file is met by the close of the others and by nothing else.
+  // Several writing tasks close in a duplicate of their group, so that the message of a task that abandons the file meets
+  // the close of the others only.
   FileGroups closing;
-  std::weak_ptr<KeptOfGroup> kept;  // gets it in the end
+  std::weak_ptr<KeptOfGroup> kept;  // takes the duplicate back after the close
   std::string strategy;
 };
 
 enum class MultifileMode { read, create, append };
 
 struct OpenRequest {
-  Status arguments;  // of the caller's checks; a failure here makes all tasks fail
+  Status arguments;  // from the checks of the caller; a failure makes the open fail on all tasks
   std::shared_ptr<Backend> backend;
   std::string path;
   MultifileMode access = MultifileMode::read;
@@ -52,12 +51,12 @@ struct OpenRequest {
   Config config;
 };
 
-// Collective. The same status on every task.
+// Collective. Returns one status on all tasks.
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request);
-// Collective. The same status on every task. `file` is spent whatever the result.
+// Collective. Returns one status on all tasks. `file` is freed in any case.
 Op<Status> close_multifile(Group& group, std::unique_ptr<Multifile> file);
-// Independent, and instead of the close: what this task wrote is flushed, nothing is certified, and the close of the
-// others fails. Waits for nobody. `call`: with which this task leaves.
+// Independent; takes the place of the close. The data of this task are flushed, nothing is certified, and the close of
+// the other tasks fails. `call`: the call by which this task leaves.
 Status leave_multifile(Multifile& file, Call call);
 
 }  // namespace thalweg

@@ -1,4 +1,23 @@
 // The collective opening of a multifile.
+//
+// Reading:
+//  1. The tasks agree that all of them give the same path, mode and flags (agree_on_mode).
+//  2. The tasks of a process share one ReadSet (share_read_set). The first task that uses it opens physical file 0 and
+//     reads which logical file lies in which physical file; other physical files are opened when they are needed.
+//  3. Each task determines the ranks that it serves. The tasks agree on one status.
+//
+// Writing:
+//  1. The tasks agree on path, mode and flags as above, and prepare the group in which they will close the file.
+//  2. Append: the tasks of a process share one ReadSet of what is stored already.
+//  3. Each task describes the ranks it serves, its process and its chunk size in a WriteRequest. Task 0 gathers them.
+//  4. Task 0 makes the WritePlan: how many physical files there are, which ranks lie in each, and which slabs each
+//     process owns. It then creates the physical files, or begins a session in those that exist, and holds the lock of
+//     physical file 0 (create_files.hpp).
+//  5. Task 0 broadcasts its status and what all tasks need of the plan, and scatters to each task its own share.
+//  6. The tasks of a process share one WriteSet. Each task opens the physical files that it writes into.
+//  7. The tasks agree on one status. On failure task 0 removes the new files or ends the session that it began.
+//
+// Between two collectives every local step ends in a Status, and every task comes to the next collective.
 #include <cstdint>
 #include <functional>
 
@@ -19,25 +38,18 @@ constexpr std::uint64_t kMostLogical = 1ull << 40;
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
-// For share_in_process: null where there is no memory.
-template <class T, class... Arguments>
-std::shared_ptr<void> try_make(Arguments&&... arguments) {
-  std::shared_ptr<void> made;
-  (void)attempt([&] {
-    made = std::make_shared<T>(std::forward<Arguments>(arguments)...);
-    return Status{};
-  }).ok();
-  return made;
-}
-
-Status no_memory(const std::string& path) { return Status::error(Code::no_memory, "no memory to open '" + path + "'"); }
-
-std::shared_ptr<void> new_read_set(const OpenRequest& request) {
-  const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
-  const auto& progress = request.config.progress;
-  Watch watch{{}, progress, {}};
-  if (progress) watch.go_on = [progress] { return progress(0, 0); };
-  return try_make<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
+// Collective. One ReadSet for each process.
+Op<Result<std::shared_ptr<ReadSet>>> share_read_set(Group& group, const OpenRequest& request) {
+  std::function<std::shared_ptr<void>()> make = [&request] {
+    const auto unclosed = request.recover ? ReadSet::Unclosed::recover : ReadSet::Unclosed::refuse;
+    const auto& progress = request.config.progress;
+    Watch watch{{}, progress, {}};
+    if (progress) watch.go_on = [progress] { return progress(0, 0); };
+    return std::make_shared<ReadSet>(request.backend, request.path, unclosed, std::move(watch));
+  };
+  auto shared = co_await group.share_in_process(std::move(make));
+  if (!shared.has_value()) co_return shared.error();
+  co_return std::static_pointer_cast<ReadSet>(*shared);
 }
 
 Status check_same_path(const ReadSet& set, const OpenRequest& request) {
@@ -57,7 +69,6 @@ Status check_total(const Serving& serving, const ReadSet& set) {
 Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<ReadSet> set,
                      std::unique_ptr<Multifile>& out) {
   TW_RETURN_IF_ERROR(request.arguments);
-  if (!set) return no_memory(request.path);
   TW_RETURN_IF_ERROR(check_same_path(*set, request));
   TW_RETURN_IF_ERROR(set->open());
   TW_RETURN_IF_ERROR(check_total(request.config.serving, *set));
@@ -80,21 +91,16 @@ Status start_reading(Group& group, const OpenRequest& request, std::shared_ptr<R
 }
 
 Op<Result<std::unique_ptr<Multifile>>> open_for_reading(Group& group, const OpenRequest& request) {
-  std::function<std::shared_ptr<void>()> make = [&request] { return new_read_set(request); };
-  auto shared = co_await group.share_in_process(std::move(make));
-  if (!shared.has_value()) co_return shared.error();
+  auto set = co_await share_read_set(group, request);
+  if (!set.has_value()) co_return set.error();
   std::unique_ptr<Multifile> file;
-  const Status mine =
-      attempt([&] { return start_reading(group, request, std::static_pointer_cast<ReadSet>(*shared), file); });
+  const Status mine = attempt([&] { return start_reading(group, request, std::move(*set), file); });
   const Status status = co_await agree(group, mine);
   if (!status.ok()) co_return status;
   co_return std::move(file);
 }
 
 // ---- Writing -----------------------------------------------------------------------------------------------------
-
-std::size_t rank_of(const Group& group) { return static_cast<std::size_t>(group.rank()); }
-std::size_t size_of(const Group& group) { return static_cast<std::size_t>(group.size()); }
 
 std::uint32_t hash_arguments(const OpenRequest& request) {
   const Options& o = request.config.options;
@@ -133,7 +139,6 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   out.process = group.place().process;
   out.node = group.place().node;
   TW_RETURN_IF_ERROR(request.arguments);
-  if (request.access == MultifileMode::append && old == nullptr) return no_memory(request.path);
   if (old != nullptr) {
     TW_RETURN_IF_ERROR(check_same_path(*old, request));
     const Status opened = old->open();
@@ -146,7 +151,7 @@ Status make_request(Group& group, const OpenRequest& request, ReadSet* old, Writ
   return {};
 }
 
-// The plan of an append rests on what was read before the lock was taken: nobody may have appended in between.
+// The plan of an append is made before the lock is taken: another program may have appended in between.
 Status check_unchanged(const OpenRequest& request, const PhysicalReader& read) {
   TW_ASSIGN_OR_RETURN(auto file, request.backend->open(request.path, OpenMode::read));
   TW_ASSIGN_OR_RETURN(const auto now, PhysicalReader::open(std::move(file), 0));
@@ -154,36 +159,39 @@ Status check_unchanged(const OpenRequest& request, const PhysicalReader& read) {
   return Status::error(Code::unsafe, "'" + request.path + "' was changed by another program while it was opened");
 }
 
-// What the tasks ask for is forgotten when they have their shares: both, and the files, would be too much at once.
-Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadSet* old, Gathered& shares,
-                            std::int64_t& process) {
-  TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));
+// What task 0 made of the requests, until all tasks have heard of it.
+struct RootPlan {
+  std::unique_ptr<WriteRoot> root;  // null: it failed
+  Gathered shares;
+};
+
+// The requests are freed before the physical files are made: their memory would add to that of the shares.
+Result<WritePlan> make_plan(const OpenRequest& request, Gathered gathered, ReadSet* old, RootPlan& out) {
+  TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, request.backend->describe(request.path));
   const WritePlanInput input{requests, request.config.options, request.config.mapping, storage, usable_cores()};
   TW_ASSIGN_OR_RETURN(WritePlan plan, old != nullptr ? plan_append(input, *old) : plan_create(input));
-  shares = encode_shares(plan, requests);
-  process = requests.root_process();
+  out.shares = encode_shares(plan, requests);
+  out.root->process = requests.root_process();
   return plan;
 }
 
-// What task 0 does between gather and broadcast.
-Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, std::unique_ptr<WriteRoot>& root,
-                       WriteCommon& common, Gathered& shares) {
-  auto kept = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, 0, {}, {}, {}});
-  WritePlan& plan = kept->plan;
-  TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, shares, kept->process));
-  common = plan.common;
+// Step 4 of task 0.
+Status plan_and_create(const OpenRequest& request, Gathered gathered, ReadSet* old, RootPlan& out) {
+  out.root = std::make_unique<WriteRoot>(WriteRoot{request.backend, request.path, {}, 0, {}, {}, {}});
+  WritePlan& plan = out.root->plan;
+  TW_ASSIGN_OR_RETURN(plan, make_plan(request, std::move(gathered), old, out));
   if (old != nullptr) {
-    TW_ASSIGN_OR_RETURN(kept->held, hold_file(*request.backend, request.path));
+    TW_ASSIGN_OR_RETURN(out.root->held, hold_file(*request.backend, request.path));
     TW_RETURN_IF_ERROR(check_unchanged(request, old->first()));
     TW_RETURN_IF_ERROR(begin_session(*request.backend, request.path, plan));
   } else {
-    TW_ASSIGN_OR_RETURN(kept->held, create_files(*request.backend, request.path,
-                                                 {request.exclusive, request.config.options.overwrite_foreign}, plan));
+    const bool overwrite_foreign = request.config.options.overwrite_foreign;
+    TW_ASSIGN_OR_RETURN(out.root->held,
+                        create_files(*request.backend, request.path, request.exclusive, overwrite_foreign, plan));
   }
   plan.ranks.table = std::vector<std::uint64_t>();  // `= {}` would keep the memory
   for (PlannedFile& file : plan.files) file.ranks = std::vector<std::uint64_t>();
-  root = std::move(kept);
   return {};
 }
 
@@ -192,22 +200,18 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
   const Options& options = request.config.options;
   if (options.sync_on_close || (old && old->first().state().durable)) set->close_durably();
   if (old) old->expect_own_session();
-  WriteHandle::Setup setup;
-  setup.files = std::move(set);
-  setup.old = std::move(old);
-  setup.common = common;
-  setup.share = std::move(share);
-  setup.settings.buffer_bytes = options.buffer_bytes;
-  setup.settings.chunk_bytes = options.chunk_bytes == kAuto ? common.chunk_bytes : options.chunk_bytes;
-  setup.settings.codec = options.codec;
-  for (const DomainShare& domain : setup.share.domains)
-    TW_RETURN_IF_ERROR(setup.files->writer(domain, common.header).status());
+  for (const DomainShare& domain : share.domains) TW_RETURN_IF_ERROR(set->writer(domain, common.header).status());
+  WriterSettings settings;
+  settings.buffer_bytes = options.buffer_bytes;
+  settings.chunk_bytes = options.chunk_bytes == kAuto ? common.chunk_bytes : options.chunk_bytes;
+  settings.codec = options.codec;
   file.strategy = common.strategy;
-  file.writing = std::make_unique<WriteHandle>(std::move(setup));
+  file.writing =
+      std::make_unique<WriteHandle>(std::move(set), std::move(old), common, std::move(share), std::move(settings));
   return {};
 }
 
-// A creation that failed after its files were made leaves none behind; a failed append leaves the file as it was.
+// Removes the files of a failed creation, or closes those of a failed append as they were before.
 void undo(const WriteRoot& root, const OpenRequest& request) {
   if (request.access == MultifileMode::create) {
     remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.plan.files.size()));
@@ -217,73 +221,32 @@ void undo(const WriteRoot& root, const OpenRequest& request) {
     abandon_session(*root.backend, root.path, file.header, file.state, file.session.previous_offset);
 }
 
-Op<Result<std::shared_ptr<ReadSet>>> share_old(Group& group, const OpenRequest& request) {
-  if (request.access != MultifileMode::append) co_return std::shared_ptr<ReadSet>();
-  std::function<std::shared_ptr<void>()> make = [&request] { return new_read_set(request); };
-  auto shared = co_await group.share_in_process(std::move(make));
-  if (!shared.has_value()) co_return shared.error();
-  co_return std::static_pointer_cast<ReadSet>(*shared);
-}
-
-// What task 0 tells all: whether there is a plan, and what of it concerns everybody. Empty: no memory to tell it.
-Bytes encode_news(const Status& planned, const WriteCommon& common) {
-  Bytes news;
-  (void)attempt([&] {
-    WireWriter out;
-    out.put_status(planned);
-    out.put_bytes(encode(common));
-    news = out.take();
-    return Status{};
-  }).ok();
-  return news;
-}
-
-// The same on all tasks: what task 0 says of its plan.
-Status heard_status(ByteView news, const std::string& path) {
-  if (news.empty()) return no_memory(path);
-  return WireReader(news).get_status();
-}
-
-Status heard_common(ByteView news, WriteCommon& common) {
-  WireReader in(news);
-  (void)in.get_status().ok();
-  common = decode_common(in.get_view());
-  return {};
-}
-
-// What task 0 has planned, for all and for each; empty on the others.
-struct Planned {
-  Bytes news;
-  Gathered shares;
-};
-
-// From the plan of task 0 to a handle that serves `ranges`.
-Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRange> ranges, Planned& plan,
-                       std::shared_ptr<ReadSet> old, std::unique_ptr<Multifile>& file) {
-  const auto heard = co_await group.broadcast(plan.news, 0);
-  Status status = heard.has_value() ? heard_status(heard.value(), request.path) : heard.error();
-  if (!status.ok()) co_return status;
-  WriteCommon common;
-  const Status understood = attempt([&] { return heard_common(heard.value(), common); });
-  const auto share = co_await group.scatter(plan.shares, 0);
-  plan = {};
+// Steps 5 to 7, from the plan of task 0 to a handle that serves `ranges`.
+Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const RankRange> ranges, Bytes plan_message,
+                       Gathered shares, std::shared_ptr<ReadSet> old, Multifile& file) {
+  const auto message = co_await group.broadcast(plan_message, 0);
+  if (!message.has_value()) co_return message.error();
+  WireReader in(message.value());
+  const Status planned = in.get_status();
+  if (!planned.ok()) co_return planned;
+  const WriteCommon common = get_common(in);
+  const auto share = co_await group.scatter(shares, 0);
+  shares = {};
   if (!share.has_value()) co_return share.error();
   const Place place = group.place();
-  std::function<std::shared_ptr<void>()> make = [&request, &place] {  // small: a larger one would take memory
-    return try_make<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
+  std::function<std::shared_ptr<void>()> make = [&request, &place] {
+    return std::make_shared<WriteSet>(request.backend, request.path, place.tasks_in_process, place.processes);
   };
   const auto set = co_await group.share_in_process(std::move(make));
   if (!set.has_value()) co_return set.error();
   const Status mine = attempt([&] {
-    TW_RETURN_IF_ERROR(understood);
-    if (!set.value()) return no_memory(request.path);
-    WriteShare told = decode_share(share.value(), common, ranges, rank_of(group), size_of(group));
     auto files = std::static_pointer_cast<WriteSet>(set.value());
     if (group.rank() != 0) TW_RETURN_IF_ERROR(files->hold(nullptr));
-    return start_writing(request, common, std::move(told), std::move(files), old, *file);
+    WriteShare own = decode_share(share.value(), common, ranges, static_cast<std::size_t>(group.rank()),
+                                  static_cast<std::size_t>(group.size()));
+    return start_writing(request, common, std::move(own), std::move(files), std::move(old), file);
   });
-  status = co_await agree(group, mine);
-  co_return status;
+  co_return co_await agree(group, mine);
 }
 
 // The group in which the tasks close the file together.
@@ -313,37 +276,42 @@ Op<Status> find_closing_group(Group& group, Closing& closing) {
 Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request, Closing& closing) {
   const Status can_close = co_await find_closing_group(group, closing);
   if (!can_close.ok()) co_return can_close;
-  auto old = co_await share_old(group, request);
-  if (!old.has_value()) co_return old.error();
-  std::unique_ptr<Multifile> file;  // where there is none, task 0 is told, and no task goes on
-  std::unique_ptr<WriteRoot> root;
+  std::shared_ptr<ReadSet> old;
+  if (request.access == MultifileMode::append) {
+    auto shared = co_await share_read_set(group, request);
+    if (!shared.has_value()) co_return shared.error();
+    old = std::move(*shared);
+  }
   WriteRequest wanted;
-  Bytes wanted_bytes;
-  wanted.status = attempt([&] {
-    file = std::make_unique<Multifile>();
-    return make_request(group, request, old->get(), wanted);
-  });
+  Bytes wanted_bytes;  // empty: out of memory, which task 0 finds out
+  wanted.status = attempt([&] { return make_request(group, request, old.get(), wanted); });
   (void)attempt([&] {
-    wanted_bytes = encode(wanted, rank_of(group), size_of(group));
+    wanted_bytes = encode(wanted, static_cast<std::size_t>(group.rank()), static_cast<std::size_t>(group.size()));
     return Status{};
-  }).ok();  // no bytes: task 0 finds them wrong
+  }).ok();
   auto gathered = co_await group.gather(wanted_bytes, 0);
   if (!gathered.has_value()) co_return gathered.error();
 
-  Planned plan;
+  RootPlan plan;
+  Bytes plan_message;
   if (group.rank() == 0) {
-    WriteCommon common;
-    const Status planned =
-        attempt([&] { return plan_and_create(request, std::move(*gathered), old->get(), root, common, plan.shares); });
-    plan.news = encode_news(planned, common);
+    const Status planned = attempt([&] { return plan_and_create(request, std::move(*gathered), old.get(), plan); });
+    if (!planned.ok()) plan = {};
+    WireWriter out;
+    out.put_status(planned);
+    if (plan.root) put_common(out, plan.root->plan.common);
+    plan_message = out.take();
   }
-  const Status status = co_await follow_plan(group, request, wanted.ranges, plan, *old, file);
+  auto file = std::make_unique<Multifile>();
+  const Status status =
+      co_await follow_plan(group, request, wanted.ranges, std::move(plan_message), std::move(plan.shares), old, *file);
+  std::unique_ptr<WriteRoot> root = std::move(plan.root);
   if (!status.ok()) {
     if (root) undo(*root, request);
     co_return status;
   }
   if (root) {
-    root->old = *old;
+    root->old = old;
     (void)file->writing->files().hold(std::move(root->held)).ok();  // cannot fail: it is there
     if (request.config.progress) root->go_on = [progress = request.config.progress] { return progress(0, 0); };
   }
@@ -353,20 +321,19 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
   co_return std::move(file);
 }
 
-// Path, mode and flags as a number that is the same where they are; not negative.
-std::int64_t way_of(const OpenRequest& request) {
+// A hash of path, mode and flags; not negative.
+std::int64_t mode_hash(const OpenRequest& request) {
   const std::size_t path = std::hash<std::string>{}(request.path);
   const std::size_t mode = static_cast<std::size_t>(request.access) * 4 + (request.exclusive ? 2 : 0) + request.recover;
   return static_cast<std::int64_t>((path * 16 + mode) & std::size_t{INT64_MAX});
 }
 
-// Reading and writing go different ways from here on: a task that took another one than the rest, because its arguments
-// are bad or others, would wait for ever.
-Op<Status> agree_on_way(Group& group, const OpenRequest& request, Closing& closing) {
+// Reading and writing use different collectives from here on: a task with other arguments would wait for ever.
+Op<Status> agree_on_mode(Group& group, const OpenRequest& request, Closing& closing) {
   if (group.size() == 1) co_return request.arguments;
   std::vector<std::int64_t> mine(5);
   mine[0] = request.arguments.ok() ? 0 : 1;
-  mine[1] = way_of(request);
+  mine[1] = mode_hash(request);
   mine[2] = -mine[1];
   mine[3] = closing.groups.number;
   mine[4] = ~closing.groups.number;
@@ -392,8 +359,8 @@ Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest 
     });
     if (request.arguments.ok()) request.arguments = kept;
   }
-  const Status way = co_await agree_on_way(group, request, closing);
-  if (!way.ok()) co_return way;
+  const Status same = co_await agree_on_mode(group, request, closing);
+  if (!same.ok()) co_return same;
   if (request.access == MultifileMode::read) {
     auto file = co_await open_for_reading(group, request);
     co_return std::move(file);

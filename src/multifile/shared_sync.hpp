@@ -1,11 +1,10 @@
-// The sync of a file that several threads ask for at once: one sync serves all who asked before it began.
+// One sync of a file serves all threads that asked for it before it began.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
-#include "group/wire.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -14,7 +13,7 @@ class SharedSync {
  public:
   Status sync(StoredFile& file) {
     std::unique_lock lock(mutex_);
-    const std::uint64_t mine = begun_ + 1;  // the one under way may have missed what the caller wrote
+    const std::uint64_t mine = begun_ + 1;  // a running sync may miss bytes of the caller
     while (done_ < mine) {
       if (done_ < begun_) {
         changed_.wait(lock);
@@ -29,7 +28,7 @@ class SharedSync {
   void run(StoredFile& file, std::unique_lock<std::mutex>& lock) {
     const std::uint64_t number = ++begun_;
     lock.unlock();
-    const Status status = attempt([&] { return file.sync(); });
+    const Status status = file.sync();
     lock.lock();
     if (failure_.ok()) failure_ = status;
     done_ = number;

@@ -1,4 +1,4 @@
-#include "multifile/slab_plan.hpp"
+// How large the slabs of each process are in each physical file.
 
 #include <algorithm>
 #include <bit>
@@ -6,8 +6,8 @@
 
 #include "base/checked_math.hpp"
 #include "base/size_units.hpp"
-#include "multifile/rank_ranges.hpp"
 #include "multifile/write/physical_writer.hpp"
+#include "multifile/write_plan.hpp"
 
 namespace thalweg {
 
@@ -21,7 +21,7 @@ constexpr std::uint64_t kRoundBytes = 256 * kGi;  // what all slabs of one round
 constexpr std::uint32_t kRoundsPerDoubling = 8;
 constexpr std::uint64_t kLargestSlab = 4 * kGi;
 
-// Of processes `process`, process + 1, ... which all want the same of one physical file.
+// Space that each of the processes `process`, process + 1, ... needs in one physical file.
 struct Demand {
   std::uint32_t physical = 0;
   std::uint32_t count = 1;
@@ -34,8 +34,8 @@ bool before(const Demand& a, const Demand& b) {
   return a.physical != b.physical ? a.physical < b.physical : a.process < b.process;
 }
 
-// Demands of one process each, by physical file and process, become one where they are of the same process, and a
-// row where they are alike: with very many tasks only rows fit into the memory of one.
+// Joins demands, which come by physical file and process: those of one process are added up, and equal ones of
+// consecutive processes become a row. With very many tasks only rows fit into the memory of task 0.
 class DemandRows {
  public:
   void add(const Demand& d) {
@@ -47,7 +47,7 @@ class DemandRows {
       open_ = d;
     }
   }
-  // Those since the last time.
+  // The rows since the last call.
   std::vector<Demand> take() {
     close();
     open_.count = 0;
@@ -71,22 +71,22 @@ class DemandRows {
   std::vector<Demand> rows_;
 };
 
-// Calls fn(demand) for each stretch of each task.
+// Calls fn(demand) for each placed range of each task.
 template <class F>
 void for_each_demand(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
-  input.requests.for_each([&](const Requests::Asked& asked) {
+  input.requests.for_each([&](std::size_t, const WriteRequest& request) {
     const std::uint64_t extent = PhysicalWriter::extent_for(
-        asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes, plan.files[0].header);
-    for (const RankRange& range : asked.ranges)
+        request.chunk_bytes == kAuto ? plan.common.chunk_bytes : request.chunk_bytes, plan.files[0].header);
+    for (const RankRange& range : request.ranges)
       plan.ranks.for_each_placed(range, [&](const PlacedRange& s) {
         constexpr std::uint64_t kCounted = 64;  // of many logical files few are large
-        fn(Demand{static_cast<std::uint32_t>(s.physical), 1, asked.process, extent * std::min(s.count, kCounted),
+        fn(Demand{static_cast<std::uint32_t>(s.physical), 1, request.process, extent * std::min(s.count, kCounted),
                   extent});
       });
   });
 }
 
-// The same by physical file, then process.
+// As for_each_demand, by physical file, then process.
 template <class F>
 void for_each_demand_in_order(const WritePlanInput& input, const WritePlan& plan, F&& fn) {
   bool sorted = true;
@@ -123,7 +123,7 @@ std::uint64_t processes_of(const std::vector<Demand>& list) {
 }
 
 // Slabs of all of `list` in round 0, side by side; `round_bytes`: all of them together.
-Status lay_out(const std::vector<Demand>& list, const PlannedFile& file, std::vector<WritePlan::Domains>& out,
+Status lay_out(const std::vector<Demand>& list, const PlannedFile& file, std::vector<WritePlan::DomainRow>& out,
                std::uint64_t& round_bytes) {
   const std::uint64_t processes = processes_of(list);
   std::uint64_t prefix = 0;
@@ -151,7 +151,7 @@ void add_root(std::vector<Demand>& list, std::uint32_t k, std::int64_t root) {
 }
 
 Status place_in_physical(PlannedFile& file, std::vector<Demand> list, std::int64_t root,
-                         std::vector<WritePlan::Domains>& out) {
+                         std::vector<WritePlan::DomainRow>& out) {
   add_root(list, file.header.id.physical, root);
   const std::size_t first = out.size();
   TW_RETURN_IF_ERROR(lay_out(list, file, out, file.session.round_bytes));

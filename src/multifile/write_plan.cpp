@@ -5,7 +5,6 @@
 #include <chrono>
 
 #include "base/size_units.hpp"
-#include "multifile/slab_plan.hpp"
 #include "multifile/write/physical_writer.hpp"
 #include "os/random_bytes.hpp"
 
@@ -21,46 +20,45 @@ constexpr std::uint64_t kUsualChunk = 8 * kMi;
 constexpr std::uint32_t kWritersPerCore = 2;
 
 constexpr char kAsCreated[] = "as it was created";
-enum class Origin { new_file, old_file };  // of what the header says
 
 // ---- How many physical files -------------------------------------------------------------------------------------
 
-struct Count {
-  std::uint32_t n = 1;
-  std::string why;
-};
-
-// Linux serialises buffered writers of one inode, so as many files as tasks that write at once (measured:
-// docs/design/multifile.md).
-Count physical_count(const WritePlanInput& input) {
-  const Requests& all = input.requests;
+// Linux serialises buffered writers of one inode, so there are as many files as tasks that write at once (measured:
+// docs/design/multifile.md). `why` explains the number.
+std::uint32_t choose_n_physical(const WritePlanInput& input, std::string& why) {
+  const WriteRequests& all = input.requests;
   const auto nodes = static_cast<std::uint64_t>(all.nodes());
   const std::string where = std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
-  if (input.options.physical_files == kOnePerNode) return {static_cast<std::uint32_t>(nodes), "one per node, " + where};
-  if (input.options.defragments) return {1, "a defragmented copy"};
-  if (input.options.physical_files != kAuto) return {input.options.physical_files, "as asked for"};
+  if (input.options.physical_files == kOnePerNode) {
+    why = "one per node, " + where;
+    return static_cast<std::uint32_t>(nodes);
+  }
+  if (input.options.defragments || input.options.physical_files != kAuto) {
+    why = input.options.defragments ? "a defragmented copy" : "as asked for";
+    return input.options.defragments ? 1 : input.options.physical_files;
+  }
   const std::uint64_t at_once = std::min<std::uint64_t>(all.tasks_on_fullest_node(), kWritersPerCore * input.cores);
   const std::uint64_t n = std::clamp<std::uint64_t>(std::min(at_once * nodes, all.n_logical()), 1, 65536);
-  if (n == 1) return {1, "one writer"};
-  return {static_cast<std::uint32_t>(n), std::to_string(at_once) + " tasks write at once on " + where +
-                                             (nodes > 1 ? " each" : "") +
-                                             ": Linux lets one buffered writer at a time into a file"};
+  why = n == 1 ? "one writer"
+               : std::to_string(at_once) + " tasks write at once on " + where + (nodes > 1 ? " each" : "") +
+                     ": Linux lets one buffered writer at a time into a file";
+  return static_cast<std::uint32_t>(n);
 }
 
 // ---- Which ranks in which physical file --------------------------------------------------------------------------
 
-// Borders between tasks where tasks serve ascending ranks, so that no task has to write into two files.
-std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_physical) {
-  std::uint64_t serving = 0, last = 0;  // tasks that serve something; what the last of them begins with
+// Bounds lie between tasks where the tasks serve ascending ranks, so that no task has to write into two files.
+std::vector<std::uint64_t> choose_bounds(const WriteRequests& all, std::uint32_t n_physical) {
+  std::uint64_t serving = 0, last = 0;  // tasks that serve something; the first rank of the last of them
   bool ascending = true;
   const auto each_start = [&all](auto&& fn) {
-    all.for_each([&](const Requests::Asked& asked) {
-      if (!asked.ranges.empty() && asked.ranges[0].count > 0) fn(asked);
+    all.for_each([&](std::size_t, const WriteRequest& request) {
+      if (!request.ranges.empty() && request.ranges[0].count > 0) fn(request.ranges);
     });
   };
-  each_start([&](const Requests::Asked& asked) {
-    ascending &= asked.ranges.size() == 1 && (serving == 0 || asked.ranges[0].first > last);
-    last = asked.ranges[0].first;
+  each_start([&](const std::vector<RankRange>& ranges) {
+    ascending &= ranges.size() == 1 && (serving == 0 || ranges[0].first > last);
+    last = ranges[0].first;
     ++serving;
   });
   std::vector<std::uint64_t> bounds(std::size_t{n_physical} + 1);
@@ -70,8 +68,8 @@ std::vector<std::uint64_t> choose_bounds(const Requests& all, std::uint32_t n_ph
     return bounds;
   }
   std::uint64_t k = 0, i = 0;
-  each_start([&](const Requests::Asked& asked) {
-    if (k < n_physical && i++ == k * serving / n_physical) bounds[k++] = asked.ranges[0].first;
+  each_start([&](const std::vector<RankRange>& ranges) {
+    if (k < n_physical && i++ == k * serving / n_physical) bounds[k++] = ranges[0].first;
   });
   bounds[0] = 0;
   return bounds;
@@ -93,7 +91,7 @@ Status fill_table(const WritePlanInput& input, WritePlan& plan) {
   return {};
 }
 
-// Domain section and data start, once the session page has its place.
+// Places domain section and data behind a session page at `offset`.
 void place_session(PlannedFile& file, std::uint64_t offset) {
   file.session_offset = offset;
   file.session.domains_offset = offset + kPageBytes;
@@ -103,16 +101,16 @@ void place_session(PlannedFile& file, std::uint64_t offset) {
   file.state.end = offset;
 }
 
-// What the first chunk of a logical file holds; it differs where tasks asked for different ones.
+// Content of the first chunk of a logical file.
 std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) {
   if (input.options.codec != format::Codec::none) return "data stored in packs";
   if (input.options.defragments) return "a chunk for each logical file";
   std::uint64_t least = ~std::uint64_t{0}, most = 0;
   bool asked_for = false;
-  input.requests.for_each([&](const Requests::Asked& asked) {
-    const std::uint64_t want = asked.chunk_bytes == kAuto ? plan.common.chunk_bytes : asked.chunk_bytes;
+  input.requests.for_each([&](std::size_t, const WriteRequest& request) {
+    const std::uint64_t want = request.chunk_bytes == kAuto ? plan.common.chunk_bytes : request.chunk_bytes;
     const std::uint64_t content = PhysicalWriter::content_for(want, plan.files[0].header.alignment);
-    asked_for |= asked.chunk_bytes != kAuto;
+    asked_for |= request.chunk_bytes != kAuto;
     least = std::min(least, content);
     most = std::max(most, content);
   });
@@ -120,20 +118,16 @@ std::string describe_chunks(const WritePlan& plan, const WritePlanInput& input) 
          (asked_for ? " (as asked for)" : "");
 }
 
-std::string describe_alignment(const WritePlan& plan, const WritePlanInput& input, Origin origin) {
-  const std::string why = origin == Origin::old_file               ? kAsCreated
-                          : input.options.alignment_bytes != kAuto ? "as asked for"
-                                                                   : "block of " + input.storage.kind;
-  return "alignment " + exact_size(plan.files[0].header.alignment) + " (" + why + ")";
-}
-
-// What is in force, whatever was asked for.
-std::string describe(const WritePlan& plan, const Count& count, const WritePlanInput& input, Origin origin) {
+// The choices in force, with the reasons for the number of files and for the alignment.
+std::string describe(const WritePlan& plan, const WritePlanInput& input, const std::string& why_files,
+                     const std::string& why_alignment) {
   const char* codecs[] = {"none", "lz4", "zstd"};
-  return std::to_string(count.n) + (count.n == 1 ? " physical file (" : " physical files (") + count.why +
-         "); buffered writes; " + describe_alignment(plan, input, origin) + "; " + describe_chunks(plan, input) +
-         "; checksum " + (plan.files[0].header.checksum == format::Checksum::crc32c ? "crc32c" : "none") +
-         "; compression " + codecs[static_cast<int>(input.options.codec)];
+  const format::FileHeader& header = plan.files[0].header;
+  return std::to_string(header.n_physical) + (header.n_physical == 1 ? " physical file (" : " physical files (") +
+         why_files + "); buffered writes; alignment " + exact_size(header.alignment) + " (" + why_alignment + "); " +
+         describe_chunks(plan, input) + "; checksum " +
+         (header.checksum == format::Checksum::crc32c ? "crc32c" : "none") + "; compression " +
+         codecs[static_cast<int>(input.options.codec)];
 }
 
 std::uint64_t usual_chunk(const WritePlanInput& input) {
@@ -184,24 +178,24 @@ void place_sections(WritePlan& plan) {
   }
 }
 
-// The first domain of the last physical file: unlike physical file 0 it has no map in front.
+// The first domain of the last physical file, which has no map in front as physical file 0 has.
 DomainShare usual_domain(const WritePlan& plan) {
   const auto last = static_cast<std::uint32_t>(plan.files.size() - 1);
   const auto first = std::partition_point(plan.domains.begin(), plan.domains.end(),
-                                          [&](const WritePlan::Domains& d) { return d.physical < last; });
+                                          [&](const WritePlan::DomainRow& d) { return d.physical < last; });
   return *domain_share(plan, last, first->process);  // each physical file has a domain
 }
 
-// A number that was mistyped must not fill the storage at close. Of logical files that nobody serves nothing is stored,
-// but for their places in a table.
+// A mistyped number must not fill the storage at close. Nothing is stored for logical files that no task serves, except
+// for their entries in a table.
 Status check_index_fits(const WritePlanInput& input) {
   constexpr std::uint64_t kPlaceBytes = 16;            // of a table: where a rank is, and which one is there
   const std::uint64_t n = input.requests.n_logical();  // at most 2^40
   const std::uint64_t places = input.mapping ? n * kPlaceBytes : 0;
   if (n * format::kFileEntryBytes + places <= input.storage.free_bytes) return {};
   std::uint64_t served = 0;
-  input.requests.for_each([&](const Requests::Asked& asked) {
-    for (const RankRange& range : asked.ranges) served += range.count;
+  input.requests.for_each([&](std::size_t, const WriteRequest& request) {
+    for (const RankRange& range : request.ranges) served += range.count;
   });
   const std::uint64_t least = std::min(n * format::kFileEntryBytes, served * format::kListedEntryBytes) + places;
   if (least <= input.storage.free_bytes) return {};
@@ -214,28 +208,31 @@ Status check_index_fits(const WritePlanInput& input) {
 
 Result<WritePlan> plan_create(const WritePlanInput& input) {
   TW_RETURN_IF_ERROR(check_index_fits(input));
-  const Count count = physical_count(input);
   if (input.mapping && (input.options.physical_files == kAuto || input.options.physical_files == kOnePerNode))
     return Status::error(Code::invalid_argument, "a mapping needs the hint physical_files as a number");
+  std::string why_files;
+  const std::uint32_t n_physical = choose_n_physical(input, why_files);
   WritePlan plan;
-  plan.files.resize(count.n);
-  const format::FileHeader header = new_header(input, count.n);
+  plan.files.resize(n_physical);
+  const format::FileHeader header = new_header(input, n_physical);
   plan.ranks.kind = header.mapping;
-  if (plan.ranks.kind == Mapping::table) {
+  const bool is_table = header.mapping == Mapping::table;
+  if (is_table) {
     TW_RETURN_IF_ERROR(fill_table(input, plan));
   } else {
-    plan.ranks.bounds = choose_bounds(input.requests, count.n);
+    plan.ranks.bounds = choose_bounds(input.requests, n_physical);
   }
-  for (std::uint32_t k = 0; k < count.n; ++k) {
+  for (std::uint32_t k = 0; k < n_physical; ++k) {
     PlannedFile& file = plan.files[k];
     file.header = header;
     file.header.id.physical = k;
-    file.header.first_rank = plan.ranks.kind == Mapping::table ? 0 : plan.ranks.bounds[k];
-    file.header.n_local =
-        plan.ranks.kind == Mapping::table ? file.ranks.size() : plan.ranks.bounds[k + 1] - plan.ranks.bounds[k];
+    file.header.first_rank = is_table ? 0 : plan.ranks.bounds[k];
+    file.header.n_local = is_table ? file.ranks.size() : plan.ranks.bounds[k + 1] - plan.ranks.bounds[k];
   }
-  plan.common = {count.n, header.n_logical, usual_chunk(input), plan.files[0].header, "", {}};
-  plan.common.strategy = describe(plan, count, input, Origin::new_file);
+  plan.common.chunk_bytes = usual_chunk(input);
+  plan.common.strategy =
+      describe(plan, input, why_files,
+               input.options.alignment_bytes != kAuto ? "as asked for" : "block of " + input.storage.kind);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
   place_sections(plan);
   plan.common.header = plan.files[0].header;
@@ -245,7 +242,7 @@ Result<WritePlan> plan_create(const WritePlanInput& input) {
 
 namespace {
 
-// Session and state slot get the next numbers.
+// The new session and the new state slot need a number each.
 Status check_room_for_session(const PhysicalReader& physical) {
   if (physical.state().session < format::kMostSession && physical.state().sequence < format::kMaxOffset) return {};
   return Status::error(Code::out_of_range, "'" + physical.file().path() +
@@ -278,35 +275,41 @@ Status invert_ranks(ReadSet& old, WritePlan& plan) {
 
 Result<WritePlan> plan_append(const WritePlanInput& input, ReadSet& old) {
   WritePlan plan;
-  const format::FileHeader& first = old.header();
-  plan.ranks.kind = first.mapping;
+  plan.ranks.kind = old.header().mapping;
   plan.ranks.bounds = old.bounds();
-  for (std::uint32_t k = 0; k < first.n_physical; ++k) {  // memory grows with the files that exist
+  for (std::uint32_t k = 0; k < old.header().n_physical; ++k) {  // memory grows with the files that exist
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
     TW_RETURN_IF_ERROR(check_room_for_session(*physical));
-    plan.files.emplace_back();
-    plan.files[k].header = physical->header();
-    TW_ASSIGN_OR_RETURN(plan.files[k].ranks, old.ranks(*physical));
+    PlannedFile& file = plan.files.emplace_back();
+    file.header = physical->header();
+    TW_ASSIGN_OR_RETURN(file.ranks, old.ranks(*physical));
+    file.state = physical->state();
+    file.session.previous_offset = file.state.covered_session_offset = file.state.session_offset;
+    file.session.session = ++file.state.session;
+    file.state.sequence += 1;
+    file.state.state = format::FileState::open;
   }
   if (plan.ranks.kind == Mapping::table) TW_RETURN_IF_ERROR(invert_ranks(old, plan));
-  const Count count{first.n_physical, kAsCreated};
-  plan.common = {first.n_physical, first.n_logical, usual_chunk(input), plan.files[0].header, "", {}};
-  plan.common.strategy = describe(plan, count, input, Origin::old_file);
+  plan.common.chunk_bytes = usual_chunk(input);
+  plan.common.header = plan.files[0].header;
+  plan.common.strategy = describe(plan, input, kAsCreated, kAsCreated);
   TW_RETURN_IF_ERROR(place_domains(input, plan));
-  for (std::uint32_t k = 0; k < first.n_physical; ++k) {
-    TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old.physical(k));
-    PlannedFile& planned = plan.files[k];
-    planned.state = physical->state();
-    planned.state.sequence += 1;
-    planned.state.state = format::FileState::open;
-    planned.state.session += 1;
-    planned.session.session = planned.state.session;
-    planned.session.previous_offset = physical->state().session_offset;
-    planned.state.covered_session_offset = physical->state().session_offset;
-    place_session(planned, align_up(physical->state().end, kPageBytes));
-  }
+  for (PlannedFile& file : plan.files) place_session(file, align_up(file.state.end, kPageBytes));
   plan.common.usual = usual_domain(plan);
   return plan;
+}
+
+std::optional<DomainShare> domain_share(const WritePlan& plan, std::uint32_t physical, std::int64_t process) {
+  const auto found = std::partition_point(plan.domains.begin(), plan.domains.end(), [&](const WritePlan::DomainRow& d) {
+    return d.physical != physical ? d.physical < physical : d.process + d.count <= process;
+  });
+  if (found == plan.domains.end() || found->physical != physical || found->process > process) return std::nullopt;
+  const std::uint64_t prefix = found->prefix + static_cast<std::uint64_t>(process - found->process) * found->bytes;
+  const format::SessionPage& session = plan.files[physical].session;
+  return DomainShare{physical,
+                     session.session,
+                     {session.data_start, session.round_bytes, prefix, found->bytes, session.rounds_per_doubling,
+                      session.most_doublings}};
 }
 
 }  // namespace thalweg

@@ -18,7 +18,7 @@ bool all_zero(ByteView bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// May a logical file of this rank have bytes in this physical file? With a table only the ranks section knows.
+// Whether a logical file of this rank may have bytes in this physical file. With a table only the ranks section decides.
 bool rank_may_be_here(std::uint64_t rank, const FileHeader& header) {
   if (header.mapping == Mapping::table) return rank < header.n_logical;
   return rank >= header.first_rank && rank - header.first_rank < header.n_local;

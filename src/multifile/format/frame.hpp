@@ -25,6 +25,10 @@ struct Frame {
   std::uint32_t directory_crc = 0;   // pack
   std::uint64_t capacity() const { return extent - data_offset; }
 };
+struct PlacedFrame {
+  std::uint64_t offset = 0;
+  Frame frame;
+};
 std::array<std::byte, kFrameBytes> encode_frame(const Frame& frame, const FileIdentity& id, std::uint64_t offset);
 
 enum class FrameCheck { valid, zero, damaged };
@@ -32,14 +36,14 @@ struct ParsedFrame {
   FrameCheck check = FrameCheck::damaged;
   Frame frame;  // only when valid
 };
-// `room`: bytes from the frame to the end of its slab (or of the file, when the slab is not known). Checks
-// everything the document says about a frame, including that data_offset leaves room for table and directory; but not
-// its session (that of the slab is the caller's), and with a table mapping not that the rank lives in this file.
+// `room`: bytes from the frame to the end of its slab, or of the file where the slab is not known. Checks everything in
+// the document, including that data_offset leaves room for table or directory, except for the session, which the caller
+// compares, and with a table mapping for the physical file of the rank.
 ParsedFrame parse_frame(ByteView first_128_bytes, const FileHeader& header, std::uint64_t offset, std::uint64_t room);
 
 // Bytes in front of the data of a chunk with `capacity` data bytes: frame, slots, table, up to alignment.
 std::uint64_t chunk_data_offset(std::uint64_t capacity, const FileHeader& header);
-// Largest data area of a chunk whose whole extent is `extent` (multiple of alignment); 0 when none fits.
+// Largest data area of a chunk with this extent, a multiple of the alignment; 0 where none fits.
 std::uint64_t chunk_capacity(std::uint64_t extent, const FileHeader& header);
 
 struct FillSlot {
@@ -50,7 +54,7 @@ struct FillSlot {
 };
 // `offset`: of the slot itself.
 std::array<std::byte, kFillSlotBytes> encode_fill(const FillSlot& slot, const FileIdentity& id, std::uint64_t offset);
-// Nothing when zero or invalid. `capacity`: of the data area; less where the logical file could not be so long.
+// No value where the slot is zero or invalid. `capacity`: most bytes of the data area.
 std::optional<FillSlot> parse_fill(ByteView bytes, const FileIdentity& id, std::uint64_t offset,
                                    std::uint64_t capacity);
 
@@ -65,8 +69,8 @@ struct DirectoryEntry {
   Codec codec = Codec::none;
 };
 void encode_directory_entry(const DirectoryEntry& entry, ByteSpan out_48_bytes);
-// Checks the directory's crc, each field, and that the stored bytes sum up to the payload. An entry may have a codec
-// that is not known here (is_known): only that piece is to be refused.
+// Checks the crc of the directory, each field, and that the stored bytes sum up to the payload. An entry may have an
+// unknown codec (is_known): then only that piece is refused.
 Result<std::vector<DirectoryEntry>> parse_directory(ByteView bytes, const Frame& frame, const FileHeader& header,
                                                     std::uint64_t frame_offset);
 

@@ -26,7 +26,7 @@ bool is_page(std::uint64_t offset) {
   return offset >= kFirstSection && offset % kPageBytes == 0 && offset <= kMaxOffset;
 }
 
-// Do `n_entries` entries fit into a file of `file_bytes` bytes as a section at `offset`?
+// Whether a section of `n_entries` entries at `offset` fits into a file of `file_bytes` bytes.
 bool section_fits(std::uint64_t offset, std::uint64_t n_entries, std::uint64_t entry_bytes, std::uint64_t file_bytes) {
   return offset <= file_bytes && section_pages(n_entries, entry_bytes) <= (file_bytes - offset) / kPageBytes;
 }
@@ -191,7 +191,7 @@ Status check_state(const StateSlot& s, int slot_index) {
   return check_covered_session(s);
 }
 
-// Nothing: the place holds no slot, or a torn one.
+// No value where the place holds no slot or a torn one.
 std::optional<StateSlot> read_slot(ByteView place, const FileIdentity& id, int slot_index) {
   if (place.size() < kSlotBytes) return std::nullopt;
   const ByteView slot = place.first(kSlotBytes);
@@ -298,11 +298,23 @@ std::array<std::byte, kSlotBytes> encode_state(const StateSlot& s, const FileIde
 
 std::uint64_t state_offset(const StateSlot& slot) { return kSlotOffset[slot.sequence % 2 == 1 ? 0 : 1]; }
 
+StateSlot closed_state(const StateSlot& open, std::uint64_t index_offset, std::uint64_t end, bool durable) {
+  StateSlot closed = open;
+  closed.sequence += 1;
+  closed.state = FileState::closed;
+  closed.durable = durable;
+  closed.end = end;
+  closed.index_offset = index_offset;
+  closed.index_bytes = end - index_offset;
+  closed.covered_session_offset = closed.session_offset;
+  return closed;
+}
+
 Result<StateSlots> parse_state(ByteView place_a, ByteView place_b, const FileIdentity& id) {
   const std::optional<StateSlot> a = read_slot(place_a, id, 0);
   const std::optional<StateSlot> b = read_slot(place_b, id, 1);
   if (!a && !b) return corrupt("neither state slot is valid: it cannot be told whether the file was closed");
-  // Both are looked at: a slot whose checksum holds and whose fields do not was written by a defect, not torn.
+  // Both are checked: wrong fields under a valid checksum were written by a defect and not torn.
   if (a) TW_RETURN_IF_ERROR(check_state(*a, 0));
   if (b) TW_RETURN_IF_ERROR(check_state(*b, 1));
   const bool a_holds = !b || (a && a->sequence > b->sequence);

@@ -36,7 +36,7 @@ struct FileHeader {
   std::uint64_t created_seconds = 0;
 };
 std::array<std::byte, kHeaderBytes> encode_header(const FileHeader& header);
-// What every physical file begins with.
+// The magic bytes at the beginning of every physical file.
 inline constexpr std::size_t kMagicBytes = 8;
 bool begins_as_multifile(ByteView bytes);
 Result<FileHeader> parse_header(ByteView first_512_bytes, std::uint64_t file_bytes);
@@ -49,16 +49,18 @@ struct StateSlot {
   std::uint64_t end = 0;
   std::uint64_t index_offset = 0;
   std::uint64_t index_bytes = 0;
-  // Something was synced: closed, this slot was written after all that the index tells of was durable.
+  // In a closed file: this slot was written after everything in the index was durable.
   bool durable = false;
   // Session page of the last session that the index covers; 0: there is no index.
   std::uint64_t covered_session_offset = 0;
 };
 std::array<std::byte, kSlotBytes> encode_state(const StateSlot& slot, const FileIdentity& id);
-// The offset at which `slot` belongs: by its sequence.
+// The offset of the place for `slot`, which follows from its sequence.
 std::uint64_t state_offset(const StateSlot& slot);
-// The slots of both 512-byte places: the valid one with the higher sequence holds; corrupt_file when there is none. A
-// second valid one tells of the state before.
+// The state that closes the session of `open`, with an index from `index_offset` to `end`.
+StateSlot closed_state(const StateSlot& open, std::uint64_t index_offset, std::uint64_t end, bool durable);
+// Reads the slots of both 512-byte places. The valid one with the higher sequence is the state, the other valid one the
+// state before; corrupt_file where none is valid.
 struct StateSlots {
   StateSlot newest;
   std::optional<StateSlot> before;

@@ -1,4 +1,4 @@
-// A growing buffer of bytes that starts on a page: the kernel copies much faster between places that are aligned alike.
+// A growing buffer of bytes that starts on a page: the kernel copies much faster between equally aligned places.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class ByteBuffer {
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {data_.get(), size_}; }
 
-  // Only where room() is enough.
+  // Requires room() >= n.
   void append(const std::byte* from, std::size_t n) {
     if (n == 0) return;  // there may be no memory yet
     std::memcpy(data_.get() + size_, from, n);

@@ -16,7 +16,7 @@ constexpr std::uint64_t kTableInHead = format::kChecksumTableOffset - kHeadStart
 
 }  // namespace
 
-ChunkWriter::ChunkWriter(PhysicalWriter& physical, PhysicalWriter::Chunk place)
+ChunkWriter::ChunkWriter(PhysicalWriter& physical, format::PlacedFrame place)
     : physical_(physical),
       place_(place),
       capacity_(place.frame.capacity()),

@@ -1,7 +1,7 @@
-// The chunk a logical file is growing in: data go straight to their place; what counts is told by fill slots.
+// The chunk in which a logical file grows: data are written to their place, and fill slots say how many of them count.
 //
-// Order that makes a flush hold (format document, section 4.1): data, then checksum table, then slot. The slot of the
-// last sync is not touched until the next sync has succeeded.
+// A flush holds because of the order of writes (format document, section 4.1): data, then checksum table, then slot. The
+// slot of the last sync stays as it is until the next sync has succeeded.
 #pragma once
 
 #include <array>
@@ -15,18 +15,17 @@ namespace thalweg {
 
 class ChunkWriter {
  public:
-  ChunkWriter(PhysicalWriter& physical, PhysicalWriter::Chunk place);
+  ChunkWriter(PhysicalWriter& physical, format::PlacedFrame place);
 
-  // Writes as much of `data` as fits behind what is there; the number of bytes taken.
+  // Writes as much of `data` as fits, and returns the number of bytes taken.
   Result<std::size_t> append(std::span<const std::byte> data);
   // Makes everything appended so far count for recovery. `by_sync`: as part of a sync.
   Status publish(bool by_sync);
-  // The storage has everything published: the slot just written is kept until the next sync.
+  // The published bytes are durable: the slot just written is kept until the next sync.
   void pin() { pinned_ = newest_; }
 
   std::uint64_t room() const { return capacity_ - filled_; }
   std::uint64_t filled() const { return filled_; }
-  std::uint64_t logical_begin() const { return place_.frame.logical_offset; }
   std::uint64_t logical_end() const { return place_.frame.logical_offset + filled_; }
   std::uint64_t sequence() const { return place_.frame.sequence; }
   format::PieceEntry piece() const;
@@ -36,10 +35,10 @@ class ChunkWriter {
   Status write_table_and_slots();
 
   PhysicalWriter& physical_;
-  const PhysicalWriter::Chunk place_;
+  const format::PlacedFrame place_;
   const std::uint64_t capacity_;
   std::uint64_t filled_ = 0;
-  std::uint64_t published_ = 0;  // bytes told by the newest slot
+  std::uint64_t published_ = 0;  // bytes in the newest slot
   bool published_by_sync_ = false;
   std::uint64_t count_ = 0;          // slot writes
   int newest_ = -1;                  // slot written last, -1: none

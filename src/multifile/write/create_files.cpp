@@ -1,5 +1,6 @@
 #include "multifile/write/create_files.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "formats/known_file.hpp"
@@ -8,19 +9,58 @@
 
 namespace thalweg {
 
+std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file) {
+  std::vector<std::byte> out = format::encode_session(file.session, file.header.id, file.session_offset);
+  std::vector<std::byte> table(file.session.n_domains * 8);
+  const std::uint32_t k = file.header.id.physical;
+  auto row = std::partition_point(plan.domains.begin(), plan.domains.end(),
+                                  [&](const WritePlan::DomainRow& d) { return d.physical < k; });
+  for (std::size_t i = 0; i < file.session.n_domains; ++row)
+    for (std::uint32_t n = 0; n < row->count; ++n, ++i) store_le(std::span(table).subspan(i * 8), row->bytes);
+  format::append_section(out, format::SectionKind::domains, table, 8, file.header.id, file.session.domains_offset);
+  return out;
+}
+
 namespace {
 
-// Everything is opened and looked at before anything that was there is changed.
+// Bytes of a new physical file up to its first slab: header, state, sections, session page, domains.
+std::vector<std::byte> encode_front(const WritePlan& plan, const PlannedFile& file) {
+  std::vector<std::byte> out(format::kFirstSection);
+  const auto put = [&out](std::uint64_t at, std::span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  put(0, format::encode_header(file.header));
+  put(format::state_offset(file.state), format::encode_state(file.state, file.header.id));
+  const auto add = [&](format::SectionKind kind, const std::vector<std::uint64_t>& values) {
+    std::vector<std::byte> bytes(values.size() * 8);
+    for (std::size_t i = 0; i < values.size(); ++i) store_le(std::span(bytes).subspan(i * 8), values[i]);
+    format::append_section(out, kind, bytes, 8, file.header.id, out.size());
+  };
+  if (file.header.id.physical == 0)
+    add(plan.ranks.kind == format::Mapping::table ? format::SectionKind::table : format::SectionKind::bounds,
+        plan.ranks.kind == format::Mapping::table ? plan.ranks.table : plan.ranks.bounds);
+  if (!file.ranks.empty()) add(format::SectionKind::ranks, file.ranks);
+  const std::vector<std::byte> session = encode_session_front(plan, file);
+  out.insert(out.end(), session.begin(), session.end());
+  return out;
+}
+
+// Opens and checks all physical files before it changes one that existed.
 class Creation {
  public:
-  Creation(Backend& backend, const std::string& path, CreateHow how, const WritePlan& plan)
-      : backend_(backend), path_(path), how_(how), plan_(plan), targets_(plan.files.size()) {}
+  Creation(Backend& backend, const std::string& path, bool exclusive, bool overwrite_foreign, const WritePlan& plan)
+      : backend_(backend),
+        path_(path),
+        exclusive_(exclusive),
+        overwrite_foreign_(overwrite_foreign),
+        plan_(plan),
+        targets_(plan.files.size()) {}
 
   Result<std::unique_ptr<StoredFile>> make() {
     const Status status = make_all();
     if (status.ok()) {
       remove_stale_files();
-      if (how_.overwrite_foreign) remove_vp_sides(backend_, path_);
+      if (overwrite_foreign_) remove_vp_sides(backend_, path_);
       return std::move(targets_[0].file);
     }
     for (const Target& target : targets_)
@@ -32,8 +72,8 @@ class Creation {
   struct Target {
     std::string name;
     std::unique_ptr<StoredFile> file;
-    std::uint64_t bytes = 0;  // what was there
-    bool ours = false;        // this call made it, or has changed it: it goes on failure
+    std::uint64_t bytes = 0;  // size before
+    bool ours = false;        // made or changed by this call: removed on failure
   };
 
   Status make_all() {
@@ -42,7 +82,7 @@ class Creation {
       TW_RETURN_IF_ERROR(open(k).status());
       TW_RETURN_IF_ERROR(check_replaceable(k));
     }
-    // New files first: they need room, and the others give some back. Physical file 0 last, as it tells of the rest.
+    // New files first, as they need space; replacing the others frees some. Physical file 0 last: it names the rest.
     for (std::uint32_t k = 0; k < targets_.size(); ++k)
       if (targets_[k].bytes == 0) TW_RETURN_IF_ERROR(write(k));
     for (auto k = static_cast<std::uint32_t>(targets_.size()); k-- > 0;)
@@ -50,31 +90,31 @@ class Creation {
     return {};
   }
 
-  // Whether it was made here.
+  // Returns whether the file was made here.
   Result<bool> open(std::uint32_t k) {
     Target& target = targets_[k];
     target.name = format::physical_name(path_, k);
     bool existed = false;
-    if (!how_.exclusive) {
+    if (!exclusive_) {
       TW_ASSIGN_OR_RETURN(existed, backend_.exists(target.name));
     }
-    TW_ASSIGN_OR_RETURN(
-        target.file, backend_.open(target.name, how_.exclusive ? OpenMode::create_exclusive : OpenMode::create_keep));
+    TW_ASSIGN_OR_RETURN(target.file,
+                        backend_.open(target.name, exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep));
     if (k > 0) TW_RETURN_IF_ERROR(measure(k, existed));
     return !existed;
   }
 
-  // What has bytes is not ours, also when it was not there a moment ago.
+  // A file with bytes is another program's, even if it did not exist a moment ago.
   Status measure(std::uint32_t k, bool existed) {
     Target& target = targets_[k];
     target.ours = !existed;
-    if (how_.exclusive) return {};
+    if (exclusive_) return {};
     TW_ASSIGN_OR_RETURN(target.bytes, target.file->size());
     if (target.bytes > 0) target.ours = false;
     return {};
   }
 
-  // Until the lock is had the file belongs to somebody else, even if it was made here.
+  // Before the lock is held the file may be another program's, even if it was made here.
   Status open_first() {
     for (int i = 0; i < kMostTriesToHold; ++i) {
       TW_ASSIGN_OR_RETURN(const bool made, open(0));
@@ -87,14 +127,14 @@ class Creation {
     return replaced_again_and_again(path_);
   }
 
-  // A multifile, or what nobody knows, may be replaced.
+  // A multifile or a file of no known format may be replaced.
   Status check_first() {
-    if (targets_[0].bytes == 0 || how_.overwrite_foreign) return {};
+    if (targets_[0].bytes == 0 || overwrite_foreign_) return {};
     TW_RETURN_IF_ERROR(check_may_overwrite(backend_, path_, format::KnownFormat::multifile));
     return old_.n_physical > 0 && old_.id.physical != 0 ? check_replaceable(0) : Status{};
   }
 
-  // What cannot be parsed has 0 physical files.
+  // A header with 0 physical files where it cannot be parsed.
   static format::FileHeader header_of(const Target& target) {
     format::FileHeader none;
     none.n_physical = 0;
@@ -106,7 +146,7 @@ class Creation {
     return header.has_value() ? *header : none;
   }
 
-  // NAME is given by the caller, NAME.000001 is not: there may be something else.
+  // The caller gives NAME, not NAME.000001: that name may belong to something else.
   Status check_replaceable(std::uint32_t k) {
     const Target& target = targets_[k];
     if (target.bytes == 0) return {};
@@ -128,8 +168,8 @@ class Creation {
     return k == 0 ? Status{} : target.file->close();
   }
 
-  // A multifile that is replaced by one of fewer physical files leaves files behind; they are known by their uuid. One
-  // that stays does no harm.
+  // Removes the files, known by their uuid, that a replaced multifile with more physical files would leave. One that
+  // cannot be removed does no harm.
   void remove_stale_files() {
     for (auto k = static_cast<std::uint32_t>(targets_.size()); k < old_.n_physical; ++k) {
       const std::string name = format::physical_name(path_, k);
@@ -142,40 +182,38 @@ class Creation {
 
   Backend& backend_;
   const std::string& path_;
-  const CreateHow how_;
+  const bool exclusive_;
+  const bool overwrite_foreign_;
   const WritePlan& plan_;
   std::vector<Target> targets_;
   format::FileHeader old_;
 };
 
-// The slots tell of the last two sessions: were neither on the storage, no way would lead to those before them.
+// The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
 bool stands_on_unsynced(const PlannedFile& file) { return file.state.session >= 2 && !file.state.durable; }
 
 Status begin_one(Backend& backend, const std::string& name, const WritePlan& plan, const PlannedFile& planned) {
   TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
   if (stands_on_unsynced(planned)) TW_RETURN_IF_ERROR(file->sync());
-  TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // what lies behind the end belongs to nobody
+  TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // bytes behind the end are unused
   TW_RETURN_IF_ERROR(file->write(planned.session_offset, encode_session_front(plan, planned)));
   TW_RETURN_IF_ERROR(write_state(*file, planned.header, planned.state));
-  // The close takes the place of the slot before this one. This one tells where the index of before is, and by then
-  // must.
+  // The close overwrites the slot before this one. From then on only this one leads to the older index.
   TW_RETURN_IF_ERROR(file->sync());
   return file->close();
 }
 
 }  // namespace
 
-// The session page behind the end is forgotten.
 void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
                      const format::StateSlot& open, std::uint64_t previous_session_offset) {
   auto file = backend.open(format::physical_name(path, header.id.physical), OpenMode::read_write);
   if (!file.has_value()) return;
-  format::StateSlot closed = open;
-  closed.sequence += 1;
-  closed.state = format::FileState::closed;
-  closed.session -= 1;
-  closed.session_offset = closed.covered_session_offset = previous_session_offset;
-  closed.end = closed.index_offset + closed.index_bytes;
+  format::StateSlot before = open;
+  before.session -= 1;
+  before.session_offset = previous_session_offset;
+  const format::StateSlot closed =
+      format::closed_state(before, open.index_offset, open.index_offset + open.index_bytes, open.durable);
   (void)write_state(**file, header, closed).ok();
 }
 
@@ -183,9 +221,9 @@ void remove_files(Backend& backend, const std::string& path, std::uint32_t n_phy
   for (std::uint32_t k = 0; k < n_physical; ++k) (void)backend.remove(format::physical_name(path, k)).ok();
 }
 
-Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, CreateHow how,
-                                                 const WritePlan& plan) {
-  return Creation(backend, path, how, plan).make();
+Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
+                                                 bool overwrite_foreign, const WritePlan& plan) {
+  return Creation(backend, path, exclusive, overwrite_foreign, plan).make();
 }
 
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {

@@ -1,4 +1,4 @@
-// What task 0 does on the file system when a multifile is created or appended to.
+// The physical files of a multifile that is created or appended to, as task 0 makes them.
 #pragma once
 
 #include "multifile/multifile.hpp"
@@ -6,18 +6,17 @@
 
 namespace thalweg {
 
-// Makes all physical files of the plan, with everything in front of the first slab; physical file 0, locked. On failure
-// none that it made is left behind, and what was there is as it was unless it failed while that was being replaced.
-struct CreateHow {
-  bool exclusive = false;
-  bool overwrite_foreign = false;  // else unsafe where physical file 0 is a file of another format
-};
-Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, CreateHow how,
-                                                 const WritePlan& plan);
-// Adds the planned session to all physical files. On failure the multifile is closed again as it was, if that can be
-// done.
+// Session page and domain section of a planned file, as they stand at file.session_offset.
+std::vector<std::byte> encode_session_front(const WritePlan& plan, const PlannedFile& file);
+
+// Makes all physical files of the plan up to their first slab; returns physical file 0, locked. On failure none of the
+// new files is left, and what was there is unchanged unless the failure came while it was being replaced.
+// `overwrite_foreign`: physical file 0 may be a file of another format; else that is Code::unsafe.
+Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
+                                                 bool overwrite_foreign, const WritePlan& plan);
+// Adds the planned session to all physical files. On failure it closes the multifile as it was before, if possible.
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan);
-// Closes a physical file again as it was before the session that `open` tells of; does what it can.
+// Closes a physical file as it was before the session of `open`. Failures are ignored.
 void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
                      const format::StateSlot& open, std::uint64_t previous_session_offset);
 // Removes the physical files of a creation that failed afterwards.

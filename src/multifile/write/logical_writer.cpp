@@ -9,9 +9,9 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kSmallBytes = 64 * 1024;  // less than this, and nothing more expected: pack
+constexpr std::uint64_t kSmallBytes = 64 * 1024;  // up to this size data go to a pack unless more is expected
 constexpr std::size_t kFirstBufferBytes = 4096;
-constexpr std::uint64_t kLargestAsk = 1 << 30;  // one chunk for a single large write
+constexpr std::uint64_t kLargestAsk = 1 << 30;  // largest chunk for a single write
 constexpr std::uint64_t kChunksPerDoubling = 4;
 constexpr std::uint64_t kMostDoublings = 5;
 
@@ -31,16 +31,10 @@ std::uint64_t LogicalWriter::next_sequence() const {
   return physical_.session() * format::kSequencePerSession + count_ + 1;
 }
 
-// Where the logical file ends by what is stored of it. Each piece tells it, so that recovery sees when something in
-// front of a piece never got to the storage.
+// The end of the stored bytes of the logical file. Each piece records it, so that recovery detects when bytes in front of
+// a piece never reached the storage.
 std::uint64_t LogicalWriter::stored_end() const {
   return chunk_ && chunk_->filled() > 0 ? std::max(left_end_, chunk_->logical_end()) : left_end_;
-}
-
-// Room for one more entry: what was stored must not be forgotten for want of memory.
-void LogicalWriter::reserve_piece() {
-  if (n_pieces_ > 0 && more_pieces_.size() == more_pieces_.capacity())
-    more_pieces_.reserve(std::max<std::size_t>(2, 2 * more_pieces_.size()));
 }
 
 void LogicalWriter::add_piece(const WrittenPiece& piece) {
@@ -51,7 +45,7 @@ void LogicalWriter::add_piece(const WrittenPiece& piece) {
   }
 }
 
-// Buffers start small, so that many logical files can have one, and grow to what the user allows.
+// Buffers start small, so that many logical files can have one, and grow up to buffer_bytes.
 void LogicalWriter::grow_buffer(std::size_t wanted) {
   if (buffer_.capacity() == 0 && !settings_.spare_buffers.empty()) {
     buffer_ = std::move(settings_.spare_buffers.back());
@@ -106,7 +100,7 @@ Status LogicalWriter::write(std::span<const std::byte> data) {
   return {};
 }
 
-// So near to the largest offset nothing is buffered: appending to the buffer looks at its room only.
+// Nothing is buffered near the largest offset: write_buffered() checks the room of the buffer only.
 Status LogicalWriter::write_at_the_end(std::span<const std::byte> data) {
   TW_RETURN_IF_ERROR(drain(More::unlikely));
   release_buffer();
@@ -160,17 +154,15 @@ Status LogicalWriter::store_compressed(std::uint64_t at, std::span<const std::by
 
 Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::span<const std::byte> stored,
                            format::Codec codec) {
-  const std::uint32_t crc =
-      crc32c(stored);  // in any case: only that tells a piece that never arrived from one that did
-  // Recovery takes the pieces in order: before this one can get to the storage, the chunk must tell what it holds.
+  const std::uint32_t crc = crc32c(stored);  // also without checksums: it tells whether the piece reached the storage
+  // Recovery takes the pieces in order, so the chunk is published before this piece can reach the storage.
   if (chunk_) TW_RETURN_IF_ERROR(chunk_->publish(false));
-  reserve_piece();
   const std::uint64_t sequence = next_sequence();
   TW_ASSIGN_OR_RETURN(const PackedAt where,
                       physical_.pack({rank_, sequence, at, stored_end(), static_cast<std::uint32_t>(logical_bytes),
                                       static_cast<std::uint32_t>(stored.size()), crc, codec},
                                      stored));
-  ++count_;  // only now: a number that is given to nothing would hide what follows from a recovery
+  ++count_;  // after the piece is placed: a recovery stops at a number that no piece has
   add_piece(
       {{at, where.offset, logical_bytes, stored.size(), crc, format::PieceKind::packed, codec}, sequence, where.pack});
   left_end_ = std::max(left_end_, at + logical_bytes);
@@ -178,18 +170,18 @@ Status LogicalWriter::pack(std::uint64_t at, std::uint64_t logical_bytes, std::s
   return {};
 }
 
-// Where no more is expected behind the bytes, as in random writes, they get what they need: chunks are not cheap.
+// Without more bytes expected behind them, as in random writes, the bytes get a chunk of their own size.
 Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, More more) {
   TW_RETURN_IF_ERROR(leave_chunk());
   const std::uint64_t usual = settings_.chunk_bytes
                               << std::min<std::uint64_t>(chunks_ / kChunksPerDoubling, kMostDoublings);
   const std::uint64_t asked = std::min(bytes, kLargestAsk);
   std::uint64_t want = more == More::expected ? std::max(usual, asked) : asked;
-  // What is smaller than the buffer has been in it as a whole.
+  // Bytes fewer than the buffer holds are all that was written in a row.
   if (settings_.exact) want = bytes < settings_.buffer_bytes ? bytes : std::max(settings_.chunk_bytes, bytes);
-  const auto fit = settings_.exact ? PhysicalWriter::Fit::exact : PhysicalWriter::Fit::about;
-  TW_ASSIGN_OR_RETURN(const PhysicalWriter::Chunk place,
-                      physical_.place_chunk({rank_, next_sequence(), at, stored_end()}, want, fit));
+  const format::Frame start{
+      .rank = rank_, .sequence = next_sequence(), .logical_offset = at, .end_before = stored_end()};
+  TW_ASSIGN_OR_RETURN(const format::PlacedFrame place, physical_.place_chunk(start, want, settings_.exact));
   ++count_;
   chunk_ = std::make_unique<ChunkWriter>(physical_, place);
   if (more == More::expected) ++chunks_;
@@ -199,7 +191,6 @@ Status LogicalWriter::open_chunk(std::uint64_t at, std::uint64_t bytes, More mor
 
 Status LogicalWriter::leave_chunk() {
   if (!chunk_) return {};
-  reserve_piece();
   TW_RETURN_IF_ERROR(chunk_->publish(false));
   left_end_ = stored_end();
   if (chunk_->filled() > 0) add_piece({chunk_->piece(), chunk_->sequence(), 0});

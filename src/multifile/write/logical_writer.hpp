@@ -1,9 +1,20 @@
-// One logical file being written by one task: position, buffer, the chunk it grows in, and the pieces it has left
-// behind.
+// One logical file being written by one task: position, buffer, the chunk in which it grows, and its pieces so far.
 //
-// Where bytes go: streams go to chunks; what is small and not followed by more goes to packs, shared with the
-// other logical files of the process; with compression everything does. Overwriting adds a piece that hides the older
-// one (higher sequence), so no flushed byte is ever lost to a crash.
+// The way of a write to the storage:
+//  1. WriteHandle::write notes the writer as touched. A small write that continues the buffer is copied into it
+//     (write_buffered) and is done.
+//  2. A write elsewhere first stores the buffer. A write as large as the buffer is stored at once; other writes go
+//     through the buffer, which is stored when it is full.
+//  3. store() chooses the place. Compressed data and data that are small and not expected to continue become a piece of
+//     the open pack of the process (PhysicalWriter::pack). All other data go to a chunk of this logical file.
+//  4. Where the current chunk cannot take them, open_chunk() publishes it and asks PhysicalWriter::place_chunk for
+//     another one, whose frame is written at once.
+//  5. ChunkWriter::append writes the data to their place and computes their checksums.
+//  6. A flush stores the buffer and publishes the chunk: checksums first, then the fill slot that says how many bytes
+//     count. A sync also makes the physical files durable.
+//  7. At the close finish() does the same for the last time, and the pieces become part of the index.
+//
+// An overwrite adds a piece with a higher sequence that hides the older one, so no crash loses a flushed byte.
 #pragma once
 
 #include <memory>
@@ -20,9 +31,9 @@ namespace thalweg {
 struct WriterSettings {
   std::uint64_t buffer_bytes = 256 * 1024;
   std::uint64_t chunk_bytes = 8 << 20;
-  bool exact = false;  // chunk_bytes is what is going to be written in a row: a chunk holds just that
+  bool exact = false;  // chunk_bytes will be written in a row, and a chunk holds no more
   format::Codec codec = format::Codec::none;
-  bool serves_few = true;             // then a flush opens a chunk, where later flushes grow in place
+  bool serves_few = true;             // a flush opens a chunk, so that later flushes grow in place
   bool hides_old = false;             // bytes of an earlier session were overwritten
   std::vector<std::byte> compressed;  // scratch
   std::vector<ByteBuffer> spare_buffers;
@@ -31,13 +42,13 @@ struct WriterSettings {
 
 class LogicalWriter {
  public:
-  // `size`: bytes it has already (append), 0 when new. `physical` and `settings` outlive the writer.
+  // `size`: bytes stored by earlier sessions. `physical` and `settings` outlive the writer.
   LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index, std::uint64_t size,
                 WriterSettings& settings);
   LogicalWriter(const LogicalWriter&) = delete;
   LogicalWriter& operator=(const LogicalWriter&) = delete;
 
-  // The common case, small, sequential and not the first since a flush: true when done.
+  // The common case: small, sequential and not the first write since a flush. Returns whether it was done.
   bool write_buffered(const std::byte* data, std::size_t bytes) {
     if (!dirty_ || position_ != buffer_start_ + buffer_.size() || bytes >= buffer_.room()) return false;
     buffer_.append(data, bytes);
@@ -47,12 +58,12 @@ class LogicalWriter {
   }
   Status write(std::span<const std::byte> data);  // at the position, which advances
 
-  // Everything written so far counts for recovery (packs need PhysicalWriter::flush_pack besides).
+  // Everything written so far counts for recovery, once PhysicalWriter::flush_pack has written the open pack.
   Status flush(bool by_sync);
-  Status mark_synced();  // what was flushed: the slots say that it is part of a sync
-  void pin();            // after the storage has it
-  Status push_small();   // hands the buffer to the pack: frees it for others
-  Status finish();       // as flush, for the last time: little data goes to the pack
+  Status mark_synced();  // marks the published fill slot as part of a sync
+  void pin();            // call when the sync has succeeded
+  Status push_small();   // stores the buffer in the open pack and frees it
+  Status finish();       // the last flush, which stores little data in the pack
 
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }
@@ -62,8 +73,7 @@ class LogicalWriter {
   std::uint64_t buffered() const { return buffer_.size(); }
   std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
-  bool listed = false;  // for the handle: it is among those that may hold a buffer
-  void mark_dirty() { dirty_ = true; }
+  bool listed = false;  // for the handle: in its list of writers that may hold a buffer
   PhysicalWriter& physical() const { return physical_; }
 
   void set_name(std::string name, std::uint32_t mode) {
@@ -72,8 +82,8 @@ class LogicalWriter {
   }
   const std::string* name() const { return name_.get(); }  // null: not set
   std::uint32_t mode() const { return mode_; }
-  // All pieces written through this object, by sequence; packed ones resolved. They lie in `room`. After finish() and
-  // flush_pack().
+  // All pieces written through this object, by sequence, with their final offsets. They lie in `room`. Call after
+  // finish() and flush_pack().
   std::span<const WrittenPiece> pieces(std::vector<WrittenPiece>& room) const;
   std::size_t n_pieces() const { return n_pieces_; }
 
@@ -92,25 +102,24 @@ class LogicalWriter {
   More more_after_flush() const;
   std::uint64_t next_sequence() const;
   std::uint64_t stored_end() const;
-  // Strided records leave gaps: a chunk for more than the one at hand would be wasted on each.
+  // Strided records leave gaps: a chunk for more than one record would be wasted on each.
   bool behind_gap(std::uint64_t at) const { return at > stored_end(); }
-  void reserve_piece();
-  void add_piece(const WrittenPiece& piece);  // after reserve_piece()
+  void add_piece(const WrittenPiece& piece);
 
   PhysicalWriter& physical_;
   WriterSettings& settings_;
   const std::uint64_t rank_;
   const std::uint64_t local_index_;
-  const std::uint64_t old_size_;  // of before this session
+  const std::uint64_t old_size_;  // before this session
   std::uint64_t size_;
   std::uint64_t position_ = 0;
   std::uint64_t buffer_start_ = 0;  // logical offset of the buffer's first byte
   ByteBuffer buffer_;
   std::unique_ptr<ChunkWriter> chunk_;
-  std::uint64_t left_end_ = 0;      // end of the farthest piece that is not chunk_
-  std::uint64_t hidden_until_ = 0;  // end of what packed pieces newer than chunk_ hold: chunk_ may not grow below
-  WrittenPiece first_piece_;        // most logical files of many have one: it needs no memory of its own
-  std::vector<WrittenPiece> more_pieces_;  // all others
+  std::uint64_t left_end_ = 0;             // end of the farthest piece that is not chunk_
+  std::uint64_t hidden_until_ = 0;         // end of packed pieces newer than chunk_: below it chunk_ may not grow
+  WrittenPiece first_piece_;               // most of very many logical files have one piece: it takes no allocation
+  std::vector<WrittenPiece> more_pieces_;  // the others
   std::size_t n_pieces_ = 0;
   std::unique_ptr<std::string> name_;
   std::uint32_t mode_ = 0;

@@ -26,29 +26,31 @@ std::uint64_t boundary_for(std::uint64_t content, std::uint64_t alignment) {
 
 }  // namespace
 
-PhysicalWriter::PhysicalWriter(Setup setup) : setup_(std::move(setup)) {
+PhysicalWriter::PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header,
+                               std::uint32_t session, const format::SlabLayout& layout)
+    : file_(std::move(file)), header_(header), session_(session), layout_(layout) {
   // Half a slab at most, so that a pack always fits into a fresh slab.
-  pack_limit_ = std::min(kPackBytes, setup_.layout.domain_bytes / 2);
+  pack_limit_ = std::min(kPackBytes, layout_.domain_bytes / 2);
   max_piece_bytes_ = pack_limit_ - format::kDirectoryOffset - format::kDirectoryEntryBytes;
   if (pack_limit_ == kPackBytes) max_piece_bytes_ = kPackBytes;  // one piece may exceed the limit by its directory
 }
 
-Result<PhysicalWriter::Extent> PhysicalWriter::find_room(std::uint64_t want, std::uint64_t least) {
+Result<format::Slab> PhysicalWriter::find_room(std::uint64_t want, std::uint64_t least) {
   for (;;) {
     if (slab_.bytes == 0) {
-      TW_ASSIGN_OR_RETURN(slab_, format::slab_at(setup_.layout, slab_number_));
+      TW_ASSIGN_OR_RETURN(slab_, format::slab_at(layout_, slab_number_));
       next_ = slab_.start;
     }
     const std::uint64_t room = slab_.start + slab_.bytes - next_;
-    if (room >= want) return Extent{next_, want};
-    if (room >= least || (next_ == slab_.start && room > setup_.header.alignment)) return Extent{next_, room};
+    if (room >= want) return format::Slab{next_, want};
+    if (room >= least || (next_ == slab_.start && room > header_.alignment)) return format::Slab{next_, room};
     ++slab_number_;
     slab_.bytes = 0;
   }
 }
 
-void PhysicalWriter::take(const Extent& extent) {
-  next_ = extent.offset + extent.bytes;
+void PhysicalWriter::take(const format::Slab& extent) {
+  next_ = extent.start + extent.bytes;
   high_water_ = std::max(high_water_, next_);
 }
 
@@ -71,50 +73,49 @@ std::uint64_t PhysicalWriter::extent_for(std::uint64_t want, const format::FileH
 
 // How much of the extent a chunk for `content` bytes uses for data, from a boundary to a boundary; the extent is cut
 // to the end of these. Where the boundaries would cost more than half of it, all that the frame leaves.
-std::uint64_t PhysicalWriter::lay_data(Extent& extent, std::uint64_t content) const {
-  const format::FileHeader& header = setup_.header;
+std::uint64_t PhysicalWriter::lay_data(format::Slab& extent, std::uint64_t content) const {
+  const format::FileHeader& header = header_;
   const std::uint64_t boundary = boundary_for(std::min(content, extent.bytes), header.alignment);
   const std::uint64_t front = format::chunk_data_offset(std::min(content, extent.bytes), header);
-  const std::uint64_t begin = align_up(extent.offset + front, boundary);
-  const std::uint64_t end = std::min(begin + content, (extent.offset + extent.bytes) / boundary * boundary);
+  const std::uint64_t begin = align_up(extent.start + front, boundary);
+  const std::uint64_t end = std::min(begin + content, (extent.start + extent.bytes) / boundary * boundary);
   if (end <= begin || end - begin < extent.bytes / 2) return format::chunk_capacity(extent.bytes, header);
-  extent.bytes = end - extent.offset;
+  extent.bytes = end - extent.start;
   return end - begin;
 }
 
 // As lay_data, but the data end where the content does; what is behind is the next extent's.
-std::uint64_t PhysicalWriter::lay_exactly(Extent& extent, std::uint64_t want) const {
-  const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), setup_.header.alignment);
-  const std::uint64_t boundary = boundary_for(content, setup_.header.alignment);
-  const std::uint64_t begin = align_up(extent.offset + format::chunk_data_offset(content, setup_.header), boundary);
-  if (begin + content > extent.offset + extent.bytes) return lay_data(extent, content_for(want, boundary));
-  extent.bytes = begin + content - extent.offset;
+std::uint64_t PhysicalWriter::lay_exactly(format::Slab& extent, std::uint64_t want) const {
+  const std::uint64_t content = align_up(std::max<std::uint64_t>(want, 1), header_.alignment);
+  const std::uint64_t boundary = boundary_for(content, header_.alignment);
+  const std::uint64_t begin = align_up(extent.start + format::chunk_data_offset(content, header_), boundary);
+  if (begin + content > extent.start + extent.bytes) return lay_data(extent, content_for(want, boundary));
+  extent.bytes = begin + content - extent.start;
   return content;
 }
 
-Result<PhysicalWriter::Chunk> PhysicalWriter::place_chunk(const ChunkStart& start, std::uint64_t want, Fit fit) {
-  const std::uint64_t alignment = setup_.header.alignment;
-  const std::uint64_t extent_wanted = extent_for(want, setup_.header);
-  const std::lock_guard lock(space_mutex_);
-  const bool exact = fit == Fit::exact;
-  const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
-  TW_ASSIGN_OR_RETURN(Extent extent, find_room(extent_wanted, least));
-  const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
-  format::Frame frame;
-  frame.kind = format::FrameKind::chunk;
-  frame.session = setup_.session;
-  frame.extent = extent.bytes;
-  frame.data_offset = extent.bytes - capacity;
-  frame.rank = start.rank;
-  frame.sequence = start.sequence;
-  frame.logical_offset = start.logical_offset;
-  frame.end_before = start.end_before;
-  TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, format::encode_frame(frame, setup_.header.id, extent.offset)));
-  take(extent);
-  return Chunk{extent.offset, frame};
+Status PhysicalWriter::write_frame(const format::Frame& frame, std::uint64_t offset) {
+  return file_->write(offset, format::encode_frame(frame, header_.id, offset));
 }
 
-// So that as many more pieces and bytes can be added.
+Result<format::PlacedFrame> PhysicalWriter::place_chunk(format::Frame start, std::uint64_t want, bool exact) {
+  const std::uint64_t alignment = header_.alignment;
+  const std::uint64_t extent_wanted = extent_for(want, header_);
+  const std::lock_guard lock(space_mutex_);
+  const std::uint64_t least = exact ? extent_wanted : std::max(2 * alignment, extent_wanted / 4);
+  TW_ASSIGN_OR_RETURN(format::Slab extent, find_room(extent_wanted, least));
+  const std::uint64_t capacity = exact ? lay_exactly(extent, want) : lay_data(extent, content_for(want, alignment));
+  format::Frame frame = start;
+  frame.kind = format::FrameKind::chunk;
+  frame.session = session_;
+  frame.extent = extent.bytes;
+  frame.data_offset = extent.bytes - capacity;
+  TW_RETURN_IF_ERROR(write_frame(frame, extent.start));
+  take(extent);
+  return format::PlacedFrame{extent.start, frame};
+}
+
+// Makes room in the open pack for so many more pieces and bytes.
 Status PhysicalWriter::make_room(std::size_t entries, std::size_t bytes) {
   const std::uint64_t directory = format::kDirectoryOffset + (entries_.size() + entries) * format::kDirectoryEntryBytes;
   if (!entries_.empty() && directory + payload_.size() + bytes > pack_limit_) TW_RETURN_IF_ERROR(write_pack());
@@ -164,25 +165,25 @@ std::uint64_t PhysicalWriter::resolve(const PackedAt& at) const {
   return payload_offsets_[at.pack] + at.offset;  // where it was shipped: kShipped + offset
 }
 
-void PhysicalWriter::encode_directory(std::vector<std::byte>& out) const {
-  const std::size_t start = out.size();
-  out.resize(start + entries_.size() * format::kDirectoryEntryBytes);
+std::vector<std::byte> PhysicalWriter::encode_directory() const {
+  std::vector<std::byte> out(entries_.size() * format::kDirectoryEntryBytes);
   for (std::size_t i = 0; i < entries_.size(); ++i)
     format::encode_directory_entry(
-        entries_[i], std::span(out).subspan(start + i * format::kDirectoryEntryBytes, format::kDirectoryEntryBytes));
+        entries_[i], std::span(out).subspan(i * format::kDirectoryEntryBytes, format::kDirectoryEntryBytes));
+  return out;
 }
 
 Status PhysicalWriter::write_pack() {
   format::Frame frame;
   frame.kind = format::FrameKind::pack;
-  frame.session = setup_.session;
+  frame.session = session_;
   frame.data_offset = format::kDirectoryOffset + entries_.size() * format::kDirectoryEntryBytes;
   frame.n_pieces = entries_.size();
   frame.payload_bytes = payload_.size();
   const bool one_page = frame.data_offset + payload_.size() <= format::kPageBytes;
   if (!one_page && payload_.size() >= kWorthAligning)
     frame.data_offset = align_up(frame.data_offset, format::kPageBytes);
-  frame.extent = align_up(frame.data_offset + payload_.size(), setup_.header.alignment);
+  frame.extent = align_up(frame.data_offset + payload_.size(), header_.alignment);
   std::uint64_t offset = 0;
   if (one_page) {
     TW_ASSIGN_OR_RETURN(offset, write_small_pack(frame));
@@ -196,51 +197,48 @@ Status PhysicalWriter::write_pack() {
   return {};
 }
 
-// Within one page: one write, not torn by the death of the process, frame included. 0: it would not lie in one page.
+// A pack within one page is written at once, so that the death of the process does not tear it. Returns 0 where it would
+// not lie in one page.
 Result<std::uint64_t> PhysicalWriter::write_small_pack(format::Frame& frame) {
   const std::lock_guard lock(space_mutex_);
-  TW_ASSIGN_OR_RETURN(const Extent extent, find_room(frame.extent, frame.extent));
-  if (extent.offset % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes)
+  TW_ASSIGN_OR_RETURN(const format::Slab extent, find_room(frame.extent, frame.extent));
+  if (extent.start % format::kPageBytes + frame.data_offset + payload_.size() > format::kPageBytes)
     return std::uint64_t{0};
   frame.extent = extent.bytes;
-  std::vector<std::byte> page(format::kFrameBytes);
-  encode_directory(page);
-  frame.directory_crc = format::bound_crc(setup_.header.id, extent.offset + format::kDirectoryOffset,
-                                          std::span(page).subspan(format::kDirectoryOffset));
-  const auto head = format::encode_frame(frame, setup_.header.id, extent.offset);
-  std::memcpy(page.data(), head.data(), head.size());
-  const auto payload = payload_.bytes();
-  page.insert(page.end(), payload.begin(), payload.end());
-  TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, page));
+  const std::vector<std::byte> directory = encode_directory();
+  frame.directory_crc = format::bound_crc(header_.id, extent.start + format::kDirectoryOffset, directory);
+  const auto head = format::encode_frame(frame, header_.id, extent.start);
+  const std::span<const std::byte> parts[] = {head, directory, payload_.bytes()};
+  std::vector<std::byte> page;
+  page.reserve(format::kPageBytes);
+  for (const auto part : parts) page.insert(page.end(), part.begin(), part.end());
+  TW_RETURN_IF_ERROR(file_->write(extent.start, page));
   take(extent);
-  return extent.offset;
+  return extent.start;
 }
 
-// The space is marked as reserved first, so that others can go on behind it; the frame that says "pack" comes
+// The space is marked as reserved first, so that others can place frames behind it; the frame that says "pack" comes
 // last.
 Result<std::uint64_t> PhysicalWriter::write_large_pack(format::Frame& frame) {
-  Extent extent;
+  format::Slab extent;
   {
     const std::lock_guard lock(space_mutex_);
     TW_ASSIGN_OR_RETURN(extent, find_room(frame.extent, frame.extent));
     format::Frame reserved;
     reserved.session = frame.session;
     reserved.extent = extent.bytes;
-    reserved.data_offset = 0;
-    TW_RETURN_IF_ERROR(
-        setup_.file->write(extent.offset, format::encode_frame(reserved, setup_.header.id, extent.offset)));
+    TW_RETURN_IF_ERROR(write_frame(reserved, extent.start));
     take(extent);
   }
   frame.extent = extent.bytes;
-  std::vector<std::byte> directory;
-  encode_directory(directory);
-  const std::uint64_t directory_offset = extent.offset + format::kDirectoryOffset;
-  frame.directory_crc = format::bound_crc(setup_.header.id, directory_offset, directory);
+  std::vector<std::byte> directory = encode_directory();
+  const std::uint64_t directory_offset = extent.start + format::kDirectoryOffset;
+  frame.directory_crc = format::bound_crc(header_.id, directory_offset, directory);
   directory.resize(frame.data_offset - format::kDirectoryOffset);  // up to the payload
   const std::span<const std::byte> parts[] = {directory, payload_.bytes()};
-  TW_RETURN_IF_ERROR(setup_.file->write_parts(directory_offset, parts));
-  TW_RETURN_IF_ERROR(setup_.file->write(extent.offset, format::encode_frame(frame, setup_.header.id, extent.offset)));
-  return extent.offset;
+  TW_RETURN_IF_ERROR(file_->write_parts(directory_offset, parts));
+  TW_RETURN_IF_ERROR(write_frame(frame, extent.start));
+  return extent.start;
 }
 
 }  // namespace thalweg

@@ -1,9 +1,17 @@
-// One physical file as the tasks of one process write it: they share its descriptor, the domain's slabs, and the
-// pack in which their small pieces are gathered.
+// One physical file as the tasks of one process write it: they share its descriptor, the slabs of their domain, and the
+// open pack in which their small pieces are gathered.
 //
-// Invariants. Space is given out in the order of offsets within a slab, and the frame of an extent is on its way to
-// the file before the next extent of that slab is given out: recovery walks frames and never meets a gap in front of
-// flushed bytes. Nothing that was written is ever overwritten, except fill slots (chunk_writer.hpp).
+// How space is given out (place_chunk, write_pack):
+//  1. The slabs of the domain follow from the plan by arithmetic (format::slab_at), so no process asks another one.
+//  2. Under space_mutex_ an extent is cut from the current slab, or from the next one where the current one is too short.
+//  3. Its frame is written before the mutex is released. So frames are a list without gaps, and a recovery that walks
+//     them misses nothing that was flushed.
+//  4. Data follow outside of the mutex. Written bytes are never overwritten, except for fill slots (chunk_writer.hpp).
+//
+// How small pieces are stored (pack, flush_pack):
+//  1. Under pack_mutex_ a piece and its directory entry are appended to the open pack.
+//  2. A full pack, or the open one at a flush, is written: in one page with one write; else as a reserved frame, then
+//     directory and data, and at last the frame that says what it is.
 #pragma once
 
 #include <memory>
@@ -11,91 +19,78 @@
 #include <vector>
 
 #include "multifile/format/frame.hpp"
+#include "multifile/shared_sync.hpp"
 #include "multifile/write/byte_buffer.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
 
-// Flag of the offset of a piece whose pack travels to task 0.
+// Set in the offset of a piece whose pack travels to task 0.
 inline constexpr std::uint64_t kShipped = 1ull << 63;
 
-// Where a packed piece lies: the pack gets its offset when it is written.
+// Where a packed piece lies. The offset of a pack is known when it has been written.
 struct PackedAt {
   std::uint32_t pack = 0;
   std::uint64_t offset = 0;  // within the payload
 };
 
-// What the frame of a chunk tells of it.
-struct ChunkStart {
-  std::uint64_t rank = 0;
-  std::uint64_t sequence = 0;
-  std::uint64_t logical_offset = 0;
-  std::uint64_t end_before = 0;  // bytes of the logical file that are stored already
-};
-
 class PhysicalWriter {
  public:
-  struct Setup {
-    std::shared_ptr<StoredFile> file;
-    format::FileHeader header;
-    std::uint32_t session = 0;
-    format::SlabLayout layout;
-  };
-  explicit PhysicalWriter(Setup setup);
+  PhysicalWriter(std::unique_ptr<StoredFile> file, const format::FileHeader& header, std::uint32_t session,
+                 const format::SlabLayout& layout);
 
-  struct Chunk {
-    std::uint64_t offset = 0;  // of the frame
-    format::Frame frame;
-  };
-  // A chunk for `want` bytes of content; its frame is written. Fit::about: or somewhat more, up to a boundary, or less
-  // when the slab ends before. Fit::exact: up to the alignment only, and all of them where a slab has so many.
-  enum class Fit { about, exact };
-  Result<Chunk> place_chunk(const ChunkStart& start, std::uint64_t want, Fit fit);
+  // A chunk for `want` bytes of content, whose frame is written. `start` has the rank, the sequence, the logical offset
+  // and the end before it. It holds somewhat more than `want`, up to a boundary, or less where the slab ends. `exact`:
+  // no more than the alignment requires, and no less where a slab has so much room.
+  Result<format::PlacedFrame> place_chunk(format::Frame start, std::uint64_t want, bool exact);
 
   // Content that a chunk for `want` bytes holds where the slab has room: up to a boundary.
   static std::uint64_t content_for(std::uint64_t want, std::uint64_t alignment);
-  // Bytes of a slab that a chunk for `want` bytes of content takes, frame and gap before its data included.
+  // Bytes of a slab that a chunk for `want` bytes of content takes, including the frame and the gap before its data.
   static std::uint64_t extent_for(std::uint64_t want, const format::FileHeader& header);
 
   // Adds a piece to the open pack. entry.stored_bytes == stored.size() <= max_piece_bytes().
   Result<PackedAt> pack(const format::DirectoryEntry& entry, std::span<const std::byte> stored);
-  // The open pack as bytes, if there is one of at most `most` bytes: it is then no longer here, and its
-  // pieces resolve to kShipped + their offset until adopt() gives them a place.
+  // Encodes the open pack where it has at most `most` bytes, and empties it. Its pieces resolve to kShipped + their
+  // offset until adopt() places them.
   std::vector<std::byte> ship(std::uint64_t most);
-  // Takes over what another process shipped; the place of its payload.
+  // Appends what another process shipped to the open pack, and returns where that payload begins.
   Result<PackedAt> adopt(std::span<const std::byte> shipped);
-  // Writes the open pack, if there is anything in it.
+  // Writes the open pack unless it is empty.
   Status flush_pack();
-  // Offset of the first stored byte of a piece; its pack must have been written, and nobody may write any more.
+  // Offset of the first stored byte of a piece. Its pack must have been written, and no thread may be writing.
   std::uint64_t resolve(const PackedAt& at) const;
   std::uint64_t max_piece_bytes() const { return max_piece_bytes_; }
+  // One sync of the file serves all threads that asked before it began.
+  Status sync() { return sync_.sync(*file_); }
 
-  StoredFile& file() { return *setup_.file; }
-  const format::FileHeader& header() const { return setup_.header; }
-  std::uint32_t session() const { return setup_.session; }
+  StoredFile& file() { return *file_; }
+  const format::FileHeader& header() const { return header_; }
+  std::uint32_t session() const { return session_; }
   // Whether other processes write into this physical file too.
-  bool shared_with_others() const { return setup_.layout.domain_bytes < setup_.layout.round_bytes; }
-  // First offset behind everything this process was given.
+  bool shared_with_others() const { return layout_.domain_bytes < layout_.round_bytes; }
+  // First offset behind all extents given out.
   std::uint64_t high_water() const;
 
  private:
-  struct Extent {
-    std::uint64_t offset = 0;
-    std::uint64_t bytes = 0;
-  };
-  Result<Extent> find_room(std::uint64_t want, std::uint64_t least);  // space_mutex_ held
-  void take(const Extent& extent);                                    // space_mutex_ held
-  std::uint64_t lay_data(Extent& extent, std::uint64_t content) const;
-  std::uint64_t lay_exactly(Extent& extent, std::uint64_t want) const;
+  Result<format::Slab> find_room(std::uint64_t want, std::uint64_t least);  // space_mutex_ held
+  void take(const format::Slab& extent);                                    // space_mutex_ held
+  std::uint64_t lay_data(format::Slab& extent, std::uint64_t content) const;
+  std::uint64_t lay_exactly(format::Slab& extent, std::uint64_t want) const;
+  Status write_frame(const format::Frame& frame, std::uint64_t offset);
   Status make_room(std::size_t entries, std::size_t bytes);  // pack_mutex_ held
   Status write_pack();                                       // pack_mutex_ held
   Result<std::uint64_t> write_small_pack(format::Frame& frame);
   Result<std::uint64_t> write_large_pack(format::Frame& frame);
-  void encode_directory(std::vector<std::byte>& out) const;
+  std::vector<std::byte> encode_directory() const;
 
-  const Setup setup_;
+  const std::unique_ptr<StoredFile> file_;
+  const format::FileHeader header_;
+  const std::uint32_t session_;
+  const format::SlabLayout layout_;
   std::uint64_t max_piece_bytes_ = 0;
   std::uint64_t pack_limit_ = 0;  // payload and directory of one pack
+  SharedSync sync_;
 
   mutable std::mutex space_mutex_;
   std::uint64_t slab_number_ = 0;  // guarded by space_mutex_

@@ -11,8 +11,15 @@ constexpr std::uint64_t kBufferBudget = 16 * 1024 * 1024;  // of all buffers of 
 
 }  // namespace
 
-WriteHandle::WriteHandle(Setup setup) : setup_(std::move(setup)), served_(setup_.share.ranges) {
-  setup_.settings.serves_few = served_.count() <= kFew;
+WriteHandle::WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSet> old, WriteCommon common,
+                         WriteShare share, WriterSettings settings)
+    : files_(std::move(files)),
+      old_(std::move(old)),
+      common_(std::move(common)),
+      domains_(std::move(share.domains)),
+      served_(std::move(share.ranges)),
+      settings_(std::move(settings)) {
+  settings_.serves_few = served_.count() <= kFew;
 }
 
 std::unique_ptr<LogicalWriter>& WriteHandle::writer_at(std::uint64_t slot) {
@@ -40,20 +47,17 @@ Status WriteHandle::keep_failure(const Status& status) {
 }
 
 Result<PhysicalWriter*> WriteHandle::physical(std::uint32_t number) {
-  if (last_physical_ && last_physical_->header().id.physical == number) return last_physical_.get();
-  const std::vector<DomainShare>& shares = setup_.share.domains;  // by physical file
-  const auto found = std::lower_bound(shares.begin(), shares.end(), number,
-                                      [](const DomainShare& share, std::uint32_t k) { return share.physical < k; });
-  if (found != shares.end() && found->physical == number) {
-    TW_ASSIGN_OR_RETURN(last_physical_, setup_.files->writer(*found, setup_.common.header));
-    return last_physical_.get();
-  }
-  return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
+  if (last_physical_ != nullptr && last_physical_->header().id.physical == number) return last_physical_;
+  const auto found = std::ranges::lower_bound(domains_, number, {}, &DomainShare::physical);
+  if (found == domains_.end() || found->physical != number)
+    return Status::error(Code::internal, "no share of physical file " + std::to_string(number));
+  TW_ASSIGN_OR_RETURN(last_physical_, files_->writer(*found, common_.header));
+  return last_physical_;
 }
 
 Result<std::uint64_t> WriteHandle::old_size(const PlacedRange& at) {
-  if (!setup_.old) return std::uint64_t{0};
-  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, setup_.old->physical(static_cast<std::uint32_t>(at.physical)));
+  if (!old_) return std::uint64_t{0};
+  TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, old_->physical(static_cast<std::uint32_t>(at.physical)));
   TW_ASSIGN_OR_RETURN(const format::FileEntry entry,
                       physical->file_entry(at.local, index_cache_[static_cast<std::uint32_t>(at.physical)]));
   return entry.bytes;
@@ -64,12 +68,12 @@ Result<LogicalWriter*> WriteHandle::writer(std::uint64_t rank) {
   if (!found)
     return Status::error(Code::not_found,
                          "logical file " + std::to_string(rank) + " is not served by this handle, which serves " +
-                             std::to_string(served_.count()) + " of " + std::to_string(setup_.common.n_logical));
+                             std::to_string(served_.count()) + " of " + std::to_string(common_.header.n_logical));
   std::unique_ptr<LogicalWriter>& writer = writer_at(found->slot);
   if (!writer) {
     TW_ASSIGN_OR_RETURN(const std::uint64_t size, old_size(*found));
     TW_ASSIGN_OR_RETURN(PhysicalWriter * file, physical(static_cast<std::uint32_t>(found->physical)));
-    writer = std::make_unique<LogicalWriter>(*file, rank, found->local, size, setup_.settings);
+    writer = std::make_unique<LogicalWriter>(*file, rank, found->local, size, settings_);
     writer->seek(size);
   }
   return writer.get();
@@ -91,12 +95,12 @@ Status WriteHandle::seek_to(std::uint64_t rank, std::int64_t position) {
   return {};
 }
 
-// A handle of many logical files keeps few bytes of each: what fills a good part of a page goes to the pack at
-// once, the rest when all buffers together become too much.
+// A handle of many logical files buffers few bytes of each: a buffer that fills a good part of a page is packed at once,
+// the others when all buffers together exceed the budget.
 Status WriteHandle::limit_buffers(LogicalWriter& left) {
   constexpr std::uint64_t kWorthPacking = 512;
   if (left.buffered() >= kWorthPacking) TW_RETURN_IF_ERROR(left.push_small());
-  if (setup_.settings.buffered_capacity <= kBufferBudget) return {};
+  if (settings_.buffered_capacity <= kBufferBudget) return {};
   for (LogicalWriter* w : buffered_) {
     TW_RETURN_IF_ERROR(w->push_small());
     w->listed = false;
@@ -105,22 +109,23 @@ Status WriteHandle::limit_buffers(LogicalWriter& left) {
   return {};
 }
 
-// An exception may leave a writer in any state: from then on the handle fails, and the multifile stays unclosed.
+// An exception may leave a writer in any state. From then on every call on the handle fails, and the multifile stays
+// unclosed.
 template <class Step>
 Status WriteHandle::guard(Step&& step) {
   try {
     return keep_failure(step());
   } catch (const std::bad_alloc&) {
-    spoilt_ = Status::error(Code::no_memory, "memory could not be had; nothing more can be written with this handle");
+    broken_ = Status::error(Code::no_memory, "out of memory; nothing more can be written with this handle");
   } catch (const std::exception& error) {
-    spoilt_ = Status::error(Code::internal, error.what());
+    broken_ = Status::error(Code::internal, error.what());
   }
-  return keep_failure(spoilt_);
+  return keep_failure(broken_);
 }
 
 Status WriteHandle::note_writer(LogicalWriter& writer) {
   if (!writer.dirty()) touched_.push_back(&writer);
-  if (setup_.settings.serves_few) return {};
+  if (settings_.serves_few) return {};
   if (last_written_ != nullptr && last_written_ != &writer) TW_RETURN_IF_ERROR(limit_buffers(*last_written_));
   last_written_ = &writer;
   if (!writer.listed) buffered_.push_back(&writer);
@@ -133,31 +138,31 @@ Status WriteHandle::write(LogicalWriter& writer, std::span<const std::byte> data
   if (data.size() > format::kMaxOffset - writer.position())
     return Status::error(Code::out_of_range, "a write of " + std::to_string(data.size()) + " bytes at offset " +
                                                  std::to_string(writer.position()) + " passes 2^63-1");
-  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return note_writer(writer); }));
   return guard([&] { return writer.write(data); });
 }
 
 Status WriteHandle::flush_writers(bool by_sync) {
   for (LogicalWriter* w : touched_) TW_RETURN_IF_ERROR(w->flush(by_sync));
-  return setup_.files->flush_packs();
+  return files_->flush_packs();
 }
 
 Status WriteHandle::flush() {
-  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(false); }));
   touched_.clear();
   return {};
 }
 
-// A slot that is durable before its data is found out by their seals.
+// Where a slot becomes durable before its data, the checksums or seals of the data show it.
 Status WriteHandle::sync() {
-  TW_RETURN_IF_ERROR(spoilt_);
+  TW_RETURN_IF_ERROR(broken_);
   TW_RETURN_IF_ERROR(guard([&] { return flush_writers(true); }));
   touched_.clear();
-  // Also what was flushed before: a slot proves a sync only when it says so.
+  // Chunks that were flushed earlier too: only a slot marked as synced proves a sync.
   TW_RETURN_IF_ERROR(each_writer([&](LogicalWriter& w) { return guard([&] { return w.mark_synced(); }); }));
-  TW_RETURN_IF_ERROR(keep_failure(setup_.files->sync()));
+  TW_RETURN_IF_ERROR(keep_failure(files_->sync()));
   return each_writer([](LogicalWriter& w) {
     w.pin();
     return Status{};
@@ -167,7 +172,7 @@ Status WriteHandle::sync() {
 Status WriteHandle::finish_writers(const GoOn& go_on) {
   std::uint64_t n = 0;
   return each_writer([&](LogicalWriter& w) -> Status {
-    if (++n % kAskEach == 0 && go_on && !go_on()) return setup_.files->stopped();
+    if (++n % kAskEach == 0 && go_on && !go_on()) return files_->stopped();
     return w.finish();
   });
 }
@@ -175,13 +180,13 @@ Status WriteHandle::finish_writers(const GoOn& go_on) {
 Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
   Deposit deposit;
   deposit.rank = rank;
-  // Nothing of a spoilt writer may get to the file: its checksums may not be those of its bytes.
-  const Status finished = spoilt_.ok() ? attempt([&] { return finish_writers(go_on); }) : spoilt_;
+  // A broken writer stores nothing more: its checksums may not match its bytes.
+  const Status finished = broken_.ok() ? attempt([&] { return finish_writers(go_on); }) : broken_;
   deposit.status = failure_.ok() ? finished : failure_;
   deposit.attributes = std::move(attributes_);
   deposit.go_on = std::move(go_on);
-  // An index that reached the storage before the new pieces would hide what they overwrite.
-  if (setup_.settings.hides_old) setup_.files->close_durably();
+  // An index that reached the storage before the new pieces would hide the bytes that they overwrite.
+  if (settings_.hides_old) files_->close_durably();
   current_ = nullptr;
   touched_.clear();
   for (auto& [number, page] : writers_)
@@ -189,7 +194,7 @@ Bytes WriteHandle::finish(TaskRank rank, GoOn go_on) {
       if (w) deposit.writers.push_back(std::move(w));
   last_page_ = {};
   writers_.clear();
-  return setup_.files->deposit(std::move(deposit));
+  return files_->deposit(std::move(deposit));
 }
 
 }  // namespace thalweg

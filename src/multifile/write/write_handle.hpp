@@ -1,7 +1,7 @@
 // A multifile open for writing, as one task holds it.
 //
-// One logical file is current. LogicalWriters are made when first touched, so a handle that serves a million logical
-// files costs a pointer for each until then.
+// One logical file is current. A LogicalWriter is made when it is first used, so a handle that serves a million logical
+// files costs little more than those that are written.
 #pragma once
 
 #include <map>
@@ -18,23 +18,18 @@ namespace thalweg {
 
 class WriteHandle {
  public:
-  struct Setup {
-    std::shared_ptr<WriteSet> files;
-    std::shared_ptr<ReadSet> old;  // append: what was there; else null
-    WriteCommon common;
-    WriteShare share;
-    WriterSettings settings;
-  };
-  explicit WriteHandle(Setup setup);
+  // `old`: what an append found in the file; else null.
+  WriteHandle(std::shared_ptr<WriteSet> files, std::shared_ptr<ReadSet> old, WriteCommon common, WriteShare share,
+              WriterSettings settings);
 
   Status seek_to(std::uint64_t rank, std::int64_t position);
-  LogicalWriter* current() const { return current_; }  // null: the handle serves nothing, or nothing was touched yet
+  LogicalWriter* current() const { return current_; }  // null: no logical file was used yet
   Result<LogicalWriter*> current_or_first();
   Result<LogicalWriter*> writer(std::uint64_t rank);
-  // So many bytes are going to be written in a row: they get one chunk, which is no larger.
+  // Announces that so many bytes will be written in a row: they get one chunk, which is no larger.
   void expect(std::uint64_t bytes) {
-    setup_.settings.chunk_bytes = std::max<std::uint64_t>(bytes, 1);
-    setup_.settings.exact = true;
+    settings_.chunk_bytes = std::max<std::uint64_t>(bytes, 1);
+    settings_.exact = true;
   }
   Status write(LogicalWriter& writer, std::span<const std::byte> data);
   Status flush();
@@ -42,13 +37,13 @@ class WriteHandle {
 
   void set_attribute(const std::string& key, const std::string& value) { attributes_[key] = value; }
   const format::Attributes& attributes() const { return attributes_; }
-  const WriteCommon& common() const { return setup_.common; }
+  const WriteCommon& common() const { return common_; }
   const ServedRanges& served() const { return served_; }
-  std::uint64_t session() const { return setup_.share.domains.empty() ? 0 : setup_.share.domains[0].session; }
-  WriteSet& files() const { return *setup_.files; }
-  bool appending() const { return setup_.old != nullptr; }
+  std::uint64_t session() const { return domains_.empty() ? 0 : domains_[0].session; }
+  WriteSet& files() const { return *files_; }
+  bool appending() const { return old_ != nullptr; }
 
-  // Finishes all logical files and hands them over; the bytes are this task's part in the gather of the close.
+  // Finishes all logical files and hands them over. Returns what this task contributes to the gather of the close.
   Bytes finish(TaskRank rank, GoOn go_on);
 
  private:
@@ -65,21 +60,25 @@ class WriteHandle {
   template <class Step>
   Status each_writer(Step&& step);  // of those that there are, by slot
 
-  Setup setup_;
-  ServedRanges served_;
-  // By slot, in pages: no memory for as many as are served, which for a file of others is what its header claims.
+  const std::shared_ptr<WriteSet> files_;
+  const std::shared_ptr<ReadSet> old_;
+  const WriteCommon common_;
+  const std::vector<DomainShare> domains_;  // by physical file
+  const ServedRanges served_;
+  WriterSettings settings_;
+  // By slot, in pages: memory grows with the writers in use, not with the number that the header of a file claims.
   using WriterPage = std::vector<std::unique_ptr<LogicalWriter>>;
   std::map<std::uint64_t, WriterPage> writers_;
   std::pair<std::uint64_t, WriterPage*> last_page_{0, nullptr};
   std::vector<LogicalWriter*> touched_;   // written since the last flush, each once
   std::vector<LogicalWriter*> buffered_;  // may hold a buffer; only of handles that serve many
   LogicalWriter* current_ = nullptr;
-  std::shared_ptr<PhysicalWriter> last_physical_;  // of the logical file touched last: most often also of the next
+  PhysicalWriter* last_physical_ = nullptr;  // of the logical file touched last, and mostly of the next one
   std::unordered_map<std::uint32_t, PageCache> index_cache_;  // of what was there, by physical file
   format::Attributes attributes_;
   LogicalWriter* last_written_ = nullptr;  // only of handles that serve many
   Status failure_;                         // the first one of this task
-  Status spoilt_;                          // not ok: an exception was met, nothing more can be written
+  Status broken_;                          // not ok after an exception: nothing more can be written
 };
 
 }  // namespace thalweg

@@ -7,10 +7,10 @@
 
 namespace thalweg {
 
-// Of one process the lock of task 0 is enough; what it has lasts until the last task of the process has ended its part.
-Status WriteSet::hold(std::unique_ptr<StoredFile> session) {
+// The lock of task 0's process covers all of its tasks. It lasts until the last of them has handed over.
+Status WriteSet::hold(std::unique_ptr<StoredFile> lock_of_root) {
   const std::lock_guard lock(lock_mutex_);
-  if (session) lock_ = std::move(session);
+  if (lock_of_root) lock_ = std::move(lock_of_root);
   if (lock_ || processes_ == 1) return {};
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, backend_->open(path_, OpenMode::read));
   TW_RETURN_IF_ERROR(joined->join_writers());
@@ -23,24 +23,20 @@ void WriteSet::give_up_lock() {
   lock_.reset();
 }
 
-Result<std::shared_ptr<PhysicalWriter>> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
-  TW_ASSIGN_OR_RETURN(const File* file, files_.get_or_make(share.physical, [&] { return open_file(share, common); }));
-  return file->writer;
+Result<PhysicalWriter*> WriteSet::writer(const DomainShare& share, const format::FileHeader& common) {
+  return files_.get_or_make(share.physical, [&] { return open_file(share, common); });
 }
 
-Result<std::unique_ptr<WriteSet::File>> WriteSet::open_file(const DomainShare& share,
+Result<std::unique_ptr<PhysicalWriter>> WriteSet::open_file(const DomainShare& share,
                                                             const format::FileHeader& common) {
   TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> stored,
                       backend_->open(format::physical_name(path_, share.physical), OpenMode::read_write));
   format::FileHeader header = common;
   header.id.physical = share.physical;
-  auto file = std::make_unique<File>();
-  file->writer =
-      std::make_shared<PhysicalWriter>(PhysicalWriter::Setup{std::move(stored), header, share.session, share.layout});
-  return file;
+  return std::make_unique<PhysicalWriter>(std::move(stored), header, share.session, share.layout);
 }
 
-// Each caller begins with another file, so that threads that come together do not wait for each other file by file.
+// Each caller begins with another file, so that threads that call together do not wait for each other at every file.
 template <class Step>
 Status WriteSet::for_each_file(Step&& step) {
   const auto files = files_.all();
@@ -50,21 +46,21 @@ Status WriteSet::for_each_file(Step&& step) {
 }
 
 Status WriteSet::flush_packs() {
-  return for_each_file([](File& file) { return file.writer->flush_pack(); });
+  return for_each_file([](PhysicalWriter& file) { return file.flush_pack(); });
 }
 
 Status WriteSet::sync_data() {
-  return for_each_file([](File& file) { return file.sync.sync(file.writer->file()); });
+  return for_each_file([](PhysicalWriter& file) { return file.sync(); });
 }
 
 Status WriteSet::close_files() {
   Status first;
   for (const auto& [physical, file] : files_.all())
-    if (Status status = file->writer->file().close(); !status.ok() && first.ok()) first = status;
+    if (Status status = file->file().close(); !status.ok() && first.ok()) first = status;
   return first;
 }
 
-// Physical file 0 says which logical file lies where, and directories hold the names.
+// Physical file 0 holds the mapping of ranks, and the directory holds the names of all physical files.
 Status WriteSet::sync_name() {
   const std::lock_guard lock(name_mutex_);
   if (name_synced_) return {};
@@ -95,18 +91,12 @@ Bytes WriteSet::deposit(Deposit mine) {
   if (static_cast<std::int64_t>(deposits_.size()) < tasks_) return {};
   const bool has_task_0 = std::any_of(deposits_.begin(), deposits_.end(), [](const Deposit& d) { return d.rank == 0; });
   Bytes bytes = contribution();
-  if (!has_task_0) give_up_lock();  // before anybody hears that it was closed; task 0 writes on, and keeps its own
+  if (!has_task_0)
+    give_up_lock();  // before any task learns that the file is closed; task 0 writes on and keeps its lock
   return bytes;
 }
 
 namespace {
-
-// A failure, as bytes. Leaves without memory if even that cannot be had: then the root misses the process.
-Bytes failed(const Status& status) {
-  WireWriter out;
-  out.put_status(status);
-  return out.take();
-}
 
 // The logical files of one physical file, in the order of tasks.
 using Writers = std::vector<const LogicalWriter*>;
@@ -120,7 +110,7 @@ std::map<std::uint32_t, Writers> by_physical(const std::vector<Deposit>& deposit
 
 std::size_t name_bytes(const LogicalWriter& writer) { return writer.name() == nullptr ? 0 : writer.name()->size(); }
 
-// False: the caller does not want to go on.
+// Returns false where the caller stops the close.
 bool put_contributions(WireWriter& out, const Writers& writers, const GoOn& go_on) {
   std::size_t bytes = 0;
   for (const LogicalWriter* w : writers) bytes += contribution_bytes(name_bytes(*w), w->n_pieces());
@@ -145,8 +135,8 @@ bool put_contributions(WireWriter& out, const Writers& writers, const GoOn& go_o
 
 }  // namespace
 
-// What is less than a block costs a block and a write if each process does it; so it goes to task 0, which packs that
-// of many processes. Bounded, so that task 0 has memory for all.
+// A pack of less than a block would cost a block and a write in each process. It goes to task 0 instead, which joins
+// those of many processes; the bound keeps all of them within the memory of task 0.
 Result<Bytes> WriteSet::ship_or_flush(PhysicalWriter& writer) const {
   constexpr std::uint64_t kMostAtRoot = 256 << 20;
   if (writer.shared_with_others()) {
@@ -158,70 +148,70 @@ Result<Bytes> WriteSet::ship_or_flush(PhysicalWriter& writer) const {
   return Bytes{};
 }
 
-Bytes WriteSet::contribution() {
-  std::sort(deposits_.begin(), deposits_.end(), [](const Deposit& a, const Deposit& b) { return a.rank < b.rank; });
-  const auto of_task = [&](const Status& status, const Deposit& d) {  // it is task 0 that tells it to all
-    return tasks_ > 1 || processes_ > 1 ? status.with_context("task " + std::to_string(d.rank)) : status;
-  };
-  for (const Deposit& d : deposits_) {
-    if (d.status.ok()) continue;
-    const Status status = of_task(d.status, d);
-    deposits_.clear();
-    return failed(status);
-  }
+// Everything of the process, behind its status: whether the close is to be durable, the physical files, attributes.
+Status WriteSet::encode_contribution(WireWriter& out) {
   const auto asking = std::ranges::find_if(deposits_, [](const Deposit& d) { return d.go_on != nullptr; });
   const GoOn go_on = asking == deposits_.end() ? GoOn{} : asking->go_on;
-  WireWriter out;
+  const bool durable = close_durably_.load(std::memory_order_relaxed);
   out.put_status({});
-  const Status status = attempt([&]() -> Status {
-    const bool durable = close_durably_.load(std::memory_order_relaxed);
-    out.put(durable);
-    const auto open_files = files_.all();
-    out.put_short(open_files.size());
-    std::map<std::uint32_t, Writers> files = by_physical(deposits_);
-    for (const auto& [physical, file] : open_files) {
-      PhysicalWriter* const writer = file->writer.get();
-      TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
-      if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
-      out.put_short(physical);
-      out.put_short(writer->high_water());
-      if (!put_contributions(out, files[physical], go_on)) return stopped();
-      out.put_bytes(shipped);
-    }
-    if (deposits_.front().rank != 0) TW_RETURN_IF_ERROR(close_files());  // task 0 has more to write
-    for (const Deposit& d : deposits_) {
-      if (d.attributes.empty()) continue;
-      out.put(d.rank);
-      out.put_bytes(format::encode_attributes(d.attributes));
-    }
-    return {};
-  });
-  const Status told = deposits_.empty() ? status : of_task(status, deposits_.front());
-  deposits_.clear();
-  return status.ok() ? out.take() : failed(told);
+  out.put(durable);
+  const auto open_files = files_.all();
+  out.put_short(open_files.size());
+  std::map<std::uint32_t, Writers> files = by_physical(deposits_);
+  for (const auto& [physical, writer] : open_files) {
+    TW_ASSIGN_OR_RETURN(const Bytes shipped, ship_or_flush(*writer));
+    if (durable) TW_RETURN_IF_ERROR(writer->file().sync());
+    out.put_short(physical);
+    out.put_short(writer->high_water());
+    if (!put_contributions(out, files[physical], go_on)) return stopped();
+    out.put_bytes(shipped);
+  }
+  if (deposits_.front().rank != 0) TW_RETURN_IF_ERROR(close_files());  // task 0 has more to write
+  for (const Deposit& d : deposits_) {
+    if (d.attributes.empty()) continue;
+    out.put(d.rank);
+    out.put_bytes(format::encode_attributes(d.attributes));
+  }
+  return {};
 }
 
-ProcessContribution decode_contribution(ByteSpan bytes) {
-  ProcessContribution result;
+Bytes WriteSet::contribution() {
+  std::ranges::sort(deposits_, {}, &Deposit::rank);
+  const auto failed = std::ranges::find_if(deposits_, [](const Deposit& d) { return !d.status.ok(); });
+  const TaskRank rank = failed == deposits_.end() ? deposits_.front().rank : failed->rank;
+  WireWriter out;
+  Status status = failed == deposits_.end() ? attempt([&] { return encode_contribution(out); }) : failed->status;
+  deposits_.clear();
+  if (status.ok()) return out.take();
+  // It is task 0 that reports the status to all.
+  if (tasks_ > 1 || processes_ > 1) status = status.with_context("task " + std::to_string(rank));
+  out = {};
+  out.put_status(status);
+  return out.take();
+}
+
+Status add_contribution(ByteSpan bytes, CloseContributions& all) {
   WireReader in(bytes);
-  result.status = in.get_status();
-  if (!result.status.ok()) return result;
-  result.durable = in.get<bool>();
+  TW_RETURN_IF_ERROR(in.get_status());
+  all.durable |= in.get<bool>();
   for (auto n = in.get_short(); n > 0; --n) {
+    const std::uint64_t physical = in.get_short();
     PhysicalContribution one;
-    one.physical = static_cast<std::uint32_t>(in.get_short());
     one.high_water = in.get_short();
-    const ByteView files = in.get_view();
-    one.logical = bytes.subspan(static_cast<std::size_t>(files.data() - bytes.data()), files.size());
+    const ByteView logical = in.get_view();
+    one.logical = bytes.subspan(static_cast<std::size_t>(logical.data() - bytes.data()), logical.size());
     one.shipped = in.get_view();
-    result.files.push_back(one);
+    if (physical >= all.files.size())
+      return Status::error(Code::internal, "a process wrote into physical file " + std::to_string(physical) + " of " +
+                                               std::to_string(all.files.size()));
+    all.files[physical].push_back(one);
   }
   while (!in.rest().empty()) {
     const auto rank = in.get<TaskRank>();
-    auto attributes = format::parse_attributes(in.get_view());
-    if (attributes.has_value()) result.attributes.emplace_back(rank, std::move(*attributes));
+    TW_ASSIGN_OR_RETURN(format::Attributes attributes, format::parse_attributes(in.get_view()));
+    all.attributes.emplace_back(rank, std::move(attributes));
   }
-  return result;
+  return {};
 }
 
 }  // namespace thalweg

@@ -1,7 +1,7 @@
-// The physical files of a multifile being written, shared by the tasks of one process, and what these tasks leave
-// behind when they close.
+// The physical files of a multifile being written, shared by the tasks of one process, and what these tasks contribute
+// to the close.
 //
-// Threads: any number at once; what they do to different physical files happens at the same time.
+// Threads: any number at once. Operations on different physical files run at the same time.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,13 @@
 
 #include "base/go_on.hpp"
 #include "multifile/lazy_map.hpp"
-#include "multifile/shared_sync.hpp"
 #include "multifile/write/logical_writer.hpp"
 #include "multifile/write/physical_writer.hpp"
 #include "multifile/write_plan.hpp"
 
 namespace thalweg {
 
-// What one task hands over at close.
+// What one task hands over when it closes.
 struct Deposit {
   TaskRank rank = 0;
   Status status;                                        // its first failure
@@ -29,44 +28,41 @@ struct Deposit {
 
 class WriteSet {
  public:
-  // `tasks` of this process and `processes` in all take part.
+  // `tasks` of this process and `processes` in all write.
   WriteSet(std::shared_ptr<Backend> backend, std::string path, std::int64_t tasks, std::int64_t processes)
       : backend_(std::move(backend)), path_(std::move(path)), tasks_(tasks), processes_(processes) {}
 
   const std::string& path() const { return path_; }
-  Status stopped() const;  // what a close says that its caller does not want to go on
-  // The lock of task 0's process, taken over; or a lock that says that this process writes, too.
-  Status hold(std::unique_ptr<StoredFile> session);
-  // The physical file of that share, opened by the first who asks.
-  Result<std::shared_ptr<PhysicalWriter>> writer(const DomainShare& share, const format::FileHeader& common);
+  Status stopped() const;  // the status of a close that its caller stopped
+  // Takes over the lock of task 0's process; null: locks physical file 0 as a further writing process.
+  Status hold(std::unique_ptr<StoredFile> lock_of_root);
+  // The physical file of that share, opened on first use. It lives as long as the set.
+  Result<PhysicalWriter*> writer(const DomainShare& share, const format::FileHeader& common);
   // Writes the open packs of all physical files of this process.
   Status flush_packs();
-  // Makes durable what all physical files of this process hold, and that they can be found.
+  // Makes the data of all physical files of this process durable, and the names by which they are found.
   Status sync();
-  // Sync of the data alone.
+  // Makes the data durable.
   Status sync_data();
-  // The file system may tell of failed writes only now. Nothing can be written or synced afterwards.
+  // Closes the descriptors, which may report earlier failed writes. Nothing can be written or synced afterwards.
   Status close_files();
-  // This process writes no more.
+  // Releases the lock: this process writes no more.
   void give_up_lock();
-  // The close is to make everything durable before the multifile says that it is closed; so it does after any sync, as
-  // what was synced must not be hidden by an index or by pieces that did not get to the storage.
+  // Requires that the close makes everything durable before it marks the multifile as closed. After any sync it must: an
+  // index that reached the storage without its pieces would hide what was synced.
   void close_durably() { close_durably_.store(true, std::memory_order_relaxed); }
 
-  // The last task of the process to hand over gets the bytes that the process contributes to the close, the others
-  // nothing. Never fails: failures are among the bytes.
+  // Returns the contribution of the process to the last of its tasks, and no bytes to the others. A failure is encoded
+  // in the bytes.
   Bytes deposit(Deposit mine);
 
  private:
-  Bytes contribution();  // mutex_ held
+  Bytes contribution();                         // mutex_ held
+  Status encode_contribution(WireWriter& out);  // mutex_ held
   Result<Bytes> ship_or_flush(PhysicalWriter& writer) const;
   Status sync_name();
 
-  struct File {
-    std::shared_ptr<PhysicalWriter> writer;
-    SharedSync sync;
-  };
-  Result<std::unique_ptr<File>> open_file(const DomainShare& share, const format::FileHeader& common);
+  Result<std::unique_ptr<PhysicalWriter>> open_file(const DomainShare& share, const format::FileHeader& common);
   template <class Step>
   Status for_each_file(Step&& step);
 
@@ -74,7 +70,7 @@ class WriteSet {
   const std::string path_;
   const std::int64_t tasks_;
   const std::int64_t processes_;
-  LazyMap<File> files_;  // by physical file
+  LazyMap<PhysicalWriter> files_;  // by physical file
   std::atomic<std::uint32_t> next_turn_ = 0;
   std::mutex mutex_;
   std::vector<Deposit> deposits_;  // guarded by mutex_
@@ -87,19 +83,19 @@ class WriteSet {
 
 using ByteSpan = std::span<std::byte>;
 
-// What the root makes of the bytes of one process; borrows them.
+// What one process contributes to one physical file; borrows the gathered bytes.
 struct PhysicalContribution {
-  std::uint32_t physical = 0;
   std::uint64_t high_water = 0;
-  ByteSpan logical;  // for Contributions::add, once place_shipped() has told where the shipped pieces lie
+  ByteSpan logical;  // for Contributions::add, once place_shipped() has given the shipped pieces their offsets
   ByteView shipped;  // for PhysicalWriter::adopt; mostly empty
 };
-struct ProcessContribution {
-  Status status;
-  bool durable = false;  // so the close is to be
-  std::vector<PhysicalContribution> files;
+// What all processes contribute.
+struct CloseContributions {
+  std::vector<std::vector<PhysicalContribution>> files;  // by physical file
+  bool durable = false;                                  // WriteSet::close_durably was called in some process
   std::vector<std::pair<TaskRank, format::Attributes>> attributes;
 };
-ProcessContribution decode_contribution(ByteSpan bytes);
+// Adds the bytes of one process. Fails with the status that the process reports.
+Status add_contribution(ByteSpan bytes, CloseContributions& all);
 
 }  // namespace thalweg

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/endian.hpp"
-#include "multifile/rank_ranges.hpp"
+#include "multifile/write/create_files.hpp"
 #include "support/random.hpp"
 
 namespace thalweg::test {
@@ -26,7 +26,7 @@ Gathered gathered(const std::vector<WriteRequest>& requests) {
   return all;
 }
 
-WritePlanInput input_of(const Requests& requests, std::uint64_t free_bytes = std::uint64_t{1} << 50) {
+WritePlanInput input_of(const WriteRequests& requests, std::uint64_t free_bytes = std::uint64_t{1} << 50) {
   StorageInfo storage;
   storage.free_bytes = free_bytes;
   return {requests, {}, {}, storage, 1};
@@ -36,7 +36,7 @@ Status plan_on(std::uint64_t free_bytes, std::uint64_t n_logical, std::uint64_t 
   WriteRequest request;
   request.n_logical = n_logical;
   request.ranges = {{0, served}};
-  const Requests requests = Requests::decode(gathered({request})).value();
+  const WriteRequests requests = WriteRequests::decode(gathered({request})).value();
   return plan_create(input_of(requests, free_bytes)).status();
 }
 
@@ -101,14 +101,14 @@ void expect_same_ranges(std::span<const RankRange> got, const std::vector<RankRa
 TEST(WritePlan, TaskZeroHearsWhatEachTaskAsksFor) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const std::vector<WriteRequest> told = unlike(seed);
-    const Requests heard = Requests::decode(gathered(told)).value();
+    const WriteRequests heard = WriteRequests::decode(gathered(told)).value();
 
     ASSERT_EQ(heard.tasks(), told.size());
     EXPECT_EQ(heard.n_logical(), told[0].n_logical);
     std::map<std::int64_t, std::size_t> tasks_on;
     std::size_t task = 0;
-    heard.for_each([&](const Requests::Asked& asked) {
-      EXPECT_EQ(asked.task, task);
+    heard.for_each([&](std::size_t number, const WriteRequest& asked) {
+      EXPECT_EQ(number, task);
       EXPECT_EQ(asked.process, told[task].process);
       EXPECT_EQ(asked.chunk_bytes, told[task].chunk_bytes);
       expect_same_ranges(asked.ranges, told[task].ranges);
@@ -141,7 +141,8 @@ using Owned = std::map<std::pair<std::uint32_t, std::int64_t>, format::SlabLayou
 
 void expect_placed_ranges(const WritePlan& plan, const WriteRequest& request, const WriteShare& share) {
   std::vector<PlacedRange> wanted;
-  for (const RankRange& range : request.ranges) plan.ranks.for_each_placed(range, [&](const PlacedRange& s) { wanted.push_back(s); });
+  for (const RankRange& range : request.ranges)
+    plan.ranks.for_each_placed(range, [&](const PlacedRange& s) { wanted.push_back(s); });
   ASSERT_EQ(share.ranges.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(share.ranges[i].first, wanted[i].first);
@@ -199,7 +200,10 @@ void expect_right_shares(const std::vector<WriteRequest>& told, const WritePlanI
   const WritePlan plan = plan_create(input).value();
   const Gathered shares = encode_shares(plan, input.requests);
   ASSERT_EQ(shares.parts(), told.size());
-  const WriteCommon common = decode_common(encode(plan.common));
+  WireWriter message;
+  put_common(message, plan.common);
+  WireReader in(message.bytes());
+  const WriteCommon common = get_common(in);
   Owned owned;
   for (std::size_t task = 0; task < told.size(); ++task) {
     const WriteShare share = decode_share(shares.part(task), common, told[task].ranges, task, told.size());
@@ -213,7 +217,7 @@ TEST(WritePlan, EachTaskHearsOfItsOwnPlaces) {
   for (std::uint64_t seed = 0; seed < 400 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const std::vector<WriteRequest> told = seed < 40 ? alike(seed + 1) : unlike(seed);
-    const Requests requests = Requests::decode(gathered(told)).value();
+    const WriteRequests requests = WriteRequests::decode(gathered(told)).value();
     WritePlanInput input = input_of(requests);
     if (seed % 2 == 0) input.options.physical_files = static_cast<std::uint32_t>(1 + seed % 9);
     if (seed % 8 == 0) {
@@ -226,7 +230,9 @@ TEST(WritePlan, EachTaskHearsOfItsOwnPlaces) {
 }
 
 TEST(WritePlan, TheFirstTaskThatIsWrongIsNamed) {
-  const auto refused = [](const std::vector<WriteRequest>& told) { return Requests::decode(gathered(told)).status(); };
+  const auto refused = [](const std::vector<WriteRequest>& told) {
+    return WriteRequests::decode(gathered(told)).status();
+  };
   std::vector<WriteRequest> told = alike(9);
   told[7].n_logical = 10;
   EXPECT_EQ(refused(told).message().substr(0, 26), "task 7 gave another path, ") << refused(told).message();
@@ -251,7 +257,7 @@ TEST(WritePlan, ATaskWithoutMemoryIsNamed) {
   Gathered all = gathered(alike(3));
   all.data.resize(all.begin[1]);
   all.begin[2] = all.begin[3] = all.begin[1];
-  EXPECT_EQ(Requests::decode(std::move(all)).status().code(), Code::no_memory);
+  EXPECT_EQ(WriteRequests::decode(std::move(all)).status().code(), Code::no_memory);
 }
 
 // Numbers of any size are preserved.

@@ -1,0 +1,128 @@
+// What task 0 sends of its plan: the same bytes to all tasks, and to each task its own share.
+#include <algorithm>
+
+#include "multifile/write_plan.hpp"
+
+namespace thalweg {
+
+void put_common(WireWriter& out, const WriteCommon& common) {
+  out.put(common.chunk_bytes);
+  out.put(common.header);
+  out.put_text(common.strategy);
+  out.put(common.usual);
+}
+
+WriteCommon get_common(WireReader& in) {
+  WriteCommon common;
+  common.chunk_bytes = in.get<std::uint64_t>();
+  common.header = in.get<format::FileHeader>();
+  common.strategy = in.get_text();
+  common.usual = in.get<DomainShare>();
+  return common;
+}
+
+namespace {
+
+// The fields in which two domains of one multifile are mostly equal.
+template <class Share, class F>
+void for_each_field(Share& a, const DomainShare& b, F&& fn) {
+  fn(a.session, b.session);
+  fn(a.layout.data_start, b.layout.data_start);
+  fn(a.layout.round_bytes, b.layout.round_bytes);
+  fn(a.layout.domain_bytes, b.layout.domain_bytes);
+  fn(a.layout.rounds_per_doubling, b.layout.rounds_per_doubling);
+  fn(a.layout.most_doublings, b.layout.most_doublings);
+}
+
+// One more than the place in a row of domains that are like the usual one; or 0 and all numbers.
+void put_domain(WireWriter& out, const DomainShare& domain, const DomainShare& usual) {
+  const std::uint64_t prefix = domain.layout.domain_prefix, bytes = domain.layout.domain_bytes;
+  bool in_row = prefix % bytes == 0;
+  for_each_field(domain, usual, [&](auto value, auto expected) { in_row &= value == expected; });
+  if (in_row) {
+    out.put_short(prefix / bytes + 1);
+    return;
+  }
+  out.put_short(0);
+  for_each_field(domain, usual, [&](auto value, auto expected) { out.put_near(value, expected); });
+  out.put_short(prefix);
+}
+
+DomainShare get_domain(WireReader& in, const DomainShare& usual) {
+  DomainShare domain = usual;
+  if (const std::uint64_t place = in.get_short(); place > 0) {
+    domain.layout.domain_prefix = (place - 1) * usual.layout.domain_bytes;
+    return domain;
+  }
+  for_each_field(domain, usual, [&](auto& value, auto expected) {
+    value = static_cast<std::decay_t<decltype(value)>>(in.get_near(expected));
+  });
+  domain.layout.domain_prefix = in.get_short();
+  return domain;
+}
+
+// The physical files and domains, then the placed ranges, without what the task knows from its request.
+void put_share(WireWriter& out, const WritePlan& plan, std::size_t task, std::size_t tasks,
+               const WriteRequest& request) {
+  std::vector<PlacedRange> placed;
+  std::vector<std::uint64_t> physical;
+  for (const RankRange& range : request.ranges)
+    plan.ranks.for_each_placed(range, [&](const PlacedRange& p) {
+      placed.push_back(p);
+      physical.push_back(p.physical);
+    });
+  std::ranges::sort(physical);
+  physical.erase(std::unique(physical.begin(), physical.end()), physical.end());
+  out.put_short(physical.size());
+  std::uint64_t expected = even_share(task, tasks, plan.files.size());
+  for (const std::uint64_t k : physical) {
+    out.put_near(k, expected);
+    expected = k;
+    put_domain(out, *domain_share(plan, static_cast<std::uint32_t>(k), request.process), plan.common.usual);
+  }
+  for (const PlacedRange& p : placed) {
+    out.put_short(static_cast<std::uint64_t>(std::ranges::lower_bound(physical, p.physical) - physical.begin()));
+    out.put_short(p.count);
+    out.put_short(p.local);
+  }
+}
+
+}  // namespace
+
+Gathered encode_shares(const WritePlan& plan, const WriteRequests& requests) {
+  constexpr std::size_t kUsualShare = 8;
+  Gathered shares;
+  shares.begin.reserve(requests.tasks() + 1);
+  shares.begin.push_back(0);
+  WireWriter out;
+  out.reserve(requests.tasks() * kUsualShare);
+  requests.for_each([&](std::size_t task, const WriteRequest& request) {
+    put_share(out, plan, task, requests.tasks(), request);
+    shares.begin.push_back(out.bytes().size());
+  });
+  shares.data = out.take();
+  return shares;
+}
+
+WriteShare decode_share(ByteView bytes, const WriteCommon& common, std::span<const RankRange> ranges, std::size_t task,
+                        std::size_t tasks) {
+  WireReader in(bytes);
+  WriteShare share;
+  share.domains.resize(in.get_short());
+  std::uint64_t expected = even_share(task, tasks, common.header.n_physical);
+  for (DomainShare& domain : share.domains) {
+    const std::uint64_t k = in.get_near(expected);
+    domain = get_domain(in, common.usual);
+    domain.physical = static_cast<std::uint32_t>(expected = k);
+  }
+  for (const RankRange& range : ranges) {
+    for (std::uint64_t done = 0; done < range.count; done += share.ranges.back().count) {
+      const DomainShare& domain = share.domains.at(in.get_short());
+      const std::uint64_t count = std::max<std::uint64_t>(in.get_short(), 1);
+      share.ranges.push_back({range.first + done, count, in.get_short(), domain.physical});
+    }
+  }
+  return share;
+}
+
+}  // namespace thalweg
