@@ -16,13 +16,11 @@ using format::SectionKind;
 // An encoded contribution: u64 local index, u64 bytes, u32 mode, u32 named, u32 name bytes, u32 pieces, name, pieces.
 constexpr std::size_t kContributionHead = 32;
 
-// One section on its way to the file, in writes of about a MiB.
+// Writes one section page by page, in writes of about a MiB.
 class SectionStream {
  public:
   SectionStream(const IndexJob& job, SectionKind kind, std::uint64_t offset, std::uint64_t entry_bytes)
-      : job_(job), kind_(kind), offset_(offset), entry_bytes_(entry_bytes) {
-    pages_.reserve(kWriteBytes);
-  }
+      : job_(job), kind_(kind), offset_(offset), entry_bytes_(entry_bytes) {}
 
   // Room for the next entry, zeroed. Borrowed until the next call.
   Result<std::span<std::byte>> next() {
@@ -81,7 +79,7 @@ class SectionStream {
   std::uint64_t written_ = 0;  // pages in the file
 };
 
-// A logical file of which something is stored: what the old index tells of it, overlaid with what is fresh.
+// A logical file that has an entry: its old entry, overlaid with the contribution of this session.
 struct Stored {
   std::uint64_t local = 0;
   format::FileEntry old;
@@ -92,7 +90,7 @@ struct Stored {
   std::uint32_t fresh_pieces() const {
     return is_fresh ? static_cast<std::uint32_t>(fresh.pieces.size() / format::kPieceEntryBytes) : 0;
   }
-  // But for its places, which the new index has anew.
+  // The new entry without its offsets.
   format::FileEntry entry() const {
     format::FileEntry both = old;
     if (is_fresh) both.bytes = std::max(both.bytes, fresh.bytes);
@@ -101,13 +99,13 @@ struct Stored {
     if (renamed()) both.mode = fresh.mode;
     return both;
   }
-  bool says_something() const {
+  bool has_content() const {
     const format::FileEntry both = entry();
     return both.bytes != 0 || both.n_pieces != 0 || both.name_bytes != 0 || both.mode != 0 || both.flags != 0;
   }
 };
 
-// Goes through them in the order of local indices.
+// Visits these logical files in the order of local indices.
 class StoredFiles {
  public:
   explicit StoredFiles(const IndexJob& job) : job_(job) {}
@@ -129,7 +127,7 @@ class StoredFiles {
         ++old_;
         looked_ = false;
       }
-    } while (!out.says_something());
+    } while (!out.has_content());
     return true;
   }
 
@@ -157,80 +155,88 @@ class StoredFiles {
   std::uint64_t n_ = 0;
 };
 
-// Names are written anew, one after another; so old offsets give way to new ones.
-Status write_files(const IndexJob& job, const format::IndexPage& page) {
-  SectionStream stream(job, page.files_kind(), page.files_offset, page.file_entry_bytes());
-  StoredFiles files(job);
-  std::uint64_t piece = 0, name = 0, written = 0;
-  const auto empty_until = [&](std::uint64_t local) -> Status {
+// Pieces and names of all logical files follow each other without gaps, so old entries get new offsets.
+class IndexSections {
+ public:
+  IndexSections(const IndexJob& job, const format::IndexPage& page)
+      : job_(job),
+        page_(page),
+        files_(job, page.files_kind(), page.files_offset, page.file_entry_bytes()),
+        pieces_(job, SectionKind::pieces, page.pieces_offset, format::kPieceEntryBytes),
+        names_(job, SectionKind::names, page.names_offset, 1) {}
+
+  Status write() {
+    StoredFiles files(job_);
+    for (Stored stored;;) {
+      TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
+      if (!more) break;
+      TW_RETURN_IF_ERROR(write_empty_until(stored.local));
+      TW_RETURN_IF_ERROR(write_entry(stored));
+      TW_RETURN_IF_ERROR(write_pieces(stored, files.cache()));
+      TW_RETURN_IF_ERROR(write_name(stored, files.cache()));
+    }
+    TW_RETURN_IF_ERROR(write_empty_until(page_.n_local));
+    TW_RETURN_IF_ERROR(files_.finish());
+    TW_RETURN_IF_ERROR(pieces_.finish());
+    return names_.finish();
+  }
+
+ private:
+  Status write_empty_until(std::uint64_t local) {
     format::FileEntry empty;
-    empty.first_piece = piece;
-    for (; !page.is_listed() && written < local; ++written) {
-      TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+    empty.first_piece = n_pieces_;
+    for (; !page_.is_listed() && n_written_ < local; ++n_written_) {
+      TW_ASSIGN_OR_RETURN(const auto room, files_.next());
       format::encode_file_entry(empty, room);
     }
     return {};
-  };
-  for (Stored stored;;) {
-    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
-    if (!more) break;
-    TW_RETURN_IF_ERROR(empty_until(stored.local));
+  }
+  Status write_entry(const Stored& stored) {
     format::FileEntry entry = stored.entry();
-    entry.first_piece = piece;
-    entry.name_offset = entry.name_bytes == 0 ? 0 : name;
-    piece += entry.n_pieces;
-    name += entry.name_bytes;
-    TW_ASSIGN_OR_RETURN(const auto room, stream.next());
-    if (page.is_listed()) {
+    entry.first_piece = n_pieces_;
+    entry.name_offset = entry.name_bytes == 0 ? 0 : name_bytes_;
+    n_pieces_ += entry.n_pieces;
+    name_bytes_ += entry.name_bytes;
+    ++n_written_;
+    TW_ASSIGN_OR_RETURN(const auto room, files_.next());
+    if (page_.is_listed()) {
       format::encode_listed_entry(stored.local, entry, room);
     } else {
       format::encode_file_entry(entry, room);
     }
-    ++written;
+    return {};
   }
-  TW_RETURN_IF_ERROR(empty_until(page.n_local));
-  return stream.finish();
-}
-
-Status write_pieces(const IndexJob& job, const format::IndexPage& page) {
-  SectionStream stream(job, SectionKind::pieces, page.pieces_offset, format::kPieceEntryBytes);
-  StoredFiles files(job);
-  for (Stored stored; page.n_pieces > 0;) {
-    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
-    if (!more) break;
+  Status write_pieces(const Stored& stored, PageCache& cache) {
     if (stored.old.n_pieces > 0) {
-      TW_ASSIGN_OR_RETURN(const auto pieces, job.old->pieces(stored.old, files.cache(), job.go_on));
-      for (const format::PieceEntry& piece : pieces) {
-        TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+      TW_ASSIGN_OR_RETURN(const auto old, job_.old->pieces(stored.old, cache, job_.go_on));
+      for (const format::PieceEntry& piece : old) {
+        TW_ASSIGN_OR_RETURN(const auto room, pieces_.next());
         format::encode_piece_entry(piece, room);
       }
     }
     for (auto rest = stored.fresh.pieces; !rest.empty(); rest = rest.subspan(format::kPieceEntryBytes)) {
-      TW_ASSIGN_OR_RETURN(const auto room, stream.next());
+      TW_ASSIGN_OR_RETURN(const auto room, pieces_.next());
       std::memcpy(room.data(), rest.data(), format::kPieceEntryBytes);
     }
+    return {};
   }
-  return stream.finish();
-}
-
-Status write_names(const IndexJob& job, const format::IndexPage& page) {
-  SectionStream stream(job, SectionKind::names, page.names_offset, 1);
-  StoredFiles files(job);
-  for (Stored stored; page.names_bytes > 0;) {
-    TW_ASSIGN_OR_RETURN(const bool more, files.next(stored));
-    if (!more) break;
-    if (stored.renamed()) {
-      TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(stored.fresh.name))));
-    } else if (stored.old.name_bytes > 0) {
-      TW_ASSIGN_OR_RETURN(const std::string name, job.old->name(stored.old, files.cache()));
-      TW_RETURN_IF_ERROR(stream.append(std::as_bytes(std::span(name))));
-    }
+  Status write_name(const Stored& stored, PageCache& cache) {
+    if (stored.renamed()) return names_.append(std::as_bytes(std::span(stored.fresh.name)));
+    if (stored.old.name_bytes == 0) return {};
+    TW_ASSIGN_OR_RETURN(const std::string name, job_.old->name(stored.old, cache));
+    return names_.append(std::as_bytes(std::span(name)));
   }
-  return stream.finish();
-}
 
-// An entry for every logical file is found with one read, so a small section of them all is preferred to a smaller one
-// of those that say something.
+  const IndexJob& job_;
+  const format::IndexPage& page_;
+  SectionStream files_, pieces_, names_;
+  std::uint64_t n_written_ = 0;  // file entries
+  std::uint64_t n_pieces_ = 0;
+  std::uint64_t name_bytes_ = 0;
+};
+
+// A reader finds the entry of a logical file with one read where all have one. So up to this size the section has an
+// entry for every logical file; a larger one lists those with content where that is smaller.
 constexpr std::uint64_t kSmallSection = 1 << 20;
 
 Result<format::IndexPage> count(const IndexJob& job) {
@@ -342,9 +348,7 @@ Result<format::IndexPage> write_index(const IndexJob& job) {
       job.attributes.empty() ? std::vector<std::byte>{} : format::encode_attributes(job.attributes);
   counts.attributes_bytes = attributes.size();
   TW_ASSIGN_OR_RETURN(const format::IndexPage page, format::layout_index(counts, job.offset));
-  TW_RETURN_IF_ERROR(write_files(job, page));
-  TW_RETURN_IF_ERROR(write_pieces(job, page));
-  TW_RETURN_IF_ERROR(write_names(job, page));
+  TW_RETURN_IF_ERROR(IndexSections(job, page).write());
   SectionStream stream(job, SectionKind::attributes, page.attributes_offset, 1);
   TW_RETURN_IF_ERROR(stream.append(attributes));
   TW_RETURN_IF_ERROR(stream.finish());

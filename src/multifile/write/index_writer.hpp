@@ -1,7 +1,7 @@
-// Writes the index of a physical file: what was there before, overlaid with what the tasks of this session wrote.
+// Writes the index of a physical file: the old index, overlaid with what the tasks of this session contribute.
 //
-// Streams section by section, so that the root holds the tasks' contributions and little more. Logical files of which
-// nothing is stored get no entry where that makes the index smaller by more than it is worth.
+// The sections are streamed, so that task 0 holds the contributions and little more. Where most logical files are empty,
+// the index lists the others only.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace thalweg {
 
-// What one task tells of one logical file at close. Travels as bytes: see append_contribution().
+// What one task contributes of one logical file at the close, encoded by append_contribution().
 struct Contribution {
   std::uint64_t local_index = 0;
   std::uint64_t bytes = 0;
@@ -24,14 +24,14 @@ struct Contribution {
 struct WrittenPiece {
   format::PieceEntry entry;
   std::uint64_t sequence = 0;
-  std::uint32_t pack = 0;  // of a packed piece: its physical_offset counts from that payload
+  std::uint32_t pack = 0;  // packed piece: its physical_offset counts from the payload of this pack
 };
 // Bytes that append_contribution() adds.
 std::size_t contribution_bytes(std::size_t name_bytes, std::size_t n_pieces);
 void append_contribution(std::vector<std::byte>& out, const Contribution& contribution,
                          std::span<const WrittenPiece> pieces);
 
-// Pieces that were shipped to task 0 get their place: `payload` is the offset of the payload they came in.
+// Gives the pieces that were shipped to task 0 their offsets: `payload` is where their payload was written.
 void place_shipped(std::span<std::byte> contributions, std::uint64_t payload);
 
 // Contributions of all tasks to one physical file. The bytes given to add() are borrowed.
