@@ -14,23 +14,53 @@ Result<ReadHandle> open_all(std::shared_ptr<Backend> backend, const std::string&
   return ReadHandle(std::move(set), std::move(all), ReaderSettings{kReadBytes, true, {}, {}, true});
 }
 
-Status each_run(ReadHandle& handle, Reporter& report,
-                const std::function<Status(std::uint64_t rank, const EntryRun& run)>& visit) {
-  const std::uint64_t n = handle.files().header().n_logical;
+Status FullRead::visit_runs(const Visit& visit) {
+  const std::uint64_t n = handle_.files().header().n_logical;
   EntryRun run;
   for (std::uint64_t rank = 0, i = 1; rank < n; rank = run.end, ++i) {
-    if (i % kAskEach == 0 && !report.go_on()) return handle.files().first().stopped();
-    TW_ASSIGN_OR_RETURN(run, handle.run_at(rank));
+    if (i % kAskEach == 0 && !report_.go_on()) return handle_.files().first().stopped();
+    TW_ASSIGN_OR_RETURN(run, handle_.run_at(rank));
     TW_RETURN_IF_ERROR(visit(rank, run));
   }
   return {};
 }
 
-Status PieceRangesCheck::before(std::uint64_t rank) {
+Status FullRead::each_run(const Visit& visit) {
+  return visit_runs([&](std::uint64_t rank, const EntryRun& run) -> Status {
+    TW_RETURN_IF_ERROR(check_pieces_of(rank));
+    return visit(rank, run);
+  });
+}
+
+// Other damage of a physical file is reported by the readers of its logical files.
+Status FullRead::check_pieces_of(std::uint64_t rank) {
   auto at = handle_.locate(rank);
   if (!at.has_value() || !checked_.insert(at->physical).second) return {};
   auto physical = handle_.files().physical(at->physical);
   return physical.has_value() ? check_piece_ranges(**physical, [this] { return report_.go_on(); }) : Status{};
+}
+
+Status FullRead::count() {
+  if (!report_.shows_progress()) return {};
+  return visit_runs([this](std::uint64_t rank, const EntryRun& run) {
+    if (run.has_entry) total_ = std::min(total_ + bytes_of(rank), format::kMaxOffset);
+    return Status{};
+  });
+}
+
+Status FullRead::at(std::uint64_t within) {
+  if (report_.progress(std::min(done_ + std::min(within, format::kMaxOffset), total_), total_)) return {};
+  return Status::error(Code::stopped, "'" + handle_.files().path() + "': stopped by the caller");
+}
+
+Status FullRead::finished(std::uint64_t rank) {
+  if (report_.shows_progress()) done_ = std::min(done_ + bytes_of(rank), format::kMaxOffset);
+  return at(0);
+}
+
+std::uint64_t FullRead::bytes_of(std::uint64_t rank) {
+  const auto entry = handle_.entry(rank);
+  return entry.has_value() ? entry.value().bytes : 0;
 }
 
 }  // namespace thalweg

@@ -1,4 +1,4 @@
-// Defragmenting: a copy with one chunk for each logical file, and nothing in it that is hidden.
+// Defragmenting a multifile: a copy with one chunk for each logical file and without hidden bytes.
 #include <algorithm>
 #include <utility>
 
@@ -12,13 +12,13 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kGapBytes = 1 << 20;  // a gap of so many bytes stays one; a smaller one costs less as zeros
+constexpr std::uint64_t kGapBytes = 1 << 20;  // a gap of this size stays a gap; a smaller one is cheaper as zeros
 
 // Bytes from `at` on before the next gap, at most `most`.
-Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most, ReadProgress& progress) {
+Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::uint64_t most, FullRead& full) {
   std::uint64_t end = at;
   for (std::uint64_t i = 1; end < reader.size() && end - at < most; ++i) {
-    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(progress.at(at));
+    if (i % kAskEach == 0) TW_RETURN_IF_ERROR(full.at(at));
     const std::uint64_t next = reader.skip_zeros(end);
     if (next - end >= kGapBytes) break;
     reader.seek(next);
@@ -27,15 +27,15 @@ Result<std::uint64_t> dense_bytes(LogicalReader& reader, std::uint64_t at, std::
   return std::min(end - at, most);
 }
 
-// A gap may be as long as a number in the index says, up to 2^63: it is not copied, but its end is.
-Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, ReadProgress& progress) {
+// A gap may have up to 2^63 bytes, so it is not copied; the byte at its end is.
+Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> buffer, FullRead& full) {
   LogicalWriter& writer = *to.current();
   std::uint64_t run_end = 0;
   for (std::uint64_t at = 0; at < reader.size();) {
     if (at >= run_end) {
       const std::uint64_t next = reader.skip_zeros(at);
-      if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte tells the size
-      TW_ASSIGN_OR_RETURN(const std::uint64_t dense, dense_bytes(reader, at, reader.size(), progress));
+      if (next - at >= kGapBytes) at = next == reader.size() ? next - 1 : next;  // the last byte sets the size
+      TW_ASSIGN_OR_RETURN(const std::uint64_t dense, dense_bytes(reader, at, reader.size(), full));
       run_end = at + std::max<std::uint64_t>(dense, 1);
       to.expect(run_end - at);
     }
@@ -45,7 +45,7 @@ Status copy_bytes(LogicalReader& reader, WriteHandle& to, std::span<std::byte> b
     writer.seek(at);
     TW_RETURN_IF_ERROR(to.write(writer, block.first(got)));
     at += got;
-    TW_RETURN_IF_ERROR(progress.at(at));
+    TW_RETURN_IF_ERROR(full.at(at));
   }
   return {};
 }
@@ -59,10 +59,10 @@ Result<std::uint64_t> bytes_to_copy(ReadHandle& from, std::uint64_t rank, const 
 }
 
 Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::vector<std::byte>& buffer,
-                    ReadProgress& progress) {
+                    FullRead& full) {
   TW_RETURN_IF_ERROR(from.seek_to(rank, 0));
   TW_RETURN_IF_ERROR(to.seek_to(rank, 0));
-  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, progress));
+  TW_RETURN_IF_ERROR(copy_bytes(*from.current(), to, buffer, full));
   std::uint32_t mode = 0;
   TW_ASSIGN_OR_RETURN(std::string name, from.name(rank, mode));
   if (!name.empty() || mode != 0) to.current()->set_name(std::move(name), mode);
@@ -71,20 +71,18 @@ Status copy_logical(ReadHandle& from, WriteHandle& to, std::uint64_t rank, std::
 
 Status copy_all(ReadHandle& from, WriteHandle& to, Reporter& report) {
   std::vector<std::byte> buffer;
-  ReadProgress progress(from, report);
-  TW_RETURN_IF_ERROR(progress.count());
-  PieceRangesCheck ranges(from, report);
+  FullRead full(from, report);
+  TW_RETURN_IF_ERROR(full.count());
   const auto copy = [&](std::uint64_t rank, const EntryRun& run) -> Status {
-    TW_RETURN_IF_ERROR(ranges.before(rank));
     TW_RETURN_IF_ERROR(run.lost);
     if (!run.has_entry) return {};
     TW_ASSIGN_OR_RETURN(const format::FileEntry entry, from.entry(rank));
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, bytes_to_copy(from, rank, entry));
     buffer.resize(std::clamp<std::uint64_t>(bytes, 1, 8 * kReadBytes));
-    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, progress));
-    return progress.finished(rank);
+    TW_RETURN_IF_ERROR(copy_logical(from, to, rank, buffer, full));
+    return full.finished(rank);
   };
-  TW_RETURN_IF_ERROR(each_run(from, report, copy));
+  TW_RETURN_IF_ERROR(full.each_run(copy));
   TW_ASSIGN_OR_RETURN(const format::Attributes* attributes, from.attributes());
   for (const auto& [key, value] : *attributes)
     if (key != kStrategyAttribute) to.set_attribute(key, value);  // the copy has its own
@@ -100,10 +98,8 @@ struct Needed {
 Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alignment) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50;
   const std::uint64_t around = 4 * std::max(alignment, kGapBytes);  // a piece: frame, boundary, a gap that is filled
-  PieceRangesCheck ranges(from, report);
   Needed needed;
   const auto add = [&](std::uint64_t rank, const EntryRun& run) -> Status {
-    TW_RETURN_IF_ERROR(ranges.before(rank));
     TW_RETURN_IF_ERROR(run.lost);
     if (run.has_entry) needed.ranks.push_back(static_cast<std::int64_t>(rank));
     if (!run.has_entry || needed.room == kMost) return {};
@@ -114,7 +110,7 @@ Result<Needed> needed_for(ReadHandle& from, Reporter& report, std::uint64_t alig
     needed.room = std::min(needed.room + std::min(bytes, kMost) + std::min(frames, kMost), kMost);
     return {};
   };
-  TW_RETURN_IF_ERROR(each_run(from, report, add));
+  TW_RETURN_IF_ERROR(FullRead(from, report).each_run(add));
   return needed;
 }
 
@@ -125,7 +121,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   CheckResult unused;
   Reporter report(watch, unused);
   TW_RETURN_IF_ERROR(check_may_overwrite(*backend, to, format::KnownFormat::multifile));
-  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.for_recovery()));
+  TW_ASSIGN_OR_RETURN(ReadHandle source, open_all(backend, from, ReadSet::Unclosed::refuse, report.watch()));
   const auto n = static_cast<std::int64_t>(source.files().header().n_logical);
   const auto group = make_self_group();
   OpenRequest request;
@@ -147,7 +143,7 @@ Status defrag_multifile(std::shared_ptr<Backend> backend, const std::string& fro
   if (status.ok()) {
     status = run(close_multifile(*group, std::move(target)));
   } else {
-    target.reset();  // an index of what goes again would only take time
+    target.reset();  // the file is removed, so it needs no index
   }
   if (!status.ok()) (void)backend->remove(to).ok();
   return status;

@@ -52,7 +52,7 @@ class PhysicalRegions {
   Status add_session(const FoundSession& session) {
     add(RegionKind::header, session.offset, session.page.data_start - session.offset);
     std::uint64_t damaged = 0;
-    const WalkVisitor visitor{[this](const FoundFrame& f) { return add_frame(f); },
+    const WalkVisitor visitor{[this](const format::PlacedFrame& f) { return add_frame(f); },
                               [&damaged](std::uint64_t offset) { damaged = damaged == 0 ? offset : damaged; }, go_on_};
     TW_RETURN_IF_ERROR(walk_session(physical_, session, visitor));
     if (damaged == 0) return {};
@@ -60,7 +60,7 @@ class PhysicalRegions {
                                                  std::to_string(damaged) + " is damaged");
   }
 
-  Status add_frame(const FoundFrame& found) {
+  Status add_frame(const format::PlacedFrame& found) {
     if (++n_frames_ % kAskEach == 0 && go_on_ && !go_on_()) return physical_.stopped();
     if (found.frame.kind == format::FrameKind::pack) return add_pack(found);
     if (found.frame.kind == format::FrameKind::reserved) {
@@ -77,12 +77,8 @@ class PhysicalRegions {
     return {};
   }
 
-  Status add_pack(const FoundFrame& found) {
-    std::vector<std::byte> directory(
-        std::min(found.frame.n_pieces * format::kDirectoryEntryBytes, physical_.file_bytes()));
-    TW_RETURN_IF_ERROR(read_exactly(physical_.file(), found.offset + format::kDirectoryOffset, directory));
-    TW_ASSIGN_OR_RETURN(const auto entries,
-                        format::parse_directory(directory, found.frame, physical_.header(), found.offset));
+  Status add_pack(const format::PlacedFrame& found) {
+    TW_ASSIGN_OR_RETURN(const auto entries, read_directory(physical_, found));
     add(RegionKind::frame, found.offset, found.frame.data_offset);
     std::uint64_t at = found.offset + found.frame.data_offset;
     for (const format::DirectoryEntry& entry : entries) {

@@ -1,4 +1,4 @@
-// Which byte range of each physical file belongs to whom: the ground of `thalweg map`.
+// The use of each byte range of each physical file, for `thalweg map`.
 #pragma once
 
 #include <functional>

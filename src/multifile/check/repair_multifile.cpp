@@ -14,12 +14,12 @@ class Repair {
       : backend_(std::move(backend)), path_(path), report_(report), result_(result) {}
 
   Status run() {
-    ReadSet set(backend_, path_, ReadSet::Unclosed::inspect, report_.for_recovery());
+    ReadSet set(backend_, path_, ReadSet::Unclosed::inspect, report_.watch());
     TW_RETURN_IF_ERROR(set.open());
     result_.n_logical = set.header().n_logical;
     result_.closed = true;
     bool damaged = false;
-    for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: as long as it is open the multifile is
+    for (auto k = set.header().n_physical; k-- > 0;) {  // file 0 last: the multifile is unclosed as long as it is
       if (k + 1 < set.header().n_physical && !report_.go_on()) return set.first().stopped();
       auto hurt = repair_physical(set, k);
       if (!hurt.has_value() && !may_be_lost(k, hurt.status())) return hurt.status();
@@ -31,7 +31,7 @@ class Repair {
                    : Status{};
   }
 
-  bool finished() const { return finished_; }  // nothing hindered it, whatever it found
+  bool finished() const { return finished_; }  // it went through all physical files
 
  private:
   // The storage may have lost the beginning of one physical file and kept what was synced to others: these are
@@ -45,7 +45,7 @@ class Repair {
     TW_ASSIGN_OR_RETURN(const PhysicalReader* physical, set.physical(k));
     result_.closed &= physical->closed();
     const Status readable =
-        physical->readable().ok() ? check_whole_index(*physical, report_.for_recovery().go_on) : physical->readable();
+        physical->readable().ok() ? check_whole_index(*physical, report_.watch().go_on) : physical->readable();
     if (readable.ok()) return false;
     if (readable.code() == Code::stopped) return readable;
     report_.finding(readable.message());
@@ -54,7 +54,7 @@ class Repair {
 
   Result<bool> mend(ReadSet& set, const PhysicalReader& physical) {
     TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(physical));
-    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, report_.for_recovery()));
+    TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, report_.watch()));
     TW_ASSIGN_OR_RETURN(auto file, backend_->open(physical.file().path(), OpenMode::read_write));
     TW_RETURN_IF_ERROR(write_recovered(*file, physical, recovery));
     result_.repaired = true;
@@ -66,46 +66,42 @@ class Repair {
     TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.file().path(), OpenMode::read));
     TW_ASSIGN_OR_RETURN(auto source, PhysicalReader::open(std::move(copy), physical.header().id.physical));
     const std::uint64_t offset = recovery.index.end;
+    format::StateSlot state = physical.state();
+    state.session = recovery.index.session;
+    state.session_offset = recovery.index.session_offset;
     const format::Attributes attributes = recovery.index.attributes;
     source->use(std::move(recovery.index));
     const Contributions nothing(physical.header().n_local);
-    const IndexJob job{&file,        physical.header(), recovery.session, offset,
-                       source.get(), &nothing,          attributes,       [this] { return report_.go_on(); }};
+    const IndexJob job{&file,        physical.header(), state.session, offset,
+                       source.get(), &nothing,          attributes,    [this] { return report_.go_on(); }};
     auto written = write_index(job);
     if (!written.has_value()) {
-      (void)file.truncate(physical.file_bytes());  // as it was: what there is of an index may fill the storage
+      (void)file.truncate(physical.file_bytes());  // an incomplete index may have filled the storage
       return written.error();
     }
     const format::IndexPage index = *written;
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, physical, recovery));
     TW_RETURN_IF_ERROR(file.sync());
-    if (physical.state().sequence >= format::kMaxOffset)
+    if (state.sequence >= format::kMaxOffset)
       return Status::error(Code::corrupt_file,
                            "'" + physical.file().path() + "': its state slots cannot count any further");
-    format::StateSlot closed = physical.state();
-    closed.sequence += physical.state().session_offset == 0 ? 2 : 1;
-    closed.state = format::FileState::closed;
-    closed.durable = true;
-    closed.session = recovery.session;
-    closed.session_offset = closed.covered_session_offset = recovery.session_offset;
-    closed.end = index.end;
-    closed.index_offset = offset;
-    closed.index_bytes = index.end - offset;
+    if (physical.state().session_offset == 0) ++state.sequence;
+    const format::StateSlot closed = format::closed_state(state, offset, index.end, true);
     TW_RETURN_IF_ERROR(write_state(file, physical.header(), closed));
     TW_RETURN_IF_ERROR(wipe_damaged_slot(file, physical.header(), closed));
     return file.sync();
   }
 
-  // It stands where a walk looks for the frame behind the last one. All else of that index can stay: its pages tell
-  // what they are, and a repair that is cut off here finds in them what this one found.
+  // The page stands where a walk looks for the next frame. The other pages of that index stay: each says what it holds,
+  // so a repair that is interrupted here can be repeated.
   Status wipe_damaged_index_page(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
     const std::uint64_t offset = physical.state().index_offset;
     if (offset < recovery.frames_end || offset + format::kPageBytes > recovery.index.end) return {};
     return file.write(offset, std::vector<std::byte>(format::kPageBytes));
   }
 
-  // Where the other slot is damaged, readers would go on refusing: it gets the state that went before.
+  // Readers refuse a file with a damaged slot, so the other slot is written too.
   Status wipe_damaged_slot(StoredFile& file, const format::FileHeader& header, const format::StateSlot& closed) {
     format::StateSlot again = closed;
     again.sequence += 1;
@@ -125,8 +121,8 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
                         CheckResult& result) {
   result = {};
   Reporter report(watch, result);
-  const auto held = hold_file(*backend, path);        // not while somebody writes
-  if (held.status().code() == Code::no_permission) {  // what is sound needs no repair
+  const auto held = hold_file(*backend, path);        // no other program writes it
+  if (held.status().code() == Code::no_permission) {  // a sound multifile needs no repair
     const Status sound = verify_multifile(std::move(backend), path, watch, result);
     return sound.ok() ? sound : held.status();
   }
@@ -134,7 +130,7 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   Repair repair(backend, path, report, result);
   const Status repaired = repair.run();
   if (!repair.finished() && (repaired.code() == Code::stopped || !result.repaired)) return repaired;
-  // What stands there now is judged like any other multifile.
+  // The result is verified like any other multifile.
   CheckResult after;
   const Status verified = verify_multifile(std::move(backend), path, watch, after);
   result.damaged_logical = after.damaged_logical;

@@ -10,16 +10,16 @@ namespace thalweg {
 namespace {
 
 // Reads one logical file to its end, and its name; the failure when it cannot be.
-Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer, ReadProgress& progress) {
+Status read_whole(ReadHandle& handle, std::uint64_t rank, std::vector<std::byte>& buffer, FullRead& full) {
   TW_RETURN_IF_ERROR(handle.seek_to(rank, 0));
   LogicalReader* reader = handle.current();
   if (buffer.size() < kReadBytes) buffer.resize(std::min<std::uint64_t>(kReadBytes, reader->size()));
-  // A gap may be as long as a number in the index says, up to 2^63: nobody waits for its zeros.
+  // A gap may have up to 2^63 bytes, so its zeros are skipped.
   for (std::uint64_t at = reader->skip_zeros(0); at < reader->size(); at = reader->skip_zeros(at)) {
     std::size_t got = 0;
     TW_RETURN_IF_ERROR(reader->read(at, buffer, got));
     at += got;
-    TW_RETURN_IF_ERROR(progress.at(at));
+    TW_RETURN_IF_ERROR(full.at(at));
   }
   std::uint32_t mode = 0;
   TW_RETURN_IF_ERROR(handle.name(rank, mode).status());
@@ -40,42 +40,36 @@ Status damaged_summary(const std::string& path, const CheckResult& result) {
                                                findings);
 }
 
-// Nothing for a single one, of which the message tells.
+// Empty for a single logical file, which the message names.
 std::string of_which(std::uint64_t begin, std::uint64_t end) {
   if (end - begin == 1) return "";
   return "; logical files " + std::to_string(begin) + " to " + std::to_string(end - 1) + " are lost by that";
 }
 
-// Damage of one logical file is a finding; what hinders reading at all is a failure.
+// Damage of a logical file is a finding; other errors end the check.
 Status check_all(ReadHandle& handle, Reporter& report, CheckResult& result) {
   std::vector<std::byte> buffer;  // as large as the largest file asks for
-  ReadProgress progress(handle, report);
-  TW_RETURN_IF_ERROR(progress.count());
-  PieceRangesCheck ranges(handle, report);
-  bool shared = false;
-  const Status all = each_run(handle, report, [&](std::uint64_t rank, const EntryRun& run) -> Status {
-    Status status = ranges.before(rank);
-    shared = status.code() == Code::corrupt_file;
-    TW_RETURN_IF_ERROR(status);
+  FullRead full(handle, report);
+  TW_RETURN_IF_ERROR(full.count());
+  const Status all = full.each_run([&](std::uint64_t rank, const EntryRun& run) -> Status {
     if (!run.has_entry && run.lost.ok()) return {};
-    status = run.has_entry ? read_whole(handle, rank, buffer, progress) : run.lost;
+    const Status status = run.has_entry ? read_whole(handle, rank, buffer, full) : run.lost;
     if (status.ok()) {
       result.logical_bytes = std::min(result.logical_bytes + handle.current()->size(), format::kMaxOffset);
-    } else if (status.code() == Code::corrupt_file ||
-               status.code() == Code::not_found) {  // not found: its physical file
+    } else if (status.code() == Code::corrupt_file || status.code() == Code::not_found) {  // not found: a physical file
       result.damaged_logical += run.end - rank;
       report.finding(status.message() + of_which(rank, run.end));
     } else {
       return status;
     }
-    return run.has_entry ? progress.finished(rank) : Status{};
+    return run.has_entry ? full.finished(rank) : Status{};
   });
-  if (!shared) return all;
+  if (all.code() != Code::corrupt_file) return all;  // corrupt_file: a piece belongs to two logical files
   report.finding(all.message());
   return damaged_summary(handle.files().path(), result);
 }
 
-// Sessions, slabs and frames: what reading does not need but repair and append do.
+// Checks sessions, slabs and frames, which repair and append need and readers do not.
 Status check_structure(ReadSet& files, Reporter& report) {
   const Status walked = walk_regions(files, [](const Region&) { return true; });
   if (walked.code() != Code::corrupt_file && walked.code() != Code::not_found)
@@ -90,7 +84,8 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
                         CheckResult& result) {
   result = {};
   Reporter report(watch, result);
-  Watch recovery{{}, report.for_recovery().progress, report.for_recovery().go_on};
+  Watch recovery = report.watch();
+  recovery.finding = {};  // reading the logical files reports what a recovery finds
   auto closed = open_all(backend, path, ReadSet::Unclosed::refuse, recovery);
   if (closed.has_value()) {
     result.closed = true;
@@ -103,7 +98,6 @@ Status verify_multifile(std::shared_ptr<Backend> backend, const std::string& pat
   const Status why = closed.error();
   if (why.code() != Code::not_closed && why.code() != Code::corrupt_file) return why;
   report.finding(why.message());
-  // What a recovery finds shows when the logical files are read.
   auto open = open_all(std::move(backend), path, ReadSet::Unclosed::recover, std::move(recovery));
   if (!open.has_value()) return open.error().code() == Code::stopped ? open.error() : why;
   result.n_logical = open->files().header().n_logical;

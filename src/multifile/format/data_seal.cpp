@@ -9,34 +9,28 @@ namespace thalweg::format {
 
 namespace {
 
-// The last byte of the sector that is not zero: how many bytes end there (0: all are zero), and the eight up to it.
-struct SectorEnd {
-  std::uint16_t bytes = 0;
-  std::array<std::byte, 8> last{};
-};
+// How many bytes end with the last one of the sector that is not zero (0: all are zero), and the eight bytes up to it.
+constexpr std::size_t kLastBytes = 8;
+constexpr std::size_t kEndBytes = sizeof(std::uint16_t) + kLastBytes;
 
-SectorEnd end_of(ByteView sector) {
+void put_end(ByteView sector, ByteSpan out) {
   std::size_t bytes = sector.size();
   while (bytes > 0 && sector[bytes - 1] == std::byte{0}) --bytes;
-  SectorEnd end{static_cast<std::uint16_t>(bytes), {}};
-  const std::size_t n = std::min(bytes, end.last.size());
-  std::copy_n(sector.begin() + static_cast<std::ptrdiff_t>(bytes - n), n,
-              end.last.end() - static_cast<std::ptrdiff_t>(n));
-  return end;
+  store_le(out, static_cast<std::uint16_t>(bytes));
+  const std::size_t n = std::min(bytes, kLastBytes);
+  const auto last = out.subspan(sizeof(std::uint16_t), kLastBytes);
+  std::fill_n(last.begin(), kLastBytes - n, std::byte{0});
+  std::memcpy(last.data() + kLastBytes - n, sector.data() + bytes - n, n);
 }
 
-constexpr std::size_t kEndBytes = 10;
-
-// Sectors of `bytes`, the last of which may be incomplete, behind those whose seal is `before`.
+// The seal of the sectors of `bytes`, of which the last may be incomplete, behind sectors whose seal is `before`.
 std::uint32_t seal_sectors(ByteView bytes, std::uint32_t before) {
   std::array<std::byte, 128 * kEndBytes> ends;
   while (!bytes.empty()) {
     std::size_t used = 0;
     for (; !bytes.empty() && used < ends.size(); used += kEndBytes) {
       const ByteView sector = bytes.first(std::min<std::size_t>(bytes.size(), kSectorBytes));
-      const SectorEnd end = end_of(sector);
-      store_le(ByteSpan(ends).subspan(used), end.bytes);
-      std::memcpy(ends.data() + used + sizeof end.bytes, end.last.data(), end.last.size());
+      put_end(sector, ByteSpan(ends).subspan(used, kEndBytes));
       bytes = bytes.subspan(sector.size());
     }
     before = crc32c(ByteView(ends).first(used), before);

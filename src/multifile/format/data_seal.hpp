@@ -1,9 +1,9 @@
-// What a writer notes of the data of a chunk, so that a reader can tell whether all of it is there: section 4.1 of the
+// The seal of the data of a chunk, by which a reader sees whether all of it reached the storage: section 4.1 of the
 // format document.
 //
-// CRC32C covers every byte. Without checksums the *arrival seal* proves only that every sector reached the storage, and
-// looks at the last bytes of each: a sector is written once, from its front, so its last bytes are there only if all of
-// it is. That costs an eighth of the memory traffic of a checksum.
+// CRC32C covers every byte. Without checksums the *arrival seal* proves only that every sector reached the storage, by
+// the last bytes of each: a sector is written once, from its front, so its last bytes are there only if all of it is.
+// That costs an eighth of the memory traffic of a checksum.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@ class DataSeal {
  public:
   explicit DataSeal(Checksum kind) : kind_(kind) {}
 
-  // Goes on with the next bytes of a granule, which begins on a multiple of the sector.
+  // Adds the next bytes of a granule, which begins on a multiple of the sector.
   void add(ByteView bytes);
-  // Of all bytes since the beginning of the granule.
+  // The seal of all bytes since the beginning of the granule.
   std::uint32_t value() const;
   void begin_granule() { *this = DataSeal(kind_); }
 
  private:
   Checksum kind_;
-  std::uint32_t crc_ = 0;                             // of what is sealed
-  std::size_t in_sector_ = 0;                         // bytes of the sector that is not complete
+  std::uint32_t crc_ = 0;                             // of complete sectors
+  std::size_t in_sector_ = 0;                         // bytes of the incomplete sector
   std::array<std::byte, kSectorBytes> sector_begun_;  // these bytes
 };
 
-// Of a whole granule, or of its front.
+// The seal of a whole granule, or of its front.
 std::uint32_t data_seal(Checksum kind, ByteView bytes);
 
 }  // namespace thalweg::format

@@ -18,7 +18,7 @@ struct FileEntry {
 };
 inline constexpr std::uint32_t kFileDamaged = 1;
 
-// zeros: bytes that are known to be zero, of which nothing is stored.
+// zeros: bytes that are known to be zero and not stored.
 enum class PieceKind : std::uint16_t { chunk = 1, packed = 2, zeros = 3 };
 struct PieceEntry {
   std::uint64_t logical_offset = 0;
@@ -37,7 +37,7 @@ void encode_piece_entry(const PieceEntry& entry, ByteSpan out_40_bytes);
 struct IndexPage {
   std::uint32_t session = 0;
   std::uint64_t n_local = 0;
-  std::uint64_t n_entries = 0;  // of the files section: n_local, or fewer, which then say whose they are
+  std::uint64_t n_entries = 0;  // file entries: n_local, or fewer, which are then listed with their local indices
   std::uint64_t n_pieces = 0;
   std::uint64_t names_bytes = 0;
   std::uint64_t attributes_bytes = 0;
@@ -47,7 +47,7 @@ struct IndexPage {
   SectionKind files_kind() const { return is_listed() ? SectionKind::listed_files : SectionKind::files; }
   std::uint64_t file_entry_bytes() const { return is_listed() ? kListedEntryBytes : kFileEntryBytes; }
 };
-// The same with the offsets and the end that follow from its counts, for an index that starts at `offset`.
+// Fills in the offsets and the end that follow from the counts, for an index that starts at `offset`.
 Result<IndexPage> layout_index(const IndexPage& counts, std::uint64_t offset);
 std::vector<std::byte> encode_index_page(const IndexPage& page, const FileIdentity& id, std::uint64_t offset);
 // Checks all counts and offsets against each other, the state slot and the file size.
@@ -57,7 +57,7 @@ Result<IndexPage> parse_index_page(ByteView page, const FileHeader& header, cons
 // One entry out of its page bytes (already checked by check_page); checks every field against the index page.
 // A piece with a codec that is not known here is unsupported_version.
 Result<FileEntry> parse_file_entry(ByteView bytes_40, const IndexPage& index);
-// Whose entry the one at the front of `bytes_48` is; behind it follow the 40 bytes of the entry.
+// The local index of a listed entry, in front of the 40 bytes of the entry.
 Result<std::uint64_t> parse_listed_local(ByteView bytes_48, const IndexPage& index);
 Result<PieceEntry> parse_piece_entry(ByteView bytes_40, const IndexPage& index);
 

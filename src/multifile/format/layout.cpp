@@ -76,7 +76,8 @@ void append_section(std::vector<std::byte>& out, SectionKind kind, ByteView entr
 }
 
 Result<std::vector<std::byte>> parse_section(ByteView pages, SectionKind kind, std::uint64_t n_entries,
-                                             std::uint64_t entry_bytes, const FileIdentity& id, std::uint64_t offset) {
+                                             std::uint64_t entry_bytes, const FileIdentity& id, std::uint64_t offset,
+                                             std::uint64_t first) {
   const std::uint64_t n_pages = section_pages(n_entries, entry_bytes);
   if (pages.size() % kPageBytes != 0 || pages.size() / kPageBytes != n_pages) {
     return bad_size("section", pages.size(), n_pages * kPageBytes);
@@ -85,7 +86,7 @@ Result<std::vector<std::byte>> parse_section(ByteView pages, SectionKind kind, s
   std::vector<std::byte> entries(n_entries * entry_bytes);  // no more than `pages` holds
   for (std::uint64_t number = 0; number < n_pages; ++number) {
     const ByteView page = pages.subspan(number * kPageBytes, kPageBytes);
-    TW_RETURN_IF_ERROR(check_page(page, kind, number, id, offset + number * kPageBytes));
+    TW_RETURN_IF_ERROR(check_page(page, kind, first + number, id, offset + number * kPageBytes));
     const std::uint64_t done = number * payload;
     std::memcpy(entries.data() + done, page.data(), std::min<std::uint64_t>(payload, entries.size() - done));
   }

@@ -1,4 +1,4 @@
-// What all structures of a multifile share: constants, the identity that binds checksums, slab arithmetic.
+// Shared by all structures of a multifile: constants, the identity that binds checksums, slab arithmetic.
 //
 // Everything in this room is pure: bytes and numbers in, bytes and numbers out (docs/format/multifile.md).
 #pragma once
@@ -38,7 +38,7 @@ inline constexpr std::uint32_t kMostSession = (1u << 24) - 1;  // a sequence has
 inline constexpr std::uint32_t kMostDoublings = 40;
 inline constexpr std::uint64_t kMostPieceBytes = std::uint64_t{1} << 26;  // of a pack, logical
 inline constexpr std::uint64_t kMostPackPieces = std::uint64_t{1} << 20;  // its directory is read as a whole
-// What any codec may make of so many logical bytes: nobody takes memory for more because an entry says so.
+// The most bytes that a codec may make of so many logical bytes: a bound for memory that an entry asks for.
 constexpr std::uint64_t most_stored_bytes(std::uint64_t logical_bytes) {
   return logical_bytes + logical_bytes / 128 + 4096;
 }
@@ -74,19 +74,21 @@ enum class SectionKind : std::uint32_t {
   listed_files = 9
 };
 
-// Fills in kind, page number and crc of one page whose first 4080 bytes hold entries. `offset`: of this page.
+// Fills in kind, page number and crc of one page whose first 4080 bytes hold entries. `offset`: where the page lies.
 void seal_page(ByteSpan page, SectionKind kind, std::uint64_t page_number, const FileIdentity& id,
                std::uint64_t offset);
 // Checks one page; corrupt_file names `offset` otherwise.
 Status check_page(ByteView page, SectionKind kind, std::uint64_t page_number, const FileIdentity& id,
                   std::uint64_t offset);
-// A whole section of packed entries -> its pages (appended to `out`, which will lie at `offset`), and back.
+// Appends the pages of a whole section to `out`; the section will lie at `offset`.
 void append_section(std::vector<std::byte>& out, SectionKind kind, ByteView entries, std::uint64_t entry_bytes,
                     const FileIdentity& id, std::uint64_t offset);
+// The entries in the pages of a section from page `first` on, which lies at `offset`.
 Result<std::vector<std::byte>> parse_section(ByteView pages, SectionKind kind, std::uint64_t n_entries,
-                                             std::uint64_t entry_bytes, const FileIdentity& id, std::uint64_t offset);
+                                             std::uint64_t entry_bytes, const FileIdentity& id, std::uint64_t offset,
+                                             std::uint64_t first = 0);
 
-// Where slabs lie: section 3 of the format document.
+// The places of slabs: section 3 of the format document.
 struct SlabLayout {
   std::uint64_t data_start = 0;
   std::uint64_t round_bytes = 0;    // sum over all domains in round 0

@@ -33,7 +33,7 @@ Result<std::unique_ptr<LogicalReader>> LogicalReader::make(const PhysicalReader&
   return reader;
 }
 
-// Later pieces hide earlier ones. Pieces mostly come in logical order without overlap: then nothing is to be cut.
+// Later pieces hide earlier ones. Pieces that come in logical order without overlap, as most do, need no cutting.
 Status LogicalReader::resolve() {
   const auto add = [this](std::uint64_t begin, std::uint64_t end, std::uint32_t piece) {
     spans_.push_back({begin, end, piece});
@@ -167,7 +167,7 @@ Status LogicalReader::fill_from_chunk(const Span& span, std::uint64_t at) {
   return {};
 }
 
-// Shows of buffer_, whose first byte is logical `content_begin`, what the span shows.
+// The window becomes the part of buffer_ that the span shows; buffer_ begins at logical offset `content_begin`.
 void LogicalReader::set_window(const Span& span, std::uint64_t content_begin) {
   const std::uint64_t begin = std::max(span.begin, content_begin);
   const std::uint64_t end = std::min(span.end, content_begin + buffer_.size());
@@ -198,7 +198,7 @@ bool LogicalReader::verifies() const {
   return settings_.verify && physical_.header().checksum == format::Checksum::crc32c;
 }
 
-// Bytes whose checksums nobody looks at may be those of a file that replaced this one.
+// Bytes that are not verified may belong to a file that replaced this one.
 Status LogicalReader::read_stored(std::uint64_t offset, std::span<std::byte> to) const {
   TW_RETURN_IF_ERROR(read_exactly(physical_.file(), offset, to));
   if (verifies()) return {};
@@ -212,7 +212,7 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
   if (to.size() > kAheadPieceBytes) return read_stored(offset, to);
   const std::uint64_t within = offset - ahead.begin;
   if (ahead.physical != &physical_ || within >= ahead.bytes.size() || to.size() > ahead.bytes.size() - within) {
-    // Whoever comes from behind goes on to the front.
+    // A task that reads backwards continues towards the front.
     const bool backwards =
         ahead.physical == &physical_ && offset < ahead.begin && ahead.begin - offset < kReadAheadBytes;
     const std::uint64_t end = offset + to.size();
@@ -224,7 +224,7 @@ Status LogicalReader::read_ahead(std::uint64_t offset, std::span<std::byte> to) 
     ahead.bytes.resize(got);
     ahead.begin = begin;
     ahead.physical = &physical_;
-    if (begin + got < end) return read_stored(offset, to);  // says what is missing
+    if (begin + got < end) return read_stored(offset, to);  // reports what is missing
   }
   std::memcpy(to.data(), ahead.bytes.data() + (offset - ahead.begin), to.size());
   return {};
@@ -243,51 +243,51 @@ Result<format::Frame> LogicalReader::frame_of(const format::PieceEntry& piece) c
 }
 
 Status LogicalReader::open_chunk(std::uint32_t number) {
-  if (chunk_.piece == number) return {};
-  chunk_.piece = ~0u;
+  if (chunk_piece_ == number) return {};
+  chunk_piece_ = ~0u;
   const format::PieceEntry& piece = pieces_[number];
   TW_ASSIGN_OR_RETURN(const format::Frame frame, frame_of(piece));
-  chunk_.data_start = piece.physical_offset + frame.data_offset;
+  chunk_data_ = piece.physical_offset + frame.data_offset;
   if (verifies()) TW_RETURN_IF_ERROR(load_table(piece, frame));
-  chunk_.piece = number;
+  chunk_piece_ = number;
   return {};
 }
 
-// Checksums of all granules of the piece: whole ones from the table, the last one from the slot of that fill.
+// The checksums of all granules of the piece: full ones from the table, the last one from the fill slot of that size.
 Status LogicalReader::load_table(const format::PieceEntry& piece, const format::Frame& frame) {
   const std::uint64_t granules = piece.logical_bytes / physical_.header().granule;
   const std::uint64_t head = format::kChecksumTableOffset - format::kFillSlotOffset[0];
-  chunk_.table.resize(head + granules * sizeof(std::uint32_t));
-  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_.table));
+  chunk_table_.resize(head + granules * sizeof(std::uint32_t));
+  TW_RETURN_IF_ERROR(read_exactly(physical_.file(), piece.physical_offset + format::kFillSlotOffset[0], chunk_table_));
   std::optional<format::FillSlot> fill;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     const auto bytes =
-        std::span<const std::byte>(chunk_.table).subspan(within - format::kFillSlotOffset[0], format::kFillSlotBytes);
+        std::span<const std::byte>(chunk_table_).subspan(within - format::kFillSlotOffset[0], format::kFillSlotBytes);
     const auto slot =
         format::parse_fill(bytes, physical_.header().id, piece.physical_offset + within, frame.capacity());
     if (slot && slot->bytes == piece.logical_bytes) fill = slot;
   }
   const bool needs_tail = piece.logical_bytes % physical_.header().granule != 0;
-  if (!fill && needs_tail) return damaged("no fill slot has the bytes that the index tells", piece.physical_offset);
-  chunk_.table.erase(chunk_.table.begin(), chunk_.table.begin() + static_cast<std::ptrdiff_t>(head));
-  chunk_.table.resize((granules + 1) * sizeof(std::uint32_t));
-  store_le(std::span(chunk_.table).last(sizeof(std::uint32_t)), fill ? fill->tail_seal : 0u);
+  if (!fill && needs_tail) return damaged("no fill slot has the size that is in the index", piece.physical_offset);
+  chunk_table_.erase(chunk_table_.begin(), chunk_table_.begin() + static_cast<std::ptrdiff_t>(head));
+  chunk_table_.resize((granules + 1) * sizeof(std::uint32_t));
+  store_le(std::span(chunk_table_).last(sizeof(std::uint32_t)), fill ? fill->tail_seal : 0u);
   return {};
 }
 
-// Reads whole granules (the last one may be the tail) from `within` the open chunk and checks each.
+// Reads and checks granules from offset `within` of the open chunk; the last one may be incomplete.
 Status LogicalReader::read_granules(std::uint64_t within, std::span<std::byte> to) {
-  TW_RETURN_IF_ERROR(read_stored(chunk_.data_start + within, to));
+  TW_RETURN_IF_ERROR(read_stored(chunk_data_ + within, to));
   if (!verifies()) return {};
   const std::uint64_t granule = physical_.header().granule;
   for (std::uint64_t done = 0; done < to.size(); done += granule) {
     const auto bytes = to.subspan(done, std::min<std::uint64_t>(granule, to.size() - done));
     const std::uint64_t number = (within + done) / granule;
     const auto expected =
-        load_le<std::uint32_t>(std::span<const std::byte>(chunk_.table).subspan(number * sizeof(std::uint32_t)));
+        load_le<std::uint32_t>(std::span<const std::byte>(chunk_table_).subspan(number * sizeof(std::uint32_t)));
     if (crc32c(bytes) != expected) {
       std::memset(to.data(), 0, to.size());  // nothing unverified is left with the caller
-      return damaged("data contradict their checksum", chunk_.data_start + within + done);
+      return damaged("data contradict their checksum", chunk_data_ + within + done);
     }
   }
   return {};

@@ -1,8 +1,14 @@
 // One logical file being read by one task: which piece holds which byte, and a window of verified bytes.
 //
-// No byte is given out before its granule or piece has been checked (unless verification is off). Large aligned reads
-// go straight to the caller's memory, checked block by block while they are in cache; everything else passes the
-// window.
+// The way of a read from the storage:
+//  1. A small sequential read that lies in the window is copied from it (read_window).
+//  2. Otherwise the span that holds the position shows the piece with the highest sequence there, or a gap, which reads
+//     as zeros unless a repair found bytes lost in it.
+//  3. A large read that begins on a granule of a chunk goes straight to the caller's memory and is checked block by block
+//     while it is in the cache. Other reads of a chunk fill the window with whole granules.
+//  4. A packed piece is read, through a shared read-ahead buffer where it is small, checked, decompressed and becomes the
+//     window.
+// No byte is returned before its granule or piece has been checked, unless verification is off.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +19,7 @@
 
 namespace thalweg {
 
-// Bytes of a physical file read ahead, so that neighbouring small pieces cost one read. One task uses it.
+// Bytes of a physical file read ahead, so that neighbouring small pieces cost one read. Used by one task.
 struct ReadAhead {
   const PhysicalReader* physical = nullptr;
   std::uint64_t begin = 0;
@@ -25,7 +31,7 @@ struct ReaderSettings {
   bool verify = true;
   ReadAhead ahead;
   GoOn go_on;               // asked where there are very many pieces; may be empty
-  bool reads_once = false;  // each logical file: few readers are kept, and not where they stood
+  bool reads_once = false;  // each logical file is read once: few readers are kept, and no positions
 };
 
 class LogicalReader {
@@ -35,7 +41,7 @@ class LogicalReader {
                                                      const format::FileEntry& entry,
                                                      std::vector<format::PieceEntry> pieces, ReaderSettings& settings);
 
-  // The common case, small and sequential: true when done.
+  // The common case, small and sequential. Returns whether it was done.
   bool read_window(std::byte* data, std::size_t bytes) {
     const std::uint64_t within = position_ - window_begin_;  // wraps when before: then it is not < size
     if (within >= window_.size() || bytes > window_.size() - within) return false;
@@ -43,14 +49,14 @@ class LogicalReader {
     position_ += bytes;
     return true;
   }
-  // Up to data.size() bytes from `at`; *got tells how many also on failure.
+  // Reads up to data.size() bytes from `at`; `got` is their number, also on failure.
   Status read(std::uint64_t at, std::span<std::byte> data, std::size_t& got);
 
   void seek(std::uint64_t position) { position_ = position; }
   std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return entry_.bytes; }
   std::uint64_t contiguous() const;  // bytes from the position to the end of its piece
-  // The first place from `at` on where not everything is known to be zeros; size() when there is none.
+  // The first position from `at` on that is not known to be zero; size() where there is none.
   std::uint64_t skip_zeros(std::uint64_t at) const;
   const std::vector<format::PieceEntry>& pieces() const { return pieces_; }
   const format::FileEntry& entry() const { return entry_; }
@@ -58,16 +64,10 @@ class LogicalReader {
   Result<format::Frame> frame_of(const format::PieceEntry& piece) const;
 
  private:
-  // A stretch of the logical file that one piece shows.
+  // A range of the logical file in which one piece is visible.
   struct Span {
     std::uint64_t begin = 0, end = 0;
     std::uint32_t piece = 0;
-  };
-  // The chunk used last: where its data lie and their checksums.
-  struct OpenChunk {
-    std::uint32_t piece = ~0u;
-    std::uint64_t data_start = 0;
-    std::vector<std::byte> table;  // u32 per granule, the last one being the tail crc
   };
 
   LogicalReader(const PhysicalReader& physical, std::uint64_t rank, const format::FileEntry& entry,
@@ -99,7 +99,10 @@ class LogicalReader {
   std::uint64_t window_begin_ = 0;     // logical offset of window_[0]
   std::span<const std::byte> window_;  // verified bytes, inside buffer_
   std::vector<std::byte> buffer_;
-  OpenChunk chunk_;
+  // The chunk used last: its piece, where its data lie, and the checksum of each granule, the last one being the tail.
+  std::uint32_t chunk_piece_ = ~0u;
+  std::uint64_t chunk_data_ = 0;
+  std::vector<std::byte> chunk_table_;
 };
 
 }  // namespace thalweg

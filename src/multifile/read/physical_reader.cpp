@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/endian.hpp"
 #include "base/shell_word.hpp"
 
 namespace thalweg {
@@ -20,7 +21,7 @@ Status read_exactly(StoredFile& file, std::uint64_t offset, std::span<std::byte>
 
 namespace {
 
-// Which file it is about, unless the message says so already; a command that it proposes does not count.
+// Adds the file to a message that does not name it; a proposed command does not count.
 Status about(const std::string& path, const Status& status) {
   const std::string object = "'" + path + "'";
   const std::string message = status.message();
@@ -77,7 +78,7 @@ Status PhysicalReader::read_header(std::uint32_t number) {
     state_before_ = state->before;
   }
   readable_ = state.status();
-  // A place that was written but does not verify may have told of a newer state.
+  // A slot that was written but does not verify may have held a newer state.
   const std::vector<std::byte> nothing(format::kSlotBytes);
   for (int i = 0; i < 2 && readable_.ok(); ++i) {
     const bool written = !std::equal(nothing.begin(), nothing.end(), place(i).begin());
@@ -163,21 +164,28 @@ Result<std::vector<std::byte>> PhysicalReader::section(SectionKind kind, std::ui
     return Status::error(Code::corrupt_file, "'" + file_->path() + "': a section of " + std::to_string(n_entries) +
                                                  " entries at offset " + std::to_string(offset) +
                                                  " does not fit into the file");
-  const std::uint64_t payload = format::kPagePayload / entry_bytes * entry_bytes;
+  const std::uint64_t per_page = format::kPagePayload / entry_bytes;
   std::vector<std::byte> entries, pages;
   for (std::uint64_t first = 0; first < n_pages; first += kAtOnce) {
     if (first > 0 && go_on && !go_on()) return stopped();
     pages.resize(std::min(kAtOnce, n_pages - first) * kPageBytes);
-    TW_RETURN_IF_ERROR(read_exactly(*file_, offset + first * kPageBytes, pages));
-    for (std::uint64_t i = 0; i < pages.size() / kPageBytes; ++i) {
-      const auto page = std::span<const std::byte>(pages).subspan(i * kPageBytes, kPageBytes);
-      const Status checked = format::check_page(page, kind, first + i, header_.id, offset + (first + i) * kPageBytes);
-      if (!checked.ok()) return about(file_->path(), checked);
-      const auto last = std::min(payload, n_entries * entry_bytes - (first + i) * payload);
-      entries.insert(entries.end(), page.begin(), page.begin() + static_cast<std::ptrdiff_t>(last));
-    }
+    const std::uint64_t at = offset + first * kPageBytes,
+                        n = std::min(kAtOnce * per_page, n_entries - first * per_page);
+    TW_RETURN_IF_ERROR(read_exactly(*file_, at, pages));
+    auto found = format::parse_section(pages, kind, n, entry_bytes, header_.id, at, first);
+    if (!found.has_value()) return about(file_->path(), found.error());
+    entries.insert(entries.end(), found->begin(), found->end());
   }
   return entries;
+}
+
+Result<std::vector<std::uint64_t>> PhysicalReader::numbers(SectionKind kind, std::uint64_t offset, std::uint64_t n,
+                                                           const GoOn& go_on) const {
+  TW_ASSIGN_OR_RETURN(const auto bytes, section(kind, offset, n, sizeof(std::uint64_t), go_on));
+  std::vector<std::uint64_t> numbers(n);
+  for (std::uint64_t i = 0; i < n; ++i)
+    numbers[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * sizeof(std::uint64_t)));
+  return numbers;
 }
 
 Result<std::uint64_t> PhysicalReader::next_page(std::uint64_t section_offset, std::uint64_t number,
@@ -209,7 +217,8 @@ Result<std::uint64_t> PhysicalReader::listed_page(std::uint64_t local_index, Pag
     return first <= local_index;
   };
   std::uint64_t low = 0, high = n_pages;
-  for (std::uint64_t page : {cache.place / per_page, cache.place / per_page + 1}) {  // who goes through all is near
+  for (std::uint64_t page :
+       {cache.place / per_page, cache.place / per_page + 1}) {  // a walk through all entries is near
     auto before = page >= low && page < high ? begins_before(page) : Result<bool>(page < low);
     if (before.has_value()) (*before ? low : high) = *before ? std::max(low, page) : std::min(high, page);
   }
@@ -306,7 +315,7 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
     if (page % 64 == 63 && go_on && !go_on()) return stopped();
     for (std::uint64_t i = page * per_page; i < std::min((page + 1) * per_page, index_.n_entries); ++i) {
       auto local = listed_local(i, cache);
-      if (!local.has_value()) break;  // their readers tell
+      if (!local.has_value()) break;  // reported by its reader
       if (*local < least)
         return Status::error(Code::corrupt_file, "'" + file_->path() + "': the listed entries of the index do not " +
                                                      "ascend: " + std::to_string(*local) + " at place " +
@@ -316,7 +325,7 @@ Status PhysicalReader::check_order(const GoOn& go_on) const {
   }
 }
 
-// Up to what the next page tells that can be read: of listed entries nobody knows whose those before it were.
+// The run of lost entries up to the first entry of the next page that can be read.
 Result<EntryRun> PhysicalReader::lost_run(std::uint64_t local_index, std::uint64_t place, Status why,
                                           PageCache& cache) const {
   const std::uint64_t per_page = format::kPagePayload / index_.file_entry_bytes();
@@ -351,23 +360,16 @@ Result<std::vector<format::PieceEntry>> PhysicalReader::pieces(const format::Fil
   return result;
 }
 
-Result<std::string> PhysicalReader::names(std::uint64_t begin, std::uint64_t bytes, PageCache& cache) const {
-  if (recovered_) return recovered_->names.substr(begin, bytes);
-  std::string text;
-  while (bytes > 0) {
-    const std::uint64_t within = begin % format::kPagePayload;
-    TW_ASSIGN_OR_RETURN(const auto content,
-                        page(SectionKind::names, index_.names_offset, begin / format::kPagePayload, cache));
-    const std::uint64_t n = std::min(bytes, format::kPagePayload - within);
-    text.append(reinterpret_cast<const char*>(content.data()) + within, n);
-    begin += n;
-    bytes -= n;
-  }
-  return text;
-}
-
 Result<std::string> PhysicalReader::name(const format::FileEntry& entry, PageCache& cache) const {
-  TW_ASSIGN_OR_RETURN(std::string text, names(entry.name_offset, entry.name_bytes, cache));
+  std::string text;
+  if (recovered_) text = recovered_->names.substr(entry.name_offset, entry.name_bytes);
+  while (!recovered_ && text.size() < entry.name_bytes) {
+    const std::uint64_t at = entry.name_offset + text.size(), within = at % format::kPagePayload;
+    TW_ASSIGN_OR_RETURN(const auto content,
+                        page(SectionKind::names, index_.names_offset, at / format::kPagePayload, cache));
+    const std::uint64_t n = std::min(entry.name_bytes - text.size(), format::kPagePayload - within);
+    text.append(reinterpret_cast<const char*>(content.data()) + within, n);
+  }
   if (text.find('\0') == std::string::npos) return text;
   return Status::error(Code::corrupt_file, "'" + file_->path() + "': a name with a NUL inside");
 }

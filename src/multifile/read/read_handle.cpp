@@ -75,7 +75,7 @@ Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
 
 namespace {
 
-// A physical file that is damaged or missing takes its logical files with it; what hinders reading at all is told.
+// Whether the failure concerns the logical files of one physical file only.
 bool is_loss(Code code) { return code == Code::corrupt_file || code == Code::not_found || code == Code::not_closed; }
 
 }  // namespace

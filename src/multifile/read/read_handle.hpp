@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "multifile/rank_ranges.hpp"
 #include "multifile/read/read_set.hpp"
 #include "multifile/read/reader_cache.hpp"
-#include "multifile/rank_ranges.hpp"
 
 namespace thalweg {
 
@@ -23,9 +23,9 @@ class ReadHandle {
   // Reader of any logical file that the handle serves.
   Result<LogicalReader*> reader(std::uint64_t rank);
 
-  // What the index tells of any logical file of the multifile; all zeros where nothing is stored of it.
+  // The entry of any logical file of the multifile; all zeros where nothing is stored.
   Result<format::FileEntry> entry(std::uint64_t rank);
-  // Goes through the ranks without looking at each of those that are only claimed. Fails where reading does.
+  // The run of logical files that begins at `rank`: see PhysicalReader::run_at.
   Result<EntryRun> run_at(std::uint64_t rank);
   Result<std::string> name(std::uint64_t rank, std::uint32_t& mode);
   Result<std::uint64_t> find(const std::string& name);

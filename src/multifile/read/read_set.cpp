@@ -16,7 +16,7 @@ Status ReadSet::open() {
 
 Status ReadSet::open_first() { return physical(0).status(); }
 
-// Who lives in which physical file. Only then may it be recovered: no memory for logical files that are only claimed.
+// Reads which logical files lie in which physical file. The numbers are checked before a recovery trusts them.
 Status ReadSet::use_as_first(PhysicalReader& physical) {
   first_ = &physical;
   if (header().mapping != format::Mapping::consecutive) return {};
@@ -26,12 +26,8 @@ Status ReadSet::use_as_first(PhysicalReader& physical) {
 
 Status ReadSet::read_bounds() {
   const format::FileHeader& h = header();
-  TW_ASSIGN_OR_RETURN(const auto bytes,
-                      first_->section(format::SectionKind::bounds, h.map_offset, std::uint64_t{h.n_physical} + 1,
-                                      sizeof(std::uint64_t), watch_.go_on));
-  bounds_.resize(std::size_t{h.n_physical} + 1);
-  for (std::size_t k = 0; k < bounds_.size(); ++k)
-    bounds_[k] = load_le<std::uint64_t>(std::span(bytes).subspan(k * sizeof(std::uint64_t)));
+  TW_ASSIGN_OR_RETURN(bounds_, first_->numbers(format::SectionKind::bounds, h.map_offset,
+                                               std::uint64_t{h.n_physical} + 1, watch_.go_on));
   if (bounds_.front() == 0 && bounds_.back() == h.n_logical && std::is_sorted(bounds_.begin(), bounds_.end()))
     return {};
   return Status::error(
@@ -39,7 +35,7 @@ Status ReadSet::read_bounds() {
       "'" + path_ + "': the bounds of its physical files do not ascend from 0 to " + std::to_string(h.n_logical));
 }
 
-// What was refused may be a file of another format.
+// Names the format of a refused file that is no multifile.
 static Status named_by_format(Backend& backend, const std::string& path, const Status& refused) {
   if (refused.code() != Code::corrupt_file) return refused;
   const auto found = format_of(backend, path);
@@ -122,13 +118,10 @@ Result<std::uint64_t> ReadSet::end_of_lost_places(std::uint64_t rank) const {
 }
 
 Result<std::vector<std::uint64_t>> ReadSet::ranks(const PhysicalReader& physical) const {
-  std::vector<std::uint64_t> result;
   const format::FileHeader& h = physical.header();
-  if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return result;
-  TW_ASSIGN_OR_RETURN(const auto bytes,
-                      physical.section(format::SectionKind::ranks, h.ranks_offset, h.n_local, 8, watch_.go_on));
-  result.resize(h.n_local);
-  for (std::size_t i = 0; i < result.size(); ++i) result[i] = load_le<std::uint64_t>(std::span(bytes).subspan(i * 8));
+  if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return std::vector<std::uint64_t>{};
+  TW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> result,
+                      physical.numbers(format::SectionKind::ranks, h.ranks_offset, h.n_local, watch_.go_on));
   std::vector<std::uint64_t> sorted = result;
   std::sort(sorted.begin(), sorted.end());
   const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();

@@ -1,6 +1,6 @@
 // All physical files of a multifile open for reading, shared by the tasks of one process.
 //
-// Physical files are opened when first asked for, different ones at the same time. Threads: any number at once.
+// A physical file is opened on first use; different ones are opened at the same time. Threads: any number at once.
 #pragma once
 
 #include <atomic>
@@ -28,7 +28,7 @@ class ReadSet {
   ReadSet(std::shared_ptr<Backend> backend, std::string path, Unclosed unclosed, Watch watch = {})
       : backend_(std::move(backend)), path_(std::move(path)), unclosed_(unclosed), watch_(std::move(watch)) {}
 
-  // Opens physical file 0 and reads the mapping. The first caller does the work, all get its result.
+  // Opens physical file 0 and reads the mapping. The first caller does the work; all callers get its result.
   Status open();
   // A session of this process has begun: physical files that are opened from now on are expected to be unclosed.
   void expect_own_session() { own_session_.store(true, std::memory_order_relaxed); }
@@ -36,19 +36,16 @@ class ReadSet {
   const format::FileHeader& header() const { return first_->header(); }
   PhysicalReader& first() const { return *first_; }
   const std::string& path() const { return path_; }
-  bool recovered() const { return unclosed_ == Unclosed::recover; }
-  // Asked in what may take long.
+  // Whether the caller lets long work continue.
   bool may_go_on() const { return !watch_.go_on || watch_.go_on(); }
   Result<PhysicalReader*> physical(std::uint32_t number);
   Result<Location> locate(std::uint64_t rank, PageCache& cache_of_first) const;
-  // Logical files from `rank` on whose places the table cannot tell, where that is so of `rank`.
+  // The end of the ranks, from `rank` on, whose entries of the table cannot be read.
   Result<std::uint64_t> end_of_lost_places(std::uint64_t rank) const;
   // Rank of each local index of a physical file with Mapping::table; empty with consecutive ranks.
   Result<std::vector<std::uint64_t>> ranks(const PhysicalReader& physical) const;
   // Logical files [bounds[k], bounds[k+1]) lie in physical file k; only with consecutive ranks.
   const std::vector<std::uint64_t>& bounds() const { return bounds_; }
-  Backend& backend() const { return *backend_; }
-  const std::shared_ptr<Backend>& shared_backend() const { return backend_; }
 
  private:
   Status open_first();
@@ -66,7 +63,7 @@ class ReadSet {
   bool opened_ = false;  // guarded by mutex_
   Status open_status_;   // guarded by mutex_
   std::atomic<bool> own_session_ = false;
-  LazyMap<PhysicalReader> readers_;    // by number: no memory for as many as a header claims
+  LazyMap<PhysicalReader> readers_;    // by number
   PhysicalReader* first_ = nullptr;    // set by open(), constant afterwards
   std::vector<std::uint64_t> bounds_;  // set by open(), constant afterwards
 };

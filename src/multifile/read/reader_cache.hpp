@@ -1,8 +1,8 @@
-// The logical files that a task reads at the moment. Readers have windows, so that not all of thousands are kept; the
-// others keep their position only.
+// The readers that a task keeps open. A reader has a window, so that of thousands only some are kept; for the others only
+// the position is kept.
 //
-// The one to go is drawn by lot: who reads more logical files in turn than are kept meets most of them still here,
-// where the rule "the one not used for longest" would always have dropped the next one.
+// The reader to drop is drawn by lot. A task that reads more logical files in turn than are kept still finds most of them,
+// where dropping the least recently used one would always drop the next one.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace thalweg {
 
 class ReaderCache {
  public:
-  // `reads_once`: nobody comes back to a logical file.
+  // `reads_once`: no logical file is read a second time.
   explicit ReaderCache(bool reads_once) : reads_once_(reads_once) {}
 
   static constexpr std::size_t kSurelyKept = 256;        // of any size
   static constexpr std::uint64_t kMostBytes = 64 << 20;  // of more readers than that, about
 
-  // Null: there is none.
+  // Null where no reader is kept.
   LogicalReader* find(std::uint64_t rank) const;
-  // At the position that this logical file had when its reader went. `current` stays. Others may go.
+  // Keeps a reader, at the position of the dropped one for this logical file. Others but `current` may be dropped.
   LogicalReader* put(std::uint64_t rank, std::unique_ptr<LogicalReader> reader, std::uint64_t window_bytes,
                      const LogicalReader* current);
 

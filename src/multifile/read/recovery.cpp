@@ -12,7 +12,7 @@ namespace {
 
 using format::kPageBytes;
 
-// Whether a page was written as it stands: what it says may be wrong, but it is not missing.
+// Whether a page has the checksum of its writer; its content may still be wrong.
 bool is_sealed_page(const PhysicalReader& physical, std::uint64_t offset) {
   std::vector<std::byte> page(kPageBytes);
   if (!read_exactly(physical.file(), offset, page).ok()) return false;
@@ -21,62 +21,55 @@ bool is_sealed_page(const PhysicalReader& physical, std::uint64_t offset) {
          format::bound_crc(physical.header().id, offset, body);
 }
 
-// What a recovery starts from: the newest index that is whole, which covers the sessions before its end; or what is
-// left of one, without end, which covers none.
-struct Base {
-  SalvagedIndex left;
-  std::uint64_t covered_session_offset = 0;  // session page of the last session that it covers
-  bool fell_back = false;                    // it is that of before an append
-};
-
-// An append that did not get to its end leaves the index of before it.
-Result<bool> fall_back(const PhysicalReader& physical, Base& base, const GoOn& go_on) {
+// An append that was not closed leaves the index before it.
+Status fall_back(const PhysicalReader& physical, SalvagedIndex& left, const GoOn& go_on) {
   const auto& before = physical.state_before();
-  if (!before || before->index_offset == 0 || before->index_offset == physical.state().index_offset) return false;
+  if (!before || before->index_offset == 0 || before->index_offset == physical.state().index_offset) return {};
   auto older = load_index(physical, *before, go_on);
-  if (older.status().code() == Code::stopped) return older.error();
-  if (!older.has_value()) return false;
-  fall_back_on(std::move(older).value(), base.left);
-  base.covered_session_offset = before->covered_session_offset;
-  base.fell_back = true;
-  return true;
+  if (older.has_value()) fall_back_on(std::move(older).value(), left);
+  return older.status().code() == Code::stopped ? older.error() : Status{};
 }
 
-Result<Base> find_base(const PhysicalReader& physical, Recovery& recovery, const Watch& watch) {
+// The index from which a recovery starts: the newest whole one, which covers the sessions before its end, or what is left
+// of one, which has no end and covers none.
+Result<SalvagedIndex> find_base(const PhysicalReader& physical, Recovery& recovery, const Watch& watch) {
   const format::StateSlot& state = physical.state();
-  if (state.session_offset == 0 || state.index_offset == 0) return Base{};
+  SalvagedIndex base;
+  if (state.session_offset == 0 || state.index_offset == 0) return base;
   auto whole = load_index(physical, state, watch.go_on);
   if (whole.status().code() == Code::stopped) return whole.error();
-  if (whole.has_value()) return Base{{std::move(whole).value(), 0, 0, {}, 0}, state.covered_session_offset, false};
-  Base base;
-  TW_ASSIGN_OR_RETURN(base.left, salvage_index(physical, watch.go_on));
+  if (whole.has_value()) {
+    base.index = std::move(whole).value();
+    return base;
+  }
+  TW_ASSIGN_OR_RETURN(base, salvage_index(physical, watch.go_on));
   std::string text = whole.error().message();
-  if (base.left.lost_pages == 0 && base.left.lost_names == 0) {
+  if (base.lost_pages == 0 && base.lost_names == 0) {
     text += "; names, modes and attributes are whole";
   } else {
     recovery.damaged = true;
-    text += "; lost: pages of the index with names, modes or attributes: " + std::to_string(base.left.lost_pages) +
-            "; names that began or ended there: " + std::to_string(base.left.lost_names);
+    text += "; lost: pages of the index with names, modes or attributes: " + std::to_string(base.lost_pages) +
+            "; names that began or ended there: " + std::to_string(base.lost_names);
   }
-  TW_ASSIGN_OR_RETURN(const bool fell_back, fall_back(physical, base, watch.go_on));
-  if (fell_back) text += "; the index of the session before is whole";
+  TW_RETURN_IF_ERROR(fall_back(physical, base, watch.go_on));
+  if (base.fell_back) text += "; the index of the session before is whole";
   if (watch.finding) watch.finding(text);
   return base;
 }
 
-// A session of a closed file cannot be walked. What is left of the index tells which logical files have lost bytes by
-// that; of those whose entries are lost too nobody knows. That is an entry for each of them, so there may not be many
-// more than the index can have had.
+// A session of a closed file cannot be walked. What is left of the index shows which logical files have lost bytes by
+// that. Those whose entries are lost too are marked as damaged. Each of them takes an entry, so their number is limited
+// to what the index can have held.
 Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, const Watch& watch) {
   constexpr std::uint64_t kFew = 1 << 16;
-  std::vector<SalvagedIndex::Told> unknown;
+  std::vector<SalvagedIndex::Range> unknown;
   std::uint64_t n_unknown = 0, end = 0;
-  for (const SalvagedIndex::Told& told : left.told) {
-    if (told.begin > end) unknown.push_back({end, told.begin});
-    end = std::max(end, told.end);
+  for (const SalvagedIndex::Range& known : left.known) {
+    if (known.begin > end) unknown.push_back({end, known.begin});
+    end = std::max(end, known.end);
   }
   if (end < physical.header().n_local) unknown.push_back({end, physical.header().n_local});
-  for (const SalvagedIndex::Told& range : unknown) n_unknown += range.end - range.begin;
+  for (const SalvagedIndex::Range& range : unknown) n_unknown += range.end - range.begin;
   if (n_unknown > std::max(kFew, left.lost_entries))
     return Status::error(Code::corrupt_file, "'" + physical.file().path() +
                                                  "': a session cannot be read although the " +
@@ -88,7 +81,7 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   const auto keep_until = [&](std::uint64_t local) {
     while (old != left.index.files.end() && old->local < local) files.push_back(*old++);
   };
-  for (const SalvagedIndex::Told& range : unknown) {
+  for (const SalvagedIndex::Range& range : unknown) {
     keep_until(range.begin);
     for (std::uint64_t local = range.begin; local < range.end; ++local) {
       RecoveredIndex::File file;
@@ -106,7 +99,7 @@ Status doubt_unknown_files(const PhysicalReader& physical, SalvagedIndex& left, 
   return {};
 }
 
-// A session page of which parts never reached the storage, or behind which the file ends.
+// Whether a session page reached the storage in part only, or lies beyond the end of the file.
 bool never_was_whole(const PhysicalReader& physical, std::uint64_t offset) {
   if (!is_sealed_page(physical, offset)) return true;
   std::vector<std::byte> page(kPageBytes);
@@ -116,11 +109,11 @@ bool never_was_whole(const PhysicalReader& physical, std::uint64_t offset) {
 
 struct Sessions {
   std::vector<FoundSession> to_walk;  // oldest first
-  bool left_out = false;              // some of those that were begun
+  bool left_out = false;              // some session was begun and is not in to_walk
 };
 
-// The sessions that `base` does not cover. One that never got to the storage whole was not synced: it is left out, and
-// those before it are found by what was the state before it, or begin with the first one.
+// The sessions that `base` does not cover. One whose page is not whole was never synced and is left out. The sessions
+// before it are found by the older state slot, or from the first session on.
 Result<Sessions> find_sessions_behind(const PhysicalReader& physical, const RecoveredIndex& base, const Watch& watch) {
   std::vector<std::uint64_t> newest;
   if (physical.state().session_offset != 0) newest.push_back(physical.state().session_offset);
@@ -129,7 +122,7 @@ Result<Sessions> find_sessions_behind(const PhysicalReader& physical, const Reco
   Sessions sessions;
   Status failed;
   for (const std::uint64_t last : newest) {
-    if (base.end != 0 && last < base.end) return sessions;  // it is covered, as those before it
+    if (base.end != 0 && last < base.end) return sessions;  // covered, with those before it
     std::uint64_t failed_at = last;
     auto found = find_sessions(physical, last, base.end, &failed_at);
     if (found.has_value()) {
@@ -144,8 +137,8 @@ Result<Sessions> find_sessions_behind(const PhysicalReader& physical, const Reco
   return failed;
 }
 
-// A session that began behind a complete index although the state slot that tells of it is damaged.
-void add_untold_session(const PhysicalReader& physical, const RecoveredIndex& base, Sessions& sessions) {
+// Adds a session that began behind a complete index and whose state slot is damaged.
+void add_unrecorded_session(const PhysicalReader& physical, const RecoveredIndex& base, Sessions& sessions) {
   if (base.end == 0 || !sessions.to_walk.empty() || sessions.left_out) return;
   auto later = read_session(physical, base.end);
   if (later.has_value()) sessions.to_walk.push_back(*later);
@@ -160,31 +153,31 @@ Status check_whole_index(const PhysicalReader& physical, const GoOn& go_on) {
 Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks,
                                   const Watch& watch) {
   Recovery recovery;
-  TW_ASSIGN_OR_RETURN(Base start, find_base(physical, recovery, watch));
-  const RecoveredIndex& base = start.left.index;
+  TW_ASSIGN_OR_RETURN(SalvagedIndex start, find_base(physical, recovery, watch));
+  const RecoveredIndex& base = start.index;
   TW_ASSIGN_OR_RETURN(Sessions sessions, find_sessions_behind(physical, base, watch));
-  add_untold_session(physical, base, sessions);
+  add_unrecorded_session(physical, base, sessions);
   Scan scan(physical, ranks, watch);
-  recovery.session = base.session;
-  recovery.session_offset = base.end != 0 ? start.covered_session_offset : physical.header().session_offset;
+  recovery.index.session = base.session;
+  recovery.index.session_offset = base.end != 0 ? base.session_offset : physical.header().session_offset;
   for (const FoundSession& session : sessions.to_walk) {
     if (const Status walked = scan.session(session); !walked.ok()) {
-      // As with the session page: of a session that was synced everything is there.
+      // A session that was synced is whole; so this one was not.
       if (walked.code() != Code::corrupt_file || (base.end == 0 && session.page.session == 0)) return walked;
       if (watch.finding) watch.finding(walked.message());
       sessions.left_out = true;
       continue;
     }
-    recovery.session = session.page.session;
-    recovery.session_offset = session.offset;
+    recovery.index.session = session.page.session;
+    recovery.index.session_offset = session.offset;
   }
-  recovery.damaged |= sessions.left_out;  // what was flushed in it, and not synced
+  recovery.damaged |= sessions.left_out;  // it may have held flushed bytes
   const bool newest_is_whole = base.end != 0 && !start.fell_back;
   if (sessions.left_out && physical.closed() && !newest_is_whole)
-    TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start.left, watch));
+    TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start, watch));
   merge_pieces(base, scan, recovery);
   recovery.frames_end = std::max(base.end, scan.end());
-  const std::uint64_t kept = sessions.left_out ? physical.file_bytes() : 0;  // nobody knows what is in there
+  const std::uint64_t kept = sessions.left_out ? physical.file_bytes() : 0;  // its content is unknown
   recovery.index.end = format::align_up(std::max({base.end, scan.end(), physical.state().end, kept}), kPageBytes);
   return recovery;
 }

@@ -8,9 +8,9 @@ namespace {
 
 // The pieces of one logical file, sorted by sequence, become entries of the index.
 //
-// In each session those count that are flushed: up to the first that is missing, or that did not get to the storage
-// whole. Before a piece that proves a sync, or where frames were lost, all are kept instead and the file is flagged.
-// Where a piece is not whole and nothing proves that it was synced, what lies under it is shown.
+// In each session the pieces count up to the first one that is missing or not whole. Pieces before one that proves a sync,
+// or in a session with lost frames, are all kept instead and the logical file is flagged. A piece that is not whole and
+// not proven to be synced shows the bytes under it.
 class LogicalMerge {
  public:
   LogicalMerge(bool lost_frames, std::vector<format::PieceEntry>& out, format::FileEntry& file)
@@ -33,7 +33,7 @@ class LogicalMerge {
  private:
   static std::uint64_t session_of(const FoundPiece& piece) { return piece.sequence / format::kSequencePerSession; }
 
-  // The first `proven` pieces were synced.
+  // The first `proven` pieces are proven to be synced.
   void add_session(std::span<const FoundPiece> found, std::size_t proven) {
     std::uint64_t expected = session_of(found.front()) * format::kSequencePerSession + 1;
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -52,10 +52,10 @@ class LogicalMerge {
     }
   }
 
-  // False when nothing behind the piece counts.
+  // Returns false where no piece behind this one counts.
   bool add(const FoundPiece& piece, bool proven) {
-    // A chunk tells what it holds before a later piece is stored: if it does not, its slot died with the machine.
-    if (piece.untold) return proven || lost_frames_;
+    // A chunk is published before a later piece is stored. Without a slot, its slot did not reach the storage.
+    if (piece.without_fill) return proven || lost_frames_;
     const std::uint64_t synced = proven ? piece.entry.logical_bytes : piece.synced_bytes;
     const bool lost_bytes = piece.damaged && piece.sound_bytes < synced;
     damaged_ |= lost_bytes || (piece.damaged && lost_frames_);
@@ -67,7 +67,7 @@ class LogicalMerge {
       file_.bytes = std::max(file_.bytes, entry.logical_offset + entry.logical_bytes);
     }
     cut_ |= piece.damaged && !lost_bytes;
-    // A chunk may have grown after later pieces were stored and synced: these count if it reaches as far as they say.
+    // A chunk may grow after later pieces were stored and synced. They count if it reaches their `end before`.
     return proven || lost_frames_ || lost_bytes || !piece.damaged || piece.entry.kind == format::PieceKind::chunk;
   }
 
@@ -115,14 +115,15 @@ class Merge {
     logical.run(found);
     recovery_.damaged_logical += logical.damaged();
     if (logical.cut())
-      scan_.tell(file.local, "has " + std::to_string(file.entry.bytes) +
-                                 " bytes: what was written to it later, and never synced, did not get to the storage "
-                                 "whole");
-    if (file.told_bytes > file.entry.bytes) miss_bytes(file);
+      scan_.report_file(file.local,
+                        "has " + std::to_string(file.entry.bytes) +
+                            " bytes: what was written to it later, and never synced, did not get to the storage "
+                            "whole");
+    if (file.recorded_bytes > file.entry.bytes) miss_bytes(file);
     if (file.doubted) mark_damaged(file);
     recovery_.damaged |= logical.damaged() || logical.cut();
     file.entry.first_piece = index.pieces.size();
-    // Gaps of a damaged file are refused; those of before the damage are known to be zeros, and stay readable.
+    // Readers refuse the gaps of a damaged file. Gaps from before the damage are known to be zeros and stay readable.
     const bool newly_damaged = (file.entry.flags & format::kFileDamaged) != 0 && sound_before > 0;
     if (newly_damaged) {
       index.pieces.push_back({.logical_bytes = sound_before, .kind = format::PieceKind::zeros});
@@ -133,11 +134,12 @@ class Merge {
     index.files.push_back(file);
   }
 
-  // What is left of an index tells of more bytes than there are pieces for.
+  // The damaged index recorded more bytes than the pieces hold.
   void miss_bytes(RecoveredIndex::File& file) {
-    scan_.tell(file.local, "had " + std::to_string(file.told_bytes) + " bytes when it was closed; of the last " +
-                               std::to_string(file.told_bytes - file.entry.bytes) + " nothing is found");
-    file.entry.bytes = file.told_bytes;
+    scan_.report_file(file.local, "had " + std::to_string(file.recorded_bytes) +
+                                      " bytes when it was closed; of the last " +
+                                      std::to_string(file.recorded_bytes - file.entry.bytes) + " nothing is found");
+    file.entry.bytes = file.recorded_bytes;
     mark_damaged(file);
   }
   void mark_damaged(RecoveredIndex::File& file) {

@@ -18,7 +18,7 @@ Scan::Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ran
 
 Status Scan::session(const FoundSession& session) {
   end_ = std::max(end_, session.page.data_start);
-  const WalkVisitor visitor{[this](const FoundFrame& f) { return frame(f); },
+  const WalkVisitor visitor{[this](const format::PlacedFrame& f) { return frame(f); },
                             [this](std::uint64_t offset) { lost_frame(offset); }, watch_.go_on};
   return walk_session(physical_, session, visitor);
 }
@@ -27,7 +27,7 @@ void Scan::report(const std::string& text) const {
   if (watch_.finding) watch_.finding("'" + physical_.file().path() + "': " + text);
 }
 
-void Scan::tell(std::uint64_t local, const std::string& what) const {
+void Scan::report_file(std::uint64_t local, const std::string& what) const {
   const bool table = physical_.header().mapping == format::Mapping::table;
   const std::uint64_t rank = table ? ranks_[local] : physical_.header().first_rank + local;
   report("logical file " + std::to_string(rank) + " " + what);
@@ -35,7 +35,7 @@ void Scan::tell(std::uint64_t local, const std::string& what) const {
 
 void Scan::lost_frame(std::uint64_t offset) {
   lost_frames = true;
-  report("the frame at offset " + std::to_string(offset) + " is damaged: which bytes it told of is unknown");
+  report("the frame at offset " + std::to_string(offset) + " is damaged: the bytes that it described are unknown");
 }
 
 void Scan::damaged_piece(const char* what, std::uint64_t rank, std::uint64_t offset) const {
@@ -57,12 +57,12 @@ std::uint64_t Scan::local_of(std::uint64_t rank) const {
                                                                                 : header.n_local;
 }
 
-Status Scan::frame(const FoundFrame& found) {
+Status Scan::frame(const format::PlacedFrame& found) {
   walked_ += std::min(found.frame.extent, physical_.file_bytes() - walked_);
   if (watch_.progress && !watch_.progress(walked_, physical_.file_bytes()))
     return Status::error(Code::stopped, "recovering '" + physical_.file().path() + "': stopped by the caller");
   const std::uint64_t end = found.offset + found.frame.extent;
-  // A claim of space that holds nothing must not put the index, and with it the end of the file, so far away.
+  // A frame that only claims space must not move the index, and with it the end of the file, so far away.
   end_ = std::max(end_, found.frame.kind == format::FrameKind::chunk ? end : std::min(end, physical_.file_bytes()));
   switch (found.frame.kind) {
     case format::FrameKind::chunk:
@@ -75,7 +75,7 @@ Status Scan::frame(const FoundFrame& found) {
 }
 
 // Valid fill slots, the one with more bytes first.
-Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
+Result<std::vector<FillSlot>> Scan::fill_slots(const format::PlacedFrame& found) {
   std::vector<FillSlot> slots;
   for (const std::uint64_t within : format::kFillSlotOffset) {
     std::array<std::byte, format::kFillSlotBytes> bytes{};
@@ -85,7 +85,7 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
     if (slot && slot->bytes <= format::kMaxOffset - found.frame.logical_offset) {
       slots.push_back(*slot);
     } else if (std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
-      lost_pieces = true;  // a slot lies in one sector: neither death tears it
+      lost_pieces = true;  // a slot lies in one sector, so no death tears it
       report("the fill slot at offset " + std::to_string(found.offset + within) + " is damaged");
     }
   }
@@ -95,8 +95,8 @@ Result<std::vector<FillSlot>> Scan::fill_slots(const FoundFrame& found) {
   return slots;
 }
 
-// How many of the first `granules` granules match the table, counted up to the first that does not.
-Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_t granules,
+// The number of leading granules, at most `granules`, that match the table.
+Result<std::uint64_t> Scan::sound_granules(const format::PlacedFrame& found, std::uint64_t granules,
                                            std::vector<std::byte>& buffer) const {
   constexpr std::uint64_t kAtOnce = 1024;  // entries of the table: an extent may claim far more than memory holds
   const std::uint64_t granule = physical_.header().granule;
@@ -119,7 +119,8 @@ Result<std::uint64_t> Scan::sound_granules(const FoundFrame& found, std::uint64_
   return granules;
 }
 
-Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, std::vector<std::byte>& buffer) const {
+Result<bool> Scan::tail_matches(const format::PlacedFrame& found, const FillSlot& slot,
+                                std::vector<std::byte>& buffer) const {
   const std::uint64_t granule = physical_.header().granule;
   const std::uint64_t start = slot.bytes / granule * granule;
   const std::uint64_t data = found.offset + found.frame.data_offset;
@@ -129,8 +130,8 @@ Result<bool> Scan::tail_matches(const FoundFrame& found, const FillSlot& slot, s
   return got == buffer.size() && format::data_seal(physical_.header().checksum, buffer) == slot.tail_seal;
 }
 
-// The bytes of the larger slot whose data verify, or of the whole granules that do, if these are more.
-Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const FillSlot> slots) const {
+// The bytes of the largest slot whose data verify, or of the leading granules that verify if these are more.
+Result<std::uint64_t> Scan::sound_bytes(const format::PlacedFrame& found, std::span<const FillSlot> slots) const {
   const std::uint64_t granule = physical_.header().granule;
   std::vector<std::byte> buffer;
   TW_ASSIGN_OR_RETURN(const std::uint64_t sound, sound_granules(found, slots.front().bytes / granule, buffer));
@@ -144,7 +145,7 @@ Result<std::uint64_t> Scan::sound_bytes(const FoundFrame& found, std::span<const
 
 namespace {
 
-// The slot of a sync is kept until the next one has succeeded: one with a higher count beside it proves that it did.
+// The slot of a sync is kept until the sync has succeeded. A slot with a higher count beside it proves that it did.
 const FillSlot* proven_sync(std::span<const FillSlot> slots) {
   for (const FillSlot& slot : slots)
     for (const FillSlot& other : slots)
@@ -154,7 +155,7 @@ const FillSlot* proven_sync(std::span<const FillSlot> slots) {
 
 }  // namespace
 
-Status Scan::chunk(const FoundFrame& found) {
+Status Scan::chunk(const format::PlacedFrame& found) {
   const std::uint64_t local = local_of(found.frame.rank);
   if (local == physical_.header().n_local) {
     lost_frame(found.offset);
@@ -165,7 +166,7 @@ Status Scan::chunk(const FoundFrame& found) {
   piece.local = local;
   piece.sequence = found.frame.sequence;
   piece.end_before = found.frame.end_before;
-  piece.untold = slots.empty();
+  piece.without_fill = slots.empty();
   piece.entry.logical_offset = found.frame.logical_offset;
   piece.entry.physical_offset = found.offset;
   if (!slots.empty()) {
@@ -182,14 +183,11 @@ Status Scan::chunk(const FoundFrame& found) {
   return {};
 }
 
-Status Scan::pack(const FoundFrame& found) {
-  const std::uint64_t directory_bytes = found.frame.n_pieces * format::kDirectoryEntryBytes;
-  std::vector<std::byte> directory(std::min(directory_bytes, physical_.file_bytes()));
-  TW_ASSIGN_OR_RETURN(std::size_t got, physical_.file().read(found.offset + format::kDirectoryOffset, directory));
-  directory.resize(got);
-  auto entries = format::parse_directory(directory, found.frame, physical_.header(), found.offset);
-  if (!entries.has_value()) {  // its frame came later and is there: so it was not synced, or was damaged since
-    lost_pieces = true;
+Status Scan::pack(const format::PlacedFrame& found) {
+  auto entries = read_directory(physical_, found);
+  if (!entries.has_value()) {
+    if (entries.error().code() != Code::corrupt_file) return entries.error();
+    lost_pieces = true;  // the frame is written after the directory: it was not synced, or was damaged since
     report(entries.error().message());
     return {};
   }
@@ -204,7 +202,7 @@ Status Scan::pack(const FoundFrame& found) {
     piece.entry = {entry.logical_offset,      at,         entry.logical_bytes, entry.stored_bytes, entry.crc,
                    format::PieceKind::packed, entry.codec};
     stored.resize(std::min<std::uint64_t>(entry.stored_bytes, bytes_behind(at)));
-    TW_ASSIGN_OR_RETURN(got, physical_.file().read(at, stored));
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, stored));
     piece.damaged = got < entry.stored_bytes || crc32c(stored) != entry.crc;
     if (piece.damaged) damaged_piece("piece", entry.rank, at);
     at += entry.stored_bytes;

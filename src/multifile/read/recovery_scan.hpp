@@ -1,4 +1,4 @@
-// The pieces that the frames of a physical file tell of: the format document, section 7, steps 3 and 4.
+// Collects the pieces from the frames of a physical file: the format document, section 7, steps 3 and 4.
 #pragma once
 
 #include <unordered_map>
@@ -13,10 +13,10 @@ struct FoundPiece {
   std::uint64_t sequence = 0;
   std::uint64_t end_before = 0;    // bytes of the logical file when it was stored
   format::PieceEntry entry;        // stored_bytes 0: a chunk in which nothing counts
-  std::uint64_t sound_bytes = 0;   // of a damaged one: what can be read from its front
+  std::uint64_t sound_bytes = 0;   // damaged piece: readable bytes from its front
   bool damaged = false;            // its data contradict their checksum
-  bool untold = false;             // a chunk without a valid fill slot
-  bool proves_sync = false;        // a sync of the logical file has succeeded since it was placed,
+  bool without_fill = false;       // a chunk without a valid fill slot
+  bool proves_sync = false;        // a sync of the logical file succeeded after it was placed,
   std::uint64_t synced_bytes = 0;  // when it had so many bytes
 };
 
@@ -27,12 +27,12 @@ class Scan {
 
   Status session(const FoundSession& session);
 
-  // Tells what became of a logical file.
-  void tell(std::uint64_t local, const std::string& what) const;
+  // Reports a finding about a logical file.
+  void report_file(std::uint64_t local, const std::string& what) const;
 
   std::vector<FoundPiece> pieces;
-  bool lost_frames = false;  // there may have been pieces of any sequence, also synced ones
-  bool lost_pieces = false;  // there were pieces that may have been synced
+  bool lost_frames = false;  // pieces of any sequence may be lost, including synced ones
+  bool lost_pieces = false;  // pieces that may have been synced are lost
   std::uint64_t end() const { return end_; }
 
  private:
@@ -43,14 +43,14 @@ class Scan {
   // Local index of a rank, or n_local when it does not belong here.
   std::uint64_t local_of(std::uint64_t rank) const;
 
-  Status frame(const FoundFrame& found);
-  Status chunk(const FoundFrame& found);
-  Status pack(const FoundFrame& found);
-  Result<std::uint64_t> sound_bytes(const FoundFrame& found, std::span<const format::FillSlot> slots) const;
-  Result<std::vector<format::FillSlot>> fill_slots(const FoundFrame& found);
-  Result<bool> tail_matches(const FoundFrame& found, const format::FillSlot& slot,
+  Status frame(const format::PlacedFrame& found);
+  Status chunk(const format::PlacedFrame& found);
+  Status pack(const format::PlacedFrame& found);
+  Result<std::uint64_t> sound_bytes(const format::PlacedFrame& found, std::span<const format::FillSlot> slots) const;
+  Result<std::vector<format::FillSlot>> fill_slots(const format::PlacedFrame& found);
+  Result<bool> tail_matches(const format::PlacedFrame& found, const format::FillSlot& slot,
                             std::vector<std::byte>& buffer) const;
-  Result<std::uint64_t> sound_granules(const FoundFrame& found, std::uint64_t granules,
+  Result<std::uint64_t> sound_granules(const format::PlacedFrame& found, std::uint64_t granules,
                                        std::vector<std::byte>& buffer) const;
 
   const PhysicalReader& physical_;

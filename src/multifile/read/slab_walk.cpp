@@ -28,7 +28,7 @@ bool is_index_section(const PhysicalReader& physical, std::span<const std::byte>
   return false;
 }
 
-// One slab; see section 3 of the format document for where it ends.
+// Walks the frames of one slab; section 3 of the format document says where it ends.
 class SlabWalk {
  public:
   SlabWalk(const PhysicalReader& physical, std::uint32_t session, const WalkVisitor& visitor)
@@ -37,7 +37,7 @@ class SlabWalk {
   Status run(const format::Slab& slab, std::uint64_t limit) {
     const std::uint64_t end = std::min(slab.start + slab.bytes, limit);
     std::uint64_t at = slab.start;
-    bool lost = false;  // behind damage: looking for the next frame
+    bool lost = false;  // searching for the next frame behind damage
     while (at < end) {
       TW_ASSIGN_OR_RETURN(const format::ParsedFrame found, read_frame(at, slab.start + slab.bytes - at));
       if (found.check == format::FrameCheck::valid) {
@@ -59,7 +59,7 @@ class SlabWalk {
     return {};
   }
 
-  // Whether the caller goes on.
+  // Fails where the caller stops the walk.
   Status ask() {
     constexpr std::uint64_t kStepsPerAsk = 64;
     const bool stop = ++n_ % kStepsPerAsk == 0 && visitor_.go_on && !visitor_.go_on();
@@ -77,14 +77,14 @@ class SlabWalk {
     return found;
   }
 
-  // The first place from `at` on where a frame or a page of an index may stand: in a hole there is neither.
+  // The first place from `at` on, outside of holes, where a frame or a page of an index may begin.
   Result<std::uint64_t> behind_hole(std::uint64_t at) {
     const std::uint64_t step = std::max<std::uint64_t>(physical_.header().alignment, format::kPageBytes);
     TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
     return std::max(at, data / step * step);  // both multiples of the alignment
   }
 
-  // An index that never got to the storage whole may begin in place of a frame.
+  // An incomplete index may begin in place of a frame.
   Result<bool> index_is_at(std::uint64_t at) {
     if (at % format::kPageBytes != 0 || at > physical_.file_bytes() || physical_.file_bytes() - at < format::kPageBytes)
       return false;
@@ -103,14 +103,12 @@ class SlabWalk {
 
 namespace {
 
-// Slab bytes of each domain in round 0; what contradicts the session page is refused.
+// Slab bytes of each domain in round 0, checked against the session page.
 Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, const format::SessionPage& session) {
-  TW_ASSIGN_OR_RETURN(const std::vector<std::byte> table,
-                      physical.section(format::SectionKind::domains, session.domains_offset, session.n_domains, 8));
-  std::vector<std::uint64_t> domains(session.n_domains);
+  TW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> domains,
+                      physical.numbers(format::SectionKind::domains, session.domains_offset, session.n_domains));
   std::uint64_t left = session.round_bytes;
   for (std::size_t d = 0; d < domains.size(); ++d) {
-    domains[d] = load_le<std::uint64_t>(std::span(table).subspan(d * 8, 8));
     if (domains[d] == 0 || domains[d] > left || domains[d] % physical.header().alignment != 0)
       return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': slab bytes of domain " +
                                                    std::to_string(d) + " contradict the session page or the alignment");
@@ -125,13 +123,13 @@ Result<std::vector<std::uint64_t>> read_domains(const PhysicalReader& physical, 
 
 namespace {
 
-// Whether slab k is not there or ends behind `offset`.
+// Whether slab k does not exist or ends behind `offset`.
 bool ends_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
   auto slab = format::slab_at(layout, k);
   return !slab.has_value() || slab->bytes > offset || slab->start > offset - slab->bytes;
 }
 
-// The first slab from `k` on, which ends before `offset`, that does not.
+// The first slab behind `k` that does not end before `offset`; slab k does.
 std::uint64_t slab_behind(const format::SlabLayout& layout, std::uint64_t k, std::uint64_t offset) {
   std::uint64_t step = 1;
   while (!ends_behind(layout, k + step, offset)) {
@@ -179,9 +177,17 @@ Status walk_session(const PhysicalReader& physical, const FoundSession& found, c
   return {};
 }
 
+Result<std::vector<format::DirectoryEntry>> read_directory(const PhysicalReader& physical,
+                                                           const format::PlacedFrame& pack) {
+  const std::uint64_t bytes = pack.frame.n_pieces * format::kDirectoryEntryBytes;
+  std::vector<std::byte> directory(std::min(bytes, physical.file_bytes()));
+  TW_ASSIGN_OR_RETURN(const std::size_t got, physical.file().read(pack.offset + format::kDirectoryOffset, directory));
+  return format::parse_directory(std::span(directory).first(got), pack.frame, physical.header(), pack.offset);
+}
+
 namespace {
 
-// Where the index that ends at `end` begins, also one of which only sections were written; `end` when there is none.
+// Where the index that ends at `end` begins, even if only sections of it were written; `end` where there is none.
 Result<std::uint64_t> index_begin(const PhysicalReader& physical, std::uint64_t end) {
   std::vector<std::byte> page(format::kPageBytes);
   std::uint64_t begin = end / format::kPageBytes * format::kPageBytes;

@@ -15,14 +15,14 @@ using format::SectionKind;
 
 namespace {
 
-// The state slot as it was when that index was complete.
+// The state slot at the time when its index was complete.
 format::StateSlot as_closed(format::StateSlot closed) {
   closed.state = format::FileState::closed;
   closed.end = closed.index_offset + closed.index_bytes;
   return closed;
 }
 
-// The ranges of pieces and of names, taken in the order of the logical files.
+// Checks that the ranges of pieces and of names ascend with the logical files.
 class PieceRanges {
  public:
   explicit PieceRanges(const PhysicalReader& physical) : physical_(physical) {}
@@ -75,7 +75,7 @@ Status check_piece_ranges(const PhysicalReader& physical, const GoOn& go_on) {
   PieceRanges ranges(physical);
   TW_RETURN_IF_ERROR(physical.check_order(go_on));
   const auto take = [&](std::uint64_t local, Result<format::FileEntry> entry) {
-    return entry.has_value() ? ranges.take(local, *entry) : Status{};  // what is wrong with others, their readers tell
+    return entry.has_value() ? ranges.take(local, *entry) : Status{};  // their readers report the others
   };
   return physical.each_entry(take, go_on);
 }
@@ -106,18 +106,19 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
   TW_ASSIGN_OR_RETURN(result.attributes, format::parse_attributes(attributes));
   result.end = closed.end;
   result.session = index.session;
+  result.session_offset = slot.covered_session_offset;
   return result;
 }
 
 namespace {
 
-// A section that is a row of bytes: those of its pages that are whole.
+// The valid pages of a section of bytes.
 class ByteSection {
  public:
   void put(std::uint64_t number, std::span<const std::byte> payload) {
     pages_.try_emplace(number, reinterpret_cast<const char*>(payload.data()), kPagePayload);
   }
-  // Nothing where a page of it is missing.
+  // No value where one of its pages is missing.
   std::optional<std::string> bytes(std::uint64_t begin, std::uint64_t n) const {
     std::string found;
     while (n > 0) {
@@ -141,7 +142,7 @@ class ByteSection {
   }
 
  private:
-  std::map<std::uint64_t, std::string> pages_;  // by number: no memory for those that are only claimed
+  std::map<std::uint64_t, std::string> pages_;  // by number
 };
 
 class Salvage {
@@ -169,20 +170,14 @@ class Salvage {
         at = next - kPageBytes;
       }
     }
-    join_told();
+    join_known();
     keep_names();
     keep_attributes();
     return std::move(result_);
   }
 
  private:
-  struct ToldByPage {
-    std::uint64_t number;
-    bool listed;
-    SalvagedIndex::Told told;
-  };
-
-  // The next page that may be there; in a hole there is none.
+  // The next page outside of a hole.
   Result<std::uint64_t> behind_hole(std::uint64_t at) const {
     TW_ASSIGN_OR_RETURN(const std::uint64_t data, physical_.file().next_data(at));
     const std::uint64_t next = at + kPageBytes;
@@ -197,13 +192,13 @@ class Salvage {
     listed_pages_ = format::section_pages(index->n_entries, format::kListedEntryBytes);
   }
 
-  // Pages of the pieces are no loss: the frames tell the same.
+  // Pages of pieces are not counted: the frames hold the same information.
   void lose(std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t from = std::max(begin, pieces_begin_), to = std::min(end, pieces_end_);
     result_.lost_pages += (end - begin - (from < to ? to - from : 0)) / kPageBytes;
   }
 
-  // False when the page does not verify.
+  // Returns whether the page verifies.
   bool take(std::span<const std::byte> page, std::uint64_t at) {
     const auto number = load_le<std::uint64_t>(page.subspan(kPagePayload + sizeof(std::uint32_t)));
     const auto is = [&](SectionKind kind) {
@@ -222,7 +217,7 @@ class Salvage {
     return true;
   }
 
-  // How many pieces and names there are is not known.
+  // The numbers of pieces and names are unknown.
   static format::IndexPage any_index(std::uint64_t n_local) {
     format::IndexPage any;
     any.n_local = n_local;
@@ -238,23 +233,23 @@ class Salvage {
       const auto bytes = entries.subspan((local - begin) * format::kFileEntryBytes, format::kFileEntryBytes);
       if (!take_entry(local, bytes)) return false;
     }
-    told_.push_back({number, false, {begin, end}});
+    result_.known.push_back({begin, end, number, false});
     return true;
   }
 
-  // What stands behind the last entry of the section is zero: it would be one of local index 0.
+  // Behind the last entry of the section there are zeros, which would read as an entry of local index 0.
   bool take_listed(std::span<const std::byte> entries, std::uint64_t number) {
     constexpr std::uint64_t kPerPage = kPagePayload / format::kListedEntryBytes;
-    SalvagedIndex::Told told;
+    SalvagedIndex::Range known;
     for (std::uint64_t i = 0; i < kPerPage; ++i) {
       const auto bytes = entries.subspan(i * format::kListedEntryBytes, format::kListedEntryBytes);
       const auto local = load_le<std::uint64_t>(bytes);
-      if (i > 0 && local < told.end) break;
+      if (i > 0 && local < known.end) break;
       if (local >= physical_.header().n_local || !take_entry(local, bytes.last(format::kFileEntryBytes))) return false;
-      if (i == 0) told.begin = local;
-      told.end = local + 1;
+      if (i == 0) known.begin = local;
+      known.end = local + 1;
     }
-    told_.push_back({number, true, told});
+    result_.known.push_back({known.begin, known.end, number, true});
     return true;
   }
 
@@ -264,30 +259,30 @@ class Salvage {
     RecoveredIndex::File file{local, *entry, physical_.closed() ? entry->bytes : 0};
     file.entry.bytes = file.entry.first_piece = 0;
     file.entry.n_pieces = 0;
-    if (file.told_bytes > 0 || entry->mode != 0 || entry->name_bytes > 0 || entry->flags != 0)
+    if (file.recorded_bytes > 0 || entry->mode != 0 || entry->name_bytes > 0 || entry->flags != 0)
       result_.index.files.push_back(file);
     return true;
   }
 
-  // Between two listed entries that follow each other there is none, also where a page ends between them.
-  void join_told() {
-    std::ranges::sort(told_, [](const ToldByPage& a, const ToldByPage& b) { return a.number < b.number; });
-    for (std::size_t i = 0; i < told_.size(); ++i) {
-      auto& [number, listed, told] = told_[i];
-      if (listed && number == 0) told.begin = 0;
-      if (listed && number + 1 == listed_pages_) told.end = physical_.header().n_local;
-      const bool follows = i > 0 && listed && told_[i - 1].number + 1 == number;
-      if (follows && told_[i - 1].told.end <= told.begin) told.begin = told_[i - 1].told.end;
-      result_.told.push_back(told);
+  // There is no entry between two listed entries that follow each other, even across a page border.
+  void join_known() {
+    auto& all = result_.known;
+    std::ranges::sort(all, {}, &SalvagedIndex::Range::page);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].listed) continue;
+      if (all[i].page == 0) all[i].begin = 0;
+      if (all[i].page + 1 == listed_pages_) all[i].end = physical_.header().n_local;
+      const bool follows = i > 0 && all[i - 1].page + 1 == all[i].page;
+      if (follows && all[i - 1].end <= all[i].begin) all[i].begin = all[i - 1].end;
     }
-    std::ranges::sort(result_.told, {}, &SalvagedIndex::Told::begin);
+    std::ranges::sort(all, {}, &SalvagedIndex::Range::begin);
   }
 
-  // One that begins before the end of the one before it is no name of this index: names lie one behind the other.
+  // Names follow each other: one that begins before the end of the previous one does not belong to this index.
   void keep_names() {
     auto& files = result_.index.files;
     const auto by_local = [](const auto& a, const auto& b) { return a.local < b.local; };
-    std::stable_sort(files.begin(), files.end(), by_local);  // pages say themselves where they belong
+    std::stable_sort(files.begin(), files.end(), by_local);  // pages may come from another place
     const auto same = [](const auto& a, const auto& b) { return a.local == b.local; };
     files.erase(std::unique(files.begin(), files.end(), same), files.end());
     std::uint64_t end = 0;
@@ -305,7 +300,7 @@ class Salvage {
     }
   }
 
-  // The pairs fill the section but for the zeros of its last page, and no key is empty.
+  // Pairs fill the section up to the zeros of its last page, and no key is empty.
   void keep_attributes() {
     const std::string whole = attributes_.front();
     const auto bytes = std::as_bytes(std::span(whole));
@@ -325,9 +320,8 @@ class Salvage {
   const format::StateSlot slot_;
   SalvagedIndex result_;
   ByteSection names_, attributes_;
-  std::vector<ToldByPage> told_;
-  std::uint64_t pieces_begin_ = 0, pieces_end_ = 0;  // of the section, when the index page tells it
-  std::uint64_t listed_pages_ = 0;                   // of the files section, were it listed; the same
+  std::uint64_t pieces_begin_ = 0, pieces_end_ = 0;  // of the section, where the index page is valid
+  std::uint64_t listed_pages_ = 0;                   // of the files section if it is listed
 };
 
 }  // namespace
@@ -338,11 +332,10 @@ Result<SalvagedIndex> salvage_index(const PhysicalReader& physical, const GoOn& 
 
 namespace {
 
-// What both tell of one logical file: the pieces of the older index; name, mode and flags of the newer one if it has
-// them.
+// The pieces of the older entry; name, mode and flags of the newer one where it has them.
 RecoveredIndex::File joined(const RecoveredIndex::File& older, const RecoveredIndex::File& newer) {
   RecoveredIndex::File file = older;
-  file.told_bytes = newer.told_bytes;
+  file.recorded_bytes = newer.recorded_bytes;
   file.entry.flags |= newer.entry.flags;
   if (newer.entry.mode != 0) file.entry.mode = newer.entry.mode;
   if (newer.entry.name_bytes != 0) {
@@ -370,6 +363,7 @@ void fall_back_on(RecoveredIndex older, SalvagedIndex& newer) {
   }
   all.files.insert(all.files.end(), next, end);
   newer.index = std::move(all);
+  newer.fell_back = true;
 }
 
 }  // namespace thalweg
