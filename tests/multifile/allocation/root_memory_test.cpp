@@ -42,7 +42,7 @@ std::uint64_t peak_of_plan(std::size_t tasks, bool alike, Gathered& shares) {
   storage.free_bytes = std::uint64_t{1} << 50;
   Allocations::restart_peak();
   const Status planned = [&]() -> Status {
-    TW_ASSIGN_OR_RETURN(const Requests requests, Requests::decode(std::move(gathered)));
+    TW_ASSIGN_OR_RETURN(const WriteRequests requests, WriteRequests::decode(std::move(gathered)));
     TW_ASSIGN_OR_RETURN(const WritePlan plan, plan_create({requests, {}, {}, storage, 2}));
     EXPECT_EQ(plan.files.size(), tasks / 16);
     shares = encode_shares(plan, requests);
