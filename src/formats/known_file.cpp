@@ -12,7 +12,7 @@ using format::KnownFormat;
 
 namespace {
 
-// What cannot be looked at, since it is not there, is a folder, or is closed to this user, has no format.
+// A path that does not exist, is a folder or may not be read by this user has no format.
 bool is_closed_to_us(const Status& status) {
   return status.code() == Code::not_found || status.code() == Code::no_permission || status.os_errno() == EISDIR;
 }

@@ -33,7 +33,7 @@ bool begins_as_netcdf(ByteView bytes) {
   return tag == 0 || tag == 10;
 }
 
-// "sion", then a word that reads the same from either end and tells the order of bytes, and at 16 the version.
+// "sion", a palindromic word that shows the byte order, and at 16 the version.
 bool begins_as_sionlib(ByteView bytes) {
   constexpr std::size_t kLeast = 32;
   constexpr std::uint32_t kMostVersion = 99;

@@ -1,5 +1,5 @@
-// Which format a file has, told by its bytes: so that nobody overwrites a file of another format by mistake, and
-// messages can name it.
+// Recognises the format of a file by its bytes, so that files of other formats are not overwritten by mistake and
+// messages can name them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace thalweg::format {
 
 enum class KnownFormat : std::uint8_t {
-  none,       // raw bytes, or a format that is not known here
+  none,       // raw bytes, or an unknown format
   multifile,  // a physical file of one
   vpfile,     // a data file of one that begins with a superblock
   vp_side,    // NAME.meta, NAME.first or NAME.dir
@@ -18,8 +18,8 @@ enum class KnownFormat : std::uint8_t {
   sionlib,
 };
 
-inline constexpr std::size_t kBytesToKnow = 8192;      // as many as `recognise` looks at, where a file has them
-inline constexpr std::uint64_t kFirstUserBlock = 512;  // HDF5 begins at 0, or at this times a power of two
+inline constexpr std::size_t kBytesToKnow = 8192;      // that recognise() reads, where a file has so many
+inline constexpr std::uint64_t kFirstUserBlock = 512;  // HDF5 begins at 0, or at a power of two times this
 
 // The format of a file that begins with these bytes.
 KnownFormat recognise(ByteView begin);

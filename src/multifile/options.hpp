@@ -1,4 +1,4 @@
-// How a multifile is to be opened: the hints, parsed, and which logical files a task serves.
+// How a multifile is opened: the parsed hints, and which logical files a task serves.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,10 @@ struct Options {
 // Sets one hint by name and text; see base/hint_table.hpp.
 Status set_option(Options& options, std::string_view name, std::string_view value);
 
-// Which logical files a task serves: by default "those that follow from rank and size", else a range or a list.
+// The logical files that a task serves: an even share by default, else a range or a list.
 struct Serving {
   enum class Kind { automatic, range, list } kind = Kind::automatic;
-  std::int64_t n_logical = -1;  // of the whole multifile; -1: the file says, or one per task
+  std::int64_t n_logical = -1;  // of the whole multifile; -1: from the file, or one per task
   std::int64_t first = 0, count = 0;
   std::vector<std::int64_t> list;
 };
@@ -47,7 +47,7 @@ struct Config {
   Options options;
   Serving serving;
   MappingFunction mapping;  // empty: consecutive ranks
-  // Asked in calls that may take long; false: they fail with Code::stopped. May be empty.
+  // Called during long calls; false makes them fail with Code::stopped. May be empty.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
 };
 
