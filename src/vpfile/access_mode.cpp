@@ -16,37 +16,22 @@ VpCause cause_of_ib(const StreamAccess& facts) {
 }  // namespace
 
 const char* name_of(VpMode mode) {
-  switch (mode) {
-    case VpMode::nb:
-      return "NB";
-    case VpMode::cb:
-      return "CB";
-    case VpMode::ib:
-      return "IB";
-  }
-  return "";
+  static constexpr const char* kNames[] = {"NB", "CB", "IB"};
+  return kNames[static_cast<std::size_t>(mode)];
 }
 
 const char* text_of(VpCause cause) {
-  switch (cause) {
-    case VpCause::none:
-      return "all take part with the same number of bytes, packed in memory";
-    case VpCause::masked:
-      return "some take no part";
-    case VpCause::ragged:
-      return "numbers of bytes differ";
-    case VpCause::scattered:
-      return "positions differ";
-    case VpCause::strided:
-      return "memory is not packed";
-    case VpCause::size:
-      return "another number of bytes than the first write";
-    case VpCause::between:
-      return "the position is within a record";
-    case VpCause::before:
-      return "an earlier access decided";
-  }
-  return "";
+  static constexpr const char* kTexts[] = {
+      "all take part with the same number of bytes, packed in memory",
+      "some take no part",
+      "numbers of bytes differ",
+      "positions differ",
+      "memory is not packed",
+      "another number of bytes than the first write",
+      "the position is within a record",
+      "an earlier access decided",
+  };
+  return kTexts[static_cast<std::size_t>(cause)];
 }
 
 Folding StreamAccess::folding() {

@@ -92,7 +92,7 @@ Status change_own_sums(const VpParts& parts, const std::vector<Message>& told, S
   if (changes.empty()) return {};
   format::PerDirectoryFile<std::uint64_t> stored;
   for (const DirectoryFile which : kDirectoryFiles)
-    if (const auto& sums = parts.of_process->sides[which].stored; sums.has_value()) stored[which] = sums->count();
+    if (const auto& sums = (*parts.sides)[which].stored; sums.has_value()) stored[which] = sums->count();
   std::unique_ptr<StoredFile> opened;
   if (parts.meta_file == nullptr) {
     TW_ASSIGN_OR_RETURN(opened, parts.backend->open(vp_meta_path(parts.path), OpenMode::read_write));
@@ -142,7 +142,7 @@ Op<Status> sync_parts(VpParts& parts, bool closing) {
   Group& group = parts.group();
   Status status = co_await parts.file->sync();
   if (!status.ok() || !closing || parts.blocks == nullptr) co_return status;
-  if (group.rank() == group.place().process_leader) status = parts.of_process->sides.sync();
+  if (group.rank() == group.place().process_leader) status = parts.sides->sync();
   co_return co_await agree(group, std::move(status));
 }
 
@@ -151,7 +151,7 @@ Status measure(const VpParts& parts, Stored& mine) {
   TW_ASSIGN_OR_RETURN(mine.data_bytes, parts.data().size());
   if (parts.blocks == nullptr) return {};
   for (const DirectoryFile which : kDirectoryFiles) {
-    TW_ASSIGN_OR_RETURN(mine.side_bytes[which], parts.of_process->sides[which].file->size());
+    TW_ASSIGN_OR_RETURN(mine.side_bytes[which], (*parts.sides)[which].file->size());
   }
   return {};
 }
@@ -291,11 +291,7 @@ Op<Status> VpFile::close() {
   };
   Status data = co_await parts_.file->close();
   keep_first(std::move(data));
-  VpFilesOfProcess& shared = *parts_.of_process;
-  if (group().rank() == group().place().process_leader) {
-    keep_first(shared.sides.close());
-    if (shared.lock != nullptr) keep_first(shared.lock->close());
-  }
+  if (group().rank() == group().place().process_leader) keep_first(parts_.sides->close());
   if (parts_.meta_file != nullptr) keep_first(parts_.meta_file->close());
   if (!group().ended().ok()) co_return status;
   co_return co_await agree(group(), std::move(status));

@@ -285,9 +285,9 @@ Status Opening::adopt() {
 
 // Collective: what the tasks of a process share. Status of this task alone.
 Op<Status> Opening::share_files() {
-  auto shared = co_await group_.share_in_process([] { return std::make_shared<VpFilesOfProcess>(); });
+  auto shared = co_await group_.share_in_process([] { return std::make_shared<SideFiles>(); });
   if (!shared.has_value()) co_return shared.error();
-  parts_.of_process = std::static_pointer_cast<VpFilesOfProcess>(shared.value());
+  parts_.sides = std::static_pointer_cast<SideFiles>(shared.value());
   co_return Status{};
 }
 
@@ -355,7 +355,7 @@ Op<Status> Opening::begin() {
   Status status;
   if (is_task_0()) {
     status = begin_session();
-    parts_.of_process->lock = std::move(parts_.locked);
+    parts_.sides->lock = std::move(parts_.locked);
   }
   const Place place = group.place();
   status = co_await agree(group, std::move(status));
@@ -363,7 +363,7 @@ Op<Status> Opening::begin() {
   if (place.process_leader == group.rank() && !is_task_0()) {
     auto lock = parts_.backend->open(parts_.path, OpenMode::read);
     status = lock.has_value() ? lock.value()->join_writers() : lock.error();
-    if (lock.has_value()) parts_.of_process->lock = std::move(lock).value();
+    if (lock.has_value()) parts_.sides->lock = std::move(lock).value();
   }
   co_return co_await agree(group, std::move(status));
 }

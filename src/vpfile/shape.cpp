@@ -104,10 +104,6 @@ std::uint64_t fingerprint(const VpBox& box) {
   return all;
 }
 
-std::uint64_t fingerprint(const VpShape& shape) {
-  std::uint64_t all = 1;
-  for (std::size_t i = 0; i < shape.size(); ++i) all = multiply(all, fingerprint_of_stretch(i, 0, shape[i]));
-  return all;
-}
+std::uint64_t fingerprint(const VpShape& shape) { return fingerprint(VpBox{VpShape(shape.size(), 0), shape}); }
 
 }  // namespace thalweg

@@ -26,11 +26,10 @@ Status VpParts::make_blocks() {
   const bool stored = geometry.has_ib();
   SegmentSetup setup;
   setup.geometry = stored ? geometry : with_segment(geometry, hints);
-  SideFiles& sides = of_process->sides;
-  TW_RETURN_IF_ERROR(stored ? sides.open(*backend, path, meta, may_write ? OpenMode::read_write : OpenMode::read)
-                            : sides.make(*backend, path, meta.id, setup.geometry, OpenMode::create_keep, !truncates));
+  TW_RETURN_IF_ERROR(stored ? sides->open(*backend, path, meta, may_write ? OpenMode::read_write : OpenMode::read)
+                            : sides->make(*backend, path, meta.id, setup.geometry, OpenMode::create_keep, !truncates));
   setup.data = &data();
-  setup.sides = &sides;
+  setup.sides = sides.get();
   setup.id = meta.id;
   setup.session = meta.session;
   setup.end_of_superblocks = std::max(meta.end_of_superblocks, setup.geometry.first_superblock);

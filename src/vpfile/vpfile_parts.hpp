@@ -30,12 +30,6 @@ struct VpTransition {
   VpCause cause = VpCause::none;
 };
 
-// What the tasks of a process share of a vpfile besides the data file.
-struct VpFilesOfProcess {
-  std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
-  SideFiles sides;
-};
-
 struct VpParts {
   // How it was opened.
   std::shared_ptr<Backend> backend;
@@ -58,10 +52,10 @@ struct VpParts {
   std::vector<VpTransition> transitions;
 
   // Files.
-  std::unique_ptr<PlainFile> file;  // the data file
-  std::shared_ptr<VpFilesOfProcess> of_process;
+  std::unique_ptr<PlainFile> file;        // the data file
+  std::shared_ptr<SideFiles> sides;       // of the tasks of this process
   std::unique_ptr<StoredFile> meta_file;  // NAME.meta: of task 0, where it writes
-  std::unique_ptr<StoredFile> locked;     // of task 0, until its process has it: the data file, kept from other writers
+  std::unique_ptr<StoredFile> locked;     // of task 0, until sides.lock has it
 
   // Streams.
   LocalVps vps;

@@ -26,7 +26,7 @@ static Status check_stored(StoredFile& side, const std::string& path, const form
 }
 
 Status SideFiles::open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {
     if (sides_[which].file != nullptr) continue;
     const std::string name = format::vp_side_path(path, which);
@@ -46,7 +46,7 @@ Status SideFiles::open(Backend& backend, const std::string& path, const format::
 // bytes.
 Status SideFiles::make(Backend& backend, const std::string& path, const format::VpIdentity& id,
                        const format::VpGeometry& geometry, OpenMode mode, bool synced) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {
     if (sides_[which].file != nullptr) continue;
     TW_ASSIGN_OR_RETURN(auto file, backend.open(format::vp_side_path(path, which), mode));
@@ -65,8 +65,9 @@ Status SideFiles::sync() {
 
 Status SideFiles::close() {
   Status status;
-  for (const DirectoryFile which : kDirectoryFiles) {
-    Status closed = sides_[which].file != nullptr ? sides_[which].file->close() : Status{};
+  for (StoredFile* file :
+       {sides_[DirectoryFile::first].file.get(), sides_[DirectoryFile::overflow].file.get(), lock.get()}) {
+    Status closed = file != nullptr ? file->close() : Status{};
     if (status.ok()) status = std::move(closed);
   }
   return status;

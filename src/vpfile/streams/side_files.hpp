@@ -30,6 +30,8 @@ class SideFiles {
   Status close();
   const SideFile& operator[](format::DirectoryFile which) const { return sides_[which]; }
 
+  std::unique_ptr<StoredFile> lock;  // the data file, held as long as this process writes
+
  private:
   std::mutex mutex_;
   format::PerDirectoryFile<SideFile> sides_;
