@@ -44,9 +44,9 @@
 #ifndef THALWEG_VPFILE_H
 #define THALWEG_VPFILE_H
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "export.h"
 #include "group.h"
@@ -229,7 +229,6 @@ TW_API tw_status tw_vp_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t by
 TW_API tw_status tw_vp_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
 TW_API tw_status tw_vp_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
 TW_API tw_status tw_vp_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
-TW_API tw_status tw_vp_rewind(tw_vpfile* vpfile, int64_t vp);
 /* Bytes of its stream. */
 TW_API tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
 /* *last: the highest VP of this task up to which from `vp` on no stream has more than what all streams have, or none
@@ -242,27 +241,16 @@ TW_API tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped)
 /* Either pointer may be NULL. */
 TW_API tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
 TW_API tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp);
-/* *byte is -1 at the end. */
-TW_API tw_status tw_vp_getc(tw_vpfile* vpfile, int64_t vp, int* byte);
-TW_API tw_status tw_vp_putc(tw_vpfile* vpfile, int64_t vp, int byte);
-/* -1 has no effect. */
-TW_API tw_status tw_vp_ungetc(tw_vpfile* vpfile, int64_t vp, int byte);
-/* *got (may be NULL): bytes of the line without NUL; 0 at the end. */
-TW_API tw_status tw_vp_gets(tw_vpfile* vpfile, int64_t vp, char* line, size_t size, size_t* got);
-TW_API tw_status tw_vp_puts(tw_vpfile* vpfile, int64_t vp, const char* text);
-#if defined(__GNUC__)
-#define TW_VP_FORMAT_(kind, number, first) __attribute__((format(kind, number, first)))
-#else
-#define TW_VP_FORMAT_(kind, number, first)
-#endif
-/* As fprintf and fscanf. *done of scanf (may be NULL): conversions, -1 at the end before the first one. */
-TW_API tw_status tw_vp_printf(tw_vpfile* vpfile, int64_t vp, const char* format, ...) TW_VP_FORMAT_(printf, 3, 4);
-TW_API tw_status tw_vp_vprintf(tw_vpfile* vpfile, int64_t vp, const char* format, va_list arguments)
-    TW_VP_FORMAT_(printf, 3, 0);
-TW_API tw_status tw_vp_scanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, ...)
-    TW_VP_FORMAT_(scanf, 4, 5);
-TW_API tw_status tw_vp_vscanf(tw_vpfile* vpfile, int64_t vp, int* done, const char* format, va_list arguments)
-    TW_VP_FORMAT_(scanf, 4, 0);
+/* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has its own position, which begins at 0, or
+ * with "a" at the end; that of the VP in the handle stays. fflush() hands bytes to the handle, tw_vp_flush() makes them
+ * survive the process. fclose() it before tw_vpfile_close() and tw_vpfile_abandon(), which flush streams that are still
+ * open and fail where that fails; from then on they fail with EBADF, and fclose() still frees them.
+ * mode: "r" "w" "a" "r+" "w+" "a+", as far as the handle is open for reading and writing; no byte is cut off.
+ * stream [out] the caller's, to be closed; NULL on failure.
+ * Threads: calls on the FILE* count as calls of this VP. tw_last_error() tells what failed in one.
+ * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_NO_MEMORY, or what reading may return. Source: fopencookie(3).
+ * Since 0.2. */
+TW_API tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
 /* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is in independent blocks
  * (IB): what NB and CB accesses added takes tw_vp_flush_all(). */
 TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);

@@ -145,29 +145,33 @@ class Stream {
   }
   void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_vp_seek(file_, vp_, offset, whence)); }
   std::int64_t tell() const { return ask<std::int64_t>(tw_vp_tell); }
-  void rewind() { check(tw_vp_rewind(file_, vp_)); }
+  void rewind() {
+    clear();
+    seek(0);
+  }
   std::int64_t size() const { return ask<std::int64_t>(tw_vp_size); }  // bytes
   bool eof() const { return flags().first; }
   bool error() const { return flags().second; }
   void clear() { check(tw_vp_clearerr(file_, vp_)); }
   // The byte, or -1 at the end.
-  int getc() { return ask<int>(tw_vp_getc); }
-  void putc(int byte) { check(tw_vp_putc(file_, vp_, byte)); }
-  void ungetc(int byte) { check(tw_vp_ungetc(file_, vp_, byte)); }
+  int getc() {
+    const auto byte = read_value<unsigned char>();
+    return byte ? *byte : -1;
+  }
+  void putc(int byte) { write_value(static_cast<unsigned char>(byte)); }
   // A line without its newline; nothing at the end.
   std::optional<std::string> getline() {
     std::string line;
     char piece[256];
-    for (bool any = false;; any = true) {
-      std::size_t got = 0;
-      check(tw_vp_gets(file_, vp_, piece, sizeof piece, &got));
-      if (got == 0) return any ? std::optional(std::move(line)) : std::nullopt;
-      line.append(piece, got);
-      if (line.back() == '\n') {
-        line.pop_back();
+    for (;;) {
+      const std::string_view got(piece, read(piece));
+      const std::size_t end = got.find('\n');
+      line.append(got.substr(0, end));
+      if (end != got.npos) {
+        seek(static_cast<std::int64_t>(end + 1) - static_cast<std::int64_t>(got.size()), SEEK_CUR);
         return line;
       }
-      if (got + 1 < sizeof piece) return line;
+      if (got.size() < sizeof piece) return line.empty() ? std::nullopt : std::optional(std::move(line));
     }
   }
   void puts(std::string_view text) { write(text); }
@@ -178,22 +182,44 @@ class Stream {
     write(std::format(format, std::forward<Arguments>(arguments)...));
   }
 #endif
-  // As fprintf and fscanf, and as they are checked by the compiler.
-  void printf(const char* format, ...) TW_VP_FORMAT_(printf, 2, 3) {
-    va_list arguments;
+#if defined(__GNUC__)
+#define TW_VP_FORMAT_(kind) __attribute__((format(kind, 2, 3)))
+#else
+#define TW_VP_FORMAT_(kind)
+#endif
+  // As fprintf and fscanf; the compiler checks the format.
+  void printf(const char* format, ...) TW_VP_FORMAT_(printf) {
+    va_list arguments, again;
     va_start(arguments, format);
-    const tw_status status = tw_vp_vprintf(file_, vp_, format, arguments);
+    va_copy(again, arguments);
+    const int length = std::vsnprintf(nullptr, 0, format, again);
+    va_end(again);
+    std::string text(length > 0 ? static_cast<std::size_t>(length) + 1 : 0, '\0');
+    if (length > 0) std::vsnprintf(text.data(), text.size(), format, arguments);
     va_end(arguments);
-    check(status);
+    if (length < 0) throw Error(TW_ERR_INVALID, "thalweg::vp::Stream: a format cannot be printed", 0);
+    write(std::string_view(text).substr(0, static_cast<std::size_t>(length)));
   }
-  int scanf(const char* format, ...) TW_VP_FORMAT_(scanf, 2, 3) {
-    int done = 0;
+  // Begins at the position of the stream, whatever File::ungetc() pushed back.
+  int scanf(const char* format, ...) TW_VP_FORMAT_(scanf) {
+    const auto file = open("r");
+    const std::int64_t from = tell();
+    ::fseeko(file.get(), from, SEEK_SET);
     va_list arguments;
     va_start(arguments, format);
-    const tw_status status = tw_vp_vscanf(file_, vp_, &done, format, arguments);
+    const int done = std::vfscanf(file.get(), format, arguments);
     va_end(arguments);
-    check(status);
+    const bool at_end = std::feof(file.get()) != 0 || std::ferror(file.get()) != 0;
+    seek(::ftello(file.get()));
+    if (at_end) getc();  // sets eof, or tells why reading failed
     return done;
+  }
+#undef TW_VP_FORMAT_
+  // A FILE* with a position of its own (vpfile.h: tw_vpfile_fopen).
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> open(const char* mode) {
+    std::FILE* stream = nullptr;
+    check(tw_vpfile_fopen(file_, vp_, mode, &stream));
+    return {stream, std::fclose};
   }
   // What this task wrote of all its VPs survives the death of the process (vpfile.h: tw_vp_flush).
   void flush() { check(tw_vp_flush(file_, vp_)); }

@@ -88,7 +88,7 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_multifile> handle;
     TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_close", "multifile", handle));
-    end_streams(*handle);
+    (void)handle->streams.end().ok();  // the multifile keeps a failure of a write
     const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
     Group& tasks = calling(alone ? *alone : *handle->group, Call::tw_multifile_close);
     return run(close_multifile(tasks, std::move(handle->file)));
@@ -99,7 +99,7 @@ extern "C" tw_status tw_multifile_abandon(tw_multifile* multifile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_multifile> handle;
     TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_abandon", "multifile", handle));
-    end_streams(*handle);
+    (void)handle->streams.end().ok();  // the multifile keeps a failure of a write
     return leave_multifile(*handle->file, Call::tw_multifile_abandon);
   });
 }
@@ -107,7 +107,7 @@ extern "C" tw_status tw_multifile_abandon(tw_multifile* multifile) {
 // ---- Left open ---------------------------------------------------------------------------------------------------
 
 Status tw_multifile::store_own() {
-  const Status streamed = flush_streams(*this);
+  const Status streamed = streams.flush();
   Status stored = file->writing->flush();
   return stored.ok() ? streamed : stored;
 }
@@ -124,7 +124,7 @@ bool tw_multifile::is_first() const { return file->root != nullptr; }
 bool tw_multifile::needs_transport() const { return written() != nullptr && group != nullptr && ends_with_mpi(*group); }
 
 Status tw_multifile::begin_to_leave() {
-  const Status streamed = flush_streams(*this);
+  const Status streamed = streams.flush();
   Status left = leave_multifile(*file, Call::MPI_Finalize);
   return left.ok() ? streamed : left;
 }

@@ -1,126 +1,202 @@
-// multifile.h, part five: a FILE* on a logical file, through fopencookie(3).
+// A FILE* on a logical file of a multifile, or on the stream of a VP.
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
-#include <vector>
 
+#include "capi/cookie_stream.hpp"
 #include "capi/guard.hpp"
 #include "capi/multifile_handle.hpp"
+#include "capi/vpfile_handle.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;
 
-// The position of the FILE* is its own; that of the logical file in the handle is put back after each call.
-struct OpenStream {
-  tw_multifile* multifile = nullptr;  // null: closed, while the stream is still open
-  std::uint64_t rank = 0;
-  std::uint64_t position = 0;
-  bool append = false;  // mode "a": each write goes to the end, wherever the stream was moved to
-  FILE* stdio = nullptr;
-  std::size_t place = 0;  // in the streams of the handle
+namespace thalweg {
+
+// What fopencookie(3) calls.
+struct CookieCalls {
+  static int to_errno(const Status& status) {
+    (void)set_last_error(status);
+    if (status.os_errno() != 0) return status.os_errno();
+    return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
+  }
+
+  // Whether calls on the handle of the stream are possible; else errno and the message say why not.
+  static bool is_usable(const CookieStream& cookie, const InCall& in_call) {
+    if (in_call.ok()) return true;
+    errno = EBADF;
+    const std::string what = std::string("a stream of tw_") + cookie.name_ + "_fopen()";
+    if (cookie.handle_ != nullptr)
+      (void)set_last_error(in_call.refusal(what.c_str(), cookie.name_));
+    else
+      (void)set_last_error(Status::error(Code::invalid_argument,
+                                         what + " was used behind tw_" + cookie.name_ + "_close(); fclose() it before",
+                                         EBADF));
+    return false;
+  }
+
+  static ssize_t read(void* opaque, char* data, size_t bytes) {
+    auto& cookie = *static_cast<CookieStream*>(opaque);
+    const InCall in_call(cookie.handle_);
+    if (!is_usable(cookie, in_call)) return -1;
+    std::size_t got = 0;
+    const Status status = attempt([&] {
+      return cookie.read(cookie.position_, {reinterpret_cast<std::byte*>(data), bytes}, got);
+    });
+    cookie.position_ += got;
+    if (status.ok() || got > 0) return static_cast<ssize_t>(got);
+    errno = to_errno(status);
+    return -1;
+  }
+
+  static ssize_t write(void* opaque, const char* data, size_t bytes) {
+    auto& cookie = *static_cast<CookieStream*>(opaque);
+    const InCall in_call(cookie.handle_);
+    if (!is_usable(cookie, in_call)) return 0;
+    const Status status = attempt([&] {
+      return cookie.write(cookie.position_, cookie.append_, {reinterpret_cast<const std::byte*>(data), bytes});
+    });
+    if (status.ok()) {
+      cookie.position_ += bytes;
+      return static_cast<ssize_t>(bytes);
+    }
+    if (cookie.failure_.ok()) cookie.failure_ = status;
+    errno = to_errno(status);
+    return 0;  // fopencookie(3): a write function tells failure by 0
+  }
+
+  static int seek(void* opaque, off64_t* offset, int whence) {
+    auto& cookie = *static_cast<CookieStream*>(opaque);
+    const InCall in_call(cookie.handle_);
+    if (!is_usable(cookie, in_call)) return -1;
+    std::int64_t from = whence == SEEK_CUR ? static_cast<std::int64_t>(cookie.position_) : 0;
+    if (whence == SEEK_END) {
+      Result<std::uint64_t> size = cookie.size();
+      if (!size.has_value()) {
+        errno = to_errno(size.error());
+        return -1;
+      }
+      from = static_cast<std::int64_t>(*size);
+    }
+    std::int64_t position = 0;
+    if (__builtin_add_overflow(from, *offset, &position) || position < 0) {
+      errno = EINVAL;
+      return -1;
+    }
+    cookie.position_ = static_cast<std::uint64_t>(position);
+    *offset = position;
+    return 0;
+  }
+
+  static int close(void* opaque) {
+    const std::unique_ptr<CookieStream> gone(static_cast<CookieStream*>(opaque));
+    if (gone->handle_ == nullptr) return 0;
+    const std::lock_guard lock(gone->all_->mutex_);
+    std::erase(gone->all_->streams_, gone.get());
+    return 0;
+  }
 };
+
+Status CookieStreams::open(std::unique_ptr<CookieStream> stream, OpenHandle& handle, const char* name, const char* mode,
+                           std::uint64_t position, FILE** file) {
+  stream->handle_ = &handle;
+  stream->all_ = this;
+  stream->name_ = name;
+  stream->position_ = position;
+  stream->append_ = *mode == 'a';
+  const std::lock_guard lock(mutex_);
+  streams_.push_back(stream.get());
+  const cookie_io_functions_t functions{CookieCalls::read, CookieCalls::write, CookieCalls::seek, CookieCalls::close};
+  *file = ::fopencookie(stream.get(), mode, functions);
+  if (*file == nullptr) {
+    streams_.pop_back();
+    return Status::error(Code::no_memory, "fopencookie failed");
+  }
+  stream.release()->stdio_ = *file;
+  return {};
+}
+
+Status CookieStreams::flush() {
+  Status status;
+  for (CookieStream* stream : streams_) {
+    if (::ftrylockfile(stream->stdio_) != 0) {
+      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
+      continue;
+    }
+    if (std::fflush(stream->stdio_) != 0 && status.ok()) status = stream->failure_;
+    ::funlockfile(stream->stdio_);
+  }
+  return status;
+}
+
+Status CookieStreams::end() {
+  Status status;
+  for (CookieStream* stream : streams_) {
+    (void)std::fflush(stream->stdio_);
+    if (status.ok()) status = stream->failure_;
+  }
+  separate();
+  return status;
+}
+
+void CookieStreams::separate() {
+  for (CookieStream* stream : streams_) stream->handle_ = nullptr;
+  streams_.clear();
+}
+
+}  // namespace thalweg
 
 namespace {
 
-int to_errno(const Status& status) {
-  (void)set_last_error(status);
-  if (status.os_errno() != 0) return status.os_errno();
-  return status.code() == Code::no_memory ? ENOMEM : status.code() == Code::corrupt_file ? EILSEQ : EIO;
-}
-
-// Whether calls on the multifile of the stream are possible; else errno and the message say why not.
-bool is_usable(const OpenStream& cookie, const InCall& in_call) {
-  if (in_call.ok()) return true;
-  errno = EBADF;
-  if (cookie.multifile != nullptr) {
-    (void)set_last_error(in_call.refusal("a stream of tw_multifile_fopen()", "multifile"));
-    return false;
+class LogicalFileStream final : public CookieStream {
+ public:
+  LogicalFileStream(Multifile& file, std::uint64_t rank) : file_(file), rank_(rank) {}
+  Status read(std::uint64_t position, std::span<std::byte> to, std::size_t& got) override {
+    TW_ASSIGN_OR_RETURN(LogicalReader * reader, file_.reading->reader(rank_));
+    return reader->read(position, to, got);
   }
-  const char* const what = "a stream of tw_multifile_fopen() was used behind tw_multifile_close(); fclose() it before";
-  (void)set_last_error(Status::error(Code::invalid_argument, what, EBADF));
-  return false;
-}
-
-ssize_t cookie_read(void* opaque, char* data, size_t bytes) {
-  auto* cookie = static_cast<OpenStream*>(opaque);
-  const InCall in_call(cookie->multifile);
-  if (!is_usable(*cookie, in_call)) return -1;
-  std::size_t got = 0;
-  const Status status = attempt([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(LogicalReader * reader, cookie->multifile->file->reading->reader(cookie->rank));
-    return reader->read(cookie->position, {reinterpret_cast<std::byte*>(data), bytes}, got);
-  });
-  cookie->position += got;
-  if (status.ok() || got > 0) return static_cast<ssize_t>(got);
-  errno = to_errno(status);
-  return -1;
-}
-
-ssize_t cookie_write(void* opaque, const char* data, size_t bytes) {
-  auto* cookie = static_cast<OpenStream*>(opaque);
-  const InCall in_call(cookie->multifile);
-  if (!is_usable(*cookie, in_call)) return 0;
-  const Status status = attempt([&]() -> Status {
-    WriteHandle& handle = *cookie->multifile->file->writing;
-    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, handle.writer(cookie->rank));
+  // The position of the logical file in the handle is put back.
+  Status write(std::uint64_t& position, bool at_end, std::span<const std::byte> data) override {
+    TW_ASSIGN_OR_RETURN(LogicalWriter * writer, file_.writing->writer(rank_));
     const std::uint64_t before = writer->position();
-    if (cookie->append) cookie->position = writer->size();
-    writer->seek(cookie->position);
-    const Status written = handle.write(*writer, {reinterpret_cast<const std::byte*>(data), bytes});
+    if (at_end) position = writer->size();
+    writer->seek(position);
+    const Status written = file_.writing->write(*writer, data);
     writer->seek(before);
     return written;
-  });
-  if (status.ok()) {
-    cookie->position += bytes;
-    return static_cast<ssize_t>(bytes);
   }
-  errno = to_errno(status);
-  return 0;  // fopencookie(3): a write function tells failure by 0
-}
-
-Result<std::uint64_t> size_of(const OpenStream& cookie) {
-  if (cookie.multifile->file->writing) {
-    TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, cookie.multifile->file->writing->writer(cookie.rank));
-    return writer->size();
-  }
-  TW_ASSIGN_OR_RETURN(const format::FileEntry entry, cookie.multifile->file->reading->entry(cookie.rank));
-  return entry.bytes;
-}
-
-int cookie_seek(void* opaque, off64_t* offset, int whence) {
-  auto* cookie = static_cast<OpenStream*>(opaque);
-  const InCall in_call(cookie->multifile);
-  if (!is_usable(*cookie, in_call)) return -1;
-  std::int64_t from = whence == SEEK_CUR ? static_cast<std::int64_t>(cookie->position) : 0;
-  if (whence == SEEK_END) {
-    Result<std::uint64_t> size = size_of(*cookie);
-    if (!size.has_value()) {
-      errno = to_errno(size.error());
-      return -1;
+  Result<std::uint64_t> size() override {
+    if (file_.writing) {
+      TW_ASSIGN_OR_RETURN(const LogicalWriter* writer, file_.writing->writer(rank_));
+      return writer->size();
     }
-    from = static_cast<std::int64_t>(*size);
+    TW_ASSIGN_OR_RETURN(const format::FileEntry entry, file_.reading->entry(rank_));
+    return entry.bytes;
   }
-  std::int64_t position = 0;
-  if (__builtin_add_overflow(from, *offset, &position) || position < 0) {
-    errno = EINVAL;
-    return -1;
-  }
-  cookie->position = static_cast<std::uint64_t>(position);
-  *offset = position;
-  return 0;
-}
 
-int cookie_close(void* opaque) {
-  const std::unique_ptr<OpenStream> gone(static_cast<OpenStream*>(opaque));
-  if (gone->multifile == nullptr) return 0;
-  std::vector<OpenStream*>& streams = gone->multifile->streams;
-  streams.back()->place = gone->place;
-  std::swap(streams[gone->place], streams.back());
-  streams.pop_back();
-  return 0;
-}
+ private:
+  Multifile& file_;
+  std::uint64_t rank_;
+};
+
+class VpCookieStream final : public CookieStream {
+ public:
+  VpCookieStream(VpFile& file, std::uint64_t local) : stream_(file.stream(local)) {}
+  Status read(std::uint64_t position, std::span<std::byte> to, std::size_t& got) override {
+    TW_ASSIGN_OR_RETURN(got, stream_.read_at(position, to));
+    return {};
+  }
+  Status write(std::uint64_t& position, bool at_end, std::span<const std::byte> data) override {
+    return stream_.write_at(position, at_end, data);
+  }
+  Result<std::uint64_t> size() override { return stream_.size(); }
+
+ private:
+  VpStream stream_;
+};
 
 Status check_mode(const tw_multifile& multifile, const char* mode) {
   const bool writing = multifile.file->writing != nullptr;
@@ -129,6 +205,19 @@ Status check_mode(const tw_multifile& multifile, const char* mode) {
   return Status::error(Code::wrong_mode,
                        "tw_multifile_fopen: mode \"" + std::string(mode) + "\" on a multifile open for " +
                            (writing ? "writing: \"w\" and \"a\" are possible" : "reading: \"r\" is possible"));
+}
+
+Status check_mode(const VpFile& file, const char* mode) {
+  const bool known = *mode == 'r' || *mode == 'w' || *mode == 'a';
+  const bool plus = std::strchr(mode, '+') != nullptr;
+  const bool reads = *mode == 'r' || plus;
+  const bool writes = *mode != 'r' || plus;
+  if (known && (!reads || file.may_read()) && (!writes || file.may_write())) return {};
+  return Status::error(Code::wrong_mode, "tw_vpfile_fopen: mode \"" + std::string(mode) + "\" on '" + file.path() +
+                                             "', which is open for " +
+                                             (!file.may_write() ? "reading"
+                                              : file.may_read() ? "reading and writing"
+                                                                : "writing"));
 }
 
 }  // namespace
@@ -141,52 +230,32 @@ extern "C" tw_status tw_multifile_fopen(tw_multifile* multifile, int64_t rank, c
     if (mode == nullptr) return null_argument("tw_multifile_fopen", "mode");
     if (rank < 0) return Status::error(Code::invalid_argument, "tw_multifile_fopen: rank is " + std::to_string(rank));
     TW_RETURN_IF_ERROR(check_mode(*multifile, mode));
-    auto cookie = std::make_unique<OpenStream>();
-    cookie->multifile = multifile;
-    cookie->rank = static_cast<std::uint64_t>(rank);
-    cookie->append = *mode == 'a';
-    if (multifile->file->writing) {
-      TW_ASSIGN_OR_RETURN(const std::uint64_t size, size_of(*cookie));
-      const bool at_end = cookie->append || multifile->file->writing->appending();
-      cookie->position = at_end ? size : 0;
+    Multifile& file = *multifile->file;
+    auto cookie = std::make_unique<LogicalFileStream>(file, static_cast<std::uint64_t>(rank));
+    std::uint64_t position = 0;
+    if (file.writing) {
+      TW_ASSIGN_OR_RETURN(const std::uint64_t size, cookie->size());
+      if (*mode == 'a' || file.writing->appending()) position = size;
     } else {
-      TW_RETURN_IF_ERROR(multifile->file->reading->reader(cookie->rank).status());
+      TW_RETURN_IF_ERROR(file.reading->reader(static_cast<std::uint64_t>(rank)).status());
     }
-    cookie->place = multifile->streams.size();
-    multifile->streams.push_back(cookie.get());
-    const cookie_io_functions_t functions{cookie_read, cookie_write, cookie_seek, cookie_close};
-    *stream = ::fopencookie(cookie.get(), mode, functions);
-    if (*stream == nullptr) {
-      multifile->streams.pop_back();
-      return Status::error(Code::no_memory, "fopencookie failed");
-    }
-    cookie.release()->stdio = *stream;
-    return {};
+    return multifile->streams.open(std::move(cookie), *multifile, "multifile", mode, position, stream);
   });
 }
 
-Status flush_streams(tw_multifile& multifile) {
-  Status status;
-  if (!multifile.file->writing) return status;
-  for (const OpenStream* stream : multifile.streams) {
-    if (::ftrylockfile(stream->stdio) != 0) {
-      status = Status::error(Code::io_error, "a thread is inside of a stream of it");
-      continue;
+extern "C" tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream) {
+  return guarded([&]() -> Status {
+    if (stream == nullptr) return null_argument("tw_vpfile_fopen", "stream");
+    *stream = nullptr;
+    TW_IN_CALL(vpfile, "tw_vpfile_fopen");
+    if (mode == nullptr) return null_argument("tw_vpfile_fopen", "mode");
+    TW_ASSIGN_OR_RETURN(const std::uint64_t local, local_of(*vpfile, vp));
+    TW_RETURN_IF_ERROR(check_mode(*vpfile->impl, mode));
+    auto cookie = std::make_unique<VpCookieStream>(*vpfile->impl, local);
+    std::uint64_t position = 0;
+    if (*mode == 'a') {
+      TW_ASSIGN_OR_RETURN(position, cookie->size());
     }
-    (void)std::fflush(stream->stdio);  // the handle keeps a failure
-    ::funlockfile(stream->stdio);
-  }
-  return status;
-}
-
-void end_streams(tw_multifile& multifile) {
-  for (OpenStream* stream : multifile.streams) {
-    if (multifile.file->writing) (void)std::fflush(stream->stdio);
-    stream->multifile = nullptr;
-  }
-  multifile.streams.clear();
-}
-
-tw_multifile::~tw_multifile() {
-  for (OpenStream* stream : streams) stream->multifile = nullptr;
+    return vpfile->streams.open(std::move(cookie), *vpfile, "vpfile", mode, position, stream);
+  });
 }

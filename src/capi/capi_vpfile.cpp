@@ -157,7 +157,8 @@ tw_status tw_vpfile_close(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_vpfile> gone;
     TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_close", "vpfile", gone));
-    return run(calling(*gone, Call::tw_vpfile_close).close());
+    Status streamed = gone->streams.end();
+    return run(calling(*gone, Call::tw_vpfile_close).close(std::move(streamed)));
   });
 }
 
@@ -165,13 +166,19 @@ tw_status tw_vpfile_abandon(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
     std::unique_ptr<tw_vpfile> gone;
     TW_RETURN_IF_ERROR(take_handle(vpfile, "tw_vpfile_abandon", "vpfile", gone));
-    return gone->impl->abandon();
+    const Status streamed = gone->streams.end();
+    Status left = gone->impl->abandon();
+    return left.ok() ? streamed : left;
   });
 }
 
 // A vpfile that is still open when the program or MPI ends.
 
-Status tw_vpfile::store_own() { return impl->store_own(); }
+Status tw_vpfile::store_own() {
+  const Status streamed = streams.flush();
+  Status stored = impl->store_own();
+  return stored.ok() ? streamed : stored;
+}
 const void* tw_vpfile::written() const { return impl->may_write() ? impl->file().shared().get() : nullptr; }
 std::int64_t tw_vpfile::tasks() const { return impl->group().size(); }
 void tw_vpfile::end_unclosed(bool by_all) {
@@ -181,8 +188,9 @@ std::string tw_vpfile::path() const { return impl->path(); }
 bool tw_vpfile::is_first() const { return impl->group().rank() == 0; }
 bool tw_vpfile::needs_transport() const { return ends_with_mpi(impl->group()); }
 Status tw_vpfile::begin_to_leave() {
+  Status streamed = streams.flush();
   impl->begin_to_leave();
-  return {};
+  return streamed;
 }
 
 tw_status tw_vpfile_summarize(tw_vpfile* vpfile, tw_vpfile_summary* summary) {

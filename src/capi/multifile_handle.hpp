@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "capi/cookie_stream.hpp"
 #include "capi/open_handle.hpp"
 #include "group/group.hpp"
 #include "multifile/multifile.hpp"
@@ -26,11 +27,8 @@ struct LastAttribute {
   thalweg::format::Attributes::const_iterator at;
 };
 
-struct OpenStream;  // capi_stdio.cpp: a FILE* of tw_multifile_fopen()
-
 struct tw_multifile : thalweg::OpenHandle {
   tw_multifile() : OpenHandle(Threads::one) {}
-  ~tw_multifile() override;  // its streams stay, and fail
 
   thalweg::Status store_own() override;
   const void* written() const override;
@@ -43,13 +41,7 @@ struct tw_multifile : thalweg::OpenHandle {
 
   std::shared_ptr<thalweg::Group> group;  // null: this task alone
   std::unique_ptr<thalweg::Multifile> file;
-  std::vector<OpenStream*> streams;  // those that fclose() has not ended
+  thalweg::CookieStreams streams;  // of tw_multifile_fopen()
   LastPieces last_pieces;
   LastAttribute last_attribute;
 };
-
-// Flushes every FILE* that is still open on the handle, then separates it from the handle: its later calls fail with
-// EBADF. A failed write is kept by the handle for its close.
-void end_streams(tw_multifile& multifile);
-// Flushes those that no thread is inside of; a failure where there is one.
-thalweg::Status flush_streams(tw_multifile& multifile);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "capi/cookie_stream.hpp"
 #include "capi/open_handle.hpp"
 #include "thalweg/vpfile.h"
 #include "vpfile/vpfile.hpp"
@@ -22,7 +23,8 @@ struct tw_vpfile : thalweg::OpenHandle {
 
   std::unique_ptr<thalweg::VpFile> impl;  // never null
   std::vector<std::int64_t> shape, start, count;
-  std::uint64_t n_vps = 0;  // of the shape
+  std::uint64_t n_vps = 0;         // of the shape
+  thalweg::CookieStreams streams;  // of tw_vpfile_fopen()
 };
 
 namespace thalweg {

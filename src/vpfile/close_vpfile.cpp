@@ -282,8 +282,8 @@ Status VpFile::end_unclosed(Status why) {
 }
 
 // Where other tasks make another call no task waits for another one, and nothing says that the file is closed.
-Op<Status> VpFile::close() {
-  Status status = co_await meet(Call::tw_vpfile_close, {});
+Op<Status> VpFile::close(Status mine) {
+  Status status = co_await meet(Call::tw_vpfile_close, std::move(mine));
   if (!group().ended().ok()) status = end_unclosed(std::move(status));
   if (status.ok() && may_write()) status = co_await store_all(parts_, true);
   const auto keep_first = [&status](Status next) {

@@ -13,23 +13,47 @@ Status VpStream::fail(std::uint64_t position, Status why) {
   return why;
 }
 
-Status VpStream::move(Direction direction, Piece piece) {
+Status VpStream::move(Direction direction, std::uint64_t position, Piece piece) {
   StreamState& state = streams_[local_];
   const std::uint64_t lattice = parts_.geometry.lattice_bytes();
-  const std::uint64_t part = state.position < lattice ? std::min(lattice - state.position, piece.bytes) : 0;
-  if (part > 0) {
-    TW_RETURN_IF_ERROR(parts_.lattice->move_one(direction, local_, state.position, {piece.memory, part}));
-    state.position += part;
-  }
+  const std::uint64_t part = position < lattice ? std::min(lattice - position, piece.bytes) : 0;
+  if (part > 0) TW_RETURN_IF_ERROR(parts_.lattice->move_one(direction, local_, position, {piece.memory, part}));
   const std::span<std::byte> rest{piece.memory + part, piece.bytes - part};
   if (rest.empty()) return {};
   const std::uint64_t vp = parts_.vps.number(local_);
-  const std::uint64_t from = state.position - lattice;
+  const std::uint64_t from = position + part - lattice;
   BlockStore& blocks = *parts_.blocks;
-  TW_RETURN_IF_ERROR(direction == Direction::write ? blocks.write(state, vp, from, rest)
-                                                   : blocks.read(state, vp, from, rest));
-  state.position += rest.size();
-  return {};
+  return direction == Direction::write ? blocks.write(state, vp, from, rest) : blocks.read(state, vp, from, rest);
+}
+
+Result<std::uint64_t> VpStream::read_from(std::uint64_t position, std::span<std::byte> to) {
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  const std::uint64_t end = parts_.end_of(local_);
+  const std::uint64_t bytes = std::min<std::uint64_t>(to.size(), position < end ? end - position : 0);
+  TW_RETURN_IF_ERROR(move(Direction::read, position, {to.data(), bytes}));
+  return bytes;
+}
+
+Status VpStream::write_from(std::uint64_t& position, bool at_end, std::span<const std::byte> data) {
+  TW_RETURN_IF_ERROR(parts_.load(local_));
+  if (at_end) position = parts_.end_of(local_);
+  if (data.size() > kMostStream || position > kMostStream - data.size()) return parts_.too_long(local_);
+  if (position + data.size() > parts_.geometry.lattice_bytes()) TW_RETURN_IF_ERROR(parts_.need_blocks());
+  return move(Direction::write, position, {const_cast<std::byte*>(data.data()), data.size()});
+}
+
+Result<std::uint64_t> VpStream::read_at(std::uint64_t position, std::span<std::byte> to) {
+  if (!parts_.may_read) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for reading");
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.check_record());
+  return or_out_of_memory([&] { return read_from(position, to); });
+}
+
+Status VpStream::write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data) {
+  if (!parts_.may_write) return Status::error(Code::wrong_mode, "'" + parts_.path + "' is not open for writing");
+  const std::lock_guard lock(parts_.mutex);
+  TW_RETURN_IF_ERROR(parts_.check_record());
+  return or_out_of_memory([&] { return write_from(position, at_end, data); });
 }
 
 Result<std::uint64_t> VpStream::read(std::span<std::byte> to) {
@@ -38,22 +62,20 @@ Result<std::uint64_t> VpStream::read(std::span<std::byte> to) {
   TW_RETURN_IF_ERROR(parts_.check_record());
   streams_.go_apart();
   const std::uint64_t before = streams_[local_].position;
-  auto read = or_out_of_memory([&] { return read_unlocked(to); });
+  auto read = or_out_of_memory([&] { return read_pushed(to); });
   if (!read.has_value()) return fail(before, read.error());
   return read;
 }
 
-Result<std::uint64_t> VpStream::read_unlocked(std::span<std::byte> to) {
-  TW_RETURN_IF_ERROR(parts_.load(local_));
+// What was pushed back comes first.
+Result<std::uint64_t> VpStream::read_pushed(std::span<std::byte> to) {
   std::uint64_t done = 0;
   while (done < to.size() && streams_.take_pushed(local_, [&](std::byte byte) { to[done] = byte; })) ++done;
   StreamState& state = streams_[local_];
-  const std::uint64_t end = parts_.end_of(local_);
-  const std::uint64_t there = state.position < end ? end - state.position : 0;
-  const std::uint64_t bytes = std::min<std::uint64_t>(to.size() - done, there);
-  if (to.size() - done > there) state.set(StreamState::kEof);
-  TW_RETURN_IF_ERROR(move(Direction::read, {to.data() + done, bytes}));
-  return done + bytes;
+  TW_ASSIGN_OR_RETURN(const std::uint64_t got, read_from(state.position, to.subspan(done)));
+  state.position += got;
+  if (done + got < to.size()) state.set(StreamState::kEof);
+  return done + got;
 }
 
 Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
@@ -62,20 +84,13 @@ Result<std::uint64_t> VpStream::write(std::span<const std::byte> data) {
   TW_RETURN_IF_ERROR(parts_.check_record());
   if (data.empty()) return std::uint64_t{0};
   streams_.go_apart();
-  const std::uint64_t before = streams_[local_].position;
-  const Status status = or_out_of_memory([&] { return write_unlocked(data); });
-  if (!status.ok()) return fail(before, status);
-  return data.size();
-}
-
-Status VpStream::write_unlocked(std::span<const std::byte> data) {
-  TW_RETURN_IF_ERROR(parts_.load(local_));
-  StreamState& state = streams_[local_];
   streams_.drop_pushed(local_);
-  if (parts_.appends) state.position = parts_.end_of(local_);
-  if (data.size() > kMostStream || state.position > kMostStream - data.size()) return parts_.too_long(local_);
-  if (state.position + data.size() > parts_.geometry.lattice_bytes()) TW_RETURN_IF_ERROR(parts_.need_blocks());
-  return move(Direction::write, {const_cast<std::byte*>(data.data()), data.size()});
+  StreamState& state = streams_[local_];
+  std::uint64_t position = state.position;
+  const Status status = or_out_of_memory([&] { return write_from(position, parts_.appends, data); });
+  if (!status.ok()) return fail(state.position, status);
+  state.position = position + data.size();
+  return data.size();
 }
 
 Status VpStream::push_back(std::byte byte) {

@@ -14,6 +14,9 @@ class VpStream {
 
   Result<std::uint64_t> read(std::span<std::byte> to);
   Result<std::uint64_t> write(std::span<const std::byte> data);
+  // The same at a position of the caller; that of the stream stays. `at_end`: position is moved to the end first.
+  Result<std::uint64_t> read_at(std::uint64_t position, std::span<std::byte> to);
+  Status write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
   Status seek(std::int64_t offset, int whence);
   Status push_back(std::byte byte);  // ungetc
   bool has_pushed() const;
@@ -31,9 +34,10 @@ class VpStream {
 
  private:
   bool has(StreamState::Flag flag) const;
-  Result<std::uint64_t> read_unlocked(std::span<std::byte> to);
-  Status write_unlocked(std::span<const std::byte> data);
-  Status move(Direction direction, Piece piece);
+  Result<std::uint64_t> read_pushed(std::span<std::byte> to);
+  Result<std::uint64_t> read_from(std::uint64_t position, std::span<std::byte> to);
+  Status write_from(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
+  Status move(Direction direction, std::uint64_t position, Piece piece);
   Result<std::uint64_t> gap_at(std::uint64_t position);
   Status fail(std::uint64_t position, Status why);
 

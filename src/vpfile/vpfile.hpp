@@ -33,7 +33,7 @@ class VpFile {
   Op<Status> transfer(VpTransfer what) { return access_all(parts_, std::move(what)); }
   Op<Status> flush();
   Op<Status> sync();
-  Op<Status> close();
+  Op<Status> close(Status mine = {});  // `mine`: what this task found wrong already
   // The beginning of every other collective call. Agrees on `mine`, and that all tasks make this call.
   Op<Status> meet(Call call, Status mine) { return thalweg::meet(parts_, call, std::move(mine)); }
 

@@ -32,7 +32,7 @@ class Foreign : public SharedFiles {
     tw_vpfile* file = nullptr;
     ASSERT_EQ(tw_vpfile_open(nullptr, path().c_str(), "w", 1, shape.data(), nullptr, &file), TW_OK) << tw_last_error();
     if (independent) {
-      EXPECT_EQ(tw_vp_puts(file, 0, "one alone"), TW_OK);
+      EXPECT_EQ(tw_vp_write(file, 0, "one alone", 9, nullptr), TW_OK);
     } else {
       EXPECT_EQ(tw_vp_puts_all(file, "all", nullptr, nullptr), TW_OK);
     }

@@ -51,7 +51,7 @@ TEST_F(FileOfAnotherFormat, IsNotWrittenWhereItIsOurs) {
     if (name == std::string("array")) {
       EXPECT_EQ(tw_vp_puts_all(vpfile, "all", nullptr, nullptr), TW_OK);
     } else {
-      EXPECT_EQ(tw_vp_puts(vpfile, 0, "one alone"), TW_OK);
+      EXPECT_EQ(tw_vp_write(vpfile, 0, "one alone", 9, nullptr), TW_OK);
     }
     ASSERT_EQ(tw_vpfile_close(vpfile), TW_OK) << tw_last_error();
   }

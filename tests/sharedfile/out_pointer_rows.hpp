@@ -39,14 +39,6 @@ template <class T>
 T* unless(bool null, T* pointer) {
   return null ? nullptr : pointer;
 }
-inline tw_status vscanf_of(Open& o, int* done, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const tw_status status = tw_vp_vscanf(o.streams, o.vp, done, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
 inline std::vector<Row> rows_of_multifiles() {
   return {
       {"tw_multifile_config_create", "config", Null::refused, Call::alone,
@@ -290,18 +282,8 @@ inline std::vector<Row> rows_of_one_vp() {
          int eof = 0;
          return tw_vp_flags(o.streams, o.vp, &eof, nullptr);
        }},
-      {"tw_vp_getc", "byte", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_getc(o.streams, o.vp, nullptr); }},
-      {"tw_vp_gets", "line", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_gets(o.streams, o.vp, nullptr, 8, nullptr); }},
-      {"tw_vp_gets", "got", Null::allowed, Call::alone,
-       [](Open& o, bool) {
-         char line[8];
-         return tw_vp_gets(o.streams, o.vp, line, sizeof line, nullptr);
-       }},
-      {"tw_vp_scanf", "done", Null::allowed, Call::alone,
-       [](Open& o, bool) { return tw_vp_scanf(o.streams, o.vp, nullptr, "x"); }},
-      {"tw_vp_vscanf", "done", Null::allowed, Call::alone, [](Open& o, bool) { return vscanf_of(o, nullptr, "x"); }},
+      {"tw_vpfile_fopen", "stream", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_fopen(o.streams, o.vp, "r", nullptr); }},
       {"tw_vpfile_is", "yes", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_is(o.folder.c_str(), nullptr); }},
       {"tw_vpfile_look", "stored", Null::refused, Call::alone,

@@ -61,12 +61,30 @@ class VpFiles : public SharedFiles {
     return vp;
   }
 
+  // One VP at its position: writes a text; reads a byte, -1 at the end.
+  static tw_status put_text(tw_vpfile* file, std::int64_t vp, const std::string& text) {
+    return tw_vp_write(file, vp, text.data(), text.size(), nullptr);
+  }
+  static tw_status get_byte(tw_vpfile* file, std::int64_t vp, int* byte) {
+    unsigned char one = 0;
+    std::size_t moved = 0;
+    const tw_status status = tw_vp_read(file, vp, &one, 1, &moved);
+    if (status == TW_OK) *byte = moved == 1 ? one : -1;
+    return status;
+  }
+  // A FILE* on the stream of VP `vp`, null on failure.
+  static FILE* open_stdio(tw_vpfile* file, std::int64_t vp, const char* mode) {
+    FILE* stream = nullptr;
+    EXPECT_EQ(tw_vpfile_fopen(file, vp, mode, &stream), TW_OK) << tw_last_error();
+    return stream;
+  }
   // Reads the whole stream of VP `vp`.
   static std::string stream_of(tw_vpfile* file, std::int64_t vp) {
     std::int64_t bytes = 0;
     EXPECT_EQ(tw_vp_size(file, vp, &bytes), TW_OK) << tw_last_error();
     std::string text(static_cast<std::size_t>(bytes), '?');
-    EXPECT_EQ(tw_vp_rewind(file, vp), TW_OK);
+    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_vp_clearerr(file, vp), TW_OK);
     std::size_t moved = 0;
     EXPECT_EQ(tw_vp_read(file, vp, text.data(), text.size(), &moved), TW_OK) << tw_last_error();
     EXPECT_EQ(moved, text.size());

@@ -387,8 +387,6 @@ TEST_F(VpCalls, PushingBackTheEndHasNoEffect) {
 
   EXPECT_EQ(positions(file), (Positions{1, 1}));
   EXPECT_EQ(eofs(file), (Flags{1, 0}));
-  EXPECT_EQ(tw_vp_ungetc(file, 0, bytes[0]), TW_OK) << tw_last_error();
-  EXPECT_EQ(eofs(file), (Flags{1, 0}));
   EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK);
   EXPECT_EQ(bytes[0], -1);
   EXPECT_EQ(bytes[1], 'B');
@@ -415,7 +413,7 @@ TEST_F(VpCalls, SeekAndRewindOfAllTakeBackWhatWasPushedBack) {
       EXPECT_EQ(tw_vp_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
     }
     if (way == 3) {
-      EXPECT_EQ(tw_vp_rewind(file, 0), TW_OK);
+      EXPECT_EQ(tw_vp_seek(file, 0, 0, SEEK_SET), TW_OK);
       EXPECT_EQ(tw_vp_seek(file, 1, 0, SEEK_SET), TW_OK);
     }
     EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
@@ -593,7 +591,7 @@ TEST_F(VpCalls, FlushAndSyncOfAll) {
     EXPECT_EQ(tw_vp_flush(file, number(file, 1)), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vp_sync_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_putc(file, number(file, 1), 'h'), TW_OK) << tw_last_error();
+    EXPECT_EQ(put_text(file, number(file, 1), "h"), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(streams(), (Texts{"abc", "abcdefgh", "abc", "abcdefgh"}));
 
@@ -632,48 +630,98 @@ TEST_F(VpCalls, OneVpReadsAndWrites) {
   EXPECT_EQ(eof, 0);
   EXPECT_EQ(tw_vp_flags(file, 0, nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_vp_seek(file, 3, 8, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_putc(file, 3, '!'), TW_OK);
+  EXPECT_EQ(put_text(file, 3, "!"), TW_OK);
   EXPECT_EQ(stream_of(file, 3), std::string("hello\0\0\0!", 9));
   EXPECT_EQ(stream_of(file, 2), "");
   close(file);
   EXPECT_EQ(streams(), (Texts{"", "", "", std::string("hello\0\0\0!", 9)}));
 }
 
-TEST_F(VpCalls, CharactersAndTextOfOneVp) {
+// ---- FILE* of one VP
+
+TEST_F(VpCalls, AFileOfOneVpReadsAndWritesText) {
   tw_vpfile* file = open_vp("w+", {.shape = {2}});
-  int byte = 0;
-  EXPECT_EQ(tw_vp_puts(file, 1, "first\nsecond"), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_vp_printf(file, 1, " %d %s\n", 42, "end"), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_vp_rewind(file, 1), TW_OK);
-  EXPECT_EQ(tw_vp_getc(file, 1, &byte), TW_OK);
-  EXPECT_EQ(byte, 'f');
-  EXPECT_EQ(tw_vp_ungetc(file, 1, 'F'), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc(file, 1, 'F'), TW_ERR_INVALID);
+  FILE* stream = open_stdio(file, 1, "w+");
+  EXPECT_EQ(std::fputs("first\nsecond", stream), 1);
+  EXPECT_EQ(std::fprintf(stream, " %d %s\n", 42, "end"), 8);
+  std::rewind(stream);
+  EXPECT_EQ(std::getc(stream), 'f');
+  EXPECT_EQ(std::ungetc('F', stream), 'F');
   char line[100];
-  std::size_t got = 0;
-  EXPECT_EQ(tw_vp_gets(file, 1, line, sizeof line, &got), TW_OK) << tw_last_error();
-  EXPECT_STREQ(line, "First\n");
-  EXPECT_EQ(got, 6u);
-  EXPECT_EQ(tw_vp_gets(file, 1, line, 4, nullptr), TW_OK);
-  EXPECT_STREQ(line, "sec");
-  EXPECT_EQ(tw_vp_gets(file, 1, line, 1, nullptr), TW_OK);
-  EXPECT_STREQ(line, "");
+  EXPECT_STREQ(std::fgets(line, sizeof line, stream), "First\n");
   int number = 0;
-  int done = 0;
   char word[10] = "";
-  EXPECT_EQ(tw_vp_scanf(file, 1, &done, "ond %d %9s", &number, word), TW_OK) << tw_last_error();
-  EXPECT_EQ(done, 2);
+  EXPECT_EQ(std::fscanf(stream, "second %d %9s", &number, word), 2);
   EXPECT_EQ(number, 42);
   EXPECT_STREQ(word, "end");
-  EXPECT_EQ(tw_vp_getc(file, 1, &byte), TW_OK);
-  EXPECT_EQ(byte, '\n');
-  EXPECT_EQ(tw_vp_getc(file, 1, &byte), TW_OK);
-  EXPECT_EQ(byte, -1);
-  EXPECT_EQ(tw_vp_gets(file, 1, line, sizeof line, &got), TW_OK);
-  EXPECT_EQ(got, 0u);
-  EXPECT_STREQ(line, "");
-  EXPECT_EQ(tw_vp_scanf(file, 1, &done, "%d", &number), TW_OK);
-  EXPECT_EQ(done, -1);
+  EXPECT_EQ(std::getc(stream), '\n');
+  EXPECT_EQ(std::getc(stream), EOF);
+  EXPECT_NE(std::feof(stream), 0);
+  EXPECT_EQ(std::fseek(stream, -4, SEEK_END), 0);
+  EXPECT_EQ(std::fputs("END", stream), 1);
+  EXPECT_EQ(std::fclose(stream), 0);
+  EXPECT_EQ(positions(file), (Positions{0, 0})) << "those of the handle stay";
+  EXPECT_EQ(stream_of(file, 1), "first\nsecond 42 END\n");
+  EXPECT_EQ(stream_of(file, 0), "");
+  close(file);
+}
+
+TEST_F(VpCalls, AFileOfOneVpAppends) {
+  put_streams({"one", "two"});
+  tw_vpfile* file = open_vp("r+");
+  FILE* stream = open_stdio(file, 0, "a");
+  EXPECT_EQ(std::ftell(stream), 3);
+  EXPECT_EQ(tw_vp_seek(file, 0, 0, SEEK_END), TW_OK);
+  EXPECT_EQ(put_text(file, 0, " more"), TW_OK);
+  EXPECT_EQ(std::fputs("!", stream), 1);
+  EXPECT_EQ(std::fclose(stream), 0);
+  EXPECT_EQ(stream_of(file, 0), "one more!");
+  close(file);
+}
+
+TEST_F(VpCalls, AFileOfOneVpReadsTheLattice) {
+  tw_vpfile* file = open_vp("w+", {.shape = {3}});
+  EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED("aaabbbccc", 3), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED("AABBCC", 2), nullptr, nullptr), TW_OK);  // in the buffer of a round
+  FILE* stream = open_stdio(file, 1, "r+");
+  char text[10] = "";
+  EXPECT_EQ(std::fread(text, 1, sizeof text, stream), 5u);
+  EXPECT_STREQ(text, "bbbBB");
+  EXPECT_EQ(std::fseek(stream, 4, SEEK_SET), 0);
+  EXPECT_EQ(std::fputs("x", stream), 1);
+  EXPECT_EQ(std::fclose(stream), 0);
+  close(file);
+  EXPECT_EQ(streams(), (Texts{"aaaAA", "bbbBx", "cccCC"}));
+}
+
+TEST_F(VpCalls, AFileThatIsLeftOpenIsFlushedByTheClose) {
+  tw_vpfile* file = open_vp("w", {.shape = {2}});
+  FILE* stream = open_stdio(file, 1, "w");
+  EXPECT_EQ(std::fputs("flushed", stream), 1);
+  close(file);
+  EXPECT_EQ(std::fputs("too late", stream), 1);
+  EXPECT_EQ(std::fflush(stream), EOF);
+  EXPECT_EQ(errno, EBADF);
+  EXPECT_NE(std::string(tw_last_error()).find("tw_vpfile_close"), std::string::npos) << tw_last_error();
+  std::fclose(stream);
+  EXPECT_EQ(streams(), (Texts{"", "flushed"}));
+}
+
+TEST_F(VpCalls, AFileIsRefusedAsTheModeSays) {
+  put_streams({"text"});
+  FILE* stream = nullptr;
+  tw_vpfile* file = open_vp("r");
+  for (const char* mode : {"w", "a", "r+", "w+", "a+", "x", ""}) {
+    EXPECT_EQ(tw_vpfile_fopen(file, 0, mode, &stream), TW_ERR_MODE) << mode;
+    EXPECT_EQ(stream, nullptr);
+  }
+  EXPECT_EQ(tw_vpfile_fopen(file, 1, "r", &stream), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_fopen(file, 0, nullptr, &stream), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_fopen(file, 0, "r", nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_fopen(nullptr, 0, "r", &stream), TW_ERR_INVALID);
+  close(file);
+  file = open_vp("w", {.shape = {1}});
+  for (const char* mode : {"r", "r+", "w+", "a+"}) EXPECT_EQ(tw_vpfile_fopen(file, 0, mode, &stream), TW_ERR_MODE);
   close(file);
 }
 
@@ -681,33 +729,18 @@ TEST_F(VpCalls, CharactersAndTextOfOneVp) {
 TEST_F(VpCalls, TextThatEndsWithTheStreamIsNotBeyondIt) {
   put_streams({"line\n", "12", "12\n"});
   tw_vpfile* file = open_vp("r");
-  char line[100];
-  char two[2];
-  int number = 0;
-  const auto eof = [&](std::int64_t vp) {
-    int flag = 0;
-    EXPECT_EQ(tw_vp_flags(file, vp, &flag, nullptr), TW_OK);
-    return flag;
-  };
-  EXPECT_EQ(tw_vp_gets(file, 0, line, sizeof line, nullptr), TW_OK);
-  EXPECT_EQ(eof(0), 0);
-  EXPECT_EQ(tw_vp_gets(file, 0, line, sizeof line, nullptr), TW_OK);
-  EXPECT_EQ(eof(0), 1);
-  EXPECT_EQ(tw_vp_scanf(file, 1, nullptr, "%c%c", &two[0], &two[1]), TW_OK);
-  EXPECT_EQ(eof(1), 0);
-  EXPECT_EQ(tw_vp_rewind(file, 1), TW_OK);
-  EXPECT_EQ(tw_vp_scanf(file, 1, nullptr, "%d", &number), TW_OK);
-  EXPECT_EQ(eof(1), 1);
-  EXPECT_EQ(tw_vp_scanf(file, 2, nullptr, "%d", &number), TW_OK);
-  EXPECT_EQ(eof(2), 0);
   std::string lines(3 * 100, '.');
-  EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
   EXPECT_EQ(tw_vp_gets_all(file, lines.data(), 100, nullptr, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
   const tw_vp_argument in[] = {{lines.data(), 100}};
   EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
   EXPECT_EQ(tw_vp_scanf_all(file, "%2c", in, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
+  int numbers[3] = {};
+  const tw_vp_argument number[] = {{numbers, sizeof(int)}};
+  EXPECT_EQ(tw_vp_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_scanf_all(file, "%d", number, 1, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
   close(file);
 }
 
@@ -716,14 +749,15 @@ TEST_F(VpCalls, ScanfAfterPushingBack) {
   tw_vpfile* file = open_vp("r");
   int byte = 0;
   int number = 0;
+  const tw_vp_argument argument[] = {{&number, 0}};
   EXPECT_EQ(tw_vp_seek(file, 0, 2, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc(file, 0, '9'), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc(file, 0, '8'), TW_OK);
-  EXPECT_EQ(tw_vp_scanf(file, 0, nullptr, "%1d", &number), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vp_ungetc_all(file, '9', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_ungetc_all(file, '8', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vp_scanf_all(file, "%1d", argument, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(number, 8);
-  EXPECT_EQ(tw_vp_getc(file, 0, &byte), TW_OK);
+  EXPECT_EQ(get_byte(file, 0, &byte), TW_OK);
   EXPECT_EQ(byte, '9');
-  EXPECT_EQ(tw_vp_scanf(file, 0, nullptr, "%d", &number), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vp_scanf_all(file, "%d", argument, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(number, 23);
   close(file);
 }
@@ -734,39 +768,12 @@ TEST_F(VpCalls, LongLinesAndTexts) {
   tw_vpfile* file = open_vp("r");
   std::string line(6000, '.');
   std::size_t got = 0;
-  EXPECT_EQ(tw_vp_gets(file, 0, line.data(), line.size(), &got), TW_OK);
+  EXPECT_EQ(tw_vp_gets_all(file, line.data(), line.size(), &got, nullptr), TW_OK);
   EXPECT_EQ(line.substr(0, got), text + "\n");
   std::string word(6000, '.');
-  EXPECT_EQ(tw_vp_scanf(file, 0, nullptr, "%5999s", word.data()), TW_OK);
+  const tw_vp_argument argument[] = {{word.data(), 0}};
+  EXPECT_EQ(tw_vp_scanf_all(file, "%5999s", argument, 1, nullptr, nullptr), TW_OK);
   EXPECT_EQ(std::string(word.c_str()), text);
-  close(file);
-}
-
-tw_status print_list(tw_vpfile* file, const char* format, ...) TW_VP_FORMAT_(printf, 2, 3);
-tw_status print_list(tw_vpfile* file, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const tw_status status = tw_vp_vprintf(file, 0, format, arguments);
-  va_end(arguments);
-  return status;
-}
-tw_status scan_list(tw_vpfile* file, int* done, const char* format, ...) TW_VP_FORMAT_(scanf, 3, 4);
-tw_status scan_list(tw_vpfile* file, int* done, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  const tw_status status = tw_vp_vscanf(file, 0, done, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
-TEST_F(VpCalls, ArgumentListsArePassedOn) {
-  tw_vpfile* file = open_vp("w+", {.shape = {1}});
-  int number = 0;
-  int done = 0;
-  EXPECT_EQ(print_list(file, "%d %s", 12, "x"), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_vp_rewind(file, 0), TW_OK);
-  EXPECT_EQ(scan_list(file, &done, "%d", &number), TW_OK) << tw_last_error();
-  EXPECT_EQ(done * 100 + number, 112);
   close(file);
 }
 
@@ -803,7 +810,7 @@ TEST_F(VpCalls, NumbersOfVpsOnSeveralTasks) {
     EXPECT_EQ(tw_vp_number(file, 3, &vp), TW_ERR_INVALID);
     EXPECT_EQ(tw_vp_number(file, 0, nullptr), TW_ERR_INVALID);
     EXPECT_EQ(tw_vp_local(file, 0, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_putc(file, (number(file, 0) + 3) % 12, 'x'), TW_ERR_INVALID);
+    EXPECT_EQ(put_text(file, (number(file, 0) + 3) % 12, "x"), TW_ERR_INVALID);
     EXPECT_NE(std::string(tw_last_error()).find("another task's"), std::string::npos) << tw_last_error();
     close(file);
   });
@@ -824,9 +831,7 @@ TEST_F(VpCalls, AHandleIsOpenForWhatItsModeSays) {
     EXPECT_EQ(tw_vp_gets_all(file, &byte, 2, nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vp_scanf_all(file, "%d", &argument, 1, nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vp_read(file, task, &byte, 1, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_getc(file, task, &value), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_gets(file, task, &byte, 2, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_scanf(file, task, nullptr, "%d", &value), TW_ERR_MODE);
+    EXPECT_EQ(get_byte(file, task, &value), TW_ERR_MODE);
   });
   on_vpfile(2, "r", {}, [](tw_vpfile* file, int task) {
     char byte = 'b';
@@ -835,9 +840,8 @@ TEST_F(VpCalls, AHandleIsOpenForWhatItsModeSays) {
     EXPECT_EQ(tw_vp_puts_all(file, "x", nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vp_printf_all(file, "x", nullptr, 0, nullptr, nullptr), TW_ERR_MODE);
     EXPECT_EQ(tw_vp_write(file, task, &byte, 1, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_putc(file, task, 'x'), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_puts(file, task, "x"), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_printf(file, task, "x"), TW_ERR_MODE);
+    EXPECT_EQ(put_text(file, task, "x"), TW_ERR_MODE);
+    EXPECT_EQ(put_text(file, task, "x"), TW_ERR_MODE);
     EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
   });
   EXPECT_EQ(content(), "aa");
@@ -881,17 +885,11 @@ TEST_F(VpCalls, NullHandlesAndArgumentsAreInvalid) {
   EXPECT_EQ(tw_vp_tell_all(file, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vp_tell(file, 0, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vp_size(file, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_getc(file, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_gets(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_gets(file, 0, &byte, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_puts(file, 0, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vp_read(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vp_write(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
   for (const std::int64_t vp : {std::int64_t{-1}, std::int64_t{1}, INT64_MAX, INT64_MIN}) {
     EXPECT_EQ(tw_vp_write(file, vp, &byte, 1, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_getc(file, vp, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_rewind(file, vp), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_ungetc(file, vp, 'x'), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_SET), TW_ERR_INVALID);
     EXPECT_EQ(tw_vp_clearerr(file, vp), TW_ERR_INVALID);
     EXPECT_EQ(tw_vp_flags(file, vp, nullptr, nullptr), TW_ERR_INVALID);
   }

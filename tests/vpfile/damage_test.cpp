@@ -22,7 +22,7 @@ class VpDamage : public VpFiles {
                 for (int round = 0; round < 3; ++round)
                   for (std::size_t i = 0; i < locals(file); ++i) {
                     const std::string text = text_of(static_cast<int>(i), 20, round);
-                    EXPECT_EQ(tw_vp_puts(file, number(file, i), text.c_str()), TW_OK) << tw_last_error();
+                    EXPECT_EQ(put_text(file, number(file, i), text), TW_OK) << tw_last_error();
                   }
               });
     texts = streams();
@@ -235,7 +235,7 @@ TEST_F(VpDamage, AFileThatIsNotClosedIsNotOpened) {
         EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
       }
       if (kind > 1) {
-        EXPECT_EQ(tw_vp_puts(file, number(file, 0), "one"), TW_OK);
+        EXPECT_EQ(put_text(file, number(file, 0), "one"), TW_OK);
         EXPECT_EQ(tw_vp_flush(file, number(file, 0)), TW_OK);
       }
       EXPECT_EQ(tw_vp_flush_all(file), TW_OK);

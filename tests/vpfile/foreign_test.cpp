@@ -40,7 +40,7 @@ class VpForeign : public VpFiles {
     tw_vpfile* file = open_vp("w", {.shape = {4}, .hints = "overwrite_foreign=on"});
     ASSERT_NE(file, nullptr);
     EXPECT_EQ(tw_vp_puts_all(file, "new", nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_puts(file, 1, " and more"), TW_OK) << tw_last_error();
+    EXPECT_EQ(put_text(file, 1, " and more"), TW_OK) << tw_last_error();
     close(file);
     EXPECT_EQ(streams(), (Texts{"new", "new and more", "new", "new"}));
     EXPECT_EQ(tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
@@ -105,7 +105,7 @@ TEST_F(VpForeign, SideFilesThatAreOverwrittenLeaveNothing) {
     put(std::string(100'000, 'x'), side);
     tw_vpfile* file = open_vp("r+", {.shape = {2}, .hints = "overwrite_foreign=on"});
     ASSERT_NE(file, nullptr);
-    EXPECT_EQ(tw_vp_puts(file, 1, "more than there was"), TW_OK) << tw_last_error();
+    EXPECT_EQ(put_text(file, 1, "more than there was"), TW_OK) << tw_last_error();
     close(file);
     EXPECT_EQ(streams(), (std::vector<std::string>{"aa", "more than there was"}));
     EXPECT_EQ(tw_vpfile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
@@ -120,7 +120,7 @@ TEST_F(VpForeign, EmptySideFilesAreTakenForOurs) {
     tw_vpfile* file = open_vp("r+", {.shape = {4}, .hints = "record_bytes=2"});
     ASSERT_NE(file, nullptr);
     EXPECT_EQ(tw_vp_seek(file, 1, 0, SEEK_END), TW_OK);
-    EXPECT_EQ(tw_vp_puts(file, 1, "more"), TW_OK) << tw_last_error();
+    EXPECT_EQ(put_text(file, 1, "more"), TW_OK) << tw_last_error();
     close(file);
     EXPECT_EQ(streams(), (Texts{"aa", "bbmore", "cc", "dd"}));
   }
@@ -181,7 +181,7 @@ TEST_F(VpForeign, AVpfileWithoutItsNameMetaIsNoArray) {
       if (has_lattice) {
         EXPECT_EQ(tw_vp_puts_all(file, "all", nullptr, nullptr), TW_OK) << tw_last_error();
       }
-      EXPECT_EQ(tw_vp_puts(file, 1, "and more"), TW_OK) << tw_last_error();
+      EXPECT_EQ(put_text(file, 1, "and more"), TW_OK) << tw_last_error();
       close(file);
       std::filesystem::remove(path("shared.dat.meta"));
       if (!has_first) std::filesystem::remove(path("shared.dat.first"));
@@ -209,7 +209,7 @@ TEST_F(VpForeign, WhatOnlyLooksAlikeIsAnArray) {
     put(bytes);
     const auto n = static_cast<std::int64_t>(bytes.size());
     on_vpfile(1, "r+", {.shape = {n}, .hints = "record_bytes=1"},
-              [](tw_vpfile* file, int) { EXPECT_EQ(tw_vp_puts(file, 0, "x"), TW_OK) << tw_last_error(); });
+              [](tw_vpfile* file, int) { EXPECT_EQ(put_text(file, 0, "x"), TW_OK) << tw_last_error(); });
     EXPECT_EQ(content(), "x" + bytes.substr(1));
   }
 }

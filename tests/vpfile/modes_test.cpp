@@ -217,7 +217,7 @@ TEST_F(VpModes, AppendingGoesOnAsTheFileIs) {
       expect_last(file, TW_VP_NB, kNone);
       EXPECT_EQ(positions(file), Positions(locals(file), 8));
       if (number(file, 0) == 0) {
-        EXPECT_EQ(tw_vp_puts(file, 0, "more"), TW_OK);
+        EXPECT_EQ(put_text(file, 0, "more"), TW_OK);
         EXPECT_EQ(stream_of(file, 0), "wwwwwwwwmore");
       }
     });
@@ -282,7 +282,7 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
     EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
     tw_vp_clearerr_all(file, nullptr);
-    for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(tw_vp_puts(file, number(file, i), "more"), TW_OK);
+    for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(put_text(file, number(file, i), "more"), TW_OK);
     seek(file, 0);
     EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
   });
@@ -306,7 +306,7 @@ TEST_F(VpModes, ABrokenPromiseLeavesTheBlocksOfOneTask) {
     write(file, 4);
     if (task == 1) {
       EXPECT_EQ(tw_vp_seek(file, number(file, 0), 4, SEEK_SET), TW_OK);
-      EXPECT_EQ(tw_vp_puts(file, number(file, 0), "kept"), TW_OK);
+      EXPECT_EQ(put_text(file, number(file, 0), "kept"), TW_OK);
       EXPECT_EQ(tw_vp_flush(file, number(file, 0)), TW_OK);
     }
     const std::string text(locals(file) * 4, 'x');
@@ -336,7 +336,7 @@ TEST_F(VpModes, TheModeOfAFileIsFoundAgain) {
   on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_NB); });
   on_vpfile(3, "a", {}, [](tw_vpfile* file, int) { write(file, 5); });
   on_vpfile(2, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_CB); });
-  on_vpfile(1, "a", {}, [](tw_vpfile* file, int) { EXPECT_EQ(tw_vp_putc(file, 2, 'x'), TW_OK); });
+  on_vpfile(1, "a", {}, [](tw_vpfile* file, int) { EXPECT_EQ(put_text(file, 2, "x"), TW_OK); });
   on_vpfile(3, "r", {}, [](tw_vpfile* file, int) { EXPECT_EQ(summary(file).mode, TW_VP_IB); });
   EXPECT_EQ(streams(), (Texts{"wwwwwwwww", "wwwwwwwww", "wwwwwwwwwx", "wwwwwwwww"}));
 }

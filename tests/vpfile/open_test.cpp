@@ -232,8 +232,7 @@ TEST_F(VpOpening, OfAnArrayOneVpCannotTellTheRecord) {
       const std::int64_t vp = number(file, 0);
       EXPECT_EQ(tw_vp_read(file, vp, bytes, 1, nullptr), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("record_bytes"), std::string::npos) << tw_last_error();
-      EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_ERR_INVALID);
-      EXPECT_EQ(tw_vp_gets(file, vp, bytes, 10, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(get_byte(file, vp, &byte), TW_ERR_INVALID);
       EXPECT_EQ(tw_vp_gets_all(file, bytes, 10, nullptr, nullptr), TW_ERR_INVALID);
       EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK);
       EXPECT_EQ(tw_vp_write(file, vp, "x", 1, nullptr), *mode == 'r' && mode[1] == 0 ? TW_ERR_MODE : TW_ERR_INVALID);
@@ -253,7 +252,7 @@ TEST_F(VpOpening, AnArrayBecomesMoreWhenMoreIsAdded) {
     EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
     const std::int64_t vp = number(file, 0);
     EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK);
-    EXPECT_EQ(tw_vp_puts(file, vp, "and more"), TW_OK) << tw_last_error();
+    EXPECT_EQ(put_text(file, vp, "and more"), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(streams(), (Texts{"xxxAAAand more", "xxxBBB", "xxxCCCand more"}));
 }

@@ -21,7 +21,7 @@ class VpReplaced : public VpFiles {
   bool make_vpfile(bool alike) const {
     tw_vpfile* file = nullptr;
     if (try_open(nullptr, "a", {.shape = {2}}, &file) != TW_OK) return false;
-    EXPECT_EQ(alike ? tw_vp_puts_all(file, "precious", nullptr, nullptr) : tw_vp_puts(file, 1, "precious"), TW_OK)
+    EXPECT_EQ(alike ? tw_vp_puts_all(file, "precious", nullptr, nullptr) : put_text(file, 1, "precious"), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
     return true;

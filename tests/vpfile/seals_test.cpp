@@ -51,7 +51,7 @@ class VpSeals : public VpFiles {
       const std::string text = text_of(static_cast<int>(vp), 10 + static_cast<std::size_t>(vp) % 50, round);
       const tw_status status = tw_vp_seek(file, vp, 0, SEEK_END);
       if (status != TW_OK) return status;
-      if (const tw_status wrote = tw_vp_puts(file, vp, text.c_str()); wrote != TW_OK) return wrote;
+      if (const tw_status wrote = put_text(file, vp, text); wrote != TW_OK) return wrote;
     }
     return TW_OK;
   }
@@ -281,7 +281,7 @@ TEST_F(VpSeals, TasksLoadPagesThatOthersAreWriting) {
       for (std::size_t i = 0; i < locals(file); ++i) {
         const std::int64_t vp = number(file, i);
         ASSERT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK) << tw_last_error();
-        ASSERT_EQ(tw_vp_puts(file, vp, text(vp, round).c_str()), TW_OK) << tw_last_error();
+        ASSERT_EQ(put_text(file, vp, text(vp, round)), TW_OK) << tw_last_error();
       }
       close(file);
     });

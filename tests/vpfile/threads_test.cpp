@@ -28,7 +28,7 @@ TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
 
   at_once([&](std::int64_t vp) {
     for (int i = 0; i < 60; ++i) {
-      EXPECT_EQ(tw_vp_puts(file, vp, line_of(vp, i).c_str()), TW_OK) << tw_last_error();
+      EXPECT_EQ(put_text(file, vp, line_of(vp, i)), TW_OK) << tw_last_error();
       std::int64_t at = 0;
       EXPECT_EQ(tw_vp_tell(file, vp, &at), TW_OK);
       std::int64_t local = 0;
@@ -38,27 +38,22 @@ TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
   });
 
   at_once([&](std::int64_t vp) {
-    EXPECT_EQ(tw_vp_rewind(file, vp), TW_OK);
+    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_SET), TW_OK);
+    FILE* const stream = open_stdio(file, vp, "r");
     char line[64];
-    EXPECT_EQ(tw_vp_gets(file, vp, line, sizeof line, nullptr), TW_OK);
-    EXPECT_STREQ(line, "head\n");
+    EXPECT_STREQ(std::fgets(line, sizeof line, stream), "head\n");
     for (int i = 0; i < 60; ++i) {
       int number = 0;
       int whose = 0;
-      int byte = 0;
-      EXPECT_EQ(tw_vp_scanf(file, vp, nullptr, "line %d of %d", &number, &whose), TW_OK) << tw_last_error();
+      EXPECT_EQ(std::fscanf(stream, "line %d of %d", &number, &whose), 2) << tw_last_error();
       EXPECT_EQ(number, i);
       EXPECT_EQ(whose, vp);
-      EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_OK);
-      EXPECT_EQ(tw_vp_ungetc(file, vp, '\n'), TW_OK);
-      EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_OK);
-      EXPECT_EQ(byte, '\n');
+      EXPECT_EQ(std::getc(stream), '\n');
+      EXPECT_EQ(std::ungetc('\n', stream), '\n');
+      EXPECT_EQ(std::getc(stream), '\n');
     }
-    int eof = 0;
-    int byte = 0;
-    EXPECT_EQ(tw_vp_getc(file, vp, &byte), TW_OK);
-    EXPECT_EQ(tw_vp_flags(file, vp, &eof, nullptr), TW_OK);
-    EXPECT_EQ(eof, 1);
+    EXPECT_EQ(std::getc(stream), EOF);
+    EXPECT_EQ(std::fclose(stream), 0);
   });
   close(file);
 }
@@ -70,9 +65,9 @@ TEST_F(VpThreads, OverwriteAndReadTheLattice) {
 
   at_once([&](std::int64_t vp) {
     EXPECT_EQ(tw_vp_seek(file, vp, vp % 9, SEEK_SET), TW_OK);
-    EXPECT_EQ(tw_vp_putc(file, vp, 'x'), TW_OK);
+    EXPECT_EQ(put_text(file, vp, "x"), TW_OK);
     EXPECT_EQ(tw_vp_seek(file, vp, -1, SEEK_END), TW_OK);
-    EXPECT_EQ(tw_vp_puts(file, vp, "Cde"), TW_OK);
+    EXPECT_EQ(put_text(file, vp, "Cde"), TW_OK);
   });
 
   for (std::int64_t vp = 0; vp < kThreads * kVpsEach; ++vp) {
@@ -94,9 +89,9 @@ TEST_F(VpThreads, AreTheFirstToDiffer) {
       int byte = vp == 1 ? 0 : '5';
       tw_status status = TW_OK;
       if (vp == 0) status = tw_vp_seek(file, vp, 9, SEEK_SET);
-      if (vp == 1) status = tw_vp_getc(file, vp, &byte);
-      if (vp == 2) status = tw_vp_ungetc(file, vp, 'u');
-      if (vp == 3) status = tw_vp_puts(file, vp, "abcdefgh");
+      if (vp == 1) status = get_byte(file, vp, &byte);
+      if (vp == 2) status = tw_vp_seek(file, vp, -1, SEEK_CUR);
+      if (vp == 3) status = put_text(file, vp, "abcdefgh");
       EXPECT_EQ(status, TW_OK) << tw_last_error();
       EXPECT_EQ(byte, '5');
     });

@@ -178,6 +178,6 @@ int64_t Vpfile::skip_gap(int64_t vp) const {
   return skipped;
 }
 
-void Vpfile::begin(int64_t vp) const { check(tw_vp_rewind(handle_, vp)); }
+void Vpfile::begin(int64_t vp) const { check(tw_vp_seek(handle_, vp, 0, SEEK_SET)); }
 
 }  // namespace tool

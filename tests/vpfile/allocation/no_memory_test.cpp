@@ -110,7 +110,7 @@ struct Task {
       tell();
       wrote_one(local, tw_vp_write(file, vps[local], data, 300, nullptr), data, 300);
       tell();
-      wrote_one(local, tw_vp_printf(file, vps[local], "%s", "printed\n"), "printed\n", 8);
+      wrote_one(local, tw_vp_write(file, vps[local], "printed\n", 8, nullptr), "printed\n", 8);
     }
     one(n > 0 ? tw_vp_flush(file, vps[0]) : TW_OK);
     for (std::size_t local = 0; local < n; ++local) {
@@ -122,17 +122,12 @@ struct Task {
 
   void read_alone() {
     char line[40];
-    int done = 0;
-    int byte = 0;
     std::int64_t size = 0;
     const std::int64_t vp = vps[0];
     if (n == 0) return;
     one(tw_vp_size(file, vp, &size));
     one(tw_vp_seek(file, vp, 60, SEEK_SET));
-    one(tw_vp_ungetc(file, vp, 'u'));
-    one(tw_vp_getc(file, vp, &byte));
-    one(tw_vp_gets(file, vp, line, sizeof line, nullptr));
-    one(tw_vp_scanf(file, vp, &done, "%39s", line));
+    one(tw_vp_read(file, vp, line, sizeof line, nullptr));
   }
 
   void read_by_all() {
@@ -309,12 +304,11 @@ class VpNoMemoryToDiffer : public VpNoMemory {
   static inline const std::int64_t offsets_[kMany] = {3, 5};
   static constexpr First kFirsts[] = {
       {"write", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_write(f, vp, "xyz", 3, nullptr); }},
-      {"getc", false,
+      {"read", false,
        [](tw_vpfile* f, std::int64_t vp) {
-         int byte = 0;
-         return tw_vp_getc(f, vp, &byte);
+         char byte = 0;
+         return tw_vp_read(f, vp, &byte, 1, nullptr);
        }},
-      {"ungetc", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_ungetc(f, vp, 'u'); }},
       {"seek", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_seek(f, vp, 4, SEEK_SET); }},
       {"seek_all, of some", false,
        [](tw_vpfile* f, std::int64_t) { return tw_vp_seek_all(f, 4, nullptr, SEEK_SET, mask_); }},
