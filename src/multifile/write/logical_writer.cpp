@@ -227,6 +227,18 @@ Status LogicalWriter::finish() {
   return leave_chunk();
 }
 
+Contribution LogicalWriter::contribution() const {
+  Contribution c;
+  c.local_index = local_index_;
+  c.bytes = size_;
+  c.named = name_ != nullptr;
+  if (c.named) {
+    c.name = *name_;
+    c.mode = mode_;
+  }
+  return c;
+}
+
 std::span<const WrittenPiece> LogicalWriter::pieces(std::vector<WrittenPiece>& room) const {
   room.clear();
   if (n_pieces_ > 0) room.push_back(first_piece_);

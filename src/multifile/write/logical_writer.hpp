@@ -45,8 +45,6 @@ class LogicalWriter {
   // `size`: bytes stored by earlier sessions. `physical` and `settings` outlive the writer.
   LogicalWriter(PhysicalWriter& physical, std::uint64_t rank, std::uint64_t local_index, std::uint64_t size,
                 WriterSettings& settings);
-  LogicalWriter(const LogicalWriter&) = delete;
-  LogicalWriter& operator=(const LogicalWriter&) = delete;
 
   // The common case: small, sequential and not the first write since a flush. Returns whether it was done.
   bool write_buffered(const std::byte* data, std::size_t bytes) {
@@ -69,7 +67,6 @@ class LogicalWriter {
   std::uint64_t position() const { return position_; }
   std::uint64_t size() const { return size_; }
   std::uint64_t rank() const { return rank_; }
-  std::uint64_t local_index() const { return local_index_; }
   std::uint64_t buffered() const { return buffer_.size(); }
   std::uint64_t chunk_room() const { return chunk_ ? chunk_->room() - std::min(chunk_->room(), buffered()) : 0; }
   bool dirty() const { return dirty_; }
@@ -80,8 +77,8 @@ class LogicalWriter {
     name_ = std::make_unique<std::string>(std::move(name));
     mode_ = mode;
   }
-  const std::string* name() const { return name_.get(); }  // null: not set
-  std::uint32_t mode() const { return mode_; }
+  // Size, name and mode for the index; borrows the name.
+  Contribution contribution() const;
   // All pieces written through this object, by sequence, with their final offsets. They lie in `room`. Call after
   // finish() and flush_pack().
   std::span<const WrittenPiece> pieces(std::vector<WrittenPiece>& room) const;

@@ -108,27 +108,17 @@ std::map<std::uint32_t, Writers> by_physical(const std::vector<Deposit>& deposit
   return result;
 }
 
-std::size_t name_bytes(const LogicalWriter& writer) { return writer.name() == nullptr ? 0 : writer.name()->size(); }
-
 // Returns false where the caller stops the close.
 bool put_contributions(WireWriter& out, const Writers& writers, const GoOn& go_on) {
   std::size_t bytes = 0;
-  for (const LogicalWriter* w : writers) bytes += contribution_bytes(name_bytes(*w), w->n_pieces());
+  for (const LogicalWriter* w : writers) bytes += contribution_bytes(w->contribution().name.size(), w->n_pieces());
   out.reserve(bytes + 64);
   out.put_short(bytes);
   std::vector<WrittenPiece> room;
   std::uint64_t n = 0;
   for (const LogicalWriter* w : writers) {
     if (++n % kAskEach == 0 && go_on && !go_on()) return false;
-    Contribution c;
-    c.local_index = w->local_index();
-    c.bytes = w->size();
-    if (w->name() != nullptr) {
-      c.named = true;
-      c.name = *w->name();
-      c.mode = w->mode();
-    }
-    append_contribution(out.bytes(), c, w->pieces(room));
+    append_contribution(out.bytes(), w->contribution(), w->pieces(room));
   }
   return true;
 }
