@@ -1,4 +1,4 @@
-# Commands for people; the build itself is CMake (CMakePresets.json). `make help` lists them.
+# Commands for developers; the build itself is CMake (CMakePresets.json). `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all python bench bench-collective methods format tidy nightly coverage install clean
@@ -12,19 +12,19 @@ help: ## list the commands
 	@echo "Thalweg. Commands:"
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
 
-demo: ## set up, build, and watch a simulation be killed and restarted
+demo: ## set up, build, and run a simulation that is killed and restarted
 	@scripts/setup.sh build mpi demo
 	@mkdir -p build
 	@$(call BUILD,release) --target programs
 	@examples/grayscott/run_demo.sh build/release
 
-# THEN: stages of `make test-all` that are to run as well, in the same final run of all tests.
-test: ## set up, build the release preset and run everything that shows behaviour (20 minutes on 2 cores, 5 when nothing changed)
+# THEN: stages of `make test-all` to add to this run of all tests.
+test: ## set up, build the release preset and run all behaviour tests (20 minutes on 2 cores, 5 when nothing changed)
 	@scripts/setup.sh build mpich openmpi methods test lint browser demo $(if $(findstring python,$(THEN)),python) || [ $$? = 3 ]
 	@scripts/run_tests.sh lint release smoke $(THEN)
 
-test-all: ## the same with Open MPI in full, sanitizers, Clang, the Python wheel and clang-tidy (an hour on 2 cores)
-	@scripts/setup.sh build mpich openmpi methods test lint browser demo python || [ $$? = 3 ] # 3: the stage python is going to be skipped
+test-all: ## make test, and Open MPI in full, sanitizers, Clang, the Python wheel and clang-tidy (an hour on 2 cores)
+	@scripts/setup.sh build mpich openmpi methods test lint browser demo python || [ $$? = 3 ] # 3: the stage python is skipped
 	@scripts/run_tests.sh all
 
 python: ## set up, build the wheel of the Python package (build/python/dist) and test it, without MPI and with mpi4py

@@ -1,5 +1,4 @@
-# Finds what the library and its tools are built on. Sets TW_HAVE_MPI, TW_HAVE_OPENMP, TW_HAVE_FORTRAN,
-# TW_HAVE_URING.
+# Finds the dependencies of the library and its tools. Sets TW_HAVE_MPI, TW_HAVE_OPENMP, TW_HAVE_FORTRAN, TW_HAVE_URING.
 include_guard(GLOBAL)
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
@@ -9,7 +8,7 @@ find_package(ZSTD REQUIRED)
 find_package(LZ4 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
-# Ends the configuration when an optional part was asked for by name, else says that it is left out.
+# Stops the configuration when a requested optional part is missing, otherwise prints that it is omitted.
 function(tw_missing option what remedy)
   if(${option} STREQUAL "AUTO")
     message(STATUS "${what} not found: built without it (${option}=AUTO; ${remedy})")

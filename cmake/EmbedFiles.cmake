@@ -1,9 +1,9 @@
-# Files that become part of a program.
+# Embeds files in a program.
 #
 #   tw_embed_files(TARGET t OUTPUT file.cpp HEADER header SYMBOL asset NAMESPACE ns FILES name=path ...)
 #
-# makes at build time `std::string_view SYMBOL(std::string_view name)`, empty for names that it does not have. With
-# -P this file is the script that writes it (-D OUTPUT, HEADER, SYMBOL, NAMESPACE, FILES: with a | between two).
+# makes at build time `std::string_view SYMBOL(std::string_view name)`, which returns an empty view for unknown names.
+# With -P this file is the script that generates it (-D OUTPUT, HEADER, SYMBOL, NAMESPACE, FILES, separated by |).
 if(CMAKE_SCRIPT_MODE_FILE)
   set(arrays)
   set(entries)
@@ -15,7 +15,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     file(READ "${CMAKE_MATCH_2}" bytes HEX)
     string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-    # An end of its own: a file may be empty, an array not.
+    # The terminating byte allows empty files, as an array cannot be empty.
     string(APPEND arrays "constexpr unsigned char k${number}[] = {\n${bytes}\n0x00};\n")
     string(APPEND entries "    {\"${name}\", text(k${number})},\n")
     math(EXPR number "${number} + 1")

@@ -1,4 +1,4 @@
-# Finds ISA-L; gives the target ISAL::ISAL and ISAL_FOUND.
+# Finds ISA-L; defines the target ISAL::ISAL and ISAL_FOUND.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(PC_ISAL QUIET libisal)

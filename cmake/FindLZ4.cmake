@@ -1,4 +1,4 @@
-# Finds LZ4; gives the target LZ4::LZ4 and LZ4_FOUND.
+# Finds LZ4; defines the target LZ4::LZ4 and LZ4_FOUND.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(PC_LZ4 QUIET liblz4)

@@ -1,4 +1,4 @@
-# Finds liburing; gives the target Liburing::Liburing and Liburing_FOUND.
+# Finds liburing; defines the target Liburing::Liburing and Liburing_FOUND.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(PC_Liburing QUIET liburing)

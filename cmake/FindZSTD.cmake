@@ -1,4 +1,4 @@
-# Finds Zstandard; gives the target ZSTD::ZSTD and ZSTD_FOUND.
+# Finds Zstandard; defines the target ZSTD::ZSTD and ZSTD_FOUND.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(PC_ZSTD QUIET libzstd)

@@ -1,4 +1,4 @@
-# Headers, libraries, find_package(thalweg) and pkg-config.
+# Installs headers, libraries and the files for find_package(thalweg) and pkg-config.
 include_guard(GLOBAL)
 include(CMakePackageConfigHelpers)
 
@@ -16,7 +16,7 @@ install(TARGETS thalweg thalweg_omp_file EXPORT thalwegTargets)
 install(FILES ${PROJECT_SOURCE_DIR}/frontends/omp_file/omp_file.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET thalweg_omp_file_fortran)
   install(TARGETS thalweg_omp_file_fortran EXPORT thalwegTargets)
-  # A compiled module serves the compiler that made it; others compile the source, which is installed beside it.
+  # A compiled module serves the compiler that made it; users of other compilers compile the installed source.
   install(FILES ${PROJECT_BINARY_DIR}/fortran/omp_file.mod ${PROJECT_SOURCE_DIR}/bindings/fortran/omp_file.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/thalweg/fortran)
 endif()
@@ -36,11 +36,11 @@ if(NOT BUILD_SHARED_LIBS)
   install(FILES ${finders} DESTINATION ${package_dir})
 endif()
 
-# The prefix of a .pc file is found from where the file lies, so an installed tree can be moved.
+# A .pc file computes its prefix from its own location, so an installed tree can be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE TW_PC_LIBDIR)
 cmake_path(APPEND TW_PC_LIBDIR pkgconfig OUTPUT_VARIABLE pc_dir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${pc_dir} OUTPUT_VARIABLE TW_PC_PREFIX)
-# What only a static library passes on to the link of a program.
+# Libraries that a program needs only with the static library.
 set(TW_PC_STATIC_LIBS)
 if(NOT BUILD_SHARED_LIBS)
   set(TW_PC_STATIC_LIBS " -lisal -lzstd -llz4 -lpthread -lstdc++")

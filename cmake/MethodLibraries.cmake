@@ -1,16 +1,16 @@
-# Finds the libraries that thalweg-methods measures beside this one, each for the MPI that was chosen: a target
-# methods_lib_<hdf5|pnetcdf|adios2|sionlib> for each that is there and among TW_METHODS_LIBRARIES.
+# Finds the libraries that thalweg-methods measures beside Thalweg, built for the chosen MPI: a target
+# methods_lib_<hdf5|pnetcdf|adios2|sionlib> for each installed one that is in TW_METHODS_LIBRARIES.
 #
-# Several builds of one library lie side by side (Debian has HDF5 without MPI, for MPICH and for Open MPI), so there are
-# candidates, and the first is taken that passes a trial: a program that calls its parallel interface can be linked, and
-# brings no other MPI than a program that calls MPI alone. Linking does not show the latter: a shared library finds its
-# own MPI beside ours.
+# Several builds of one library may be installed (Debian has HDF5 without MPI, for MPICH and for Open MPI), so there are
+# candidates, and the first one that passes a trial is used: a program that calls its parallel interface links, and
+# loads no other MPI than a program that calls MPI alone. Linking does not prove the latter: a shared library loads its
+# own MPI beside the chosen one.
 include_guard(GLOBAL)
 find_package(PkgConfig QUIET)
 find_program(TW_LDD ldd)
 mark_as_advanced(TW_LDD)
 
-# The MPI libraries that a program needs when it runs; their bindings for C++ and Fortran do not count.
+# The MPI libraries that a program loads; bindings for C++ and Fortran are ignored.
 function(tw_mpi_of_program result program)
   set(found)
   if(TW_LDD)
@@ -22,7 +22,7 @@ function(tw_mpi_of_program result program)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to "" when `code`, linked with `library`, is a program of this MPI, else to what is wrong.
+# Sets `result` to "" when `code`, linked with `library`, is a program of this MPI, otherwise to the reason.
 function(tw_try_method_library result code library)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles)
   file(WRITE ${folder}/method_library.c "${code}")
@@ -40,7 +40,7 @@ function(tw_try_method_library result code library)
   set(${result} "${why}" PARENT_SCOPE)
 endfunction()
 
-# The target methods_lib_<name> from the first of these candidates (targets) that passes.
+# Defines the target methods_lib_<name> from the first of these candidates (targets) that passes.
 function(tw_take_method_library name code)
   set(reasons "not found")
   foreach(candidate IN LISTS ARGN)
@@ -56,10 +56,10 @@ function(tw_take_method_library name code)
     endif()
     set(reasons "${candidate}: ${why}")
   endforeach()
-  message(STATUS "thalweg-methods: ${name} is not measured: ${reasons}")
+  message(STATUS "thalweg-methods: ${name} is omitted: ${reasons}")
 endfunction()
 
-# Candidate PkgConfig::methods_<module> of a module of pkg-config.
+# Candidate PkgConfig::methods_<module> of a pkg-config module.
 function(tw_module_candidate module)
   if(PkgConfig_FOUND)
     string(MAKE_C_IDENTIFIER methods_${module} prefix)
@@ -67,7 +67,7 @@ function(tw_module_candidate module)
   endif()
 endfunction()
 
-# Candidate methods_plain_<name>: header and library where CMake looks, or below <NAME>_ROOT, <NAME>_DIR or <NAME>_HOME.
+# Candidate methods_plain_<name>: header and library in CMake's paths, or below <NAME>_ROOT, <NAME>_DIR or <NAME>_HOME.
 function(tw_plain_candidate name header library)
   string(TOUPPER ${name} upper)
   set(hints ${${upper}_ROOT} $ENV{${upper}_ROOT} $ENV{${upper}_DIR} $ENV{${upper}_HOME})
@@ -107,7 +107,7 @@ int main(void) { return adios2_init_mpi(MPI_COMM_WORLD) == NULL; }\n"
     adios2::c_mpi)
 endfunction()
 
-# SIONlib tells its flags by a program of its own.
+# SIONlib prints its flags with a program of its own.
 function(tw_find_sionlib)
   find_program(TW_SIONCONFIG sionconfig HINTS ${SION_ROOT} $ENV{SION_ROOT} $ENV{SIONLIB_ROOT} PATH_SUFFIXES bin)
   mark_as_advanced(TW_SIONCONFIG)
@@ -126,7 +126,7 @@ int main(void) { return sion_parclose_mpi(0); }\n"
     methods_sionconfig)
 endfunction()
 
-# What a program of this MPI brings, to compare with.
+# The libraries of a program of this MPI, for comparison.
 set(code "#include <mpi.h>\nint main(void) { return MPI_Finalize(); }\n")
 set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles)
 file(WRITE ${folder}/method_library.c "${code}")
@@ -135,7 +135,7 @@ tw_mpi_of_program(TW_METHODS_MPI ${folder}/method_library)
 
 foreach(name IN LISTS TW_METHODS_LIBRARIES)
   if(NOT COMMAND tw_find_${name})
-    message(FATAL_ERROR "TW_METHODS_LIBRARIES: there is no '${name}'. Those that are measured: hdf5;pnetcdf;adios2;sionlib")
+    message(FATAL_ERROR "TW_METHODS_LIBRARIES: unknown library '${name}'. Known: hdf5;pnetcdf;adios2;sionlib")
   endif()
   cmake_language(CALL tw_find_${name})
 endforeach()

@@ -1,8 +1,8 @@
-# Finds one MPI out of possibly several. Sets TW_HAVE_MPI, TW_MPI_KIND (mpich, openmpi or other).
+# Selects one of possibly several MPI installations. Sets TW_HAVE_MPI, TW_MPI_KIND (mpich, openmpi or other).
 #
 # Debian and Ubuntu install MPICH and Open MPI side by side and let 'mpicc' point to either of them; there
-# TW_MPI_FLAVOUR names one (auto prefers MPICH). An mpicc from elsewhere (modules, a private prefix) is taken as it is,
-# and a MPI_C_COMPILER given by the user always wins.
+# TW_MPI_FLAVOUR selects one (auto prefers MPICH). An mpicc from another place (modules, a private prefix) is used
+# unchanged, and a MPI_C_COMPILER given by the user has priority.
 include_guard(GLOBAL)
 
 function(tw_choose_mpi flavour)
@@ -58,7 +58,7 @@ if(TW_WITH_MPI)
   endif()
 endif()
 
-# What a target needs to include mpi.h: the C interface only, in C++ too.
+# Allows a target to include mpi.h: the C interface only, in C++ too.
 add_library(tw_mpi INTERFACE)
 add_library(thalweg::mpi_deps ALIAS tw_mpi)
 if(TW_HAVE_MPI)
@@ -66,7 +66,7 @@ if(TW_HAVE_MPI)
   target_compile_definitions(tw_mpi INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 endif()
 
-# Starting ranks on a machine with fewer cores: waiting ranks must yield, nothing may be bound.
+# Ranks on a machine with fewer cores: waiting ranks must yield, and none may be bound.
 if(TW_MPI_KIND STREQUAL "openmpi")
   set(TW_MPI_LAUNCH ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none
     --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none --mca btl_base_warn_component_unused 0)

@@ -18,24 +18,24 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
 
-# All programs and libraries in two folders, so that build/<preset>/bin/thalweg works without installing.
+# Programs and libraries are in two folders, so that build/<preset>/bin/thalweg works without installing.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
-# 64-bit file offsets everywhere; the GNU system interfaces (O_DIRECT, fallocate, statx, fopencookie).
+# 64-bit file offsets; the GNU system interfaces (O_DIRECT, fallocate, statx, fopencookie).
 add_compile_definitions(_FILE_OFFSET_BITS=64 _GNU_SOURCE)
 
 find_program(TW_CCACHE ccache)
 mark_as_advanced(TW_CCACHE)
 if(TW_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT TW_WITH_COVERAGE)
-  # So that it takes what uses precompiled headers, beside what the user lets it take.
+  # Adds the settings that precompiled headers need to the user's own.
   execute_process(COMMAND ${TW_CCACHE} --get-config sloppiness OUTPUT_VARIABLE sloppiness ERROR_QUIET)
   string(REGEX MATCHALL "[a-z_]+" sloppiness "${sloppiness}")
   list(APPEND sloppiness pch_defines time_macros)
   list(REMOVE_DUPLICATES sloppiness)
   list(JOIN sloppiness "," sloppiness)
-  # Paths count from the build folder, so that presets with the same flags share what was compiled.
+  # Paths are relative to the build folder, so that presets with equal flags share compiled files.
   set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
       CCACHE_NOHASHDIR=1 ${TW_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
@@ -48,7 +48,7 @@ foreach(template IN LISTS templates)
   configure_file(${template} ${PROJECT_BINARY_DIR}/include/thalweg/${header} @ONLY)
 endforeach()
 
-# Sets `result` to the targets made in these folders and below. A folder that is not part of the build has none.
+# Sets `result` to the targets defined in these folders and below. A folder outside the build has none.
 function(tw_targets_below result)
   set(all)
   foreach(folder IN LISTS ARGN)
@@ -60,14 +60,14 @@ function(tw_targets_below result)
   set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
-# With TW_PRECOMPILE_HEADERS, the files of `target` find the standard headers (and HEADERS) compiled. FROM names a target
-# whose precompiled headers are taken.
+# With TW_PRECOMPILE_HEADERS, the sources of `target` use precompiled standard headers (and HEADERS). FROM names a
+# target whose precompiled headers are reused.
 function(tw_precompile target)
   cmake_parse_arguments(arg "" "FROM" "HEADERS" ${ARGN})
   if(NOT TW_PRECOMPILE_HEADERS)
     return()
   endif()
-  # For ccache: GCC names the file that it takes, Clang does not write into it when that was made.
+  # For ccache: GCC names the precompiled file it uses, Clang records no time stamp in it.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

@@ -1,8 +1,8 @@
-# How tests are added. tests/CMakeLists.txt calls these for every folder; adding a test is adding a file.
+# Functions that add tests, called by tests/CMakeLists.txt for every folder. To add a test, add a file.
 #
 #   tw_add_gtest(name SOURCES ... LABEL l)       one GoogleTest program, every TEST a test of ctest
 #   tw_add_mpi_test(name source [RANKS n ...])   one program with its own main, started once per number of ranks
-#   tw_add_script_test(name file LABEL l)        a .sh or .py; 0 is passed, 77 is skipped
+#   tw_add_script_test(name file LABEL l)        a .sh or .py; exit status 0: passed, 77: skipped
 include_guard(GLOBAL)
 include(GoogleTest)
 
@@ -10,7 +10,7 @@ set(TW_TEST_ENVIRONMENT
   "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp"
-  "THALWEG_PROFILE=none")  # tests do not depend on what was measured on a machine
+  "THALWEG_PROFILE=none")  # tests are independent of measurements on the machine
 if((TW_SANITIZE AND NOT TW_TEST_ALL) OR TW_WITH_COVERAGE)
   list(APPEND TW_TEST_ENVIRONMENT "THALWEG_KILLS=30")
 endif()
@@ -19,7 +19,7 @@ if(TW_TEST_ALL)
   set(TW_TEST_TIMEOUT 14400)  # the bits of one damaged multifile take 50 minutes
 endif()
 
-# Files of an optional part say so in their names.
+# Files of an optional part have it in their names.
 function(tw_without_absent_parts list)
   if(NOT TW_HAVE_OPENMP)
     list(FILTER ${list} EXCLUDE REGEX "/[^/]*(openmp|omp_)[^/]*$")
@@ -55,7 +55,8 @@ function(tw_add_gtest name)
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   gtest_discover_tests(${name} TEST_FILTER "${TW_TEST_FILTER}" TEST_PREFIX "${TW_TEST_PREFIX}${name}/" DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${TW_TEST_TIMEOUT})
-  # Not among the properties above: of a list, these pass on the first element only. ctest reads this after the tests.
+  # Set by a script and not above: of a list, the properties above pass on the first element only. ctest reads the
+  # script after the tests.
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)
   file(CONFIGURE OUTPUT ${script} @ONLY CONTENT [[foreach(test IN LISTS @name@_TESTS)
   set_tests_properties("${test}" PROPERTIES ENVIRONMENT "@TW_TEST_ENVIRONMENT@")
@@ -76,10 +77,10 @@ function(tw_add_mpi_test name source)
   endforeach()
 endfunction()
 
-# One run of the program; further arguments are its environment.
+# One run of the program; further arguments are environment variables.
 function(tw_add_mpi_run name ranks test)
   add_test(NAME ${test} COMMAND ${TW_MPI_LAUNCH} -n ${ranks} $<TARGET_FILE:mpi_${name}>)
-  # Alone on the machine: ranks that wait for each other poll, and starve whatever runs beside them.
+  # Runs alone: waiting ranks poll and would starve other tests.
   set_tests_properties(${test} PROPERTIES LABELS mpi RUN_SERIAL TRUE PROCESSORS ${ranks} TIMEOUT ${TW_TEST_TIMEOUT}
     ENVIRONMENT "${TW_TEST_ENVIRONMENT};${TW_MPI_ENVIRONMENT};${ARGN}")
 endfunction()

@@ -11,9 +11,9 @@ target_compile_options(tw_warnings INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tw_warnings INTERFACE
     -Wduplicated-cond -Wlogical-op
-    # GCC 12 reports these falsely inside inlined standard containers and coroutine frames.
+    # False positives of GCC 12 in inlined standard containers and coroutine frames.
     -Wno-null-dereference -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     -Wno-dangling-pointer -Wno-restrict
-    # fences are modelled as plain accesses by its TSan; we order by atomics, not by fences
+    # GCC's TSan models fences as plain accesses; the library orders by atomics, not by fences
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-tsan -Wno-mismatched-new-delete>)
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the small examples of a build and compares what they print: run_examples.sh BUILD_DIR OUT_DIR
-# MPI examples start through the words of TW_MPI_LAUNCH; by default as the build starts its Gray-Scott solver.
+# Runs the small examples of a build and compares their output: run_examples.sh BUILD_DIR OUT_DIR
+# TW_MPI_LAUNCH is the launcher of MPI examples; by default that of the build's Gray-Scott solver.
 set -euo pipefail
 bin=$(cd "$1" && pwd)/bin
 rm -rf "$2"

@@ -3,12 +3,12 @@
 
 Usage: benchmark_table.py RESULTS.json ...      prints the machine and the tables of each file
        benchmark_table.py --into PAGE.md [--block NAME] RESULTS.json ...
-                                                puts them between the lines <!-- results --> and <!-- end --> of a page,
+                                                inserts them between <!-- results --> and <!-- end --> of a page,
                                                 or between <!-- NAME --> and <!-- end NAME -->
        benchmark_table.py --comparisons RESULTS.json ...
-                                                behind them what was compared, a table for each set of variants, and facts
-Targets that ask the same of many cases, as a benchmark says of them, share a table with a row for each case: the worst
-variant of each, in bold where it is short, and the narrowest limit in brackets. The results have all of them.
+                                                adds the comparisons, a table for each set of variants, and facts
+Similar targets of many cases, as marked by the benchmark, share a table with a row for each case: the worst variant
+of each, in bold below its target, and the tightest limit in brackets. The results contain all of them.
 Exit status: 0 done, 2 wrong usage or unreadable results.
 """
 
@@ -51,7 +51,7 @@ def list_of(targets):
 
 
 def merit(target):
-    """How far it is above what was wanted: 1 is just met."""
+    """Result relative to the bound: 1 is just met."""
     ratio = target["measured"] / target["bound"]
     return ratio if target["target"].startswith(">=") else 1 / ratio
 
@@ -68,7 +68,7 @@ def cell(target):
 
 
 def matrix_of(targets):
-    columns, rows = {}, {}  # what is asked of a column; the worst target of each column of a row
+    columns, rows = {}, {}  # unit and bound of each column; worst target of each column per row
     for target in targets:
         place = target["place"]
         columns.setdefault(place["column"], target["target"])
@@ -91,14 +91,14 @@ def tables(report):
 
 
 def pace(comparison, row):
-    """What a variant does in a second, or the seconds it takes for one."""
+    """Rate of a variant, or its seconds per unit."""
     if comparison["unit"] == "byte":
         return f"{number(comparison['amount'] / row['median_seconds'] / 1e9)} GB/s"
     return f"{number(row['median_seconds'] / comparison['amount'] * 1e6)} us"
 
 
 def comparison_tables(report):
-    """Medians of all variants; comparisons of the same variants share a table."""
+    """Medians of all variants; comparisons with equal variants share a table."""
     alike = {}
     for comparison in report["comparisons"]:
         variants = tuple(dict.fromkeys(row["variant"] for row in comparison["variants"]))

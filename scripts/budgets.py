@@ -25,7 +25,7 @@ CALL_HEAD = re.compile(r"([~\w]+|operator[^\w\s(]+|operator\(\))\s*\($")
 
 
 def without_comments(text):
-    """The text without comments; what is in a string cannot be mistaken for one."""
+    """The text without comments; strings are recognised."""
     return COMMENT.sub(lambda m: m.group(0) if m.group(0)[0] in "\"'" else "\n" * m.group(0).count("\n"), text)
 
 
@@ -38,7 +38,7 @@ def sources_below(root, *folders):
 
 
 def body_of(text, start):
-    """What stands between the brace at `start` and its partner."""
+    """The text between the brace at `start` and its partner."""
     depth = 0
     for at in range(start, len(text)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)

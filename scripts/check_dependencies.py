@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Check that CMake and the package config look for nothing that is not in cmake/dependencies.txt, and that README and
+"""Check that CMake and the package config search only for packages in cmake/dependencies.txt, and that README and
 CONTRIBUTING name the compiler and CMake versions of that file.
 
 Usage: check_dependencies.py ROOT

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Check the Markdown files: every relative link and every anchor leads somewhere, code is what is compiled, and the
-number of methods is that of their table.
+"""Check the Markdown files: targets of relative links and anchors exist, code equals compiled code, and the number of
+methods is that of their table.
 
-A block of code behind the line `<!-- FILE -->` must stand in that file of the repository, line by line; only its
-indentation may differ. Pages in docs/tutorial show no other C or C++.
+A block of code after the line `<!-- FILE -->` must be part of that file of the repository, line by line, with any
+indentation. Pages in docs/tutorial contain no other C or C++.
 
 Usage: check_docs.py ROOT
 Exit status: 0 clean, 1 at least one complaint (one line each), 2 wrong usage.
@@ -17,7 +17,7 @@ import textwrap
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)[^)]*\)|!\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 CODE = re.compile(r"(?:^<!-- (\S+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 SKIP = {"build", ".git"}
-# Where the number of methods is told; the page of `thalweg methods` counts the lines of the table itself.
+# Pages with the number of methods; the page of `thalweg methods` counts the lines of the table itself.
 METHOD_TABLE = "tools/methods/method_table.cpp"
 METHOD_COUNTS = {
     "README.md": r"Measure (\d+) of them",
@@ -28,7 +28,7 @@ METHOD_COUNTS = {
 
 
 def anchors(path):
-    """The anchors of a page's headings, made the way code hosts make them."""
+    """The anchors of a page's headings, in the form of code hosts."""
     found = set()
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
@@ -38,7 +38,7 @@ def anchors(path):
 
 
 def stands_in(block, source):
-    """Whether the lines of `block` follow each other in `source`, at any depth."""
+    """Whether `source` contains the lines of `block` consecutively, at any indentation."""
     wanted = textwrap.dedent(block)
     lines = source.splitlines(keepends=True)
     n = len(block.splitlines())
@@ -52,11 +52,11 @@ def code_complaints(root, page):
         first = block.splitlines()[0] if block else ""
         if source is None:
             if language in {"c", "cpp"} and name.parts[:2] == ("docs", "tutorial"):
-                yield f"{name}: no file is named for the code '{first}'"
+                yield f"{name}: no file is given for the code '{first}'"
         elif not (root / source).is_file():
-            yield f"{name}: there is no {source}"
+            yield f"{name}: {source} does not exist"
         elif not stands_in(block, (root / source).read_text(encoding="utf-8")):
-            yield f"{name}: the code '{first.strip()}' does not stand so in {source}"
+            yield f"{name}: the code '{first.strip()}' is not part of {source}"
 
 
 def method_complaints(root):

@@ -46,14 +46,14 @@ MAY_INCLUDE = {
     "vpfile/check": _VPFILE | {"vpfile/streams"},
     "capi": _ENGINE | {"group/mpi", "sharedfile", "multifile", "multifile/check", "vpfile", "vpfile/check"},
 }
-# These look at the inside on purpose; everything else outside src/ sees include/thalweg only.
+# These use internal headers; other files outside src/ use include/thalweg only.
 INSIDERS = ("sim/", "testing/", "tests/", "fuzz/", "bench/plan/", "bench/scale/", "bench/multifile/sim_bench.cpp")
-# Folders outside src/ that are included by their own names: folder -> who may.
+# Folders outside src/ that are included by their own names: folder -> permitted users.
 OUTSIDE = {
     "sim": ("sim/", "testing/", "tests/", "fuzz/", "bench/scale/", "bench/multifile/sim_bench.cpp", "tools/thalweg/advise/"),
     "testing": ("testing/", "tests/", "fuzz/"),
 }
-# Programs as a user would write them: they bring their own MPI and OpenMP.
+# Programs like those of users, with their own MPI and OpenMP.
 PROGRAMS = ("tests/", "examples/", "bench/",
             "tools/thalweg/advise/skeletons/", "tools/thalweg/methods/snippets/")
 # foreign header -> path prefixes that may include it
@@ -64,7 +64,7 @@ QUARANTINE = {
               "frontends/sion/sion_omp") + PROGRAMS,
     "liburing.h": ("src/storage/uring_", "src/os/uring_"),
 }
-PURE_ROOMS = {"access", "engine/plan", "multifile/format", "vpfile/format"}  # no operating system, no clock, no threads
+PURE_ROOMS = {"access", "engine/plan", "multifile/format", "vpfile/format"}  # no operating system, clock or threads
 IMPURE = re.compile(r"^(sys/|linux/|(unistd|fcntl|pthread|signal|time)\.h$|"
                     r"(thread|mutex|shared_mutex|condition_variable|future|chrono|ctime|filesystem|fstream|iostream)$)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')

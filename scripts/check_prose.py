@@ -24,7 +24,7 @@ MOST = 72
 
 
 def comment_blocks(path, text):
-    """(line number, text) of each run of comment lines, joined to one text per run."""
+    """(line number, text) of each run of comment lines, joined."""
     if path.suffix == ".md":
         yield from paragraphs(text)
         return

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Compare what the shared libraries export with tests/abi/exported_symbols.txt.
+"""Compare the exports of the shared libraries with tests/abi/exported_symbols.txt.
 
 Usage: check_symbols.py LIBRARY_FOLDER [--update]
 
-Each line of the contract is 'library symbol'. A symbol of the contract that is gone breaks programs; a new one is a
-promise: make it on purpose with --update. Symbols of the version node THALWEG_PRIVATE are for libthalweg_mpi only
-and promise nothing; any other symbol without the prefix of its library is an error, but for
-MPI_Finalize. A library that was not built is not checked.
+Each line of the contract is 'library symbol'. Removing a symbol breaks programs; adding one is a promise and requires
+--update. Symbols of the version node THALWEG_PRIVATE are for libthalweg_mpi only, without promise; any other symbol
+without the prefix of its library is an error, except MPI_Finalize. Libraries that were not built are not checked.
 Exit status: 0 equal, 1 different (one line each), 2 wrong usage.
 """
 
@@ -15,8 +14,8 @@ import subprocess
 import sys
 
 CONTRACT = pathlib.Path(__file__).resolve().parent.parent / "tests" / "abi" / "exported_symbols.txt"
-LIBRARIES = {"thalweg": "tw_", "thalweg_mpi": "tw_", "thalweg_omp_file": "omp_file_"}  # and how its symbols begin
-OF_MPI = {("libthalweg_mpi.so", "MPI_Finalize")}  # ends what is under way first
+LIBRARIES = {"thalweg": "tw_", "thalweg_mpi": "tw_", "thalweg_omp_file": "omp_file_"}  # and the prefix of its symbols
+OF_MPI = {("libthalweg_mpi.so", "MPI_Finalize")}  # completes outstanding work first
 
 
 def exported(path, prefix):
@@ -55,11 +54,11 @@ def main(argv):
         complaints += strays
         found |= {(library, symbol) for symbol in public}
     if update:
-        header = "# What the libraries export, 'library symbol' per line. Written by scripts/check_symbols.py --update.\n"
+        header = "# Exports of the libraries, 'library symbol' per line. Written by scripts/check_symbols.py --update.\n"
         CONTRACT.write_text(header + "".join(f"{library} {symbol}\n" for library, symbol in sorted(found)))
     else:
         complaints += [f"lib{library}.so: '{symbol}' is gone" for library, symbol in sorted(promised - found)]
-        complaints += [f"lib{library}.so: '{symbol}' is new; if it is meant: scripts/check_symbols.py {folders[0]} --update"
+        complaints += [f"lib{library}.so: '{symbol}' is new; if intended, run scripts/check_symbols.py {folders[0]} --update"
                        for library, symbol in sorted(found - promised)]
     print("\n".join(complaints), end="\n" if complaints else "")
     return 1 if complaints else 0

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Choose the stages of `make test-all` that a run of CI adds to `make test`.
+"""Choose the stages of `make test-all` that a CI run adds to `make test`.
 
 Usage: scripts/choose_stages.py [--minutes M] [--base COMMIT]
 
-Prints the names of stages of scripts/run_tests.sh whose times add up to at most M minutes (default 24). First come those
-that look at files which differ from COMMIT (default: the upstream of this branch, where it has one that differs from HEAD),
-then the others in turn: the number of commits says which group of them, so that five runs in a row, a commit apart, run every
-stage. Without a base only the turn decides.
+Prints the names of stages of scripts/run_tests.sh with a total of at most M minutes (default 24). Stages for files that
+differ from COMMIT come first (default: the upstream of this branch, if it differs from HEAD), then the others in
+rotation: the number of commits selects a group, so that five consecutive runs cover every stage. Without a base only
+the rotation applies.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import pathlib
 import re
 import subprocess
 
-# name, minutes on 2 cores with nothing built, files that it is about
+# name, minutes on 2 cores from an empty build, files it concerns
 STAGES = [
     ("openmpi", 8, r"src/(async|group|engine|sharedfile|capi)/|tests/mpi/|tools/methods/|cmake/Mpi"),
     ("python", 6, r"bindings/python/|include/|pyproject.toml|examples/python/"),
@@ -32,7 +32,7 @@ def git(*arguments):
 
 
 def groups(minutes):
-    """Neighbours of the table, as many as fit into the time; each stage is in one group."""
+    """Consecutive stages of the table that fit into the time; each stage is in one group."""
     found, left = [], 0
     for name, takes, _ in STAGES:
         if takes > left:
@@ -44,13 +44,13 @@ def groups(minutes):
 
 
 def choose(minutes, commits, changed):
-    """Stage names. `changed`: paths, or None where the base is unknown."""
+    """Stage names. `changed`: paths, or None for an unknown base."""
     touched = [name for name, _, about in STAGES if changed and any(re.search(about, path) for path in changed)]
     all_groups = groups(minutes)
     turn = all_groups[commits % len(all_groups)]
     takes = {name: minutes_of for name, minutes_of, _ in STAGES}
     chosen, left = [], minutes
-    # The turn comes first: where every change touches src/, the other stages would never run.
+    # The rotation comes first: otherwise, with changes always in src/, the other stages would never run.
     for name in dict.fromkeys(turn[:1] + touched + turn[1:] + list(takes)):
         if takes[name] <= left:
             chosen.append(name)

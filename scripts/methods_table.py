@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tables for docs/performance.md of what `thalweg methods --save FILE` kept.
+"""Tables for docs/performance.md from the records of `thalweg methods --save FILE`.
 
 Usage: methods_table.py NAME=FILE...     NAME: of the storage, as "ext4"
 
-Prints, as Markdown, how the best method of Thalweg stands to the best of all others in each cell, and the medians of all methods in the
-largest cells. A ratio is the time of the others to that of Thalweg: above 1 Thalweg is faster.
+Prints, as Markdown, the best method of Thalweg compared with the best of all others in each cell, and the medians of
+all methods in the largest cells. A ratio is the time of the others divided by that of Thalweg: above 1 Thalweg is
+faster.
 """
 
 import json

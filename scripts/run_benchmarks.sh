@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every benchmark program of a build in its quick form; results as JSON beside it: run_benchmarks.sh BUILD
+# Runs every benchmark program of a build in its quick form and writes JSON results beside it: run_benchmarks.sh BUILD
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -11,7 +11,7 @@ for program in "$build"/bin/thalweg-bench-*; do
   scratch=$(mktemp -d "$results/scratch.XXXXXX")
   echo "== $name"
   run=("$program")
-  [ "$name" != thalweg-bench-collective ] || run=(bench/collective/run.sh "$build")  # many runs, started by mpiexec
+  [ "$name" != thalweg-bench-collective ] || run=(bench/collective/run.sh "$build")  # makes many runs, started by mpiexec
   "${run[@]}" --quick --dir "$scratch" --json "$results/$name.json"
   rm -rf "$scratch"
 done

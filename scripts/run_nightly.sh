@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The long checks.
+# Runs the long checks.
 #
 # Usage: scripts/run_nightly.sh [PART...]      default: all parts, in the order below
 #
-# A part that fails does not stop the others. Logs are in build/nightly/; the last lines are a summary of all parts. Exit
-# status: 0 when everything passed. In the environment:
-#   FUZZ_SECONDS    the time for each fuzz target (default one hour)
-#   CAMPAIGN_SEEDS  how many seeds of the campaign are played (default a million, half an hour on 2 cores)
+# A failed part does not stop the others. Logs are in build/nightly/; the last lines summarise all parts. Exit status: 0
+# when everything passed. Environment:
+#   FUZZ_SECONDS    seconds per fuzz target (default one hour)
+#   CAMPAIGN_SEEDS  seeds of the campaign (default a million, half an hour on 2 cores)
 #   DEATH_SEEDS     lives in which the machine dies, 25 images each (default 4000: 100,000 images, two minutes)
-#   LIVE_SEEDS      writers with commands beside them, about 10 each (default 300: 3,000 runs, four minutes)
-#   CAMPAIGN_FROM   the first seed of all three (default: others every day)
+#   LIVE_SEEDS      writers with about 10 concurrent commands each (default 300: 3,000 commands, four minutes)
+#   CAMPAIGN_FROM   first seed of all three (default: different every day)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=$(nproc)
@@ -23,8 +23,8 @@ build() { # PRESET [WHAT IS BUILT...]
   cmake --build --preset "$1" -j "$jobs" "${@:2}"
 }
 
-# Groups, accesses and faults drawn from seeds (docs/design/simulation.md); machines that die in the lives of multifiles and
-# vpfiles; commands beside live writers and orphaned ranks.
+# Groups, accesses and faults drawn from seeds (docs/design/simulation.md); deaths of the machine in the lives of
+# multifiles and vpfiles; commands beside live writers and orphaned ranks.
 play() { # PROGRAM SEEDS
   local each=$(($2 / jobs + 1)) runs=() job run
   local from=${CAMPAIGN_FROM:-$(($(date +%s) / 86400 * 1000000))}
@@ -49,11 +49,11 @@ part_campaigns() {
 part_damage() {
   build release --target multifile
   local damage=(build/release/tests/multifile --gtest_filter='*Damage*')
-  # GoogleTest is content with a filter that fits no test.
+  # GoogleTest accepts a filter that matches no test.
   "${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; return 1; }
   THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
 }
-# The benchmarks in their smallest form.
+# The benchmarks at their smallest size.
 part_bench() {
   local preset
   for preset in release openmpi; do
@@ -62,7 +62,7 @@ part_bench() {
     ctest --preset $preset --no-tests=error -R bench
   done
 }
-# New inputs are kept under build/fuzz/found; one that fails is left beside it.
+# New inputs are kept under build/fuzz/found, failing ones beside it.
 part_fuzz() {
   local target name found
   build fuzz
@@ -81,13 +81,13 @@ part_clang() {
   build clang-all
   ctest --preset clang-all --no-tests=error -j "$jobs" -L '^unit$'
 }
-# The commands, and the addresses they touch.
+# The commands under sanitizers.
 part_tools() {
   cmake --preset asan-ubsan -B build/asan-tools -DTW_WITH_TOOLS=ON -DTW_TEST_SETS=cli > /dev/null
   cmake --build build/asan-tools -j "$jobs"
   ctest --test-dir build/asan-tools --output-on-failure --no-tests=error -j "$jobs"
 }
-# What the quick run leaves out under the address sanitizer.
+# The tests that the quick run omits under the address sanitizer.
 part_asan() {
   build asan-all
   ctest --preset asan-all --no-tests=error -j "$jobs"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Builds the wheel of the Python package, installs it into a fresh environment that knows no MPI, and tests it there; then with
-# mpi4py and matplotlib, on the ranks of every MPI that is here. Before: scripts/setup.sh build python.
+# Builds the wheel of the Python package, installs it into a new environment without MPI, and tests it there; then with
+# mpi4py and matplotlib, on ranks of every installed MPI. Requires: scripts/setup.sh build python.
 #
 # Usage: scripts/run_python_tests.sh
 #
-# Lines that begin with 'summary:' say how the tests went. Exit status: 0 when all passed, 77 when there is nothing to build with.
+# Lines that begin with 'summary:' have the test results. Exit status: 0 when all passed, 77 when build tools are
+# missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -12,7 +13,7 @@ here=$root/build/python
 export CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc 2> /dev/null || echo 2)}
 export THALWEG_PROFILE=none PYTHONPYCACHEPREFIX=$here/bytecode
 
-# fresh NAME PACKAGE...: an environment with these and the wheel, and nothing else.
+# fresh NAME PACKAGE...: creates an environment with these packages and the wheel only.
 fresh() {
   local name=$1
   shift
@@ -22,7 +23,7 @@ fresh() {
 }
 
 if [ ! -e "$here/packages/ready" ]; then
-  echo "summary: SKIPPED: 'scripts/setup.sh build python' did not get what builds and tests the wheel; has pip a package index here?"
+  echo "summary: SKIPPED: 'scripts/setup.sh build python' did not install the tools for the wheel; is a package index configured for pip?"
   exit 77
 fi
 
@@ -37,7 +38,7 @@ tests() {
   [ $status = 0 ] || failed=1
 }
 
-# Cold this takes 140 s of a core; what ccache has (cmake/Project.cmake) is not compiled again, also after make clean.
+# From scratch this takes 140 s of a core; ccache (cmake/Project.cmake) avoids recompilation, also after make clean.
 rm -rf "$here/dist" "$here/bytecode"
 "$here/tools/bin/python" -m build --wheel --no-isolation --skip-dependency-check -C "build-dir=$here/wheel" -o "$here/dist" .
 
@@ -65,7 +66,7 @@ fi
 if command -v mpiexec.openmpi > /dev/null; then
   mpi_tests "ranks of Open MPI" MPIEXEC=mpiexec.openmpi
 fi
-# mpi4py takes MPICH by the name of its ABI, which Debian's does not have.
+# mpi4py finds MPICH by the name of its ABI, which Debian's library lacks.
 mpich=$(ldconfig -p 2> /dev/null | sed -n 's/.*libmpich\.so\.12 .*=> //p' | head -n 1)
 if command -v mpiexec.mpich > /dev/null && [ -n "$mpich" ]; then
   mkdir -p "$here/mpich"

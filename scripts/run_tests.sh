@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Builds the stages that are named, then runs the tests of all of them in one run of ctest.
+# Builds the named stages, then runs the tests of all of them in one run of ctest.
 #
 # Usage: scripts/run_tests.sh [STAGE...]
 #
-# Without a STAGE: those of `make test` (lint, release, smoke). `all` stands for every stage of `make test-all`. A stage that
-# fails does not stop the others: it becomes a failed test 'stage/<name>' of the final run, which prints its log. One that ends
-# with 77 is skipped there. Logs are in build/ci/. Exit status: that of the final run, 0 when everything passed.
+# Without a STAGE: those of `make test` (lint, release, smoke). `all` means every stage of `make test-all`. A failed
+# stage does not stop the others: it becomes a failed test 'stage/<name>' of the final run, which prints its log. A
+# stage that exits with 77 is skipped there. Logs are in build/ci/. Exit status: that of the final run, 0 when
+# everything passed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -30,15 +31,15 @@ stage_lint() {
   scripts/check_changes.py . || failed=1
   scripts/check_dependencies.py . || failed=1
   scripts/draw_rooms.py --check . || failed=1
-  scripts/check_prose.py . > build/ci/prose.txt || echo "prose: $(wc -l < build/ci/prose.txt) sentences to mend, in build/ci/prose.txt"
+  scripts/check_prose.py . > build/ci/prose.txt || echo "prose: $(wc -l < build/ci/prose.txt) sentences to rewrite, listed in build/ci/prose.txt"
   return $failed
 }
-# Benchmarks take long to build: the nightly does, and tries them.
+# Benchmarks take long to build: the nightly run builds and tries them.
 stage_release() {
   build_preset release -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_MPI=ON -DTW_WITH_OPENMP=ON -DTW_WITH_BENCH=OFF
 }
 stage_python() { scripts/run_python_tests.sh; }
-# The second MPI, in the shortest form: two programs of tests/mpi.
+# The second MPI, at its smallest: two programs of tests/mpi.
 stage_smoke() { build_preset smoke -DTW_WARNINGS_AS_ERRORS=ON; }
 stage_openmpi() { build_preset openmpi -DTW_WARNINGS_AS_ERRORS=ON -DTW_WITH_BENCH=OFF; }
 stage_asan-ubsan() { build_preset asan-ubsan; }
@@ -51,8 +52,8 @@ stage_fuzz() { build_preset fuzz; }
 
 # --- run them, then all tests ----------------------------------------------------------------------------------------
 
-# Build trees whose tests belong to the final run. 'minimal' is built by Clang, so that its warnings count as well. Two stages
-# are left to `make nightly`: 'clang', and 'fuzz' (libFuzzer; release and asan-ubsan replay the corpus).
+# Build trees whose tests belong to the final run. 'minimal' is built by Clang, so that its warnings count as well.
+# `make nightly` runs two further stages: 'clang', and 'fuzz' (libFuzzer; release and asan-ubsan replay the corpus).
 tested=" release smoke openmpi asan-ubsan tsan archer minimal fuzz "
 
 stages=("$@")

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Sees to it that what a build needs is on this machine.
+# Installs the requirements of a build.
 #
 # Usage: scripts/setup.sh [GROUP...]      groups: those of cmake/dependencies.txt; default: build mpi
 #
-# First looks at what is there; when nothing is missing, nothing is run. On Debian and Ubuntu the missing packages are
-# installed with apt (through sudo when not root). Elsewhere they are named, and you install them. Packages of Python that
-# the group python needs are kept in build/python.
-# Exit status: 0 everything is there, 2 something is missing (it is named), 3 only the packages of Python: the index of pip
-# cannot be reached, or does not have them.
+# Checks what is installed first; when nothing is missing, nothing is run. On Debian and Ubuntu missing packages are
+# installed with apt (through sudo unless root). Elsewhere they are listed, and you install them. Python packages of the
+# group python are kept in build/python.
+# Exit status: 0 everything is installed, 2 something is missing (it is listed), 3 only Python packages are missing: the
+# package index is unreachable, or does not have them.
 # shellcheck disable=SC2317,SC2086  # probes are called by name; package lists are lists of words
 set -uo pipefail
 export DEBIAN_FRONTEND=noninteractive
@@ -16,7 +16,7 @@ export DEBIAN_FRONTEND=noninteractive
 
 dependencies=$(dirname "$0")/../cmake/dependencies.txt
 
-# Lines 'package of Debian|how to see that it is there|what it is elsewhere'.
+# Prints lines 'Debian package|probe|name elsewhere'.
 needs_of() {
   awk -F ' *\\| *' -v group="$1" '$1 == group && $2 != "" {print $2 "|" $3 "|" $4; found = 1} END {exit !found}' "$dependencies" || {
     echo "setup.sh: unknown group '$1' ($(awk -F ' *\\| *' '/^[a-z]/ && $1 != "none" {print $1}' "$dependencies" | uniq | paste -sd' '))" >&2
@@ -48,7 +48,7 @@ has_python_header() {
   python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2> /dev/null
 }
 
-# What builds the wheel, and what its tests are installed from, come from the package index that pip is set to.
+# The build tools of the wheel, and the packages of its tests, come from the configured package index.
 get_python_packages() {
   local here=build/python
   local tools="build scikit-build-core nanobind" packages="numpy pytest mpi4py matplotlib"
@@ -67,7 +67,7 @@ get_python_packages() {
 
 # --- look, install, look again ---------------------------------------------------------------------------------------
 
-# Prints the lines of what is missing.
+# Prints the lines of missing packages.
 missing() {
   local need package probe
   while read -r need; do
@@ -90,7 +90,7 @@ install_with_apt() {
   fi
   echo "setup.sh: installing" $packages
   local -a quietly=(-o DPkg::Lock::Timeout=300 -q)
-  "${as_root[@]}" apt-get "${quietly[@]}" update < /dev/null || echo "setup.sh: apt-get update failed; trying with the lists at hand" >&2
+  "${as_root[@]}" apt-get "${quietly[@]}" update < /dev/null || echo "setup.sh: apt-get update failed; continuing with the present lists" >&2
   "${as_root[@]}" apt-get "${quietly[@]}" install -y --no-install-recommends $packages < /dev/null
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Passes or fails as a stage of run_tests.sh did, with the end of its log: stage_result.sh FOLDER STAGE
+# Repeats the result of a stage of run_tests.sh, with the end of its log: stage_result.sh FOLDER STAGE
 set -euo pipefail
 status=$(cat "$1/$2.status")
 if [ "$status" != 0 ]; then

@@ -1,26 +1,26 @@
 !> Thread-collective I/O for OpenMP programs: module omp_file, a thin layer over omp_file.h.
 !!
-!! Every function is **collective** over the threads of the innermost parallel region (a team of one outside of any):
+!! Every function is **collective** over the threads of the innermost parallel region (outside any, a team of one):
 !! all of them call it, in the same order, as with a barrier, and not inside single, master, critical, a loop or a task.
 !! It returns 0, or -1 on all threads; omp_file_errno() then gives the errno, the same on all of them.
-!! A thread with nothing to move passes length (or size) 0, but does call.
+!! A thread without data passes length (or size) 0.
 !!
 !! **Units.** Lengths and offsets are bytes; offsets count from 0, the start of the file.
 !! **Buffers** are scalars or arrays of any type and rank, contiguous (else EINVAL on all threads). They are borrowed
-!! during the call; by nonblocking functions until the request is complete: give them ASYNCHRONOUS, and leave them alone
-!! until omp_file_wait_all or omp_file_test_all said so.
-!! **hint** is a sum of OMP_FILE_MEMORY_CONTIGUOUS, OMP_FILE_FILE_CONTIGUOUS, OMP_FILE_NONCONTIGUOUS; 0 or -1: find out.
-!! It changes no byte. What each call does and may return: docs/reference/omp_file.md.
+!! during the call, by nonblocking functions until the request is complete: declare them ASYNCHRONOUS, and do not use them
+!! before omp_file_wait_all or omp_file_test_all reports completion.
+!! **hint** is a sum of OMP_FILE_MEMORY_CONTIGUOUS, OMP_FILE_FILE_CONTIGUOUS, OMP_FILE_NONCONTIGUOUS; 0 or -1: unknown.
+!! It has no effect on the file. Reference of each call: docs/reference/omp_file.md.
 module omp_file
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_long, c_null_char, c_null_ptr, c_ptr, c_size_t
   implicit none
   private
 
-  !> Flags of omp_file_open_all, to be added; those of open(2) by meaning, the same numbers on every system.
+  !> Flags of omp_file_open_all, to be added. They have the meaning of those of open(2), and equal values on all systems.
   integer(c_int), parameter, public :: OMP_FILE_RDONLY = 0, OMP_FILE_WRONLY = 1, OMP_FILE_RDWR = 2
   integer(c_int), parameter, public :: OMP_FILE_CREAT = 4, OMP_FILE_EXCL = 8, OMP_FILE_TRUNC = 16
   integer(c_int), parameter, public :: OMP_FILE_APPEND = 32  !< the shared position begins at the end
-  integer(c_int), parameter, public :: OMP_FILE_DIRECT = 64  !< past the page cache
+  integer(c_int), parameter, public :: OMP_FILE_DIRECT = 64  !< direct I/O
   integer(c_int), parameter, public :: OMP_FILE_SYNC = 128, OMP_FILE_DSYNC = 256  !< each write ends with a sync
   integer(c_int), parameter, public :: OMP_FILE_SEEK_SET = 0, OMP_FILE_SEEK_CUR = 1, OMP_FILE_SEEK_END = 2
   integer(c_int), parameter, public :: OMP_FILE_MEMORY_CONTIGUOUS = 1, OMP_FILE_FILE_CONTIGUOUS = 2
@@ -28,7 +28,7 @@ module omp_file
   integer, parameter, public :: omp_file_request_kind = c_int64_t  !< integer(omp_file_request_kind) :: request
   integer(c_int64_t), parameter, public :: OMP_FILE_REQUEST_NULL = 0
 
-  !> A piece of memory of a list: omp_file_iovec(c_loc(a), bytes). What it points to is borrowed as buffers are.
+  !> A piece of memory of a list: omp_file_iovec(c_loc(a), bytes). The memory is borrowed like a buffer.
   type, bind(c), public :: omp_file_iovec
     type(c_ptr)       :: base = c_null_ptr
     integer(c_size_t) :: length = 0  !< bytes
@@ -128,31 +128,31 @@ module omp_file
       integer(c_int)                     :: status
     end function open_file
 
-    !> Completes what is under way, then closes. EBADF: no descriptor, or closed already; EIO, ENOSPC.
+    !> Completes outstanding operations, then closes the file. EBADF: no descriptor, or closed already; EIO, ENOSPC.
     function omp_file_close_all(fd) bind(c) result(status)
       import :: c_int
       integer(c_int), value :: fd
       integer(c_int)        :: status
     end function omp_file_close_all
 
-    !> What was written reaches the storage. EBADF, EIO, ENOSPC.
+    !> Flushes written data to storage. EBADF, EIO, ENOSPC.
     function omp_file_sync_all(fd) bind(c) result(status)
       import :: c_int
       integer(c_int), value :: fd
       integer(c_int)        :: status
     end function omp_file_sync_all
 
-    !> Moves the shared position; the same arguments on all threads. EBADF, EINVAL.
+    !> Moves the shared position; arguments are equal on all threads. EBADF, EINVAL.
     function omp_file_seek_all(fd, offset, whence, position) bind(c) result(status)
       import :: c_int, c_int64_t
       integer(c_int), value                     :: fd
       integer(c_int64_t), value                 :: offset    !< bytes
       integer(c_int), value                     :: whence    !< OMP_FILE_SEEK_SET, OMP_FILE_SEEK_CUR, OMP_FILE_SEEK_END
-      integer(c_int64_t), intent(out), optional :: position  !< the new one, 0-based byte
+      integer(c_int64_t), intent(out), optional :: position  !< new position, 0-based byte
       integer(c_int)                            :: status
     end function omp_file_seek_all
 
-    !> Bytes of the file now. EBADF, EIO.
+    !> Current size of the file in bytes. EBADF, EIO.
     function omp_file_size_all(fd, nbytes) bind(c) result(status)
       import :: c_int, c_int64_t
       integer(c_int), value             :: fd
@@ -168,7 +168,7 @@ module omp_file
       integer(c_int)                                :: status
     end function omp_file_wait_all
 
-    !> The same without waiting: done becomes 1 when it was complete, else 0, on all threads.
+    !> Tests without waiting: done becomes 1 when the operation is complete, else 0, on all threads.
     function omp_file_test_all(request, done) bind(c) result(status)
       import :: c_int, omp_file_request_kind
       integer(omp_file_request_kind), intent(inout) :: request
@@ -183,7 +183,7 @@ module omp_file
       integer(c_long) :: nbytes
     end function omp_file_last_count
 
-    !> errno of this thread, to be asked right behind a call that returned -1. Not collective.
+    !> errno of this thread, valid directly after a call that returned -1. Not collective.
     function omp_file_errno() bind(c, name="tw_omp_file_f_errno") result(number)
       import :: c_int
       integer(c_int) :: number
@@ -263,7 +263,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_write_list_at_all
 
-    !> Reads from the shared position, the same on all threads and moved once.
+    !> Reads from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_read_com_all(buf, length, fd, hint) bind(c, name="tw_omp_file_f_read_com_all") result(status)
       import :: c_int, c_long
       type(*), intent(inout) :: buf(..)
@@ -272,7 +272,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_read_com_all
 
-    !> Reads at an offset, the same on all threads and moved once.
+    !> Reads at an offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_read_com_at_all(buf, length, offset, fd, hint) &
         bind(c, name="tw_omp_file_f_read_com_at_all") result(status)
       import :: c_int, c_long, c_int64_t
@@ -283,7 +283,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_read_com_at_all
 
-    !> Reads a list of pieces, from the shared position, the same on all threads and moved once.
+    !> Reads a list of pieces, from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_read_com_list_all(list, size, fd, hint) bind(c) result(status)
       import :: c_int, omp_file_iovec
       type(omp_file_iovec), intent(in) :: list(*)
@@ -291,7 +291,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_read_com_list_all
 
-    !> Reads a list of pieces, each at its offset, the same on all threads and moved once.
+    !> Reads a list of pieces, each at its offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_read_com_list_at_all(list, offsets, size, fd, hint) bind(c) result(status)
       import :: c_int, c_int64_t, omp_file_iovec
       type(omp_file_iovec), intent(in) :: list(*)
@@ -300,7 +300,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_read_com_list_at_all
 
-    !> Writes from the shared position, the same on all threads and moved once.
+    !> Writes from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_write_com_all(buf, length, fd, hint) bind(c, name="tw_omp_file_f_write_com_all") result(status)
       import :: c_int, c_long
       type(*), intent(in) :: buf(..)
@@ -309,7 +309,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_write_com_all
 
-    !> Writes at an offset, the same on all threads and moved once.
+    !> Writes at an offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_write_com_at_all(buf, length, offset, fd, hint) &
         bind(c, name="tw_omp_file_f_write_com_at_all") result(status)
       import :: c_int, c_long, c_int64_t
@@ -320,7 +320,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_write_com_at_all
 
-    !> Writes a list of pieces, from the shared position, the same on all threads and moved once.
+    !> Writes a list of pieces, from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_write_com_list_all(list, size, fd, hint) bind(c) result(status)
       import :: c_int, omp_file_iovec
       type(omp_file_iovec), intent(in) :: list(*)
@@ -328,7 +328,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_write_com_list_all
 
-    !> Writes a list of pieces, each at its offset, the same on all threads and moved once.
+    !> Writes a list of pieces, each at its offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_write_com_list_at_all(list, offsets, size, fd, hint) bind(c) result(status)
       import :: c_int, c_int64_t, omp_file_iovec
       type(omp_file_iovec), intent(in) :: list(*)
@@ -337,7 +337,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_write_com_list_at_all
 
-    !> Begins to read from the shared position, thread by thread.
+    !> Starts reading from the shared position, thread by thread.
     function omp_file_iread_all(buf, length, fd, hint, request) bind(c, name="tw_omp_file_f_iread_all") result(status)
       import :: c_int, c_long, omp_file_request_kind
       type(*), asynchronous, intent(inout) :: buf(..)
@@ -347,7 +347,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_all
 
-    !> Begins to read at an offset.
+    !> Starts reading at an offset.
     function omp_file_iread_at_all(buf, length, offset, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iread_at_all") result(status)
       import :: c_int, c_long, c_int64_t, omp_file_request_kind
@@ -359,7 +359,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_at_all
 
-    !> Begins to read a list of pieces, from the shared position.
+    !> Starts reading a list of pieces, from the shared position.
     function omp_file_iread_list_all(list, size, fd, hint, request) bind(c) result(status)
       import :: c_int, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -368,7 +368,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_list_all
 
-    !> Begins to read a list of pieces, each at its offset.
+    !> Starts reading a list of pieces, each at its offset.
     function omp_file_iread_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
       import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -378,7 +378,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_list_at_all
 
-    !> Begins to write from the shared position, thread by thread.
+    !> Starts writing from the shared position, thread by thread.
     function omp_file_iwrite_all(buf, length, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iwrite_all") result(status)
       import :: c_int, c_long, omp_file_request_kind
@@ -389,7 +389,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_all
 
-    !> Begins to write at an offset.
+    !> Starts writing at an offset.
     function omp_file_iwrite_at_all(buf, length, offset, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iwrite_at_all") result(status)
       import :: c_int, c_long, c_int64_t, omp_file_request_kind
@@ -401,7 +401,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_at_all
 
-    !> Begins to write a list of pieces, from the shared position.
+    !> Starts writing a list of pieces, from the shared position.
     function omp_file_iwrite_list_all(list, size, fd, hint, request) bind(c) result(status)
       import :: c_int, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -410,7 +410,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_list_all
 
-    !> Begins to write a list of pieces, each at its offset.
+    !> Starts writing a list of pieces, each at its offset.
     function omp_file_iwrite_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
       import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -420,7 +420,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_list_at_all
 
-    !> Begins to read from the shared position, the same on all threads and moved once.
+    !> Starts reading from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_iread_com_all(buf, length, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iread_com_all") result(status)
       import :: c_int, c_long, omp_file_request_kind
@@ -431,7 +431,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_com_all
 
-    !> Begins to read at an offset, the same on all threads and moved once.
+    !> Starts reading at an offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_iread_com_at_all(buf, length, offset, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iread_com_at_all") result(status)
       import :: c_int, c_long, c_int64_t, omp_file_request_kind
@@ -443,7 +443,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_com_at_all
 
-    !> Begins to read a list of pieces, from the shared position, the same on all threads and moved once.
+    !> Starts reading a list of pieces, from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_iread_com_list_all(list, size, fd, hint, request) bind(c) result(status)
       import :: c_int, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -452,7 +452,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_com_list_all
 
-    !> Begins to read a list of pieces, each at its offset, the same on all threads and moved once.
+    !> Starts reading a list of pieces, each at its offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_iread_com_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
       import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -462,7 +462,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iread_com_list_at_all
 
-    !> Begins to write from the shared position, the same on all threads and moved once.
+    !> Starts writing from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_iwrite_com_all(buf, length, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iwrite_com_all") result(status)
       import :: c_int, c_long, omp_file_request_kind
@@ -473,7 +473,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_com_all
 
-    !> Begins to write at an offset, the same on all threads and moved once.
+    !> Starts writing at an offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_iwrite_com_at_all(buf, length, offset, fd, hint, request) &
         bind(c, name="tw_omp_file_f_iwrite_com_at_all") result(status)
       import :: c_int, c_long, c_int64_t, omp_file_request_kind
@@ -485,7 +485,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_com_at_all
 
-    !> Begins to write a list of pieces, from the shared position, the same on all threads and moved once.
+    !> Starts writing a list of pieces, from the shared position, with equal arguments on all threads; moves the bytes once.
     function omp_file_iwrite_com_list_all(list, size, fd, hint, request) bind(c) result(status)
       import :: c_int, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -494,7 +494,7 @@ module omp_file
       integer(c_int) :: status
     end function omp_file_iwrite_com_list_all
 
-    !> Begins to write a list of pieces, each at its offset, the same on all threads and moved once.
+    !> Starts writing a list of pieces, each at its offset, with equal arguments on all threads; moves the bytes once.
     function omp_file_iwrite_com_list_at_all(list, offsets, size, fd, hint, request) bind(c) result(status)
       import :: c_int, c_int64_t, omp_file_iovec, omp_file_request_kind
       type(omp_file_iovec), asynchronous, intent(in) :: list(*)
@@ -507,13 +507,13 @@ module omp_file
 
 contains
 
-  !> Opens a file, once for all threads; each passes the same filename, flags and mode.
+  !> Opens a file once for all threads; each passes the same filename, flags and mode.
   !! fd is set only on success, to the same descriptor on all threads; it may be one shared variable.
   !! Errors: EINVAL (flags, or arguments that differ), EPERM (writing to a file of a multifile or vpfile), EMFILE, ENOMEM,
-  !! and what open(2) says.
+  !! and those of open(2).
   function omp_file_open_all(fd, filename, flags, mode) result(status)
     integer(c_int), intent(inout)        :: fd
-    character(*), intent(in)             :: filename  !< trailing blanks are not part of it
+    character(*), intent(in)             :: filename  !< trailing blanks are removed
     integer(c_int), intent(in)           :: flags     !< a sum of OMP_FILE_RDONLY, ...
     integer(c_int), intent(in), optional :: mode      !< of a new file, before the umask; default 0666 (octal)
     integer(c_int)                       :: status

@@ -1,6 +1,6 @@
-/* What module omp_file calls: buffers of any type and rank come as descriptors, flags as numbers that are the same on
- * every system. A buffer that is not contiguous cannot be moved by address: it becomes a wrong length, so that all
- * threads get EINVAL. */
+/* C side of module omp_file: buffers of any type and rank arrive as descriptors, flags as system-independent numbers. A
+ * buffer that is not contiguous cannot be moved by address: it becomes an invalid length, so that all threads get
+ * EINVAL. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ISO_Fortran_binding.h>
@@ -28,7 +28,7 @@ int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode) {
     int theirs, ours;
   } table[] = {{F_WRONLY, O_WRONLY}, {F_RDWR, O_RDWR},     {F_CREAT, O_CREAT}, {F_EXCL, O_EXCL},  {F_TRUNC, O_TRUNC},
                {F_APPEND, O_APPEND}, {F_DIRECT, O_DIRECT}, {F_SYNC, O_SYNC},   {F_DSYNC, O_DSYNC}};
-  int translated = (flags & ~F_ALL) != 0 ? -1 : 0; /* -1: refused */
+  int translated = (flags & ~F_ALL) != 0 ? -1 : 0; /* -1: invalid */
   for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
     if ((flags & table[i].theirs) != 0) translated |= table[i].ours;
   }
@@ -38,7 +38,7 @@ int tw_omp_file_f_open_all(int* fd, const char* filename, int flags, int mode) {
 int tw_omp_file_f_errno(void) { return errno; }
 
 static long contiguous_bytes(const CFI_cdesc_t* buf, long length) {
-  /* An assumed-size array, of rank -1 in its last extent, is contiguous; CFI_is_contiguous says so. */
+  /* An assumed-size array, whose last extent is -1, is contiguous; CFI_is_contiguous reports it as such. */
   return length > 0 && CFI_is_contiguous(buf) == 0 ? -1 : length;
 }
 

@@ -1,4 +1,4 @@
-/* What the examples do when a call fails: say what tw_last_error() says, and end. */
+/* Error handling of the examples: prints tw_last_error() and exits. */
 #ifndef EXAMPLES_CHECK_H
 #define EXAMPLES_CHECK_H
 

@@ -1,6 +1,6 @@
-/* Particles of six cells, as many in each as it likes, written with one call and read again; and a line of text that
- * one cell writes by itself.
- *     example_c_particles particles.vp */
+/* Particles of six cells, any number per cell, written with one call and read again; and a line of text that one cell
+ * writes independently.
+ *    example_c_particles particles.vp */
 #include <stdint.h>
 #include <stdio.h>
 #include <thalweg/thalweg.h>

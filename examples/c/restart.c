@@ -1,5 +1,5 @@
-/* Any number of ranks reads what another number wrote: each serves an equal share of the logical files.
- *     mpiexec -n 3 example_c_restart dump.tw */
+/* Any number of ranks reads the logical files of another number of ranks: each serves an equal share.
+ *    mpiexec -n 3 example_c_restart dump.tw */
 #include <mpi.h>
 #include <thalweg/group_mpi.h>
 #include <thalweg/thalweg.h>
@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   check(tw_multifile_open(group, path, TW_READ, NULL, &file));
   check(tw_multifile_summarize(file, &summary));
 
-  /* Without other advice task s of S serves the logical files [s * N / S, (s + 1) * N / S). */
+  /* By default task s of S serves the logical files [s * N / S, (s + 1) * N / S). */
   const int64_t me = tw_group_rank(group), size = tw_group_size(group);
   for (int64_t i = me * summary.n_logical / size; i < (me + 1) * summary.n_logical / size; ++i) {
     double values[1000];

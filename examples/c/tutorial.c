@@ -1,7 +1,7 @@
 /* The program of docs/tutorial/first_multifile.md: readings of four gauges, one logical file for each, without MPI.
- *     example_c_tutorial write gauges.tw 10      ten readings of each
- *     example_c_tutorial crash gauges.tw 10      the same, and then it dies in the middle of the eleventh
- *     example_c_tutorial read gauges.tw */
+ *    example_c_tutorial write gauges.tw 10      ten readings of each
+ *    example_c_tutorial crash gauges.tw 10      ten readings, then the program dies in the middle of the eleventh
+ *    example_c_tutorial read gauges.tw */
 #include <string.h>
 #include <thalweg/thalweg.h>
 

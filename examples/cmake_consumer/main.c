@@ -1,4 +1,4 @@
-/* Writes a multifile of three logical files from C, reads it back, and says what is in it. */
+/* Writes a multifile of three logical files from C, reads it back, and prints a summary. */
 #include <stdio.h>
 #include <string.h>
 #include <thalweg/thalweg.h>

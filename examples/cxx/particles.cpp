@@ -1,5 +1,5 @@
-// Particles of the cells of a grid: as many in each cell as it likes, written by all tasks together, read by another
-// number of tasks; and a line of text that one cell writes by itself.
+// Particles of the cells of a grid, any number per cell, written by all tasks together, read by another number of
+// tasks; and a line of text that one cell writes independently.
 //     example_cxx_particles particles.vp
 #include <cstdint>
 #include <cstdio>

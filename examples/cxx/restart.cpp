@@ -1,5 +1,5 @@
-// Any number of ranks reads what another number wrote. Here each rank asks for the logical files it wants: rank r of R
-// takes r, r + R, r + 2 R, ...
+// Any number of ranks reads the logical files of another number of ranks. Here each rank selects its logical files:
+// rank r of R takes r, r + R, r + 2 R, ...
 //     mpiexec -n 3 example_cxx_restart dump.tw
 #include <mpi.h>
 

@@ -6,7 +6,7 @@ namespace grayscott {
 
 std::vector<std::int64_t> whole_steps(thalweg::Multifile& file) {
   const std::int64_t n_logical = file.summary().n_logical;
-  std::map<std::int64_t, std::int64_t> holders;  // by step: how many logical files hold it
+  std::map<std::int64_t, std::int64_t> holders;  // by step: number of logical files that contain it
   for (std::int64_t rank = 0; rank < n_logical; ++rank) {
     for (const Record& record : whole_records(file, rank)) ++holders[record.header.step];
   }

@@ -10,10 +10,10 @@
 
 namespace grayscott {
 
-// The steps that every logical file holds whole, ascending.
+// The complete steps of all logical files, ascending.
 std::vector<std::int64_t> whole_steps(thalweg::Multifile& file);
 
-// u and v of that step; throws when it is not whole.
+// u and v of that step; throws when it is incomplete.
 Fields assemble(thalweg::Multifile& file, std::int64_t step);
 
 }  // namespace grayscott

@@ -8,9 +8,8 @@
 namespace grayscott {
 namespace {
 
-// Waits for the requests and gives the core away meanwhile: MPI_Waitall of many MPIs spins, which is slow where ranks
-// share cores. First by yielding; a rank that waits longer sleeps, since who only yields falls behind others that
-// compute.
+// Waits for the requests without occupying the core: MPI_Waitall of many MPIs spins, which is slow where ranks share
+// cores. It yields first; a rank that waits longer sleeps, since yielding alone delays ranks that compute.
 void wait_all(std::span<MPI_Request> requests) {
   for (int polls = 0, done = 0;; ++polls) {
     MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
@@ -69,7 +68,7 @@ Box Domain::strip(int thread, int n_threads) const {
 
 void Domain::start_exchange(const Border& border, MPI_Datatype cells, int dimension,
                             std::span<MPI_Request, 4> requests) const {
-  enum { kUp, kDown };  // tags: towards the upper or the lower neighbour, which may be one and the same rank
+  enum { kUp, kDown };  // tags: towards the upper or the lower neighbour, which may be the same rank
   MPI_Irecv(border.before, 1, cells, lower_[dimension], kUp, grid_, &requests[0]);
   MPI_Irecv(border.after, 1, cells, upper_[dimension], kDown, grid_, &requests[1]);
   MPI_Isend(border.last, 1, cells, upper_[dimension], kUp, grid_, &requests[2]);

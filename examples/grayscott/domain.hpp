@@ -1,7 +1,7 @@
-// Which rank owns which cells, and how ranks tell their neighbours about the cells on their border.
+// The distribution of cells over ranks, and the exchange of border cells with neighbours.
 //
-// The square is cut into blocks, one per rank, on a periodic process grid; a block is cut into strips of rows, one per
-// thread. Sizes need not divide evenly.
+// The square is divided into blocks, one per rank, on a periodic process grid; a block is divided into strips of rows,
+// one per thread. Sizes need not divide evenly.
 #pragma once
 
 #include <mpi.h>
@@ -37,16 +37,16 @@ class Domain {
   // Fills the ghost cells from the neighbours. Collective over the ranks; one thread calls it.
   void exchange_ghosts(Fields& fields) const;
 
-  // Writes u, then v, of the whole square as plain numbers, row after row. Collective over the ranks; one thread
-  // calls it. Plain MPI-IO, so that the demo can compare fields without trusting the library it shows.
+  // Writes u, then v, of the whole square as plain numbers, row after row. Collective over the ranks; one thread calls
+  // it. Uses MPI-IO directly, so that the demo can compare fields without relying on Thalweg.
   void write_plain(const Fields& fields, const std::string& path) const;
 
  private:
   struct Border {
     double* first;   // cells to send to the lower neighbour (west or north)
     double* last;    // cells to send to the upper neighbour (east or south)
-    double* before;  // ghosts that come from the lower neighbour
-    double* after;   // ghosts that come from the upper neighbour
+    double* before;  // ghost cells from the lower neighbour
+    double* after;   // ghost cells from the upper neighbour
   };
   void start_exchange(const Border& border, MPI_Datatype cells, int dimension,
                       std::span<MPI_Request, 4> requests) const;
@@ -57,7 +57,7 @@ class Domain {
   int lower_[2] = {}, upper_[2] = {};  // neighbours by dimension: 0 is y (north, south), 1 is x (west, east)
   Box block_;
   MPI_Datatype column_ = MPI_DATATYPE_NULL;  // the inner rows of one column
-  MPI_Datatype row_ = MPI_DATATYPE_NULL;     // one row with its two ghost cells: corners travel with it
+  MPI_Datatype row_ = MPI_DATATYPE_NULL;     // one row with its two ghost cells, which include the corners
 };
 
 }  // namespace grayscott

@@ -1,7 +1,7 @@
-// Puts the square of one checkpoint together from all logical files: what an analysis on a login node does.
-// One task, no MPI.
+// Assembles the square of one checkpoint from all logical files, as an analysis on a login node would. One task, no
+// MPI.
 //
-//     grayscott_field CHECKPOINT.tw              list the steps that are whole
+//     grayscott_field CHECKPOINT.tw              list the complete steps
 //     grayscott_field CHECKPOINT.tw STEP FIELD   write u, then v, of that step as plain numbers, row after row
 #include <cstdio>
 #include <cstdlib>

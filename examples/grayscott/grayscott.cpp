@@ -79,7 +79,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// The demo reads the numbers of the processes, to kill them. Collective.
+// Prints the numbers of the processes, which the demo reads in order to kill them. Collective.
 void introduce(const Options& options, const Domain& domain, const Catalogue& catalogue) {
   const int mine = static_cast<int>(getpid());
   std::vector<int> all(static_cast<std::size_t>(domain.n_ranks()));
@@ -97,7 +97,7 @@ void introduce(const Options& options, const Domain& domain, const Catalogue& ca
   std::fflush(stdout);
 }
 
-// Looks into the checkpoint file. What hinders a restart, on all ranks alike; empty when nothing does. Collective.
+// Reads the checkpoint file. Returns what prevents a restart, equal on all ranks; empty: nothing. Collective.
 std::string prepare_restart(const Options& options, const Domain& domain, Catalogue& catalogue) {
   const auto group = thalweg::Group::make(tw_group_mpi, domain.ranks());
   const std::string& path = options.restart;

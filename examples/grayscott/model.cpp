@@ -11,7 +11,7 @@ constexpr double kDiffusionV = 0.5;
 // Holes in the middle, a labyrinth around them, dividing spots at the border.
 constexpr double kFeedMiddle = 0.039, kFeedBorder = 0.034;
 constexpr double kKillMiddle = 0.058, kKillBorder = 0.0645;
-constexpr double kFarthest = 1.1;  // no further change beyond this squared distance: in the corners v would die out
+constexpr double kFarthest = 1.1;  // constant beyond this squared distance: in the corners v would vanish
 
 struct Cell {
   double u, v;
@@ -31,7 +31,7 @@ inline Cell react(double u, double v, double lap_u, double lap_v, double distanc
   return {u + (kDiffusionU * lap_u - eaten + feed * (1.0 - u)), v + (kDiffusionV * lap_v + eaten - (feed + kill) * v)};
 }
 
-// Numbers that look random and are the same on every machine (Knuth's MMIX generator).
+// Pseudo-random numbers, equal on every machine (Knuth's MMIX generator).
 class Dice {
  public:
   std::int64_t below(std::int64_t limit) {

@@ -26,7 +26,7 @@ struct Box {
   bool empty() const { return nx <= 0 || ny <= 0; }
 };
 
-// The cells that both have; empty when there are none.
+// The intersection; empty when there is none.
 Box overlap(const Box& a, const Box& b);
 
 // u and v on a box and on the one layer of ghost cells around it, row after row. Columns and rows are those of the

@@ -1,6 +1,6 @@
 // Draws a run: v of the last step, lit from the upper left, and below it a film of all checkpoints with the strips of
-// the tasks that wrote them. A red bar stands between the checkpoints of one file and those of the next: there the run
-// was killed, and went on with other tasks.
+// the tasks that wrote them. A red bar separates the checkpoints of one file from those of the next: there the run was
+// killed, and continued with other tasks.
 //
 //     grayscott_picture OUT.png CHECKPOINT.tw [CHECKPOINT.tw ...]
 #include <png.h>
@@ -102,7 +102,7 @@ struct Square {
   std::int64_t left, top, width;  // pixels
 };
 
-// Every pixel is the mean of four places in it, so that a small square looks smooth.
+// Every pixel is the mean of four points, for a smooth small square.
 void draw(Canvas& canvas, const Relief& relief, const Square& where) {
   const double cells_per_pixel = static_cast<double>(relief.size()) / static_cast<double>(where.width);
   for (std::int64_t y = 0; y < where.width; ++y) {

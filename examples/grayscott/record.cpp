@@ -27,7 +27,7 @@ std::vector<Record> whole_records(thalweg::Multifile& file, std::int64_t rank) {
     if (header->magic != RecordHeader::kMagic) throw std::runtime_error("this is no checkpoint of grayscott");
     const std::int64_t cells_offset = offset + static_cast<std::int64_t>(sizeof *header);
     offset += header->record_bytes();
-    if (offset > file.size(rank)) break;  // the program died while it wrote this one
+    if (offset > file.size(rank)) break;  // the program died during this record
     records.push_back({*header, cells_offset});
     file.seek(offset);
   }

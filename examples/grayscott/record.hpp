@@ -1,8 +1,8 @@
-// Checkpoint records: what a task writes, and how anybody reads it.
+// Checkpoint records: writing by a task, and reading by any program.
 //
-// Every task (a thread of a rank) writes its own strip of the square into its own logical file. One multifile takes all
-// checkpoints of a run: each appends one record to every logical file. A record is a header, which says which cells of
-// which step it holds, then the rows of u, then the rows of v.
+// Every task (a thread of a rank) writes its own strip of the square into its own logical file. One multifile contains
+// all checkpoints of a run: each appends one record to every logical file. A record is a header with the step and the
+// cells, then the rows of u, then the rows of v.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct RecordHeader {
   std::int64_t record_bytes() const { return static_cast<std::int64_t>(sizeof *this) + 2 * field_bytes(); }
 };
 
-// Appends this task's part of a checkpoint; `header.box` says which. When it returns, the bytes survive the death of
+// Appends this task's part of a checkpoint, the cells of `header.box`. After it returns, the bytes survive the death of
 // the process. Independent: no task waits for another.
 void write_record(thalweg::Multifile& file, const Fields& fields, const RecordHeader& header);
 
@@ -34,13 +34,13 @@ struct Record {
   std::int64_t cells_offset = 0;  // where its cells begin, bytes from the start of the logical file
 };
 
-// The whole records of logical file `rank`, oldest first. It becomes the current one.
+// The complete records of logical file `rank`, oldest first. It becomes the current file.
 std::vector<Record> whole_records(thalweg::Multifile& file, std::int64_t rank);
 
-// The one of `step`; throws when there is none.
+// The record of `step`; throws when there is none.
 Record record_of_step(thalweg::Multifile& file, std::int64_t rank, std::int64_t step);
 
-// Reads those cells of the record that lie in `part` into the fields. The logical file of the record is current.
+// Reads the cells of the record that are in `part` into the fields. The logical file of the record is current.
 void read_cells(thalweg::Multifile& file, const Record& record, const Box& part, Fields& fields);
 
 }  // namespace grayscott

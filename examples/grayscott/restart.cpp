@@ -9,7 +9,7 @@
 namespace grayscott {
 namespace {
 
-// Logical files that rank i of n serves when nobody says otherwise: from i * N / n to (i + 1) * N / n.
+// Logical files that rank i of n serves by default: from i * N / n to (i + 1) * N / n.
 std::int64_t share_begin(std::int64_t n_logical, int n_ranks, int rank) { return n_logical * rank / n_ranks; }
 
 // Reads the headers of logical files first .. end-1.

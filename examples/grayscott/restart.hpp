@@ -1,4 +1,4 @@
-// Restart on any number of tasks: each one reads what overlaps its own strip, out of the logical files that hold it.
+// Restart on any number of tasks: each one reads the parts of its strip from the logical files that contain them.
 #pragma once
 
 #include <mpi.h>
@@ -12,15 +12,15 @@
 
 namespace grayscott {
 
-// What must be known of a checkpoint file before cells are read.
+// Content of a checkpoint file, determined before cells are read.
 struct Catalogue {
   std::int64_t size = 0;   // columns, and rows, of the square
-  std::int64_t step = -1;  // the newest one that every logical file holds whole; -1: there is none
+  std::int64_t step = -1;  // the newest complete step of all logical files; -1: none
   std::vector<Box> boxes;  // by logical file
 };
 
-// Reads the headers: each rank those of the logical files that its handle serves. Collective over `ranks`, with which
-// `file` was opened.
+// Reads the headers: each rank those of the logical files that its handle serves. Collective over `ranks`, the
+// communicator of the open.
 Catalogue read_catalogue(MPI_Comm ranks, thalweg::Multifile& file);
 
 // Fills `strip` of the fields from all logical files that overlap it. Collective over the group.

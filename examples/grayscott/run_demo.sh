@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# A simulation checkpoints through Thalweg, is killed, and goes on with other ranks and threads; then a directory tree goes
-# into one file and back. Every step is checked; the exit status is 0 only when all checks pass.
+# A simulation writes checkpoints through Thalweg, is killed, and continues with other ranks and threads; then a
+# directory tree is packed into one file and extracted. Every step is checked; the exit status is 0 only when all checks
+# pass.
 #
 # Usage: run_demo.sh [--quick] [--out DIR] BUILD_DIR
 #   BUILD_DIR   a build with tools and examples, such as build/release
 #   --quick     a small field and a small tree: a few seconds
-#   --out DIR   where the files go (default: demo beside BUILD_DIR); what an earlier demo left there is removed
+#   --out DIR   folder of the files (default: demo beside BUILD_DIR); files of an earlier demo are removed
 set -euo pipefail
 
 quick=0 out='' build=''
@@ -36,7 +37,7 @@ run_options=(--size "$size" --steps "$steps" --checkpoint-every "$every")
 # --- how steps and commands are shown, and how a check fails ------------------------------------------------------------
 
 if [ -e "$out" ] && [ ! -e "$out/.thalweg-demo" ]; then
-  echo "run_demo.sh: '$out' is there and was not made by this demo; it is left alone. Choose another with --out" >&2
+  echo "run_demo.sh: '$out' exists and was not made by this demo; choose another folder with --out" >&2
   exit 2
 fi
 rm -rf "$out"
@@ -63,7 +64,7 @@ stop_solver() {
 }
 trap stop_solver EXIT
 
-# Starts the solver and kills all its ranks as soon as it says that a checkpoint is flushed. 1: it was over before that.
+# Starts the solver and kills all its ranks once it reports a flushed checkpoint. Returns 1 when it ended before that.
 kill_midway() {
   local flushed=0 line
   exec 3< <(exec grayscott_ranks 4 1 "${run_options[@]}" --name killed 2>&1)
@@ -160,7 +161,7 @@ rm -rf extracted
 # --- what there is now ----------------------------------------------------------------------------------------------------
 
 step "All checks passed, after $((SECONDS - begin)) seconds. What there is now, in $out:"
-# Name, space on disk (of all physical files of a multifile), what it is.
+# Prints name, space on disk (of all physical files of a multifile), description.
 explain() {
   [ -e "$1" ] || return 0
   local files=("$1")

@@ -13,14 +13,14 @@
 namespace grayscott {
 namespace {
 
-// A hint, no limit: so many bytes a task expects to write.
+// A hint, not a limit: the bytes that a task expects to write.
 thalweg::Config expect(std::int64_t bytes) {
   thalweg::Config config;
   config.hint("chunk_bytes", std::to_string(bytes));
   return config;
 }
 
-// The records that the run will append to each logical file.
+// Number of records that the run will append to each logical file.
 std::int64_t n_records(const Run& run) {
   const std::int64_t every = run.options.checkpoint_every;
   return run.options.steps / every - std::max<std::int64_t>(run.catalogue.step, 0) / every;
@@ -44,7 +44,7 @@ Task::Task(Run& run)
                static_cast<long long>(strip_.y + strip_.ny - 1));
 }
 
-// Fills this task's strip; the step it then holds.
+// Fills this task's strip; returns its step.
 std::int64_t Task::start() {
   const Catalogue& catalogue = run_.catalogue;
   if (run_.options.restart.empty()) {
@@ -68,7 +68,7 @@ void Task::work() {
   checkpoints_.close();
 }
 
-// From `step` to the next. Thread 0 alone talks to the other ranks.
+// Advances from `step` to the next. Only thread 0 communicates with other ranks.
 void Task::advance(std::int64_t step) {
   Fields& now = run_.fields[step % 2];
 #pragma omp barrier
@@ -84,7 +84,7 @@ void Task::checkpoint(std::int64_t step) {
   write_record(checkpoints_, run_.fields[step % 2],
                RecordHeader{.size = run_.options.size, .step = step, .box = strip_});
 
-  thalweg::check(tw_group_barrier(group_.get()));  // only to say truly that all have it
+  thalweg::check(tw_group_barrier(group_.get()));  // so that the message below is true for all tasks
   if (is_first()) {
     std::printf("step %6lld  checkpoint flushed by all %lld tasks\n", static_cast<long long>(step),
                 static_cast<long long>(tw_group_size(group_.get())));
@@ -92,7 +92,7 @@ void Task::checkpoint(std::int64_t step) {
   }
 }
 
-// One line in this task's event log, which then survives the death of the process.
+// Appends one line to this task's event log and flushes it.
 void Task::log(std::int64_t step) {
   const auto now = std::chrono::steady_clock::now();
   const double ms = std::chrono::duration<double, std::milli>(now - last_log_).count();

@@ -1,4 +1,4 @@
-// What one task does: one thread of one rank, from the first step to the last.
+// The work of one task, a thread of a rank, from the first step to the last.
 #pragma once
 
 #include <chrono>
@@ -19,10 +19,10 @@ struct Options {
   std::int64_t log_every = 100;
   std::string name = "grayscott";  // files are NAME.ckpt.tw, NAME.log.tw, NAME.field
   std::string restart;             // a checkpoint file; empty: start at step 0
-  std::int64_t die_at = -1;        // a drill: one process dies while the others write the checkpoint of this step
+  std::int64_t die_at = -1;        // test mode: one process dies while the others write the checkpoint of this step
 };
 
-// What the threads of a rank share.
+// Shared by the threads of a rank.
 struct Run {
   const Options& options;
   const Domain& domain;
@@ -37,7 +37,7 @@ class Task {
   // Opens the files of the run. Collective over all threads of all ranks, as is work().
   explicit Task(Run& run);
 
-  // All steps, then closes the files.
+  // Computes all steps, then closes the files.
   void work();
 
  private:

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Particles go through a shield, on 4 ranks where there is MPI; what they wrote is read on 1 and on 3, compared, and drawn.
+# Simulates particles in a shield, on 4 ranks where MPI is installed; reads the file on 1 and on 3 ranks, compares, and
+# draws.
 #
-# Usage: examples/python/run_transport.sh FOLDER [OPTION OF transport.py...]      FOLDER gets transport.vp and transport.png
+# Usage: examples/python/run_transport.sh FOLDER [OPTION OF transport.py...]      creates transport.vp and transport.png
+# in FOLDER
 #
 # PYTHON has thalweg and NumPy, for ranks mpi4py and for the picture matplotlib, too: by default that of `make python`.
 # MPIEXEC: by default mpiexec.
@@ -12,7 +14,7 @@ mpiexec=${MPIEXEC:-mpiexec}
 folder=${1:?FOLDER}
 shift
 mkdir -p "$folder"
-# So that root, and more ranks than cores, are taken, and ranks that wait leave the cores to the others.
+# Permits root and more ranks than cores; waiting ranks yield.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_MCA_mpi_yield_when_idle=1 HYDRA_LAUNCHER=fork MPIR_CVAR_CH4_PROGRESS_THROTTLE=1
 
@@ -40,10 +42,10 @@ on $writers transport.py "$folder/transport.vp" "$@" > "$folder/written.txt"
 for n in "${readers[@]}"; do
   on "$n" transport_view.py "$folder/transport.vp" "${picture[@]}" > "$folder/read.txt"
   if ! diff "$folder/written.txt" "$folder/read.txt"; then
-    echo "FAILED: written on $writers, read on $n: other totals"
+    echo "FAILED: written on $writers, read on $n: different totals"
     exit 1
   fi
-  echo "written on $writers, read on $n: the same totals in each of $(wc -l < "$folder/read.txt") steps"
+  echo "written on $writers, read on $n: equal totals in each of $(wc -l < "$folder/read.txt") steps"
   picture=()
 done
 tail -n 1 "$folder/written.txt"

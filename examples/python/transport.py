@@ -1,8 +1,8 @@
 """Monte-Carlo transport of particles through a shield with a bent duct, on one task or on the ranks of MPI.
 
-A stream for each cell of the grid: in every step it gets the number of particles that are in the cell, then these particles.
-Each rank has the cells of a box; particles that leave it go to the rank whose box they enter. Random numbers belong to
-particles, so any number of ranks computes the same. transport_view.py reads the file.
+Each cell of the grid has a stream: every step appends the number of particles in the cell, then these particles. Each
+rank has the cells of a box; particles that leave it move to the rank of the box they enter. Random numbers belong to
+particles, so that any number of ranks computes equal results. transport_view.py reads the file.
 """
 
 import argparse
@@ -10,10 +10,10 @@ import argparse
 import numpy as np
 import thalweg
 
-# All there is to know of a particle: cells are squares of side 1, the speed is 1, (u, v) is the direction.
+# A particle: cells are squares of side 1, the speed is 1, (u, v) is the direction.
 PARTICLE = np.dtype([("id", "i8"), ("draws", "i8"), ("x", "f8"), ("y", "f8"), ("u", "f8"), ("v", "f8"),
                      ("weight", "f8")])
-# Collisions for each unit of way, and what is left of the weight after one, the rest is absorbed: air, shield, room.
+# Collisions per unit length, and the remaining weight after one, the rest is absorbed: air, shield, room.
 COLLISIONS = np.array([0.01, 0.4, 0.06])
 SCATTERED = np.array([0.95, 0.8, 0.95])
 DENSEST = COLLISIONS.max()
@@ -30,17 +30,17 @@ def materials(shape):
 
 
 def ranks():
-    """The communicator of the ranks that mpiexec started, and the size of their grid; None when this is the only one."""
+    """The communicator of the ranks started by mpiexec, and the size of their grid; None for a single task."""
     try:
         from mpi4py import MPI
-    except (ImportError, RuntimeError):  # it is not installed, or finds no MPI
+    except (ImportError, RuntimeError):  # not installed, or no MPI
         return None, (1, 1)
     comm = MPI.COMM_WORLD
     return (comm, MPI.Compute_dims(comm.size, 2)) if comm.size > 1 else (None, (1, 1))
 
 
 def mixed(bits):
-    """Each number of 64 bits made another one that looks random (splitmix64)."""
+    """Maps each 64-bit number to a pseudo-random one (splitmix64)."""
     bits = (bits ^ (bits >> 30)) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> 27)) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> 31)
@@ -55,7 +55,7 @@ def draw(particles, i):
 
 
 def born(step, n, shape):
-    """The particles that the source on the left sends out in a step."""
+    """The particles emitted by the source on the left in a step."""
     new = np.zeros(n, PARTICLE)
     new["id"] = step * n + np.arange(n)
     every = np.arange(n)
@@ -67,16 +67,15 @@ def born(step, n, shape):
 
 
 def turn(particles, i):
-    """Give the particles `i` a new direction, any."""
+    """Give the particles `i` a random direction."""
     angle = 2 * np.pi * draw(particles, i)
     particles["u"][i], particles["v"][i] = np.cos(angle), np.sin(angle)
 
 
 def fly(particles, left, material):
-    """Move each particle for the time `left[i]`, with the collisions on its way; return those that are still there.
+    """Move each particle for the time `left[i]`, with collisions on its way; return the remaining ones.
 
-    All fly as if everything were as dense as the densest material; the collisions that this makes too many are no
-    collisions (Woodcock tracking).
+    All particles move as in the densest material; excess collisions are ignored (Woodcock tracking).
     """
     alive = np.ones(len(particles), bool)
     flying = np.arange(len(particles))
@@ -100,21 +99,21 @@ def fly(particles, left, material):
 
 
 def collide(particles, i, scattered):
-    """A part of the weight is absorbed, the rest goes on elsewhere. Of light particles half go on, twice as heavy."""
+    """A part of the weight is absorbed, the rest is scattered. Of light particles half survive, with double weight."""
     turn(particles, i)
     weight = particles["weight"][i] * scattered
     light = weight < 0.1
     weight[light] *= 2 * (draw(particles, i[light]) < 0.5)
-    particles["weight"][i] = np.round(weight * 2**30) / 2**30  # so that sums are exact, in any order
+    particles["weight"][i] = np.round(weight * 2**30) / 2**30  # sums are exact, in any order
 
 
 def cell_of(particles):
-    """The indices of the cells where the particles are."""
+    """The indices of the particles' cells."""
     return particles["x"].astype(int), particles["y"].astype(int)
 
 
 class Boxes:
-    """The grid cut into a box for each rank."""
+    """The grid divided into a box per rank."""
 
     def __init__(self, shape, parts):
         self.edges = [np.linspace(0, n, part + 1).astype(int) for n, part in zip(shape, parts)]
@@ -126,13 +125,13 @@ class Boxes:
         return tuple(slice(int(edge[i]), int(edge[i + 1])) for edge, i in zip(self.edges, place))
 
     def owners(self, particles):
-        """The rank in whose box each particle is."""
+        """The rank of the box that contains each particle."""
         place = [np.searchsorted(edge, i, "right") - 1 for edge, i in zip(self.edges, cell_of(particles))]
         return place[0] * self.parts[1] + place[1]
 
 
 def exchanged(comm, particles, owners):
-    """The particles that all ranks have for this one."""
+    """The particles that all ranks send to this one."""
     if comm is None:
         return particles
     particles = particles[np.argsort(owners, kind="stable")]
@@ -146,7 +145,7 @@ def exchanged(comm, particles, owners):
 
 
 def by_cell(particles, f):
-    """The particles in the order of the cells of this task, and how many are in each."""
+    """The particles in the order of this task's cells, and the number in each."""
     i, j = (index - box.start for index, box in zip(cell_of(particles), f.local))
     cell = i * f.local_shape[1] + j
     order = np.lexsort((particles["id"], cell))
@@ -159,7 +158,7 @@ def total(comm, value):
 
 
 def run(path, shape, steps, n, dt):
-    """Write `steps` steps of the transport of `n` particles that are born in each."""
+    """Write `steps` steps of the transport of `n` new particles each."""
     comm, parts = ranks()
     rank = 0 if comm is None else comm.rank
     boxes, material = Boxes(shape, parts), materials(shape)

@@ -9,7 +9,7 @@ from transport import PARTICLE, materials, ranks, total
 
 
 def steps_of(f):
-    """The particles of each step in the cells of this task, and how many are in each cell. Collective."""
+    """The particles of each step in this task's cells, and the number in each cell. Collective."""
     while True:
         try:
             counts = f.read(np.int32)
@@ -20,19 +20,19 @@ def steps_of(f):
 
 
 def weights(particles, counts):
-    """What the particles of each cell weigh together."""
+    """Total weight of the particles in each cell."""
     cell = np.repeat(np.arange(counts.size), counts.ravel())
     return np.bincount(cell, particles["weight"], counts.size).reshape(counts.shape)
 
 
 def rightmost(particles, n):
-    """The numbers of the n particles that are farthest to the right, and where they are."""
+    """The numbers of the n rightmost particles, and their positions."""
     order = np.argsort(particles["x"])[-n:] if n > 0 else []
     return {int(p["id"]): float(p["x"]) for p in particles[order]}
 
 
 def look(f, comm, n_tracks):
-    """Print the totals of each step. Return the sum of the weights of all steps, of the cells of this task, and the numbers of
+    """Print the totals of each step. Return the weights of all steps summed over this task's cells, and the numbers of
     the particles, of all tasks, that came farthest to the right."""
     fluence, reached = np.zeros(f.local_shape), {}
     for step, (particles, counts) in enumerate(steps_of(f)):
@@ -49,7 +49,7 @@ def look(f, comm, n_tracks):
 
 
 def ways(f, chosen):
-    """Where the chosen particles were in each step, as far as that was in the cells of this task."""
+    """Positions of the chosen particles in each step, while they were in this task's cells."""
     f.seek(0)
     seen = []
     for step, (particles, _) in enumerate(steps_of(f)):
@@ -59,7 +59,7 @@ def ways(f, chosen):
 
 
 def read(path, n_tracks):
-    """Print the totals of each step. Return on rank 0, for `n_tracks` above 0, what draw() takes; else None."""
+    """Print the totals of each step. Return on rank 0, for `n_tracks` above 0, the arguments of draw(); otherwise None."""
     comm, _ = ranks()
     with thalweg.vp.open(path, comm=comm) as f:
         fluence, chosen = look(f, comm, n_tracks)
@@ -78,7 +78,7 @@ def read(path, n_tracks):
 
 
 def draw(fluence, tracks, path):
-    """Write a picture: where particles were, how the shield lies, and the ways of some."""
+    """Write a picture: density of particles, the shield, and some tracks."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import colors, pyplot

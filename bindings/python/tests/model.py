@@ -1,4 +1,4 @@
-"""What a vpfile is to its user: an ordinary file for each virtual processor."""
+"""Model of a vpfile: an ordinary file for each virtual processor."""
 
 import io
 
@@ -18,7 +18,7 @@ class Model:
 
     def write(self, a, where=None):
         for index, stream in self._each(where):
-            stream.write(a[(*index, ...)].tobytes())  # of a scalar that would cut text
+            stream.write(a[(*index, ...)].tobytes())  # a scalar would truncate text
 
     def write_ragged(self, values, lengths):
         begin = 0

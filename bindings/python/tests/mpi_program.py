@@ -1,4 +1,4 @@
-"""What test_mpi.py starts on every rank: mpi_program.py FOLDER."""
+"""Started on every rank by test_mpi.py: mpi_program.py FOLDER."""
 
 import pathlib
 import sys
@@ -14,8 +14,8 @@ folder = pathlib.Path(sys.argv[1])
 
 
 def program_of_all(seed):
-    """Random accesses by boxes of all ranks do what they do to one file for each VP."""
-    random = np.random.default_rng(seed)  # the same on all ranks
+    """Random accesses by boxes of all ranks have the effect of accesses to one file per VP."""
+    random = np.random.default_rng(seed)  # equal on all ranks
     shape = tuple(int(n) for n in random.integers(1, 7, random.integers(1, 4)))
     model, path = Model(shape), folder / f"{seed}.vp"
     f = thalweg.vp.open(path, "w+", shape=shape, comm=comm)
@@ -52,13 +52,13 @@ def program_of_all(seed):
     found = contents(f)
     assert found == {index: model.contents()[index] for index in found}
     f.close()
-    if comm.rank == 0:  # one task reads what several wrote
+    if comm.rank == 0:  # one task reads the data of several
         with thalweg.vp.open(path) as alone:
             assert contents(alone) == model.contents()
 
 
 def failures_are_those_of_all():
-    """What is wrong on one rank is raised on all, and the next access goes on."""
+    """An error of one rank is raised on all, and the next access succeeds."""
     shape, last = (4, comm.size), comm.size - 1
     path = folder / "failures.vp"
     try:
@@ -104,7 +104,7 @@ def failures_are_those_of_all():
             raise AssertionError("written")
         except thalweg.InvalidArgument as error:
             assert "below 0" in str(error), str(error)
-        # One more item of the VPs of the last rank: the end is met by all.
+        # The VPs of the last rank request one item more: all ranks get EndOfStream.
         lengths = np.full(f.local_shape, int(comm.rank == last))
         f.write_ragged(np.ones(int(lengths.sum())), lengths)
         f.seek(0)
@@ -128,7 +128,8 @@ def failures_are_those_of_all():
 
 
 def a_rank_that_raises_certifies_nothing():
-    """It waits for nobody. The others are in a call of MPI of their own, then in the close, which fails on all of them."""
+    """abandon() waits for no rank. The others are in an MPI call of their own, then in the close, which fails on all of
+    them."""
     if comm.size == 1:
         return
     path = folder / "half.vp"
@@ -171,7 +172,7 @@ def boxes_may_be_given():
         assert f.mode == ("NB" if comm.size == 1 else f.mode)
     with thalweg.vp.open(path, comm=comm) as f:
         np.testing.assert_array_equal(f.read(int), a[f.local])
-    # All of it on the last rank: the others have none, and make the calls.
+    # All VPs on the last rank: the others have none, and make the calls.
     whole = np.s_[:, :] if comm.rank == comm.size - 1 else np.s_[:0, :0]
     with thalweg.vp.open(path, shape=a.shape, comm=comm, box=whole) as f:
         np.testing.assert_array_equal(f.read(int), a[whole])

@@ -1,4 +1,4 @@
-"""thalweg.vp with the ranks of mpi4py. MPIEXEC names another launcher than mpiexec."""
+"""thalweg.vp with the ranks of mpi4py. MPIEXEC overrides the launcher mpiexec."""
 
 import importlib.util
 import os
@@ -24,7 +24,7 @@ def test_ranks_share_a_file(ranks, tmp_path):
                    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "HYDRA_LAUNCHER": "fork",
                    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "THALWEG_PROFILE": "none"}
     program = pathlib.Path(__file__).with_name("mpi_program.py")
-    # -m mpi4py: what a rank raises ends the others, too.
+    # -m mpi4py: an exception on one rank ends all.
     done = subprocess.run([LAUNCHER, "-n", str(ranks), sys.executable, "-m", "mpi4py", str(program), str(tmp_path)],
                           env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr

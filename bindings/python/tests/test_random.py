@@ -1,4 +1,4 @@
-"""Random programs do to a vpfile what they do to one io.BytesIO for each VP."""
+"""Random programs have the effect on a vpfile that they have on one io.BytesIO per VP."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ class Program:
         return choices[self.random.integers(len(choices))]
 
     def array(self, inner):
-        """Of the shape and what each VP has, with random bytes and strides."""
+        """A random array for the shape and the VPs' data, with random strides."""
         dtype = np.dtype(self.pick(DTYPES))
         shape = self.shape + inner
         steps = self.random.integers(1, 4, len(shape)) if self.random.random() < 0.6 else np.ones(len(shape), int)
         big = tuple(int(n * step) for n, step in zip(shape, steps))
         order = self.random.permutation(len(shape)) if self.random.random() < 0.3 else np.arange(len(shape))
         n_bytes = int(np.prod(big)) * dtype.itemsize
-        if dtype.kind == "U":  # not any bytes are text
+        if dtype.kind == "U":  # not all bytes are valid text
             a = self.random.integers(0, 1000, tuple(big[i] for i in order)).astype(dtype)
         elif dtype.kind == "b":
             a = self.random.random(tuple(big[i] for i in order)) < 0.5
@@ -127,7 +127,7 @@ def test_a_strided_array_is_read_into(seed, tmp_path):
     with thalweg.vp.open(program.path, "w+", shape=program.shape) as f:
         f.write(a)
         f.seek(0)
-        # The same strides, in memory where nothing else may change.
+        # Equal strides, in memory whose other elements must not change.
         around = np.zeros(tuple(2 * n + 3 for n in a.shape), a.dtype)
         b = around[tuple(slice(1, 1 + 2 * n, 2) for n in a.shape)] if seed % 2 else np.zeros_like(a)
         assert f.readinto(b, where) is None

@@ -1,4 +1,4 @@
-"""The worked example runs: written on the ranks that there are, read on another number of them, and drawn."""
+"""The worked example runs: written on the available ranks, read on another number of them, and drawn."""
 
 import importlib.util
 import os

@@ -79,7 +79,7 @@ def test_what_an_exception_leaves_is_stored_and_not_closed(path):
             stream.write(b"in a buffer")
             raise RuntimeError("half of it")
     assert f.closed
-    f.abandon()  # nothing any more
+    f.abandon()  # no effect
     with pytest.raises(thalweg.NotClosed):
         thalweg.vp.open(path)
     thalweg.vp.repair(path)
@@ -176,7 +176,7 @@ def test_strided_arrays_are_not_copied(strided, path, monkeypatch):
     monkeypatch.setattr(np, "ascontiguousarray", None)
     with thalweg.vp.open(path, "w+", shape=a.shape[:2]) as f:
         if a.ndim == 4 and not a[0, 0].flags.c_contiguous:
-            monkeypatch.undo()  # what one VP writes has two strides
+            monkeypatch.undo()  # one VP's data has two strides
         f.write(a)
         f.seek(0)
         np.testing.assert_array_equal(f.read(float, a[0, 0].size).reshape(a.shape), a)
@@ -222,7 +222,7 @@ def test_an_end_is_told_with_what_was_there(path):
         a, counts = f.read(np.int32, 3, fill=-1, return_counts=True)
         assert a.tolist() == [[0, -1, -1], [1, 2, -1], [3, 4, 5]] and counts.tolist() == [1, 2, 3]
         f.seek(0)
-        a, counts = f.read("S8", return_counts=True)  # the rest of an item that is cut off is none
+        a, counts = f.read("S8", return_counts=True)  # an incomplete item does not count
         assert a[0] == b"" and counts.tolist() == [0, 1, 1]
         f.seek(0)
         b = np.full((3, 3), 7, np.int32)
@@ -328,7 +328,7 @@ def test_a_stream_is_a_text_file(path):
         text.write("ö\n")
     with thalweg.vp.open(path) as f, io.TextIOWrapper(f[1, 1], encoding="latin-1") as text:
         assert list(text) == ["äääö\n"]
-        with f[1, 1] as stream:  # what getc and ungetc do in C
+        with f[1, 1] as stream:  # like getc and ungetc in C
             assert stream.peek()[:1] == stream.read(1) == b"\xe4"
             assert stream.seek(-1, io.SEEK_CUR) == 0
 

@@ -1,4 +1,4 @@
-"""Whole vpfiles: what is in them, whether they are sound, mending them, arrays of them."""
+"""Whole vpfiles: inspect, verify, repair, convert."""
 
 import os
 import subprocess
@@ -64,7 +64,7 @@ def test_regions_cover_the_file(path):
     kinds = [r.kind for r in regions]
     assert [kind for kind in kinds if kind != "hole"][:3] == ["nb", "cb", "header"]
     owners = {n for r in regions if r.kind == "blocks" for n in r.vps}
-    assert owners == set(range(1, 12))  # the first VP wrote nothing there
+    assert owners == set(range(1, 12))  # the first VP wrote no bytes there
     assert all((r.superblock is None) == (r.kind in ("nb", "cb", "hole")) for r in regions)
     assert all(r.vps == range(12) for r in regions if r.kind in ("nb", "cb"))
     assert not any(r.vps for r in regions if r.kind in ("hole", "header", "table", "unused"))

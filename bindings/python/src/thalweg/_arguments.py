@@ -1,4 +1,4 @@
-"""Arguments made what the library takes."""
+"""Conversion and checks of arguments."""
 
 import operator
 import os
@@ -7,7 +7,7 @@ from .errors import InvalidArgument, NoMemory, OutOfRange
 
 
 def attempt(prepare):
-    """What `prepare` returns and None, or None and what it raised."""
+    """The result of `prepare` and None, or None and its exception."""
     try:
         return prepare(), None
     except MemoryError as error:
@@ -27,7 +27,7 @@ def path_bytes(path):
 
 
 def text(words):
-    """Words that the library can be given."""
+    """Text without zero bytes."""
     try:
         if b"\0" not in words.encode():
             return words
@@ -37,7 +37,7 @@ def text(words):
 
 
 def number(value, what):
-    """An integer of 64 bits."""
+    """A 64-bit integer."""
     value = operator.index(value)
     if not -(2**63) <= value < 2**63:
         raise OutOfRange(f"{what} is {value}, which has more than 64 bits")
@@ -45,7 +45,7 @@ def number(value, what):
 
 
 def extents(shape):
-    """The extents of a shape, [] of None."""
+    """The extents of a shape; [] for None."""
     if shape is None:
         return []
     try:
@@ -56,7 +56,7 @@ def extents(shape):
 
 
 def box_of(box, shape):
-    """Where the slices `box` begin in a shape with these extents, and how long they are."""
+    """Starts and lengths of the slices `box` in a shape with these extents."""
     if box is None:
         return None
     start, count = [], []
@@ -73,7 +73,7 @@ def box_of(box, shape):
 
 
 def hints_text(hints):
-    """Hints as the library reads them."""
+    """Hints in the library's text format."""
     if hints is None:
         return ""
     return text(hints if isinstance(hints, str) else ",".join(f"{name}={value}" for name, value in dict(hints).items()))

@@ -1,7 +1,7 @@
-// thalweg._core: the C API as the package's Python modules use it.
+// thalweg._core: the C API for the package's Python modules.
 //
-// Nothing here knows NumPy: memory comes as addresses, and the caller keeps what lies there. Every call that may wait
-// gives up the interpreter's lock (GIL) meanwhile. A handle serves one call at a time, so threads wait for each other.
+// This file does not use NumPy: memory arrives as addresses, and the caller keeps it alive. Every call that may wait
+// releases the interpreter's lock (GIL). A handle serves one call at a time, so threads wait for each other.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -40,14 +40,15 @@ T* at(std::uintptr_t address) {
 
 // ---- Groups ------------------------------------------------------------------------------------------------------
 
-// A Python object with the methods barrier, broadcast, gather, scatter (_mpi.py), and what one of them raised.
+// A Python object with the methods barrier, broadcast, gather, scatter (_mpi.py), and an exception raised by one of
+// them.
 struct Collectives {
   nb::object object;
   nb::object failure;
 };
 using Shared = std::shared_ptr<Collectives>;
 
-// `act(object)` in Python; 0, or 1 when it raised something.
+// Calls `act(object)` in Python; returns 0, or 1 after an exception.
 template <class Act>
 int in_python(void* user, Act act) noexcept {
   const nb::gil_scoped_acquire locked;
@@ -68,7 +69,7 @@ nb::object view(const void* data, std::size_t bytes, int access) {
   return nb::steal(PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(bytes), access));
 }
 
-// The memory of all on the root, and how much each has; elsewhere None.
+// On the root the memory and lengths of all; None elsewhere.
 std::pair<nb::object, nb::object> all_of(const void* all, const std::size_t* bytes_of, std::int64_t size, int access) {
   if (bytes_of == nullptr) return {nb::none(), nb::none()};
   nb::list lengths;
@@ -124,13 +125,13 @@ int duplicate(void* user, void** copy) {
 }
 
 void release(void* user) {
-  if (Py_IsInitialized() == 0) return;  // a leak, at the end of the process
+  if (Py_IsInitialized() == 0) return;  // a leak at the end of the process
   const nb::gil_scoped_acquire locked;
   (void)in_python(user, [](nb::object& calls) { calls.attr("free")(); });
   delete static_cast<Shared*>(user);
 }
 
-// Raises what belongs to the last failure of this thread.
+// Raises the exception of this thread's last failure.
 [[noreturn]] void raise(tw_status status, Collectives* collectives) {
   nb::object cause = nb::none();
   if (collectives != nullptr && collectives->failure.is_valid()) cause = std::exchange(collectives->failure, {});
@@ -208,7 +209,7 @@ class Group {
 
 // ---- Vpfiles -----------------------------------------------------------------------------------------------------
 
-// The memory behind a Python object with the buffer protocol.
+// Memory of a Python object with the buffer protocol.
 class Buffer {
  public:
   Buffer(nb::handle object, int flags) {
@@ -234,7 +235,7 @@ tw_vp_data data_of(const Memory& memory) {
           at<std::size_t>(n_each), item_stride, vp_strides.has_value() ? vp_strides->data() : nullptr};
 }
 
-// Where VP `vp` is and whether it met its end, put back when this ends: its stream has a position of its own.
+// Saves position and end-of-file flag of VP `vp` and restores them at the end: a stream has a position of its own.
 class Aside {
  public:
   Aside(tw_vpfile* file, std::int64_t vp) : file_(file), vp_(vp) {
@@ -243,7 +244,7 @@ class Aside {
   }
   tw_status status() const { return status_; }
 
-  // Gives `result` back, unless that is success and this fails.
+  // Returns `result`, unless it is success and the restore fails.
   tw_status end(tw_status result) {
     if (result != TW_OK && error_ == 0) tw_vp_clearerr(file_, vp_);
     const tw_status moved = tw_vp_seek(file_, vp_, position_, SEEK_SET);
@@ -286,7 +287,7 @@ class File {
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
-  ~File() = default;  // vp.py closes it, or abandons it
+  ~File() = default;  // vp.py closes or abandons it
 
   void close() {
     call([this](tw_vpfile* file) {
@@ -366,7 +367,7 @@ class File {
     call([&](tw_vpfile* file) { return tw_vp_flags_all(file, at<std::uint8_t>(eof), nullptr); });
   }
 
-  // Bytes of the stream of every local VP.
+  // Size of the stream of every local VP.
   void size_all(std::uintptr_t sizes, std::int64_t n) {
     call([&](tw_vpfile* file) -> tw_status {
       for (std::int64_t local = 0; local < n; ++local) {
@@ -401,7 +402,7 @@ class File {
     return moved;
   }
 
-  // The position behind what was written.
+  // Returns the position after the written bytes.
   std::int64_t write_at(std::int64_t vp, std::int64_t position, nb::handle from) {
     const Buffer memory(from, PyBUF_SIMPLE);
     std::int64_t end = position;
@@ -415,7 +416,7 @@ class File {
   }
 
  private:
-  // `act(file)`, without the GIL.
+  // Calls `act(file)` without the GIL.
   template <class Act>
   void call(Act act) {
     tw_status status = TW_OK;
@@ -439,8 +440,8 @@ class File {
     return place.end(status != TW_OK ? status : act());
   }
 
-  // After calls of one VP the library takes positions for different until a seek finds them to be the same. This one
-  // moves nothing.
+  // After calls of single VPs the library treats positions as different until a seek shows that they are equal. This
+  // seek moves nothing.
   void come_together(tw_vpfile* file) {
     if (!apart_) return;
     apart_ = false;
@@ -460,7 +461,7 @@ class File {
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.doc() = "The C API as the package's Python modules use it. Private: it may change from version to version.";
+  m.doc() = "The C API for the package's Python modules. Private: it may change in any version.";
   m.attr("version") = tw_version_string();
 
   nb::dict status;
@@ -486,16 +487,17 @@ NB_MODULE(_core, m) {
   for (const auto& [name, code] : codes) status[name] = code;
   m.attr("status") = status;
 
-  nb::class_<Group>(m, "Group", "Who takes part: this task, or the tasks of an object with collectives (_mpi.py).")
+  nb::class_<Group>(m, "Group", "The tasks of a file: this task, or those of an object with collectives (_mpi.py).")
       .def(nb::init<>())
       .def(nb::init<nb::object>(), nb::arg("collectives"))
       .def_prop_ro("rank", &Group::rank)
       .def_prop_ro("size", &Group::size)
-      .def("any", &Group::any, nb::arg("mine"), "Whether it is true on any task. Collective.")
+      .def("any", &Group::any, nb::arg("mine"), "Whether the value is true on any task. Collective.")
       .def("agree", &Group::agree, nb::arg("complaint").none(),
-           "Raises InvalidArgument with the complaint of a task, where one has any. Collective.");
+           "Raises InvalidArgument when any task passes an error message. Collective.");
 
-  nb::class_<File>(m, "File", "An open vpfile. `path` None: the arguments of this task are wrong; told to all.")
+  nb::class_<File>(m, "File",
+                   "An open vpfile. `path` None: the arguments of this task are invalid; the open fails on all tasks.")
       .def(nb::init<Group&, const std::optional<nb::bytes>&, const std::string&, const Numbers&,
                     const std::optional<std::pair<Numbers, Numbers>>&, const std::string&>(),
            nb::arg("group"), nb::arg("path").none(), nb::arg("mode"), nb::arg("shape"), nb::arg("box").none(),

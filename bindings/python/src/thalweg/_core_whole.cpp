@@ -1,6 +1,6 @@
-// The calls of thalweg._core that look at a whole vpfile, mend it or make another one: verify, repair and their like.
+// The calls of thalweg._core on a whole vpfile: verify, repair, flatten, import and regions.
 //
-// They return their status and what belongs to it: what was found is told with a failure, too.
+// They return their status and their results, which are valid also after a failure.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
@@ -20,14 +20,14 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-// Who is told during long work, and what he raised.
+// The callback of a long operation, and its exception.
 struct Listener {
-  nb::object progress;  // None: nobody
+  nb::object progress;  // None: no callback
   nb::list findings;
   nb::object failure = {};
 };
 
-// `act()` in Python; 0, or 1 when the work is to stop.
+// Calls `act()` in Python; returns 0, or 1 to stop the operation.
 template <class Act>
 int tell(Listener& listener, Act act) noexcept {
   const nb::gil_scoped_acquire locked;
@@ -57,12 +57,12 @@ void on_finding(const char* line, void* user) {
   });
 }
 
-// (status, errno, message) of what this thread just did.
+// (status, errno, message) of this thread's last operation.
 nb::tuple outcome(tw_status status) {
   return status == TW_OK ? nb::make_tuple(0, 0, "") : nb::make_tuple(status, tw_last_errno(), text(tw_last_error()));
 }
 
-// The outcome of `act()`, which goes on without the interpreter's lock. What a callback raised is raised.
+// The outcome of `act()`, called without the interpreter's lock. An exception of the callback is raised again.
 template <class Act>
 nb::tuple carried_out(const Listener& listener, Act act) {
   tw_status status = TW_OK;

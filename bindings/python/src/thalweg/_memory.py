@@ -1,4 +1,4 @@
-"""Where the bytes of NumPy arrays lie: what `_core` takes as memory, which is tw_vp_data of thalweg/vpfile.h."""
+"""Memory of NumPy arrays in the form of `_core`, which is tw_vp_data of thalweg/vpfile.h."""
 
 import numpy as np
 
@@ -8,28 +8,28 @@ NOTHING = (0, 0, 0, 0, 0, None)  # items of 0 bytes: the library refuses them, o
 
 
 def dtype_of(dtype, call):
-    """The dtype, which must be one whose bytes can be stored."""
+    """The dtype, which must not contain Python objects."""
     kind = np.dtype(dtype)
     if kind.hasobject:
-        raise TypeError(f"{call}: {kind} holds Python objects, whose bytes mean nothing in a file")
+        raise TypeError(f"{call}: {kind} contains Python objects, which cannot be stored")
     if kind.itemsize == 0:
-        raise InvalidArgument(f"{call}: items of {kind} have no bytes")
+        raise InvalidArgument(f"{call}: items of {kind} have zero bytes")
     return kind
 
 
 def plain(array, call):
-    """The array, whose bytes must be such that they can be stored."""
+    """The array, whose dtype must not contain Python objects."""
     dtype_of(array.dtype, call)
     return array
 
 
 def address(array):
-    """Where an array begins; 0 of None."""
+    """Address of an array; 0 for None."""
     return 0 if array is None else array.__array_interface__["data"][0]
 
 
 def vp_strides(shape, nbytes):
-    """The strides of VPs that have nbytes each, one behind the other."""
+    """The strides of consecutive VPs with nbytes each."""
     strides = []
     for extent in reversed(shape):
         strides.append(nbytes)
@@ -38,7 +38,7 @@ def vp_strides(shape, nbytes):
 
 
 def of(array, n_dims):
-    """Where what VPs move lies, for `_core`; None if that has no single stride."""
+    """Memory of the VPs' data for `_core`; None without a single stride."""
     shape, strides = array.shape[n_dims:], array.strides[n_dims:]
     item_bytes, n_items, item_stride = array.itemsize, 1, 0
     if 0 in shape:

@@ -1,11 +1,11 @@
-"""The collectives of a group, made of an mpi4py communicator. mpi4py is imported when one is given, not before."""
+"""The collectives of a group over an mpi4py communicator. mpi4py is imported only when a communicator is given."""
 
 _PIECE = 1 << 30  # bytes of one message: counts of many an MPI end at 2**31 - 1
 _TAG = 1
 
 
 def collectives(comm):
-    """The collectives of the ranks of an intracommunicator. Collective: it is duplicated."""
+    """The collectives of the ranks of an intracommunicator, which is duplicated. Collective."""
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -25,7 +25,7 @@ class Collectives:
     def __init__(self, MPI, comm):
         self._mpi = MPI
         self._comm = comm.Dup()
-        self._largest = comm.Dup()  # what a rank leaves behind there is not taken for a part of another call
+        self._largest = comm.Dup()  # separate: a message left by a failed call must not match another call
         self._pending = {}
         self.rank = comm.Get_rank()
         self.size = comm.Get_size()
@@ -82,8 +82,8 @@ class Collectives:
         self._mpi.Request.Waitall(requests)
 
     def free(self):
-        """Give the communicators back: no rank uses them any more."""
-        if self._mpi.Is_finalized() or self._pending:  # this rank has left, and others may still meet there
+        """Free the communicators when no rank uses them any more."""
+        if self._mpi.Is_finalized() or self._pending:  # an abandoned call: other ranks may still use it
             return
         self._comm.Free()
         self._largest.Free()

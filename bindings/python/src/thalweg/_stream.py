@@ -1,4 +1,4 @@
-"""One virtual processor (VP) of an open vpfile as a file object of Python."""
+"""One virtual processor (VP) of an open vpfile as a Python file object."""
 
 import io
 import os

@@ -1,6 +1,6 @@
-"""Whole vpfiles that nobody has open for writing: what is in them, whether they are sound, mending them.
+"""Operations on whole vpfiles that no program has open for writing: inspect, verify, repair, convert.
 
-None of these calls is collective: one task makes them.
+None of these calls is collective.
 """
 
 import dataclasses as _dataclasses
@@ -16,22 +16,22 @@ _KINDS = {1: "nb", 2: "cb", 3: "header", 4: "blocks", 5: "unused", 6: "table", 7
 
 @_dataclasses.dataclass(frozen=True)
 class Health:
-    """What `verify` and `repair` found. Not collective.
+    """Result of `verify` and `repair`. Not collective.
 
     Attributes
     ----------
     streams : int
         Streams of the file, one for each virtual processor.
     damaged : int
-        Of these: with bytes that cannot be read or contradict their checksum.
+        Streams with unreadable bytes or wrong checksums.
     bytes : int
-        Of all streams that are whole.
+        Total size of the intact streams.
     closed : bool
-        Whether the file was closed; before a repair.
+        Whether the file was closed, before a repair.
     repaired : bool
         Whether the repair wrote something.
     findings : tuple of str
-        What was found, in words.
+        Findings as text.
     """
 
     streams: int
@@ -44,30 +44,30 @@ class Health:
 
 @_dataclasses.dataclass(frozen=True)
 class Info:
-    """What NAME.meta tells of a vpfile, see `info`. Not collective.
+    """Content of the NAME.meta of a vpfile, see `info`. Not collective.
 
-    A stream is what the NB segment, the CB segment and the IB segment have of it, one behind the other.
+    A stream consists of its parts in the NB, CB and IB segments, in this order.
 
     Attributes
     ----------
     shape : tuple of int
         Extents of the shape of virtual processors (VPs).
     mode : {"NB", "CB", "IB"}
-        What all that was written needed. An "NB" file is a plain array.
+        Mode of the file. An "NB" file is a plain array.
     closed : bool
-        Whether it was closed. If not, sizes are those of the last flush.
+        Whether the file was closed. If not, sizes are those of the last flush.
     version : tuple of int
-        Of the format.
+        Version of the format.
     sessions : int
-        How often it was opened for writing.
+        Number of times the file was opened for writing.
     nb_record, nb_bytes : int
-        Bytes of a record, and of each stream, in the NB segment; 0: there is none.
+        Bytes of a record, and of each stream, in the NB segment; 0: no such segment.
     cb_round, cb_bytes : int
-        The same of the CB segment.
+        Bytes of a round, and of each stream, in the CB segment; 0: no such segment.
     block_bytes, superblock_bytes : int
-        Of the IB segment; 0: there is none.
+        Sizes in the IB segment; 0: no such segment.
     ib_bytes : int
-        Of all streams in the IB segment, when it was last closed.
+        Total of all streams in the IB segment at the last close.
     """
 
     shape: tuple[int, ...]
@@ -91,15 +91,15 @@ class Region:
     Attributes
     ----------
     kind : {"nb", "cb", "header", "blocks", "unused", "table", "hole"}
-        The NB or the CB segment, of all VPs; of a superblock its header, blocks of VPs, room that nobody took, and the
-        table that tells whose its blocks are; nobody's.
+        The NB or the CB segment of all VPs; the header, the blocks, the unused space and the table of a superblock; a hole
+        without owner.
     offset, bytes : int
-        Where it is.
+        The range.
     superblock : int or None
-        The number of the superblock that it is a part of.
+        Number of the superblock that contains it.
     vps : range
-        The VPs whose bytes they are, by their numbers in row-major order; all of them in "nb" and "cb". In "blocks" each
-        has as many, one VP behind the other.
+        The VPs that own the bytes, by their numbers in row-major order; all VPs in "nb" and "cb". In "blocks" each
+        VP has an equal number of bytes, in order.
     """
 
     kind: str
@@ -120,13 +120,13 @@ def is_vpfile(path):
     Returns
     -------
     bool
-        True: it has a NAME.meta or NAME.first, or begins with blocks of one. An array has none of these, and can be opened
-        all the same.
+        True: it has a NAME.meta or NAME.first, or begins with blocks of a vpfile. An array has none of these, and can be
+        opened all the same.
 
     Raises
     ------
     thalweg.NotFound, thalweg.Permission, thalweg.Error
-        As the system says.
+        An error of the system.
     """
     outcome, yes = _core.is_vpfile(path_bytes(path))
     _check(outcome)
@@ -134,7 +134,7 @@ def is_vpfile(path):
 
 
 def info(path):
-    """Tell what NAME.meta says of a vpfile, without opening it; also of one that was not closed. Not collective.
+    """Read the NAME.meta of a vpfile, closed or not, without opening the file. Not collective.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def info(path):
     Raises
     ------
     thalweg.NotFound, thalweg.Permission, thalweg.Error
-        As the system says.
+        An error of the system.
     thalweg.Corrupt, thalweg.NewerVersion
-        NAME.meta is missing or damaged; made by a newer version.
+        NAME.meta is missing or damaged, or was written by a newer version.
     """
     outcome, fields = _core.look(path_bytes(path))
     _check_that_it_is_there(outcome, path)
@@ -158,7 +158,7 @@ def info(path):
 
 
 def regions(path):
-    """Tell whose each byte of the data file is; also of one that was not closed. Not collective.
+    """List the owners of the byte ranges of the data file, closed or not. Not collective.
 
     Parameters
     ----------
@@ -173,9 +173,9 @@ def regions(path):
     Raises
     ------
     thalweg.NotFound, thalweg.Permission, thalweg.Error
-        As the system says.
+        An error of the system.
     thalweg.Corrupt, thalweg.NewerVersion
-        NAME.meta is missing or damaged, or a superblock is not whole.
+        NAME.meta or a superblock is missing or damaged.
     """
     outcome, found = _core.regions(path_bytes(path))
     _check_that_it_is_there(outcome, path)
@@ -185,39 +185,39 @@ def regions(path):
 
 
 def verify(path, *, progress=None):
-    """Check a vpfile: all that is not plain data, and every checksum. Changes nothing. Not collective.
+    """Verify a vpfile: all metadata, and every checksum. Changes no file. Not collective.
 
-    It returns when it is done; Ctrl-C ends it.
+    Ctrl-C stops it.
 
     Parameters
     ----------
     path : str, bytes or os.PathLike
-        Name of the data file. Nobody may have it open for writing.
+        Name of the data file, which no program may have open for writing.
     progress : callable, optional
-        ``progress(done, total)`` is called now and then, in units of VPs; True asks to stop. What it raises is raised.
+        ``progress(done, total)`` is called at times, in units of VPs; a true result stops the work. Its exceptions propagate.
 
     Returns
     -------
     Health
-        Of a file that is whole and closed.
+        The result for an intact, closed file.
 
     Raises
     ------
     thalweg.NotClosed, thalweg.Corrupt
-        It was not closed, or is damaged. Attribute ``health``: a `Health` that tells what was found.
+        The file was not closed, or is damaged. Attribute ``health``: a `Health` with the findings.
     thalweg.NotFound, thalweg.Permission, thalweg.NewerVersion, thalweg.NoMemory, thalweg.Error
-        It cannot be read.
+        The file cannot be read.
     thalweg.Stopped
-        `progress` asked for it.
+        `progress` returned true.
     """
     return _health(*_core.verify(path_bytes(path), progress))
 
 
 def repair(path, shape=None, *, progress=None):
-    """Make a vpfile that was not closed readable again, also side files that are missing or damaged. Not collective.
+    """Make an unclosed vpfile readable, and rebuild missing or damaged side files. Not collective.
 
-    What was flushed is there afterwards; of what was not flushed there may be more. A file that is closed and sound
-    is left alone. It ends with what `verify` does, and may be interrupted and repeated.
+    All flushed data is restored, and possibly some that was not flushed. A closed, intact file is not changed. The
+    repair ends with a `verify`; it can be interrupted and repeated.
 
     Parameters
     ----------
@@ -226,25 +226,25 @@ def repair(path, shape=None, *, progress=None):
     shape : int or sequence of int, optional
         The extents of the shape; needed where NAME.meta is missing or damaged.
     progress : callable, optional
-        As of `verify`.
+        See `verify`.
 
     Returns
     -------
     Health
-        Of the file as it is now; ``closed`` and ``repaired`` tell what was done.
+        The result for the repaired file; ``closed`` and ``repaired`` show what was done.
 
     Raises
     ------
     thalweg.Unsafe
         A program is writing the file.
     thalweg.InvalidArgument
-        Without NAME.meta: no `shape`, or one that does not fit.
+        Without NAME.meta: no `shape`, or one that does not match.
     thalweg.Corrupt
-        There is damage that cannot be mended. Attribute ``health`` tells of it.
+        Some damage cannot be repaired. Attribute ``health`` has the findings.
     thalweg.NotFound, thalweg.Permission, thalweg.NewerVersion, thalweg.NoSpace, thalweg.NoMemory, thalweg.Error
-        It cannot be read or written.
+        The file cannot be read or written.
     thalweg.Stopped
-        `progress` asked for it.
+        `progress` returned true.
     """
     return _health(*_core.repair(path_bytes(path), extents(shape), progress))
 
@@ -257,18 +257,18 @@ def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
     source : str, bytes or os.PathLike
         Name of the data file.
     target : str, bytes or os.PathLike
-        Name of the new one, which is not there yet. It appears when it is complete.
+        Name of the new file, which must not exist. It appears when it is complete.
     record_bytes : int, optional
-        Bytes of each record; longer streams are cut off. Default: as many as the longest stream has.
+        Bytes of each record; longer streams are truncated. Default: the longest stream.
     fill : int, default 0
-        The byte behind the end of shorter streams.
+        Value of the bytes after the end of shorter streams.
     progress : callable, optional
-        As of `verify`.
+        See `verify`.
 
     Raises
     ------
     thalweg.Exists
-        There is a `target` already.
+        The `target` exists.
     thalweg.InvalidArgument
         `record_bytes` is below 1, `fill` is not a byte.
     thalweg.NotClosed, thalweg.Corrupt, thalweg.NotFound, thalweg.Permission, thalweg.NewerVersion
@@ -276,7 +276,7 @@ def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
     thalweg.NoSpace, thalweg.NoMemory, thalweg.Error
         The `target` cannot be written.
     thalweg.Stopped
-        `progress` asked for it.
+        `progress` returned true.
     """
     record = 0 if record_bytes is None else number(record_bytes, "record_bytes")
     fill = _operator.index(fill)
@@ -286,7 +286,7 @@ def flatten(source, target, record_bytes=None, *, fill=0, progress=None):
 
 
 def import_array(path, shape, record_bytes):
-    """Make a plain array a vpfile: write its NAME.meta. The file itself stays as it is. Not collective.
+    """Make a plain array a vpfile by writing its NAME.meta. The array is not changed. Not collective.
 
     Parameters
     ----------
@@ -295,18 +295,18 @@ def import_array(path, shape, record_bytes):
     shape : int or sequence of int
         Extents of the shape of VPs.
     record_bytes : int
-        Bytes that each VP has in a record; records lie one behind the other.
+        Bytes per VP in a record; records are consecutive.
 
     Raises
     ------
     thalweg.Exists
-        There is a NAME.meta already.
+        NAME.meta exists.
     thalweg.InvalidArgument
-        The sizes do not fit.
+        The sizes do not match.
     thalweg.Unsafe
-        It looks like another format, or like a vpfile that has lost its NAME.meta.
+        The file has another format, or is a vpfile without its NAME.meta.
     thalweg.NotFound, thalweg.Permission, thalweg.NoSpace, thalweg.Error
-        As the system says.
+        An error of the system.
     """
     _check(_core.import_array(path_bytes(path), extents(shape), number(record_bytes, "record_bytes")))
 
@@ -318,7 +318,7 @@ def _check(outcome):
 
 def _check_that_it_is_there(outcome, path):
     if outcome[0] != 0:
-        is_vpfile(path)  # raises NotFound: then it is not only NAME.meta that is missing
+        is_vpfile(path)  # raises NotFound when the data file is missing, too
     _check(outcome)
 
 

@@ -1,6 +1,6 @@
-"""What can go wrong: a class for each group of status codes. All are ``OSError``.
+"""Exceptions: a class for each group of status codes. All are ``OSError``.
 
-Where an exception comes from a collective call, every task of the communicator raises one of the same class.
+After a failed collective call every task of the communicator raises an exception of one class.
 """
 
 import errno as _errno
@@ -14,16 +14,16 @@ __all__ = ["Error", "InvalidArgument", "UnknownHint", "OutOfRange", "BadIndex", 
 
 
 class Error(OSError):
-    """Something went wrong; the subclass says what, ``str()`` in words with the file and the way out.
+    """Base of all exceptions; ``str()`` names the failure, the file and the remedy.
 
     Attributes
     ----------
     errno : int
-        Of the system call that failed, else the one that fits best.
+        Errno of the failed system call, otherwise the closest one.
     status : str
-        Name of the status code of the library, such as ``"TW_ERR_NOT_CLOSED"``; ``""`` for what Python found.
+        Name of the status code of the library, such as ``"TW_ERR_NOT_CLOSED"``; ``""`` for errors found in Python.
     health : thalweg.vp.Health or None
-        What `thalweg.vp.verify` and `thalweg.vp.repair` found.
+        Result of `thalweg.vp.verify` or `thalweg.vp.repair`.
     """
 
     status = ""
@@ -41,39 +41,39 @@ class Error(OSError):
 
 
 class InvalidArgument(Error, ValueError):
-    """An argument is not what it may be, or the file is closed already. Nothing was moved. Also a ``ValueError``."""
+    """An argument is invalid, or the file is closed. No bytes were moved. Also a ``ValueError``."""
 
     _errno = _errno.EINVAL
 
 
 class UnknownHint(InvalidArgument):
-    """No hint has that name, or its value cannot be read; ``thalweg hints`` lists them."""
+    """The name or value of a hint is unknown; ``thalweg hints`` lists all hints."""
 
 
 class OutOfRange(InvalidArgument, OverflowError):
-    """A position, or a number of bytes, exceeds what a stream may have. Also an ``OverflowError``."""
+    """A position or number of bytes exceeds the limit of a stream. Also an ``OverflowError``."""
 
     _errno = _errno.EOVERFLOW
 
 
 class BadIndex(InvalidArgument, IndexError):
-    """No virtual processor of this task has that index. Also an ``IndexError``."""
+    """The index belongs to no virtual processor of this task. Also an ``IndexError``."""
 
 
 class WrongMode(Error, _io.UnsupportedOperation):
-    """The file is not open for that. Also an ``io.UnsupportedOperation``, as files of Python have it."""
+    """The file is not open for this access. Also an ``io.UnsupportedOperation``, like that of Python's files."""
 
     _errno = _errno.EBADF
 
 
 class NotFound(Error, FileNotFoundError):
-    """There is no such file. Also a ``FileNotFoundError``."""
+    """The file does not exist. Also a ``FileNotFoundError``."""
 
     _errno = _errno.ENOENT
 
 
 class Exists(Error, FileExistsError):
-    """It exists already. Also a ``FileExistsError``."""
+    """The file exists. Also a ``FileExistsError``."""
 
     _errno = _errno.EEXIST
 
@@ -85,7 +85,7 @@ class Permission(Error, PermissionError):
 
 
 class Unsafe(Error):
-    """Refused because it could harm other files, as one of another format, or because another program writes this one."""
+    """Refused to protect a file: it has another format, or another program is writing it."""
 
     _errno = _errno.EBUSY
 
@@ -97,7 +97,7 @@ class NoSpace(Error):
 
 
 class NoMemory(Error, MemoryError):
-    """Memory could not be had. Also a ``MemoryError``."""
+    """Out of memory. Also a ``MemoryError``."""
 
     _errno = _errno.ENOMEM
 
@@ -109,7 +109,7 @@ class Corrupt(Error):
 
 
 class NewerVersion(Error):
-    """The file was written by another version, newer or older, or needs what this build lacks."""
+    """The file was written by another version, newer or older, or needs a part that this build lacks."""
 
     _errno = _errno.ENOTSUP
 
@@ -121,7 +121,7 @@ class NotClosed(Error):
 
 
 class Stopped(Error):
-    """A callback asked to stop."""
+    """A callback stopped the operation."""
 
     _errno = _errno.ECANCELED
 
@@ -133,16 +133,16 @@ class NotBuilt(Error):
 
 
 class EndOfStream(Error, EOFError):
-    """Streams ended before all that was asked for. Also an ``EOFError``.
+    """Some streams ended before the requested items. Also an ``EOFError``.
 
-    All tasks raise it, when any of them met the end of a stream. Positions are behind what was there.
+    All tasks raise it when any of them reached the end of a stream. Positions are after the items read.
 
     Attributes
     ----------
     array : numpy.ndarray
-        What was read, as the call would have returned it; items that were not there have the fill value.
+        The items read, as the call would have returned them; missing items have the fill value.
     counts : numpy.ndarray of int64, shape `local_shape`
-        Whole items that each virtual processor got; 0 of those that took no part.
+        Whole items read by each virtual processor; 0 for those that took no part.
     """
 
     _errno = _errno.ENODATA
@@ -167,11 +167,11 @@ def from_status(status, errno, message, cause=None):
     status : int
         The code, below 0.
     errno : int
-        That of the system call; 0: none.
+        Errno of the system call; 0: none.
     message : str
-        In words.
+        Text of the message.
     cause : BaseException or None
-        What a callback raised, which becomes the ``__cause__``; a ``KeyboardInterrupt`` is returned itself.
+        Exception of a callback, which becomes the ``__cause__``; a ``KeyboardInterrupt`` is returned itself.
 
     Returns
     -------

@@ -7,13 +7,13 @@
 ...     a = f.read(np.float64, 3)               # array of shape (256, 128, 3)
 ...     head = f[17, 4].read(8)                 # the first bytes of one VP
 
-With ``comm=``, an mpi4py communicator, each task has a *box* of the shape, its *local* VPs: ``f.local`` are the slices
-that cut them out of an array of the whole shape, ``f.local_shape`` is the shape of what it reads and writes.
+With ``comm=``, an mpi4py communicator, each task has a *box* of the shape, its *local* VPs: ``f.local`` are its slices
+in an array of the whole shape, ``f.local_shape`` is the shape of the data that the task reads and writes.
 
-Calls marked *collective* are made by all tasks, in the same order, and fail on all of them when they fail on one; also
-when an argument of one is wrong. What the library does for an access is in ``f.mode`` and ``f.cause``.
+Calls marked *collective* are made by all tasks, in the same order, and fail on all tasks when they fail on one, for
+instance because of a wrong argument. ``f.mode`` and ``f.cause`` show how the library carried out an access.
 
-`info`, `verify`, `repair` and `flatten` work on a whole file that nobody has open.
+`info`, `verify`, `repair` and `flatten` work on a whole file that no program has open.
 
 Source: Moore, Hatcher, Quinn, "Stream*: Fast, Flexible, Data-Parallel I/O".
 """
@@ -44,19 +44,19 @@ def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
     Parameters
     ----------
     path : str, bytes or os.PathLike
-        Name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
+        Name of the data file; NAME.meta, and if needed NAME.first and NAME.dir, are in its folder.
     mode : {"r", "w", "a", "r+", "w+", "a+"}, default "r"
-        As of ``builtins.open``; a ``b`` is ignored. With "a" every VP writes at the end of its stream.
+        As for ``builtins.open``; a ``b`` is ignored. With "a" every VP writes at the end of its stream.
     shape : int or sequence of int, optional
-        Extents of the shape of VPs. Needed with "w", and where there is no NAME.meta: any array is such a file. Else the
-        shape of the file, which a given one must be.
+        Extents of the shape of VPs. Required with "w", and without NAME.meta: any array is such a file. Otherwise
+        optional, and equal to the shape of the file.
     comm : mpi4py.MPI.Intracomm, optional
-        The tasks that open it together. It is duplicated. None: this task alone.
+        The tasks that open the file together; it is duplicated. None: this task alone.
     box : sequence of slice, optional
-        The VPs of this task, one slice of step 1 for each dimension; it needs `shape`. The boxes of all tasks cover the
-        shape once; all give one, or none. Default: one dimension is cut into stretches in the order of ranks.
+        The VPs of this task, one slice of step 1 per dimension; needs `shape`. The boxes of all tasks cover the shape
+        once; all tasks pass one, or none. Default: one dimension is divided in rank order.
     hints : dict or str, optional
-        As ``{"block_bytes": 4096}`` or ``"block_bytes=4096"``. Those of task 0 count.
+        ``{"block_bytes": 4096}`` or ``"block_bytes=4096"``. The hints of task 0 count.
 
     Returns
     -------
@@ -66,13 +66,13 @@ def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
     Raises
     ------
     thalweg.InvalidArgument, thalweg.UnknownHint
-        An argument is wrong, also: another shape than the file has.
+        An argument is invalid, or `shape` differs from the file's.
     thalweg.NotFound, thalweg.Permission, thalweg.NoSpace, thalweg.Error
-        As the system says.
+        An error of the system.
     thalweg.NotClosed, thalweg.Corrupt, thalweg.NewerVersion, thalweg.Unsafe
-        The file is not fit to be opened.
+        The file cannot be opened in its state.
     TypeError
-        `comm` is no communicator.
+        `comm` is not a communicator.
     """
     return VpFile(path, mode, shape, comm=comm, box=box, hints=hints)
 
@@ -80,27 +80,27 @@ def open(path, mode="r", shape=None, *, comm=None, box=None, hints=None):
 class VpFile:
     """An open vpfile, made by `thalweg.vp.open`. Collective.
 
-    ``f[i, j]`` is the stream of one VP. The VPs of an array are in the order of its first dimensions: an array
-    for `write` has the shape ``f.local_shape`` followed by that of what one VP writes.
+    ``f[i, j]`` is the stream of one VP. The first dimensions of an array are those of the VPs: an array
+    for `write` has the shape ``f.local_shape`` followed by the shape of one VP's data.
 
-    Threads of a task may share it; their calls wait for each other. Collective calls come from one thread.
+    Threads of a task may share it; their calls are serialised. One thread makes the collective calls.
     Parameters and errors: see `thalweg.vp.open`.
 
     Attributes
     ----------
     name : str, bytes
-        The path it was opened with.
+        The path of the open.
     open_mode : str
-        The mode it was opened with, without a ``b``.
+        The mode of the open, without a ``b``.
     shape : tuple of int
         Extents of the shape of VPs.
     local_shape : tuple of int
         Extents of the box of this task.
     local : tuple of slice
-        Where that box is: ``a[f.local]`` is the part of this task of an array of the whole shape.
+        Slices of that box: ``a[f.local]`` is this task's part of an array of the whole shape.
     """
 
-    __iter__ = None  # f[0], f[1], ... are streams of some shapes only
+    __iter__ = None  # f[0], f[1], ... are streams only for some shapes
     _core = None
 
     def __init__(self, path, mode="r", shape=None, *, comm=None, box=None, hints=None):
@@ -134,45 +134,45 @@ class VpFile:
 
     @property
     def closed(self):
-        """bool: whether it was closed."""
+        """bool: whether the file is closed."""
         return self._core is None
 
     @property
     def mode(self):
-        """str: how the last collective access was carried out.
+        """str: mode of the last collective access.
 
         "NB", no buffering: the bytes of all VPs in one piece; "CB", collective buffering; "IB", independent buffering.
-        It changes speed, never content. The same on all tasks.
+        It changes speed, never content. Equal on all tasks.
         """
         return _MODES[self._file.mode()[0]]
 
     @property
     def cause(self):
-        """str: why the last collective access was not "NB", such as "memory is not packed"."""
+        """str: why the last collective access was not "NB", for example "memory is not packed"."""
         return self._file.mode()[1]
 
     @property
     def file_mode(self):
-        """str: "NB", "CB" or "IB": what all that was written so far needed. An "NB" file is a plain array."""
+        """str: "NB", "CB" or "IB": mode of the file so far. An "NB" file is a plain array."""
         return _MODES[self._file.summary()[3]]
 
     @property
     def transitions(self):
-        """list of (int, str, str, str): changes of `file_mode` since it was opened.
+        """list of (int, str, str, str): changes of `file_mode` since the open.
 
-        Each is the number of the collective access, from 0, the mode before, the mode after, and the cause.
+        Number of the collective access, from 0, mode before, mode after, cause.
         """
         return [(n, _MODES[a], _MODES[b], cause) for n, a, b, cause in self._file.transitions()]
 
     @property
     def eof(self):
-        """numpy.ndarray of bool, shape `local_shape`: VPs that tried to read behind the end. Cleared by `seek`."""
+        """numpy.ndarray of bool, shape `local_shape`: VPs that tried to read beyond the end. Cleared by `seek`."""
         eof = _np.zeros(self.local_shape, _np.uint8)
         self._file.eof_all(_memory.address(eof))
         return eof.view(_np.bool_)
 
     def tell(self):
-        """Where the VPs are.
+        """Positions of the VPs.
 
         Returns
         -------
@@ -184,17 +184,17 @@ class VpFile:
         return positions
 
     def sizes(self):
-        """How long the streams are.
+        """Sizes of the streams.
 
         Returns
         -------
         numpy.ndarray of int64, shape `local_shape`
-            Bytes of each stream, with what `f[i, j]` still has in its buffer.
+            Bytes of each stream, including the buffer of `f[i, j]`.
 
         Raises
         ------
         thalweg.Error, thalweg.Corrupt
-            What tells of lengths cannot be read.
+            The lengths cannot be read.
         """
         self._flush_streams()
         sizes = _np.zeros(self.local_shape, _np.int64)
@@ -202,50 +202,50 @@ class VpFile:
         return sizes
 
     def readable(self):
-        """bool: whether it is open for reading."""
+        """bool: whether the file is open for reading."""
         return self.open_mode[:1] == "r" or "+" in self.open_mode
 
     def writable(self):
-        """bool: whether it is open for writing."""
+        """bool: whether the file is open for writing."""
         return self.open_mode[:1] != "r" or "+" in self.open_mode
 
     def seekable(self):
-        """bool: True, as of an ordinary file."""
+        """bool: True, as for an ordinary file."""
         return True
 
     # ---- Writing --------------------------------------------------------------------------------------------------
 
     def write(self, a, where=None):
-        """Write an array: of each VP its part, at the position of the VP. Collective.
+        """Write an array: each VP writes its part at its position. Collective.
 
         Parameters
         ----------
         a : array_like, shape `local_shape` + any
-            ``a[i, j]`` is what the VP with local index ``(i, j)`` writes. Any dtype without Python objects; bytes are
-            written as they are in memory. Any strides; not modified. It is copied only where what one VP
-            writes has more than one dimension that cannot be taken for one with a single stride.
+            ``a[i, j]`` is the data of the VP with local index ``(i, j)``. Any dtype without Python objects; bytes are
+            written as in memory. Any strides; not modified. It is copied only where the data of one VP
+            needs more than one stride.
         where : array_like of bool, broadcastable to `local_shape`, optional
-            VPs that take part; the others write nothing and stay where they are. Default: all.
+            VPs that take part; the others write nothing and keep their positions. Default: all.
 
         Returns
         -------
         int
-            Bytes that this task wrote.
+            Bytes written by this task.
 
         Raises
         ------
         thalweg.InvalidArgument
-            Another shape; `where` is not of bool. Nothing was written, by any task.
+            Wrong shape, or `where` is not of bool. No task has written.
         TypeError
-            The dtype has Python objects.
+            The dtype contains Python objects.
         thalweg.WrongMode
             Not open for writing.
         thalweg.NoSpace, thalweg.OutOfRange, thalweg.Error
-            Of the VPs that met it some bytes may be written.
+            The affected VPs may have written some bytes.
 
         Notes
         -----
-        The same array of packed memory from all VPs, again and again, is the fast case.
+        Repeated arrays of equal size in packed memory from all VPs are the fast case.
         """
         def prepare():
             array = self._array(_np.asarray(a), "write")
@@ -261,12 +261,12 @@ class VpFile:
         return array.nbytes if mask is None else int(mask.sum(dtype=_np.int64)) * (array.nbytes // max(mask.size, 1))
 
     def write_ragged(self, values, lengths):
-        """Write another number of elements of each VP. Collective.
+        """Write a different number of elements per VP. Collective.
 
         Parameters
         ----------
         values : array_like, shape (sum of `lengths`,)
-            What the VPs write, one behind the other in the order of ``lengths.ravel()``. Copied where it is not
+            Data of the VPs, consecutive in the order of ``lengths.ravel()``. Copied when it is not
             contiguous. Any dtype without Python objects.
         lengths : array_like of int, shape `local_shape`
             Elements of each VP, at least 0.
@@ -274,14 +274,14 @@ class VpFile:
         Returns
         -------
         int
-            Bytes that this task wrote.
+            Bytes written by this task.
 
         Raises
         ------
         thalweg.InvalidArgument
-            Shapes, or the sum of `lengths`, do not fit. Nothing was written, by any task.
+            Shapes, or the sum of `lengths`, do not match. No task has written.
         TypeError, thalweg.WrongMode, thalweg.NoSpace, thalweg.OutOfRange, thalweg.Error
-            As `write`.
+            See `write`.
         """
         def prepare():
             flat = _memory.plain(_np.ascontiguousarray(values), "write_ragged")
@@ -300,38 +300,38 @@ class VpFile:
     # ---- Reading --------------------------------------------------------------------------------------------------
 
     def read(self, dtype, n=None, where=None, *, fill=None, return_counts=False):
-        """Read `n` items of each VP, at the position of the VP. Collective.
+        """Read `n` items per VP, at its position. Collective.
 
         Parameters
         ----------
         dtype : numpy.dtype
-            Of an item. Without Python objects.
+            Type of an item, without Python objects.
         n : int, optional
-            Items of each VP; None: one, and the array has no dimension for it.
+            Items per VP; None: one, without a dimension for it.
         where : array_like of bool, broadcastable to `local_shape`, optional
-            VPs that take part; the others have the fill value and stay where they are. Default: all.
+            VPs that take part; the others have the fill value and keep their positions. Default: all.
         fill : scalar, optional
-            The value of items that were not read. Default: zero, as of ``numpy.zeros``.
+            Value of items that were not read. Default: zero, as in ``numpy.zeros``.
         return_counts : bool, default False
-            Also return how many items each VP got. The same on all tasks.
+            Also return the number of items read per VP. Equal on all tasks.
 
         Returns
         -------
         a : numpy.ndarray of `dtype`, shape `local_shape` + (n,), or `local_shape`
             A new array.
         counts : numpy.ndarray of int64, shape `local_shape`
-            Only with `return_counts`: whole items of each VP; 0 of those that take no part.
+            Only with `return_counts`: whole items per VP; 0 for those that take no part.
 
         Raises
         ------
         thalweg.EndOfStream
             Without `return_counts`: some VP, of any task, had less than `n` items left. Its attributes ``array`` and
-            ``counts`` are what would have been returned.
+            ``counts`` are the results of the call.
         thalweg.InvalidArgument
-            `n` or `where` is wrong; also of an array without NAME.meta whose streams have no multiple of what the first
-            access reads.
+            `n` or `where` is invalid; or an array without NAME.meta has streams that are no multiple of the first
+            access.
         TypeError
-            The dtype has Python objects.
+            The dtype contains Python objects.
         thalweg.WrongMode, thalweg.Corrupt, thalweg.Error
             Not open for reading; the file cannot be read.
         """
@@ -358,31 +358,31 @@ class VpFile:
         return array
 
     def readinto(self, a, where=None, *, return_counts=False):
-        """Read into an array that is there: of each VP its part, at the position of the VP. Collective.
+        """Read into an existing array: each VP reads its part at its position. Collective.
 
         Parameters
         ----------
         a : numpy.ndarray, shape `local_shape` + any, writable
-            ``a[i, j]`` is what the VP with local index ``(i, j)`` reads. Any dtype without Python objects, any strides, as
-            long as no two elements share memory. Read through a copy only where `write` would copy.
+            ``a[i, j]`` receives the data of the VP with local index ``(i, j)``. Any dtype without Python objects, any strides
+            without shared elements. Read through a copy only where `write` would copy.
         where : array_like of bool, broadcastable to `local_shape`, optional
-            VPs that take part; the part of the others is not touched. Default: all.
+            VPs that take part; the parts of the others are not modified. Default: all.
         return_counts : bool, default False
-            Return how many elements each VP got, instead of complaining. The same on all tasks.
+            Return the number of elements read per VP instead of raising EndOfStream. Equal on all tasks.
 
         Returns
         -------
         None, or numpy.ndarray of int64, shape `local_shape`
-            With `return_counts`: whole elements of each VP; what is behind them in `a` is undefined.
+            With `return_counts`: whole elements per VP; elements of `a` after them are undefined.
 
         Raises
         ------
         thalweg.EndOfStream
-            Without `return_counts`: some VP, of any task, had less left. Its attributes say what was there.
+            Without `return_counts`: some VP, of any task, had fewer elements left. Its attributes have the results.
         thalweg.InvalidArgument
-            Another shape; not writable; `where` is wrong.
+            Wrong shape, not writable, or `where` is invalid.
         TypeError, thalweg.WrongMode, thalweg.Corrupt, thalweg.Error
-            As `read`.
+            See `read`.
         """
         def prepare():
             if not isinstance(a, _np.ndarray):
@@ -410,29 +410,29 @@ class VpFile:
         return None
 
     def read_ragged(self, dtype=_np.uint8, lengths=None):
-        """Read another number of elements of each VP: all that is left of each stream, by default. Collective.
+        """Read a different number of elements per VP: by default the rest of each stream. Collective.
 
         Parameters
         ----------
         dtype : numpy.dtype, default uint8
-            Of an element. Without Python objects.
+            Type of an element, without Python objects.
         lengths : array_like of int, shape `local_shape`, optional
-            Elements of each VP. Default: as many whole ones as are left. Bytes of an incomplete one are left unread;
-            ``f.tell() < f.sizes()`` tells of them. Given by all tasks, or by none.
+            Elements per VP. Default: all remaining whole ones. The bytes of an incomplete one stay unread;
+            ``f.tell() < f.sizes()`` shows them. Passed by all tasks, or by none.
 
         Returns
         -------
         values : numpy.ndarray of `dtype`, shape (sum of lengths,)
-            What the VPs read, one behind the other in the order of ``lengths.ravel()``.
+            Data of the VPs, consecutive in the order of ``lengths.ravel()``.
         lengths : numpy.ndarray of int64, shape `local_shape`
             Elements of each VP.
 
         Raises
         ------
         thalweg.EndOfStream
-            Some VP, of any task, had less than its part of the given `lengths` left; see `read`.
+            Some VP, of any task, had fewer elements left than its entry in `lengths`; see `read`.
         thalweg.InvalidArgument, TypeError, thalweg.WrongMode, thalweg.Corrupt, thalweg.Error
-            As `read`.
+            See `read`.
         """
         def prepare():
             kind = _memory.dtype_of(dtype, "read_ragged")
@@ -454,21 +454,21 @@ class VpFile:
     # ---- Positions, durability, the end ---------------------------------------------------------------------------
 
     def seek(self, pos, whence=0, where=None):
-        """Set the positions of the VPs of this task. Not collective, but the same for all VPs is the fast case.
+        """Set the positions of the VPs of this task. Not collective; equal positions of all VPs are the fast case.
 
         Parameters
         ----------
         pos : int, or array_like of int, shape `local_shape`
-            Bytes; of all VPs, or of each one.
+            Bytes, for all VPs or for each one.
         whence : {0, 1, 2}, default 0
-            From the beginning, from where the VP is, from the end of its stream.
+            Relative to the beginning, the current position, or the end of the stream.
         where : array_like of bool, broadcastable to `local_shape`, optional
             VPs that take part. Default: all.
 
         Raises
         ------
         thalweg.InvalidArgument
-            A position would fall below 0; another shape. No VP was moved.
+            A position would be negative, or a wrong shape. No position was changed.
         """
         self._flush_streams()
         mask = self._mask(where)
@@ -483,12 +483,12 @@ class VpFile:
         self._file.seek_all(0, _memory.address(each), whence, _memory.address(mask))
 
     def flush(self):
-        """What was written so far survives the death of the process. Collective.
+        """Store all data written so far, so that it survives the death of the process. Collective.
 
         Raises
         ------
         thalweg.NoSpace, thalweg.Error
-            Bytes could not be stored.
+            Some bytes could not be stored.
         """
         _, mine = self._prepare(lambda: None)
         self._file.flush()
@@ -496,12 +496,12 @@ class VpFile:
             raise mine
 
     def sync(self):
-        """What was written so far survives the death of the machine. Collective.
+        """Sync all data written so far, so that it survives the death of the machine. Collective.
 
         Raises
         ------
         thalweg.NoSpace, thalweg.Error
-            Bytes could not be stored.
+            Some bytes could not be stored.
         """
         _, mine = self._prepare(lambda: None)
         self._file.sync()
@@ -509,14 +509,14 @@ class VpFile:
             raise mine
 
     def close(self):
-        """Close it, and every `f[i, j]` of it. Collective; a second time it does nothing.
+        """Close the file and every `f[i, j]` of it. Collective; a second call has no effect.
 
-        A file that was written and is not closed stays marked as such, and is refused until it was repaired.
+        A written file that is not closed stays marked as such, and is refused until it is repaired.
 
         Raises
         ------
         thalweg.NoSpace, thalweg.Error
-            Bytes could not be stored. It is closed all the same; the file stays marked as not closed.
+            Some bytes could not be stored. The handle is closed; the file stays marked as not closed.
         """
         if self._core is None:
             return
@@ -535,16 +535,16 @@ class VpFile:
             raise mine
 
     def abandon(self):
-        """Give it up instead of closing it, and every `f[i, j]` of it. Not collective; on a closed file it does nothing.
+        """Abandon the file and every `f[i, j]` of it instead of closing. Not collective; no effect on a closed file.
 
-        For a rank that cannot go on. What it wrote is stored, and the file stays marked as not closed: nothing says that it
-        is whole, until `repair` brings back what was flushed. Waits for nobody. The other ranks' next collective call,
-        or their `close`, raises `NotClosed`, as soon as this rank is in a call of MPI again, or ends MPI.
+        For a rank that cannot continue. Its data is stored, and the file stays marked as not closed, until `repair`
+        restores the flushed data. Does not wait for other ranks. Their next collective call,
+        or their `close`, raises `NotClosed` once this rank is in an MPI call again, or finalizes MPI.
 
         Raises
         ------
         thalweg.NoSpace, thalweg.Error
-            Bytes could not be stored.
+            Some bytes could not be stored.
         """
         if self._core is None:
             return
@@ -552,7 +552,7 @@ class VpFile:
             try:
                 stream.close()
             except OSError:
-                pass  # what is stored of it is told by abandon()
+                pass  # abandon() reports what is stored
         core, self._core = self._core, None
         try:
             core.abandon()
@@ -560,12 +560,12 @@ class VpFile:
             self._group = None
 
     def __enter__(self):
-        """Return the file itself; leaving the ``with`` statement closes it. Collective."""
+        """Return the file; leaving the ``with`` statement closes it. Collective."""
         _ = self._file
         return self
 
     def __exit__(self, *exception):
-        """Close the file, which is collective; or `abandon` it where an exception leaves the ``with`` statement."""
+        """Close the file, which is collective; or `abandon` it when an exception leaves the ``with`` statement."""
         if exception[0] is None:
             self.close()
             return
@@ -574,7 +574,7 @@ class VpFile:
         except OSError as failure:
             _warnings.warn(f"{self!r} was abandoned, and not all of it could be stored: {failure}", RuntimeWarning)
 
-    # Nobody has said that it is whole, and the other ranks may be elsewhere.
+    # The file was not closed, and the other ranks may be elsewhere.
     def __del__(self):
         if self._core is None:
             return
@@ -583,7 +583,7 @@ class VpFile:
         tells = self.writable() and self._group.rank == 0
         try:
             self.abandon()
-        except WrongMode:  # a child of the process that opened it
+        except WrongMode:  # a child of the opening process
             return
         except OSError as failure:
             told += f", not all of which could be stored ({failure}),"
@@ -595,26 +595,26 @@ class VpFile:
     # ---- One VP ---------------------------------------------------------------------------------------------------
 
     def __getitem__(self, index):
-        """The stream of one VP of this task, as a binary file object. Not collective.
+        """The stream of one VP of this task as a binary file object. Not collective.
 
         Parameters
         ----------
         index : int, or tuple of int
-            As of an array of shape `shape`, with an int for every dimension; negative ones count from the end. The result of
-            ``np.unravel_index`` fits.
+            As for an array of shape `shape`, with an int per dimension; negative ones count from the end. The result of
+            ``np.unravel_index`` is accepted.
 
         Returns
         -------
         io.BufferedReader, io.BufferedWriter or io.BufferedRandom
-            As the file is open for reading, for writing, or for both. It has a position of its own, which is 0 at
-            first; the positions of `tell` do not move. What it has in its buffer is written when it is flushed or
+            Depending on the open mode. It has a position of its own, initially 0; the positions of `tell` do
+            not change. Its buffer is written when it is flushed or
             closed, and before every collective call of this task. ``io.TextIOWrapper(f[i, j])`` reads and writes text;
-            what that one has in its own buffer is yours to flush.
+            flush its buffer yourself.
 
         Raises
         ------
         thalweg.BadIndex
-            Not in the shape, or a VP of another task.
+            Outside the shape, or a VP of another task.
         """
         raw = _Stream(self, *self._number(index))
         both = raw.readable() and raw.writable()
@@ -657,13 +657,13 @@ class VpFile:
                 stream.flush()
 
     def _prepare(self, prepare):
-        """What `prepare` returns and None, or None and what it raised."""
+        """The result of `prepare` and None, or None and its exception."""
         _ = self._file
         return _arguments.attempt(lambda: (self._flush_streams(), prepare())[1])
 
     def _together(self, mine, act):
-        """What the collective `act` returns. `mine`: what is wrong with the arguments of this task, which `act` then gives
-        to the library as invalid ones, so that no other task waits for this one. All raise the same."""
+        """The result of the collective `act`. `mine`: error in this task's arguments, which `act` then passes to the
+        library as invalid ones, so that no other task waits for this one. All tasks raise one exception."""
         if mine is not None and self._group.size == 1:
             raise mine
         try:
