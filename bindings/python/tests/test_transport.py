@@ -28,7 +28,7 @@ def test_other_ranks_read_the_same_totals(run):
     folder, told = run
     expected = [(4, 1), (4, 3)] if WITH_MPI else [(1, 1)]
     for writers, readers in expected:
-        assert f"written on {writers}, read on {readers}: the same totals in each of 6 steps" in told
+        assert f"written on {writers}, read on {readers}: equal totals in each of 6 steps" in told
     steps = (folder / "written.txt").read_text().splitlines()
     assert len(steps) == 6 and all(" 0 particles" not in step for step in steps)
 
