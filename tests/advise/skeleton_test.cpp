@@ -40,7 +40,7 @@ TEST(Skeleton, WritesAndSaysHowItWouldRead) {
         const std::string remark = skeleton_of(method.id, language, phase).remark;
 
         EXPECT_NE(remark.find("it writes; to read: "), std::string::npos) << method.id << " " << language;
-        EXPECT_EQ(remark.ends_with("the cut of those who read"), std::string(phase) == "restart") << remark;
+        EXPECT_EQ(remark.ends_with("the grid of the readers"), std::string(phase) == "restart") << remark;
       }
     }
   }

@@ -41,7 +41,7 @@ class Interface(CliTest):
 
         for command in COMMANDS:
             self.assertRegex(out.decode(), rf"(?m)^  {command} +\w")
-        self.assertRegex(out.decode(), r"(?m)^  1  the file is damaged or was not closed$")
+        self.assertRegex(out.decode(), r"(?m)^  1  the file is damaged or unclosed$")
 
     def test_help_of_every_command_tells_options_exit_codes_json_and_examples(self):
         for command in COMMANDS:
@@ -170,7 +170,7 @@ class Interface(CliTest):
             done = subprocess.run(["groff", "-man", "-ww", "-z", "-Tutf8"], input=source, capture_output=True, timeout=60)
             self.assertEqual((done.returncode, done.stderr), (0, b""), command)
             text = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou"], input=source, capture_output=True, timeout=60).stdout
-            self.assertIn(b"damaged or was not closed", text)
+            self.assertIn(b"damaged or unclosed", text)
 
     def test_completions_are_valid_scripts_that_know_every_command_and_option(self):
         bash = self.thalweg("completion", "bash")[0]

@@ -58,7 +58,7 @@ class Wording(CliTest):
         for words in (["crafted.tw"], ["u.tw", "--recover"]):
             _, message = self.thalweg("cat", *words, "--task", "99", expect=USAGE)
             self.assertIn("no task 99: ", message)
-            self.assertIn("the tasks 0 to 3", message)
+            self.assertIn("has tasks 0 to 3", message)
         self.assertIn("no logical files", self.thalweg("cat", "none.tw", "-t", "0", expect=USAGE)[1])
         self.assertIn("numbered from 0", self.thalweg("cat", "crafted.tw", "--task", "-1", expect=USAGE)[1])
         self.assertIn("numbered from 0", self.thalweg("cat", "missing.tw", "--task=-1", expect=USAGE)[1])
@@ -69,7 +69,7 @@ class Wording(CliTest):
         for words in (["pack", "no/such/n.tw", "a"], ["defrag", "t.tw", "no/such/n.tw"], ["map", "t.tw", "no/such/m.svg"],
                       ["extract", "t.tw", "-C", "no/such/out"], ["man", "--directory", "no/such"]):
             with self.subTest(words):
-                self.assertIn("there is no folder 'no/such'", self.thalweg(*words, expect=IO_ERROR)[1])
+                self.assertIn("the folder 'no/such' does not exist", self.thalweg(*words, expect=IO_ERROR)[1])
         self.thalweg("extract", "t.tw", "-C", "out/")
         self.leftovers("a", "out", "t.tw")
 

@@ -140,7 +140,7 @@ class Tune(CliTest):
 
         self.assertIn("64.0 MiB", out)
         self.assertEqual(self.small("--quick", "--no-methods")["bytes"], 2**20)
-        for part in ("through the page cache", "overwrite, 1 task", "read cached", "direct writes: ", "written to '"):
+        for part in ("page cache, system calls", "overwrite, 1 task", "read cached", "direct writes: ", "written to '"):
             self.assertIn(part, out)
 
     def test_dry_run_changes_nothing(self):
@@ -165,8 +165,8 @@ class Tune(CliTest):
         for text in ("nonsense", "[]", '{"version": 2, "file_systems": []}', '{"version": 1}'):
             with self.subTest(text):
                 self.keep(text)
-                self.assertIn("is no profile", self.small(expect=IO_ERROR)["error"]["message"])
-                self.assertIn("is no profile", self.tune("--show", expect=IO_ERROR)[1])
+                self.assertIn("is not a profile", self.small(expect=IO_ERROR)["error"]["message"])
+                self.assertIn("is not a profile", self.tune("--show", expect=IO_ERROR)[1])
                 self.assertEqual(self.profile.read_text(), text)
 
     def test_a_profile_behind_a_link_is_replaced_there(self):
@@ -182,11 +182,11 @@ class Tune(CliTest):
     def test_wrong_folders_are_named(self):
         self.write("file")
         self.assertIn("missing", self.tune("missing", expect=IO_ERROR)[1])
-        self.assertIn("is no folder", self.tune("file", expect=IO_ERROR)[1])
+        self.assertIn("is not a folder", self.tune("file", expect=IO_ERROR)[1])
         self.assertIn("missing", self.tune("--show", "missing", expect=IO_ERROR)[1])
 
     def test_wrong_usage(self):
-        self.assertIn("no folder to measure in", self.tune(expect=USAGE)[1])
+        self.assertIn("the folder to measure is missing", self.tune(expect=USAGE)[1])
         self.tune("data", "--size", "0", expect=USAGE)
         self.tune("data", "--size", "-1", expect=USAGE)
         self.tune("data", "--repetitions", "0", expect=USAGE)
@@ -198,7 +198,7 @@ class Tune(CliTest):
     def test_too_little_room_is_told_before_anything_is_done(self):
         message = self.tune("data", "--size", "1048576GiB", expect=IO_ERROR)[1]
 
-        self.assertIn("has room for", message)
+        self.assertIn("of free space", message)
         self.leftovers("data")
 
     def test_a_folder_that_cannot_be_written_to(self):
@@ -244,7 +244,7 @@ class Tune(CliTest):
         result = self.small()
 
         self.assertEqual(len(result["remarks"]), 1)
-        self.assertIn("nothing was measured with ranks: '", result["remarks"][0])
+        self.assertIn("no measurements with ranks: '", result["remarks"][0])
         self.assertNotIn("methods", result["entry"])
         self.assertGreater(result["entry"]["create_ns"], 0)
         self.assertEqual(self.small("--no-methods")["remarks"], [])
@@ -282,7 +282,7 @@ class Tune(CliTest):
 """)
         result = self.small("--quick")
 
-        self.assertIn("gather with 2 ranks failed: mpiexec ended with 1 and said: it broke", result["remarks"])
+        self.assertIn("gather with 2 ranks failed: mpiexec ended with 1 and printed: it broke", result["remarks"])
         self.assertNotIn("gather", result["entry"]["methods"])
         self.assertIn("file-per-task", result["entry"]["methods"])
         self.assert_no_scratch_file()
@@ -302,7 +302,7 @@ class Tune(CliTest):
                 self.assertEqual((after["methods"], after["network"]), (before["methods"], before["network"]))
                 for name in self.OF_RANKS:
                     self.assertEqual(after["buffered"][name], before["buffered"][name])
-                self.assertIn("kept from the profile before: methods, network, message_ns", result["remarks"][-1])
+                self.assertIn("kept from the previous profile: methods, network, message_ns", result["remarks"][-1])
                 self.assertIn("', profile of 20", self.tune_json("data", "--show")["read"])
 
     def test_a_calibration_that_was_cut_off_does_not_replace_a_larger_one(self):
@@ -313,7 +313,7 @@ class Tune(CliTest):
         result = self.small("--quick")
 
         self.assertEqual(result["entry"]["methods"], before)
-        self.assertIn(f"kept from the profile before: methods, of {len(before['cells'])} cells; only ", result["remarks"][-1])
+        self.assertIn(f"kept from the previous profile: methods, of {len(before['cells'])} cells; only ", result["remarks"][-1])
         self.assertIsNone(result["model_error"])
         self.assertEqual(json.loads(self.profile.read_text())["file_systems"][0]["methods"], before)
 
@@ -327,14 +327,14 @@ class Tune(CliTest):
 """)
         result = self.small("--quick")
 
-        self.assertIn("gather with 2 ranks failed: mpiexec ended with 1 and said: it broke", result["remarks"])
+        self.assertIn("gather with 2 ranks failed: mpiexec ended with 1 and printed: it broke", result["remarks"])
         self.assertEqual(result["entry"]["methods"]["gather"], before["gather"])
-        self.assertEqual(result["remarks"][-1], "kept from the profile before: gather, which failed now")
+        self.assertEqual(result["remarks"][-1], "kept from the previous profile: gather, which failed now")
 
     def test_a_program_that_describes_itself_wrongly(self):
         good = {"id": "gather", "built": True}
         program = str(self.folder / "program")
-        told = f"'{program}' does not tell what it measures: "
+        told = f"'{program}' gives no valid description of itself: "
         for description in ({}, [], {"methods": 5}, {"methods": [{"id": 5, "built": True}]}, {"methods": [good, {"id": "gather"}]},
                             {"methods": [good], "mpi": 5}, {"methods": [good], "mpiexec": []}, {"methods": [5]}):
             with self.subTest(description):
@@ -415,7 +415,7 @@ class Tune(CliTest):
         self.assertEqual(methods["median_error"], result["model_error"])
         self.assertEqual(methods["largest_bytes"], 4 * 2**20)
         told = self.json("advise", "--ranks", "2", "--bytes", "1GiB", env=self.environment)
-        self.assertIn("of the model erred by", told["notes"][0])
+        self.assertIn("median error of the model", told["notes"][0])
         self.assertIn("at most 4.0 MiB were measured", told["notes"][1])
 
     def test_time_for_the_storage_that_is_used_up_leaves_fewer_repetitions(self):
@@ -429,7 +429,7 @@ class Tune(CliTest):
         self.fake_methods("\n    time.sleep(2)\n")
         result = self.small("--seconds", "1")
 
-        self.assertIn("is used up", result["remarks"][-1])
+        self.assertIn("was reached", result["remarks"][-1])
         self.assert_no_scratch_file()
 
     def test_real_ranks(self):
@@ -440,7 +440,7 @@ class Tune(CliTest):
         del self.environment["THALWEG_METHODS"]
         result = self.tune_json("data", "--quick", "--size", "1MiB", "--repetitions", "1", "--seconds", "24")
 
-        self.assertEqual([remark for remark in result["remarks"] if "is used up" not in remark], [])
+        self.assertEqual([remark for remark in result["remarks"] if "was reached" not in remark], [])
         entry = result["entry"]
         self.assertGreater(entry["network"][0]["latency_seconds"], 0)
         for name in self.OF_RANKS[:3]:
@@ -456,7 +456,7 @@ class Tune(CliTest):
     def test_show_without_a_profile(self):
         out = self.tune("--show", "data")[0].decode()
 
-        self.assertIn("nothing was measured yet", out)
+        self.assertIn("no measurements", out)
         self.assertIn("; defaults\n", out)
         self.assertEqual(self.tune_json("--show")["file_systems"], [])
         self.leftovers("data")

@@ -96,8 +96,8 @@ class Cat(VpTest):
                             (["ib.vp", "--vp", "1,1,1"], "shape 2,3"), (["ib.vp", "--vp", "x"], "'x' is neither"),
                             (["ib.vp", "--vp=-1"], "'-1' is neither"), (["ib.vp", "--vp", "1,"], "'1,' is neither"),
                             (["ib.vp", "--task", "0"], "give --vp N"), (["ib.vp", "--name", "a"], "give --vp N"),
-                            (["ib.vp", "--vp", "0", "--recover"], "--recover is for multifiles"),
-                            (["crafted.tw", "--vp", "0"], "--vp is for vpfiles"), (["crafted.tw"], "--vp N")):
+                            (["ib.vp", "--vp", "0", "--recover"], "--recover applies to multifiles"),
+                            (["crafted.tw", "--vp", "0"], "--vp applies to vpfiles"), (["crafted.tw"], "--vp N")):
             with self.subTest(words):
                 self.assertIn(told, self.thalweg("cat", *words, expect=USAGE)[1])
 
@@ -126,9 +126,9 @@ class Extract(VpTest):
 
     def test_wrong_arguments_are_told(self):
         self.craft([(0, b"", b"abc")])
-        for words, code, told in ((["ib.vp", "--vp", "0-6"], USAGE, "numbers 0 to 5"), (["ib.vp", "--vp", "3-1"], USAGE, "no range"),
-                                  (["ib.vp", "--task", "0"], USAGE, "--task is for multifiles"), (["ib.vp", "-p", "x"], USAGE, "no conversion"),
-                                  (["ib.vp", "-p", "../%d"], UNSAFE, "refused"), (["crafted.tw", "--vp", "0"], USAGE, "--vp is for vpfiles"),
+        for words, code, told in ((["ib.vp", "--vp", "0-6"], USAGE, "numbers 0 to 5"), (["ib.vp", "--vp", "3-1"], USAGE, "not a range"),
+                                  (["ib.vp", "--task", "0"], USAGE, "--task applies to multifiles"), (["ib.vp", "-p", "x"], USAGE, "no conversion"),
+                                  (["ib.vp", "-p", "../%d"], UNSAFE, "refused"), (["crafted.tw", "--vp", "0"], USAGE, "--vp applies to vpfiles"),
                                   (["ib.vp", "--recover"], USAGE, "--recover"), (["ib.vp", "--relative"], USAGE, "--relative")):
             with self.subTest(words):
                 self.assertIn(told, self.thalweg("extract", *words, "-C", "out", expect=code)[1])
@@ -220,7 +220,7 @@ class Health(VpTest):
     def test_a_shape_is_for_vpfiles(self):
         self.craft([(0, b"", b"abc")])
 
-        self.assertIn("--shape is for vpfiles", self.thalweg("repair", "crafted.tw", "--shape", "2,3", expect=USAGE)[1])
+        self.assertIn("--shape applies to vpfiles", self.thalweg("repair", "crafted.tw", "--shape", "2,3", expect=USAGE)[1])
 
     def test_a_shortened_data_file(self):
         os.truncate(self.folder / "nb.vp", 200)
@@ -353,7 +353,7 @@ class Flatten(VpTest):
                             (["--fill=-1"], "--fill"), (["--record-bytes", "x"], "--record-bytes")):
             self.assertIn(told, self.thalweg("vp-flatten", "ib.vp", "flat", *words, expect=USAGE)[1])
         self.assertIn("give the bytes of a record", self.thalweg("vp-flatten", "empty.vp", "flat", expect=USAGE)[1])
-        self.assertIn("no folder 'no/such'", self.thalweg("vp-flatten", "ib.vp", "no/such/flat", expect=IO_ERROR)[1])
+        self.assertIn("the folder 'no/such' does not exist", self.thalweg("vp-flatten", "ib.vp", "no/such/flat", expect=IO_ERROR)[1])
         self.assertFalse((self.folder / "flat").exists())
 
     def test_nothing_is_replaced(self):
@@ -408,8 +408,8 @@ class Import(VpTest):
 
     def test_wrong_arguments_are_told(self):
         self.write("array", bytes(48))
-        for words, told in ((["--shape", "7", "--record-bytes", "8"], "no multiple"), (["--shape", "0,2", "--record-bytes", "8"], "no shape"),
-                            (["--shape", "a", "--record-bytes", "8"], "no shape"), (["--shape", "3"], "--record-bytes"),
+        for words, told in ((["--shape", "7", "--record-bytes", "8"], "no multiple"), (["--shape", "0,2", "--record-bytes", "8"], "not a shape"),
+                            (["--shape", "a", "--record-bytes", "8"], "not a shape"), (["--shape", "3"], "--record-bytes"),
                             (["--record-bytes", "8"], "--shape"), (["--shape", "3", "--record-bytes", "0"], "--record-bytes")):
             with self.subTest(words):
                 self.assertIn(told, self.thalweg("vp-import", "array", *words, expect=USAGE)[1])

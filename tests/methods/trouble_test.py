@@ -31,7 +31,7 @@ class Options(MethodsTest):
     def test_wrong_options_are_named_once_and_end_all_ranks(self):
         here = ("--dir", self.folder)
         self.assertIn("--frobnicate", self.refused(*here, *ONE, "--frobnicate"))
-        self.assertIn("no method 'magic'", self.refused(*here, *ONE, "--methods", "gather,magic"))
+        self.assertIn("unknown method 'magic'", self.refused(*here, *ONE, "--methods", "gather,magic"))
         self.assertIn("for 3 ranks", self.refused(*here, "--cell", "shape=8x8,grid=3x1"))
         self.assertIn("--cell", self.refused(*here))
 

@@ -55,8 +55,8 @@ TEST(Page, SaysThatTheConclusionsAreOurs) {
   const Results results = load_results(golden_path("scaling.jsonl"));
   const std::string page = html_page(results, points_of(results), kMarkers);
 
-  EXPECT_NE(page.find("Five conclusions of ours, put to this run"), std::string::npos);
-  EXPECT_NE(page.find("They are not quoted from the study that asked the question (M. Haefele"), std::string::npos);
+  EXPECT_NE(page.find("Five conclusions, checked with this run"), std::string::npos);
+  EXPECT_NE(page.find("They are not quoted from the study that raised the question (M. Haefele"), std::string::npos);
 }
 
 TEST(Page, IsTheRecordedOne) {
@@ -72,14 +72,14 @@ TEST(Page, WithoutChartJsHasItsTablesAndNoScript) {
   const std::string page = html_page(results, points_of(results), kNoPlots);
   EXPECT_EQ(page.find("<script"), std::string::npos);
   EXPECT_EQ(page.find("<canvas"), std::string::npos);
-  EXPECT_NE(page.find("Plots were left out"), std::string::npos);
+  EXPECT_NE(page.find("No plots: this program was built without Chart.js"), std::string::npos);
   EXPECT_NE(page.find("<table>"), std::string::npos);
 }
 
 TEST(Page, OfNothingIsAPage) {
   const std::string page = html_page(Results(), {}, kMarkers);
-  EXPECT_NE(page.find("Nothing was measured"), std::string::npos);
-  EXPECT_NE(page.find("did not come to its end"), std::string::npos);
+  EXPECT_NE(page.find("No measurements"), std::string::npos);
+  EXPECT_NE(page.find("The run is incomplete"), std::string::npos);
   EXPECT_TRUE(page.ends_with("</html>\n"));
   EXPECT_NE(methods_table(Results(), 80).find("nothing was measured"), std::string::npos);
 }

@@ -64,8 +64,8 @@ TEST(Records, UnknownKindsAndMembersAreSkipped) {
 
 TEST(Records, WhatIsWrongIsNamed) {
   const std::vector<std::tuple<std::string, std::string, std::string>> cases = {
-      {"\"seconds\":0.5", "\"seconds\":-1", "time record: 'seconds' is -1, not a number from 0 on"},
-      {"\"seconds\":0.5", "\"seconds\":\"0.5\"", "time record: 'seconds' is \"0.5\", not a number from 0 on"},
+      {"\"seconds\":0.5", "\"seconds\":-1", "time record: 'seconds' is -1, not a nonnegative number"},
+      {"\"seconds\":0.5", "\"seconds\":\"0.5\"", "time record: 'seconds' is \"0.5\", not a nonnegative number"},
       {"\"seconds\":0.5,", "", "time record: 'seconds' is missing"},
       {"\"method\":\"gather\"", "\"method\":\"\"", "time record: 'method' is empty"},
       {"\"method\":\"gather\"", "\"method\":7", "time record: 'method' is 7, not text"},
@@ -73,7 +73,7 @@ TEST(Records, WhatIsWrongIsNamed) {
       {"\"ranks\":4", "\"ranks\":1e3", "time record: 'ranks' is 1000.0, not a whole number from 1 to 16777216"},
       {"[8,16]", "[8,16,3,4]", "time record: 'shape' is [8,16,3,4], not a list of 1 to 3 numbers"},
       {"[8,16]", "[8,-16]", "time record: 'shape' has -16, not a whole number from 1 to 288230376151711744"},
-      {"[8,16]", "[200000000,9000000000]", "time record: 'shape' has more elements than a file can hold"},
+      {"[8,16]", "[200000000,9000000000]", "time record: 'shape' has more elements than fit in a file"},
       {"[8,16]", "[18446744073709551615,1]",
        "time record: 'shape' has 18446744073709551615, not a whole number from 1 to 288230376151711744"},
       {"[2,2]", "[4]", "time record: 'grid' has 1 entries, but 'shape' 2"},
@@ -88,10 +88,10 @@ TEST(Records, WhatIsWrongIsNamed) {
 
 TEST(Records, WhatIsNoRecordIsRefused) {
   for (const char* line : {"", "[", "7", "[]", "null", "{\"kind\":\"time\"", "\xff\xfe"})
-    EXPECT_NE(refusal(line).find("is no object of JSON"), std::string::npos) << line;
+    EXPECT_NE(refusal(line).find("is not a JSON object"), std::string::npos) << line;
   EXPECT_EQ(refusal("{}"), "unnamed record: 'kind' is missing");
   EXPECT_EQ(refusal(R"({"kind":3})"), "unnamed record: 'kind' is 3, not text");
-  EXPECT_NE(refusal(std::string(100'000, '[')).find("is no object of JSON"), std::string::npos);
+  EXPECT_NE(refusal(std::string(100'000, '[')).find("is not a JSON object"), std::string::npos);
 }
 
 // Every line truncated anywhere, and every byte changed: refused or accepted, no other effect.
@@ -149,7 +149,7 @@ TEST(Files, LineAndFileOfADamagedOneAreNamed) {
     (void)load_results(path);
     FAIL();
   } catch (const Failure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("damaged.jsonl', line 3: no record: "), std::string::npos)
+    EXPECT_NE(std::string(failure.what()).find("damaged.jsonl', line 3: not a record: "), std::string::npos)
         << failure.what();
   }
   std::ofstream(path) << "\n";

@@ -166,7 +166,7 @@ std::int64_t count_runs(const Array& array, const Block& block) {
 }
 
 void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<std::byte> memory) {
-  if (std::cmp_less(memory.size(), block.bytes())) throw std::logic_error("fill: the memory is smaller than the block");
+  if (std::cmp_less(memory.size(), block.bytes())) throw std::logic_error("fill: the buffer is smaller than the block");
   auto* const elements = reinterpret_cast<float*>(memory.data());
   for_each_run(array, block, [&](const Run& run) {
     make_elements(run.in_array, seed, {elements + run.in_block, static_cast<std::size_t>(run.length)});
@@ -175,7 +175,7 @@ void fill(const Array& array, const Block& block, std::uint32_t seed, std::span<
 
 void check(const Array& array, const Block& block, std::uint32_t seed, std::span<const std::byte> memory) {
   if (std::cmp_less(memory.size(), block.bytes()))
-    throw std::logic_error("check: the memory is smaller than the block");
+    throw std::logic_error("check: the buffer is smaller than the block");
   for_each_run(array, block, [&](const Run& run) {
     check_stretch(run.in_array, seed,
                   memory.subspan(static_cast<std::size_t>(run.in_block * kElement),

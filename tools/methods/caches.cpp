@@ -91,7 +91,7 @@ bool drop_pages(const std::string& folder) {
 
 bool lives_in_memory(const std::string& folder) {
   struct statfs found {};
-  if (::statfs(folder.c_str(), &found) != 0) fail_errno("look at the file system of", folder);
+  if (::statfs(folder.c_str(), &found) != 0) fail_errno("stat the file system of", folder);
   return found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC;
 }
 

@@ -41,7 +41,7 @@ class Scratch {
  public:
   Scratch(const Options& options, const Ranks& ranks) : keep_(options.keep), ranks_(ranks) {
     std::string path = options.folder + "/thalweg-methods-XXXXXX";
-    if (ranks.first() && ::mkdtemp(path.data()) == nullptr) fail_errno("make a folder in", options.folder);
+    if (ranks.first() && ::mkdtemp(path.data()) == nullptr) fail_errno("create a folder in", options.folder);
     path_ = ranks.told(path);
   }
   const std::string& path() const { return path_; }

@@ -33,7 +33,7 @@ std::unique_ptr<Method> absent_method(const char* library, const char* remedy) {
 
 std::unique_ptr<Method> make_method(std::string_view id) {
   const MethodInfo* info = find_method(id);
-  if (info == nullptr) throw std::logic_error("there is no method '" + std::string(id) + "'");
+  if (info == nullptr) throw std::logic_error("unknown method '" + std::string(id) + "'");
   if (info->number <= 3) return make_posix_method(id);
   if (info->number <= 11 || info->number == 16) return make_mpiio_method(id);
   if (info->number <= 15) return make_hdf5_method(id);

@@ -36,7 +36,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 [[noreturn]] void wrong_cell(const std::string& text, const std::string& what) {
-  throw WrongOptions("--cell '" + text + "': " + what + "; give for example shape=4096x4096,grid=2x2,order=c");
+  throw WrongOptions("--cell '" + text + "': " + what + "; an example: shape=4096x4096,grid=2x2,order=c");
 }
 
 template <class Number>
@@ -79,12 +79,13 @@ Cell cell_of(const std::string& text, int ranks) {
     else if (name == "order")
       cell.array.order = order_of(text, value);
     else
-      wrong_cell(text, "there is no '" + name + "' in a cell");
+      wrong_cell(text, "unknown key '" + name + "' in a cell");
   }
-  if (cell.array.shape.empty()) wrong_cell(text, "it has no shape");
+  if (cell.array.shape.empty()) wrong_cell(text, "the shape is missing");
   check_size(text, cell.array);
   if (cell.grid.empty()) cell.grid = grid_for(std::max(1, ranks), cell.array.shape.size());
-  if (cell.grid.size() != cell.array.shape.size()) wrong_cell(text, "the grid has not as many dimensions as the shape");
+  if (cell.grid.size() != cell.array.shape.size())
+    wrong_cell(text, "the grid and the shape differ in their number of dimensions");
   std::int64_t parts = 1;
   for (const int part : cell.grid) parts *= part;
   if (ranks > 0 && parts != ranks)
@@ -101,7 +102,7 @@ std::vector<std::string> all_ids() {
 void check_methods(const std::vector<std::string>& ids) {
   for (const std::string& id : ids)
     if (find_method(id) == nullptr)
-      throw WrongOptions("--methods: there is no method '" + id + "'; there are " + joined(all_ids()));
+      throw WrongOptions("--methods: unknown method '" + id + "'; there are " + joined(all_ids()));
 }
 
 std::set<Phase> phases_of(const std::vector<std::string>& names) {
@@ -109,7 +110,7 @@ std::set<Phase> phases_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto* const found = std::ranges::find(kPhaseNames, name);
     if (found == kPhaseNames.end())
-      throw WrongOptions("--phases: there is no phase '" + name +
+      throw WrongOptions("--phases: unknown phase '" + name +
                          "'; there are write, read, restart, serial, merge, overlap");
     phases.insert(static_cast<Phase>(found - kPhaseNames.begin()));
   }
@@ -118,18 +119,17 @@ std::set<Phase> phases_of(const std::vector<std::string>& names) {
 
 Cache cache_of(const std::string& name) {
   const auto* const found = std::ranges::find(kCacheNames, name);
-  if (found == kCacheNames.end()) throw WrongOptions("--cache: '" + name + "' is none of warm, sync, drop, direct");
+  if (found == kCacheNames.end()) throw WrongOptions("--cache: '" + name + "' is not warm, sync, drop or direct");
   return static_cast<Cache>(found - kCacheNames.begin());
 }
 
 void check_folder(const Options& options) {
   if (options.describe || options.network) return;
-  if (options.folder.empty())
-    throw WrongOptions("--dir is missing: name a folder on the storage that is to be measured");
+  if (options.folder.empty()) throw WrongOptions("--dir is missing: name a folder on the storage to measure");
   std::error_code failed;
   if (!std::filesystem::is_directory(options.folder, failed))
-    throw WrongOptions("--dir '" + options.folder + "' is no folder; make it first");
-  if (options.cells.empty()) throw WrongOptions("--cell is missing: give for example --cell shape=4096x4096");
+    throw WrongOptions("--dir '" + options.folder + "' is not a folder; create it first");
+  if (options.cells.empty()) throw WrongOptions("--cell is missing, for example --cell shape=4096x4096");
 }
 
 void run_parser(CLI::App& app, int argc, const char* const* argv) {
@@ -159,22 +159,22 @@ Options parse_options(int argc, const char* const* argv, int ranks) {
   bool cold = false;
   CLI::App app("Measures ways of writing a distributed array. Started by `thalweg methods` under mpiexec.",
                "thalweg-methods");
-  app.add_flag("--describe", options.describe, "Say which methods were built, as JSON, without starting MPI");
-  app.add_flag("--network", options.network, "Measure how long messages take, and nothing else");
-  app.add_option("--dir", options.folder, "Folder on the storage that is measured; it must exist");
+  app.add_flag("--describe", options.describe, "Print the built methods as JSON, without starting MPI");
+  app.add_flag("--network", options.network, "Measure messages only");
+  app.add_option("--dir", options.folder, "Existing folder on the storage to measure");
   app.add_option("--cell", cells, "shape=4096x4096[,grid=2x2][,order=c|f]; may be given again")
       ->allow_extra_args(false);
-  app.add_option("--methods", options.methods, "Methods, with commas; all that were built")->delimiter(',');
+  app.add_option("--methods", options.methods, "Methods, separated by commas; default: all built ones")->delimiter(',');
   app.add_option("--phases", phases, "write,read,restart,serial,merge,overlap")->delimiter(',')->capture_default_str();
   app.add_option("--repeat", options.repetitions, "Repetitions")->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_flag("--no-warm-up", cold, "Time the first repetition, too");
   app.add_option("--cache", cache, "warm, sync, drop or direct")->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the contents; a repetition adds its number, from 0")
+  app.add_option("--seed", options.seed, "Seed of the contents; a repetition adds its number, from 0")
       ->capture_default_str();
   app.add_option("--files-per-folder", options.files_per_folder, "Of method file-per-task-dirs")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  app.add_flag("--keep", options.keep, "Leave the files where they are");
+  app.add_flag("--keep", options.keep, "Keep the files");
   run_parser(app, argc, argv);
   options.warm_up = !cold;
   options.cache = cache_of(cache);

@@ -26,7 +26,7 @@ class Tally {
       throw Failed("a plain reader found " + std::to_string(elements_) + " elements, not " +
                    std::to_string(right.elements_));
     if (places_ != right.places_ || squares_ != right.squares_)
-      throw Failed("a plain reader found some elements twice, and others not at all");
+      throw Failed("a plain reader found some elements twice and missed others");
   }
 
  private:

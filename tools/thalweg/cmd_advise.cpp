@@ -49,7 +49,7 @@ Json only_entry(const Json& profile, std::string& identity) {
   for (const Json& entry : profile["file_systems"]) {
     if (!entry.is_object() || !entry.contains("id") || !entry["id"].is_string()) continue;
     if (!entry.contains("methods")) continue;
-    if (!only.is_null()) throw Failure(kUsage, "several file systems were measured: say which one with --dir DIR");
+    if (!only.is_null()) throw Failure(kUsage, "several file systems were measured: select one with --dir DIR");
     only = entry;
     identity = entry["id"].get<std::string>();
   }
@@ -85,7 +85,7 @@ Compared compared_with(const Options& options, const Results& results) {
   if (!options.folder.empty() || measured_on.empty()) {
     with.entry = entry_for(options.folder, with.identity);
     if (measured_on.empty())
-      with.notes.push_back(fmt::format("'{}' does not tell its storage: compared with the profile of '{}'",
+      with.notes.push_back(fmt::format("'{}' does not name its storage: compared with the profile of '{}'",
                                        printable(options.from), printable(with.identity)));
     else if (measured_on != with.identity)
       with.notes.push_back(fmt::format("the times are of '{}', the predictions of '{}'", printable(measured_on),
@@ -95,8 +95,8 @@ Compared compared_with(const Options& options, const Results& results) {
   with.identity = measured_on;
   with.entry = entry_of_identity(profile_here(), measured_on);
   if (with.entry.is_null())
-    throw Failure(kInputOutput, fmt::format("'{}' has times of '{}', which the profile knows nothing of: run 'thalweg "
-                                            "tune' there, or name a folder of another file system with --dir",
+    throw Failure(kInputOutput, fmt::format("'{}' has times of '{}', which is not in the profile: run 'thalweg tune' "
+                                            "there, or name a folder of another file system with --dir",
                                             options.from, printable(measured_on)));
   return with;
 }
@@ -114,7 +114,7 @@ int validate_file(const Options& options, const Common& common) {
   const Compared with = compared_with(options, results);
   const std::vector<ValidationPoint> points = validate(results, with.entry);
   if (points.empty())
-    throw Failure(kInputOutput, fmt::format("nothing in '{}' can be predicted: {}", options.from,
+    throw Failure(kInputOutput, fmt::format("no time in '{}' can be predicted: {}", options.from,
                                             calibration_of(with.entry).empty()
                                                 ? "methods were not measured here, run 'thalweg tune DIR'"
                                                 : "its times are of another cache, or of methods that were not tuned"));
@@ -173,13 +173,12 @@ void take_grid(Request& request, const std::string& text) {
 
 int run(Options& options, const Common& common) {
   if (!options.from.empty()) return validate_file(options, common);
-  if (!options.html.empty()) throw Failure(kUsage, "--html is a plot of what was measured: add --from FILE");
+  if (!options.html.empty()) throw Failure(kUsage, "--html plots measured times: add --from FILE");
   Request& request = options.request;
   if (request.readers > 0 && request.phase != "restart")
-    throw Failure(kUsage, fmt::format("--readers {}: who reads is asked of a restart alone; add --phase restart, or "
-                                      "leave it out",
+    throw Failure(kUsage, fmt::format("--readers {} applies to a restart only: add --phase restart, or omit it",
                                       request.readers));
-  if (options.bytes == 0) throw Failure(kUsage, "how many bytes? see --bytes, and 'thalweg advise --help'");
+  if (options.bytes == 0) throw Failure(kUsage, "--bytes is missing; see 'thalweg advise --help'");
   request.bytes = static_cast<int64_t>(options.bytes);
   request.memory_per_node = static_cast<int64_t>(options.memory);
   request.storage_bandwidth = options.bandwidth;
@@ -203,23 +202,23 @@ std::map<std::string, double> bandwidth_units() {
 void add_machine(CLI::App& app, Options& options) {
   const auto size = CLI::AsSizeValue(false);
   Request& request = options.request;
-  app.add_option("--nodes", request.nodes, "Nodes that they are on; default 1")->check(CLI::Range(1, kMostRanks));
+  app.add_option("--nodes", request.nodes, "Number of nodes; default 1")->check(CLI::Range(1, kMostRanks));
   app.add_option("--cores-per-node", request.cores_per_node,
-                 "Default: those of the machine that was measured; of more nodes at least one for each rank")
+                 "Default: those of the measured machine; with several nodes at least one per rank")
       ->check(CLI::Range(1, kMostRanks));
-  app.add_option("--memory-per-node", options.memory, "Default: not looked at")
+  app.add_option("--memory-per-node", options.memory, "Default: not checked")
       ->transform(size)
       ->check(CLI::Range(uint64_t{0}, kMostBytes))
       ->type_name("SIZE");
   app.add_option("--storage-bandwidth", options.bandwidth,
-                 "Of the whole storage, per second: 50GiB, or 50GB for 50e9 bytes; also a fraction, as 1.5GiB")
+                 "Bytes per second of the whole storage: 50GiB, 1.5GiB, or 50GB for 50e9 bytes")
       ->transform(CLI::AsNumberWithUnit(bandwidth_units(), CLI::AsNumberWithUnit::CASE_INSENSITIVE))
       ->check(CLI::Range(0.0, static_cast<double>(kMostBytes)))
       ->type_name("SIZE");
-  app.add_option("--storage-create-rate", options.create_rate, "New files per second of the whole storage")
+  app.add_option("--storage-create-rate", options.create_rate, "File creations per second of the whole storage")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  app.add_option("--mpi", request.mpi, "Which MPI will be used")->check(CLI::IsMember({"mpich", "openmpi"}));
+  app.add_option("--mpi", request.mpi, "MPI of the program")->check(CLI::IsMember({"mpich", "openmpi"}));
 }
 
 void add_program(CLI::App& app, Options& options) {
@@ -228,28 +227,28 @@ void add_program(CLI::App& app, Options& options) {
   const auto seconds = CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_INSENSITIVE);
   Request& request = options.request;
   app.add_option("--ranks", request.ranks, "Ranks of the program; default 1")->check(CLI::Range(1, kMostRanks));
-  app.add_option("--bytes", options.bytes, "Of all ranks, in one output")
+  app.add_option("--bytes", options.bytes, "Bytes of all ranks per output")
       ->transform(size)
       ->check(CLI::Range(uint64_t{1}, kMostBytes))
       ->type_name("SIZE");
   app.add_option("--pattern", request.pattern,
-                 "Whose bytes lie where; default block2d. ragged is modelled with equal shares")
+                 "Distribution of the data; default block2d. ragged is modelled with equal shares")
       ->check(CLI::IsMember({"block2d", "block3d", "rows", "task-local", "ragged"}));
-  app.add_option("--grid", options.grid, "Of ranks, as 64x64; default: as equal as possible")->type_name("PXxPY");
-  app.add_option("--order", request.order, "Which index changes fastest: the last (c), the first (f)")
+  app.add_option("--grid", options.grid, "Grid of ranks, as 64x64; default: as even as possible")->type_name("PXxPY");
+  app.add_option("--order", request.order, "Fastest index: the last (c) or the first (f)")
       ->check(CLI::IsMember({"c", "f"}));
-  app.add_option("--phase", request.phase, "What is to be quick; default write")
+  app.add_option("--phase", request.phase, "Phase to optimise; default write")
       ->check(CLI::IsMember({"write", "read", "restart"}));
   app.add_option("--readers", request.readers, "With --phase restart: ranks that read; default: half of --ranks")
       ->check(CLI::Range(1, kMostRanks));
-  app.add_option("--every", request.every_seconds, "Computing between one output and the next, as 60s or 5min")
+  app.add_option("--every", request.every_seconds, "Computation time between two outputs, as 60s or 5min")
       ->transform(seconds)
       ->check(CLI::PositiveNumber)
       ->type_name("TIME");
   app.add_option("--compute-seconds-per-step", request.compute_seconds_per_step, "Of the program")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
-  app.add_option("--language", request.language, "Of the code that is printed; default c")
+  app.add_option("--language", request.language, "Language of the printed code; default c")
       ->check(CLI::IsMember({"c", "fortran", "python"}));
 }
 
@@ -258,15 +257,15 @@ Run add(CLI::App& app) {
   add_program(app, *options);
   add_machine(app, *options);
   app.add_option("--dir", options->folder,
-                 "On the storage that will be used; default: the one that was measured, with --from that of FILE")
+                 "Folder on the storage of the program; default: the measured storage, with --from that of FILE")
       ->type_name("DIR");
   app.add_option("--from", options->from,
-                 "Instead: compare predictions with the times in this file of 'thalweg methods --json'")
+                 "Compare predictions with the times in this file of 'thalweg methods --json' instead")
       ->type_name("FILE");
   app.add_option("--html", options->html, "With --from: write a page with the plot of predicted against measured times")
       ->type_name("FILE");
-  app.add_flag("-f,--force", options->force, "Replace the file of --html whatever it is");
-  app.add_flag("--no-code", options->no_code, "No program to begin with");
+  app.add_flag("-f,--force", options->force, "Replace any existing file of --html");
+  app.add_flag("--no-code", options->no_code, "Do not print an example program");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -274,31 +273,29 @@ Run add(CLI::App& app) {
 
 const Command kAdvise = {
     "advise",
-    "Predict which way of writing is quickest, and print a program to begin with",
-    "Predicts how long each method of 'thalweg methods' takes for a program that is described, from what 'thalweg "
-    "tune' "
-    "measured on the storage of --dir, and for more than one node by a simulation of the engine on as many tasks. "
-    "Methods are listed from the quickest on, with what their time is made of and what to mind.\n\n"
-    "What may be hidden behind the computation that --every tells is a comparison of seconds: it is where cores are "
-    "idle meanwhile; see the overlap that 'thalweg methods' measures.\n\n"
-    "Of a larger machine nobody has measured the storage: give --storage-bandwidth and --storage-create-rate. Without "
-    "them one node's numbers are scaled, which is said.\n\n"
-    "With --from FILE nothing is advised: the model is compared with what was measured, in words and with --html as a "
-    "plot.",
+    "Predict the fastest way of writing, and print an example program",
+    "Predicts the time of each method of 'thalweg methods' for a described program, from the measurements of 'thalweg "
+    "tune' on the storage of --dir, and for several nodes by a simulation of the engine. Methods are listed from the "
+    "fastest on, with the parts of their time and warnings.\n"
+    "\nThe part that the computation of --every can hide is a comparison of seconds and assumes idle cores; see the "
+    "overlap that 'thalweg methods' measures.\n"
+    "\nFor a larger machine give --storage-bandwidth and --storage-create-rate. Without them the numbers of one node "
+    "are scaled, with a note.\n"
+    "\nWith --from FILE the model is compared with measured times instead, as text and with --html as a plot.",
     "  command, exit_code\n"
-    "  cell, phase: what is predicted\n"
-    "  storage: the file system; measured: false where guesses are used\n"
-    "  best, best_array: methods; the quickest of all, and of those that leave one file that is the array\n"
-    "  model: cells, largest_bytes; median_error: how wrong it was on what it was made of; left_out_error: on each "
-    "cell, made of the others\n"
-    "  ties: methods that it cannot tell from the best; none without a profile\n"
-    "  choices: method, title, seconds, parts, reason, warnings; from the quickest on, those within 1 % by the node's "
+    "  cell, phase: of the prediction\n"
+    "  storage: the file system; measured: false for a typical machine\n"
+    "  best, best_array: methods; the fastest of all, and of those that leave one file that is the array\n"
+    "  model: cells, largest_bytes; median_error: on the cells it was fitted to; left_out_error: on each cell, fitted "
+    "to the others\n"
+    "  ties: methods equal to the best within the model's error; none without a profile\n"
+    "  choices: method, title, seconds, parts, reason, warnings; from the fastest on, those within 1 % by the node's "
     "own time\n"
     "  out: method, why\n"
     "  notes, duty: text\n"
     "  code: file, remark, text\n"
     "  With --from: validation: points, median_error, choices, good_choices, worst_choice; points: each of them\n"
-    "  storage, notes: whose entry of the profile it is compared with\n",
+    "  storage, notes: the profile entry used\n",
     "  thalweg advise --ranks 8 --bytes 256MiB\n"
     "  thalweg advise --ranks 4096 --nodes 128 --bytes 2TiB --pattern block2d --storage-bandwidth 50GiB --every 60s\n"
     "  thalweg advise --from results.jsonl --html predicted.html\n",

@@ -140,7 +140,7 @@ Run add(CLI::App& app) {
   task->excludes(name);
   plain_word(app.add_option("--vp", options->vp, "Number of the virtual processor, or its index in the shape: I,J,..."))
       ->type_name("N");
-  app.add_flag("--recover", options->recover, "Read what is whole of a file that was not closed");
+  app.add_flag("--recover", options->recover, "Read the intact part of an unclosed file");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -149,10 +149,9 @@ Run add(CLI::App& app) {
 const Command kCat = {
     "cat",
     "Write the bytes of one logical file, or virtual processor, to standard output",
-    "Bytes whose checksum fails are not written: the command ends with 1, and what stood before them has been "
-    "written. A reader that goes away early (as 'head' does) ends it quietly with 0.",
-    "  command, file, rank, name, mode, bytes, exit_code: printed to standard error, as standard output carries the "
-    "bytes\n"
+    "Data with a wrong checksum is not written: the command writes everything before it and exits with 1. When the "
+    "reader closes the pipe early (as 'head' does) the command exits silently with 0.",
+    "  command, file, rank, name, mode, bytes, exit_code: printed on standard error, as standard output has the bytes\n"
     "  vp: of a vpfile, instead of rank, name and mode\n",
     "  thalweg cat dump.tw --task 3 > task3.bin\n"
     "  thalweg cat docs.tw --name bash/README | less\n"

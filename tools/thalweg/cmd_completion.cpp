@@ -176,13 +176,15 @@ std::string zsh_script(const CLI::App& app) {
       "_thalweg() {{\n"
       "  local curcontext=$curcontext state line\n"
       "  local -a commands\n"
-      "  commands=(\n{}  )\n"
-      "  _arguments -C '--help[Print help and end]' '--version[Print the version and end]' '1:command:->command' "
+      "  commands=(\n"
+      "{}  )\n"
+      "  _arguments -C '--help[Print help and exit]' '--version[Print the version and exit]' '1:command:->command' "
       "'*::argument:->argument'\n"
       "  case $state in\n"
       "    command) _describe command commands ;;\n"
       "    argument)\n"
-      "      case $line[1] in\n{}      esac\n"
+      "      case $line[1] in\n"
+      "{}      esac\n"
       "      ;;\n"
       "  esac\n"
       "}}\n"
@@ -209,7 +211,7 @@ Run add(CLI::App& app) {
 const Command kCompletion = {
     "completion",
     "Write a completion script for bash or zsh to standard output",
-    "The scripts are made from the same table that parses the command line. An installed Thalweg brings them along.",
+    "The scripts are generated from the table that parses the command line, and are part of an installation.",
     nullptr,
     "  source <(thalweg completion bash)\n",
     add};

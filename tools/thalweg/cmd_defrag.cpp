@@ -71,7 +71,7 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->from, "The multifile")->required());
-  plain_word(app.add_option("OUT", options->to, "The copy to be made")->required());
+  plain_word(app.add_option("OUT", options->to, "The copy")->required());
   app.add_option("--compress", options->compress, "Compress the content")->check(CLI::IsMember({"zstd", "lz4"}));
   plain_word(app.add_option("--hint", options->hints, "A hint for the copy; 'thalweg hints' lists all")
                  ->type_name("NAME=VALUE")
@@ -85,10 +85,10 @@ Run add(CLI::App& app) {
 const Command kDefrag = {
     "defrag",
     "Copy to one physical file, one chunk per task, no holes",
-    "Names, modes and attributes are kept. OUT appears when it is complete; on failure nothing is left behind.",
+    "Names, modes and attributes are kept. OUT appears when it is complete; after a failure no file remains.",
     "  command, file, to, exit_code\n"
     "  physical_bytes_before, physical_bytes_after: bytes of the physical files, holes counted\n"
-    "  strategy: what the library chose, as text\n",
+    "  strategy: the library's choice, as text\n",
     "  thalweg defrag dump.tw archive.tw --compress zstd\n",
     add};
 

@@ -227,7 +227,7 @@ void print_json(const Options& options, const Result& result, const Ranges& noth
 int report(const Options& options, const Common& common, const Result& result, const Ranges& nothing) {
   const int code = result.failed.empty() && options.closed ? kFine : kDamaged;
   for (const auto& [first, last] : nothing) {
-    say(fmt::format("nothing is stored of {} {}: no files are made of them",
+    say(fmt::format("{} {} have no stored data: no files are created for them",
                     options.vpfile ? "virtual processors" : "tasks", ranks_text(first, last)));
   }
   if (common.json) {
@@ -274,24 +274,24 @@ Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->choice.file, "The multifile or vpfile")->required());
   plain_word(
-      app.add_option("-C,--directory", options->directory, "Where to; made when it is missing")->type_name("DIR"));
-  plain_word(app.add_option("-t,--task", options->choice.tasks, "Only these ranks: N or FIRST-LAST, several allowed"))
+      app.add_option("-C,--directory", options->directory, "Target directory; created when missing")->type_name("DIR"));
+  plain_word(app.add_option("-t,--task", options->choice.tasks, "Only these ranks: N or FIRST-LAST; may be repeated"))
       ->type_name("N")
       ->allow_extra_args(false);
   plain_word(app.add_option("-n,--name", options->choice.names, "Only the logical file of this name; may be repeated"))
       ->type_name("NAME")
       ->allow_extra_args(false);
-  plain_word(app.add_option("--vp", options->choice.vps,
-                            "Only these virtual processors: N, FIRST-LAST, or an index in the shape I,J,...; several "
-                            "allowed"))
+  plain_word(
+      app.add_option("--vp", options->choice.vps,
+                     "Only these virtual processors: N, FIRST-LAST, or an index in the shape I,J,...; may be repeated"))
       ->type_name("N")
       ->allow_extra_args(false);
   plain_word(app.add_option("-p,--pattern", options->choice.pattern,
                             "Name files by their rank or number, as in 'task-%06d', instead of by "
                             "their stored name"));
-  app.add_flag("--relative", options->choice.relative, "Take absolute names as relative: without their leading '/'");
-  app.add_flag("-f,--force", options->force, "Replace files that exist");
-  app.add_flag("--recover", options->recover, "Extract what is whole of a file that was not closed");
+  app.add_flag("--relative", options->choice.relative, "Strip the leading '/' of absolute names");
+  app.add_flag("-f,--force", options->force, "Replace existing files");
+  app.add_flag("--recover", options->recover, "Extract the intact part of an unclosed file");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -299,26 +299,22 @@ Run add(CLI::App& app) {
 
 const Command kExtract = {
     "extract",
-    "Turn logical files, or the streams of virtual processors, back into files",
-    "Files get their stored name; one without a name is called task-%06d by its rank. Modes are restored, without "
-    "set-user-ID, set-group-ID and sticky bits.\n\n"
-    "Nothing is ever written outside the target directory: absolute names, '..', special files, and symbolic links "
-    "found "
-    "in the way are refused with 4, and so is a file that exists, unless --force is given. All names are checked "
-    "before anything is written, also for two logical files that want one place: --pattern gives each its own. "
-    "Symbolic links are made last; where they point to is not restricted.\n\n"
-    "A file appears under its name when it is complete, so that an interrupted or failed extract leaves no short ones. "
-    "One whose content is damaged is left out; the others are extracted, and the command ends with 1.\n\n"
-    "Tasks in a row of which nothing is stored become empty files, unless they are more than 1000 in all: then they "
-    "are "
-    "told and left out.\n\n"
-    "Of a vpfile each stream becomes a file called vp-%06d by the number of its virtual processor, or by --pattern.",
+    "Write logical files, or the streams of virtual processors, as files",
+    "Files get their stored name; a file without a name becomes task-%06d with its rank. Modes are restored, without "
+    "set-user-ID, set-group-ID and sticky bits.\n"
+    "\nNo file is ever written outside the target directory: absolute names, '..', special files, and symbolic links "
+    "in the path are refused with 4, and so is an existing file, unless --force is given. All names are checked before "
+    "the first write, also for two logical files with one name: --pattern gives each its own. Symbolic links are "
+    "created last; their targets are not restricted.\n"
+    "\nA file appears under its name when it is complete, so that an interrupted or failed extract leaves no partial "
+    "files. A file with damaged content is skipped; the others are extracted, and the command exits with 1.\n"
+    "\nConsecutive tasks without stored data become empty files; more than 1000 in total are reported and skipped.\n"
+    "\nEach stream of a vpfile becomes a file vp-%06d with the number of its virtual processor, or named by --pattern.",
     "  command, file, directory, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"
-    "  files, directories, symlinks: numbers extracted; bytes: their content\n"
-    "  failed: for each damaged one: rank (of a vpfile: vp), name, name_hex, mode, message; last_rank (last_vp) where "
-    "it "
-    "stands for all up to that one\n"
-    "  left_out: many in a row of which nothing is stored: rank, last_rank (of a vpfile: vp, last_vp)\n",
+    "  files, directories, symlinks: extracted numbers; bytes: their content\n"
+    "  failed: for each damaged file: rank (of a vpfile: vp), name, name_hex, mode, message; last_rank (last_vp): end "
+    "of a range\n"
+    "  left_out: long ranges without stored data: rank, last_rank (of a vpfile: vp, last_vp)\n",
     "  thalweg extract docs.tw -C restored\n"
     "  thalweg extract dump.tw --task 0 8-15 --pattern 'task-%06d.bin'\n"
     "  thalweg extract particles.vp --vp 0-15 -C streams\n",

@@ -30,14 +30,13 @@ Run add(CLI::App&) { return run; }
 
 }  // namespace
 
-const Command kHints = {
-    "hints",
-    "List the hints: name, type, default, values, meaning",
-    "Hints of a multifile are given to 'thalweg pack' and 'thalweg defrag' as --hint NAME=VALUE, and to programs by "
-    "tw_multifile_config_set_hint(); those of a shared file by tw_file_options.",
-    "  command, exit_code\n"
-    "  hints: for each: name, type, default, values, help, scope\n",
-    "  thalweg hints\n",
-    add};
+const Command kHints = {"hints",
+                        "List the hints: name, type, default, values, meaning",
+                        "'thalweg pack' and 'thalweg defrag' take hints of a multifile as --hint NAME=VALUE, programs "
+                        "by tw_multifile_config_set_hint(); hints of a shared file are set by tw_file_options.",
+                        "  command, exit_code\n"
+                        "  hints: for each: name, type, default, values, help, scope\n",
+                        "  thalweg hints\n",
+                        add};
 
 }  // namespace tool

@@ -240,7 +240,7 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
-  app.add_flag("--tasks", options->tasks, "Also the size of each logical file, or of each stream");
+  app.add_flag("--tasks", options->tasks, "Print the size of each logical file, or of each stream");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -249,39 +249,34 @@ Run add(CLI::App& app) {
 const Command kInfo = {
     "info",
     "Summary: sizes, holes, health, attributes",
-    "Reads metadata only: 'thalweg verify' reads all bytes. Of a file that was not closed, what is whole is described, "
-    "and the command ends with 1. So it does where something cannot be read; the rest is described.\n\n"
-    "Space: data are bytes of logical files as stored; frames describe chunks; tails are reserved in a chunk but "
-    "unused; "
-    "holes belong to nobody (a file system that knows sparse files stores nothing there).\n\n"
-    "Of a vpfile: its shape, its segments (NB: records of all virtual processors; CB: rounds of collective buffers; "
-    "IB: "
-    "blocks of single ones), how long the streams are. Of one that was not closed, the sizes of its segments are those "
-    "of "
-    "the last flush.",
+    "Reads metadata only: 'thalweg verify' reads all bytes. For an unclosed or damaged file the intact part is "
+    "described, and the command exits with 1.\n"
+    "\nSpace: data are bytes of logical files as stored; frames describe chunks; tails are reserved in a chunk but "
+    "unused; holes have no owner (and take no space on a file system with sparse files).\n"
+    "\nFor a vpfile: its shape, its segments (NB: records of all virtual processors; CB: rounds of collective buffers; "
+    "IB: blocks of single ones), and the sizes of its streams. For an unclosed one, the sizes of its segments are "
+    "those of the last flush.",
     "  command, file, format, uuid, checksum, alignment_bytes, granule_bytes, exit_code\n"
     "  kind: \"multifile\" or \"vpfile\"\n"
     "  health: \"closed\", \"not closed\" or \"damaged\"; closed: true or false\n"
-    "  logical_files, physical_files, sessions: numbers; sessions: 1 and one more for each append\n"
+    "  logical_files, physical_files, sessions: numbers; sessions: 1, plus one per append\n"
     "  sizes: total, min, max: bytes; empty, named, unreadable: numbers of logical files; histogram: from_bytes, "
     "below_bytes (null: no end), files\n"
     "  space: total, headers, frames, data, tails, holes, index: bytes of the physical files\n"
-    "  strategy: how it was written, as text; null where the file does not tell\n"
+    "  strategy: how it was written, as text; null when not recorded\n"
     "  attributes: key and value; a value that is no UTF-8 as {\"hex\": ...}\n"
-    "  other_attributes: those with a key that is no UTF-8: key as {\"hex\": ...}, value\n"
-    "  task_bytes: with --tasks, bytes of each logical file by rank, null of one that cannot be read; those in a row "
-    "of which nothing is stored, or none can be read, are one object where they are more than 1000 in all: tasks "
-    "(their "
-    "number), bytes\n"
-    "  error: of what cannot be read, the first: status, message\n"
+    "  other_attributes: with a key that is no UTF-8: key as {\"hex\": ...}, value\n"
+    "  task_bytes: with --tasks, bytes of each logical file by rank, null for an unreadable one; beyond 1000 in total, "
+    "a range without stored data or unreadable is one object: tasks (their number), bytes\n"
+    "  error: the first read error: status, message\n"
     "Keys for a vpfile: command, file, kind, health, closed, format, sessions, exit_code, and\n"
     "  shape: list of numbers; vps: number of virtual processors; mode: \"NB\", \"CB\" or \"IB\"\n"
     "  segments: nb (record_bytes, bytes_per_vp, bytes), cb (round_bytes, bytes_per_vp, bytes), ib (block_bytes, "
-    "superblock_bytes, bytes); null: not there\n"
-    "  sizes: of the streams, as above; null when it was not closed\n"
-    "  files: name and bytes of each file that belongs to it\n"
-    "  vp_bytes: with --tasks, bytes of each stream; those in a row that have none of their own are one object where "
-    "they are more than 1000 in all: vps (their number), bytes\n",
+    "superblock_bytes, bytes); null: missing\n"
+    "  sizes: of the streams, as above; null for an unclosed file\n"
+    "  files: name and bytes of each of its files\n"
+    "  vp_bytes: with --tasks, bytes of each stream; beyond 1000 in total, a range without own data is one object: vps "
+    "(their number), bytes\n",
     "  thalweg info dump.tw\n"
     "  thalweg info --json dump.tw | jq .sizes.total\n",
     add};

@@ -139,7 +139,7 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->file, "The multifile")->required());
-  app.add_flag("-0,--null", options->null, "Only the names, as they are, each ended by a zero byte");
+  app.add_flag("-0,--null", options->null, "Only the names, unescaped, each terminated by a zero byte");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -148,19 +148,17 @@ Run add(CLI::App& app) {
 const Command kLs = {
     "ls",
     "List the logical files: rank, size, mode, name",
-    "Bytes of a name that could harm a terminal are shown as \\n, \\x1b and so on, and a backslash is doubled; --null "
-    "gives names as they are. Of a file that was not closed, what is whole is listed, and the command ends with 1.\n\n"
-    "An entry that cannot be read is told on standard error; the others are listed, and the command ends with 1. Ranks "
-    "in a row of which nothing is stored are one line, FIRST-LAST, where they are more than 1000 in all; with --null "
-    "they are left out then.",
+    "Bytes of a name that a terminal would interpret are printed as \\n"
+    ", \\x1b and so on, and a backslash is doubled; --null prints names unescaped. For an unclosed file the intact "
+    "part is listed, and the command exits with 1.\n"
+    "\nAn unreadable entry is reported on standard error; the others are listed, and the command exits with 1. When "
+    "more than 1000 ranks have no stored data, consecutive ones share a line FIRST-LAST; --null omits them.",
     "  command, file, closed, exit_code\n"
-    "  entries: for each logical file: rank, bytes, name, name_hex (only where the name is no UTF-8), mode (octal, "
-    "null "
-    "when there is none); of one that cannot be read: rank, error (status, message)\n"
-    "    last_rank: only where an entry stands for the ranks up to this one: nothing is stored of any of them, or none "
-    "can be read\n"
-    "  error: only when the command could not go on: status, message; the entries are those before it. After a signal "
-    "the status is TW_ERR_STOPPED and exit_code 128 and its number\n",
+    "  entries: for each logical file: rank, bytes, name, name_hex (only for a name that is no UTF-8), mode (octal, or "
+    "null); for an unreadable one: rank, error (status, message)\n"
+    "    last_rank: end of a range of ranks without stored data, or unreadable\n"
+    "  error: only when the command stopped early: status, message; the entries before it are complete. After a signal "
+    "the status is TW_ERR_STOPPED and exit_code 128 plus its number\n",
     "  thalweg ls docs.tw\n"
     "  thalweg ls --null docs.tw | grep -z README\n",
     add};

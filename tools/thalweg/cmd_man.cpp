@@ -85,7 +85,11 @@ std::string command_page(const Command& command, const CLI::App& app) {
   page += ".SH SYNOPSIS\n" + synopsis(app, name);
   page += ".SH DESCRIPTION\n" + paragraphs(command.details);
   page += ".SH OPTIONS\n" + option_list(app);
-  if (command.json != nullptr) page += ".SH JSON\nKeys of the object that \\-\\-json prints:\n" + literal(command.json);
+  if (command.json != nullptr)
+    page +=
+        ".SH JSON\n"
+        "Keys of the object printed by \\-\\-json:\n" +
+        literal(command.json);
   page += ".SH EXIT STATUS\n" + literal(kExitCodes);
   page += ".SH EXAMPLES\n" + literal(command.example);
   return page + ".SH SEE ALSO\n.BR thalweg (1)\n";
@@ -96,10 +100,10 @@ std::string main_page(const CLI::App& app) {
   page += ".SH SYNOPSIS\n\\fBthalweg\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] ...\n";
   page += ".SH DESCRIPTION\n" +
           paragraphs(
-              "A multifile holds the logical files of many tasks in few physical files. This command looks into "
-              "multifiles, makes and takes them apart, checks, repairs and draws them. It needs no MPI.\n\n"
-              "Long work shows a progress bar when standard error is a terminal. Where a command is interrupted, "
-              "it removes what it had begun.");
+              "A multifile holds the logical files of many tasks in few physical files. This command inspects, "
+              "creates, extracts, verifies, repairs and draws multifiles. It needs no MPI.\n"
+              "\nLong operations show a progress bar when standard error is a terminal. An interrupted command removes "
+              "its partial output.");
   page += ".SH COMMANDS\n";
   for (const Command& command : commands()) {
     page += fmt::format(".TP\n.BR thalweg\\-{} (1)\n{}.\n", command.name, roff(command.brief));
@@ -139,7 +143,7 @@ int run(const Options& options) {
 
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("COMMAND", options->command, "The page of this command instead of the main one");
+  app.add_option("COMMAND", options->command, "Command whose page is printed; default: the main page");
   app.add_option("--directory", options->directory, "Write all pages into this directory, as thalweg.1 and so on")
       ->type_name("DIR");
   return [options](const Common&) { return run(*options); };
@@ -149,7 +153,7 @@ Run add(CLI::App& app) {
 
 const Command kMan = {"man",
                       "Write a manual page, as troff source, to standard output",
-                      "The pages are made from the same table that parses the command line.",
+                      "The pages are generated from the table that parses the command line.",
                       nullptr,
                       "  thalweg man extract | man -l -\n",
                       add};

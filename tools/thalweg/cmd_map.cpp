@@ -21,7 +21,7 @@ bool wants_html(const Options& options) {
   if (!options.format.empty()) return options.format == "html";
   if (options.out == "-" || options.out.ends_with(".svg")) return false;
   if (options.out.ends_with(".html") || options.out.ends_with(".htm")) return true;
-  throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; say which with --format", options.out));
+  throw Failure(kUsage, fmt::format("'{}' ends neither in .html nor in .svg; select one with --format", options.out));
 }
 
 std::vector<std::string> files_of(const Options& options, const Multifile& multifile) {
@@ -74,7 +74,8 @@ Drawn draw_vpfile(const Options& options) {
 
 int run(const Options& options, const Common& common) {
   const bool html = wants_html(options);
-  if (options.out == "-" && common.json) throw Failure(kUsage, "standard output takes the picture or --json, not both");
+  if (options.out == "-" && common.json)
+    throw Failure(kUsage, "standard output has room for the picture or --json, not both");
   const auto [map, replace] = is_vpfile(options.file) ? draw_vpfile(options) : draw_multifile(options);
   const bool closed = map.closed;
   const std::string picture = html ? html_page(map) : svg_picture(map);
@@ -96,11 +97,10 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FILE", options->file, "The multifile or vpfile")->required());
-  plain_word(app.add_option("OUT", options->out, "The picture to be written, .svg or .html; '-' is standard output")
-                 ->required());
-  app.add_option("--format", options->format, "Kind of picture, where the name of OUT does not tell")
+  plain_word(app.add_option("OUT", options->out, "Output file, .svg or .html; '-' is standard output")->required());
+  app.add_option("--format", options->format, "Format; default: by the name of OUT")
       ->check(CLI::IsMember({"svg", "html"}));
-  app.add_flag("-f,--force", options->force, "Replace OUT also when it is no picture of this command");
+  app.add_flag("-f,--force", options->force, "Replace OUT even if this command did not make it");
   return [options](const Common& common) { return run(*options, common); };
 }
 
@@ -108,16 +108,13 @@ Run add(CLI::App& app) {
 
 const Command kMap = {
     "map",
-    "Draw which byte ranges belong to whom, as SVG or HTML",
+    "Draw the byte ranges and their owners, as SVG or HTML",
     "Shows data by task, frames, unused tails, holes and metadata of each physical file, with a legend; pointing at a "
-    "range "
-    "tells more. The HTML page also has tables. Where there are too many ranges for a picture, each spot shows what "
-    "most "
-    "of its bytes are. Of a file that was not closed, what is whole is drawn, and the "
-    "command ends with 1.\n\n"
-    "Of a vpfile the data file is drawn: NB and CB segment, and in each superblock of the IB segment blocks by virtual "
-    "processor, unused room, header and table. All superblocks are read for that.\n\n"
-    "A picture that this command made is replaced, another file only with --force, and a file of the multifile or "
+    "range shows details. The HTML page also has tables. When a picture has too many ranges, each spot shows the "
+    "majority of its bytes. For an unclosed file the intact part is drawn, and the command exits with 1.\n"
+    "\nFor a vpfile the data file is drawn: NB and CB segment, and in each superblock of the IB segment blocks by "
+    "virtual processor, unused space, header and table. This reads all superblocks.\n"
+    "\nA picture made by this command is replaced, any other file only with --force, and a file of the multifile or "
     "vpfile never.",
     "  command, file, out, closed, exit_code; kind: \"multifile\" or \"vpfile\"\n"
     "  logical_files, physical_files (of a vpfile: vps), ranges: numbers; bytes: of the physical files\n",

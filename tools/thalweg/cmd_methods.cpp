@@ -43,7 +43,7 @@ void check_names(const std::vector<std::string>& names, const std::vector<std::s
     if (std::ranges::count(known, name) > 0) continue;
     const std::string near = nearest(name, known);
     throw Failure(kUsage,
-                  fmt::format("{} '{}' is not known{}; there are: {}", option, name,
+                  fmt::format("{} '{}' is unknown{}; known: {}", option, name,
                               near.empty() ? "" : fmt::format(", did you mean '{}'?", near), fmt::join(known, ", ")));
   }
 }
@@ -74,7 +74,7 @@ PlanOptions plan_options(const Options& options) {
   }
   plan.ranks = ranks_of(options, plan.grid);
   if (!plan.grid.empty() && plan.ranks.size() > 1)
-    throw Failure(kUsage, "--grid is the cut for one number of ranks; leave it out, or give one with --ranks");
+    throw Failure(kUsage, "--grid needs a single number of ranks; omit it, or give one number with --ranks");
   plan.shapes = options.sizes;
   if (plan.shapes.empty())
     plan.shapes = options.quick ? std::vector<std::string>{"1024", "64x128x128"}
@@ -167,7 +167,7 @@ int columns() {
 std::optional<bool> check_out(const char* option, const std::string& path, bool force, const std::string& from) {
   if (path.empty()) return std::nullopt;
   if (path == "-")
-    throw Failure(kUsage, fmt::format("{} takes the name of a file, not '-'; --json prints the records", option));
+    throw Failure(kUsage, fmt::format("{} takes a file name, not '-'; --json prints the records", option));
   check_folder_of(path);
   return may_replace_picture(path, force, from.empty() ? std::vector<std::string>{} : std::vector{from},
                              "file that is read");
@@ -235,13 +235,13 @@ int run(const Options& options, const Common& common) {
 }
 
 void add_what(CLI::App& app, Options& options) {
-  app.add_option("--dir", options.folder, "Folder on the storage that is measured; default: this one")
+  app.add_option("--dir", options.folder, "Folder on the storage to measure; default: the current one")
       ->type_name("DIR");
-  app.add_option(
-         "--ranks", options.ranks,
-         "Most ranks: 1, 2, 4, ... up to it are measured; or a list \"1,2,3\", of one \"4,\"; default: the cores")
+  app.add_option("--ranks", options.ranks,
+                 "Largest number of ranks: 1, 2, 4, ... up to it are measured; or a list \"1,2,3\", of one \"4,\"; "
+                 "default: the cores")
       ->type_name("N");
-  app.add_option("--grid", options.grid, "How the array is cut, \"2x3\"; then one number of ranks is measured")
+  app.add_option("--grid", options.grid, "Division of the array, \"2x3\"; measures one number of ranks")
       ->type_name("PXxPY");
   app.add_option("--size", options.sizes,
                  "Side of the array, or its shape \"256x256x256\"; several may be given; default 2048 and 128x128x256")
@@ -250,35 +250,35 @@ void add_what(CLI::App& app, Options& options) {
   app.add_option("--order", options.orders, "c (row-major), f (column-major); default: both")
       ->delimiter(',')
       ->check(CLI::IsMember({"c", "f"}));
-  app.add_flag("--strong", options.strong, "Only: the same array for all numbers of ranks");
-  app.add_flag("--weak", options.weak, "Only: the same bytes for each rank, a block of half the side");
-  app.add_option("--repeat", options.repetitions, "Repetitions after one for warming up; default 7")
+  app.add_flag("--strong", options.strong, "Strong scaling only: one array for all numbers of ranks");
+  app.add_flag("--weak", options.weak, "Weak scaling only: equal bytes per rank, a block of half the side");
+  app.add_option("--repeat", options.repetitions, "Repetitions after a warm-up; default 7")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
-  app.add_option("--cache", options.cache,
-                 "What times are of: into and from the page cache, or the storage; default warm")
+  app.add_option("--cache", options.cache, "Cache state: measure the page cache or the storage; default warm")
       ->check(CLI::IsMember({"warm", "sync", "drop", "direct"}));
-  app.add_option("--methods", options.methods, "Only these, by their ids")->delimiter(',')->type_name("ID");
-  app.add_option("--phases", options.phases, "Only these: write, read, restart, serial, merge, overlap")
+  app.add_option("--methods", options.methods, "Only these methods, by id")->delimiter(',')->type_name("ID");
+  app.add_option("--phases", options.phases, "Only these phases: write, read, restart, serial, merge, overlap")
       ->delimiter(',')
       ->type_name("PHASE");
   app.add_option("--files-per-folder", options.files_per_folder,
-                 "Of the method that has a file per task in sub-directories; default 32")
+                 "Files per sub-directory of the method with a file per task in sub-directories; default 32")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("N");
-  app.add_flag("--quick", options.quick, "Small arrays, row-major, 3 repetitions: less than a minute on two cores");
+  app.add_flag("--quick", options.quick, "Small arrays, row-major, 3 repetitions: under a minute on two cores");
 }
 
 void add_where_to(CLI::App& app, Options& options) {
   app.add_option("--html", options.html, "Write the page with plots, groups and advice to this file")
       ->type_name("FILE");
   app.add_option("--save", options.save, "Write the records, lines of JSON, to this file")->type_name("FILE");
-  app.add_option("--from", options.from, "Measure nothing: table and page of the records in this file")
+  app.add_option("--from", options.from, "Print table and page of the records in this file, without measuring")
       ->type_name("FILE");
-  app.add_flag("-f,--force", options.force, "Replace FILE also when it is none of this command");
-  app.add_option("--program", options.program, "The program that measures; default: thalweg-methods beside this one")
+  app.add_flag("-f,--force", options.force, "Replace FILE even if this command did not make it");
+  app.add_option("--program", options.program, "The measuring program; default: thalweg-methods beside this command")
       ->type_name("FILE");
-  app.add_option("--mpiexec", options.mpiexec, "What starts ranks, with its options; default: that of its MPI")
+  app.add_option("--mpiexec", options.mpiexec,
+                 "Launcher of the ranks, with its options; default: that of the program's MPI")
       ->type_name("WORDS");
   app.add_option("--patience", options.patience_s, "Seconds of silence after which a method has failed; default 600")
       ->check(CLI::Range(1, 1 << 20))
@@ -296,22 +296,18 @@ Run add(CLI::App& app) {
 
 const Command kMethods = {
     "methods",
-    "Measure every way of writing a distributed array here, draw it, and say which to use",
-    "Starts the program thalweg-methods under mpiexec with 1, 2, 4, ... ranks. They write one array of 4-byte reals, "
-    "cut "
-    "into blocks, in 23 ways: gathered, a file each, MPI-IO in its levels, parallel HDF5, PnetCDF, ADIOS2, SIONlib, "
-    "and this library's; read it back, on other ranks and on another number of ranks, and check every byte. What was "
-    "not built in is "
-    "told.\n\n"
-    "The methods take turns; a time is the median of all repetitions, with its 95 % confidence interval. The page "
-    "(--html) has scaling plots, the groups of efficient, moderate and inefficient methods, a card for each, and needs "
-    "no network (docs/howto/methods.md).\n\n"
-    "--cache says what is measured. warm: the page cache; sync: until the storage has it; drop: reads from the "
-    "storage, "
-    "too; direct: past the page cache where a method can. All files are in a folder of their own in DIR that is "
-    "removed "
-    "at the end, also after Ctrl-C, when what was finished is told. Needs room for 2.2 times the largest array and 16 "
-    "MiB, and 4 times the array as memory.",
+    "Measure all ways of writing a distributed array, draw the results, and recommend one",
+    "Starts the program thalweg-methods under mpiexec with 1, 2, 4, ... ranks. They write an array of 4-byte reals, "
+    "divided into blocks, in 23 ways: gathered, a file per rank, the levels of MPI-IO, parallel HDF5, PnetCDF, ADIOS2, "
+    "SIONlib, and this library's; read it back, on other ranks and on another number of ranks, and verify every byte. "
+    "Methods that are not built are listed.\n"
+    "\nThe methods are interleaved; a time is the median of all repetitions, with its 95 % confidence interval. The "
+    "page (--html) has scaling plots, the groups of efficient, moderate and inefficient methods, and a card for each; "
+    "it needs no network (docs/howto/methods.md).\n"
+    "\n--cache selects what is measured. warm: the page cache; sync: writes until they are on the storage; drop: reads "
+    "from the storage, too; direct: direct I/O where a method supports it. All files are in a new folder in DIR that "
+    "is removed at the end, also after Ctrl-C, which prints the results so far. Needs free space of 2.2 times the "
+    "largest array plus 16 MiB, and memory of 4 times the array.",
     "  lines of JSON instead of one object: the records of docs/design/methods.md\n",
     "  thalweg methods --quick\n"
     "  thalweg methods --dir /scratch --ranks 16 --size 8192 --html methods.html --save methods.jsonl\n"

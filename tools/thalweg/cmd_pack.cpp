@@ -67,7 +67,7 @@ void add_list(TreeWalk& walk, const Options& options, const std::string& from) {
   const std::string list = read_list(from);
   if (!options.null && list.find('\0') != std::string::npos) {
     throw Failure(kUsage,
-                  fmt::format("the list '{}' has a zero byte in it; where these end the paths, give --null", from));
+                  fmt::format("the list '{}' contains a zero byte; if these terminate the paths, use --null", from));
   }
   std::istringstream paths(list);
   for (std::string path; std::getline(paths, path, options.null ? '\0' : '\n');) {
@@ -126,7 +126,7 @@ class Packer {
     struct stat status = {};
     if (!fd || fstat(fd.get(), &status) != 0) fail_with_errno("read", entry.name);
     if (!S_ISREG(status.st_mode)) {
-      throw Failure(kUnsafe, fmt::format("refused: '{}' was a file when the work began and is none now", entry.name));
+      throw Failure(kUnsafe, fmt::format("refused: '{}' was a file at the start and is none now", entry.name));
     }
     int64_t stored = 0;
     for (;;) {
@@ -203,12 +203,12 @@ std::pair<std::string, size_t> names_met_before(const TreeWalk& walk) {
 }
 
 void warn(const TreeWalk& walk) {
-  for (const std::string& name : walk.left_out()) say(fmt::format("left out '{}': it is what is being replaced", name));
+  for (const std::string& name : walk.left_out()) say(fmt::format("skipped '{}': it is the replaced file", name));
   if (const auto [first, n] = names_met_before(walk); n > 0) {
-    say(fmt::format("{} {} the same place as another one, as '{}', which 'thalweg extract' refuses",
-                    count_text(static_cast<int64_t>(n), "name"), n == 1 ? "means" : "mean", first));
+    say(fmt::format("{} {} another one, as '{}', which 'thalweg extract' refuses",
+                    count_text(static_cast<int64_t>(n), "name"), n == 1 ? "equals" : "equal", first));
   }
-  for (const std::string& name : walk.skipped()) say(fmt::format("left out '{}': a device, pipe or socket", name));
+  for (const std::string& name : walk.skipped()) say(fmt::format("skipped '{}': a device, pipe or socket", name));
   const auto& [first, n] = unsafe_names(walk);
   if (n == 0) return;
   say(fmt::format(
@@ -249,21 +249,18 @@ int run(const Options& options, const Common& common) {
 
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  plain_word(app.add_option("FILE", options->file, "The multifile to be made")->required());
+  plain_word(app.add_option("FILE", options->file, "The new multifile")->required());
   plain_word(app.add_option("PATH", options->paths, "Files and directories; '-' reads a list from standard input"));
-  plain_word(
-      app.add_option("-C,--directory", options->directory, "Take paths relative to this directory")->type_name("DIR"));
+  plain_word(app.add_option("-C,--directory", options->directory, "Directory of relative paths")->type_name("DIR"));
   plain_word(app.add_option("-T,--files-from", options->files_from,
-                            "Also the paths listed in this file, one on a line; "
-                            "'-' is standard input")
+                            "Pack the paths listed in this file, too, one per line; '-' is standard input")
                  ->type_name("LIST"));
-  app.add_flag("-0,--null", options->null, "Listed paths end with a zero byte, as find -print0 writes them");
+  app.add_flag("-0,--null", options->null, "Listed paths are terminated by zero bytes, as by find -print0");
   app.add_option("--compress", options->compress, "Compress the content")->check(CLI::IsMember({"zstd", "lz4"}));
   plain_word(app.add_option("--hint", options->hints, "A hint for the new multifile; 'thalweg hints' lists all")
                  ->type_name("NAME=VALUE")
                  ->allow_extra_args(false));
-  app.add_flag("--skip-special", options->skip_special,
-               "Leave out devices, pipes and sockets instead of refusing them");
+  app.add_flag("--skip-special", options->skip_special, "Skip devices, pipes and sockets instead of refusing them");
   app.add_flag("-f,--force", options->force, "Replace FILE if it exists");
   return [options](const Common& common) { return run(*options, common); };
 }
@@ -273,20 +270,17 @@ Run add(CLI::App& app) {
 const Command kPack = {
     "pack",
     "Store files and directory trees in a multifile",
-    "Names are stored as given, so give relative ones: 'thalweg extract' refuses absolute names and '..', of which "
-    "pack "
-    "warns. Stored are "
-    "the "
-    "content, the name and the mode of regular files, directories (also empty ones) and symbolic links, which are not "
-    "followed. Owners, times, hard links and extended attributes are not stored. A name met twice is stored once.\n\n"
-    "A file that changes its size meanwhile is stored as it was read, with a warning. FILE appears when it is "
-    "complete; "
-    "on failure nothing is left behind.",
+    "Names are stored as given, so give relative ones: pack warns of absolute names and '..', which 'thalweg extract' "
+    "refuses. Stored are content, name and mode of regular files, directories (also empty ones) and symbolic links, "
+    "which are not followed. Owners, times, hard links and extended attributes are not stored. A repeated name is "
+    "stored once.\n"
+    "\nA file that changes its size meanwhile is stored as it was read, with a warning. FILE appears when it is "
+    "complete; after a failure no file remains.",
     "  command, file, exit_code\n"
-    "  logical_files: number stored, directories and links too; bytes: their content\n"
-    "  skipped: special files left out; changed: files whose size changed while they were read\n"
-    "  unsafe_names: number of names that 'thalweg extract' will refuse\n"
-    "  strategy: what the library chose, as text\n",
+    "  logical_files: stored number, including directories and links; bytes: their content\n"
+    "  skipped: special files; changed: files whose size changed while they were read\n"
+    "  unsafe_names: number of names that 'thalweg extract' refuses\n"
+    "  strategy: the library's choice, as text\n",
     "  thalweg pack docs.tw -C /usr/share doc\n"
     "  find run -name '*.log' -print0 | thalweg pack logs.tw --null --files-from - --compress zstd\n",
     add};

@@ -86,10 +86,10 @@ void print_costs(const char* name, const Json& costs) {
 }
 
 void print_tables(const Measured& found) {
-  put(fmt::format("\n{:<36} {:>28}\n", "through the page cache, plain calls", "MiB/s (least..most)"));
+  put(fmt::format("\n{:<36} {:>28}\n", "page cache, system calls", "MiB/s (least..most)"));
   for (const Speed& speed : found.speeds) put(fmt::format("{:<36} {:>28}\n", speed.what, speed_text(speed.mib_per_s)));
   if (!found.points.empty())
-    put(fmt::format("\n{:<24} {:>28} {:>28}\n", "past it, in flight", "write, MiB/s", "read, MiB/s"));
+    put(fmt::format("\n{:<24} {:>28} {:>28}\n", "direct, outstanding", "write, MiB/s", "read, MiB/s"));
   for (const DirectPoint& point : found.points)
     put(fmt::format("{:<24} {:>28} {:>28}\n", fmt::format("{:>2} of {}", point.depth, short_size(point.transfer_bytes)),
                     speed_text(point.write), speed_text(point.read)));
@@ -121,9 +121,8 @@ void print_methods(const MethodsTuned& found) {
                                 1e6 * record.value("latency_seconds", 0.0),
                                 record.value("bytes_per_second", 0.0) / static_cast<double>(kMiB))));
   if (!found.calibration.empty())
-    put(fmt::format("{} methods in {} cells: the model's median error on them is {:.0f} %\n",
-                    found.calibration.constants.size(), found.calibration.cells.size(),
-                    100 * found.calibration.median_error));
+    put(fmt::format("{} methods in {} cells: median error of the model {:.0f} %\n", found.calibration.constants.size(),
+                    found.calibration.cells.size(), 100 * found.calibration.median_error));
 }
 
 const char* on_off(const Json& value) { return value.is_boolean() && value.get<bool>() ? "where cheaper" : "never"; }
@@ -247,8 +246,9 @@ int measure(const Options& options, const Common& common) {
   all.found = measure_storage(all.how);
   all.entry = entry_of(identity, all.found);
   if (all.found.late)
-    all.remarks.push_back(fmt::format("the time for the storage, {:.0f} s, was used up: fewer repetitions, at least {}",
-                                      all.how.seconds, kLeastRepetitions));
+    all.remarks.push_back(
+        fmt::format("the time limit of the storage, {:.0f} s, was reached: fewer repetitions, at least {}",
+                    all.how.seconds, kLeastRepetitions));
   const double used = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double least = std::min(kLeastSeconds, (1 - kShareOfStorage) * time_for(options));
   if (!options.no_methods)
@@ -257,7 +257,7 @@ int measure(const Options& options, const Common& common) {
   const Json* before = find_file_system(profile, identity);
   for (const std::string& remark : keep_methods(before, all.entry, all.ranks)) all.remarks.push_back(remark);
   const std::vector<std::string> kept = keep_of_ranks(before, all.entry);
-  if (!kept.empty()) all.remarks.push_back(fmt::format("kept from the profile before: {}", fmt::join(kept, ", ")));
+  if (!kept.empty()) all.remarks.push_back(fmt::format("kept from the previous profile: {}", fmt::join(kept, ", ")));
   all.changes = changes(before, all.entry);
   put_entry(profile, all.entry);
   if (!options.dry_run) store_profile(path, profile);
@@ -310,8 +310,7 @@ int show(const Options& options, const Common& common) {
     put_json(result);
     return kFine;
   }
-  put(fmt::format("profile '{}': {}\n", printable(path),
-                  shown.empty() ? "nothing was measured yet" : "what was measured"));
+  put(fmt::format("profile '{}': {}\n", printable(path), shown.empty() ? "no measurements" : "what was measured"));
   for (const Json& entry : shown) print_entry(entry);
   for (const std::string& text : explained)
     if (!text.empty()) put("\n" + text);
@@ -320,7 +319,7 @@ int show(const Options& options, const Common& common) {
 
 int run(const Options& options, const Common& common) {
   if (options.show) return show(options, common);
-  if (options.folder.empty()) throw Failure(kUsage, "no folder to measure in; see 'thalweg tune --help'");
+  if (options.folder.empty()) throw Failure(kUsage, "the folder to measure is missing; see 'thalweg tune --help'");
   return measure(options, common);
 }
 
@@ -335,26 +334,26 @@ Run add(CLI::App& app) {
       ->check(CLI::Range(static_cast<uint64_t>(kMiB), most))
       ->type_name("SIZE");
   app.add_flag("--quick", options->quick, "A smaller scratch file, and fewer cells of methods");
-  app.add_option(
-         "--seconds", options->seconds,
-         "That it may take, more or less: past half of it fewer repetitions for the storage (at least 3), past it "
-         "no more cells of methods; default 85, with --quick at most 30")
+  app.add_option("--seconds", options->seconds,
+                 "Approximate time limit: after half of it fewer repetitions for the storage (at least 3), after it no "
+                 "more cells of methods; default 85, with --quick at most 30")
       ->check(CLI::Range(1e-3, 1e6))
       ->type_name("S");
-  app.add_flag("--no-methods", options->no_methods, "Nothing with several ranks: no messages, no methods");
-  plain_word(app.add_option("--program", options->program, "thalweg-methods, if it is not beside this command"))
+  app.add_flag("--no-methods", options->no_methods, "No measurements with several ranks: no messages, no methods");
+  plain_word(app.add_option("--program", options->program, "Path of thalweg-methods; default: beside this command"))
       ->type_name("FILE");
-  plain_word(app.add_option("--mpiexec", options->mpiexec, "That starts the ranks, with its options"))
+  plain_word(app.add_option("--mpiexec", options->mpiexec, "Launcher of the ranks, with its options"))
       ->type_name("WORDS");
   app.add_option("--repetitions", options->repetitions, "Runs of each measurement; default 5")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
-  app.add_flag("--dry-run", options->dry_run, "Measure, and change nothing");
-  app.add_flag("--show", options->show, "Measure nothing: print the profile, and how an access in DIR would be made");
-  app.add_option("--tasks", options->tasks, "Of that access; default: the threads of this machine")->type_name("N");
-  app.add_option("--extents", options->extents, "Of each task; default 1")->type_name("N");
+  app.add_flag("--dry-run", options->dry_run, "Measure without saving");
+  app.add_flag("--show", options->show, "Print the profile, and the plan of an access in DIR, without measuring");
+  app.add_option("--tasks", options->tasks, "Tasks of that access; default: the threads of this machine")
+      ->type_name("N");
+  app.add_option("--extents", options->extents, "Extents per task; default 1")->type_name("N");
   app.add_option("--length", options->length, "Bytes of each extent; default 1MiB")->transform(size)->type_name("SIZE");
-  app.add_option("--stride", options->stride, "Bytes from one extent of a task to the next; default: no holes")
+  app.add_option("--stride", options->stride, "Bytes between the starts of a task's extents; default: no holes")
       ->transform(size)
       ->type_name("SIZE");
   app.add_flag("--read", options->read, "Only reading");
@@ -366,29 +365,27 @@ Run add(CLI::App& app) {
 
 const Command kTune = {
     "tune",
-    "Measure a file system, so that the library takes the fastest way there",
-    "Measures in two scratch files in DIR, which are removed again: what calls, pieces and bytes cost through the page "
-    "cache, how many threads gain, and direct I/O in transfers of several sizes and numbers. The result is an entry "
-    "for "
-    "the file system of DIR in the profile: the file that the environment variable THALWEG_PROFILE names, or else "
-    "thalweg/storage.json in XDG_CONFIG_HOME or ~/.config. Programs that are started afterwards use it for shared "
-    "files.\n\n"
-    "Direct I/O is allowed only where it was faster than the page cache by more than 5 %, without the page cache being "
-    "asked to reach the storage; and then used for those accesses that are so large that it pays. The folder "
-    "needs room for twice --size and 160 MiB, memory for twice --size.\n\n"
-    "Then, with the ranks of 'thalweg-methods' where that is there: messages, what two-phase I/O costs between ranks, "
-    "and "
-    "all methods of writing in some small cells, from which 'thalweg advise' predicts others.",
+    "Measure a file system, so that the library uses the fastest way there",
+    "Measures with two scratch files in DIR, which are removed afterwards: the cost of calls, pieces and bytes through "
+    "the page cache, the useful number of threads, and direct I/O in transfers of several sizes and depths. The result "
+    "is an entry for the file system of DIR in the profile: the file named by the environment variable "
+    "THALWEG_PROFILE, by default thalweg/storage.json in XDG_CONFIG_HOME or ~/.config. Programs started afterwards use "
+    "it for shared files.\n"
+    "\nDirect I/O is enabled only where it was over 5 % faster than the page cache without a sync, and is then used "
+    "for accesses large enough to benefit. The folder needs free space of twice --size plus 160 MiB, and memory of "
+    "twice --size.\n"
+    "\nThen, if 'thalweg-methods' is installed, measures with ranks: messages, the cost of two-phase I/O between "
+    "ranks, and all methods of writing in some small cells, from which 'thalweg advise' predicts others.",
     "  command, exit_code, file: DIR\n"
-    "  profile: the file that keeps it\n"
+    "  profile: path of the profile\n"
     "  stored: false with --dry-run\n"
     "  bytes, repetitions: of each measurement\n"
-    "  entry: what was decided for this file system (docs/design/storage.md)\n"
-    "  changes: decisions that differ from those before, as text\n"
+    "  entry: decisions for this file system (docs/design/storage.md)\n"
+    "  changes: changed decisions, as text\n"
     "  measured: page_cache, direct, contests, accesses: speeds in MiB/s\n"
-    "  model_error: median relative error of the model on the cells that it was made of, or null\n"
-    "  remarks: what could not be measured, and what of the profile before was kept, as text\n"
-    "  With --show: file_systems: entries; write, read: how the access would be made, or null\n",
+    "  model_error: median relative error of the model on the cells it was fitted to, or null\n"
+    "  remarks: failed measurements, and parts kept from the previous profile, as text\n"
+    "  With --show: file_systems: entries; write, read: plan of the access, or null\n",
     "  thalweg tune /scratch\n"
     "  thalweg tune --quick --dry-run .\n"
     "  thalweg tune --show /scratch --tasks 8 --extents 1000 --length 4KiB --stride 32KiB --write\n",

@@ -157,35 +157,33 @@ Run add_repair(CLI::App& app) {
 constexpr const char* kKeys =
     "  command, file, status (name of a tw_status), exit_code\n"
     "  kind: \"multifile\" or \"vpfile\"\n"
-    "  closed: whether it had been closed\n"
-    "  repaired: whether something was written anew\n"
-    "  logical_files, damaged_logical_files: their numbers; of a vpfile of virtual processors\n"
-    "  logical_bytes: bytes of the logical files that are whole\n"
+    "  closed: whether the file was closed before\n"
+    "  repaired: whether anything was rewritten\n"
+    "  logical_files, damaged_logical_files: numbers; for a vpfile of virtual processors\n"
+    "  logical_bytes: bytes of the intact logical files\n"
     "  findings: lines of text\n";
 
 }  // namespace
 
 const Command kVerify = {"verify",
                          "Read everything and check every checksum",
-                         "Ends with 0 when the file is whole and was closed. Each finding is one line on standard "
-                         "output; the one that decides comes last, on standard error. Nothing is changed.",
+                         "Exits with 0 when the file is intact and closed. Each finding is one line on standard "
+                         "output; the decisive one comes last, on standard error. Files are not changed.",
                          kKeys,
                          "  thalweg verify dump.tw && rm -r dump.old\n",
                          add_verify};
 
-const Command kRepair = {
-    "repair",
-    "Make a file readable that was not closed",
-    "Of a multifile: finds all that was flushed by the frames of the chunks, checks it, writes the index and closes "
-    "the file. Of a vpfile: "
-    "writes NAME.first and NAME.dir anew from the superblocks, and NAME.meta where it is missing or damaged, which "
-    "takes "
-    "--shape.\n\nA file that is closed and sound is left alone. Can be interrupted and repeated. Nobody may have the "
-    "file open for writing. Ends "
-    "with 1 when flushed bytes are damaged: then what is whole has been brought back, and the findings name the rest.",
-    kKeys,
-    "  thalweg repair dump.tw\n"
-    "  thalweg repair particles.vp --shape 256,128\n",
-    add_repair};
+const Command kRepair = {"repair",
+                         "Make an unclosed file readable",
+                         "Multifile: finds all flushed data by the frames of the chunks, verifies it, writes the index "
+                         "and closes the file. Vpfile: rewrites NAME.first and NAME.dir from the superblocks, and "
+                         "NAME.meta where it is missing or damaged, which needs --shape.\n"
+                         "\nA closed and intact file is not changed. A repair can be interrupted and repeated. No "
+                         "program may have the file open for writing. Exits with 1 when flushed bytes are damaged: "
+                         "then the intact part is restored, and the findings name the rest.",
+                         kKeys,
+                         "  thalweg repair dump.tw\n"
+                         "  thalweg repair particles.vp --shape 256,128\n",
+                         add_repair};
 
 }  // namespace tool

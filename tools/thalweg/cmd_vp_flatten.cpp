@@ -30,7 +30,7 @@ void flatten(const Options& options, const NewVpfile& target, bool quiet) {
 int run(const Options& options, const Common& common) {
   if (!is_vpfile(options.from)) {
     check_vpfile_or_multifile(options.from);
-    throw Failure(kUsage, fmt::format("'{}' is a multifile; this command takes vpfiles only", options.from));
+    throw Failure(kUsage, fmt::format("'{}' is a multifile; this command needs a vpfile", options.from));
   }
   NewVpfile target(options.to);
   flatten(options, target, common.quiet);
@@ -55,14 +55,12 @@ int run(const Options& options, const Common& common) {
 Run add(CLI::App& app) {
   auto options = std::make_shared<Options>();
   plain_word(app.add_option("FROM", options->from, "The vpfile")->required());
-  plain_word(app.add_option("TO", options->to, "The array to be made")->required());
+  plain_word(app.add_option("TO", options->to, "The new array")->required());
   app.add_option("--record-bytes", options->record_bytes,
-                 "Bytes of each virtual processor; longer streams are cut off. As long as the longest stream where it "
-                 "is not given")
+                 "Bytes per virtual processor; longer streams are truncated. Default: the longest stream")
       ->check(CLI::Range(int64_t{1}, INT64_MAX))
       ->type_name("N");
-  app.add_option("--fill", options->fill,
-                 "What stands behind the end of shorter streams, 0 to 255; 0 where it is not given")
+  app.add_option("--fill", options->fill, "Value of the bytes after the end of shorter streams, 0 to 255; default 0")
       ->check(CLI::Range(0, 255))
       ->type_name("BYTE");
   return [options](const Common& common) { return run(*options, common); };
@@ -70,16 +68,15 @@ Run add(CLI::App& app) {
 
 }  // namespace
 
-const Command kVpFlatten = {
-    "vp-flatten",
-    "Write the streams of a vpfile as a plain array",
-    "TO is a vpfile with one record for each virtual processor, in the order of their numbers: the plain array of "
-    "them, which any program can read. TO appears when it is complete; on failure nothing is left behind. Nothing that "
-    "exists is replaced.",
-    "  command, file, to, exit_code\n"
-    "  shape: list of numbers; vps: number of virtual processors\n"
-    "  record_bytes: of each of them; bytes: of all\n",
-    "  thalweg vp-flatten particles.vp particles.bin --record-bytes 4096 --fill 255\n",
-    add};
+const Command kVpFlatten = {"vp-flatten",
+                            "Write the streams of a vpfile as a plain array",
+                            "TO is a vpfile with one record per virtual processor, in the order of their numbers: a "
+                            "plain array, which any program can read. TO appears when it is complete; after a failure "
+                            "no file remains. Existing files are never replaced.",
+                            "  command, file, to, exit_code\n"
+                            "  shape: list of numbers; vps: number of virtual processors\n"
+                            "  record_bytes: per virtual processor; bytes: in total\n",
+                            "  thalweg vp-flatten particles.vp particles.bin --record-bytes 4096 --fill 255\n",
+                            add};
 
 }  // namespace tool

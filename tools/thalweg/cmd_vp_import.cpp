@@ -20,7 +20,7 @@ struct Options {
 int run(const Options& options, const Common& common) {
   const std::vector<int64_t> shape = parse_shape(options.shape);
   if (begins_as_multifile(options.file))
-    throw Failure(kUsage, fmt::format("'{}' is a multifile, no array", options.file));
+    throw Failure(kUsage, fmt::format("'{}' is a multifile, not an array", options.file));
   const tw_status status =
       tw_vpfile_import(options.file.c_str(), static_cast<int32_t>(shape.size()), shape.data(), options.record_bytes);
   if (status == TW_ERR_EXISTS)
@@ -49,7 +49,7 @@ Run add(CLI::App& app) {
   plain_word(app.add_option("FILE", options->file, "The array")->required());
   plain_word(
       app.add_option("--shape", options->shape, "Shape of the virtual processors")->type_name("A,B,...")->required());
-  app.add_option("--record-bytes", options->record_bytes, "Bytes of each virtual processor in a record")
+  app.add_option("--record-bytes", options->record_bytes, "Bytes per virtual processor in a record")
       ->check(CLI::Range(int64_t{1}, INT64_MAX))
       ->type_name("N")
       ->required();
@@ -61,13 +61,12 @@ Run add(CLI::App& app) {
 const Command kVpImport = {
     "vp-import",
     "Make a plain array a vpfile",
-    "The array is records, one behind the other, each with N bytes of every virtual processor in the order of their "
-    "numbers: as a vpfile is that was written by all at once. Makes NAME.meta; the array stays as it is. Refused with "
-    "2 "
-    "when the sizes do not fit, with 4 when there is a NAME.meta.",
+    "The array consists of consecutive records, each with N bytes of every virtual processor in the order of their "
+    "numbers, like a vpfile written collectively. Creates NAME.meta; the array is not changed. Exits with 2 when the "
+    "sizes do not match, with 4 when NAME.meta exists.",
     "  command, file, exit_code\n"
     "  shape: list of numbers; vps: number of virtual processors\n"
-    "  record_bytes: of each of them; records: their number\n",
+    "  record_bytes: per virtual processor; records: their number\n",
     "  thalweg vp-import field.bin --shape 256,128 --record-bytes 8\n",
     add};
 

@@ -85,7 +85,7 @@ void check_folder_of(const std::string& path) {
   const bool there = stat(folder.c_str(), &status) == 0;
   if (there && S_ISDIR(status.st_mode)) return;
   if (!there && errno != ENOENT && errno != ENOTDIR) fail_with_errno("look at folder", folder);
-  throw Failure(kInputOutput, fmt::format("cannot make '{}': there is no folder '{}'", path, folder));
+  throw Failure(kInputOutput, fmt::format("cannot create '{}': the folder '{}' does not exist", path, folder));
 }
 
 Config::Config() : config_(nullptr, tw_multifile_config_free) {
@@ -200,7 +200,7 @@ int64_t sum_of(int64_t a, int64_t b, int64_t times) {
 void check_rank(int64_t rank, int64_t n_logical, const std::string& path) {
   if (rank >= 0 && rank < n_logical) return;
   if (n_logical == 0) throw Failure(kUsage, fmt::format("no task {}: '{}' has no logical files", rank, path));
-  throw Failure(kUsage, fmt::format("no task {}: '{}' has the tasks 0 to {}", rank, path, n_logical - 1));
+  throw Failure(kUsage, fmt::format("no task {}: '{}' has tasks 0 to {}", rank, path, n_logical - 1));
 }
 
 Descriptor::~Descriptor() {

@@ -90,10 +90,9 @@ ExtractPlan plan_ranges(const File& file, const std::vector<Range>& ranges, Add 
 void check_type(const ExtractJob& job) {
   const uint32_t type = job.mode & S_IFMT;
   if (type == 0 || type == S_IFREG || type == S_IFDIR || type == S_IFLNK) return;
-  throw Failure(kUnsafe,
-                fmt::format("refused: '{}' (task {}) is neither file, directory nor symbolic link (mode {:06o}); its "
-                            "bytes can be had with 'thalweg cat'",
-                            job.name, job.rank, job.mode));
+  throw Failure(kUnsafe, fmt::format("refused: '{}' (task {}) is neither file, directory nor symbolic link (mode "
+                                     "{:06o}); 'thalweg cat' prints its bytes",
+                                     job.name, job.rank, job.mode));
 }
 
 void check_name(const ExtractJob& job, const std::string& pattern) {
@@ -101,10 +100,9 @@ void check_name(const ExtractJob& job, const std::string& pattern) {
   if (reason.empty() && plain_name(job.name).empty() && !S_ISDIR(job.mode)) reason = "is the target directory";
   if (reason.empty()) return;
   if (!pattern.empty()) {
-    throw Failure(kUnsafe,
-                  fmt::format("refused: by the pattern '{}' the name '{}' of task {} {}; a pattern stays below "
-                              "the target directory, as '{}' does",
-                              pattern, job.name, job.rank, reason, kDefaultPattern));
+    throw Failure(kUnsafe, fmt::format("refused: pattern '{}' makes the name '{}' of task {}, which {}; use a pattern "
+                                       "below the target directory, such as '{}'",
+                                       pattern, job.name, job.rank, reason, kDefaultPattern));
   }
   const std::string below = job.name.substr(std::min(job.name.find_first_not_of('/'), job.name.size()));
   const bool absolute = below != job.name && unsafe_name(below).empty() && !plain_name(below).empty();
@@ -149,7 +147,7 @@ void check_conflicts(const std::vector<ExtractJob>& jobs) {
     const bool directories = S_ISDIR(a.job->mode) && S_ISDIR(b.job->mode);
     if (a.name == b.name && !directories) refuse_both(*a.job, *b.job, "would be one file");
     if (!S_ISDIR(a.job->mode) && b.name.starts_with(a.name + "/")) {
-      refuse_both(*a.job, *b.job, "are in the way of each other: the one name is a directory of the other");
+      refuse_both(*a.job, *b.job, "conflict: one name is a directory of the other");
     }
   }
 }
@@ -193,8 +191,8 @@ ExtractPlan plan_extract(const Vpfile& file, const std::vector<int64_t>& shape, 
     ExtractJob job{vp, vp, pattern.name(vp), 0, 0, {}};
     const std::string reason = unsafe_name(job.name);
     if (!reason.empty()) {
-      throw Failure(kUnsafe, fmt::format("refused: by the pattern '{}' the name '{}' of virtual processor {} {}; a "
-                                         "pattern stays below the target directory, as '{}' does",
+      throw Failure(kUnsafe, fmt::format("refused: pattern '{}' makes the name '{}' of virtual processor {}, which {}; "
+                                         "use a pattern below the target directory, such as '{}'",
                                          choice.pattern, job.name, vp, reason, kVpPattern));
     }
     look_at(job, [&] { job.bytes = file.bytes(vp); });

@@ -71,10 +71,10 @@ std::string html_page(const Map& map) {
       "<style>{1}</style></head>\n<body>\n<h1>Map of {0}</h1>\n",
       xml_text(map.file), kStyle, kMapMark);
   if (!map.closed) {
-    page += fmt::format("<p class=\"warn\">Not closed: only what is whole is shown. Run: thalweg repair {}</p>\n",
+    page += fmt::format("<p class=\"warn\">Not closed: only the intact part is shown. Run: thalweg repair {}</p>\n",
                         xml_text(shell_word(map.file)));
   }
-  page += "<p>Each row goes on where the one above ends. Point at a range to read what it is.</p>\n";
+  page += "<p>Each row continues the one above. Point at a range for details.</p>\n";
   page += svg_picture(map);
   physical_table(page, map);
   task_table(page, map);

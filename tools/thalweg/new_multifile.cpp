@@ -185,10 +185,9 @@ void NewMultifile::move_in(int32_t number) {
   if (lstat(to.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
     throw Failure(kUnsafe, fmt::format("refused: '{}' is a directory", to));
   if (number > 0 && is_foreign(to))
-    throw Failure(kUnsafe,
-                  fmt::format("refused: '{}' exists and is no part of a multifile; remove it, or choose another "
-                              "name",
-                              to));
+    throw Failure(
+        kUnsafe,
+        fmt::format("refused: '{}' exists and is not part of a multifile; remove it, or choose another name", to));
   if (!exchange(from, to)) fail_with_errno("rename to", to);
   swaps_.push_back({number, true});
 }
@@ -199,7 +198,7 @@ void NewMultifile::put_back() {
     const std::string passing = physical_name(passing_, swaps_.back().number);
     if (swaps_.back().replaced ? exchange(mine, passing) : move_file(AT_FDCWD, mine, passing, false)) continue;
     const int error = errno;
-    throw Failure(kInputOutput, fmt::format("'{}' could not be put back ({}); what it was is now '{}'", mine,
+    throw Failure(kInputOutput, fmt::format("'{}' could not be restored ({}); its old content is in '{}'", mine,
                                             std::strerror(error), passing));
   }
 }

@@ -67,11 +67,11 @@ std::string footer(const Command& command) {
 }  // namespace
 
 const char* const kExitCodes =
-    "  0  fine\n"
-    "  1  the file is damaged or was not closed\n"
-    "  2  usage: an argument is wrong, or names a task that is not there\n"
+    "  0  success\n"
+    "  1  the file is damaged or unclosed\n"
+    "  2  usage: an argument is invalid, or names a missing task\n"
     "  3  input/output error\n"
-    "  4  refused for safety: it would overwrite or leave the target directory\n";
+    "  4  refused for safety: would overwrite a file or leave the target directory\n";
 
 std::span<const Command> commands() {
   static const std::vector<Command> table = [] {
@@ -84,14 +84,18 @@ std::span<const Command> commands() {
 
 std::unique_ptr<CLI::App> make_parser(Chosen& chosen, Common& common) {
   auto app = std::make_unique<CLI::App>(
-      "Looks into, makes, takes apart, checks and repairs Thalweg multifiles and vpfiles", "thalweg");
-  app->set_version_flag("--version", fmt::format("thalweg {}", tw_version_string()), "Print the version and end");
+      "Inspects, creates, extracts, verifies and repairs Thalweg multifiles and vpfiles", "thalweg");
+  app->set_version_flag("--version", fmt::format("thalweg {}", tw_version_string()), "Print the version and exit");
   app->require_subcommand(1);
-  app->footer(fmt::format("\nExit codes:\n{}\n'thalweg COMMAND --help' tells more about a command.", kExitCodes));
+  app->footer(
+      fmt::format("\nExit codes:\n"
+                  "{}\n"
+                  "'thalweg COMMAND --help' describes a command.",
+                  kExitCodes));
   app->get_formatter()->column_width(28);
   app->get_formatter()->label("SUBCOMMAND", "COMMAND");
   app->get_formatter()->label("Subcommands", "Commands");
-  app->set_help_flag("-h,--help", "Print help and end");
+  app->set_help_flag("-h,--help", "Print help and exit");
   for (const Command& command : commands()) {
     CLI::App* sub = app->add_subcommand(command.name, command.brief);
     sub->footer("\n" + footer(command));
@@ -159,7 +163,7 @@ void add_ranks(const std::string& text, std::vector<std::pair<int64_t, int64_t>>
     error = second.ec;
   }
   if (error != std::errc() || rest != end || first < 0 || last < first) {
-    throw Failure(kUsage, fmt::format("'{}' is neither a task number nor a range of them, as in 3 or 0-7", text));
+    throw Failure(kUsage, fmt::format("'{}' is neither a task number nor a range such as 0-7", text));
   }
   ranges.emplace_back(first, last);
 }

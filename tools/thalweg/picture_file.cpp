@@ -39,14 +39,16 @@ bool may_replace_picture(const std::string& path, bool force, const std::vector<
   struct stat status = {};
   if (lstat(path.c_str(), &status) != 0) return force;
   if (!S_ISREG(status.st_mode))
-    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no regular file", path));
+    throw Failure(kUnsafe, fmt::format("refused: '{}' exists and is not a regular file", path));
   for (const std::string& file : kept) {
     if (same_file(status, file)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a {}", path, of_what));
   }
   if (force || is_own_picture(path)) return true;
-  throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no picture of this command; choose another "
-                                     "name, or replace it with --force",
-                                     path));
+  throw Failure(
+      kUnsafe,
+      fmt::format(
+          "refused: '{}' exists and was not made by this command; choose another name, or replace it with --force",
+          path));
 }
 
 void write_picture(const std::string& path, const std::string& text, bool replace) {

@@ -49,7 +49,7 @@ bool is_symlink(int parent, const std::string& name) {
 [[noreturn]] void refuse_or_fail(const std::string& path) {
   if (errno == EEXIST || errno == EISDIR || errno == ENOTDIR || errno == ENOTEMPTY) {
     const char* remedy = errno == EEXIST ? "; choose another directory with -C, or replace files with --force" : "";
-    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already{}", path, remedy));
+    throw Failure(kUnsafe, fmt::format("refused: '{}' exists{}", path, remedy));
   }
   fail_with_errno("make", path);
 }
@@ -71,7 +71,7 @@ std::string unsafe_name(std::string_view name) {
   if (name.starts_with('/')) return "is absolute";
   const std::vector<std::string> parts = parts_of(name);
   for (const std::string& part : parts) {
-    if (part == "..") return "leads out by '..'";
+    if (part == "..") return "leaves the directory by '..'";
   }
   if (name.empty()) return "is empty";
   return {};
@@ -108,13 +108,16 @@ Descriptor SafeRoot::walk(const std::vector<std::string>& parts, std::string_vie
     if (!next) {
       const int number = errno;
       if (is_symlink(at.get(), part)) {
-        throw Failure(kUnsafe, fmt::format("refused: '{}' is a symbolic link in the way of '{}'; remove it, or choose "
-                                           "another directory with -C",
-                                           full(so_far), name));
+        throw Failure(
+            kUnsafe,
+            fmt::format(
+                "refused: '{}' is a symbolic link in the path of '{}'; remove it, or choose another directory with -C",
+                full(so_far), name));
       }
       errno = number;
       if (number == ENOTDIR)
-        throw Failure(kUnsafe, fmt::format("refused: '{}' is in the way of '{}'", full(so_far), name));
+        throw Failure(kUnsafe,
+                      fmt::format("refused: '{}' is in the path of '{}' and not a directory", full(so_far), name));
       fail_with_errno("open directory", full(so_far));
     }
     at = std::move(next);
@@ -204,7 +207,7 @@ void SafeRoot::directory(std::string_view name, uint32_t permissions) {
   } else if (errno != EEXIST) {
     fail_with_errno("make directory", full(name));
   } else if (!open_directory(at.directory, at.leaf)) {
-    throw Failure(kUnsafe, fmt::format("refused: '{}' is there already and is no directory", full(name)));
+    throw Failure(kUnsafe, fmt::format("refused: '{}' exists and is not a directory", full(name)));
   }
   if (made_.contains(plain)) permissions_.emplace_back(plain, permissions);
 }

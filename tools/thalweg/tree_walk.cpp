@@ -34,14 +34,16 @@ bool TreeWalk::add_one(const std::string& path, std::string name) {
   struct stat status = {};
   if (path.empty()) throw Failure(kUsage, "an empty path cannot be packed");
   if (fstatat(base_, path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) fail_with_errno("read", path);
-  if (name.size() > 4096) throw Failure(kUsage, fmt::format("name of {} bytes: a multifile takes 4096", name.size()));
+  if (name.size() > 4096)
+    throw Failure(kUsage, fmt::format("name of {} bytes: the limit of a multifile is 4096", name.size()));
   const bool regular = S_ISREG(status.st_mode);
   if (!regular && !S_ISDIR(status.st_mode) && !S_ISLNK(status.st_mode)) {
     if (!skip_special_) {
-      throw Failure(kUnsafe,
-                    fmt::format("refused: '{}' is a device, pipe or socket, which cannot be stored; leave such "
-                                "out with --skip-special",
-                                path));
+      throw Failure(
+          kUnsafe,
+          fmt::format(
+              "refused: '{}' is a device, pipe or socket, which cannot be stored; skip these with --skip-special",
+              path));
     }
     skipped_.push_back(std::move(name));
     return false;

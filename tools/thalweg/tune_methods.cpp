@@ -111,11 +111,11 @@ class Tuner {
       measure_exchange();
       measure_methods();
     } catch (const OutOfTime&) {
-      remark(fmt::format("the time for calibrating, {:.0f} s, is used up; cells that were not reached are left out",
+      remark(fmt::format("the time limit of the calibration, {:.0f} s, was reached; the remaining cells are skipped",
                          how_.seconds));
       found_.cut_off = true;
     } catch (const Failure& failure) {  // earlier results are kept
-      remark(fmt::format("measuring with ranks ended early: {}", failure.what()));
+      remark(fmt::format("measurements with ranks ended early: {}", failure.what()));
       found_.cut_off = true;
     }
     fit();
@@ -206,7 +206,7 @@ class Tuner {
     seconds.reserve(step.plan.cells.size());
     for (const Cell& one : step.plan.cells) seconds.push_back(transfer_of(results, one));
     if (!together || std::ranges::min(seconds) <= 0) {
-      remark("what two-phase I/O costs between ranks could not be measured: the defaults stay");
+      remark("the cost of two-phase I/O between ranks could not be measured: the defaults stay");
       return;
     }
     const ExchangeTimes times{seconds[0], seconds[1], seconds[2], 4.0 * 1024 * 1024, 2 * 1024, 2 * 16384};
@@ -394,7 +394,7 @@ std::vector<std::string> keep_methods(const Json* before, Json& entry, MethodsTu
   if (found.cut_off && !old.empty() && reached < old.cells.size()) {
     entry["methods"] = (*before)["methods"];
     found.calibration = {};
-    return {fmt::format("kept from the profile before: methods, of {}; only {} were reached now",
+    return {fmt::format("kept from the previous profile: methods, of {}; only {} were reached now",
                         count_text(static_cast<int64_t>(old.cells.size()), "cell"), reached)};
   }
   const Calibration& made = found.calibration;
@@ -403,7 +403,7 @@ std::vector<std::string> keep_methods(const Json* before, Json& entry, MethodsTu
   for (const std::string& method : found.failed) {
     if (made.constants.contains(method) || !old.constants.contains(method)) continue;
     entry["methods"][method] = (*before)["methods"][method];
-    kept.push_back(fmt::format("kept from the profile before: {}, which failed now", method));
+    kept.push_back(fmt::format("kept from the previous profile: {}, which failed now", method));
   }
   return kept;
 }
@@ -413,7 +413,7 @@ MethodsTuned tune_methods(const MethodsTuning& how) {
     return Tuner(how).all();
   } catch (const Failure& failure) {
     MethodsTuned nothing;
-    nothing.remarks.push_back(fmt::format("nothing was measured with ranks: {}", failure.what()));
+    nothing.remarks.push_back(fmt::format("no measurements with ranks: {}", failure.what()));
     return nothing;
   }
 }

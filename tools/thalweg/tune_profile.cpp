@@ -43,7 +43,7 @@ std::string content_of(const std::string& path) {
     if (got == 0) return text;
     text.append(part, static_cast<size_t>(got));
   }
-  refuse(path, "is larger than a profile can be");
+  refuse(path, "exceeds the size limit of a profile");
 }
 
 double rounded(double value) { return std::round(value * 1e4) / 1e4; }
@@ -89,14 +89,14 @@ Json load_profile(const std::string& path) {
   Json profile = Json::parse(text, nullptr, false);
   const bool fits = profile.is_object() && profile.contains("version") && profile["version"] == 1 &&
                     profile.contains("file_systems") && profile["file_systems"].is_array();
-  if (!fits) refuse(path, "is no profile of this version");
+  if (!fits) refuse(path, "is not a profile of this version");
   return profile;
 }
 
 std::string identity_of(const std::string& folder) {
   struct stat status = {};
   if (stat(folder.c_str(), &status) != 0) fail_with_errno("look at folder", folder);
-  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is no folder", folder));
+  if (!S_ISDIR(status.st_mode)) throw Failure(kInputOutput, fmt::format("'{}' is not a folder", folder));
   char text[256];
   check(tw_storage_identity(folder.c_str(), text, sizeof text));
   return text;
@@ -175,7 +175,7 @@ void store_profile(const std::string& path, const Json& profile) {
   const std::string real = behind_links(path);
   const std::string passing = fmt::format("{}.part-{}", real, getpid());
   const std::string text = profile.dump(2) + "\n";
-  if (text.size() > kMostBytes) refuse(path, "would become larger than a profile can be");
+  if (text.size() > kMostBytes) refuse(path, "would exceed the size limit of a profile");
   Descriptor file(open(passing.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!file) fail_with_errno("make", passing);
   const bool done = write_all(file.get(), text.data(), text.size()) && fsync(file.get()) == 0 &&

@@ -49,7 +49,7 @@ ScratchFile::ScratchFile(const std::string& folder) : path_(folder + "/.thalweg-
   const int number = errno;
   path_ = folder;
   errno = number;
-  fail_with_errno("make a scratch file in", folder);
+  fail_with_errno("create a scratch file in", folder);
 }
 
 ScratchFile::~ScratchFile() { unlink(path_.c_str()); }
@@ -97,13 +97,14 @@ void check_bytes(const ScratchFile& file, const Memory& memory, int64_t bytes) {
       const ssize_t got = pread(file.fd(), read.data() + done, static_cast<size_t>(now - done), at + done);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail_with_errno("read", file.path());
-      if (got == 0) throw Failure(kInputOutput, fmt::format("'{}' is shorter than what was written", file.path()));
+      if (got == 0) throw Failure(kInputOutput, fmt::format("'{}' is shorter than the written data", file.path()));
       done += got;
     }
     if (std::memcmp(read.data(), memory.data() + at % round, static_cast<size_t>(now)) != 0)
-      throw Failure(kInputOutput, fmt::format("'{}' has other bytes than were written, in the MiB at {}: this file "
-                                              "system, or this library, is defective",
-                                              file.path(), at));
+      throw Failure(
+          kInputOutput,
+          fmt::format("'{}' has wrong bytes in the MiB at {}: this file system, or this library, is defective",
+                      file.path(), at));
     at += now;
   }
 }
@@ -111,8 +112,7 @@ void check_bytes(const ScratchFile& file, const Memory& memory, int64_t bytes) {
 void check_bytes(const Memory& a, const Memory& b, size_t bytes) {
   if (std::memcmp(a.data(), b.data(), bytes) != 0)
     throw Failure(kInputOutput,
-                  "a scratch file was read with other bytes than were written: this file system, or this "
-                  "library, is defective");
+                  "a scratch file was read with wrong bytes: this file system, or this library, is defective");
 }
 
 void check_room(const std::string& folder, int64_t bytes) {
@@ -120,7 +120,7 @@ void check_room(const std::string& folder, int64_t bytes) {
   if (statvfs(folder.c_str(), &system) != 0) fail_with_errno("look at folder", folder);
   const double room = static_cast<double>(system.f_bavail) * static_cast<double>(system.f_frsize);
   if (room >= static_cast<double>(bytes)) return;
-  throw Failure(kInputOutput, fmt::format("'{}' has room for {} only, and {} are needed; see --size", folder,
+  throw Failure(kInputOutput, fmt::format("'{}' has {} of free space, {} are needed; see --size", folder,
                                           short_size(static_cast<int64_t>(room)), short_size(bytes)));
 }
 

@@ -56,8 +56,8 @@ void refuse_other_kinds(const std::string& path) {
   if (!is_regular_file(path) || begins_as_multifile(path) || is_vpfile(path)) return;
   if (const std::string other = other_format(path); !other.empty()) throw Failure(kDamaged, other, TW_ERR_CORRUPT);
   throw Failure(kDamaged,
-                fmt::format("'{}' is neither a multifile nor a vpfile: it does not begin as one, and no NAME.meta lies "
-                            "beside it; 'thalweg vp-import' makes one for an array",
+                fmt::format("'{}' is neither a multifile nor a vpfile: its first bytes belong to neither, and it has "
+                            "no NAME.meta; 'thalweg vp-import' makes one for an array",
                             path),
                 TW_ERR_CORRUPT);
 }
@@ -71,17 +71,18 @@ void check_vpfile_or_multifile(const std::string& path) {
 void explain_no_multifile(const std::string& path) {
   refuse_other_kinds(path);
   if (begins_as_multifile(path) || !is_vpfile(path)) return;
-  throw Failure(kUsage, fmt::format("'{}' is a vpfile; this command takes multifiles only", path));
+  throw Failure(kUsage, fmt::format("'{}' is a vpfile; this command needs a multifile", path));
 }
 
 void refuse_option_of_multifiles(bool given, const char* option, const std::string& path, const char* instead) {
-  if (given) throw Failure(kUsage, fmt::format("{} is for multifiles, and '{}' is a vpfile{}", option, path, instead));
+  if (given)
+    throw Failure(kUsage, fmt::format("{} applies to multifiles, but '{}' is a vpfile{}", option, path, instead));
 }
 
 void refuse_option_of_vpfiles(bool given, const char* option, const std::string& path, const char* instead) {
   if (!given) return;
   check_vpfile_or_multifile(path);
-  throw Failure(kUsage, fmt::format("{} is for vpfiles, and '{}' is a multifile{}", option, path, instead));
+  throw Failure(kUsage, fmt::format("{} applies to vpfiles, but '{}' is a multifile{}", option, path, instead));
 }
 
 tw_vpfile_stored look_at_vpfile(const std::string& path) {
@@ -90,8 +91,8 @@ tw_vpfile_stored look_at_vpfile(const std::string& path) {
   const tw_status status = tw_vpfile_look(path.c_str(), &stored);
   if (status == TW_ERR_CORRUPT) {
     throw Failure(kDamaged,
-                  fmt::format("{}; with the shape it can be made anew: thalweg repair {} --shape A,B,...",
-                              tw_last_error(), shell_word(path)),
+                  fmt::format("{}; rebuild it from the shape: thalweg repair {} --shape A,B,...", tw_last_error(),
+                              shell_word(path)),
                   status);
   }
   check(status);
@@ -103,8 +104,9 @@ std::vector<int64_t> parse_shape(const std::string& text) {
   bool legal = !shape.empty() && shape.size() <= TW_VP_MOST_DIMS;
   for (const int64_t extent : shape) legal = legal && extent > 0;
   if (legal) return shape;
-  throw Failure(kUsage, fmt::format("'{}' is no shape: up to {} numbers from 1 on with commas between, as in 256,128",
-                                    text, static_cast<int>(TW_VP_MOST_DIMS)));
+  throw Failure(kUsage,
+                fmt::format("'{}' is not a shape: give up to {} positive numbers separated by commas, as in 256,128",
+                            text, static_cast<int>(TW_VP_MOST_DIMS)));
 }
 
 int64_t count_of(const std::vector<int64_t>& shape) {
@@ -127,7 +129,7 @@ int64_t parse_vp(const std::string& text, const std::vector<int64_t>& shape, con
   }
   if (index.size() == 1) {
     if (index[0] < n) return index[0];
-    throw Failure(kUsage, fmt::format("no virtual processor {}: '{}' has the numbers 0 to {}", text, path, n - 1));
+    throw Failure(kUsage, fmt::format("no virtual processor {}: '{}' has numbers 0 to {}", text, path, n - 1));
   }
   bool inside = index.size() == shape.size();
   int64_t vp = 0;
@@ -149,7 +151,7 @@ std::pair<int64_t, int64_t> parse_vps(const std::string& text, const std::vector
   const int64_t first = parse_vp(text.substr(0, dash), shape, path);
   const int64_t last = parse_vp(text.substr(dash + 1), shape, path);
   if (first <= last) return {first, last};
-  throw Failure(kUsage, fmt::format("'{}' is no range of virtual processors, as in 0-7", text));
+  throw Failure(kUsage, fmt::format("'{}' is not a range of virtual processors such as 0-7", text));
 }
 
 Vpfile::Vpfile(const std::string& path) {

@@ -99,8 +99,9 @@ class Adviser {
     const auto found = machine_.calibration.largest_bytes.find(std::string(choice.method->id));
     if (found == machine_.calibration.largest_bytes.end()) return;
     if (found->second < node_.bytes && found->second < machine_.calibration.most_bytes())
-      choice.warnings.push_back({fmt::format("was measured with at most {} here, less than others: its time is a guess",
-                                             short_size(static_cast<int64_t>(found->second)))});
+      choice.warnings.push_back(
+          {fmt::format("was measured with at most {} here, less than other methods: its time is extrapolated",
+                       short_size(static_cast<int64_t>(found->second)))});
   }
 
   static void add(Choice& choice, const std::string& what, double seconds) {
@@ -120,7 +121,7 @@ class Adviser {
     }
     add_opening(choice, method, far.open + far.close);
     if (is_level(method, '1') && method.outcome == methods::Outcome::global_array)
-      add(choice, "a meeting of all ranks for each row",
+      add(choice, "a barrier of all ranks for each row",
           runs * 2 * std::log2(std::max(2, request_.movers())) * machine_.net_latency_seconds);
   }
 
@@ -158,14 +159,14 @@ class Adviser {
     const double bytes = static_cast<double>(request_.bytes) / request_.movers();
     switch (way_of(method)) {
       case TW_SIM_GATHER:
-        return "one rank takes and moves all bytes";
+        return "one rank gathers and transfers all bytes";
       case TW_SIM_COLLECTIVE:
-        return fmt::format("exchange with those who move the bytes for {} servers", scale_.facts().servers);
+        return fmt::format("exchange with the aggregators of {} servers", scale_.facts().servers);
       case TW_SIM_INDEPENDENT:
         return fmt::format("{} of each rank, {} each", count_text(static_cast<int64_t>(std::ceil(runs)), "call"),
                            short_size(static_cast<int64_t>(bytes / runs)));
       default:
-        return fmt::format("{} of each rank, moved side by side", short_size(static_cast<int64_t>(bytes)));
+        return fmt::format("{} of each rank, transferred in parallel", short_size(static_cast<int64_t>(bytes)));
     }
   }
 
@@ -237,14 +238,14 @@ bool storage_decides(const Advice& advice) {
 std::string ruled_out(const methods::MethodInfo& method, const std::string& pattern) {
   const bool tasks_own = pattern == "task-local" || pattern == "ragged";
   if (tasks_own && method.id == "tw-vpfile")
-    return "was measured with blocks of an array only; it has streams of any length, too";
+    return "was measured with blocks of an array only, although it supports streams of any length";
   if (tasks_own &&
       (method.outcome == methods::Outcome::global_array || method.needs == "HDF5" || method.needs == "PnetCDF"))
-    return fmt::format("{} data are no part of a global array", pattern);
+    return fmt::format("{} data do not form a global array", pattern);
   if (pattern == "rows" && method.outcome == methods::Outcome::chunks)
-    return "in rows a chunk per rank is the global array already: the same file as of the methods that write that";
+    return "with rows the chunks of the ranks form the global array: the file equals that of the global methods";
   if (pattern == "rows" && method.id.starts_with("hdf5-chunked"))
-    return "rows are contiguous: chunks gain nothing and have an index";
+    return "rows are contiguous: chunks have no benefit and add an index";
   return {};
 }
 
@@ -267,14 +268,14 @@ Advice advise(const Request& request, const Machine& machine) {
     }
   }
   if (advice.choices.empty())
-    throw Failure(kInputOutput, "the profile has constants of no method that fits; run 'thalweg tune DIR' again");
+    throw Failure(kInputOutput, "the profile has no constants of a suitable method; run 'thalweg tune DIR' again");
   rank(advice.choices);
   const auto whole = std::ranges::find_if(
       advice.choices, [](const Choice& choice) { return choice.method->outcome == methods::Outcome::global_array; });
   if (whole != advice.choices.end()) advice.one_array = &*whole;
   find_ties(advice, machine);
   advice.notes = notes_of(request, machine, adviser.node(), adviser.facts());
-  if (storage_decides(advice)) advice.notes.push_back("the storage decides: methods hardly differ");
+  if (storage_decides(advice)) advice.notes.push_back("the storage limits all methods, which hardly differ");
   return advice;
 }
 

@@ -104,17 +104,17 @@ std::string term_meaning(const methods::MethodInfo& method, Term term) {
     case kFixed:
       return "opening and closing";
     case kPerRank:
-      return "what each further rank adds";
+      return "cost of each further rank";
     case kMeeting:
-      return "ranks that wait for each other";
+      return "barriers";
     case kByte:
-      return "bytes moved in turn";
+      return "bytes transferred serially";
     case kSharedByte:
-      return method.collective ? "bytes that ranks give to each other" : "bytes moved side by side";
+      return method.collective ? "bytes exchanged between ranks" : "bytes transferred in parallel";
     case kFarByte:
-      return "bytes that fit into no cache of a core";
+      return "bytes beyond the cache of a core";
     case kRun:
-      return "pieces that lie apart";
+      return "noncontiguous pieces";
   }
   return {};
 }

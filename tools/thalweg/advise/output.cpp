@@ -71,10 +71,10 @@ void print_conclusion(const Advice& advice, const Request& request) {
   ties.reserve(advice.ties.size());
   for (const Choice* tie : advice.ties) ties.push_back(tie->method->id);
   if (!ties.empty())
-    put(fmt::format("within {:.0f} % of it, which is no difference to the model: {}\n", 100 * advice.tie,
+    put(fmt::format("within {:.0f} % of it, equal within the model's error: {}\n", 100 * advice.tie,
                     fmt::join(ties, ", ")));
   if (request.is_array() && advice.one_array != nullptr && advice.one_array != &best)
-    put(fmt::format("for one file that is the array: {} ({}), {:.2f} times as long\n", advice.one_array->method->title,
+    put(fmt::format("as one file that is the array: {} ({}), {:.2f} times the time\n", advice.one_array->method->title,
                     advice.one_array->method->id, advice.one_array->seconds / best.seconds));
   for (const std::string& line : duty_of(advice, request)) put(fmt::format("  {}\n", line));
 }
@@ -154,10 +154,10 @@ void print_validation(const std::vector<ValidationPoint>& points, const Validati
                     point.predicted_seconds / point.measured_seconds, cell_text(point.cell),
                     point.used_for_tuning ? " (tuned with)" : ""));
   put(fmt::format("\n{} times{}: median error {:.0f} %\n", sum.points,
-                  sum.of_tuning ? ", all of them tuned with" : " that were not tuned with", 100 * sum.median_error));
+                  sum.of_tuning ? ", all used for tuning" : " not used for tuning", 100 * sum.median_error));
   if (sum.choices > 0)
     put(fmt::format(
-        "the named method is within 10 % of the best in {} of {} cells ({:.0f} %); at worst {:.2f} times as "
+        "the recommended method is within 10 % of the best in {} of {} cells ({:.0f} %); at worst {:.2f} times as "
         "slow\n",
         sum.good_choices, sum.choices, 100.0 * static_cast<double>(sum.good_choices) / static_cast<double>(sum.choices),
         sum.worst_choice));

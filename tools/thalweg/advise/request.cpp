@@ -34,8 +34,7 @@ std::vector<int> grid_of(const Request& request, size_t dimensions) {
     const std::vector<int> rows =
         request.order == "f" ? std::vector<int>{1, request.ranks} : std::vector<int>{request.ranks, 1};
     if (!request.grid.empty() && request.grid != rows)
-      throw Failure(kUsage, fmt::format("--grid {} does not cut an array into rows; leave it out, or ask for "
-                                        "--pattern block2d",
+      throw Failure(kUsage, fmt::format("--grid {} does not cut an array into rows; omit it, or use --pattern block2d",
                                         fmt::join(request.grid, "x")));
     return rows;
   }
@@ -44,7 +43,7 @@ std::vector<int> grid_of(const Request& request, size_t dimensions) {
   for (const int n : request.grid) parts = std::min<int64_t>(parts * n, INT32_MAX);
   if (parts != request.ranks || request.grid.size() != dimensions)
     throw Failure(kUsage,
-                  fmt::format("--grid {}: these are {} in {}, for {} in {}", fmt::join(request.grid, "x"),
+                  fmt::format("--grid {} has {} in {}, the request {} in {}", fmt::join(request.grid, "x"),
                               parts_text(parts), count_text(static_cast<int64_t>(request.grid.size()), "dimension"),
                               count_text(request.ranks, "rank"), dimensions));
   return request.grid;
@@ -54,10 +53,10 @@ std::vector<int> grid_of(const Request& request, size_t dimensions) {
 
 Cell cell_of(const Request& request) {
   if (request.bytes < static_cast<int64_t>(kElement) * request.ranks)
-    throw Failure(kUsage, fmt::format("--bytes {}: {} cannot share them, an element has 4", request.bytes,
+    throw Failure(kUsage, fmt::format("--bytes {}: too few for {}, as an element has 4", request.bytes,
                                       count_text(request.ranks, "rank")));
   if (request.bytes < static_cast<int64_t>(kElement) * request.movers())
-    throw Failure(kUsage, fmt::format("--readers {}: more than the {} elements of --bytes {}", request.movers(),
+    throw Failure(kUsage, fmt::format("--readers {}: more than the {} elements in --bytes {}", request.movers(),
                                       request.bytes / static_cast<int64_t>(kElement), request.bytes));
   if (request.nodes > request.ranks)
     throw Failure(kUsage, fmt::format("--nodes {}: more than {}", request.nodes, count_text(request.ranks, "rank")));

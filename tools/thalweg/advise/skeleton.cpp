@@ -20,7 +20,7 @@ struct Row {
 };
 
 constexpr std::string_view kStreams = "a vpfile has a stream for each rank, of any length, in one file";
-constexpr std::string_view kDirs = "a folder for every so many ranks, made by one of them, is to be added";
+constexpr std::string_view kDirs = "to be added: a folder per group of ranks, created by one of them";
 constexpr std::string_view kLevel0 =
     "it writes with a view and collectively; level 0 is MPI_File_write_at for each row";
 constexpr std::string_view kLevel1 = "it writes with a view; level 1 is MPI_File_write_at_all for each row";
@@ -31,9 +31,8 @@ constexpr std::string_view kChunk2 =
     "it writes at an offset and collectively; level 2 is MPI_File_set_view with that offset, then MPI_File_write";
 constexpr std::string_view kChunk3 =
     "it writes at an offset; level 3 is MPI_File_set_view with that offset, then MPI_File_write_all";
-constexpr std::string_view kWait =
-    "the blocking call; MPI_File_iwrite_all, and MPI_Wait after other work, take its place";
-constexpr std::string_view kNoModule = "HDF5's own Fortran module is as its C interface; this is MPI-IO";
+constexpr std::string_view kWait = "it blocks; use MPI_File_iwrite_all, and MPI_Wait after other work";
+constexpr std::string_view kNoModule = "HDF5's Fortran module resembles its C interface; this is MPI-IO";
 constexpr std::string_view kIndependent = "it writes collectively; without the collective transfer it is independent";
 constexpr std::string_view kChunked = "it writes a contiguous dataset; H5Pset_chunk makes chunks";
 constexpr std::string_view kChunkedAlone =
@@ -45,14 +44,14 @@ constexpr std::string_view kPyChunkedAlone =
     "array.collective "
     "it is independent";
 constexpr std::string_view kNetcdf = "PnetCDF writes through MPI-IO; this is MPI-IO itself";
-constexpr std::string_view kOfThatKind = "what Thalweg has of that kind";
+constexpr std::string_view kOfThatKind = "Thalweg's equivalent";
 
 // The first matching row applies.
 constexpr std::array kRows = {
     Row{"gather",
         {"gather.c", {}},
-        {"mpiio_view.f90", "a view takes no more lines than a gather, and no memory"},
-        {"mpiio.py", "a view takes no more lines than a gather, and no memory"}},
+        {"mpiio_view.f90", "a view needs as few lines as a gather, and no memory"},
+        {"mpiio.py", "a view needs as few lines as a gather, and no memory"}},
     Row{"file-per-task-dirs", {"file_per_task.c", kDirs}, {"file_per_task.f90", kDirs}, {"vpfile.py", kStreams}},
     Row{"file-per-task", {"file_per_task.c", {}}, {"file_per_task.f90", {}}, {"vpfile.py", kStreams}},
     Row{"mpiio-global-0", {"mpiio_view.c", kLevel0}, {"mpiio_view.f90", kLevel0}, {"mpiio.py", kLevel0}},
@@ -82,7 +81,7 @@ constexpr std::array kRows = {
         {"vpfile.py", {}}},
     Row{"tw-nonblocking",
         {"nonblocking.c", {}},
-        {"collective.f90", "blocking; tw_iwrite_list_all, and tw_wait after other work, take its place"},
+        {"collective.f90", "it blocks; use tw_iwrite_list_all, and tw_wait after other work"},
         {"vpfile.py", "the same array by a vpfile, blocking"}},
     Row{"tw-collective", {"collective.c", {}}, {"collective.f90", {}}, {"vpfile.py", "the same array by a vpfile"}},
     Row{"", {"multifile.c", kOfThatKind}, {"multifile.f90", kOfThatKind}, {"vpfile.py", kOfThatKind}},
@@ -117,7 +116,7 @@ std::string reading_remark(std::string_view file, std::string_view phase) {
   for (const Reading& reading : kReading)
     if (reading.file == file)
       return fmt::format("it writes; to read: {}{}", reading.how,
-                         phase == "restart" ? ", with the cut of those who read" : "");
+                         phase == "restart" ? ", with the grid of the readers" : "");
   return "it writes";
 }
 

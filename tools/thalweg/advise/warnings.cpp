@@ -38,10 +38,10 @@ Block block_of(const Request& request, const Cell& cell) {
 
 void warn_of_files(const methods::MethodInfo& method, const Request& request, std::vector<Warning>& out) {
   if (request.ranks >= kManyFiles)
-    out.push_back({fmt::format("{} files for each output{}; making, listing and deleting them takes long",
-                               request.ranks, method.id == "file-per-task" ? " in one folder" : "")});
+    out.push_back({fmt::format("{} files for each output{}; creating, listing and deleting them is slow", request.ranks,
+                               method.id == "file-per-task" ? " in one folder" : "")});
   if (request.is_array())
-    out.push_back({"there is no global array afterwards: files have to be merged, or read by who knows the cut"});
+    out.push_back({"the result is not a global array: merge the files, or read them with the grid of the writers"});
 }
 
 void warn_of_chunks(const Request& request, const Cell& cell, std::vector<Warning>& out) {
@@ -53,21 +53,20 @@ void warn_of_chunks(const Request& request, const Cell& cell, std::vector<Warnin
   }();
   if (bytes > kLargestChunk)
     out.push_back(
-        {fmt::format("a block of {} is more than a chunk can be (4 GiB): cut it into several", size_of(bytes)), true});
+        {fmt::format("a block of {} exceeds the limit of a chunk (4 GiB): use several chunks", size_of(bytes)), true});
   if (bytes > kChunkCache)
     out.push_back(
-        {"who reads a part of a chunk reads all of it, and chunks beyond 1 MiB do not stay in the chunk cache", true});
-  if (uneven) out.push_back({"the shape is no multiple of the chunks: those at the edges are stored in full", true});
+        {"reading a part of a chunk reads all of it, and chunks above 1 MiB do not fit in the chunk cache", true});
+  if (uneven) out.push_back({"the shape is no multiple of the chunks: chunks at the edges are stored in full", true});
 }
 
 void warn_of_offsets(const methods::MethodInfo& method, const Request& request, const Cell& cell,
                      std::vector<Warning>& out) {
   const Block block = block_of(request, cell);
   if (block.runs < kManyRuns || block.run_bytes > kSmallRun) return;
-  out.push_back(
-      {fmt::format("explicit offsets collapse here: each rank makes {:.0f} calls of {}{}; use a view", block.runs,
-                   size_of(block.run_bytes), method.collective ? ", and all ranks meet in each" : ""),
-       true});
+  out.push_back({fmt::format("explicit offsets collapse here: each rank makes {:.0f} calls of {}{}; use a view",
+                             block.runs, size_of(block.run_bytes), method.collective ? ", each with a barrier" : ""),
+                 true});
 }
 
 }  // namespace
@@ -89,9 +88,9 @@ std::vector<Warning> warnings_of(const methods::MethodInfo& method, const Reques
   if (method.id.starts_with("hdf5-chunked")) warn_of_chunks(request, cell, out);
   if (method.id == "mpiio-global-0" || method.id == "mpiio-global-1") warn_of_offsets(method, request, cell, out);
   if (method.outcome == methods::Outcome::chunks && request.is_array())
-    out.push_back({"the file is not the array in its order: blocks lie one behind the other"});
+    out.push_back({"the file is not the array in its order: the blocks are consecutive"});
   if (method.outcome == methods::Outcome::chunks && request.pattern == "ragged")
-    out.push_back({"where a rank's bytes begin is the sum of those before it: an MPI_Exscan for each output"});
+    out.push_back({"the offset of a rank is the sum of the bytes before it: an MPI_Exscan for each output"});
   return out;
 }
 
@@ -110,11 +109,10 @@ std::vector<std::string> duty_of(const Advice& advice, const Request& request) {
       std::ranges::find_if(advice.choices, [](const Choice& choice) { return choice.method->id == "tw-nonblocking"; });
   if (request.phase != "write" || hidden == advice.choices.end()) return out;
   const double left = std::max(0.0, hidden->seconds - between);
-  const std::string what = left > 0 ? fmt::format("{:.3g} s of it cannot be hidden, the rest", left) : "all of it";
+  const std::string what = left > 0 ? fmt::format("{:.3g} s cannot be hidden, the rest", left) : "all of it";
   out.push_back(
-      fmt::format("tw-nonblocking takes {:.3g} s beside the next computation: {} may be hidden, where cores are idle "
-                  "while it goes on; see the overlap that 'thalweg methods' measures. It needs a copy of the data, {} "
-                  "on each node",
+      fmt::format("tw-nonblocking takes {:.3g} s during the next computation: {} can be hidden if cores are idle; see "
+                  "the overlap that 'thalweg methods' measures. It needs a copy of the data, {} on each node",
                   hidden->seconds, what, short_size(request.bytes / request.nodes)));
   return out;
 }

@@ -166,7 +166,7 @@ class Runner {
                                 : !listener.broken().empty() ? listener.broken()
                                                              : why_it_ended(end);
     if (method.empty()) return launch_failed(plan, message);
-    say(fmt::format("{} with {} failed, and is left out: {}", method, count_text(plan.ranks, "rank"), message));
+    say(fmt::format("{} with {} failed and is skipped: {}", method, count_text(plan.ranks, "rank"), message));
     for (const std::string& line : listener.lines())
       if (is_kind(line, "method") || is_kind(line, "launch")) campaign_.add_line(line);
     campaign_.add_record(failure_record(plan, method, message));

@@ -105,16 +105,15 @@ std::string of_groups(const Grouping& grouping) {
 }
 
 Conclusion groups_stay(const std::vector<ResultRow>& rows) {
-  Conclusion c{
-      1,
-      "The methods fall into three groups, efficient, moderate and inefficient, and stay in them when the "
-      "number of ranks changes.",
-      fmt::format("Confirmed: three groups are found in the write times of all cells with 2 ranks or more, and "
-                  "of those found at each number of ranks alone at least {:.0f} % of the methods are in the "
-                  "same one. Refuted: fewer groups, or fewer methods that stay.",
-                  100 * kStay),
-      Verdict::not_decided,
-      {}};
+  Conclusion c{1,
+               "The methods form three groups, efficient, moderate and inefficient, which are stable when the number "
+               "of ranks changes.",
+               fmt::format("Confirmed: the write times of all cells with 2 ranks or more form three groups, and the "
+                           "groups at each single number of ranks contain at least {:.0f} % of the methods alike. "
+                           "Refuted: fewer groups, or fewer stable methods.",
+                           100 * kStay),
+               Verdict::not_decided,
+               {}};
   std::map<int, std::vector<ResultRow>> by_ranks;
   std::vector<ResultRow> several;
   for (const ResultRow& row : rows) {
@@ -124,7 +123,7 @@ Conclusion groups_stay(const std::vector<ResultRow>& rows) {
   }
   const Grouping all = group_rows(several, "write");
   if (all.methods.size() < kFewMethods || by_ranks.size() < 2) {
-    c.numbers.push_back(fmt::format("There are {} and {} of 2 ranks or more; {} methods and 2 numbers are needed.",
+    c.numbers.push_back(fmt::format("The run has {} and {} of 2 ranks or more; {} methods and 2 numbers are needed.",
                                     count_text(static_cast<int64_t>(all.methods.size()), "method"),
                                     count_text(static_cast<int64_t>(by_ranks.size()), "number"), kFewMethods));
     return c;
@@ -138,7 +137,7 @@ Conclusion groups_stay(const std::vector<ResultRow>& rows) {
     const double share = static_cast<double>(kept) / static_cast<double>(here.methods.size());
     stay = stay && share >= kStay;
     c.numbers.push_back(
-        fmt::format("{} ranks alone: {} of {} methods in the same group.", ranks, kept, here.methods.size()));
+        fmt::format("{} ranks: {} of {} methods in an unchanged group.", ranks, kept, here.methods.size()));
   }
   c.verdict = all.groups() == 3 && stay ? Verdict::confirmed : Verdict::refuted;
   return c;
@@ -168,19 +167,20 @@ Ratios growth_of(const std::vector<Series>& series, const Medians& medians, cons
 }
 
 Conclusion gather_does_not_scale(const Results& results, const Medians& medians) {
-  Conclusion c{2,
-               "Gathering to one rank does not scale: its bandwidth does not grow with ranks, and its rank needs "
-               "memory for the whole array.",
-               fmt::format("Confirmed: from the fewest to the most ranks (at least twice as many) the bandwidth of "
-                           "'gather' grows by less than {:.2f} times, and its memory grows by {:.0f} % of the array or "
-                           "more, where that was measured. Refuted: either is not so.",
-                           kGrowth, 100 * kWholeArray),
-               Verdict::not_decided,
-               {}};
+  Conclusion c{
+      2,
+      "Gathering to one rank does not scale: its bandwidth does not grow with ranks, and its rank needs "
+      "memory for the whole array.",
+      fmt::format(
+          "Confirmed: from the fewest to the most ranks (at least twice as many) the bandwidth of 'gather' grows less "
+          "than {:.2f} times, and its memory, if measured, grows by at least {:.0f} % of the array. Refuted otherwise.",
+          kGrowth, 100 * kWholeArray),
+      Verdict::not_decided,
+      {}};
   const std::vector<Series> series = series_of(results);
   const Ratios growth = growth_of(series, medians, "gather", &c);
   if (growth.n == 0) {
-    c.numbers.push_back("There is no curve of 'gather' over numbers of ranks of which the last is twice the first.");
+    c.numbers.push_back("No curve of 'gather' covers a factor of 2 in ranks.");
     return c;
   }
   double best = 0;
@@ -193,14 +193,14 @@ Conclusion gather_does_not_scale(const Results& results, const Medians& medians)
   c.numbers.push_back(fmt::format(
       "It grows {:.2f} times{}.", growth.mean(),
       best_method.empty() ? std::string()
-                          : fmt::format("; that of '{}', which grows most, {:.2f} times", best_method, best)));
+                          : fmt::format("; the largest growth is {1:.2f} times, of '{0}'", best_method, best)));
   Ratios memory;
   for (const FactsRecord& facts : results.facts) {
     if (facts.method == "gather" && facts.cell.ranks > 1 && facts.memory_bytes > 0)
       memory.add(static_cast<double>(facts.memory_bytes) / static_cast<double>(facts.cell.bytes()));
   }
   c.numbers.push_back(memory.n == 0 ? "Its memory was not measured."
-                                    : fmt::format("Memory of its rank while writing, in arrays: {}.", memory.text()));
+                                    : fmt::format("Memory of the writing rank, in arrays: {}.", memory.text()));
   const bool hungry = memory.n == 0 || memory.mean() >= kWholeArray;
   c.verdict = growth.mean() < kGrowth && hungry ? Verdict::confirmed : Verdict::refuted;
   return c;
@@ -213,18 +213,17 @@ Verdict judged(double value, double confirmed_from, double refuted_below) {
 }
 
 Conclusion offsets_collapse(const Medians& medians) {
-  Conclusion c{
-      3,
-      "Explicit offsets of each task alone (MPI-IO level 0) collapse when they make the global array; "
-      "collective calls with a view (level 3) rescue it.",
-      fmt::format("Of the cells whose blocks are not contiguous in the file: level 0 takes as long to write as "
-                  "level 3, times a factor. Confirmed from {:.2f} times on, refuted below {:.2f}.",
-                  kCollapse, kNoCollapse),
-      Verdict::not_decided,
-      {}};
+  Conclusion c{3,
+               "Independent writes at explicit offsets (MPI-IO level 0) are very slow for a global array; collective "
+               "calls with a view (level 3) are fast.",
+               fmt::format("Ratio of the write times of level 0 and level 3, for cells whose blocks are not contiguous "
+                           "in the file. Confirmed from {:.2f} times on, refuted below {:.2f}.",
+                           kCollapse, kNoCollapse),
+               Verdict::not_decided,
+               {}};
   const Ratios write = compare(medians, "mpiio-global-0", "mpiio-global-3", "write", is_scattered);
   if (write.n == 0) {
-    c.numbers.push_back("No cell with blocks in pieces has both methods.");
+    c.numbers.push_back("No cell with noncontiguous blocks has both methods.");
     return c;
   }
   c.numbers.push_back(fmt::format("Write, level 0 to level 3: {}.", write.text()));
@@ -242,8 +241,7 @@ Conclusion offsets_collapse(const Medians& medians) {
 Conclusion chunks_are_alike(const Medians& medians) {
   Conclusion c{
       4,
-      "When each rank writes one contiguous chunk, the levels of MPI-IO make no difference, and are near a "
-      "file per task.",
+      "When each rank writes one contiguous chunk, the levels of MPI-IO are equal, and close to a file per task.",
       fmt::format("Write, cells of 2 ranks or more with all four levels. Confirmed: the slowest level takes at "
                   "most {:.2f} times the fastest, and the fastest at most {:.2f} times the better file per "
                   "task. Refuted: more than {:.2f}, or more than {:.2f} times.",
@@ -280,10 +278,9 @@ Conclusion chunks_are_alike(const Medians& medians) {
 Conclusion library_is_cheap(const Medians& medians) {
   Conclusion c{
       5,
-      "A high-level library (parallel HDF5, collective, contiguous) costs little over the MPI-IO that it "
-      "uses.",
-      fmt::format("Write, cells of 2 ranks or more: HDF5 (contiguous, collective) takes as long as MPI-IO level "
-                  "3, times a factor. Confirmed up to {:.2f}, refuted above {:.2f}.",
+      "A high-level library (parallel HDF5, collective, contiguous) costs little more than the MPI-IO below it.",
+      fmt::format("Ratio of the write times of HDF5 (contiguous, collective) and MPI-IO level 3, for cells of 2 ranks "
+                  "or more. Confirmed up to {:.2f}, refuted above {:.2f}.",
                   kCheapLibrary, kDearLibrary),
       Verdict::not_decided,
       {}};

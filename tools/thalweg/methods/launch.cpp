@@ -54,7 +54,7 @@ std::string find_program(const std::string& asked) {
   const std::string named = !asked.empty() || from_environment == nullptr ? asked : from_environment;
   if (!named.empty()) {
     if (is_program(named)) return std::filesystem::absolute(named).string();
-    throw Failure(kInputOutput, fmt::format("'{}' is no program; see --program", named));
+    throw Failure(kInputOutput, fmt::format("'{}' is not an executable; see --program", named));
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -62,9 +62,8 @@ std::string find_program(const std::string& asked) {
   if (!beside.empty() && is_program(beside)) return beside;
   if (const std::string found = on_path("thalweg-methods"); !found.empty()) return found;
   throw Failure(kInputOutput,
-                "there is no program 'thalweg-methods' beside this command or on PATH: it is built where there is an "
-                "MPI (scripts/setup.sh mpi, then configure with -DTW_WITH_MPI=ON); name one with --program or "
-                "THALWEG_METHODS");
+                "no program 'thalweg-methods' beside this command or on PATH: build it with MPI (scripts/setup.sh mpi, "
+                "then configure with -DTW_WITH_MPI=ON), or name one with --program or THALWEG_METHODS");
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -324,9 +323,9 @@ Json described(const std::string& program) {
   if (fine && wrong.empty()) return description;
   const std::string said = fine ? std::string() : telling_line(end.error_text);
   const std::string why = said.empty() ? wrong : said;
-  throw Failure(kInputOutput, fmt::format("'{}' does not tell what it measures{}{}; is it thalweg-methods of this "
-                                          "version?",
-                                          program, why.empty() ? "" : ": ", why));
+  throw Failure(kInputOutput,
+                fmt::format("'{}' gives no valid description of itself{}{}; is it thalweg-methods of this version?",
+                            program, why.empty() ? "" : ": ", why));
 }
 
 // The signal that killed a rank, as far as mpiexec's exit code shows; 0: none. A shell adds 128, MPICH's mpiexec
@@ -348,9 +347,9 @@ std::string telling_line(const std::string& text) {
 }
 
 std::string how_it_ended(const Launcher& launcher, const LaunchEnd& end, int patience_s) {
-  if (end.silent) return fmt::format("nothing was heard for {} s: it hangs, or takes longer", patience_s);
+  if (end.silent) return fmt::format("no output for {} s: it hangs, or needs a larger limit", patience_s);
   const std::string why = telling_line(end.error_text);
-  const std::string said = why.empty() ? std::string() : fmt::format(" and said: {}", why);
+  const std::string said = why.empty() ? std::string() : fmt::format(" and printed: {}", why);
   if (end.signal != 0) return fmt::format("mpiexec ended by signal {} ({}){}", end.signal, strsignal(end.signal), said);
   if (const int number = signal_of_rank(launcher, end.exit_code); number != 0)
     return fmt::format("a rank was killed by signal {} ({}){}", number, strsignal(number), said);
@@ -366,8 +365,7 @@ Launcher find_launcher(const std::string& program, const std::string& mpiexec) {
   if (launcher.mpiexec.empty()) launcher.mpiexec = {"mpiexec"};
   const std::string& first = launcher.mpiexec.front();
   if (first.find('/') == std::string::npos ? on_path(first).empty() : !is_program(first))
-    throw Failure(kInputOutput,
-                  fmt::format("there is no '{}' to start the ranks with; name one with --mpiexec", first));
+    throw Failure(kInputOutput, fmt::format("no launcher '{}' for the ranks; name one with --mpiexec", first));
   return launcher;
 }
 

@@ -141,8 +141,8 @@ std::string html_page(const Results& results, std::span<const ValidationPoint> v
   page::add_mishaps(html, report);
   page::add_facts(html, report);
   html += fmt::format(
-      "</main>\n<footer><p>Made by <code>thalweg methods</code>. The page is complete in itself: it loads "
-      "nothing.{}</p></footer>\n",
+      "</main>\n"
+      "<footer><p>Made by <code>thalweg methods</code>. The page is self-contained and loads nothing.{}</p></footer>\n",
       has_library ? " Plots: Chart.js, MIT licence." : "");
   if (has_library) {
     html +=

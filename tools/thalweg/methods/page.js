@@ -5,7 +5,7 @@
   const GROUPS = ["efficient", "moderate", "inefficient"];
   const SHAPES = ["circle", "rect", "triangle", "rectRot", "crossRot", "star", "rectRounded", "cross"];
   const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-  const off = new Set(); // methods that are switched off
+  const off = new Set(); // hidden methods
   const charts = new Map();
   let phase = 0, colours = "family", lit = null;
 
@@ -16,7 +16,7 @@
   const dashOf = (method) => DASHES[method.member % DASHES.length];
   const number = (value) => value >= 99.95 ? Math.round(value).toString() : value.toPrecision(3);
 
-  // What was measured: table[phase][method][cell] = {y, low, high}.
+  // Measurements: table[phase][method][cell] = {y, low, high}.
   const table = data.phases.map(() => data.methods.map(() => new Map()));
   for (const [p, m, c, y, low, high] of data.points) table[p][m].set(c, { y, low, high });
 
@@ -55,7 +55,7 @@
     return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
   };
 
-  // Ticks at 1, 2 and 5 times powers of ten, as many as have room.
+  // Ticks at 1, 2 and 5 times powers of ten, as many as fit.
   const decades = (scale) => {
     const few = Math.log10(scale.max / scale.min) > 2.5, ticks = [];
     for (let power = Math.floor(Math.log10(scale.min)); power <= Math.log10(scale.max); ++power)
@@ -107,7 +107,7 @@
     };
   }
 
-  // Of all curves of the phase, so that the plots beside each other can be compared.
+  // Range over all curves of the phase, so that neighbouring plots are comparable.
   function speedRange() {
     let least = Infinity, most = 0;
     for (const series of data.series)
@@ -197,7 +197,7 @@
         borderColor: colour, backgroundColor: tuned ? "transparent" : transparent(colour, 0.65), borderWidth: 1.5,
       };
     }).filter((set) => set.data.length > 0);
-    // One entry for each family, though those of tuning are points of their own.
+    // One entry per family, although points used for tuning are separate.
     const named = (item) => sets[item.datasetIndex].type === "scatter" &&
       sets.findIndex((set) => set.label === item.text) === item.datasetIndex;
     sets.push({

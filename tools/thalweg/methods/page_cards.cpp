@@ -78,11 +78,10 @@ void add_card(std::string& html, const Report& report, const MethodFound& method
 
 void add_cards(std::string& html, const Report& report) {
   html +=
-      "<section id=\"cards\" aria-labelledby=\"cards-h\"><h2 id=\"cards-h\">The methods</h2>\n<p>A is the array in "
-      "bytes, B "
-      "the block of one rank. Lines are those of the snippet: without empty ones, comments, lone braces, and without "
-      "checks "
-      "of errors, in all methods alike.</p>\n<div class=\"cards\">\n";
+      "<section id=\"cards\" aria-labelledby=\"cards-h\"><h2 id=\"cards-h\">The methods</h2>\n"
+      "<p>A is the array in bytes, B the block of one rank. Lines of code are counted without empty lines, comments, "
+      "lone braces and error checks, for all methods alike.</p>\n"
+      "<div class=\"cards\">\n";
   for (const MethodFound& method : report.methods()) add_card(html, report, method);
   html += "</div></section>\n";
 }

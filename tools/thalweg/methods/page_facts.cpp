@@ -71,20 +71,18 @@ void add_machine(std::string& html, const Report& report) {
 
 // The meanings of `--cache`, from docs/design/methods.md.
 const char* cache_text(std::string_view cache) {
-  if (cache == "warm") return "writes end in the page cache, reads come from it: memory, not the device";
-  if (cache == "sync")
-    return "a write ends when the storage has it (fsync within the time); reads come from the page cache";
-  if (cache == "drop")
-    return "a write ends when the storage has it; before a read its pages are dropped from the cache";
+  if (cache == "warm") return "writes go to the page cache, reads come from it: memory, not the device";
+  if (cache == "sync") return "a write includes fsync; reads come from the page cache";
+  if (cache == "drop") return "a write includes fsync; before a read its pages are dropped from the cache";
   if (cache == "direct")
-    return "past the page cache where a method can; the others write with fsync and read after a drop";
+    return "direct I/O where a method supports it; the others write with fsync and read after a drop";
   return "unknown to this program";
 }
 
 // The actual caches of the times: phase, cache, methods.
 void add_real_caches(std::string& html, const Report& report) {
   RealCaches found = report.real_caches();
-  html += open_table("What the times really are of",
+  html += open_table("Actual cache of the times",
                      "<th scope=\"col\" class=\"name\">phase</th><th scope=\"col\">cache</th>"
                      "<th scope=\"col\" class=\"name\">methods</th>");
   html += "<tbody>\n";
@@ -104,7 +102,7 @@ void add_caches(std::string& html, const Report& report) {
   std::set<std::string> asked;
   for (const Cell& cell : report.cells()) asked.insert(cell.cache);
   if (asked.empty()) return;
-  html += "<h3>What the cache means</h3><ul>\n";
+  html += "<h3>Meaning of the caches</h3><ul>\n";
   for (const std::string& cache : asked)
     html += fmt::format("<li><code>{}</code>: {}</li>\n", escaped(cache), cache_text(cache));
   if (fact(report.results().run, "storage", "kind") == "tmpfs")
@@ -149,7 +147,7 @@ const FactsRecord* find_facts(const Report& report, const std::string& method, c
 }  // namespace
 
 void add_hints(std::string& html, const Report& report) {
-  html += "<section id=\"hints\" aria-labelledby=\"hints-h\"><h2 id=\"hints-h\">What the libraries really did</h2>\n";
+  html += "<section id=\"hints\" aria-labelledby=\"hints-h\"><h2 id=\"hints-h\">Hints and plans in effect</h2>\n";
   const Cell* cell = largest_cell(report);
   std::vector<std::pair<std::string, std::string>> told;  // equal hints and plan, and their methods
   for (const MethodFound& method : report.methods()) {
@@ -168,20 +166,20 @@ void add_hints(std::string& html, const Report& report) {
   for (const auto& [text, who] : told)
     rows += fmt::format("<tr><th scope=\"row\" class=\"name\">{}</th>{}</tr>\n", who, text);
   if (rows.empty()) {
-    html += "<p>No library told of any in this run.</p></section>\n";
+    html += "<p>No library reported any in this run.</p></section>\n";
     return;
   }
   html += "<details open><summary>Effective hints and plans</summary>\n";
   html += open_table("Of " + escaped(cell_text(*cell)),
                      "<th scope=\"col\" class=\"name\">method</th><th scope=\"col\" class=\"name\">hints that were in "
-                     "effect</th><th scope=\"col\" class=\"name\">plan, in its own words</th>");
+                     "effect</th><th scope=\"col\" class=\"name\">reported plan</th>");
   html += "<tbody>\n" + rows + "</tbody></table></div></details></section>\n";
 }
 
 void add_mishaps(std::string& html, const Report& report) {
   const bool all_built = std::ranges::all_of(report.methods(), &MethodFound::built);
   if (all_built && report.results().mishaps.empty()) return;
-  html += "<section id=\"missing\" aria-labelledby=\"missing-h\"><h2 id=\"missing-h\">What was not measured</h2>\n";
+  html += "<section id=\"missing\" aria-labelledby=\"missing-h\"><h2 id=\"missing-h\">Skipped measurements</h2>\n";
   if (!all_built) {
     html += "<h3>Not built</h3><ul>\n";
     for (const MethodFound& method : report.methods()) {
@@ -199,13 +197,10 @@ void add_facts(std::string& html, const Report& report) {
   html += "<section id=\"facts\" aria-labelledby=\"facts-h\"><h2 id=\"facts-h\">How it was measured</h2>\n";
   add_machine(html, report);
   html +=
-      "<p>One repetition writes the array by each method in turn, reads it back on other ranks than wrote it, on "
-      "another "
-      "number of ranks and by one plain reader, and checks every byte. The methods take turns in an order that is "
-      "drawn anew; the first "
-      "repetition is for warming up and is not timed. A time is from a barrier to the end of the last rank, opening "
-      "and "
-      "closing included.</p>\n";
+      "<p>One repetition writes the array by each method in turn, reads it back on other ranks, on another number of "
+      "ranks and by one plain reader, and verifies every byte. The order of the methods changes at random; the first "
+      "repetition is an untimed warm-up. A time runs from a barrier to the end of the last rank, including open and "
+      "close.</p>\n";
   add_caches(html, report);
   html += "</section>\n";
 }

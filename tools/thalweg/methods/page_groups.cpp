@@ -44,10 +44,9 @@ void add_grouping(std::string& html, const Report& report, const std::string& ph
 void add_groups(std::string& html, const Report& report) {
   html +=
       "<section id=\"groups\" aria-labelledby=\"groups-h\"><h2 id=\"groups-h\">Groups</h2>\n"
-      "<p>Each number says how many times as long a method takes as the fastest method of the same cell (geometric "
-      "mean "
-      "over cells). Groups are found by clustering these ratios on a logarithmic scale; where they lie too near each "
-      "other there are fewer than three.</p>\n";
+      "<p>Each number is the time of a method relative to the fastest method of the cell (geometric mean over cells). "
+      "Groups are found by clustering these ratios on a logarithmic scale; close ratios give fewer than three "
+      "groups.</p>\n";
   bool first = true;
   for (const std::string& phase : report.phases()) {
     if (phase == "overlap") continue;
@@ -59,11 +58,12 @@ void add_groups(std::string& html, const Report& report) {
 
 void add_conclusions(std::string& html, const Report& report) {
   html +=
-      "<section id=\"conclusions\" aria-labelledby=\"conclusions-h\"><h2 id=\"conclusions-h\">Five conclusions of "
-      "ours, put to this run</h2>\n<p>The statements, their words and their limits are Thalweg's. They are not quoted "
-      "from the study that asked the question (M. Haefele, <cite>Comparison of Different Methods for Performing "
-      "Parallel I/O</cite>, 2010), which draws five conclusions of its own: confirmed or refuted is what we state, on "
-      "this machine and in this run.</p>\n<ol class=\"conclusions\">\n";
+      "<section id=\"conclusions\" aria-labelledby=\"conclusions-h\"><h2 id=\"conclusions-h\">Five conclusions, "
+      "checked with this run</h2>\n"
+      "<p>The statements and their limits are Thalweg's. They are not quoted from the study that raised the question "
+      "(M. Haefele, <cite>Comparison of Different Methods for Performing Parallel I/O</cite>, 2010), which draws five "
+      "conclusions of its own. They are confirmed or refuted for this machine and this run only.</p>\n"
+      "<ol class=\"conclusions\">\n";
   for (const Conclusion& conclusion : conclusions(report.results())) {
     const char* kind = conclusion.verdict == Verdict::confirmed ? "yes"
                        : conclusion.verdict == Verdict::refuted ? "no"

@@ -137,7 +137,7 @@ void add_head(std::string& html, const Report& report) {
   const std::string command = member_text(results.run, "command");
   if (!command.empty()) html += fmt::format("<p class=\"command\"><code>{}</code></p>\n", command);
   if (!results.complete)
-    html += "<p class=\"warn\" role=\"status\">The run did not come to its end: this is what was finished.</p>\n";
+    html += "<p class=\"warn\" role=\"status\">The run is incomplete: these are the results so far.</p>\n";
   const auto measured =
       std::ranges::count_if(report.methods(), [&](const MethodFound& m) { return report.has_times(m.id); });
   html += fmt::format("<p class=\"verdict\">{} of {} were measured in {}. {}</p>\n", measured,

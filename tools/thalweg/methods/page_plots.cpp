@@ -98,10 +98,11 @@ std::vector<std::string> plotted_phases(const Report& report) {
 
 void add_figure(std::string& html, const char* id, const std::string& title, const char* note) {
   html += fmt::format(
-      "<figure class=\"plot\" data-plot=\"{0}\"><figcaption><h3>{1}</h3><label class=\"pick\" hidden>"
-      "<span>Curve</span> <select></select></label></figcaption>\n<div class=\"canvas\"><canvas id=\"plot-{0}\" "
-      "role=\"img\" aria-label=\"{1}\" aria-describedby=\"plot-note\">{1}: the same numbers are in the tables "
-      "below.</canvas></div>\n<p class=\"note\">{2}</p></figure>\n",
+      "<figure class=\"plot\" data-plot=\"{0}\"><figcaption><h3>{1}</h3><label class=\"pick\" "
+      "hidden><span>Curve</span> <select></select></label></figcaption>\n"
+      "<div class=\"canvas\"><canvas id=\"plot-{0}\" role=\"img\" aria-label=\"{1}\" "
+      "aria-describedby=\"plot-note\">{1}: the tables below have these numbers.</canvas></div>\n"
+      "<p class=\"note\">{2}</p></figure>\n",
       id, title, note);
 }
 
@@ -124,18 +125,16 @@ void add_plots(std::string& html, const Report& report, bool has_library) {
   html += "<section id=\"plots\" aria-labelledby=\"plots-h\"><h2 id=\"plots-h\">Bandwidth</h2>\n";
   const std::vector<std::string> phases = plotted_phases(report);
   if (!has_library || phases.empty()) {
-    html += phases.empty()
-                ? "<p class=\"warn\">Nothing was measured.</p></section>\n"
-                : "<p class=\"warn\">Plots were left out: this program was built without Chart.js. The tables "
-                  "below have every number.</p></section>\n";
+    html += phases.empty() ? "<p class=\"warn\">No measurements.</p></section>\n"
+                           : "<p class=\"warn\">No plots: this program was built without Chart.js. The tables below "
+                             "have all numbers.</p></section>\n";
     return;
   }
   html +=
-      "<noscript><p class=\"warn\">Plots need JavaScript. The tables below have every number.</p></noscript>\n"
+      "<noscript><p class=\"warn\">Plots need JavaScript. The tables below have all numbers.</p></noscript>\n"
       "<p id=\"plot-note\">Medians in MiB of the array per second, bars from least to most of the confidence interval. "
       "Both axes are logarithmic. Point at a curve to read it; the legend switches methods on and off. The numbers are "
-      "in "
-      "<a href=\"#medians\">the tables</a>.</p>\n";
+      "in <a href=\"#medians\">the tables</a>.</p>\n";
   add_controls(html, phases);
   html += "<div class=\"plots\">\n";
   const std::vector<Series> series = series_of(report.results());
@@ -143,11 +142,11 @@ void add_plots(std::string& html, const Report& report, bool has_library) {
     return std::ranges::any_of(series, [&](const Series& one) { return one.scaling == scaling; });
   };
   if (has(Scaling::strong))
-    add_figure(html, "strong", "Strong scaling", "The same array, written by more and more ranks.");
+    add_figure(html, "strong", "Strong scaling", "One array, written by increasing numbers of ranks.");
   if (has(Scaling::weak))
-    add_figure(html, "weak", "Weak scaling", "The same bytes for each rank: the array grows with the ranks.");
+    add_figure(html, "weak", "Weak scaling", "Equal bytes per rank: the array grows with the ranks.");
   if (has(Scaling::size))
-    add_figure(html, "size", "Over the size of the array", "The same ranks, larger and larger arrays.");
+    add_figure(html, "size", "Over the size of the array", "One number of ranks, arrays of increasing size.");
   html +=
       "</div>\n<div class=\"legend\" id=\"legend\" role=\"group\" aria-label=\"Methods shown in the plots\"></div>\n";
   html += "<div class=\"plots wide\">\n";

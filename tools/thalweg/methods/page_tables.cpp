@@ -113,9 +113,8 @@ std::string whole_entry(const Report& report, const std::string& id, const Cell&
 void add_medians(std::string& html, const Report& report) {
   html +=
       "<section id=\"medians\" aria-labelledby=\"medians-h\"><h2 id=\"medians-h\">Numbers of every cell</h2>\n"
-      "<p>The interval has the median with a confidence of 95 % or more (order statistics); with fewer than 6 "
-      "repetitions "
-      "it is from the least to the most.</p>\n";
+      "<p>The interval contains the median with a confidence of at least 95 % (order statistics); with fewer than 6 "
+      "repetitions it is the full range.</p>\n";
   bool first = true;
   for (const std::string& phase : report.phases()) {
     if (phase == "overlap") continue;
@@ -126,10 +125,7 @@ void add_medians(std::string& html, const Report& report) {
 }
 
 void add_after(std::string& html, const Report& report) {
-  html +=
-      "<section id=\"after\" aria-labelledby=\"after-h\"><h2 id=\"after-h\">What comes after: until the global array "
-      "is "
-      "there</h2>\n";
+  html += "<section id=\"after\" aria-labelledby=\"after-h\"><h2 id=\"after-h\">Time to the global array</h2>\n";
   const std::vector<WholeMethod> ranked = ranked_wholes(report);
   const bool merged = std::ranges::any_of(ranked, &WholeMethod::merged);
   if (!merged) {
@@ -137,10 +133,9 @@ void add_after(std::string& html, const Report& report) {
     return;
   }
   html +=
-      "<p>Separate pieces are quick to write, but who needs the array in one file has to merge them: write and merge "
-      "added, "
-      "against the methods that write the global array at once.</p>\n";
-  html += open_table("Time until one file has the array in its order; medians, below them write + merge",
+      "<p>Separate pieces are fast to write, but the array in one file requires a merge: the sum of write and merge, "
+      "compared with the methods that write the global array directly.</p>\n";
+  html += open_table("Time until one file contains the array in its order: medians, with write + merge below",
                      columns_of(report, "<th scope=\"col\">how</th><th scope=\"col\">to best</th>"));
   html += "<tbody>\n";
   for (const WholeMethod& method : ranked) {
@@ -156,9 +151,8 @@ void add_overlap(std::string& html, const Report& report) {
   if (report.grouping("overlap").methods.empty()) return;
   html +=
       "<section id=\"overlap\" aria-labelledby=\"overlap-h\"><h2 id=\"overlap-h\">Writing while computing</h2>\n"
-      "<p>The share of a write that is hidden behind computing: 100 % means that it costs no time at all, 0 % that "
-      "nothing "
-      "was won by not waiting.</p>\n";
+      "<p>The share of a write that is hidden behind computation: 100 % means that the write costs no time, 0 % that "
+      "overlap gains nothing.</p>\n";
   html += open_table("Hidden share of the write: median and interval", columns_of(report, ""));
   html += "<tbody>\n";
   for (const MethodFound& method : report.methods()) {
@@ -183,10 +177,10 @@ void add_footprint(std::string& html, const Report& report) {
                            return facts.cell == *cell;
                          });
   if (!has_facts) {
-    html += "<p>This run has no record of them.</p></section>\n";
+    html += "<p>This run did not record them.</p></section>\n";
     return;
   }
-  html += open_table(fmt::format("After a write by {}: an array of {}. Memory: the most that one rank grew by.",
+  html += open_table(fmt::format("After a write by {}: an array of {}. Memory: largest growth of one rank.",
                                  escaped(cell_text(*cell)), short_size(cell->bytes())),
                      "<th scope=\"col\" class=\"name\">method</th><th scope=\"col\">files</th><th "
                      "scope=\"col\">folders</th><th scope=\"col\">length</th><th scope=\"col\">stored</th><th "

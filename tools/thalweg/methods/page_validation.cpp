@@ -22,10 +22,10 @@ void add_row(std::string& html, std::span<const ValidationPoint> points, bool tu
 void add_validation(std::string& html, std::span<const ValidationPoint> points, bool has_library) {
   if (points.empty()) return;
   html +=
-      "<section id=\"validation\" aria-labelledby=\"validation-h\"><h2 id=\"validation-h\">The model against the "
-      "measurements</h2>\n<p id=\"validation-note\">What <code>thalweg advise</code> predicts from the profile of this "
-      "storage, against what was measured. On the diagonal it is right; hollow points were used for tuning the "
-      "model.</p>\n";
+      "<section id=\"validation\" aria-labelledby=\"validation-h\"><h2 id=\"validation-h\">Model and "
+      "measurements</h2>\n"
+      "<p id=\"validation-note\">Predictions of <code>thalweg advise</code> from the profile of this storage, and "
+      "measured times. On the diagonal they are equal; hollow points were used for tuning the model.</p>\n";
   if (has_library) {
     html +=
         "<figure class=\"plot\" data-plot=\"validation\"><div class=\"canvas\"><canvas id=\"plot-validation\" "
@@ -34,8 +34,8 @@ void add_validation(std::string& html, std::span<const ValidationPoint> points, 
         "are in the table below.</canvas></div></figure>\n";
   }
   html += open_table("Error of the model, |predicted / measured - 1|",
-                     "<th scope=\"col\">cells</th><th scope=\"col\">times</th><th scope=\"col\">median error</th>"
-                     "<th scope=\"col\">largest</th><th scope=\"col\">named method within 10 % of the best</th>");
+                     "<th scope=\"col\">cells</th><th scope=\"col\">times</th><th scope=\"col\">median error</th><th "
+                     "scope=\"col\">largest</th><th scope=\"col\">recommended method within 10 % of the best</th>");
   html += "<tbody>\n";
   add_row(html, points, false, "not used for tuning");
   add_row(html, points, true, "used for tuning");

@@ -20,7 +20,7 @@ int64_t number_of(std::string_view word, int64_t most, const std::string& text, 
   int64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size() || number < 1 || number > most)
-    throw Failure(kUsage, fmt::format("{} '{}': '{}' is no number from 1 to {}", what, text, word, most));
+    throw Failure(kUsage, fmt::format("{} '{}': '{}' is not a number from 1 to {}", what, text, word, most));
   return number;
 }
 
@@ -49,11 +49,11 @@ std::vector<int> grid_of(const PlanOptions& options, int ranks, size_t dimension
   int64_t parts = 1;
   for (const int n : grid) parts = std::min<int64_t>(parts * n, kMostRanks + 1);
   if (grid.size() > dimensions)
-    throw Failure(kUsage, fmt::format("--grid {} cuts {} dimensions, and an array of --size has {}; give an array that "
-                                      "has as many, as --size 256x256x256",
+    throw Failure(kUsage, fmt::format("--grid {} has {} dimensions, an array of --size {}; give an array with as many "
+                                      "dimensions, such as --size 256x256x256",
                                       fmt::join(grid, "x"), grid.size(), dimensions));
   if (parts != ranks)
-    throw Failure(kUsage, fmt::format("--grid {}: these are {} parts, for {}; leave --ranks out, or make them fit",
+    throw Failure(kUsage, fmt::format("--grid {} has {} parts, for {}; omit --ranks, or make them equal",
                                       fmt::join(grid, "x"), parts, count_text(ranks, "rank")));
   grid.resize(dimensions, 1);
   return grid;
@@ -66,10 +66,11 @@ std::vector<int64_t> weak_shape(const std::vector<int64_t>& shape, const std::ve
   for (size_t d = 0; d < shape.size(); ++d) {
     const int64_t block = std::max<int64_t>(shape[d] / 2, 1);
     if (block > kMostElements / grid[d] / elements)
-      throw Failure(kUsage,
-                    fmt::format("--size {}: blocks of half the side are too large an array when {} have one each; "
-                                "choose a smaller one, or --strong",
-                                fmt::join(shape, "x"), fmt::join(grid, "x")));
+      throw Failure(
+          kUsage,
+          fmt::format(
+              "--size {}: with {} blocks of half the side give too large an array; choose a smaller size, or --strong",
+              fmt::join(shape, "x"), fmt::join(grid, "x")));
     whole.push_back(block * grid[d]);
     elements *= whole.back();
   }

@@ -91,7 +91,7 @@ int64_t Record::count_or(const std::string& name, int64_t otherwise) const {
 double Record::number(const std::string& name) const {
   const Json& value = member(name);
   const double found = value.is_number() ? value.get<double>() : -1;
-  if (!std::isfinite(found) || found < 0) refuse(name, fmt::format("is {}, not a number from 0 on", shown(value)));
+  if (!std::isfinite(found) || found < 0) refuse(name, fmt::format("is {}, not a nonnegative number", shown(value)));
   return found;
 }
 
@@ -118,7 +118,7 @@ Cell Record::cell(const std::string& name) const {
   cell.shape = record.counts("shape", kMostDimensions, kMostElements);
   int64_t elements = 1;
   for (const int64_t extent : cell.shape) {
-    if (extent > kMostElements / elements) record.refuse("shape", "has more elements than a file can hold");
+    if (extent > kMostElements / elements) record.refuse("shape", "has more elements than fit in a file");
     elements *= extent;
   }
   for (const int64_t parts : record.counts("grid", kMostDimensions, kMostRanks))

@@ -121,8 +121,8 @@ Json parsed_record(std::string_view line) {
   };
   Json object = Json::parse(line, shallow, false);
   if (deep || !object.is_object())
-    throw Failure(kDamaged, fmt::format("no record: '{}' is no object of JSON{}", printable(line.substr(0, 60)),
-                                        deep ? ", or too deep" : ""));
+    throw Failure(kDamaged, fmt::format("not a record: '{}' is not a JSON object{}", printable(line.substr(0, 60)),
+                                        deep ? ", or nested too deeply" : ""));
   return object;
 }
 
@@ -167,8 +167,8 @@ Results load_results(const std::string& path, const std::function<void(const std
   }
   if (file.bad()) fail_with_errno("read", path);
   if (records == 0) {
-    throw Failure(kDamaged,
-                  fmt::format("'{}' holds no records; make some with: thalweg methods --save FILE", printable(path)));
+    throw Failure(kDamaged, fmt::format("'{}' contains no records; make some with: thalweg methods --save FILE",
+                                        printable(path)));
   }
   return results;
 }

@@ -33,7 +33,7 @@ std::string size_of(double bytes) { return short_size(static_cast<int64_t>(bytes
 
 ScratchFolder::ScratchFolder(const std::string& parent) {
   std::string name = parent + "/thalweg-methods-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) fail_with_errno("make a folder in", parent);
+  if (mkdtemp(name.data()) == nullptr) fail_with_errno("create a folder in", parent);
   path_ = name;
 }
 
@@ -50,15 +50,15 @@ void check_room_and_memory(const std::string& folder, double stored, double held
     fail_with_errno("look at folder", folder);
   const double room = static_cast<double>(system.f_bavail) * static_cast<double>(system.f_frsize);
   if (room < stored)
-    throw Failure(kInputOutput, fmt::format("'{}' has room for {} only, and {} are needed; choose a smaller --size or "
-                                            "another --dir",
-                                            folder, size_of(room), size_of(stored)));
+    throw Failure(kInputOutput,
+                  fmt::format("'{}' has {} of free space, {} are needed; choose a smaller --size or another --dir",
+                              folder, size_of(room), size_of(stored)));
   if (kind.f_type == kTmpfs) held += stored;
   const double memory = available_memory();
   if (memory > 0 && memory < held)
-    throw Failure(kInputOutput, fmt::format("there is memory for {} only, and the ranks need {} together; choose a "
-                                            "smaller --size",
-                                            size_of(memory), size_of(held)));
+    throw Failure(kInputOutput,
+                  fmt::format("{} of memory are available, the ranks need {} together; choose a smaller --size",
+                              size_of(memory), size_of(held)));
 }
 
 }  // namespace tool

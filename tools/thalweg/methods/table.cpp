@@ -128,7 +128,7 @@ void add_other_caches(std::string& text, const Report& report) {
     const auto& caches = found.at(phase);
     for (const auto& [cache, methods] : caches) {
       if (asked.size() == 1 && asked.contains(cache)) continue;
-      if (first) text += "\nwhat the times really are of, where that is not what was asked for\n";
+      if (first) text += "\nactual cache of the times, where it differs from the requested one\n";
       first = false;
       const std::string who = caches.size() == 1 ? "all methods" : fmt::format("{}", fmt::join(methods, ", "));
       text += fmt::format("  {}, cache {}: {}\n", printable(phase), printable(cache), printable(who));
@@ -155,8 +155,9 @@ std::string methods_table(const Results& results, int columns) {
     add_phase(text, report, phase, static_cast<size_t>(std::max(columns, kLeastColumns)));
   if (!text.empty()) {
     text +=
-        "\n* fastest of its cell\n± half of the interval that has the median with 95 % confidence\n"
-        "  (of fewer than 6 times: of that from the least to the most)\n";
+        "\n* fastest of its cell\n"
+        "± half of the interval that contains the median with 95 % confidence\n"
+        "  (with fewer than 6 times: half of the full range)\n";
   } else {
     text = "nothing was measured\n";
   }
@@ -164,7 +165,7 @@ std::string methods_table(const Results& results, int columns) {
   add_other_caches(text, report);
   add_failures(text, results);
   add_skipped(text, results);
-  if (!results.complete) text += "\nThe run did not come to its end: this is what was finished.\n";
+  if (!results.complete) text += "\nThe run is incomplete: these are the results so far.\n";
   return text;
 }
 
