@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "engine/plan/cost_model.hpp"
+#include "engine/plan/plan.hpp"
 #include "fuzz_support.hpp"
 #include "support/extent_model.hpp"
 
@@ -16,50 +16,61 @@ constexpr std::uint64_t kLargest = (std::uint64_t{1} << 63) - 1;
 struct Choices {
   Direction direction = Direction::write;
   bool far = false;  // offsets and lengths of 64 bits
-  PlanInput input;
-  StorageCosts costs;
+  std::size_t tasks = 1;
+  bool shared_memory = false;
+  bool may_sieve_writes = true;
+  std::size_t most_aggregators = 0;
+  Strategy strategy;
   model::Rules rules;
 };
 
 Choices choices_from(Input& input) {
   Choices choices;
   const auto flags = input.number<std::uint8_t>();
-  choices.direction = choices.input.direction = flags & 1 ? Direction::read : Direction::write;
-  choices.input.shared_memory = (flags & 2) != 0;
-  choices.input.may_sieve_writes = (flags & 4) != 0;
+  choices.direction = flags & 1 ? Direction::read : Direction::write;
+  choices.shared_memory = (flags & 2) != 0;
+  choices.may_sieve_writes = choices.strategy.sieve_writes = (flags & 4) != 0;
   choices.far = (flags & 8) != 0;
-  choices.input.tasks = 1 + (flags >> 4) % 5;
-  choices.rules.domains.workers = input.number<std::uint8_t>() % 9;
-  choices.rules.domains.block = std::uint64_t{1} << input.number<std::uint8_t>() % 14;
-  choices.rules.domains.least_bytes = input.number<std::uint8_t>();
+  choices.tasks = 1 + (flags >> 4) % 5;
+  choices.rules.workers = input.number<std::uint8_t>() % 9;
+  choices.rules.block = std::uint64_t{1} << input.number<std::uint8_t>() % 14;
+  (void)input.number<std::uint8_t>();  // has no meaning any more; the corpus has it
   choices.rules.limits.most_pieces = 1 + input.number<std::uint8_t>() % 16;
   choices.rules.limits.most_bytes = 1 + input.number<std::uint8_t>();
   const auto asked = input.number<std::uint8_t>();
-  choices.costs.parallel_reads = choices.costs.parallel_writes = asked % 9;
+  choices.strategy.costs.parallel_reads = choices.strategy.costs.parallel_writes = asked % 9;
   constexpr std::optional<Method> kAsked[] = {{}, Method::direct, Method::shared, Method::naive};
-  choices.input.method = kAsked[choices.input.shared_memory ? asked / 9 % 4 : asked / 9 % 2];
-  choices.input.workers = asked / 36;
-  choices.input.most_aggregators = asked % 4;
-  choices.input.aggregators = asked % 4 == 0 ? 0 : asked / 4 % (asked % 4);
+  choices.strategy.method = kAsked[choices.shared_memory ? asked / 9 % 4 : asked / 9 % 2];
+  choices.strategy.workers = asked / 36;
+  choices.most_aggregators = asked % 4;
+  choices.strategy.aggregators = asked % 4 == 0 ? 0 : asked / 4 % (asked % 4);
   return choices;
 }
 
 // What holds for every plan, whatever the costs.
-void try_plan(const std::vector<ExtentSummary>& summaries, Choices& choices) {
-  const Pattern pattern = choices.input.pattern = classify(summaries);
-  choices.input.workers = std::min(choices.input.workers, choices.input.tasks);
-  const Plan plan = choose_plan(choices.input, choices.costs);
-  FUZZ_REQUIRE(pattern.density >= 0 && pattern.density <= 1 && pattern.largest_share <= 1);
-  FUZZ_REQUIRE((pattern.shape == Shape::empty) == (pattern.bytes == 0));
-  FUZZ_REQUIRE((plan.method == Method::nothing) == (pattern.bytes == 0));
-  FUZZ_REQUIRE(plan.method != Method::shared || choices.input.shared_memory);
-  FUZZ_REQUIRE(plan.workers >= 1 && plan.workers <= choices.input.tasks);
-  FUZZ_REQUIRE(!plan.sieve || choices.direction == Direction::read || choices.input.may_sieve_writes);
-  FUZZ_REQUIRE(plan.expected_ns >= 0 && !describe(plan).empty() && !describe(pattern, summaries.size()).empty());
+void try_plan(const std::vector<ExtentSummary>& summaries, const Choices& choices) {
+  GroupAccess access;
+  for (const ExtentSummary& extents : summaries) {
+    AccessSummary task;
+    task.extents = extents;
+    task.direction = choices.direction;
+    access.join(GroupAccess(task, static_cast<std::int64_t>(access.tasks)));
+  }
+  access.shared_memory = choices.shared_memory;
+  access.may_sieve_writes = choices.may_sieve_writes;
+  access.most_aggregators = choices.most_aggregators;
+  const Plan plan = choose_plan(access, choices.strategy);
+  FUZZ_REQUIRE(access.density() >= 0 && access.density() <= 1 && access.largest_share() <= 1);
+  FUZZ_REQUIRE((access.shape() == Shape::empty) == (access.bytes == 0));
+  FUZZ_REQUIRE((plan.method == Method::nothing) == (access.bytes == 0));
+  FUZZ_REQUIRE(plan.method != Method::shared || choices.shared_memory);
+  FUZZ_REQUIRE(plan.workers >= 1 && plan.workers <= choices.tasks);
+  FUZZ_REQUIRE(!plan.sieve || choices.direction == Direction::read || choices.may_sieve_writes);
+  FUZZ_REQUIRE(plan.expected_ns >= 0 && !describe(plan).empty() && !describe(access).empty());
 }
 
 void try_near(Input& input, Choices& choices) {
-  std::vector<std::vector<model::Place>> tasks(choices.input.tasks);
+  std::vector<std::vector<model::Place>> tasks(choices.tasks);
   while (input.left() > 0) {
     const auto task = input.number<std::uint8_t>();
     const auto offset = input.number<std::uint16_t>() % 4096u;
@@ -77,8 +88,8 @@ void try_near(Input& input, Choices& choices) {
 
 // Every byte of lists without overlap is in one run; no run leaves the file.
 void walk(const std::vector<const ExtentList*>& lists, const Choices& choices) {
-  const auto domains = cut_domains(lists, choices.rules.domains);
-  FUZZ_REQUIRE(domains.size() == choices.rules.domains.workers);
+  const auto domains = cut_domains(lists, choices.rules.workers, choices.rules.block);
+  FUZZ_REQUIRE(domains.size() == choices.rules.workers);
   std::uint64_t bytes = 0;
   std::uint64_t last_end = 0;
   for (const FileDomain& domain : domains) {
@@ -97,7 +108,7 @@ void walk(const std::vector<const ExtentList*>& lists, const Choices& choices) {
 }
 
 void try_far(Input& input, Choices& choices) {
-  std::vector<std::vector<Extent>> given(choices.input.tasks);
+  std::vector<std::vector<Extent>> given(choices.tasks);
   auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t{64});  // nobody touches it
   while (input.left() > 0) {
     const auto task = input.number<std::uint8_t>();
@@ -115,7 +126,7 @@ void try_far(Input& input, Choices& choices) {
   }
   std::vector<const ExtentList*> pointers;
   for (const ExtentList& list : lists) pointers.push_back(&list);
-  choices.input.tasks = std::max<std::size_t>(1, lists.size());
+  choices.tasks = std::max<std::size_t>(1, lists.size());
   try_plan(summaries, choices);
   walk(pointers, choices);
 }
@@ -124,7 +135,7 @@ void run(Input& input) {
   Choices choices = choices_from(input);
   if (choices.far) {
     try_far(input, choices);
-  } else if (choices.rules.domains.workers > 0) {
+  } else if (choices.rules.workers > 0) {
     try_near(input, choices);
   }
 }

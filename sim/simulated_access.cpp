@@ -21,7 +21,7 @@ using SharedOpened = Result<std::unique_ptr<PlainFile>>;
 Op<Status> move_simulated(PlainFile& file, Direction direction, IoContext io, std::vector<Extent> extents) {
   std::uint64_t bytes = 0;
   for (const Extent& extent : extents) bytes += extent.bytes;
-  Access access;
+  TaskAccess access;
   access.direction = direction;
   access.extents = extents;
   const auto request = file.request(access);

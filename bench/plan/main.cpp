@@ -10,8 +10,8 @@
 
 #include "access/extent_list.hpp"
 #include "counting_new.hpp"
-#include "engine/plan/cost_model.hpp"
 #include "engine/plan/file_domains.hpp"
+#include "engine/plan/plan.hpp"
 #include "engine/plan/runs.hpp"
 #include "support/clock.hpp"
 #include "support/comparison.hpp"
@@ -78,24 +78,25 @@ void measure_once(const std::vector<std::vector<Extent>>& given, std::size_t n, 
   begin_counting();
   const double start = now();
   std::vector<ExtentList> lists;
-  std::vector<thalweg::ExtentSummary> summaries;
   std::vector<const ExtentList*> pointers;
   lists.reserve(given.size());
   for (const auto& extents : given) {
     auto list = ExtentList::of(extents);
     if (!list.has_value()) give_up(list.error().message());
     lists.push_back(std::move(list).value());
-    summaries.push_back(lists.back().summary());
     pointers.push_back(&lists.back());
   }
   const double listed = now();
-  thalweg::PlanInput input;
-  input.pattern = thalweg::classify(summaries);
-  input.tasks = given.size();
-  input.shared_memory = true;
-  const thalweg::Plan plan = thalweg::choose_plan(input, {});
+  thalweg::GroupAccess access;
+  for (const ExtentList& list : lists) {
+    thalweg::AccessSummary task;
+    task.extents = list.summary();
+    access.join(thalweg::GroupAccess(task, static_cast<std::int64_t>(access.tasks)));
+  }
+  access.shared_memory = true;
+  const thalweg::Plan plan = thalweg::choose_plan(access, {});
   const double chosen = now();
-  const auto domains = thalweg::cut_domains(pointers, {4, 4096, 0});
+  const auto domains = thalweg::cut_domains(pointers, 4, 4096);
   const double cut = now();
   const std::uint64_t bytes = walk(pointers, domains);
   const double walked = now();

@@ -120,7 +120,7 @@ tw_progress from_mode(ProgressMode mode) {
 }
 
 // One extent is kept with the request: the short forms have it on their stack.
-void keep_only(Access& access, tw_request& request) {
+void keep_only(TaskAccess& access, tw_request& request) {
   if (access.extents.size() != 1) return;
   request.only = access.extents[0];
   access.extents = {&request.only, 1};
@@ -144,14 +144,14 @@ Status check_access(const char* function, const tw_access* given) {
   });
 }
 
-PlacedAccess for_others(tw_file* file, Access access) {
+PlacedAccess for_others(tw_file* file, TaskAccess access) {
   return file != nullptr ? file->impl->place_for_others(std::move(access)) : PlacedAccess(std::move(access));
 }
 
 }  // namespace
 
-Access to_access(const char* function, const tw_access* given) {
-  Access access;
+TaskAccess to_access(const char* function, const tw_access* given) {
+  TaskAccess access;
   access.status = check_access(function, given);
   if (!is_whole(given)) return access;
   access.direction = given->direction == TW_ACCESS_WRITE ? Direction::write : Direction::read;
@@ -170,7 +170,7 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int
     if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_access_all", "file");
-    Access mine = to_access("tw_access_all", access);
+    TaskAccess mine = to_access("tw_access_all", access);
     if (group == nullptr) {
       file->last = run(calling(*file, call).access(std::move(mine)));
       return answer(file->last, moved);
@@ -189,7 +189,7 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_iaccess_all", "file");
     const Group& tasks = group != nullptr ? calling(*group, call) : starting(file->impl->group(), call);
-    Access mine = to_access("tw_iaccess_all", access);
+    TaskAccess mine = to_access("tw_iaccess_all", access);
     // The others hear of it when they wait: the operation goes on without a request.
     Status nowhere =
         or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request"); });
@@ -366,7 +366,7 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_iaccess_one");
     if (request == nullptr) return null_argument("tw_iaccess_one", "request");
-    Access mine = to_access("tw_iaccess_one", access);
+    TaskAccess mine = to_access("tw_iaccess_one", access);
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     made->impl = request_one(file->impl->shared(), file->impl->place(std::move(mine)));
@@ -388,10 +388,10 @@ tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* 
 }
 
 const char* tw_file_last_plan(const tw_file* file) {
-  if (file == nullptr || file->last.tasks == 0) return "";
+  if (file == nullptr || file->last.access.tasks == 0) return "";
   try {
     auto* handle = const_cast<tw_file*>(file);  // a cache of the text
-    handle->last_plan = describe(file->last.plan) + "; " + describe(file->last.pattern, file->last.tasks);
+    handle->last_plan = describe(file->last.plan) + "; " + describe(file->last.access);
     return handle->last_plan.c_str();
   } catch (...) {
     return "";

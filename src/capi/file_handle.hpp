@@ -43,6 +43,6 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, std
 tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request);
 
 // The access as the engine has it; what is wrong with it is in its status. `given` may be null.
-Access to_access(const char* function, const tw_access* given);
+TaskAccess to_access(const char* function, const tw_access* given);
 
 }  // namespace thalweg

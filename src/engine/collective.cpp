@@ -1,15 +1,15 @@
-// The steps of a collective access, and who may leave where:
+// The steps of a collective access, and where a task may leave it:
 //
-//   1. prepare   each task checks its arguments and orders its list; nobody has heard of anybody
-//   2. gather    each shows a summary and where its list lies. From here on all know the same. Tasks that make another
-//                call at once are found here
-//   3. conclude  wrong arguments: all agree on whose failure to tell and leave. No bytes: all leave
-//   4. plan      computed by each from the same facts, so the same on all
-//   5. transfer  as the plan says; failures are kept
-//   6. agree     the worst failure is that of all, and the memory of each may be touched no more
+//   1. prepare   each task checks its arguments and orders its list; no task knows about another one yet
+//   2. gather    each task sends its AccessSummary, and all receive the same GroupAccess. Tasks that make different
+//                calls at once are found here
+//   3. conclude  arguments are wrong: all agree on the failure to report, and leave. No bytes: all leave
+//   4. plan      each task computes the plan from the same GroupAccess, so all have the same plan
+//   5. transfer  as planned (engine/execute.hpp); failures are kept
+//   6. agree     the worst failure becomes that of all, and no memory of a task is touched any more
 //
-// Between 2 and 6 others may wait for a task, so that nobody returns there on its own account: what can fail for one
-// task alone (memory) is had before 2, or kept until 6.
+// Between 2 and 6 others may wait for a task, so no task returns there on its own account: what can fail on one task
+// alone (memory) is allocated before 2, or its failure is kept until 6.
 #include "engine/collective.hpp"
 
 #include <algorithm>
@@ -24,11 +24,9 @@
 
 #include "base/size_units.hpp"
 #include "engine/execute.hpp"
-#include "engine/placing.hpp"
 #include "engine/plan_log.hpp"
-#include "engine/planning.hpp"
+#include "engine/process_access.hpp"
 #include "engine/progress/request.hpp"
-#include "engine/shown.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
 
@@ -42,28 +40,47 @@ Status no_memory(const char* what) {
   return or_out_of_memory([&] { return Status::error(Code::no_memory, std::string("no memory for ") + what); });
 }
 
-// This task's own part. Others read `list` until all have agreed.
+// This task's part in the access. Tasks of its process read `list` until all have agreed.
 struct Part {
-  Access access;
-  std::vector<Extent> placed;  // copies that got their offsets here
+  TaskAccess asked;
+  std::vector<Extent> placed;  // copies of the extents that got their offsets here
   ExtentList list;
-  Shown shown;
-  Facts facts;
-  std::optional<Whole> whole;  // where all tasks are of one process
-  std::uint64_t base = 0;      // of an access in order, and the bytes of tasks of lower rank
-  std::uint64_t ahead = 0;
-  Status status;
+  AccessSummary summary;
+  GroupAccess access;
+  std::optional<ProcessAccess> process;  // where all tasks are of one process
+  std::uint64_t bytes_before = 0;        // of the tasks of lower rank, of an access in order
+  Status status;                         // a failure to be agreed on in the end
 };
 
 bool one_process(const Group& group) { return group.place().processes == 1; }
 
-Status make_whole(std::size_t tasks, Part& part) {
-  try {
-    part.whole.emplace(tasks);
-    return {};
-  } catch (const std::bad_alloc&) {
-    return no_memory("what the tasks of a collective access show each other");
+// Gives extents that are placed one behind the other their offsets, from `offset` on.
+Status place_from(std::span<const Extent> given, std::uint64_t offset, std::vector<Extent>& placed) {
+  if (offset > kMostOffset)
+    return Status::error(Code::out_of_range, "offset " + std::to_string(offset) + " is above 2^63-1");
+  placed.clear();
+  placed.reserve(given.size());
+  std::uint64_t at = offset;
+  for (const Extent& extent : given) {
+    if (extent.bytes > kMostOffset - at)
+      return Status::error(Code::out_of_range,
+                           "extent " + std::to_string(placed.size()) + " of " + std::to_string(extent.bytes) +
+                               " bytes ends above 2^63-1 when placed from offset " + std::to_string(offset));
+    placed.push_back({extent.memory, extent.bytes, at});
+    at += extent.bytes;
   }
+  return {};
+}
+
+// Orders the extents of the task; those that are placed one behind the other begin at `base`.
+Status order_list(Part& part, std::uint64_t base) {
+  std::span<const Extent> extents = part.asked.extents;
+  if (part.asked.placement != Placement::at_extents) {
+    TW_RETURN_IF_ERROR(place_from(extents, base, part.placed));
+    extents = part.placed;
+  }
+  TW_ASSIGN_OR_RETURN(part.list, ExtentList::of(extents));
+  return {};
 }
 
 bool goes_direct(const SharedFile& file, Direction direction) {
@@ -75,42 +92,54 @@ bool in_whole_blocks(const SharedFile& file, const Part& part) {
   const std::uint64_t block = std::max<std::uint64_t>(file.direct_alignment, kCachePage);
   const auto whole = [&](const Extent& extent) { return extent.offset % block == 0 && extent.bytes % block == 0; };
   const auto extents = part.list.extents();
-  return part.access.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
+  return part.asked.placement != Placement::in_order && std::all_of(extents.begin(), extents.end(), whole);
+}
+
+Status make_process(std::size_t tasks, Part& part) {
+  try {
+    part.process.emplace(tasks);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return no_memory("the summaries that the tasks of a collective access send each other");
+  }
 }
 
 Status check(const SharedFile* file, const Group& group, Part& part) {
-  const Access& access = part.access;
-  if (!access.status.ok()) return access.status;
+  const TaskAccess& asked = part.asked;
+  if (!asked.status.ok()) return asked.status;
   if (file == nullptr) return Status::error(Code::invalid_argument, "no open file");
-  TW_RETURN_IF_ERROR(check_mode(*file, access.direction));
-  if (one_process(group)) TW_RETURN_IF_ERROR(make_whole(static_cast<std::size_t>(group.size()), part));
-  return order_list(access, access.placement == Placement::at_offset ? access.offset : 0, part.placed, part.list);
+  TW_RETURN_IF_ERROR(check_mode(*file, asked.direction));
+  if (one_process(group)) TW_RETURN_IF_ERROR(make_process(static_cast<std::size_t>(group.size()), part));
+  return order_list(part, asked.placement == Placement::at_offset ? asked.offset : 0);
 }
 
 void prepare(const SharedFile* file, const Group& group, Part& part) {
-  const Access& access = part.access;
+  const TaskAccess& asked = part.asked;
+  AccessSummary& summary = part.summary;
   part.status = or_out_of_memory([&] { return check(file, group, part); });
-  part.shown.file = file;
-  part.shown.code = static_cast<std::int16_t>(part.status.code());
-  part.shown.direction = access.direction;
-  part.shown.placement = access.placement;
-  part.shown.common = access.common;
-  part.shown.summary = part.list.summary();
-  part.shown.list = &part.list;
-  if (part.shown.summary.n == 1) part.shown.list = part.list.extents()[0].memory;
-  part.shown.whole_blocks = part.status.ok() && goes_direct(*file, access.direction) && in_whole_blocks(*file, part);
+  summary.failed = !part.status.ok();
+  summary.direction = asked.direction;
+  summary.in_order = asked.placement == Placement::in_order;
+  summary.common = asked.common;
+  summary.extents = part.list.summary();
+  summary.whole_blocks = part.status.ok() && goes_direct(*file, asked.direction) && in_whole_blocks(*file, part);
+  if (!one_process(group)) return;  // pointers mean nothing to other processes
+  summary.file = file;
+  if (summary.extents.n == 1) summary.memory = part.list.extents()[0].memory;
+  if (summary.extents.n > 1) summary.list = &part.list;
 }
 
 // What is wrong with the access of the group, as every task sees it.
 Status conclude(const Part& part) {
-  // Who knows a reason of his own tells it; what the others make of it would only hide it.
-  if (part.facts.any_wrong()) return part.status;
-  Status wrong = part.facts.mismatch();
-  if (wrong.ok() && part.facts.in_order() && part.facts.bytes() > kMostOffset - part.base)
-    wrong = Status::error(Code::out_of_range, "the access of " + std::to_string(part.facts.bytes()) +
-                                                  " bytes ends above 2^63-1: the shared position is " +
-                                                  std::to_string(part.base));
-  return wrong;
+  const GroupAccess& access = part.access;
+  // A task that has found the reason reports it; what the others make of it would only hide it.
+  if (access.any_failed) return part.status;
+  const std::uint64_t position = access.first.position;
+  if (access.difference == GroupAccess::Difference::none && access.in_order() && access.bytes > kMostOffset - position)
+    return Status::error(Code::out_of_range, "the access of " + std::to_string(access.bytes) +
+                                                 " bytes ends above 2^63-1: the shared position is " +
+                                                 std::to_string(position));
+  return access.mismatch();
 }
 
 std::uint64_t bytes_below(std::span<const Extent> extents, std::uint64_t end) {
@@ -133,58 +162,53 @@ Status check_mode(const SharedFile& file, Direction direction) {
 
 namespace {
 
-// Storage is reserved where that is worth a meeting and nothing but what is written; holes stay holes.
-bool pays_to_reserve(const Pattern& pattern) {
-  return pattern.bytes >= kWorthReserving && pattern.bytes >= pattern.end - pattern.begin;
+// Storage is reserved where that is worth a collective and covers no hole, which would not stay one.
+bool pays_to_reserve(const GroupAccess& access) {
+  return access.bytes >= kWorthReserving && access.bytes >= access.end - access.begin;
 }
 
-// Task 0 reserves what a direct write will need, before anybody writes: writers that extend a file wait for each other.
-Status reserve(SharedFile& file, const Pattern& pattern) {
+// Task 0 reserves what a direct write needs before any task writes: writers that extend a file wait for each other.
+Status reserve(SharedFile& file, const GroupAccess& access) {
   TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.stored->size());
-  const std::uint64_t from = std::max(size, pattern.begin);
-  return pattern.end > from ? file.stored->preallocate(from, pattern.end - from) : Status{};
+  const std::uint64_t from = std::max(size, access.begin);
+  return access.end > from ? file.stored->preallocate(from, access.end - from) : Status{};
+}
+
+// What each task adds from its own knowledge of the group and the file.
+void add_circumstances(const Group& group, const SharedFile& file, const TaskAccess& asked, GroupAccess& access) {
+  access.shared_memory = one_process(group);
+  // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
+  access.may_sieve_writes = file.one_process || !access.shared_memory;
+  access.may_bypass_cache = goes_direct(file, access.direction());
+  access.nodes = static_cast<std::size_t>(group.place().nodes);
+  // Tasks of one process aggregate only where a hint asks for it.
+  const bool aggregates = !access.shared_memory || file.strategy.method == Method::aggregate;
+  if (aggregates && !asked.of_others)
+    access.most_aggregators = access.shared_memory ? access.tasks : file.helpers->aggregators.size();
 }
 
 // Steps 4 to 6.
 Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   Outcome outcome;
-  const Direction direction = part.access.direction;
-  outcome.tasks = static_cast<std::size_t>(group.size());
-  outcome.pattern = part.facts.pattern(part.base);
-  PlanInput facts;
-  facts.pattern = outcome.pattern;
-  facts.direction = direction;
-  facts.tasks = outcome.tasks;
-  facts.shared_memory = one_process(group);
-  // A task alone, or threads of one process, do not keep other processes away; aggregators have domains of their own.
-  facts.may_sieve_writes = file.one_process || !facts.shared_memory;
-  facts.common = part.facts.common();
-  facts.nodes = static_cast<std::size_t>(group.place().nodes);
-  // Tasks of one process have no need of it: there it is for those who ask.
-  const bool aggregates = !facts.shared_memory || file.strategy.method == Method::aggregate;
-  if (aggregates && !part.access.of_others)
-    facts.most_aggregators = facts.shared_memory ? facts.tasks : file.helpers->aggregators.size();
-  // One task moves what is common.
-  const bool whole_blocks = part.facts.common() || part.facts.in_whole_blocks();
-  outcome.plan = plan_access(file.strategy, facts, {goes_direct(file, direction), whole_blocks});
-  if (group.rank() == 0) log_plan(file.stored->path(), facts, outcome.plan);
+  GroupAccess& access = outcome.access = part.access;
+  add_circumstances(group, file, part.asked, access);
+  outcome.plan = choose_plan(access, file.strategy);
+  if (group.rank() == 0) log_plan(file.stored->path(), access, outcome.plan);
 
-  if (outcome.plan.past_cache && direction == Direction::write && pays_to_reserve(outcome.pattern)) {
+  if (outcome.plan.past_cache && !access.reads() && pays_to_reserve(access)) {
     Status reserved;
-    if (group.rank() == 0) reserved = or_out_of_memory([&] { return reserve(file, outcome.pattern); });
+    if (group.rank() == 0) reserved = or_out_of_memory([&] { return reserve(file, access); });
     outcome.status = co_await agree(group, std::move(reserved));
     if (!outcome.status.ok()) co_return outcome;
   }
-  const Execution what{&file,        &part.list, part.whole.has_value() ? &*part.whole : nullptr,
-                       part.facts,   part.base,  direction,
-                       outcome.plan, io};
-  TransferResult mine = co_await execute(what, group);
+  ProcessAccess* const process = part.process.has_value() ? &*part.process : nullptr;
+  TransferResult mine = co_await execute(group, file, access, outcome.plan, part.list, process, io);
   if (!part.status.ok()) mine.status = std::move(part.status);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
-  Agreement agreed = co_await agree_on_largest(group, std::move(mine.status), -end);
+  Agreement agreed = co_await agree_on(group, std::move(mine.status), end, Wanted::smallest);
   outcome.status = std::move(agreed.status);
   if (outcome.status.ok()) {
-    outcome.end_of_file = static_cast<std::uint64_t>(-agreed.largest);
+    outcome.end_of_file = static_cast<std::uint64_t>(agreed.value);
     outcome.moved = bytes_below(part.list.extents(), outcome.end_of_file);
   } else {
     file.failed.store(true, std::memory_order_relaxed);
@@ -195,78 +219,84 @@ Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
 // Step 2. A failure is that of all.
 Op<Status> gather(Group& group, Part& part) {
   if (one_process(group)) {
-    const auto shown = co_await group.allgather({reinterpret_cast<const std::byte*>(&part.shown), sizeof part.shown});
-    if (!shown.has_value()) co_return shown.error();
-    // A task that had no memory to know it all knows that something is wrong: it has said so.
-    if (!part.whole.has_value()) {
-      part.facts = Facts(part.shown, group.rank());
+    const ByteView mine{reinterpret_cast<const std::byte*>(&part.summary), sizeof part.summary};
+    const auto all = co_await group.allgather(mine);
+    if (!all.has_value()) co_return all.error();
+    // A task without the memory for the summaries of all has said so in its own, which fails the access.
+    if (!part.process.has_value()) {
+      part.access = GroupAccess(part.summary, group.rank());
       co_return Status{};
     }
-    part.whole->read(shown.value());
-    part.facts = part.whole->facts();
-    part.ahead = part.whole->bytes_before(static_cast<std::size_t>(group.rank()));
+    part.access = part.process->read(all.value());
+    part.bytes_before = part.process->bytes_before(static_cast<std::size_t>(group.rank()));
     co_return Status{};
   }
-  part.shown.file = nullptr;  // addresses of other processes say nothing
-  part.shown.list = nullptr;
   const Call call = group.call() != Call::none ? group.call() : Call::tw_access_all;
-  part.facts = Facts(part.shown, group.rank(), call);
-  Facts before;
-  Status status = co_await group.fold(&part.facts, &before, Facts::folding());
-  if (status.ok() && part.facts.calls().differ()) status = end_out_of_step(group, part.facts.calls());
-  part.ahead = before.bytes();
+  part.access = GroupAccess(part.summary, group.rank(), call);
+  GroupAccess before;
+  Status status = co_await group.fold(&part.access, &before, folding_of<GroupAccess>());
+  if (status.ok() && part.access.calls.differ()) status = end_out_of_step(group, part.access.calls);
+  part.bytes_before = before.bytes;
   co_return status;
+}
+
+// Puts the list of an access in order at its place. One extent needs no memory for that. Lists are read by other tasks,
+// which must wait until all lists are in place.
+Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
+  GroupAccess& access = part.access;
+  const std::uint64_t base = access.first.position;
+  if (!one_process(group) && group.rank() != 0) file.position.follow(access.first.ticket, base + access.bytes);
+  const std::uint64_t begin = base + (access.common() ? 0 : part.bytes_before);
+  Status placed = or_out_of_memory([&] { return order_list(part, begin); });
+  if (access.has_lists) {
+    placed = co_await agree(group, std::move(placed));
+    if (!placed.ok()) co_return placed;
+  } else if (!placed.ok()) {
+    // This task has only empty extents beside at most one, and no other task reads its list.
+    part.list = {};
+    part.status = std::move(placed);
+  }
+  access.shift(base);
+  if (part.process.has_value()) part.process->place_in_order(base);
+  co_return Status{};
 }
 
 }  // namespace
 
-Op<Outcome> access_all(Group& group, SharedFile* file, Access access, SharedPosition::Ticket ticket, IoContext io) {
+Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedPosition::Ticket ticket, IoContext io) {
   Outcome outcome;
   Part part;
-  part.access = std::move(access);
+  part.asked = std::move(asked);
   prepare(file, group, part);
-  const bool draws = group.rank() == 0 && part.access.placement == Placement::in_order && file != nullptr;
+  const bool draws = group.rank() == 0 && part.summary.in_order && file != nullptr;
   if (draws) {
     TheirTurn turn{group, file->position, ticket};
     co_await Until{turn.point()};
-    part.shown.position = file->position.value();
-    part.shown.ticket = ticket;
+    part.summary.position = file->position.value();
+    part.summary.ticket = ticket;
   }
   outcome.status = co_await gather(group, part);
   if (!outcome.status.ok()) {
-    if (draws) file->position.settle(ticket, part.shown.position);
+    if (draws) file->position.settle(ticket, part.summary.position);
     if (file != nullptr) file->failed.store(true, std::memory_order_relaxed);
     co_return outcome;
   }
 
-  // From here on all know the same, but for a task that had no memory to know it: its own shown code says so to all.
-  const Facts& facts = part.facts;
-  part.base = facts.position();
+  // From here on all tasks have the same GroupAccess; a task without the memory for it has at least its own failure.
   Status wrong = or_out_of_memory([&] { return conclude(part); });
-  const bool goes_on = wrong.ok() && !facts.any_wrong();
-  if (draws) file->position.settle(ticket, part.shown.position + (goes_on ? facts.bytes() : 0));
+  const bool goes_on = wrong.ok() && !part.access.any_failed;
+  if (draws) file->position.settle(ticket, part.summary.position + (goes_on ? part.access.bytes : 0));
   if (!goes_on) {
     outcome.status = co_await agree(group, std::move(wrong));
     co_return outcome;
   }
-  if (facts.in_order()) {
-    if (!one_process(group) && group.rank() != 0) file->position.follow(facts.ticket(), part.base + facts.bytes());
-    // One extent needs no memory to be placed. Lists are read by others, who must wait until all are there.
-    const std::uint64_t begin = part.base + (facts.common() ? 0 : part.ahead);
-    Status placed = order_list(part.access, begin, part.placed, part.list);
-    if (facts.has_lists()) {
-      outcome.status = co_await agree(group, std::move(placed));
-    } else if (!placed.ok()) {
-      // No list but one with empty extents: what it would move is nowhere yet, and nobody else looks at it.
-      part.list = {};
-      part.status = std::move(placed);
-    }
+  if (part.access.in_order()) {
+    outcome.status = co_await place_in_order(group, *file, part);
     if (!outcome.status.ok()) co_return outcome;
-    if (part.whole.has_value()) part.whole->place_in_order(part.base);
   }
-  if (facts.bytes() == 0) {
+  if (part.access.bytes == 0) {
+    outcome.access = part.access;
     outcome.plan.reason = "no task has a byte";
-    outcome.tasks = static_cast<std::size_t>(group.size());
     co_return outcome;
   }
   co_return co_await move_all(group, *file, part, io);
@@ -284,20 +314,20 @@ std::unique_ptr<Group> try_self_group() {
 
 }  // namespace
 
-Op<Outcome> access_one(SharedFile& file, Access access, IoContext io) {
+Op<Outcome> access_one(SharedFile& file, TaskAccess asked, IoContext io) {
   const std::unique_ptr<Group> alone = try_self_group();
   if (alone == nullptr) {
     Outcome outcome;
     outcome.status = no_memory("an access");
     co_return outcome;
   }
-  // It has drawn no ticket, so it must not wait for its turn.
-  if (access.placement == Placement::in_order) {
-    if (access.status.ok())
-      access.status = Status::error(Code::invalid_argument, "TW_IN_ORDER is for collective accesses");
-    access.placement = Placement::at_extents;
+  // This task has drawn no ticket, so it must not wait for its turn.
+  if (asked.placement == Placement::in_order) {
+    if (asked.status.ok())
+      asked.status = Status::error(Code::invalid_argument, "TW_IN_ORDER is for collective accesses");
+    asked.placement = Placement::at_extents;
   }
-  co_return co_await access_all(*alone, &file, std::move(access), 0, io);
+  co_return co_await access_all(*alone, &file, std::move(asked), 0, io);
 }
 
 }  // namespace thalweg

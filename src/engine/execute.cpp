@@ -1,14 +1,10 @@
 #include "engine/execute.hpp"
 
 #include <algorithm>
-#include <new>
-#include <optional>
 #include <span>
 #include <utility>
 
-#include "engine/naive_engine.hpp"
 #include "engine/plan/file_domains.hpp"
-#include "engine/transfer/one_call.hpp"
 #include "engine/transfer/queues.hpp"
 #include "engine/two_phase/two_phase.hpp"
 
@@ -16,15 +12,18 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kStepUnit = std::uint64_t{1} << 20;
+using Lists = std::span<const ExtentList* const>;
 
-std::uint64_t bytes_in(std::span<const ExtentList* const> lists, FileDomain domain) {
+constexpr std::uint64_t kStepUnit = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostBytesOfOneCall = std::uint64_t{256} << 10;
+
+std::uint64_t bytes_in(Lists lists, FileDomain domain) {
   std::uint64_t sum = 0;
   for (const ExtentList* list : lists) sum += list->bytes_before(domain.end) - list->bytes_before(domain.begin);
   return sum;
 }
 
-// Steps so large that the share of this worker fits into its part of the ring.
+// Makes steps so large that all transfers of this worker fit into its part of the ring at once.
 void put_in_flight(TransferTask& task, std::size_t workers) {
   const std::uint64_t depth = std::max<std::uint64_t>(kRingDepth / std::max<std::size_t>(workers, 4), 2);
   const std::uint64_t least = task.file->strategy.transfer_bytes;
@@ -34,134 +33,139 @@ void put_in_flight(TransferTask& task, std::size_t workers) {
                                               std::uint64_t{1} << 30);
 }
 
+IoQueue* background_queue_of(const IoContext& io) {
+  return io.background_queue != nullptr ? io.background_queue : blocking_background_queue();
+}
+
 // Whether callers sleep while the storage works, rather than copy.
-bool sleeps(const Execution& what) { return what.plan.past_cache || what.file->strategy.costs.call_ns >= kSleepsNs; }
-
-bool only_copies(const Execution& what) {
-  return what.io.copy_queue != nullptr && what.direction == Direction::write && !sleeps(what);
+bool sleeps(const SharedFile& file, const Plan& plan) {
+  return plan.past_cache || file.strategy.costs.call_ns >= kSleepsNs;
 }
 
-IoQueue* background_queue_of(const Execution& what) {
-  return what.io.background_queue != nullptr ? what.io.background_queue : blocking_background_queue();
+bool only_copies(const SharedFile& file, const GroupAccess& access, const Plan& plan, const IoContext& io) {
+  return io.copy_queue != nullptr && !access.reads() && !sleeps(file, plan);
 }
 
-IoQueue* queue_of(const Execution& what) {
-  if (only_copies(what)) return what.io.copy_queue;
-  return what.plan.past_cache ? background_queue_of(what) : what.io.queue;
-}
-
-unsigned depth_of(const Execution& what) {
-  if (only_copies(what)) return 2;  // so that steps have a limit
-  return what.plan.past_cache ? std::max(what.file->strategy.queue_depth, 1U) : what.io.depth;
-}
-
-TransferTask task_of(const Execution& what, std::span<const ExtentList* const> lists, FileDomain domain) {
+// The transfers of this task under the plan; its lists and its domain come later.
+TransferTask task_of(SharedFile& file, const GroupAccess& access, const Plan& plan, const IoContext& io) {
   TransferTask task;
-  task.file = what.file;
-  task.queue = queue_of(what);
-  task.direct = what.plan.past_cache;
-  task.direction = what.direction;
-  task.lists = lists;
-  task.domain = domain;
-  task.pack = what.plan.pack;
-  task.sieve = what.plan.sieve;
-  task.depth = depth_of(what);
-  if (what.io.unattended && !only_copies(what)) put_in_flight(task, what.plan.workers);
+  task.file = &file;
+  task.direction = access.direction();
+  task.pack = plan.pack;
+  task.sieve = plan.sieve;
+  task.direct = plan.past_cache;
+  task.queue = io.queue;
+  task.depth = io.depth;
+  if (only_copies(file, access, plan, io)) {
+    task.queue = io.copy_queue;
+    task.depth = 2;  // so that steps have a limit
+  } else if (plan.past_cache) {
+    task.queue = background_queue_of(io);
+    task.depth = std::max(file.strategy.queue_depth, 1U);
+  }
   return task;
 }
 
-// Which stretch of the file this task moves.
-FileDomain my_domain(std::span<const ExtentList* const> lists, const Plan& plan, const SharedFile& file,
-                     std::size_t rank) {
-  if (rank >= plan.workers) return {};
-  if (plan.workers == 1) return {0, kEverything};
-  DomainRules rules;
-  rules.workers = plan.workers;
-  rules.block = std::max<std::uint64_t>(file.storage.block_bytes, 1);
-  return cut_domains(lists, rules)[rank];
+// Common access: task 0 writes; each process leader reads.
+bool moves_own(const GroupAccess& access, const Group& group) {
+  return !access.common() || group.rank() == (access.reads() ? group.place().process_leader : 0);
 }
 
-// What this task has to do under `plan`.
-struct Share {
-  std::span<const ExtentList* const> lists;
-  FileDomain domain{0, kEverything};
-};
-
-// Of a common access one of all writes, and of each process one reads.
-bool moves_own(const Execution& what, const Group& group) {
-  if (!what.facts.common()) return true;
-  return group.rank() == (what.direction == Direction::read ? group.place().process_leader : 0);
-}
-
-Share share_of(const Execution& what, const Group& group) {
+// The lists and the file domain of this task. May throw std::bad_alloc.
+Status choose_share(const Group& group, const Plan& plan, const GroupAccess& access, const ExtentList* const& own,
+                    ProcessAccess* process, TransferTask& task) {
   const auto rank = static_cast<std::size_t>(group.rank());
-  const auto tasks = static_cast<std::size_t>(group.size());
-  Share share;
-  if (what.plan.method == Method::direct) {
-    if (moves_own(what, group)) share.lists = {&what.own, 1};
-  } else if (what.plan.method == Method::shared) {
-    share.lists = what.whole->lists(0, tasks);
-    share.domain = my_domain(share.lists, what.plan, *what.file, rank);
-  } else if (rank == 0) {
-    share.lists = what.whole->lists(0, tasks);
+  task.domain = {0, kEverything};
+  if (plan.method == Method::direct) {
+    if (moves_own(access, group)) task.lists = {&own, 1};
+  } else if (rank < plan.workers) {
+    task.lists = process->lists();
+    if (plan.workers > 1)
+      task.domain =
+          cut_domains(task.lists, plan.workers, std::max<std::uint64_t>(task.file->storage.block_bytes, 1))[rank];
   }
-  return share;
+  return {};
 }
 
-// Common lists were compared by their sums; those that others do not move are looked at here.
-Status check_common(const Execution& what) {
-  if (!what.facts.common() || !what.facts.has_lists() || what.whole == nullptr) return {};
-  const auto first = static_cast<const ExtentList*>(what.whole->shown(0).list)->extents();
-  const auto mine = what.own->extents();
+// Lists of a common access were compared by their sums; those that no task moves are compared here.
+Status check_common(const GroupAccess& access, const ExtentList& own, const ProcessAccess* process) {
+  if (!access.common() || !access.has_lists || process == nullptr) return {};
+  const auto first = process->summary(0).list->extents();
+  const auto mine = own.extents();
   if (std::equal(first.begin(), first.end(), mine.begin(), mine.end())) return {};
   return Status::error(Code::invalid_argument,
                        "the list of this task differs from that of task 0, and lists of a common access must not");
 }
 
-Op<TransferResult> aggregate(const Execution& what, Group& group) {
-  const Pattern pattern = what.facts.pattern(what.base);
+// The oracle that every other method is tested against: extent by extent, in rank order.
+TransferResult transfer_naively(const TransferTask& task) {
+  TransferResult result;
+  for (const ExtentList* list : task.lists) {
+    for (const Extent& extent : list->extents()) {
+      const Piece piece{extent.memory, extent.bytes};
+      const auto moved =
+          or_out_of_memory([&] { return task.file->stored->transfer(task.direction, extent.offset, {&piece, 1}); });
+      if (!moved.has_value()) {
+        result.status = moved.error();
+        return result;
+      }
+      if (moved.value() < extent.bytes)
+        result.end_of_file = std::min(result.end_of_file, extent.offset + moved.value());
+    }
+  }
+  return result;
+}
+
+TwoPhase two_phase_of(Group& group, const GroupAccess& access, const Plan& plan, const ExtentList& own,
+                      const ProcessAccess* process, TransferTask task, const IoContext& io) {
+  const SharedFile& file = *task.file;
   TwoPhase phases;
   phases.group = &group;
-  phases.file = what.file;
-  phases.direction = what.direction;
-  if (moves_own(what, group)) phases.list = what.own;
-  phases.range = {pattern.begin, pattern.end};
-  phases.overlapping = pattern.shape == Shape::overlapping;
-  phases.n_aggregators = what.plan.workers;
-  if (what.whole == nullptr) phases.known = what.file->helpers->aggregators;
-  phases.queue = sleeps(what) ? background_queue_of(what) : queue_of(what);
-  phases.past_cache = what.plan.past_cache;
-  phases.depth = depth_of(what);
-  phases.sieve = what.plan.sieve && !phases.past_cache;
-  co_return co_await two_phase(phases);
+  phases.access = &access;
+  if (moves_own(access, group)) phases.list = &own;
+  phases.n_aggregators = plan.workers;
+  if (process == nullptr) phases.known = file.helpers->aggregators;
+  task.pack = false;
+  task.sieve = plan.sieve && !plan.past_cache && !access.reads();
+  if (task.sieve) task.depth = 1;  // each step in flight may have a buffer of its own
+  if (sleeps(file, plan)) task.queue = background_queue_of(io);
+  phases.window_task = task;
+  return phases;
 }
 
 }  // namespace
 
-Op<TransferResult> execute(Execution what, Group& group) {
+bool is_one_call(const GroupAccess& access, const Plan& plan) {
+  const bool alone = plan.method == Method::direct && access.tasks == 1;
+  const bool one_worker = alone || (plan.method == Method::shared && plan.workers == 1);
+  if (!one_worker || plan.pack || plan.sieve || plan.past_cache || access.has_lists) return false;
+  return access.tasks <= ProcessAccess::kMostPieces && access.bytes <= kMostBytesOfOneCall && access.rising &&
+         access.shape() == Shape::contiguous;
+}
+
+Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& access, const Plan& plan,
+                           const ExtentList& own, ProcessAccess* process, IoContext io) {
   TransferResult result;
-  result.status = or_out_of_memory([&] { return check_common(what); });
-  const auto call = what.whole != nullptr ? OneCall::of(*what.whole, what.plan) : std::nullopt;
-  if (call.has_value()) {
+  result.status = or_out_of_memory([&] { return check_common(access, own, process); });
+  TransferTask task = task_of(file, access, plan, io);
+  if (process != nullptr && is_one_call(access, plan)) {
     if (group.rank() != 0 || !result.status.ok()) co_return result;
-    co_return co_await transfer_at_once(*what.file, *queue_of(what), what.direction, call->range(), call->pieces());
+    const FileDomain range{access.begin, access.end};
+    co_return co_await transfer_at_once(file, *task.queue, task.direction, range, process->pieces());
   }
-  if (what.plan.method == Method::aggregate) {
-    TransferResult moved = co_await aggregate(what, group);
+  if (plan.method == Method::aggregate) {
+    const TwoPhase phases = two_phase_of(group, access, plan, own, process, task, io);
+    TransferResult moved = co_await two_phase(phases);
     if (!result.status.ok()) moved.status = std::move(result.status);
     co_return moved;
   }
-  if (!result.status.ok()) co_return result;
-  Share share;
-  try {
-    share = share_of(what, group);
-  } catch (const std::bad_alloc&) {
-    result.status = or_out_of_memory(
-        [] { return Status::error(Code::no_memory, "no memory for the plan of a collective access"); });
-  }
-  if (!result.status.ok() || share.lists.empty() || share.domain.empty()) co_return result;
-  if (what.plan.method == Method::naive) co_return naive_transfer(*what.file, what.direction, share.lists);
-  co_return co_await transfer(task_of(what, share.lists, share.domain));
+  const ExtentList* const mine = &own;
+  if (result.status.ok())
+    result.status = or_out_of_memory([&] { return choose_share(group, plan, access, mine, process, task); });
+  if (!result.status.ok() || task.lists.empty() || task.domain.empty()) co_return result;
+  if (plan.method == Method::naive) co_return transfer_naively(task);
+  if (io.unattended && !only_copies(file, access, plan, io)) put_in_flight(task, plan.workers);
+  co_return co_await transfer(task);
 }
 
 }  // namespace thalweg

@@ -1,33 +1,24 @@
-// Step 5 of a collective access (engine/collective.cpp): the bytes that this task has to move under the plan of all.
+// Step 5 of a collective access (engine/collective.cpp): moves the bytes that are this task's under the plan of all.
 #pragma once
 
-#include <cstdint>
-
 #include "access/extent_list.hpp"
-#include "engine/facts.hpp"
 #include "engine/plan/plan.hpp"
+#include "engine/process_access.hpp"
 #include "engine/shared_file.hpp"
-#include "engine/shown.hpp"
 #include "engine/transfer/io_context.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
 
-// What is carried out: the list of this task, what all know of all, and the plan that each made of it.
-struct Execution {
-  SharedFile* file;
-  const ExtentList* own;
-  Whole* whole;  // the lists of all; null where there are several processes
-  const Facts& facts;
-  std::uint64_t base;  // of an access in order
-  Direction direction;
-  const Plan& plan;
-  IoContext io;
-};
+// Whether the whole access is one call of task 0: few bytes of few tasks, one behind the other. Arranging such a
+// transfer as steps (engine/transfer/steps.hpp) would take longer than the transfer.
+bool is_one_call(const GroupAccess& access, const Plan& plan);
 
-// Collective where the plan is Method::aggregate. A failure is this task's alone, and to be agreed on; what `what`
-// points to must outlive the operation.
-Op<TransferResult> execute(Execution what, Group& group);
+// Collective where the plan is Method::aggregate. `own`: the list of this task; `process`: the lists of all tasks, null
+// where there are several processes. Both, and `access` and `plan`, must outlive the operation. A failure is this task's
+// alone, and has to be agreed on.
+Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& access, const Plan& plan,
+                           const ExtentList& own, ProcessAccess* process, IoContext io);
 
 }  // namespace thalweg

@@ -4,10 +4,10 @@ namespace thalweg {
 
 SharedPosition::Ticket SharedPosition::draw() { return drawn_.fetch_add(1, std::memory_order_relaxed); }
 
-// Another thread of task 0's process may have heard of a later ticket already: nothing goes back.
+// Another thread of task 0's process may have followed a later ticket already, so nothing goes back.
 void SharedPosition::settle(Ticket ticket, std::uint64_t value) { follow(ticket, value); }
 
-// Tickets are drawn meanwhile.
+// Other threads may draw tickets meanwhile.
 void SharedPosition::raise_drawn(Ticket least) {
   Ticket drawn = drawn_.load(std::memory_order_relaxed);
   while (drawn < least && !drawn_.compare_exchange_weak(drawn, least, std::memory_order_relaxed)) {

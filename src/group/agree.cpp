@@ -101,19 +101,29 @@ Status to_status(ByteView bytes, TaskRank from) {
 
 }  // namespace
 
-Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value) {
+namespace {
+
+// A reduction takes the largest of all numbers. Where the smallest `value` is asked for, each task sends how far its
+// own is below the largest number that there is.
+std::int64_t as_sent(std::int64_t value, Wanted wanted) {
+  return wanted == Wanted::largest ? value : INT64_MAX - value;
+}
+
+}  // namespace
+
+Op<Agreement> agree_on(Group& group, Status mine, std::int64_t value, Wanted wanted) {
   if (group.size() == 1) {
     Agreement alone{std::move(mine), value};
     co_return alone;
   }
   std::vector<std::int64_t> vote(2);
   vote[0] = to_vote(mine, group.rank());
-  vote[1] = value;
+  vote[1] = as_sent(value, wanted);
   auto worst = co_await group.allreduce(std::move(vote), Reduction::max);
   Agreement agreed;
   agreed.status = worst.status();
   if (!agreed.status.ok()) co_return agreed;
-  agreed.largest = worst.value()[1];
+  agreed.value = as_sent(worst.value()[1], wanted);
   if (worst.value()[0] == 0) co_return agreed;
   // Only now is there anything to say: the good case costs one small reduction.
   const TaskRank speaker = rank_of_vote(worst.value()[0]);
@@ -126,7 +136,7 @@ Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value) {
 }
 
 Op<Status> agree(Group& group, Status mine) {
-  Agreement agreed = co_await agree_on_largest(group, std::move(mine), 0);
+  Agreement agreed = co_await agree_on(group, std::move(mine), 0, Wanted::largest);
   co_return std::move(agreed.status);
 }
 
@@ -151,10 +161,7 @@ Op<Status> same_on_all(Group& group, std::int64_t a, std::int64_t b, Status mine
 Op<Status> agree_on_call(Group& group) {
   CallsOfAll all(group.call(), group.rank());
   CallsOfAll before;
-  const Folding joining{sizeof all, [](void* left, const void* right) {
-                          static_cast<CallsOfAll*>(left)->join(*static_cast<const CallsOfAll*>(right));
-                        }};
-  Status status = co_await group.fold(&all, &before, joining);
+  Status status = co_await group.fold(&all, &before, folding_of<CallsOfAll>());
   if (status.ok() && all.differ()) status = end_out_of_step(group, all);
   co_return status;
 }

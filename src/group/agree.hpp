@@ -18,10 +18,11 @@ Op<Status> agree_on_call(Group& group);
 
 struct Agreement {
   Status status;
-  std::int64_t largest = 0;
+  std::int64_t value = 0;
 };
-// The same, and on the way the largest `value` of all tasks.
-Op<Agreement> agree_on_largest(Group& group, Status mine, std::int64_t value);
+enum class Wanted { smallest, largest };
+// Collective: as agree(), and on the way the smallest or the largest `value` of all tasks. Values are 0 .. 2^63-1.
+Op<Agreement> agree_on(Group& group, Status mine, std::int64_t value, Wanted wanted);
 
 // Collective. Agrees on `mine`, and where all are well on that `a` and `b` are the same on all tasks: invalid_argument,
 // "`what` differ between tasks". Where a task has a reason of its own to fail, that is told.

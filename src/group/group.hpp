@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,14 @@ struct Folding {
     std::array<std::byte, kMost> bytes;
   };
 };
+
+// The folding of records that have join(next): `next` is of higher ranks.
+template <class Joined>
+constexpr Folding folding_of() {
+  static_assert(sizeof(Joined) <= Folding::kMost && std::is_trivially_copyable_v<Joined>);
+  return {sizeof(Joined),
+          [](void* left, const void* right) { static_cast<Joined*>(left)->join(*static_cast<const Joined*>(right)); }};
+}
 
 // Where a task lives. Tasks of one process share memory (and, in the file room, file descriptors).
 struct Place {

@@ -1,11 +1,10 @@
 #include "sharedfile/explain.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/checked_math.hpp"
 #include "base/size_units.hpp"
-#include "engine/planning.hpp"
+#include "engine/plan/plan.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "sharedfile/find_aggregators.hpp"
 #include "sharedfile/measured_writes.hpp"
@@ -68,9 +67,15 @@ std::string source_of(const StorageInfo& storage) {
 
 }  // namespace
 
-Result<Pattern> pattern_of(const RegularAccess& access) {
+Result<GroupAccess> group_access_of(const RegularAccess& access) {
   TW_RETURN_IF_ERROR(check_counts(access));
-  if (access.extents == 0 || access.bytes == 0) return Pattern{};
+  GroupAccess all;
+  if (access.extents == 0 || access.bytes == 0) {
+    all.tasks = access.tasks;
+    all.first.direction = access.direction;
+    all.shared_memory = access.processes == 1;
+    return all;
+  }
   const auto too_large = [] { return Status::error(Code::out_of_range, "the access ends above 2^63-1"); };
   const std::uint64_t stride = access.stride == 0 ? access.bytes : access.stride;
   std::uint64_t range = 0, in_turn = 0, last = 0, end = 0;
@@ -81,7 +86,9 @@ Result<Pattern> pattern_of(const RegularAccess& access) {
   if (mul_overflow(access.tasks - 1, distance, &last) || add_overflow(last, range, &end) || end > kMostOffset)
     return too_large();
 
-  ExtentSummary task;
+  AccessSummary summary;
+  summary.direction = access.direction;
+  ExtentSummary& task = summary.extents;
   task.n = access.extents;
   task.bytes = access.extents * access.bytes;
   task.runs = stride == access.bytes ? 1 : access.extents;
@@ -90,12 +97,13 @@ Result<Pattern> pattern_of(const RegularAccess& access) {
   const bool close = stride - access.bytes <= kCloseBy;
   task.close_runs = close ? 1 : static_cast<std::uint32_t>(std::min(task.runs, std::uint64_t{~std::uint32_t{0}}));
   task.close_bytes = close ? range : task.bytes;
-  std::vector<ExtentSummary> all(access.tasks, task);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i].begin = i * distance;
-    all[i].end = all[i].begin + range;
+  for (std::uint64_t i = 0; i < access.tasks; ++i) {
+    task.begin = i * distance;
+    task.end = task.begin + range;
+    all.join(GroupAccess(summary, static_cast<std::int64_t>(i)));
   }
-  return classify(all);
+  all.shared_memory = access.processes == 1;
+  return all;
 }
 
 Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,
@@ -104,22 +112,20 @@ Result<std::string> explain_access(Backend& backend, const std::string& path, st
   TW_ASSIGN_OR_RETURN(const StorageInfo storage, backend.describe(path));
   Strategy strategy = choose_strategy(storage, parsed);
   if (access.processes > 1) measure_writes(backend, path, storage, strategy);
-  PlanInput input;
-  TW_ASSIGN_OR_RETURN(input.pattern, pattern_of(access));
-  input.direction = access.direction;
-  input.tasks = static_cast<std::size_t>(access.tasks);
-  input.shared_memory = access.processes == 1;
+  TW_ASSIGN_OR_RETURN(GroupAccess all, group_access_of(access));
   // As if they were on one node.
   if (access.processes > 1)
-    input.most_aggregators = static_cast<std::size_t>(std::min<std::uint64_t>(access.processes, kAggregatorsOfNode));
-  const bool wanted = access.direction == Direction::read ? strategy.direct_reads : strategy.direct_writes;
+    all.most_aggregators = static_cast<std::size_t>(std::min<std::uint64_t>(access.processes, kAggregatorsOfNode));
   const std::uint32_t alignment = backend.direct_alignment_at(path);
-  const bool possible = alignment > 0;
-  const Plan plan = plan_access(strategy, input, {possible, in_whole_blocks(access, alignment)});
-  const bool meet = !plan.past_cache && plan_access(strategy, input, {possible, true}).past_cache;
+  all.may_bypass_cache = alignment > 0;
+  all.whole_blocks = in_whole_blocks(access, alignment);
+  const Plan plan = choose_plan(all, strategy);
+  const bool wanted = all.reads() ? strategy.direct_reads : strategy.direct_writes;
+  GroupAccess in_blocks = all;
+  in_blocks.whole_blocks = true;
+  const bool meet = !plan.past_cache && choose_plan(in_blocks, strategy).past_cache;
   std::string text = "storage: " + storage.kind + " '" + storage.identity + "', " + source_of(storage) + "\n";
-  text += std::string(access.direction == Direction::read ? "read" : "write") + ": " +
-          describe(input.pattern, input.tasks) + "\n";
+  text += std::string(access.direction == Direction::read ? "read" : "write") + ": " + describe(all) + "\n";
   text += "way: " + way_of(strategy, plan, alignment, wanted, meet) + "\n";
   text += "plan: " + describe(plan) + "\n";
   return text;

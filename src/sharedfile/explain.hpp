@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/plan/group_access.hpp"
 #include "sharedfile/strategy.hpp"
 #include "storage/backend.hpp"
 
@@ -22,7 +23,7 @@ struct RegularAccess {
 };
 
 // invalid_argument or out_of_range when there is no such access.
-Result<Pattern> pattern_of(const RegularAccess& access);
+Result<GroupAccess> group_access_of(const RegularAccess& access);
 
 // Lines of text. `path` may not exist yet.
 Result<std::string> explain_access(Backend& backend, const std::string& path, std::string_view hints,

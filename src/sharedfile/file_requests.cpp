@@ -25,7 +25,7 @@ Status refuse_others(const SharedFile* file, Placement placement) {
 
 // A group other than that of the file moves the shared position only where all who use it are in this process, and no
 // position of a handle.
-void check_for_others(const SharedFile* file, Access& access) {
+void check_for_others(const SharedFile* file, TaskAccess& access) {
   access.of_others = true;
   const Placement placement = access.placement;
   const bool in_order = placement == Placement::in_order && file != nullptr && !file->one_process;
@@ -34,7 +34,7 @@ void check_for_others(const SharedFile* file, Access& access) {
   access.placement = Placement::at_extents;
 }
 
-SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Access& access) {
+SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const TaskAccess& access) {
   const bool draws = file != nullptr && group.rank() == 0 && access.placement == Placement::in_order;
   return draws ? file->position.draw() : 0;
 }
@@ -58,7 +58,7 @@ class FileRequest final : public Request {
  private:
   Op<Outcome> operation(IoContext io) override {
     if (lane_ != nullptr) return on_lane(io);
-    const Access& access = what_.access;
+    const TaskAccess& access = what_.access;
     return group_ != nullptr ? access_all(*group_, file_.get(), access, ticket_, io) : access_one(*file_, access, io);
   }
   // The groups first: who sees that no request of the file is left may end MPI, which they need to be freed.
@@ -114,7 +114,7 @@ Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, Placed
 
 }  // namespace
 
-Op<Outcome> PlainFile::access(Access access) {
+Op<Outcome> PlainFile::access(TaskAccess access) {
   const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
   if (!view_.concerns(access)) {
     const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), access);
@@ -126,9 +126,9 @@ Op<Outcome> PlainFile::access(Access access) {
 }
 
 // Where tasks have parted none of them starts anything: it fails on this task alone.
-std::shared_ptr<Request> PlainFile::request(Access access) {
+std::shared_ptr<Request> PlainFile::request(TaskAccess access) {
   if (const Status& ended = groups_.own->ended(); !ended.ok()) {
-    Access refused;
+    TaskAccess refused;
     refused.status = ended;
     return make_request(shared_, nullptr, PlacedAccess(std::move(refused)));
   }
@@ -143,7 +143,7 @@ std::shared_ptr<Request> PlainFile::request(Access access) {
 void PlainFile::leave_lanes(const Leaver& leaver) noexcept {
   for (const std::shared_ptr<Lane>& lane : lanes_) {
     if (groups_.own->size() == 1) break;
-    auto request = make_request(shared_, lane->group, PlacedAccess(Access{}));
+    auto request = make_request(shared_, lane->group, PlacedAccess(TaskAccess{}));
     request->take_turns(lane);
     request->leave(leaver);
     start(std::move(request), mode_for(*lane->group, default_progress()));
@@ -157,7 +157,7 @@ void PlainFile::abandon(Call call) noexcept {
 }
 
 // The position in the view stays: several threads may use the handle at once.
-PlacedAccess PlainFile::place_for_others(Access access) {
+PlacedAccess PlainFile::place_for_others(TaskAccess access) {
   check_for_others(shared_.get(), access);
   return view_.place(std::move(access));
 }

@@ -23,7 +23,7 @@ Result<FileView> FileView::of(const View& view, std::uint64_t displacement) {
   return made;
 }
 
-PlacedAccess FileView::place(Access access) {
+PlacedAccess FileView::place(TaskAccess access) {
   PlacedAccess made(std::move(access));
   if (!concerns(made.access)) return made;
   Status& status = made.access.status;

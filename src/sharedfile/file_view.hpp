@@ -7,17 +7,17 @@
 #include <vector>
 
 #include "access/view.hpp"
-#include "engine/access.hpp"
+#include "engine/task_access.hpp"
 
 namespace thalweg {
 
 // An access, with memory for extents that were made here. Moved, not copied: access.extents may lie in `placed`.
 struct PlacedAccess {
-  PlacedAccess(Access given) : access(std::move(given)) {}  // as it is
+  PlacedAccess(TaskAccess given) : access(std::move(given)) {}  // as it is
   PlacedAccess(PlacedAccess&&) noexcept = default;
   PlacedAccess& operator=(PlacedAccess&&) noexcept = default;
 
-  Access access;
+  TaskAccess access;
   std::vector<Extent> placed;
 };
 
@@ -29,13 +29,13 @@ class FileView {
   static Result<FileView> of(const View& view, std::uint64_t displacement);
 
   // Whether place() has anything to do: accesses by offsets of the file, and by extents, are as they are.
-  bool concerns(const Access& access) const {
+  bool concerns(const TaskAccess& access) const {
     const bool in_view = access.placement == Placement::in_view;
     return in_view || (!whole_ && access.placement != Placement::at_extents);
   }
   // The same access by offsets of the file. What is wrong is in its status. One in the view moves the position, if
   // nothing is wrong; others may be placed by several threads at once. Throws nothing.
-  PlacedAccess place(Access access);
+  PlacedAccess place(TaskAccess access);
 
   std::uint64_t position() const { return position_; }
   void move_to(std::uint64_t position) { position_ = position; }

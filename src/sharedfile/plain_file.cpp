@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "async/callers.hpp"
-#include "engine/facts.hpp"
+#include "engine/plan/group_access.hpp"
 #include "group/agree.hpp"
 
 namespace thalweg {
@@ -50,21 +50,21 @@ struct Quiet {
 
 Op<Result<std::uint64_t>> PlainFile::enter(Entry mine) {
   Group& group = *groups_.own;
-  Shown shown;
-  shown.code = static_cast<std::int16_t>(mine.mine.code());
-  shown.common = true;
-  shown.summary.begin = mine.first;
-  shown.summary.end = mine.second;
-  shown.position = mine.told;
-  Facts all(shown, group.rank(), mine.call);
-  Facts before;
-  Status status = co_await group.fold(&all, &before, Facts::folding());
+  AccessSummary summary;
+  summary.failed = !mine.mine.ok();
+  summary.common = true;
+  summary.extents.begin = mine.first;
+  summary.extents.end = mine.second;
+  summary.position = mine.told;
+  GroupAccess all(summary, group.rank(), mine.call);
+  GroupAccess before;
+  Status status = co_await group.fold(&all, &before, folding_of<GroupAccess>());
   if (!status.ok()) co_return status;
-  if (all.calls().differ()) co_return end_out_of_step(group, all.calls());
-  if (all.any_wrong()) co_return co_await agree(group, std::move(mine.mine));
-  if (all.differ())
+  if (all.calls.differ()) co_return end_out_of_step(group, all.calls);
+  if (all.any_failed) co_return co_await agree(group, std::move(mine.mine));
+  if (all.difference != GroupAccess::Difference::none)
     co_return Status::error(Code::invalid_argument, std::string(mine.arguments) + " differ between tasks");
-  co_return all.position();
+  co_return all.first.position;
 }
 
 Op<Status> PlainFile::meet(Call call, Status mine) {
@@ -157,9 +157,9 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
     if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
     position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
   }
-  Agreement agreed = co_await agree_on_largest(*groups_.own, std::move(status), target);
+  Agreement agreed = co_await agree_on(*groups_.own, std::move(status), target, Wanted::largest);
   if (!agreed.status.ok()) co_return std::move(agreed.status);
-  co_return static_cast<std::uint64_t>(agreed.largest);
+  co_return static_cast<std::uint64_t>(agreed.value);
 }
 
 namespace {

@@ -61,12 +61,12 @@ class PlainFile {
   Result<std::uint64_t> seek_view(std::int64_t offset, int whence);
   Result<std::uint64_t> offset_in_file(std::uint64_t position) const;
   // The access by offsets of the file, at the call; for accesses of this task alone and of other groups.
-  PlacedAccess place(Access access) { return view_.place(std::move(access)); }
-  PlacedAccess place_for_others(Access access);
+  PlacedAccess place(TaskAccess access) { return view_.place(std::move(access)); }
+  PlacedAccess place_for_others(TaskAccess access);
 
   // A collective access of group(), to be started; its start is the call.
-  Op<Outcome> access(Access access);
-  std::shared_ptr<Request> request(Access access);
+  Op<Outcome> access(TaskAccess access);
+  std::shared_ptr<Request> request(TaskAccess access);
 
  private:
   // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does

@@ -146,7 +146,7 @@ Op<Status> IndependentAccess::move_each() {
 // Where that fails none of these VPs has moved.
 Op<Status> IndependentAccess::move_extents() {
   if (extents_.empty()) co_return Status{};
-  Access access;
+  TaskAccess access;
   access.direction = what_.direction;
   access.extents = extents_;
   Outcome outcome = co_await access_one(*parts_.file->shared(), std::move(access), blocking_io());

@@ -25,7 +25,7 @@ void Lattice::extend(std::uint64_t end) {
 }
 
 Op<Status> Lattice::move_row(Direction direction, const LatticeRow& row, std::byte* packed, Status mine) {
-  Access access;
+  TaskAccess access;
   access.direction = direction;
   std::vector<Extent> extents;
   access.status = or_out_of_memory([&] {

@@ -39,7 +39,7 @@ Op<Found> write_part(Group& group, std::shared_ptr<Backend> backend) {
   std::vector<std::byte> memory(kEach, static_cast<std::byte>('a' + group.rank()));
   std::vector<Extent> extents(1);
   extents[0] = {memory.data(), memory.size(), static_cast<std::uint64_t>(group.rank()) * kEach};
-  Access access;
+  TaskAccess access;
   access.direction = Direction::write;
   access.extents = extents;
   Outcome outcome = co_await file.access(access);
@@ -107,7 +107,7 @@ TEST_F(Direct, TheRecordOfAnAccessTellsTheWayThatWasTaken) {
       for (std::uint64_t i = 0; i < 8; ++i)
         extents.push_back(
             {bytes.data() + i * piece, piece, (2 * i + static_cast<std::uint64_t>(group.rank())) * piece});
-      Access access;
+      TaskAccess access;
       access.direction = Direction::write;
       access.extents = extents;
       const Outcome outcome = run(file.access(access));

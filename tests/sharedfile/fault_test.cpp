@@ -53,7 +53,7 @@ class Faults : public SharedFiles {
   }
 
   static Outcome access(PlainFile& file, const Setting& what, Share& share) {
-    Access access;
+    TaskAccess access;
     access.direction = what.direction;
     access.extents = share.extents;
     if (what.way == Way::blocking) return run(file.access(access));

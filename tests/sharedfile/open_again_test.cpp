@@ -37,7 +37,7 @@ class OpeningAgain : public SharedFiles {
       extents.push_back({reinterpret_cast<std::byte*>(memory.data()) + i * kPiece, kPiece,
                          (i * static_cast<std::size_t>(group.size()) + task) * kPiece});
     for (const Direction direction : {Direction::write, Direction::read}) {
-      Access access;
+      TaskAccess access;
       access.direction = direction;
       access.extents = extents;
       const Outcome outcome = co_await file.access(access);
@@ -168,7 +168,7 @@ class SpareGroups : public OpeningAgain {
     std::vector<std::shared_ptr<Request>> requests;
     for (std::size_t i = 0; i < text.size(); ++i) {
       Extent extent{reinterpret_cast<std::byte*>(text.data()) + i, 1, task * text.size() + i};
-      Access access;
+      TaskAccess access;
       access.direction = Direction::write;
       access.extents = {&extent, 1};
       requests.push_back(file.request(access));
@@ -271,7 +271,7 @@ TEST_F(SpareGroups, AreTheFilesUntilItIsGone) {
 TEST_F(SpareGroups, AreNotLeftByAFileWithAFailedAccess) {
   on_all([&](Group& group, int task) {
     File file = open_one(group, "");
-    Access access;
+    TaskAccess access;
     access.direction = Direction::write;
     if (task == 0) access.status = Status::error(Code::invalid_argument, "as the test wants it");
     EXPECT_EQ(run(file->access(access)).status.code(), Code::invalid_argument);

@@ -89,7 +89,7 @@ class TwoPhaseFiles : public SharedFiles {
         if (!opened.has_value()) co_return opened.error();
         if (group.rank() == 0) fail_at(wrong);
         Status status = co_await group.barrier();
-        Access access;
+        TaskAccess access;
         access.direction = direction;
         access.extents = shares[static_cast<std::size_t>(group.rank())].extents;
         const Outcome outcome = co_await opened.value()->access(access);
@@ -192,7 +192,7 @@ TEST_F(TwoPhaseFiles, SendAsManyMessagesAsThereAreNodesWhereTheyHaveRelays) {
             auto opened = co_await PlainFile::open(group, posix_backend(), std::move(how));
             if (!opened.has_value()) co_return opened.error();
             for (const Direction direction : {Direction::write, Direction::read}) {
-              Access access;
+              TaskAccess access;
               access.direction = direction;
               access.extents = share.extents;
               const Outcome outcome = co_await opened.value()->access(access);
@@ -270,7 +270,7 @@ TEST_F(TwoPhaseFiles, LeaveHolesAloneWhereOneTaskMayNotRead) {
         auto backend = group.rank() == blind ? std::make_shared<WriteOnly>() : posix_backend();
         auto opened = co_await PlainFile::open(group, std::move(backend), std::move(how));
         if (!opened.has_value()) co_return opened.error();
-        Access access;
+        TaskAccess access;
         access.direction = Direction::write;
         access.extents = shares[static_cast<std::size_t>(group.rank())].extents;
         const Outcome outcome = co_await opened.value()->access(access);
@@ -299,7 +299,7 @@ TEST_F(TwoPhaseOfThreads, IsNotForGroupsWithoutAnExchangeOfTheirOwn) {
     EXPECT_TRUE(opened.value()->shared()->helpers->aggregators.empty());
     std::string text = text_of(static_cast<int>(group.rank()), 1000);
     Extent extent{reinterpret_cast<std::byte*>(text.data()), 1000, static_cast<std::uint64_t>(group.rank()) * 1000};
-    Access access;
+    TaskAccess access;
     access.direction = Direction::write;
     access.extents = {&extent, 1};
     const Outcome outcome = run(opened.value()->access(access));
@@ -323,7 +323,7 @@ class OddTasks : public TwoPhaseFiles, public testing::WithParamInterface<Odd> {
     if (odd && GetParam() == Odd::unordered) std::reverse(share.extents.begin(), share.extents.end());
     if (odd && GetParam() == Odd::empty) share.extents.clear();
     if (odd && GetParam() == Odd::late) ::usleep(30'000);
-    Access access;
+    TaskAccess access;
     access.direction = direction;
     access.extents = share.extents;
     const Code first = run(file.access(access)).status.code();
@@ -376,7 +376,7 @@ TEST_F(TwoPhaseFiles, ReadWhatOneTaskAsksForManyTimes) {
     how.hints = "method=aggregate,aggregators=2,aggregator_bytes=64KiB";
     auto opened = co_await PlainFile::open(group, posix_backend(), std::move(how));
     if (!opened.has_value()) co_return opened.error();
-    Access access;
+    TaskAccess access;
     access.extents = shares[static_cast<std::size_t>(group.rank())].extents;
     const Outcome outcome = co_await opened.value()->access(access);
     EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();

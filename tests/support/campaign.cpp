@@ -32,7 +32,7 @@ struct Share {
   IoContext io;
   bool blocking = false;
   std::uint64_t seed = 0;
-  std::vector<Access> accesses;
+  std::vector<TaskAccess> accesses;
   std::vector<Heard> heard;
 };
 
@@ -49,7 +49,7 @@ Op<Status> outstanding(Share& share) {
   std::vector<std::shared_ptr<Request>> requests;
   std::vector<Op<Outcome>> ops;
   std::vector<std::size_t> order;
-  for (const Access& access : share.accesses) {
+  for (const TaskAccess& access : share.accesses) {
     order.push_back(requests.size());
     requests.push_back(share.file->request(access));
     ops.push_back(requests.back()->operation(share.io));
@@ -224,7 +224,7 @@ class Play {
       DoneAccess one{what, batch.wrong_task >= 0 && done.empty(), position_, buffers_of(what, batch.direction),
                      Status{}};
       for (TaskRank r = 0; r < tasks(); ++r) {
-        Access access;
+        TaskAccess access;
         access.direction = batch.direction;
         access.placement = what.placement;
         access.common = what.common;

@@ -34,8 +34,8 @@ Op<Result<std::unique_ptr<PlainFile>>> open_new(Group& group, const Storage& sto
   return PlainFile::open(group, storage.backend, std::move(how));
 }
 
-Access access_of(const Case& what, TaskRank task, Direction direction, const Buffer& buffer) {
-  Access access;
+TaskAccess access_of(const Case& what, TaskRank task, Direction direction, const Buffer& buffer) {
+  TaskAccess access;
   access.direction = direction;
   access.placement = what.placement;
   access.common = what.common;
@@ -209,7 +209,7 @@ Op<Status> independent_writes(Group& group, Storage storage) {
     if (!status.ok()) co_return status;
     Buffer buffer(what, group.rank(), places_of(what, group.rank(), 0));
     buffer.fill(what, group.rank());
-    const Access access = access_of(what, group.rank(), Direction::write, buffer);
+    const TaskAccess access = access_of(what, group.rank(), Direction::write, buffer);
     const Outcome outcome = co_await access_one(*file.shared(), access, blocking_io());
     EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
     EXPECT_EQ(outcome.moved, buffer.bytes());
@@ -240,7 +240,7 @@ Op<Status> one_wrong_task(Group& group, Storage storage) {
     what.seed = static_cast<std::uint64_t>(wrong) + 1;
     Status status = co_await put_old_bytes(file, 500);
     Buffer buffer(what, group.rank(), places_of(what, group.rank(), 0));
-    Access access = access_of(what, group.rank(), Direction::write, buffer);
+    TaskAccess access = access_of(what, group.rank(), Direction::write, buffer);
     if (group.rank() == wrong) access.status = Status::error(Code::out_of_range, "on purpose", 7);
     const Outcome outcome = co_await file.access(access);
     EXPECT_EQ(outcome.status.code(), Code::out_of_range);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/access.hpp"
+#include "engine/task_access.hpp"
 #include "group/group.hpp"
 
 namespace thalweg::test {

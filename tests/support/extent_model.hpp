@@ -24,7 +24,8 @@ struct Place {
 };
 
 struct Rules {
-  DomainRules domains;
+  std::size_t workers = 1;
+  std::uint64_t block = 4096;
   RunReader::Limits limits;
 };
 
@@ -56,8 +57,8 @@ class Access {
     std::fill(file_source_.begin(), file_source_.end(), kUntouched);
     std::fill(arena_source_.begin(), arena_source_.end(), kUntouched);
     problem_.clear();
-    const std::vector<FileDomain> domains = cut_domains(pointers, rules.domains);
-    check_domains(domains, rules.domains.workers);
+    const std::vector<FileDomain> domains = cut_domains(pointers, rules.workers, rules.block);
+    check_domains(domains, rules.workers);
     for (const FileDomain& domain : domains) {
       RunReader runs(pointers, domain, direction_, rules.limits);
       carry_out(runs, domain, rules.limits);

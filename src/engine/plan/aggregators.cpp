@@ -6,7 +6,7 @@ namespace thalweg {
 
 AggregatorBudget::AggregatorBudget(std::uint64_t aggregator_bytes)
     : window(std::max(aggregator_bytes / 64 * 11 / kUnit * kUnit, kUnit)),
-      described(aggregator_bytes / 16),
+      encoded(aggregator_bytes / 16),
       relayed(aggregator_bytes / 32) {}
 
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit) {
@@ -30,20 +30,21 @@ FileDomain Rounds::window_from(std::uint64_t begin, std::uint64_t limit, const F
   return window;
 }
 
-bool Rounds::open(std::span<const std::int64_t> next, std::span<const std::int64_t> ends) {
+bool Rounds::open(const RoundProposal& all) {
   bool any = false;
   std::swap(windows_, before_);
   for (std::size_t i = 0; i < n(); ++i) {
     FileDomain& rest = domains_[i];
     windows_[i] = {};
-    if (ends[i] == kAgain) {
-      rest.begin = before_[i].begin;
-      any = true;
-    } else if (next[i] != kNothing) {
-      windows_[i] = window_from(static_cast<std::uint64_t>(next[i]), static_cast<std::uint64_t>(ends[i]), rest);
-      rest.begin = windows_[i].end;
-      any = true;
+    if (all.lowest(i) == RoundProposal::kNone) continue;
+    any = true;
+    const auto lowest = static_cast<std::uint64_t>(all.lowest(i));
+    if (repeats(all, i)) {
+      rest.begin = lowest;
+      continue;
     }
+    windows_[i] = window_from(lowest, static_cast<std::uint64_t>(all.end(i)), rest);
+    rest.begin = windows_[i].end;
   }
   return any;
 }

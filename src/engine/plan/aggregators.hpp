@@ -1,9 +1,9 @@
-// Aggregators: which tasks carry out a two-phase access, what stretch of the file each of them has in hand, and how
+// Aggregators: which tasks carry out a two-phase access, which window of the file each of them moves in a round, and how
 // much memory it takes.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/plan/file_domains.hpp"
@@ -15,29 +15,49 @@ struct Aggregator {
   std::int64_t node = 0;
 };
 
-// How `aggregator_bytes` are shared out. Two windows are in staging at a time; as much as one comes in enclosed in
-// messages, and goes out; an eighth of each window says which of its bytes are touched; what messages say of where
-// bytes lie comes in for two rounds and goes out for one; and what is forwarded for other tasks comes in and goes out.
+// How `aggregator_bytes` are shared out. Two windows are in staging at a time; the inline data of one comes in, and of
+// one goes out; an eighth of each window says which of its bytes are covered; encoded extents come in for two rounds and
+// go out for one; and messages that a node relay passes on come in and go out.
 struct AggregatorBudget {
   static constexpr std::uint64_t kUnit = 4096;
   explicit AggregatorBudget(std::uint64_t aggregator_bytes);
-  std::uint64_t window;     // in bytes; whole units
-  std::uint64_t described;  // of what messages say
-  std::uint64_t relayed;    // of what passes through a task at a time
+  std::uint64_t window;   // bytes of a window; whole units
+  std::uint64_t encoded;  // bytes of encoded extents, of one round and direction
+  std::uint64_t relayed;  // bytes that pass through a relay at a time
 };
 
 // [begin, end) in `n` equal parts; borders inside lie on multiples of `unit`, so that no two aggregators touch one
 // block or stripe. The last ones may be empty. May throw std::bad_alloc.
 std::vector<FileDomain> even_domains(FileDomain range, std::size_t n, std::uint64_t unit);
 
-// A window of each domain, round after round, until nobody has a byte left. Windows begin where some task has its next
-// byte, so that holes of any size cost nothing, and end where some task would have too much for one round. The same on
-// all tasks. Takes memory only when made.
+// What the tasks propose for the windows of the next round. Each number becomes the smallest that any task proposes
+// (Reduction::min).
+class RoundProposal {
+ public:
+  static constexpr std::int64_t kNone = INT64_MAX;
+  explicit RoundProposal(std::size_t n_domains) : numbers_(2 * n_domains + 1, kNone) {}
+  // The lowest byte of domain i that is not moved yet. An aggregator that has to repeat its window proposes where that
+  // began.
+  std::int64_t& lowest(std::size_t i) { return numbers_[2 * i]; }
+  std::int64_t lowest(std::size_t i) const { return numbers_[2 * i]; }
+  // Where the window has to end at the latest, at least a block behind `lowest`.
+  std::int64_t& end(std::size_t i) { return numbers_[2 * i + 1]; }
+  std::int64_t end(std::size_t i) const { return numbers_[2 * i + 1]; }
+  // How many exchanges the replies to the round before take. The largest number of all tasks counts, so it is kept as
+  // what is left up to kNone.
+  void set_reply_exchanges(std::int64_t n) { numbers_.back() = kNone - n; }
+  std::int64_t reply_exchanges() const { return kNone - numbers_.back(); }
+  std::vector<std::int64_t>& numbers() { return numbers_; }
+
+ private:
+  std::vector<std::int64_t> numbers_;
+};
+
+// A window of each domain, round after round, until no task has a byte left. Windows begin where some task has its next
+// byte, so that holes of any size cost nothing, and end where some task would have too much for one round. Equal on all
+// tasks. Takes memory only when made.
 class Rounds {
  public:
-  static constexpr std::int64_t kNothing = INT64_MAX;  // no byte left
-  static constexpr std::int64_t kNoLimit = INT64_MAX;
-  static constexpr std::int64_t kAgain = -1;
   Rounds(std::vector<FileDomain> domains, std::uint64_t window_bytes, std::uint64_t block)
       : domains_(std::move(domains)),
         windows_(domains_.size()),
@@ -46,12 +66,14 @@ class Rounds {
         block_(block) {}
 
   std::size_t n() const { return domains_.size(); }
-  // What is left of domain i.
-  FileDomain rest(std::size_t i) const { return domains_[i]; }
-  // The windows of the next round. `next[i]` is the lowest byte that any task still has in domain i, or kNothing;
-  // `ends[i]` is where the window has to end at the latest, at least a block behind `next[i]`. kAgain instead: what was
-  // the last window of domain i is left once more, and this round has none. False: no domain has anything left.
-  bool open(std::span<const std::int64_t> next, std::span<const std::int64_t> ends);
+  FileDomain rest(std::size_t i) const { return domains_[i]; }  // of domain i: what no window has had yet
+  // Whether the proposal repeats the last window of domain i. Then the next round has no window there, since tasks have
+  // to propose an end for it first.
+  bool repeats(const RoundProposal& all, std::size_t i) const {
+    return static_cast<std::uint64_t>(all.lowest(i)) < domains_[i].begin;
+  }
+  // Opens the windows of the next round. False: no domain has anything left.
+  bool open(const RoundProposal& all);
   FileDomain window(std::size_t i) const { return windows_[i]; }
   FileDomain window_before(std::size_t i) const { return before_[i]; }  // of the round before
 

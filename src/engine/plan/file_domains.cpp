@@ -90,21 +90,16 @@ class Cutter {
   Mark end_;
 };
 
-std::size_t shares(Wide total, const DomainRules& rules) {
-  const Wide least = std::max<std::uint64_t>(1, rules.least_bytes);
-  const Wide most = std::max<Wide>(1, total / least);
-  return most < rules.workers ? static_cast<std::size_t>(most) : rules.workers;
-}
-
 }  // namespace
 
-std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, const DomainRules& rules) {
-  const Cutter cutter(lists, rules.block);
+std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, std::size_t workers,
+                                    std::uint64_t block) {
+  const Cutter cutter(lists, block);
   const Mark& end = cutter.end();
-  std::vector<FileDomain> domains(rules.workers, FileDomain{end.offset, end.offset});
+  std::vector<FileDomain> domains(workers, FileDomain{end.offset, end.offset});
   if (end.bytes == 0 || domains.empty()) return domains;
 
-  const std::size_t n = shares(end.bytes, rules);
+  const std::size_t n = end.bytes < workers ? static_cast<std::size_t>(end.bytes) : workers;
   std::size_t made = 0;
   Mark last = cutter.begin();
   for (std::size_t i = 1; i < n; ++i) {

@@ -1,5 +1,5 @@
-// File domains: the file cut into as many stretches as there are workers, each with about the same number of bytes to
-// move, whoever owns the memory.
+// File domains: the range of an access cut into as many parts as there are workers, each with about as many bytes to
+// move, whichever tasks they belong to.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,11 @@ struct FileDomain {
   bool empty() const { return begin >= end; }
 };
 
-struct DomainRules {
-  std::size_t workers = 1;
-  std::uint64_t block = 4096;     // borders lie on multiples of it, where that leaves every share within a block
-  std::uint64_t least_bytes = 0;  // fewer workers rather than shares below this
-};
-
-// Exactly `workers` domains in file order, the last ones empty when there are fewer shares; together they cover every
-// extent of every list once. Cost: workers * lists * log n, some ten times, 380 times at most. Depends on the
-// arguments only: every task that has the same lists computes the same domains.
-std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, const DomainRules& rules);
+// Exactly `workers` domains in file order, the last ones empty when there are fewer bytes; together they cover every
+// extent of every list once. Borders lie on multiples of `block` where that leaves every share within a block. Cost:
+// workers * lists * log n, some ten times, 380 times at most. Depends on the arguments only: every task that has the
+// lists computes the same domains.
+std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, std::size_t workers,
+                                    std::uint64_t block);
 
 }  // namespace thalweg

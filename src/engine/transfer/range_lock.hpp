@@ -1,33 +1,34 @@
-// RangeLock: keeps a writer away from bytes that a sieved write is about to put back as it read them.
+// RangeLock: keeps writers away from bytes that a sieved write is about to write back as it read them.
 //
-// Ordinary writes share any range; a rewrite has its range alone. Nothing here blocks: who is refused parks and asks
-// again, so that one thread may carry both.
+// Ordinary writes share any range; a sieved one has its range alone. No thread blocks in it: a refused coroutine parks
+// and tries again, so that one thread may carry both.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 
+#include "async/op.hpp"
 #include "engine/plan/file_domains.hpp"
 
 namespace thalweg {
 
-enum class Writing { once, rewrite };
-
 class RangeLock {
  public:
-  // Lies with its owner, and stays there while it is held: to enter takes no memory.
+  // Lies with its user, and stays there while it is held, so that locking takes no memory.
   struct Hold {
     FileDomain range;
-    Writing how = Writing::once;
+    bool exclusive = false;
 
    private:
     friend class RangeLock;
+    RangeLock* lock = nullptr;
     Hold* before = nullptr;
     Hold* after = nullptr;
   };
-  // True: the range is held until leave().
+  // True: the range is held until unlock().
   bool try_lock(Hold& hold);
   void unlock(Hold& hold);
+  // co_await: the range is held.
+  WaitPoint locked(Hold& hold);
 
  private:
   std::mutex mutex_;

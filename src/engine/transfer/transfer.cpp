@@ -27,42 +27,28 @@ struct Slot {
   bool busy = false;
 };
 
-// co_await: the transfer is done.
-struct Done {
-  IoQueue& queue;
-  const IoTransfer& io;
-  static bool ready(void* self) {
-    const auto* done = static_cast<Done*>(self);
-    if (!done->io.done) done->queue.poll();
-    return done->io.done;
-  }
-  static void block(void* self) { static_cast<Done*>(self)->queue.wait(kWait); }
-  WaitPoint point() { return {ready, block, this}; }
-};
-
-// co_await: the queue has taken the transfer.
-struct Submitted {
+// One transfer in a queue, as an awaiter sees it.
+struct Queued {
   IoQueue& queue;
   IoTransfer& io;
-  static bool ready(void* self) {
-    auto* submitted = static_cast<Submitted*>(self);
-    if (submitted->queue.submit(submitted->io)) return true;
-    submitted->queue.poll();
-    return submitted->queue.submit(submitted->io);
-  }
-  static void block(void* self) { static_cast<Submitted*>(self)->queue.wait(kWait); }
-  WaitPoint point() { return {ready, block, this}; }
-};
+  // co_await: the queue has taken the transfer.
+  WaitPoint submitted() { return {try_submit, block, this}; }
+  // co_await: the transfer is done.
+  WaitPoint done() { return {is_done, block, this}; }
 
-// co_await: the range may be written.
-struct RangeLocked {
-  RangeLock& lock;
-  RangeLock::Hold& hold;
-  static bool ready(void* self) {
-    auto* locked = static_cast<RangeLocked*>(self);
-    return locked->lock.try_lock(locked->hold);
+ private:
+  static bool try_submit(void* self) {
+    auto& [queue, io] = *static_cast<Queued*>(self);
+    if (queue.submit(io)) return true;
+    queue.poll();
+    return queue.submit(io);
   }
-  WaitPoint point() { return {ready, nullptr, this}; }
+  static bool is_done(void* self) {
+    auto& [queue, io] = *static_cast<Queued*>(self);
+    if (!io.done) queue.poll();
+    return io.done;
+  }
+  static void block(void* self) { static_cast<Queued*>(self)->queue.wait(kWait); }
 };
 
 Status no_memory_for(const TransferTask& task) {
@@ -79,7 +65,7 @@ class Worker {
   void advance() { ++n_; }
   std::size_t n_slots() const { return slots_.size(); }
 
-  // Makes the next step and what it needs. False: there is none, or the status says why not.
+  // Makes the next step and the transfer for it. False: there is none, or result() has the failure.
   bool prepare(Slot& slot) {
     try {
       if (!steps_.next(slot.step)) return false;
@@ -103,7 +89,7 @@ class Worker {
     return true;
   }
 
-  // What became of a transfer that is done.
+  // Handles a completed transfer.
   void finish(Slot& slot) {
     slot.busy = false;
     const IoTransfer& io = slot.io;
@@ -114,7 +100,7 @@ class Worker {
     if (io.moved < slot.step.bytes()) meet_end(slot.step.range.begin + io.moved);
   }
 
-  // Reads the window, lays the new bytes over it, writes it. Alone on its range, and without letting go of the thread.
+  // Reads the window, copies the new bytes over it, and writes it back; holds its range alone, and does not suspend.
   void rewrite(Slot& slot) {
     const auto moved = or_out_of_memory([&] { return rewrite_window(slot); });
     if (!moved.ok()) fail(moved);
@@ -169,20 +155,18 @@ Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction 
   const bool writes = direction == Direction::write;
   RangeLock::Hold hold;
   hold.range = range;
-  hold.how = Writing::once;
   if (writes) {
-    RangeLocked locked{file.writers, hold};
-    co_await Until{locked.point()};
+    const WaitPoint locked = file.writers.locked(hold);
+    co_await Until{locked};
   }
   IoTransfer io;
   io.file = file.stored.get();
   io.direction = direction;
   io.offset = range.begin;
   io.pieces = pieces;
-  Submitted submitted{queue, io};
-  co_await Until{submitted.point()};
-  Done done{queue, io};
-  co_await Until{done.point()};
+  Queued queued{queue, io};
+  co_await Until{queued.submitted()};
+  co_await Until{queued.done()};
   if (writes) file.writers.unlock(hold);
   TransferResult result;
   result.status = std::move(io.status);
@@ -200,33 +184,32 @@ Op<TransferResult> transfer(TransferTask task) {
   Worker& worker = *made;
   while (true) {
     Slot& slot = worker.oldest();
+    Queued queued{*task.queue, slot.io};
     if (slot.busy) {
-      Done done{*task.queue, slot.io};
-      co_await Until{done.point()};
+      co_await Until{queued.done()};
       worker.finish(slot);
     }
     if (worker.failed() || !worker.prepare(slot)) break;
     if (worker.writes()) {
       slot.hold.range = slot.step.range;
-      slot.hold.how = slot.step.sieved ? Writing::rewrite : Writing::once;
-      RangeLocked locked{task.file->writers, slot.hold};
-      co_await Until{locked.point()};
+      slot.hold.exclusive = slot.step.sieved;
+      const WaitPoint locked = task.file->writers.locked(slot.hold);
+      co_await Until{locked};
       if (slot.step.sieved) {
         worker.rewrite(slot);
         task.file->writers.unlock(slot.hold);
         continue;
       }
     }
-    Submitted submitted{*task.queue, slot.io};
-    co_await Until{submitted.point()};
+    co_await Until{queued.submitted()};
     slot.busy = true;
     worker.advance();
   }
   for (std::size_t i = 0; i < worker.n_slots(); ++i, worker.advance()) {
     Slot& slot = worker.oldest();
     if (!slot.busy) continue;
-    Done done{*task.queue, slot.io};
-    co_await Until{done.point()};
+    Queued queued{*task.queue, slot.io};
+    co_await Until{queued.done()};
     worker.finish(slot);
   }
   co_return std::move(worker.result());

@@ -4,13 +4,12 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/two_phase/exchange_client.hpp"
 
 namespace thalweg {
 
 namespace {
 
-constexpr std::size_t kMostRuns = 4096;  // moved by one transfer: a list of all would be longer than the window
+constexpr std::size_t kMostRuns = 4096;  // moved by one transfer: a list of all could be longer than the window
 
 }  // namespace
 
@@ -53,8 +52,8 @@ Status AggregatorWindow::make_room() {
   return {};
 }
 
-// Which bytes of the window the requests have, and how many exchanges their replies take. What lies elsewhere would be
-// put beside the staging memory.
+// Which bytes of the window the requests have, and how many exchanges their replies take. Bytes outside the window
+// would lie outside the staging memory.
 Status AggregatorWindow::cover() {
   bool within = true;
   std::uint64_t slice = 0;
@@ -91,12 +90,12 @@ TransferResult AggregatorWindow::result() {
 // A read goes through holes that cost less than another call.
 std::uint64_t AggregatorWindow::cheap_gap() const {
   if (!what_.reads()) return 0;
-  const Strategy& strategy = what_.file->strategy;
-  const StorageCosts& costs = what_.past_cache ? strategy.direct_costs : strategy.costs;
+  const Strategy& strategy = what_.file().strategy;
+  const StorageCosts& costs = what_.window_task.direct ? strategy.direct_costs : strategy.costs;
   return static_cast<std::uint64_t>(costs.call_ns / std::max(costs.read_byte_ns, 0.001));
 }
 
-// What is covered from `from` on, as much of it as one list may be long.
+// The covered parts from `from` on, as many as one list may have.
 Status AggregatorWindow::next_runs(std::uint64_t& from) {
   const std::uint64_t gap = cheap_gap();
   runs_.clear();
@@ -110,26 +109,16 @@ Status AggregatorWindow::next_runs(std::uint64_t& from) {
   return {};
 }
 
-TransferTask AggregatorWindow::task() const {
-  TransferTask task;
-  task.file = what_.file;
-  task.queue = what_.queue;
-  task.direction = what_.direction;
-  task.lists = {&lists_, 1};
-  task.domain = {0, kEverything};
-  task.direct = what_.past_cache;
-  task.sieve = what_.sieve && !what_.reads();
-  task.depth = task.sieve ? 1 : what_.depth;  // each step in window may have a buffer of its own
-  return task;
-}
-
 Op<TransferResult> AggregatorWindow::move() {
   TransferResult all;
+  TransferTask task = what_.window_task;
+  task.lists = {&lists_, 1};
+  task.domain = {0, kEverything};
   std::uint64_t from = window_.begin;
   while (all.status.ok()) {
     all.status = or_out_of_memory([&] { return next_runs(from); });
     if (!all.status.ok() || runs_.empty()) break;
-    add_to(all, co_await transfer(task()));
+    add_to(all, co_await transfer(task));
   }
   co_return all;
 }
@@ -142,7 +131,7 @@ std::vector<Message> AggregatorWindow::replies(std::uint64_t end) {
   return some;
 }
 
-// False: the slice is full, and what is left of the message comes with the next one.
+// False: the slice is full, and the rest of the message is replied to in the next one.
 bool AggregatorWindow::reply_to_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some) {
   const Message& asked = messages_[next_];
   Message back{asked.peer, {}};
@@ -154,7 +143,7 @@ bool AggregatorWindow::reply_to_message(std::uint64_t end, std::uint64_t& slice,
     all = !inline_data || slice == 0 || slice + request.header.bytes <= what_.budget().window;
     if (!all) break;
     next_in_it_ += request.whole.size();
-    // What cannot be put there is sent like the rest.
+    // Bytes that cannot be copied to the task's memory are sent.
     if (!inline_data && deliver(request, staging_.data(), base_, end).ok()) continue;
     if (inline_data) slice += request.header.bytes;
     if (!request.header.relayed) some.push_back({request.header.task, {}});
@@ -164,7 +153,7 @@ bool AggregatorWindow::reply_to_message(std::uint64_t end, std::uint64_t& slice,
   return all;
 }
 
-// What is left to reply to the next message by the way that it came.
+// Bytes of the replies to the rest of the next message that go back by the way it came.
 std::uint64_t AggregatorWindow::relayed_bytes() const {
   std::uint64_t bytes = 0;
   for_each_of<ExchangeRequest>(ByteView(messages_[next_].data).subspan(next_in_it_),

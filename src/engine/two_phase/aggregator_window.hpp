@@ -1,5 +1,5 @@
-// AggregatorWindow: a window of an aggregator on its way between staging and storage, and the requests that it belongs
-// to.
+// AggregatorWindow: the window of the file that an aggregator moves between staging and storage in one round, and the
+// requests of the tasks that have bytes there.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "engine/transfer/staging_pool.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "engine/two_phase/exchange_messages.hpp"
-#include "engine/two_phase/two_phase.hpp"
+#include "engine/two_phase/parameters.hpp"
 
 namespace thalweg {
 
@@ -23,19 +23,20 @@ class AggregatorWindow {
 
   // Takes the requests over and, for a write, their bytes into staging. May throw std::bad_alloc.
   Status load(FileDomain window, std::vector<Message> requests);
-  // The memory of some task could not be read: nothing may be written, the window has to come in once more.
+  // Not OK: the memory of some task could not be read. Nothing may be written, and the window has to be repeated.
   const Status& unreachable() const { return unreachable_; }
   void start();
-  // Empty-handed: as if nothing had been loaded.
+  // Forgets what was loaded.
   void drop();
-  // co_await: nothing of it is under way.
+  // co_await: no transfer is under way.
   WaitPoint idle() { return {is_idle, nullptr, this}; }
-  // Of the transfer, once.
+  // The result of the last transfer, once.
   TransferResult result();
 
-  // Of a read: how many exchanges the replies take that go as messages.
+  // How many exchanges it takes to reply to a read by messages, with at most a window of bytes in each.
   std::int64_t n_slices() const { return n_slices_; }
-  // The next of them: into the memory of the tasks, or as messages. May throw std::bad_alloc.
+  // Copies the bytes of one exchange into the memory of the tasks, or returns them as messages. May throw
+  // std::bad_alloc.
   std::vector<Message> replies(std::uint64_t end);
 
  private:
@@ -44,7 +45,6 @@ class AggregatorWindow {
   Status cover();
   Status make_room();
   Status next_runs(std::uint64_t& from);
-  TransferTask task() const;
   std::uint64_t cheap_gap() const;
   bool reply_to_message(std::uint64_t end, std::uint64_t& slice, std::vector<Message>& some);
   std::uint64_t relayed_bytes() const;
@@ -57,17 +57,17 @@ class AggregatorWindow {
   StagingBuffer staging_;
   Coverage coverage_;
   std::vector<Message> messages_;
-  std::size_t next_ = 0;        // message that is not answered yet, or not all of it
-  std::size_t next_in_it_ = 0;  // where its first request begins that is not
+  std::size_t next_ = 0;        // the first message with a request that has no reply yet
+  std::size_t next_in_it_ = 0;  // where that request begins
   std::int64_t n_slices_ = 0;
   Status unreachable_;
-  std::vector<Extent> runs_;  // some of what is covered, to be moved next
+  std::vector<Extent> runs_;  // covered parts of the window, to be moved next
   ExtentList list_;
   const ExtentList* lists_ = &list_;
   std::optional<Op<TransferResult>> transfer_;
 };
 
-// The worse of two parts of one transfer.
+// Adds the result of another part of the same transfer.
 inline void add_to(TransferResult& all, TransferResult one) {
   if (all.status.ok()) all.status = std::move(one.status);
   all.end_of_file = std::min(all.end_of_file, one.end_of_file);

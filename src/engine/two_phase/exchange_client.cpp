@@ -7,7 +7,7 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::uint64_t kLeastRemote = 512;  // bytes of an extent from which on it is quicker fetched than inline_data
+constexpr std::uint64_t kLeastRemote = 512;  // bytes of an extent: longer ones are quicker read where they lie
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
 // Lowest offset of the list in `rest`; kNone: none.
@@ -19,9 +19,9 @@ std::uint64_t lowest_in(const ExtentList* list, FileDomain rest) {
   return std::max(extents[at].offset, rest.begin);
 }
 
-// Whether an aggregator fetches the bytes more quickly than they are inline_data: it does when extents are long, or
-// nearly all of them can be fetched together (engine/two_phase/peer_copy.hpp).
-bool pays_to_reach(const ExtentList& list) {
+// Whether an aggregator copies from and to remote memory more quickly than it takes inline data: it does when extents
+// are long, or nearly all of them can be copied together (two_phase/peer_copy.hpp).
+bool remote_memory_pays(const ExtentList& list) {
   const auto extents = list.extents();
   if (list.summary().bytes >= list.summary().n * kLeastRemote) return true;
   std::size_t n_together = 0;
@@ -40,11 +40,11 @@ bool pays_to_reach(const ExtentList& list) {
 ExchangeClient::ExchangeClient(const TwoPhase& what, const Rounds& rounds)
     : what_(what), rounds_(rounds), budget_(what.budget()), ahead_(rounds.n()) {
   const Place place = what.group->place();
-  const bool fetch = what.list != nullptr && what.file->helpers->peers_reachable && pays_to_reach(*what.list);
+  const bool reaches = what.list != nullptr && what.file().helpers->peers_reachable && remote_memory_pays(*what.list);
   for (std::size_t i = 0; i < rounds.n(); ++i) {
     const Aggregator aggregator = what.aggregator(i);
     ahead_[i].within_process = place.processes == 1 || aggregator.rank == place.process_leader;
-    if (ahead_[i].within_process || (fetch && aggregator.node == place.node))
+    if (ahead_[i].within_process || (reaches && aggregator.node == place.node))
       ahead_[i].data_path = DataPath::remote_memory;
     n_mine_ += lowest_in(what.list, rounds.rest(i)) != kNone ? 1 : 0;
   }
@@ -58,16 +58,16 @@ std::uint64_t ExchangeClient::sharers(std::size_t i) const {
   return static_cast<std::uint64_t>(sharers_.empty() ? what_.group->size() : std::max<std::int64_t>(sharers_[i], 1));
 }
 
-// Where a window that begins at `lowest` or before has to end, so that neither this task nor the aggregator, when all
-// others do the same, has more in messages than the budget has for it.
+// Where a window that begins at `lowest` or before has to end, so that neither this task nor, when all others do the
+// same, the aggregator has more in messages than the budget allows.
 std::uint64_t ExchangeClient::end_of(std::size_t i, std::uint64_t lowest) const {
   const std::uint64_t rest = rounds_.rest(i).end;
   const FileDomain stretch{lowest, rest - lowest > budget_.window ? lowest + budget_.window : rest};
-  const std::uint64_t most_described = std::min(budget_.described / sharers(i), budget_.described / n_mine_);
+  const std::uint64_t most_described = std::min(budget_.encoded / sharers(i), budget_.encoded / n_mine_);
   std::uint64_t most_bytes = kNone;
   if (ahead_[i].data_path == DataPath::inline_data) most_bytes = budget_.window / n_mine_;
-  // What is read by many is answered to one after the other, but what they write comes in at once.
-  if (most_bytes != kNone && what_.overlapping && !what_.reads())
+  // Replies to many readers of the same bytes go out one after the other, but what many write there comes in at once.
+  if (most_bytes != kNone && what_.access->shape() == Shape::overlapping && !what_.reads())
     most_bytes = std::min(most_bytes, budget_.window / sharers(i));
   ExtentEncoder encoded(ahead_[i].data_path);
   std::uint64_t end = kNone;
@@ -92,21 +92,23 @@ void ExchangeClient::look_ahead(std::size_t i) {
   ahead.end = ahead.lowest == kNone ? kNone : end_of(i, ahead.lowest);
 }
 
-void ExchangeClient::propose(std::span<std::int64_t> lowest, std::span<std::int64_t> ends) {
+void ExchangeClient::propose(RoundProposal& proposal) {
   for (std::size_t i = 0; i < rounds_.n(); ++i) {
     look_ahead(i);
     const Ahead& ahead = ahead_[i];
-    lowest[i] = ahead.lowest == kNone ? Rounds::kNothing : static_cast<std::int64_t>(ahead.lowest);
-    ends[i] = ahead.end == kNone ? Rounds::kNoLimit : static_cast<std::int64_t>(ahead.end);
+    proposal.lowest(i) = ahead.lowest == kNone ? RoundProposal::kNone : static_cast<std::int64_t>(ahead.lowest);
+    proposal.end(i) = ahead.end == kNone ? RoundProposal::kNone : static_cast<std::int64_t>(ahead.end);
   }
 }
 
-void ExchangeClient::apply(std::span<const std::int64_t> ends) {
-  for (std::size_t i = 0; i < rounds_.n(); ++i) {
-    if (ends[i] != Rounds::kAgain) continue;
-    ahead_[i].known = false;
-    if (!ahead_[i].within_process) ahead_[i].data_path = DataPath::inline_data;
-  }
+void ExchangeClient::apply(const RoundProposal& all) {
+  for (std::size_t i = 0; i < rounds_.n(); ++i)
+    if (rounds_.repeats(all, i)) send_inline(i);
+}
+
+void ExchangeClient::send_inline(std::size_t i) {
+  ahead_[i].known = false;
+  if (!ahead_[i].within_process) ahead_[i].data_path = DataPath::inline_data;
 }
 
 std::uint64_t ExchangeClient::most_sharers() const {
@@ -115,28 +117,29 @@ std::uint64_t ExchangeClient::most_sharers() const {
   return most;
 }
 
-Outgoing ExchangeClient::requests(const NodeRelay& relay) const {
-  Outgoing outgoing;
-  std::vector<Message> small;
+std::vector<Message> ExchangeClient::requests(const NodeRelay& relay, std::vector<Message>& to_relays) const {
+  std::vector<Message> to_aggregators, small;
   for (std::size_t i = 0; i < rounds_.n() && what_.list != nullptr; ++i) {
     const FileDomain window = rounds_.window(i);
     if (window.empty() || ahead_[i].lowest >= window.end) continue;
-    const TaskRank through = relay.relay_to(i);
+    const std::optional<TaskRank> through = relay.relay_to(i);
     RequestHeader header;
     header.task = what_.group->rank();
     header.aggregator = static_cast<std::uint32_t>(i);
     header.data_path = ahead_[i].data_path;
     header.with_bytes = !what_.reads() && header.data_path == DataPath::inline_data;
-    Bytes request = make_request(*what_.list, window, header, through < 0 ? 0 : relay.most_bytes());
-    const bool relayed = through >= 0 && request.size() <= relay.most_bytes();
-    (relayed ? small : outgoing.to_aggregators)
-        .push_back({relayed ? through : what_.aggregator(i).rank, std::move(request)});
+    Bytes request = make_request(*what_.list, window, header, through.has_value() ? relay.most_bytes() : 0);
+    if (through.has_value() && request.size() <= relay.most_bytes()) {
+      small.push_back({*through, std::move(request)});
+    } else {
+      to_aggregators.push_back({what_.aggregator(i).rank, std::move(request)});
+    }
   }
   std::vector<RelayPart> parts;
   parts.reserve(small.size());
   for (const Message& message : small) parts.push_back({message.peer, message.data});
-  outgoing.to_relays = joined(std::move(parts));
-  return outgoing;
+  to_relays = joined(std::move(parts));
+  return to_aggregators;
 }
 
 void ExchangeClient::receive(const std::vector<Message>& replies) {
@@ -155,10 +158,8 @@ void ExchangeClient::receive_one(const ExchangeReply& reply) {
     bytes += extent.bytes;
     return true;
   });
-  // Also where it was to put the bytes there itself: then it could not.
-  if (ahead_[header.aggregator].within_process) return;
-  ahead_[header.aggregator].data_path = DataPath::inline_data;
-  ahead_[header.aggregator].known = false;
+  // Also where the aggregator was to write the bytes into this task's memory itself: then it could not.
+  if (!ahead_[header.aggregator].within_process) send_inline(header.aggregator);
 }
 
 }  // namespace thalweg

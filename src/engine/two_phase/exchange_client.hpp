@@ -1,28 +1,21 @@
-// ExchangeClient: a task's side of a two-phase access. What it has left, how far the next windows may reach so that it
-// never has more than its share of memory in messages, its requests, and where replies belong.
+// ExchangeClient: a task's side of the exchange phase: which bytes it has left, how far the next windows may reach so that
+// it never has more than its share of memory in messages, its requests, and where the bytes of replies belong.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "engine/plan/aggregators.hpp"
 #include "engine/two_phase/exchange_messages.hpp"
 #include "engine/two_phase/node_relay.hpp"
-#include "engine/two_phase/two_phase.hpp"
-#include "group/group.hpp"
+#include "engine/two_phase/parameters.hpp"
 
 namespace thalweg {
 
-// What goes out in a round.
-struct Outgoing {
-  std::vector<Message> to_relays;
-  std::vector<Message> to_aggregators;
-};
-
 class ExchangeClient {
  public:
-  // May throw std::bad_alloc; of the rest only requests() may.
+  // May throw std::bad_alloc; later only requests() may.
   ExchangeClient(const TwoPhase& what, const Rounds& rounds);
   // 1 for each domain that this task has bytes in, else 0.
   void mark_domains(std::span<std::int64_t> has) const;
@@ -30,26 +23,28 @@ class ExchangeClient {
   void set_sharers(std::vector<std::int64_t> sharers) { sharers_ = std::move(sharers); }
   std::uint64_t most_sharers() const;
 
-  // For Rounds::open(): the lowest byte that is left in each domain, and where its next window has to end.
-  void propose(std::span<std::int64_t> lowest, std::span<std::int64_t> ends);
-  // What was said in that for all tasks: an aggregator that could not reach some memory gets it inline_data from now
-  // on.
-  void apply(std::span<const std::int64_t> ends);
-  // What is for the aggregators in this round.
-  Outgoing requests(const NodeRelay& relay) const;
-  // Puts replies to the round before this one where they belong; passes over those for other tasks.
+  // The lowest byte that is left in each domain, and where its next window has to end.
+  void propose(RoundProposal& proposal);
+  // The proposal of all tasks: an aggregator that repeats its window could not reach some task's memory, and gets inline
+  // data from now on.
+  void apply(const RoundProposal& all);
+  // The messages to aggregators in this round, and those that go through relays.
+  std::vector<Message> requests(const NodeRelay& relay, std::vector<Message>& to_relays) const;
+  // Copies the replies to the round before this one into the task's memory; passes over those for other tasks.
   void receive(const std::vector<Message>& replies);
 
  private:
+  // What this task proposed last for a domain.
   struct Ahead {
-    std::uint64_t lowest = 0, end = 0;  // what was said last
+    std::uint64_t lowest = 0, end = 0;
     bool known = false;
-    bool within_process = false;  // aggregators there need nobody's leave
+    bool within_process = false;  // the aggregator is in this process, and reaches any memory
     DataPath data_path = DataPath::inline_data;
   };
   void look_ahead(std::size_t i);
   std::uint64_t end_of(std::size_t i, std::uint64_t lowest) const;
   std::uint64_t sharers(std::size_t i) const;
+  void send_inline(std::size_t i);
   void receive_one(const ExchangeReply& reply);
 
   const TwoPhase& what_;

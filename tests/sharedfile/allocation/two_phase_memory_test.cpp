@@ -45,7 +45,7 @@ class TwoPhaseMemory : public SharedFiles {
   }
 
   static Op<Status> access(PlainFile& file, Direction direction, const Share& share, std::vector<Plan>* plans) {
-    Access what;
+    TaskAccess what;
     what.direction = direction;
     what.extents = share.extents;
     Outcome outcome = co_await file.access(what);

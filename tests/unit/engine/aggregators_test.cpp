@@ -40,19 +40,16 @@ TEST(EvenDomains, AreEmptyWhereUnitsAreFew) {
   EXPECT_TRUE(domains[2].empty() && domains[3].empty());
 }
 
-// Bytes at `places`, of whomever: what Rounds hears of each domain is the lowest one that is left.
-std::vector<std::int64_t> lowest(const std::vector<std::uint64_t>& places, const Rounds& rounds) {
-  std::vector<std::int64_t> next(rounds.n(), Rounds::kNothing);
+// Bytes at `places`, of whichever tasks: the lowest one that is left in each domain is proposed.
+RoundProposal proposal_of(const std::vector<std::uint64_t>& places, const Rounds& rounds) {
+  RoundProposal all(rounds.n());
   for (std::size_t i = 0; i < rounds.n(); ++i) {
     const FileDomain rest = rounds.rest(i);
     for (const std::uint64_t place : places)
-      if (place >= rest.begin && place < rest.end) next[i] = std::min(next[i], static_cast<std::int64_t>(place));
+      if (place >= rest.begin && place < rest.end)
+        all.lowest(i) = std::min(all.lowest(i), static_cast<std::int64_t>(place));
   }
-  return next;
-}
-
-std::vector<std::int64_t> no_limits(const Rounds& rounds) {
-  return std::vector<std::int64_t>(rounds.n(), Rounds::kNoLimit);
+  return all;
 }
 
 TEST(Rounds, HaveEachByteInOneWindow) {
@@ -65,16 +62,16 @@ TEST(Rounds, HaveEachByteInOneWindow) {
     int n_rounds = 0;
     const bool limited = round % 2 == 1;
     for (;;) {
-      const auto next = lowest(places, rounds);
-      auto ends = no_limits(rounds);
-      for (std::size_t i = 0; i < ends.size() && limited; ++i)
-        if (next[i] != Rounds::kNothing) ends[i] = next[i] + 512 + static_cast<std::int64_t>(random() % 4000);
-      if (!rounds.open(next, ends)) break;
+      RoundProposal all = proposal_of(places, rounds);
+      for (std::size_t i = 0; i < rounds.n() && limited; ++i)
+        if (all.lowest(i) != RoundProposal::kNone)
+          all.end(i) = all.lowest(i) + 512 + static_cast<std::int64_t>(random() % 4000);
+      if (!rounds.open(all)) break;
       ASSERT_LT(++n_rounds, 60);
       for (std::size_t i = 0; i < rounds.n(); ++i) {
         const FileDomain window = rounds.window(i);
         ASSERT_LE(window.end - window.begin / 512 * 512, 3u * 4096);
-        ASSERT_TRUE(window.empty() || window.end <= static_cast<std::uint64_t>(ends[i]) || window.end == 100000);
+        ASSERT_TRUE(window.empty() || window.end <= static_cast<std::uint64_t>(all.end(i)) || window.end == 100000);
         for (std::size_t p = 0; p < places.size(); ++p)
           seen[p] += places[p] >= window.begin && places[p] < window.end ? 1 : 0;
       }
@@ -87,28 +84,40 @@ TEST(Rounds, PassOverHolesOfAnySize) {
   Rounds rounds({{0, std::uint64_t{1} << 62}}, 1 << 20, 4096);
   const std::vector<std::uint64_t> places = {5, (std::uint64_t{1} << 62) - 1};
   int n_rounds = 0;
-  while (rounds.open(lowest(places, rounds), no_limits(rounds))) ++n_rounds;
+  while (rounds.open(proposal_of(places, rounds))) ++n_rounds;
 
   EXPECT_EQ(n_rounds, 2);
 }
 
-TEST(Rounds, LeaveAWindowOnceMore) {
+TEST(Rounds, RepeatAWindow) {
   Rounds rounds({{0, 100000}, {100000, 200000}}, 8192, 4096);
   const std::vector<std::uint64_t> places = {5, 9000, 100000, 190000};
-  auto ends = no_limits(rounds);
-  ASSERT_TRUE(rounds.open(lowest(places, rounds), ends));
+  ASSERT_TRUE(rounds.open(proposal_of(places, rounds)));
   const FileDomain first = rounds.window(0);
 
-  ends[0] = Rounds::kAgain;
-  ASSERT_TRUE(rounds.open(lowest(places, rounds), ends));
+  RoundProposal repeated = proposal_of(places, rounds);
+  repeated.lowest(0) = static_cast<std::int64_t>(first.begin);
+  EXPECT_TRUE(rounds.repeats(repeated, 0));
+  EXPECT_FALSE(rounds.repeats(repeated, 1));
+  ASSERT_TRUE(rounds.open(repeated));
 
   EXPECT_TRUE(rounds.window(0).empty());
   EXPECT_EQ(rounds.window_before(0).begin, first.begin);
   EXPECT_EQ(rounds.window(1).begin, 190000u);
   EXPECT_EQ(rounds.rest(0).begin, first.begin);
-  ASSERT_TRUE(rounds.open(lowest(places, rounds), no_limits(rounds)));
+  ASSERT_TRUE(rounds.open(proposal_of(places, rounds)));
   EXPECT_EQ(rounds.window(0).begin, first.begin);
   EXPECT_EQ(rounds.window(0).end, first.end);
+}
+
+TEST(RoundProposal, OfAllHasTheMostReplyExchanges) {
+  RoundProposal few(1), many(1);
+  few.set_reply_exchanges(0);
+  many.set_reply_exchanges(7);
+
+  EXPECT_EQ(many.reply_exchanges(), 7);
+  EXPECT_EQ(few.reply_exchanges(), 0);
+  EXPECT_LT(many.numbers().back(), few.numbers().back());
 }
 
 TEST(AggregatorBudget, IsKept) {
@@ -116,7 +125,7 @@ TEST(AggregatorBudget, IsKept) {
     const AggregatorBudget budget(bytes);
     EXPECT_EQ(budget.window % AggregatorBudget::kUnit, 0u);
     EXPECT_GE(budget.window, AggregatorBudget::kUnit);
-    EXPECT_LE(4 * budget.window + 2 * (budget.window / 8) + 3 * budget.described + 2 * budget.relayed, bytes);
+    EXPECT_LE(4 * budget.window + 2 * (budget.window / 8) + 3 * budget.encoded + 2 * budget.relayed, bytes);
   }
 }
 

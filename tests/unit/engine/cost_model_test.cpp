@@ -1,53 +1,52 @@
 // Which plan is chosen, and that no chosen plan breaks the rules, whatever the input.
-#include "engine/plan/cost_model.hpp"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
+#include "plan_case.hpp"
+
 namespace thalweg {
 namespace {
 
 // Of each task: `n` runs with so much between them.
-void set_holes(PlanInput& input, std::uint64_t n, std::uint64_t bytes, std::uint64_t hole) {
+void set_holes(PlanCase& input, std::uint64_t n, std::uint64_t bytes, std::uint64_t hole) {
   const bool close = hole <= kCloseBy;
-  input.pattern.close_runs = input.tasks * (close ? 1 : n);
-  input.pattern.close_bytes = input.tasks * (n * bytes + (close ? (n - 1) * hole : 0));
+  input.close_runs = input.tasks * (close ? 1 : n);
+  input.close_bytes = input.tasks * (n * bytes + (close ? (n - 1) * hole : 0));
 }
 
 // `tasks` tasks with `n` runs of `bytes` each, `stride` apart; tasks one behind the other.
-PlanInput strided(std::size_t tasks, std::uint64_t n, std::uint64_t bytes, std::uint64_t stride) {
-  PlanInput input;
+PlanCase strided(std::size_t tasks, std::uint64_t n, std::uint64_t bytes, std::uint64_t stride) {
+  PlanCase input;
   input.tasks = tasks;
   input.shared_memory = true;
-  Pattern& p = input.pattern;
+  PlanCase& p = input;
   p.shape = stride == bytes ? Shape::contiguous : Shape::strided;
   p.bytes = tasks * n * bytes;
   p.end = (tasks * n - 1) * stride + bytes;
   p.runs = stride == bytes ? tasks : tasks * n;
   p.pieces = tasks * n;
-  p.density = static_cast<double>(p.bytes) / static_cast<double>(p.end);
   p.largest_share = 1.0 / static_cast<double>(tasks);
   set_holes(input, n, bytes, stride - bytes);
   return input;
 }
 
 // The same runs without a hole, dealt out to the tasks in turn.
-PlanInput interleaved(std::size_t tasks, std::uint64_t n, std::uint64_t bytes) {
-  PlanInput input = strided(tasks, n, bytes, bytes);
-  input.pattern.shape = Shape::interleaved;
-  input.pattern.runs = tasks * n;
+PlanCase interleaved(std::size_t tasks, std::uint64_t n, std::uint64_t bytes) {
+  PlanCase input = strided(tasks, n, bytes, bytes);
+  input.shape = Shape::interleaved;
+  input.runs = tasks * n;
   set_holes(input, n, bytes, (tasks - 1) * bytes);
   return input;
 }
 
-PlanInput reading(PlanInput input) {
+PlanCase reading(PlanCase input) {
   input.direction = Direction::read;
   return input;
 }
 
-Plan plan(const PlanInput& input, const StorageCosts& costs = {}) { return choose_plan(input, costs); }
+Plan plan(const PlanCase& input, const StorageCosts& costs = {}) { return choose_plan(input, costs); }
 
 TEST(ChosenPlan, IsNothingWhenNoByteIsMoved) {
   EXPECT_EQ(plan({}).method, Method::nothing);
@@ -69,7 +68,7 @@ TEST(ChosenPlan, IsSharedWhereRunsOfTasksMerge) {
   EXPECT_EQ(read.workers, 4u);
 }
 
-PlanInput of_processes(PlanInput input) {
+PlanCase of_processes(PlanCase input) {
   input.shared_memory = false;
   input.most_aggregators = std::min<std::size_t>(input.tasks, 4);
   return input;
@@ -85,7 +84,7 @@ StorageCosts far_away() {
 }
 
 TEST(ChosenPlan, AggregatesBetweenProcessesWhereCallsAreDear) {
-  const PlanInput rows = of_processes(interleaved(8, 16384, 512));
+  const PlanCase rows = of_processes(interleaved(8, 16384, 512));
   const Plan near = plan(rows);
   const Plan far = plan(rows, far_away());
 
@@ -117,7 +116,7 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
                               {65536, 256, Direction::write, Method::direct},
                               {65536, 256, Direction::read, Method::direct}}) {
     for (const std::uint64_t tasks : {2, 4}) {
-      PlanInput input = of_processes(interleaved(tasks, one.pieces, one.bytes));
+      PlanCase input = of_processes(interleaved(tasks, one.pieces, one.bytes));
       input.direction = one.direction;
       input.cores = 2;
       EXPECT_EQ(plan(input).method, one.quicker)
@@ -129,10 +128,10 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
 // Rows of 512 bytes of a block of an array (coll_perf, 256^3, 8 ranks in 2 x 2 x 2): half of the rows of each plane
 // belong to other ranks. On 2 cores direct took 24 ms, 2 aggregators 90 ms (docs/performance.md).
 TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
-  PlanInput rows = of_processes(reading(interleaved(8, 16384, 512)));
+  PlanCase rows = of_processes(reading(interleaved(8, 16384, 512)));
   rows.cores = 2;
-  rows.pattern.close_runs = 8 * 128;
-  rows.pattern.close_bytes = 8 * (128 * 128 * 1024 - 128 * 512);
+  rows.close_runs = 8 * 128;
+  rows.close_bytes = 8 * (128 * 128 * 1024 - 128 * 512);
   const Plan chosen = plan(rows);
   EXPECT_EQ(chosen.method, Method::direct);
   EXPECT_TRUE(chosen.sieve);
@@ -140,7 +139,7 @@ TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
 
 // Holes that are long for a page cache are short for storage with a high latency.
 TEST(ChosenPlan, GoesThroughLongHolesOfSlowStorage) {
-  const PlanInput records = reading(strided(1, 1000, 1024, 16384));
+  const PlanCase records = reading(strided(1, 1000, 1024, 16384));
   StorageCosts slow;
   slow.call_ns = 1'000'000;
   slow.read_byte_ns = slow.staged_read_byte_ns = 1;
@@ -150,7 +149,7 @@ TEST(ChosenPlan, GoesThroughLongHolesOfSlowStorage) {
 
 // Windows of sieving include the holes, for each task.
 TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
-  PlanInput rows = of_processes(reading(interleaved(2, 16384, 512)));
+  PlanCase rows = of_processes(reading(interleaved(2, 16384, 512)));
   rows.cores = 2;
   ASSERT_EQ(plan(rows).method, Method::direct);
   StorageCosts server;
@@ -158,28 +157,27 @@ TEST(ChosenPlan, MovesBytesOnceWhereAllShareOneServer) {
   server.common_byte_ns = 1;
   const Plan chosen = plan(rows, server);
   EXPECT_EQ(chosen.method, Method::aggregate);
-  EXPECT_GE(chosen.expected_ns, static_cast<double>(rows.pattern.bytes));
+  EXPECT_GE(chosen.expected_ns, static_cast<double>(rows.bytes));
 }
 
 // Each round has the bytes of one run: as many rounds as runs, and no operation saved.
 TEST(ChosenPlan, CountsARoundForEachRunWhereTheyAreFarApart) {
-  PlanInput sparse = of_processes(interleaved(4, 25000, 64));
-  sparse.pattern.end = std::uint64_t{100} << 30;
-  sparse.pattern.density = 64e5 / static_cast<double>(sparse.pattern.end);
+  PlanCase sparse = of_processes(interleaved(4, 25000, 64));
+  sparse.end = std::uint64_t{100} << 30;
   set_holes(sparse, 25000, 64, 1 << 20);
 
   EXPECT_EQ(plan(sparse).method, Method::direct);
 }
 
 TEST(ChosenPlan, DoesNotAggregateWhatIsCommon) {
-  PlanInput rows = of_processes(reading(interleaved(8, 16384, 512)));
+  PlanCase rows = of_processes(reading(interleaved(8, 16384, 512)));
   ASSERT_EQ(plan(rows, far_away()).method, Method::aggregate);
   rows.common = true;
   EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
 }
 
 TEST(ChosenPlan, OfAGroupWithoutAggregatorsIsNeverToAggregate) {
-  PlanInput rows = of_processes(interleaved(8, 16384, 512));
+  PlanCase rows = of_processes(interleaved(8, 16384, 512));
   rows.most_aggregators = 0;
   EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
   rows.method = Method::aggregate;
@@ -188,9 +186,8 @@ TEST(ChosenPlan, OfAGroupWithoutAggregatorsIsNeverToAggregate) {
 
 // Every other stretch of 64 bytes is a hole.
 TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
-  PlanInput records = of_processes(interleaved(8, 16384, 64));
-  records.pattern.end *= 2;
-  records.pattern.density = 0.5;
+  PlanCase records = of_processes(interleaved(8, 16384, 64));
+  records.end *= 2;
   set_holes(records, 16384, 64, 15 * 64);
   const Plan sieved = plan(records, far_away());
   EXPECT_EQ(sieved.method, Method::aggregate);
@@ -206,7 +203,7 @@ TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
 
 // No lock protects a hole that another process has in its window.
 TEST(ChosenPlan, ProcessesPutBackNoHolesOfTheirOwn) {
-  PlanInput records = strided(4, 1000, 64, 128);
+  PlanCase records = strided(4, 1000, 64, 128);
   ASSERT_TRUE(plan(records).sieve);
   records.shared_memory = false;
   EXPECT_FALSE(plan(records).sieve);
@@ -214,23 +211,23 @@ TEST(ChosenPlan, ProcessesPutBackNoHolesOfTheirOwn) {
 }
 
 TEST(ChosenPlan, TakesTheAggregatorsOfAHint) {
-  PlanInput rows = of_processes(interleaved(8, 16384, 512));
+  PlanCase rows = of_processes(interleaved(8, 16384, 512));
   rows.aggregators = 3;
   rows.method = Method::aggregate;
   EXPECT_EQ(plan(rows).workers, 3u);
 }
 
 TEST(ChosenPlan, IsSharedWhereOneTaskHasAllTheWork) {
-  PlanInput input = reading(strided(4, 100, 1 << 20, 1 << 20));
-  input.pattern.largest_share = 1;
-  input.pattern.runs = 1;
+  PlanCase input = reading(strided(4, 100, 1 << 20, 1 << 20));
+  input.largest_share = 1;
+  input.runs = 1;
 
   EXPECT_EQ(plan(input).method, Method::shared);
   EXPECT_EQ(plan(input).workers, 4u);
 }
 
 TEST(ChosenPlan, NeverSharesWithoutSharedMemory) {
-  PlanInput input = interleaved(4, 1000, 64);
+  PlanCase input = interleaved(4, 1000, 64);
   input.shared_memory = false;
 
   EXPECT_EQ(plan(input).method, Method::direct);
@@ -269,33 +266,33 @@ TEST(ChosenPlan, SievesWhereHolesCostLessThanCalls) {
 }
 
 TEST(ChosenPlan, WritesBackHolesOnlyWhereItMay) {
-  PlanInput input = strided(4, 1000, 64, 128);
+  PlanCase input = strided(4, 1000, 64, 128);
   input.may_sieve_writes = false;
   EXPECT_FALSE(plan(input).sieve);
   EXPECT_TRUE(plan(reading(input)).sieve);
 
   // The windows of different tasks would overlap.
-  PlanInput woven = strided(4, 1000, 64, 128);
-  woven.pattern.shape = Shape::interleaved;
+  PlanCase woven = strided(4, 1000, 64, 128);
+  woven.shape = Shape::interleaved;
   EXPECT_TRUE(plan(woven).sieve);
   EXPECT_EQ(plan(woven).method, Method::shared);
   woven.shared_memory = false;
   EXPECT_FALSE(plan(woven).sieve);
-  woven.pattern.shape = Shape::overlapping;
+  woven.shape = Shape::overlapping;
   EXPECT_FALSE(plan(woven).sieve);
 }
 
 TEST(ChosenPlan, StagesNothingWithoutStaging) {
-  PlanInput input = strided(4, 1000, 64, 128);
+  PlanCase input = strided(4, 1000, 64, 128);
   input.staging_bytes = 0;
 
   EXPECT_FALSE(plan(input).sieve);
   EXPECT_FALSE(plan(input).pack);
 }
 
-// Random but possible: what classify() might say of some access.
-PlanInput random_input(std::mt19937_64& random) {
-  PlanInput input;
+// Random but possible: numbers that some access might have.
+PlanCase random_input(std::mt19937_64& random) {
+  PlanCase input;
   input.tasks = 1 + random() % 40;
   input.shared_memory = random() % 2 == 0;
   input.may_sieve_writes = random() % 2 == 0;
@@ -307,7 +304,7 @@ PlanInput random_input(std::mt19937_64& random) {
   const std::vector<Method>& methods = input.shared_memory ? within : between;
   if (random() % 2 == 0) input.method = methods[random() % (methods.size() - (input.most_aggregators == 0 ? 1 : 0))];
   input.staging_bytes = random() % 3 == 0 ? 0 : std::uint64_t{1} << random() % 40;
-  Pattern& p = input.pattern;
+  PlanCase& p = input;
   p.shape = static_cast<Shape>(random() % 6);
   p.bytes = random() >> random() % 64;
   p.end = random() >> 1;
@@ -316,7 +313,6 @@ PlanInput random_input(std::mt19937_64& random) {
   p.pieces = p.runs + (random() >> (1 + random() % 63));
   p.close_runs = 1 + random() % p.runs;
   p.close_bytes = p.bytes + random() % (p.end - p.begin + 1);
-  p.density = static_cast<double>(random() % 1001) / 1000;
   p.largest_share = std::max(1.0 / static_cast<double>(input.tasks), static_cast<double>(random() % 1001) / 1000);
   return input;
 }
@@ -324,7 +320,7 @@ PlanInput random_input(std::mt19937_64& random) {
 TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
   std::mt19937_64 random(1);
   for (int round = 0; round < 100000; ++round) {
-    const PlanInput input = random_input(random);
+    const PlanCase input = random_input(random);
     StorageCosts costs;
     costs.parallel_reads = random() % 5;
     costs.parallel_writes = random() % 5;
@@ -335,7 +331,7 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
     const Plan found = choose_plan(input, costs);
     const Plan again = choose_plan(input, costs);
 
-    ASSERT_EQ(found.method == Method::nothing, input.pattern.bytes == 0);
+    ASSERT_EQ(found.method == Method::nothing, input.bytes == 0);
     ASSERT_TRUE(found.method == Method::nothing || !input.method || found.method == *input.method);
     ASSERT_TRUE(found.method != Method::naive || input.method == Method::naive);
     ASSERT_TRUE(found.method != Method::shared || input.shared_memory);
@@ -365,33 +361,6 @@ TEST(Plan, IsDescribedInOneLine) {
   shared.sieve = false;
   EXPECT_EQ(describe(shared), "direct (because; expected 999.0 ns)");
   EXPECT_STREQ(method_name(Method::naive), "naive");
-}
-
-// Messages spared against one more exchange.
-TEST(NodeRelay, IsForManySendersOnFewNodes) {
-  StorageCosts costs;
-  costs.message_ns = 1000;
-  costs.round_ns = 20000;
-  RelayCase input{.nodes = 16, .processes = 1024, .senders = 1024, .message_bytes = 100, .most_bytes = 8192};
-  EXPECT_TRUE(pays_to_relay(input, costs));
-  input.senders = 16 + 64 + 110;  // 11 bits of processes
-  EXPECT_FALSE(pays_to_relay(input, costs));
-  ++input.senders;
-  EXPECT_TRUE(pays_to_relay(input, costs));
-  for (const std::uint64_t few : {0, 1, 16, 80}) {
-    input.senders = few;
-    EXPECT_FALSE(pays_to_relay(input, costs)) << few;
-  }
-}
-
-TEST(NodeRelay, IsNotForLargeMessagesNorWhereNodesHaveOneProcess) {
-  const StorageCosts costs;
-  RelayCase input{.nodes = 16, .processes = 1024, .senders = 1024, .message_bytes = 8192, .most_bytes = 8192};
-  EXPECT_TRUE(pays_to_relay(input, costs));
-  ++input.message_bytes;
-  EXPECT_FALSE(pays_to_relay(input, costs));
-  input = {.nodes = 1024, .processes = 1024, .senders = 1024, .message_bytes = 100, .most_bytes = 8192};
-  EXPECT_FALSE(pays_to_relay(input, costs));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Requests: run of extents are what the list has in the window, and bytes come to where they belong, inline_data or
-// fetched.
+// Requests: their runs are the extents that the list has in the window, and bytes come to where they belong, inline or
+// from remote memory.
 #include "engine/two_phase/exchange_messages.hpp"
 
 #include <gtest/gtest.h>

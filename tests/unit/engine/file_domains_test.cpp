@@ -22,7 +22,9 @@ class Lists {
     lists_.push_back(std::make_unique<ExtentList>(std::move(list).value()));
     pointers_.push_back(lists_.back().get());
   }
-  std::vector<FileDomain> cut(const DomainRules& rules) const { return cut_domains(pointers_, rules); }
+  std::vector<FileDomain> cut(std::size_t workers, std::uint64_t block) const {
+    return cut_domains(pointers_, workers, block);
+  }
   std::uint64_t bytes_in(const FileDomain& domain) const {
     std::uint64_t bytes = 0;
     for (const ExtentList* list : pointers_) bytes += list->bytes_before(domain.end) - list->bytes_before(domain.begin);
@@ -56,7 +58,7 @@ TEST(FileDomains, HaveSharesThatDifferByOneByteWhereNothingIsRounded) {
     Lists lists;
     const std::uint64_t bytes = deal(lists, 1 + workers % 5, random, 1000);
 
-    const auto domains = lists.cut({workers, 1, 0});
+    const auto domains = lists.cut(workers, 1);
 
     ASSERT_EQ(domains.size(), workers);
     for (const FileDomain& domain : domains) {
@@ -72,7 +74,7 @@ TEST(FileDomains, AreEvenToABlockOnBordersOfBlocks) {
     Lists lists;
     const std::uint64_t bytes = deal(lists, 3, random, 100000);
 
-    const auto domains = lists.cut({workers, 4096, 0});
+    const auto domains = lists.cut(workers, 4096);
 
     for (std::size_t i = 0; i < workers; ++i) {
       EXPECT_LE(lists.bytes_in(domains[i]), bytes / workers + 4096);
@@ -89,7 +91,7 @@ TEST(FileDomains, FollowEachOtherFromTheFirstByteToTheLast) {
   lists.add({{kMemory, 100, 50}, {kMemory, 100, 1000}});
   lists.add({{kMemory, 100, 500}});
 
-  const auto domains = lists.cut({3, 1, 0});
+  const auto domains = lists.cut(3, 1);
 
   ASSERT_EQ(domains.size(), 3u);
   EXPECT_EQ(domains[0].begin, 50u);
@@ -99,28 +101,11 @@ TEST(FileDomains, FollowEachOtherFromTheFirstByteToTheLast) {
   EXPECT_EQ(domains[2].end, 1100u);
 }
 
-TEST(FileDomains, AreFewerRatherThanBelowTheLeastBytes) {
-  Lists lists;
-  lists.add({{kMemory, 1000, 0}});
-  const auto used = [&](std::size_t workers, std::uint64_t least) {
-    std::size_t n = 0;
-    for (const FileDomain& domain : lists.cut({workers, 1, least})) n += domain.empty() ? 0 : 1;
-    return n;
-  };
-
-  EXPECT_EQ(used(8, 0), 8u);
-  EXPECT_EQ(used(8, 125), 8u);
-  EXPECT_EQ(used(8, 126), 7u);
-  EXPECT_EQ(used(8, 400), 2u);
-  EXPECT_EQ(used(8, 1001), 1u);
-  EXPECT_EQ(used(2000, 0), 1000u);
-}
-
 TEST(FileDomains, AreEmptyAtTheEndWhenThereIsLessThanAByteForEach) {
   Lists lists;
   lists.add({{kMemory, 2, 7}});
 
-  const auto domains = lists.cut({4, 4096, 0});
+  const auto domains = lists.cut(4, 4096);
 
   ASSERT_EQ(domains.size(), 4u);
   EXPECT_TRUE(!domains[0].empty() && !domains[1].empty() && domains[2].empty() && domains[3].empty());
@@ -130,7 +115,7 @@ TEST(FileDomains, KeepABorderThatRoundingWouldMakeUneven) {
   Lists lists;
   for (int i = 0; i < 50; ++i) lists.add({{kMemory, 8000, 0}});  // one block more or less is 50 blocks of work
 
-  const auto domains = lists.cut({2, 4096, 0});
+  const auto domains = lists.cut(2, 4096);
 
   EXPECT_EQ(domains[0].end, 4000u);
 }
@@ -139,7 +124,7 @@ TEST(FileDomains, EndAtTheBlockThatLeavesSharesMoreEven) {
   Lists lists;
   lists.add({{kMemory, 10000, 0}, {kMemory, 10000, 11000}});
 
-  const auto domains = lists.cut({2, 4096, 0});
+  const auto domains = lists.cut(2, 4096);
 
   EXPECT_EQ(domains[0].end, 12288u);  // 11288 bytes; 8192 would differ more from 10000
 }
@@ -151,11 +136,11 @@ TEST(FileDomains, OfNothingAreEmpty) {
   empty.add({{nullptr, 0, 9}});
 
   for (const Lists* lists : {&none, static_cast<const Lists*>(&empty)}) {
-    const auto domains = lists->cut({3, 4096, 0});
+    const auto domains = lists->cut(3, 4096);
     ASSERT_EQ(domains.size(), 3u);
     for (const FileDomain& domain : domains) EXPECT_TRUE(domain.empty());
   }
-  EXPECT_TRUE(empty.cut({0, 4096, 0}).empty());
+  EXPECT_TRUE(empty.cut(0, 4096).empty());
 }
 
 TEST(FileDomains, ReachTheLargestOffsetAndSumsBeyondIt) {
@@ -163,12 +148,12 @@ TEST(FileDomains, ReachTheLargestOffsetAndSumsBeyondIt) {
   Lists lists;
   for (int i = 0; i < 5; ++i) lists.add({{kMemory, largest, 0}});  // more than 2^64 bytes in total
 
-  const auto domains = lists.cut({2, 1, 0});
+  const auto domains = lists.cut(2, 1);
 
   EXPECT_EQ(domains[0].end, largest / 2 + 1);
   EXPECT_EQ(domains[1].end, largest);
-  EXPECT_EQ(lists.cut({2, std::uint64_t{1} << 63, 0})[1].end, largest);
-  EXPECT_EQ(lists.cut({2, 0, ~0ull})[0].end, largest / 2 + 1);
+  EXPECT_EQ(lists.cut(2, std::uint64_t{1} << 63)[1].end, largest);
+  EXPECT_EQ(lists.cut(2, 0)[0].end, largest / 2 + 1);
 }
 
 }  // namespace

@@ -1,24 +1,25 @@
-// Known: a Whole as tasks know it that have shown these.
+// Known: a ProcessAccess that has read the summaries of all tasks, and the GroupAccess that it found.
 #pragma once
 
 #include <cstring>
 #include <vector>
 
-#include "engine/shown.hpp"
+#include "engine/process_access.hpp"
 
 namespace thalweg {
 
-struct Known : Whole {
-  explicit Known(const std::vector<Shown>& all) : Whole(all.size()) {
+struct Known : ProcessAccess {
+  explicit Known(const std::vector<AccessSummary>& all) : ProcessAccess(all.size()) {
     Gathered gathered;
-    for (const Shown& shown : all) {
+    for (const AccessSummary& shown : all) {
       gathered.begin.push_back(gathered.data.size());
       gathered.data.resize(gathered.data.size() + sizeof shown);
       std::memcpy(gathered.data.data() + gathered.begin.back(), &shown, sizeof shown);
     }
     gathered.begin.push_back(gathered.data.size());
-    read(gathered);
+    group = read(gathered);
   }
+  GroupAccess group;
 };
 
 }  // namespace thalweg

@@ -14,14 +14,16 @@ class PlanLog : public testing::Test {
 
   [[noreturn]] static void log_with(const char* topics) {
     setenv("THALWEG_LOG", topics, 1);
-    PlanInput input;
-    input.tasks = 2;
-    input.pattern.shape = Shape::interleaved;
+    GroupAccess access;
+    access.first.direction = Direction::write;
+    access.tasks = 2;
+    access.bytes = access.end = 8;
+    access.rising = access.falling = false;
     Plan plan;
     plan.method = Method::aggregate;
     plan.workers = 2;
     plan.reason = "so it is";
-    log_plan("field.dat", input, plan);
+    log_plan("field.dat", access, plan);
     log_relay("field.dat", 960, 16);
     std::exit(0);
   }
@@ -40,7 +42,7 @@ TEST_F(PlanLog, LogsNodeRelays) {
 TEST_F(PlanLog, IsSilentUnlessAskedFor) { EXPECT_EXIT(log_with(""), testing::ExitedWithCode(0), "^$"); }
 
 TEST_F(PlanLog, SaysWhatItDoesNotKnow) {
-  EXPECT_EXIT(log_with("plans,plan"), testing::ExitedWithCode(0), "nothing is known of 'plans'.*\n.*aggregate by 2");
+  EXPECT_EXIT(log_with("plans,plan"), testing::ExitedWithCode(0), "there is no topic 'plans'.*\n.*aggregate by 2");
 }
 
 }  // namespace

@@ -1,18 +1,18 @@
 // Past the page cache where it must be, or may be and is cheaper.
-#include "engine/planning.hpp"
-
 #include <gtest/gtest.h>
+
+#include "plan_case.hpp"
 
 namespace thalweg {
 namespace {
 
-PlanInput block_of(std::uint64_t bytes, Direction direction = Direction::write) {
-  PlanInput input;
+PlanCase block_of(std::uint64_t bytes, Direction direction = Direction::write) {
+  PlanCase input;
   input.direction = direction;
-  input.pattern.shape = Shape::contiguous;
-  input.pattern.bytes = input.pattern.end = bytes;
-  input.pattern.runs = input.pattern.pieces = 1;
-  input.pattern.largest_share = 1;
+  input.shape = Shape::contiguous;
+  input.bytes = input.end = bytes;
+  input.runs = input.pieces = 1;
+  input.largest_share = 1;
   return input;
 }
 
@@ -51,24 +51,23 @@ TEST(Planning, AHintIsObeyedAlsoWhereItIsDearer) {
 TEST(Planning, TheNaiveMethodGoesThroughTheCache) {
   Strategy strategy = tuned();
   strategy.method = Method::naive;
-  PlanInput input = block_of(kLarge);
+  PlanCase input = block_of(kLarge);
   input.shared_memory = true;
 
   EXPECT_FALSE(plan_access(strategy, input, kAligned).past_cache);
 }
 
 // Pieces of 64 bytes, of all tasks in turn, with holes between them.
-PlanInput woven(Direction direction) {
-  PlanInput input;
+PlanCase woven(Direction direction) {
+  PlanCase input;
   input.direction = direction;
   input.tasks = 4;
   input.shared_memory = true;
-  Pattern& pattern = input.pattern;
+  PlanCase& pattern = input;
   pattern.shape = Shape::interleaved;
   pattern.bytes = 4 * 1000 * 64;
   pattern.end = 2 * pattern.bytes;
   pattern.runs = pattern.pieces = 4000;
-  pattern.density = 0.5;
   pattern.largest_share = 0.25;
   return input;
 }
@@ -78,7 +77,7 @@ TEST(Planning, WritesThatMeetInABlockGoThroughTheCache) {
   Strategy strategy = tuned();
   strategy.direct_where_cheaper = false;
   strategy.direct_costs.call_ns = 1e9;
-  PlanInput apart = woven(Direction::write);
+  PlanCase apart = woven(Direction::write);
   apart.shared_memory = false;
 
   EXPECT_TRUE(plan_access(strategy, apart, kAligned).past_cache);
@@ -90,7 +89,7 @@ TEST(Planning, WritesThatMeetInABlockGoThroughTheCache) {
   EXPECT_TRUE(plan_access(strategy, apart, kUnaligned).past_cache) << "reading puts nothing back";
 }
 
-Plan forced(Method method, const PlanInput& input, std::size_t workers = 0) {
+Plan forced(Method method, const PlanCase& input, std::size_t workers = 0) {
   Strategy strategy;
   strategy.sieve_writes = true;
   strategy.method = method;
@@ -123,12 +122,12 @@ TEST(Planning, AForcedMethodHasThePlanOfThatMethod) {
 
 // Each task has one piece, so the cheapest plan writes each piece separately, without staging.
 TEST(Planning, AForcedSharedMethodFindsItsOwnWorkers) {
-  PlanInput even = block_of(kLarge);
+  PlanCase even = block_of(kLarge);
   even.direction = Direction::read;
   even.tasks = 4;
   even.shared_memory = true;
-  even.pattern.runs = even.pattern.pieces = 4;
-  even.pattern.largest_share = 0.25;
+  even.runs = even.pieces = 4;
+  even.largest_share = 0.25;
   ASSERT_EQ(plan_access({}, even, {}).method, Method::direct);
 
   EXPECT_EQ(forced(Method::shared, even).workers, 4u);
@@ -139,8 +138,8 @@ TEST(Planning, AForcedSharedMethodFindsItsOwnWorkers) {
 }
 
 TEST(Planning, NothingIsMovedNowhere) {
-  EXPECT_FALSE(plan_access(tuned(), PlanInput{}, kAligned).past_cache);
-  EXPECT_EQ(plan_access(tuned(), PlanInput{}, kAligned).method, Method::nothing);
+  EXPECT_FALSE(plan_access(tuned(), PlanCase{}, kAligned).past_cache);
+  EXPECT_EQ(plan_access(tuned(), PlanCase{}, kAligned).method, Method::nothing);
 }
 
 }  // namespace

@@ -25,9 +25,8 @@ std::string text_of(const std::vector<std::vector<Place>>& tasks, Direction dire
               std::to_string(place.bytes) + "]";
     }
   }
-  return text + ", " + std::to_string(rules.domains.workers) + " workers, blocks of " +
-         std::to_string(rules.domains.block) + ", at least " + std::to_string(rules.domains.least_bytes) +
-         " bytes, runs of at most " + std::to_string(rules.limits.most_pieces) + " pieces and " +
+  return text + ", " + std::to_string(rules.workers) + " workers, blocks of " + std::to_string(rules.block) +
+         ", runs of at most " + std::to_string(rules.limits.most_pieces) + " pieces and " +
          std::to_string(rules.limits.most_bytes) + " bytes";
 }
 
@@ -51,7 +50,7 @@ bool all_is_right(const Case& one) {
     Access access(one.tasks, direction);
     for (std::size_t workers = 1; workers <= 3; ++workers) {
       const RunReader::Limits limits = one.tight ? RunReader::Limits{2, 2} : RunReader::Limits{};
-      const Rules rules{{workers, one.tight ? 2u : 1u, 0}, limits};
+      const Rules rules{workers, one.tight ? 2u : 1u, limits};
       const std::string problem = access.check(rules);
       EXPECT_EQ(problem, "") << text_of(one.tasks, direction, rules);
       if (!problem.empty()) return false;
@@ -125,8 +124,7 @@ TEST(RandomAccesses, AreRightForAllRules) {
   for (int round = 0; round < 20000; ++round) {
     const auto tasks = random_tasks(random);
     const auto direction = random() % 2 == 0 ? Direction::read : Direction::write;
-    const Rules rules{{1 + random() % 7, std::uint64_t{1} << random() % 6, random() % 3 == 0 ? random() % 50 : 0},
-                      {1 + random() % 5, 1 + random() % 60}};
+    const Rules rules{1 + random() % 7, std::uint64_t{1} << random() % 6, {1 + random() % 5, 1 + random() % 60}};
     Access access(tasks, direction);
 
     ASSERT_EQ(access.check(rules), "") << text_of(tasks, direction, rules);

@@ -1,4 +1,4 @@
-// What the tasks of a process share of an open file: the position, and who may rewrite bytes that are not his.
+// What the tasks of a process share of an open file: the position, and the lock on ranges.
 #include "engine/shared_file.hpp"
 
 #include <gtest/gtest.h>
@@ -11,30 +11,30 @@
 namespace thalweg {
 namespace {
 
-RangeLock::Hold hold_of(std::uint64_t begin, std::uint64_t end, Writing how) {
+RangeLock::Hold hold_of(std::uint64_t begin, std::uint64_t end, bool exclusive) {
   RangeLock::Hold hold;
   hold.range = {begin, end};
-  hold.how = how;
+  hold.exclusive = exclusive;
   return hold;
 }
 
 TEST(RangeLock, WritersShareARange) {
   RangeLock lock;
-  auto a = hold_of(0, 100, Writing::once);
-  auto b = hold_of(50, 150, Writing::once);
+  auto a = hold_of(0, 100, false);
+  auto b = hold_of(50, 150, false);
 
   EXPECT_TRUE(lock.try_lock(a));
   EXPECT_TRUE(lock.try_lock(b));
 }
 
-TEST(RangeLock, WhoRewritesHasHisRangeAlone) {
-  for (const Writing first : {Writing::once, Writing::rewrite}) {
+TEST(RangeLock, AnExclusiveHoldHasItsRangeAlone) {
+  for (const bool first : {false, true}) {
     RangeLock lock;
     auto holder = hold_of(100, 200, first);
-    auto other = hold_of(199, 300, first == Writing::once ? Writing::rewrite : Writing::once);
-    auto rewriter = hold_of(0, 101, Writing::rewrite);
-    auto before = hold_of(0, 100, Writing::rewrite);
-    auto behind = hold_of(200, 300, Writing::rewrite);
+    auto other = hold_of(199, 300, !first);
+    auto rewriter = hold_of(0, 101, true);
+    auto before = hold_of(0, 100, true);
+    auto behind = hold_of(200, 300, true);
     ASSERT_TRUE(lock.try_lock(holder));
 
     EXPECT_FALSE(lock.try_lock(other));
@@ -51,7 +51,7 @@ TEST(RangeLock, UnlockingFreesOneRangeAndNoOther) {
     RangeLock lock;
     RangeLock::Hold holds[4];
     for (std::uint64_t i = 0; i < 4; ++i) {
-      holds[i] = hold_of(10 * i, 10 * i + 10, Writing::rewrite);
+      holds[i] = hold_of(10 * i, 10 * i + 10, true);
       ASSERT_TRUE(lock.try_lock(holds[i]));
     }
     bool held[4] = {true, true, true, true};
@@ -59,7 +59,7 @@ TEST(RangeLock, UnlockingFreesOneRangeAndNoOther) {
       lock.unlock(holds[leaving]);
       held[leaving] = false;
       for (std::uint64_t i = 0; i < 4; ++i) {
-        auto probe = hold_of(10 * i + 5, 10 * i + 6, Writing::once);
+        auto probe = hold_of(10 * i + 5, 10 * i + 6, false);
         const bool entered = lock.try_lock(probe);
         EXPECT_EQ(entered, !held[i]);
         if (entered) lock.unlock(probe);

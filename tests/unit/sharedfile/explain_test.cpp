@@ -16,32 +16,32 @@ RegularAccess access_of(std::uint64_t tasks, std::uint64_t extents, std::uint64_
   return access;
 }
 
-Pattern pattern(const RegularAccess& access) {
-  const auto found = pattern_of(access);
-  return found.has_value() ? found.value() : Pattern{};
+GroupAccess all(const RegularAccess& access) {
+  const auto found = group_access_of(access);
+  return found.has_value() ? found.value() : GroupAccess{};
 }
 
 TEST(Explain, WithoutStrideTasksAreOneBehindTheOther) {
-  const Pattern found = pattern(access_of(4, 10, 100, 0));
+  const GroupAccess found = all(access_of(4, 10, 100, 0));
 
-  EXPECT_EQ(found.shape, Shape::contiguous);
+  EXPECT_EQ(found.shape(), Shape::contiguous);
   EXPECT_EQ(found.bytes, 4000u);
   EXPECT_EQ(found.end, 4000u);
   EXPECT_EQ(found.runs, 4u);
 }
 
 TEST(Explain, TasksTakeTurnsWhereAStrideHasRoom) {
-  const Pattern found = pattern(access_of(4, 10, 100, 400));
+  const GroupAccess found = all(access_of(4, 10, 100, 400));
 
-  EXPECT_EQ(found.shape, Shape::interleaved);
+  EXPECT_EQ(found.shape(), Shape::interleaved);
   EXPECT_EQ(found.end, 4000u);
   EXPECT_EQ(found.runs, 40u);
 }
 
 TEST(Explain, ElseTheyAreStrided) {
-  const Pattern found = pattern(access_of(4, 10, 100, 300));
+  const GroupAccess found = all(access_of(4, 10, 100, 300));
 
-  EXPECT_EQ(found.shape, Shape::strided);
+  EXPECT_EQ(found.shape(), Shape::strided);
   EXPECT_EQ(found.end, 39u * 300 + 100);
 }
 
@@ -49,17 +49,17 @@ TEST(Explain, TasksMayReadTheSame) {
   RegularAccess access = access_of(3, 1, 100, 0);
   access.task_distance = 50;
 
-  EXPECT_EQ(pattern(access).shape, Shape::overlapping);
+  EXPECT_EQ(all(access).shape(), Shape::overlapping);
 }
 
 TEST(Explain, NoBytesAreNoAccess) {
-  EXPECT_EQ(pattern(access_of(4, 0, 100, 0)).shape, Shape::empty);
-  EXPECT_EQ(pattern(access_of(4, 10, 0, 0)).shape, Shape::empty);
+  EXPECT_EQ(all(access_of(4, 0, 100, 0)).shape(), Shape::empty);
+  EXPECT_EQ(all(access_of(4, 10, 0, 0)).shape(), Shape::empty);
 }
 
 TEST(Explain, RefusesWhatCannotBe) {
   constexpr std::uint64_t kHuge = std::uint64_t{1} << 62;
-  const auto code = [](const RegularAccess& access) { return pattern_of(access).status().code(); };
+  const auto code = [](const RegularAccess& access) { return group_access_of(access).status().code(); };
   EXPECT_EQ(code(access_of(0, 1, 1, 0)), Code::invalid_argument);
   EXPECT_EQ(code(access_of(1'000'001, 1, 1, 0)), Code::invalid_argument);
   EXPECT_EQ(code(access_of(1, 2, 100, 99)), Code::invalid_argument);

@@ -1,5 +1,5 @@
 // The shape of an access, from the summaries of the tasks' lists.
-#include "engine/plan/contiguity.hpp"
+#include "engine/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ struct Block {
 };
 
 // Each task's memory is one piece, unless `scattered`.
-Pattern pattern_of(const std::vector<std::vector<Block>>& tasks, bool scattered = false) {
-  std::vector<ExtentSummary> summaries;
+GroupAccess access_of(const std::vector<std::vector<Block>>& tasks, bool scattered = false) {
+  GroupAccess all;
   for (const auto& blocks : tasks) {
     std::vector<Extent> extents;
     std::uintptr_t at = 4096;
@@ -24,14 +24,14 @@ Pattern pattern_of(const std::vector<std::vector<Block>>& tasks, bool scattered 
       extents.push_back({reinterpret_cast<std::byte*>(at), block.bytes, block.offset});
       at += block.bytes + (scattered ? 1 : 0);
     }
-    auto summary = summarise(extents);
-    EXPECT_TRUE(summary.has_value());
-    summaries.push_back(summary.has_value() ? summary.value() : ExtentSummary{});
+    AccessSummary task;
+    task.extents = summarise(extents).value();
+    all.join(GroupAccess(task, static_cast<std::int64_t>(all.tasks)));
   }
-  return classify(summaries);
+  return all;
 }
 
-Shape shape_of(const std::vector<std::vector<Block>>& tasks) { return pattern_of(tasks).shape; }
+Shape shape_of(const std::vector<std::vector<Block>>& tasks) { return access_of(tasks).shape(); }
 
 TEST(Shape, IsEmptyWhenNobodyMovesAByte) {
   EXPECT_EQ(shape_of({}), Shape::empty);
@@ -70,53 +70,47 @@ TEST(Shape, IsOverlappingWhenBytesAreMovedTwice) {
   EXPECT_EQ(shape_of({{{4, 10}, {0, 10}}}), Shape::overlapping);
 }
 
-TEST(Pattern, SumsWhatTheTasksMove) {
-  const Pattern found = pattern_of({{{10, 4}, {20, 4}}, {{30, 16}, {46, 8}}}, true);
+TEST(GroupAccess, SumsWhatTheTasksMove) {
+  const GroupAccess found = access_of({{{10, 4}, {20, 4}}, {{30, 16}, {46, 8}}}, true);
 
   EXPECT_EQ(found.bytes, 32u);
   EXPECT_EQ(found.begin, 10u);
   EXPECT_EQ(found.end, 54u);
   EXPECT_EQ(found.runs, 3u);
   EXPECT_EQ(found.pieces, 4u);
-  EXPECT_DOUBLE_EQ(found.density, 32.0 / 44);
-  EXPECT_DOUBLE_EQ(found.largest_share, 0.75);
-  EXPECT_FALSE(found.memory_contiguous);
+  EXPECT_DOUBLE_EQ(found.density(), 32.0 / 44);
+  EXPECT_DOUBLE_EQ(found.largest_share(), 0.75);
 }
 
-TEST(Pattern, KnowsWhetherEachTaskHasOnePieceOfMemory) {
-  EXPECT_TRUE(pattern_of({{{0, 4}, {8, 4}}, {{100, 4}}}).memory_contiguous);
-  EXPECT_FALSE(pattern_of({{{0, 4}, {8, 4}}, {{100, 4}}}, true).memory_contiguous);
-}
-
-TEST(Pattern, CountsNoFurtherThanItsNumbersReach) {
-  ExtentSummary huge;
-  huge.n = huge.runs = huge.pieces = 1;
-  huge.bytes = huge.end = (std::uint64_t{1} << 63) - 1;
-
-  const Pattern found = classify(std::vector<ExtentSummary>(5, huge));
+TEST(GroupAccess, CountsNoFurtherThanItsNumbersReach) {
+  AccessSummary huge;
+  huge.extents.n = huge.extents.runs = huge.extents.pieces = 1;
+  huge.extents.bytes = huge.extents.end = (std::uint64_t{1} << 63) - 1;
+  GroupAccess found;
+  for (std::int64_t i = 0; i < 5; ++i) found.join(GroupAccess(huge, i));
 
   EXPECT_EQ(found.bytes, ~std::uint64_t{0});
-  EXPECT_EQ(found.shape, Shape::overlapping);
-  EXPECT_DOUBLE_EQ(found.density, 1);
+  EXPECT_EQ(found.shape(), Shape::overlapping);
+  EXPECT_DOUBLE_EQ(found.density(), 1);
 }
 
-TEST(Pattern, IsDescribedInOneLine) {
+TEST(GroupAccess, IsDescribedInOneLine) {
   std::vector<std::vector<Block>> tasks(4);
   for (std::uint64_t i = 0; i < 400; ++i) tasks[i % 4].push_back({i * 2048, 1024});
 
-  EXPECT_EQ(describe(pattern_of(tasks, true), 4),
+  EXPECT_EQ(describe(access_of(tasks, true)),
             "interleaved: 4 tasks, 400 runs of 1.0 KiB, density 0.50, memory in 400 pieces");
-  EXPECT_EQ(describe(pattern_of({{{0, 700}}}), 1),
+  EXPECT_EQ(describe(access_of({{{0, 700}}})),
             "contiguous: 1 task, 1 run of 700.0 B, density 1.00, memory in 1 piece");
-  EXPECT_EQ(describe(Pattern{}, 3), "empty: 3 tasks");
+  EXPECT_EQ(describe(access_of({{}, {}, {}})), "empty: 3 tasks");
 }
 
-// Facts are joined along a tree whose form is the group's own.
-TEST(PatternPart, JoinsToTheSameInWhateverOrder) {
+// Accesses are joined along a tree whose form is the group's own.
+TEST(GroupAccess, JoinsToTheSameInWhateverOrder) {
   std::mt19937 random(7);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   for (int round = 0; round < 3000; ++round) {
-    std::vector<PatternPart> parts;
+    std::vector<GroupAccess> parts;
     const std::uint64_t tasks = 2 + below(5);
     const std::uint64_t step = 1 + below(3) * 10;
     std::uint64_t at = below(50);
@@ -127,22 +121,23 @@ TEST(PatternPart, JoinsToTheSameInWhateverOrder) {
         extents.push_back({reinterpret_cast<std::byte*>(4096 + at), bytes, at});
         at += below(8) == 0 ? 0 : step;
       }
-      parts.emplace_back(summarise(extents).value());
+      AccessSummary task;
+      task.extents = summarise(extents).value();
+      parts.emplace_back(task, static_cast<std::int64_t>(i));
     }
-    PatternPart one_by_one;
-    for (const PatternPart& part : parts) one_by_one.join(part);
-    std::vector<PatternPart> tree = parts;
+    GroupAccess a;
+    for (const GroupAccess& part : parts) a.join(part);
+    std::vector<GroupAccess> tree = parts;
     while (tree.size() > 1) {
       const auto i = static_cast<std::ptrdiff_t>(below(tree.size() - 1));
       tree[static_cast<std::size_t>(i)].join(tree[static_cast<std::size_t>(i) + 1]);
       tree.erase(tree.begin() + i + 1);
     }
-    const Pattern a = one_by_one.pattern();
-    const Pattern b = tree[0].pattern();
-    ASSERT_EQ(describe(a, tasks), describe(b, tasks));
+    const GroupAccess& b = tree[0];
+    ASSERT_EQ(describe(a), describe(b));
     ASSERT_EQ(a.begin, b.begin);
     ASSERT_EQ(a.end, b.end);
-    ASSERT_EQ(a.largest_share, b.largest_share);
+    ASSERT_EQ(a.largest_share(), b.largest_share());
   }
 }
 
