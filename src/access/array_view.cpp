@@ -1,4 +1,4 @@
-// Parts of arrays. Each dimension, from the one whose index changes fastest on, puts what it has of the dimension
+// Parts of arrays. Each dimension, from the one whose index changes fastest on, repeats its part of the dimension
 // inside it at its own distances.
 #include <algorithm>
 #include <string>

@@ -39,6 +39,64 @@ std::uint64_t run_number(const ViewNode* node, std::uint64_t position) {
   return number;
 }
 
+// Runs that touch become one before they are visited.
+struct MergedRuns {
+  const std::function<void(ViewRun)>& visit;
+  ViewRun run;
+  void add(std::uint64_t offset, std::uint64_t bytes) {
+    if (run.bytes > 0 && run.end() == offset) {
+      run.bytes += bytes;
+      return;
+    }
+    if (run.bytes > 0) visit(run);
+    run = {offset, bytes};
+  }
+};
+
+void walk(const ViewNode& node, std::uint64_t origin, std::uint64_t from, std::uint64_t to, MergedRuns& runs);
+
+// The bytes from `from` to `to` of copies of the inner node, the first one at `base`.
+void walk_copies(const ViewNode& node, std::uint64_t base, std::uint64_t from, std::uint64_t to, MergedRuns& runs) {
+  const ViewNode& inner = *node.inner;
+  std::uint64_t skip = from % inner.size;
+  for (std::uint64_t offset = base + from / inner.size * node.stride; from < to; offset += node.stride, skip = 0) {
+    const std::uint64_t n = std::min(inner.size - skip, to - from);
+    if (inner.kind == NodeKind::bytes) {
+      runs.add(offset + skip, n);
+    } else {
+      walk(inner, offset, skip, skip + n, runs);
+    }
+    from += n;
+  }
+}
+
+// The bytes from `from` to `to` of a node that lies at `origin`. A tree is never deeper than some 120 nodes.
+void walk(const ViewNode& node, std::uint64_t origin, std::uint64_t from, std::uint64_t to, MergedRuns& runs) {
+  switch (node.kind) {
+    case NodeKind::bytes:
+      return runs.add(origin + from, to - from);
+    case NodeKind::repeat:
+      return walk_copies(node, origin, from, to, runs);
+    case NodeKind::pair: {
+      const std::uint64_t middle = node.inner->size;
+      if (from < middle) walk(*node.inner, origin, from, std::min(to, middle), runs);
+      if (to > middle) walk(*node.second, origin + node.stride, std::max(from, middle) - middle, to - middle, runs);
+      return;
+    }
+    case NodeKind::blocks:
+      for (std::size_t i = node.block_of(from); from < to; ++i) {
+        const NodeBlock& block = node.blocks[i];
+        const std::uint64_t end = std::min(to, node.blocks[i + 1].before);
+        if (node.inner == nullptr) {
+          runs.add(origin + block.offset + (from - block.before), end - from);
+        } else {
+          walk_copies(node, origin + block.offset, from - block.before, end - block.before, runs);
+        }
+        from = end;
+      }
+  }
+}
+
 }  // namespace
 
 Result<View> View::bytes(std::uint64_t n) {
@@ -140,6 +198,61 @@ std::uint64_t View::bytes_below(std::uint64_t offset) const {
     }
   }
   return low;
+}
+
+void View::for_each_run(std::uint64_t position, std::uint64_t bytes, const std::function<void(ViewRun)>& visit) const {
+  if (bytes == 0) return;
+  MergedRuns runs{visit, {}};
+  walk(*placed_.node, placed_.shift, position, position + bytes, runs);
+  visit(runs.run);
+}
+
+namespace {
+
+Status check_memory(std::span<const Extent> memory, std::uint64_t* bytes) {
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (memory[i].bytes == 0) continue;
+    if (memory[i].memory == nullptr)
+      return Status::error(Code::invalid_argument, "extent " + std::to_string(i) + " of " +
+                                                       std::to_string(memory[i].bytes) +
+                                                       " bytes has no memory; only one of 0 bytes may have none");
+    if (memory[i].bytes > View::kMost - *bytes)
+      return Status::error(Code::out_of_range, "extent " + std::to_string(i) + " of " +
+                                                   std::to_string(memory[i].bytes) + " bytes and the " +
+                                                   std::to_string(*bytes) + " before it are more than 2^63-1 bytes");
+    *bytes += memory[i].bytes;
+  }
+  return {};
+}
+
+}  // namespace
+
+Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
+                     std::vector<Extent>& placed) {
+  std::uint64_t bytes = 0;
+  TW_RETURN_IF_ERROR(check_memory(memory, &bytes));
+  placed.clear();
+  if (bytes == 0) return {};
+  if (position > view.size() || bytes > view.size() - position)
+    return Status::error(Code::out_of_range, std::to_string(bytes) + " bytes from position " +
+                                                 std::to_string(position) +
+                                                 " on are more than the view has: " + std::to_string(view.size()));
+  const std::uint64_t most = view.runs(position, bytes) + memory.size();
+  if (most > placed.max_size()) return out_of_memory();
+  placed.reserve(static_cast<std::size_t>(most));
+  const Extent* next = memory.data();
+  Extent left;
+  view.for_each_run(position, bytes, [&](ViewRun run) {
+    while (run.bytes > 0) {
+      while (left.bytes == 0) left = *next++;
+      const std::uint64_t n = std::min(left.bytes, run.bytes);
+      placed.push_back({left.memory, n, run.offset});
+      left.memory += n;
+      left.bytes -= n;
+      run = {run.offset + n, run.bytes - n};
+    }
+  });
+  return {};
 }
 
 }  // namespace thalweg

@@ -6,23 +6,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
-#include "base/status.hpp"
+#include "access/extent.hpp"
 
 namespace thalweg {
 
 struct ViewNode;
 
-// A node and how far it is moved; no node: no bytes.
+// A node and how far it is shifted; no node: no bytes.
 struct PlacedNode {
   std::shared_ptr<const ViewNode> node;
   std::uint64_t shift = 0;
 };
 
 //   in_order     offsets rise with positions, so that no byte is seen twice
-//   unordered    they do not; a byte may be seen twice, which nobody has looked for
+//   unordered    offsets do not rise; whether some byte is seen twice is not known
 //   overlapping  some byte is seen twice
 enum class ViewOrder : std::uint8_t { in_order, unordered, overlapping };
 
@@ -46,8 +48,16 @@ enum class Distribution : std::uint8_t { none, block, cyclic };
 struct DistributedDimension {
   std::uint64_t size = 0;
   Distribution distribution = Distribution::none;
-  std::uint64_t block = 0;  // so many indices are dealt at a time; 0: block: as few as suffice, cyclic: 1
+  std::uint64_t block = 0;  // indices dealt at a time; 0: the fewest that suffice (block), 1 (cyclic)
   std::uint64_t parts = 1;  // of the grid
+};
+
+// Bytes of a view that lie together in the file.
+struct ViewRun {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t end() const { return offset + bytes; }
+  bool operator==(const ViewRun&) const = default;
 };
 
 // Immutable, so that any number of threads may use one; copies are cheap. Makers fail with invalid_argument or
@@ -67,7 +77,7 @@ class View {
   // The part of task `rank` of the grid, whose last dimension changes fastest whatever `order` is.
   static Result<View> distributed(std::span<const DistributedDimension> dimensions, std::uint64_t rank,
                                   ArrayOrder order, const View& inner);
-  // The same bytes with another extent.
+  // This view with another extent.
   Result<View> resized(std::uint64_t extent) const;
   // Copies of the view from `displacement` on, as many as have offsets and positions below 2^63.
   Result<View> repeated_from(std::uint64_t displacement) const;
@@ -80,10 +90,11 @@ class View {
   std::uint64_t locate(std::uint64_t position) const;  // position < size()
   // At most so many runs hold the `bytes` bytes from `position` on; neighbours may turn out to touch. Logarithmic.
   std::uint64_t runs(std::uint64_t position, std::uint64_t bytes) const;  // position + bytes <= size()
+  // Calls visit(run) for the runs of the `bytes` bytes from `position` on, in the order of positions; runs that touch
+  // are one. Starting is logarithmic, each run takes a few operations. position + bytes <= size().
+  void for_each_run(std::uint64_t position, std::uint64_t bytes, const std::function<void(ViewRun)>& visit) const;
   // How many bytes of a view in order lie below `offset`. Logarithmic.
   std::uint64_t bytes_below(std::uint64_t offset) const;
-
-  const PlacedNode& placed() const { return placed_; }
 
  private:
   View(PlacedNode placed, std::uint64_t extent) : placed_(std::move(placed)), extent_(extent) {}
@@ -91,5 +102,11 @@ class View {
   PlacedNode placed_;
   std::uint64_t extent_ = 0;
 };
+
+// Places the bytes of `memory`, one extent behind the other, from `position` of the view on: puts their extents into
+// `placed`, which takes memory for no more than these. The offsets of `memory` are not looked at. Fails with
+// invalid_argument (no memory where there are bytes) or out_of_range (the view ends before), and may throw.
+Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
+                     std::vector<Extent>& placed);
 
 }  // namespace thalweg

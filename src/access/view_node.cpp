@@ -20,7 +20,7 @@ bool passes_most(std::uint64_t a, std::uint64_t b, std::uint64_t* sum) {
   return add_overflow(a, b, sum) || *sum > View::kMost;
 }
 
-// Where (count - 1) copies end and the last begins.
+// Where the last of `count` copies begins; true when that is no offset.
 bool last_copy(std::uint64_t count, std::uint64_t stride, std::uint64_t* offset) {
   return mul_overflow(count - 1, stride, offset) || *offset > View::kMost;
 }
@@ -31,7 +31,7 @@ ViewOrder order_of_copies(const ViewNode& inner, std::uint64_t stride) {
   return inner.order == ViewOrder::in_order && stride >= inner.span ? ViewOrder::in_order : ViewOrder::unordered;
 }
 
-// A node that is complete. One run is told by its order and size alone.
+// Finishes a node: one that is in order and as large as its span is one run.
 PlacedNode finished(NodePtr node, std::uint64_t shift) {
   if (node->size > node->span) node->order = ViewOrder::overlapping;
   if (node->order == ViewOrder::in_order && node->size == node->span) return {bytes_node(node->size).node, shift};
@@ -68,7 +68,6 @@ Result<PlacedNode> repeat_node(std::uint64_t count, std::uint64_t stride, const 
     return repeat_node(count * one.count, one.stride, {one.inner, inner.shift});
 
   node->kind = NodeKind::repeat;
-  node->depth = one.depth + 1;
   node->count = count;
   node->stride = stride;
   node->runs = count * one.runs;
@@ -89,7 +88,6 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
   if (passes_most(one.size, two.size, &node->size)) return too_large("has too many bytes");
 
   node->kind = NodeKind::pair;
-  node->depth = std::max(one.depth, two.depth) + 1;
   node->runs = one.runs + two.runs;
   node->first_run = one.first_run;
   const bool both = one.order == ViewOrder::in_order && two.order == ViewOrder::in_order;
@@ -103,7 +101,7 @@ Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second) 
 
 namespace {
 
-// What blocks are made of: copies of a node, or, where these touch, bytes.
+// The unit of blocks: a copy of a node, or, where copies touch, bytes.
 struct BlockUnit {
   std::shared_ptr<const ViewNode> inner;  // null: bytes
   std::uint64_t size = 0;                 // of a copy
@@ -134,7 +132,7 @@ Status add_block(ViewNode& node, const BlockUnit& unit, std::uint64_t offset, st
   return {};
 }
 
-// Offsets from the lowest one on, which is returned.
+// Makes offsets count from the lowest one, which is returned.
 std::uint64_t take_shift(ViewNode& node) {
   std::uint64_t lowest = View::kMost;
   for (const NodeBlock& block : node.blocks) lowest = std::min(lowest, block.offset);
@@ -143,7 +141,7 @@ std::uint64_t take_shift(ViewNode& node) {
   return lowest;
 }
 
-// A block is looked at as what is known to be seen of it, and as how far it reaches.
+// A block: the part that is surely seen, and how far it reaches.
 struct Reach {
   std::uint64_t begin = 0;
   std::uint64_t seen = 0;
@@ -205,7 +203,6 @@ Result<PlacedNode> blocks_node(std::span<const IndexedBlock> given, std::uint64_
   if (node->size == 0) return PlacedNode{};
   const std::uint64_t shift = take_shift(*node);
   if (node->blocks.size() == 1) return repeat_node(node->size / unit.size, unit.extent, {inner.node, shift});
-  node->depth = as_bytes ? 1 : inner.node->depth + 1;
   node->stride = unit.extent;
   node->inner = unit.inner;
   summarise_blocks(*node);

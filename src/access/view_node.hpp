@@ -1,6 +1,6 @@
 // The nodes that views are made of, and how they are joined. Private to this room.
 //
-// A node has at least one byte, its lowest offset is 0, and what holds for it is found out once, when it is made. Four
+// A node has at least one byte, its lowest offset is 0, and its properties are computed once, when it is made. Four
 // kinds serve all views:
 //
 //   bytes    one run
@@ -31,27 +31,24 @@ struct NodeBlock {
 struct ViewNode {
   NodeKind kind = NodeKind::bytes;
   ViewOrder order = ViewOrder::in_order;
-  std::uint32_t depth = 1;      // nodes on the longest way down
   std::uint64_t size = 0;       // bytes seen
   std::uint64_t span = 0;       // highest end of them
   std::uint64_t runs = 1;       // without merging what touches; never more than size
-  std::uint64_t first_run = 0;  // so many bytes from offset 0 on are seen, and perhaps more
+  std::uint64_t first_run = 0;  // bytes from offset 0 on that are surely seen
   std::uint64_t count = 0;
   std::uint64_t stride = 0;
   std::shared_ptr<const ViewNode> inner;
   std::shared_ptr<const ViewNode> second;
-  std::vector<NodeBlock> blocks;  // and one more behind the last, for its `before`
+  std::vector<NodeBlock> blocks;  // and one more, whose `before` is the end of the last
 
   // Copies of inner in block i.
   std::uint64_t copies(std::size_t i) const { return (blocks[i + 1].before - blocks[i].before) / inner->size; }
-  // Blocks, or nodes of a pair.
-  std::size_t parts() const { return kind == NodeKind::pair ? 2 : blocks.empty() ? 0 : blocks.size() - 1; }
   std::uint64_t block_bytes(std::size_t i) const { return blocks[i + 1].before - blocks[i].before; }
   std::size_t block_of(std::uint64_t position) const;  // which one holds it
 };
 
 PlacedNode bytes_node(std::uint64_t n);
-// Fail with out_of_range. What comes to one run becomes one, whatever it was made of.
+// Fail with out_of_range. A node without holes, in order, becomes one run.
 Result<PlacedNode> repeat_node(std::uint64_t count, std::uint64_t stride, const PlacedNode& inner);
 Result<PlacedNode> pair_node(const PlacedNode& first, const PlacedNode& second);  // the second not below the first
 // `extent`: how far copies of inner are apart within a block.

@@ -1,6 +1,6 @@
 #include "sharedfile/file_view.hpp"
 
-#include "access/view_cursor.hpp"
+#include "access/view.hpp"
 
 namespace thalweg {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "access/view_cursor.hpp"
+#include "access/view.hpp"
 
 namespace thalweg::model {
 
@@ -172,6 +172,12 @@ inline BothViews repeated(const BothViews& one, const Draw& draw) {
   return both;
 }
 
+inline std::vector<ViewRun> runs_of(const View& view, std::uint64_t position, std::uint64_t bytes) {
+  std::vector<ViewRun> runs;
+  view.for_each_run(position, bytes, [&](ViewRun run) { runs.push_back(run); });
+  return runs;
+}
+
 // Compares the first bytes of a view; returns "" or a description of the difference.
 inline std::string difference(const View& view, const NaiveView& naive, const Draw& draw) {
   const std::uint64_t n = naive.offsets.size();
@@ -183,10 +189,8 @@ inline std::string difference(const View& view, const NaiveView& naive, const Dr
     const std::vector<ViewRun> expected = naive.runs(position, bytes);
     const std::uint64_t told = view.runs(position, bytes);
     if (told < expected.size() || told > bytes) return "it tells of " + std::to_string(told) + " runs";
-    ViewCursor cursor(view, position, bytes);
-    for (const ViewRun& run : expected)
-      if (!(cursor.next() == run)) return "a run differs from position " + std::to_string(position) + " on";
-    if (cursor.next().bytes != 0) return "there are too many runs from position " + std::to_string(position) + " on";
+    if (runs_of(view, position, bytes) != expected)
+      return "the runs differ from position " + std::to_string(position) + " on";
   }
   return "";
 }

@@ -43,7 +43,7 @@ TEST(View, OfNothingHasNoBytes) {
     EXPECT_EQ(view.order(), ViewOrder::in_order);
     EXPECT_FALSE(view.is_one_run());
     EXPECT_EQ(view.bytes_below(kMost), 0u);
-    EXPECT_EQ(ViewCursor(view, 0, 0).next(), ViewRun{});
+    EXPECT_TRUE(model::runs_of(view, 0, 0).empty());
   }
 }
 
@@ -58,11 +58,11 @@ TEST(View, OfABillionPiecesIsNeverExpanded) {
 
   constexpr std::uint64_t kPosition = 4 * 765'432'100ull + 2;
   EXPECT_EQ(view.locate(kPosition), 8 * 765'432'100ull + 4 + 2);
-  ViewCursor cursor(view, kPosition, 40);
-  EXPECT_EQ(cursor.next(), (ViewRun{8 * 765'432'100ull + 6, 2}));
-  for (std::uint64_t i = 1; i < 10; ++i) EXPECT_EQ(cursor.next(), (ViewRun{8 * (765'432'100 + i) + 4, 4}));
-  EXPECT_EQ(cursor.next(), (ViewRun{8 * 765'432'110ull + 4, 2}));
-  EXPECT_EQ(cursor.next(), ViewRun{});
+  const auto runs = model::runs_of(view, kPosition, 40);
+  ASSERT_EQ(runs.size(), 11u);
+  EXPECT_EQ(runs.front(), (ViewRun{8 * 765'432'100ull + 6, 2}));
+  for (std::uint64_t i = 1; i < 10; ++i) EXPECT_EQ(runs[i], (ViewRun{8 * (765'432'100 + i) + 4, 4}));
+  EXPECT_EQ(runs.back(), (ViewRun{8 * 765'432'110ull + 4, 2}));
   EXPECT_EQ(view.bytes_below(8 * 500'000'000ull), 4 * 500'000'000ull);
 }
 
@@ -81,8 +81,7 @@ TEST(View, OfNestedListsIsNeverExpanded) {
   const std::uint64_t middle = view.size() / 2 + 123'456'789;
   const std::uint64_t offset = view.locate(middle);
   EXPECT_EQ(view.bytes_below(offset), middle);
-  ViewCursor cursor(view, middle, 1000);
-  EXPECT_EQ(cursor.next().offset, offset);
+  EXPECT_EQ(model::runs_of(view, middle, 1000).front().offset, offset);
 }
 
 TEST(View, IsRepeatedUpToTheLastOffset) {
