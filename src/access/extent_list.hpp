@@ -1,4 +1,4 @@
-// A task's list of extents in file order, with what is needed to find a place in it at once.
+// A task's list of extents in file order, with an index to find an offset in it.
 //
 // A list that is in order already is used where it lies and costs 8 bytes per extent; another one is sorted into a copy
 // (linear for long lists, by radix), 64 bytes per extent at most while that runs. A list whose own extents overlap
@@ -11,8 +11,33 @@
 #include <vector>
 
 #include "access/extent.hpp"
+#include "base/status.hpp"
 
 namespace thalweg {
+
+// Bytes of a hole that is cheaper to read from a page cache than another call.
+inline constexpr std::uint64_t kCloseBy = 4096;
+
+// A list of extents in numbers, from one pass over it. Extents of 0 bytes do not count.
+struct ExtentSummary {
+  std::uint64_t n = 0;       // extents
+  std::uint64_t bytes = 0;   // their sum
+  std::uint64_t begin = 0;   // lowest offset; 0 when n is 0
+  std::uint64_t end = 0;     // highest end
+  std::uint64_t runs = 0;    // neighbours in list order that touch in the file are one run
+  std::uint64_t pieces = 0;  // neighbours that touch in the file and in memory are one piece
+  std::uint64_t stride = 0;  // distance of neighbouring runs when all are equally long and far apart, else 0
+  // Runs that go on behind holes of at most kCloseBy bytes, and their bytes with these holes. At most 2^32-1 runs, then
+  // that number.
+  std::uint64_t close_bytes = 0;
+  std::uint32_t close_runs = 0;
+  bool sorted = true;    // offsets never fall
+  bool disjoint = true;  // sorted, and no two extents have a byte in common
+};
+
+// One pass. Fails with invalid_argument (null memory) or out_of_range (an end above 2^63-1, or a sum above it),
+// naming the number of the extent.
+Result<ExtentSummary> summarise(std::span<const Extent> extents);
 
 class ExtentList {
  public:

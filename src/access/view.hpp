@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "access/extent.hpp"
+#include "base/status.hpp"
 
 namespace thalweg {
 

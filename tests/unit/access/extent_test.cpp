@@ -1,5 +1,5 @@
 // Summaries of lists, and invalid lists.
-#include "access/extent.hpp"
+#include "access/extent_list.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,6 @@ TEST(Summary, CountsBytesRunsAndPieces) {
   EXPECT_EQ(found.end, 32u);
   EXPECT_EQ(found.runs, 2u);
   EXPECT_EQ(found.pieces, 3u);
-  EXPECT_FALSE(found.one_in_memory);
   EXPECT_TRUE(found.sorted && found.disjoint);
 }
 
@@ -59,7 +58,6 @@ TEST(Summary, GoesOnBehindShortHoles) {
   EXPECT_EQ(close({{at, 4, 10}, {at, 4, far}}), (std::array<std::uint64_t, 2>{2, 8}));
   EXPECT_EQ(close({{at, 4, 10}, {at, 4, far}, {at, 4, far + 6}}), (std::array<std::uint64_t, 2>{2, 14}));
   EXPECT_EQ(close({{at, 4, 10}, {at, 4, 0}}), (std::array<std::uint64_t, 2>{2, 8}));  // not in order
-  EXPECT_TRUE(summary_of({{at, 4, 10}, {at + 4, 4, far}}).one_in_memory);
 }
 
 TEST(Summary, KnowsOrderAndOverlap) {
