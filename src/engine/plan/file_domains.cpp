@@ -8,19 +8,19 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;  // the bytes of all lists may be more than a file can hold
 
-// A place of the file and the bytes of all lists below it.
+// An offset and the bytes of all lists below it.
 struct Mark {
   std::uint64_t offset = 0;
   Wide bytes = 0;
 };
 
-// Around what is looked for: fewer bytes than wanted below `low`, at least as many below `high`.
+// Around the border that is searched: fewer bytes than wanted below `low`, at least as many below `high`.
 struct Bracket {
   Mark low;
   Mark high;
 };
 
-// Looks for borders between the lowest begin and the highest end of all lists.
+// Searches borders between the lowest begin and the highest end of all lists.
 class Cutter {
  public:
   Cutter(std::span<const ExtentList* const> lists, std::uint64_t block)
@@ -63,8 +63,8 @@ class Cutter {
            distance(border, wanted) <= block_ / 2;
   }
 
-  // Until no multiple of `grain` lies between the two. Two guesses that take the bytes for evenly spread, then one
-  // bisection, and again: few steps for most accesses, and never more than three for each bit.
+  // Narrows the bracket until no multiple of `grain` lies between its ends. Two guesses that take the bytes for evenly
+  // spread and one bisection take turns: few steps for most accesses, and never more than three for each bit.
   Bracket narrow(Bracket bracket, Wide wanted, std::uint64_t grain) const {
     for (int step = 0;; ++step) {
       const std::uint64_t low = bracket.low.offset;
@@ -104,7 +104,7 @@ std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, st
   Mark last = cutter.begin();
   for (std::size_t i = 1; i < n; ++i) {
     const Mark border = cutter.border((end.bytes * i + n - 1) / n, last);
-    // Where many lists overlap a byte may be several shares wide: then there are fewer domains.
+    // Where many lists overlap one byte may be several shares: then there are fewer domains.
     if (border.offset <= last.offset || border.offset >= end.offset) continue;
     domains[made++] = {last.offset, border.offset};
     last = border;

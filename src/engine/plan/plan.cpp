@@ -15,8 +15,7 @@ namespace {
 // the estimate is off by more than a call could cost.
 constexpr double kLeastDensity = 1.0 / 64;
 constexpr RunReader::Limits kOneCall{};
-// More for each call of processes that take turns at a file: it changes cores, and where the file grows it makes pages
-// of its own.
+// Added to each call of processes that take turns at a file: the file changes cores, and pages where it grows.
 constexpr double kTurnNs = 2000;
 constexpr double kStagingNs = 150;           // to take a staging buffer and give it back
 constexpr std::uint64_t kSmallPiece = 1024;  // for the words of the reason only
@@ -28,9 +27,9 @@ enum class Style { plain, pack, sieve };
 struct Work {
   double transfer_ns = 0;
   double copy_ns = 0;
-  double common_ns = 0;  // of a server that all have in common, whatever else is done at once
+  double common_ns = 0;  // of a server that all workers have in common
   double sum() const { return transfer_ns + copy_ns; }
-  // Of all, when the largest share of the work that one actor does is `share`.
+  // Elapsed time when no actor does more than `share` of the work.
   double elapsed(double share, double at_once) const {
     return std::max({std::max(share, 1 / at_once) * transfer_ns, share * sum(), common_ns});
   }
@@ -130,8 +129,8 @@ class Model {
     return tasks_ == 1 || shape_ == Shape::contiguous || shape_ == Shape::strided || shape_ == Shape::sparse;
   }
 
-  // Two tasks that write back windows over each other's bytes would undo each other's work; domains are disjoint. Tasks
-  // of different processes know nothing of what the other one has in hand.
+  // Two tasks that write back windows over each other's bytes would undo each other's writes; domains are disjoint, and
+  // tasks of different processes have no lock in common.
   bool may(Method method, Style style) const {
     if (style == Style::plain) return true;
     if (strategy_.staging_bytes == 0) return false;
@@ -144,9 +143,7 @@ class Model {
   }
 
   // A list that is not in file order may seem to have more runs than it has.
-  double own_runs() const {
-    return shape_ == Shape::contiguous ? std::min(runs_, static_cast<double>(tasks_)) : runs_;
-  }
+  double own_runs() const { return shape_ == Shape::contiguous ? std::min(runs_, static_cast<double>(tasks_)) : runs_; }
   // Runs that are left when those of all tasks are merged. How often runs of different tasks touch is not known: they
   // are taken to lie at random, so that a hole follows a run as often as a byte is one of a hole.
   double merged_runs() const {
@@ -261,14 +258,14 @@ class Model {
                 std::max({transfer_ns / at_once, by_cores, storage.common_ns}) + meetings + queueing);
   }
 
-  // Of work / n + n * handover the lowest point between `least` and `most`, rounded down.
+  // Where work / n + n * handover is lowest, between `least` and `most`, rounded down.
   std::size_t lowest_point(double work_ns, std::size_t least, std::size_t most) const {
     if (costs_.handover_ns <= 0) return most;
     const double best = std::sqrt(work_ns / costs_.handover_ns);
     if (!(best < static_cast<double>(most))) return most;
     return std::max(least, static_cast<std::size_t>(best));
   }
-  // As many as the storage takes at once, or more that copy meanwhile.
+  // As many workers as the storage takes at once, or more that copy meanwhile.
   std::array<std::size_t, 2> about_best_workers(Style style) const {
     const double work = shared_work(style, 1).sum();
     return {lowest_point(work, 1, most_workers_), lowest_point(work, 1, tasks_)};
@@ -280,7 +277,6 @@ class Model {
     plan.workers = workers;
     plan.pack = style == Style::pack;
     plan.sieve = style == Style::sieve;
-    plan.staging_bytes = style == Style::plain ? 0 : strategy_.staging_bytes;
     plan.expected_ns = expected_ns;
     return plan;
   }

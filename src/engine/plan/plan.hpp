@@ -13,8 +13,7 @@ struct Plan {
   Method method = Method::nothing;
   std::size_t workers = 1;  // shared: ranks 0 .. workers-1 transfer; aggregate: the number of aggregators
   bool pack = false;        // small pieces go through staging: one piece per call instead of many
-  bool sieve = false;       // holes are read, or read and written back, within windows of staging_bytes
-  std::uint64_t staging_bytes = 0;
+  bool sieve = false;       // holes are read, or read and written back, within windows of Strategy::staging_bytes
   double expected_ns = 0;   // by the cost model
   const char* reason = "";  // static text: what decided; describe(GroupAccess) has the numbers
   bool past_cache = false;  // transfers go past the page cache

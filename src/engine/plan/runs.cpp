@@ -8,9 +8,7 @@ namespace {
 
 constexpr std::size_t kPiecesAtFirst = 1024;
 
-struct ComesAfter {
-  bool operator()(const auto& a, const auto& b) const { return a.comes_after(b); }
-};
+constexpr auto kComesAfter = [](const auto& a, const auto& b) { return a.comes_after(b); };
 
 }  // namespace
 
@@ -27,7 +25,7 @@ RunReader::RunReader(std::span<const ExtentList* const> lists, FileDomain domain
                                              [&](const Extent& extent) { return extent.offset < domain.end; });
     if (begin != end) heap_.push_back({begin, end, begin->offset, i});
   }
-  std::make_heap(heap_.begin(), heap_.end(), ComesAfter{});
+  std::make_heap(heap_.begin(), heap_.end(), kComesAfter);
   step();
 }
 
@@ -40,7 +38,7 @@ bool RunReader::next(Run& run) {
   return run.bytes > 0;
 }
 
-// Adds what is left of the extent at hand to the run. False when it does not belong to the run, or not all of it.
+// Adds the rest of the current extent to the run. False when it does not belong to the run, or not all of it.
 bool RunReader::take(Run& run) {
   const Extent& extent = *current_.at;
   const std::uint64_t begin = std::max(current_.from, done_);
@@ -74,28 +72,29 @@ bool RunReader::take(Run& run) {
   return true;
 }
 
-// The extent at hand goes on at `at`. What is written stays in front, and is done up to there; what is read waits until
-// nothing begins before it.
+// The rest of the current extent begins at `at`. A write goes on with it at once; for a read it waits until no other
+// extent begins before it.
 void RunReader::cut(std::uint64_t at) {
   if (direction_ == Direction::write) return;
   heap_.push_back({current_.at, current_.at + 1, at, current_.list});
-  std::push_heap(heap_.begin(), heap_.end(), ComesAfter{});
+  std::push_heap(heap_.begin(), heap_.end(), kComesAfter);
   step();
 }
 
-// To the extent that is next of all.
+// Goes on to the next extent of all lists.
 void RunReader::step() {
   if (current_.at != current_.end && ++current_.at != current_.end) {
     current_.from = current_.at->offset;
     if (!heap_.empty() && current_.comes_after(heap_.front())) swap_with_front();
   } else if (!heap_.empty()) {
-    std::pop_heap(heap_.begin(), heap_.end(), ComesAfter{});
+    std::pop_heap(heap_.begin(), heap_.end(), kComesAfter);
     current_ = heap_.back();
     heap_.pop_back();
   }
 }
 
-// The one in front becomes current; what was current sinks to its place, half the comparisons of a pop and a push.
+// The front of the heap becomes current, and the current list sinks to its place: half the comparisons of a pop and a
+// push.
 void RunReader::swap_with_front() {
   const Cursor sinking = current_;
   current_ = heap_.front();

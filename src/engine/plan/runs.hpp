@@ -1,5 +1,5 @@
-// Runs: what one worker moves, in file order. A run is a stretch of the file without a hole, and the pieces of memory
-// that make it up; extents of all tasks that touch in the file become one run.
+// Runs: the bytes that one worker moves, in file order. A run is a range of the file without a hole, and the pieces of
+// memory that make it up; extents of any tasks that touch in the file become one run.
 //
 // For writing, where extents overlap each byte of the file is taken from one of them (the later one starts where the
 // earlier one ended). For reading every extent gets its bytes: an overlap begins a new run.
@@ -15,7 +15,7 @@
 
 namespace thalweg {
 
-// A stretch of the file and its memory. Pieces that are neighbours in memory are one.
+// Pieces that are neighbours in memory are one.
 struct Run {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -41,8 +41,8 @@ class RunReader {
   // A place in a list. The lowest is next: by `from`, then by the order of the lists.
   struct Cursor {
     const Extent* at;
-    const Extent* end;   // of what begins in the domain
-    std::uint64_t from;  // what is left of *at begins here, or behind it where the domain or an overlap says so
+    const Extent* end;   // behind the last extent that begins in the domain
+    std::uint64_t from;  // the rest of *at begins here, or later where the domain does, or an overlap ends
     std::size_t list;
     bool comes_after(const Cursor& other) const { return from != other.from ? from > other.from : list > other.list; }
   };
@@ -57,7 +57,7 @@ class RunReader {
   FileDomain domain_;
   Direction direction_;
   Limits limits_;
-  std::uint64_t done_ = 0;  // the file up to here does not count: it lies before the domain, or (writing) it was taken
+  std::uint64_t done_ = 0;  // bytes below this lie before the domain, or (writing) are in a run already
 };
 
 }  // namespace thalweg

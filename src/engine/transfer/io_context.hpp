@@ -1,4 +1,4 @@
-// IoContext: what an operation works with while it runs.
+// IoContext: the queues that carry the transfers of one operation.
 #pragma once
 
 #include "storage/io_queue.hpp"
@@ -6,15 +6,15 @@
 namespace thalweg {
 
 struct IoContext {
-  IoQueue* queue = nullptr;  // of buffered transfers
-  // Of buffered writes, where the storage is quick to answer: they are copies then, and the ring would give them to a
-  // thread of the kernel. Null: as the others.
+  IoQueue* queue = nullptr;  // for buffered transfers
+  // For buffered writes where the storage is quick to answer: they are copies then, and the ring would give them to a
+  // thread of the kernel. Null: `queue` carries them.
   IoQueue* copy_queue = nullptr;
-  // Of what is to go on by itself: direct transfers, and windows of two-phase accesses on storage that is not quick.
-  // Null: that of the thread that blocks.
+  // For transfers that go on in the background: direct ones, and windows of two-phase accesses on storage that is not
+  // quick. Null: blocking_background_queue().
   IoQueue* background_queue = nullptr;
-  unsigned depth = 1;  // buffered transfers in flight; direct ones: as the strategy says
-  // Nobody may come to hand over more: all transfers are to be in flight at once, however large that makes them.
+  unsigned depth = 1;  // buffered transfers in flight; the strategy has the number of direct ones
+  // No thread may come to submit more later, so all transfers are submitted at once, however large that makes them.
   bool unattended = false;
 };
 

@@ -10,7 +10,7 @@ namespace thalweg {
 
 namespace {
 
-// One whose transfers go on by themselves.
+// A queue whose transfers go on in the background.
 std::unique_ptr<IoQueue> make_background_queue() {
   auto ring = make_uring_queue(kRingDepth);
   return ring.has_value() ? std::move(ring).value() : make_thread_queue(kRingDepth);
@@ -23,7 +23,7 @@ struct ThreadQueues {
   IoQueue* background_if_possible() {
     try {
       if (background == nullptr) background = make_background_queue();
-    } catch (const std::bad_alloc&) {  // without it this time
+    } catch (const std::bad_alloc&) {  // without a background queue this time
     }
     return background != nullptr ? background.get() : posix.get();
   }

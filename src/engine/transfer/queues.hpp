@@ -1,5 +1,5 @@
-// Which queue carries a transfer: a thread that blocks has its own, the operations that go on by themselves share
-// theirs.
+// Which queue carries a transfer: a thread that blocks has its own queues, and operations that go on in the background
+// share theirs.
 #pragma once
 
 #include <chrono>
@@ -12,22 +12,22 @@ namespace thalweg {
 
 inline constexpr unsigned kRingDepth = 64;
 
-// Of the calling thread. The queue for what goes on by itself is made when it is first asked for.
+// The queues of the calling thread. The background queue is made when it is first asked for.
 IoContext blocking_io();
 IoQueue* blocking_background_queue();
 
-// What Progress works with: io_uring where it is there, else a thread, so that no operation holds up another one.
+// The queues of Progress: io_uring where the kernel has it, else a thread, so that no operation delays another one.
 class SharedQueues {
  public:
   SharedQueues();
-  // by_thread: of an operation that the progress thread advances.
+  // by_thread: the progress thread advances the operation.
   IoContext context(bool by_thread);
   // For a thread that has nothing else to do.
   IoContext context_of_waiter();
   bool in_kernel() const;
   std::size_t in_flight() const { return background_->in_flight(); }
   void wait(std::chrono::microseconds limit);
-  // Before each step of who advances: how much it may copy itself.
+  // Called before operations are advanced: limits how many bytes that step may copy itself.
   void begin_step() { copies_.give(kCopiedByStep); }
 
  private:

@@ -1,9 +1,8 @@
-// Staging memory: page-aligned buffers, kept for the next one who needs them.
+// Staging memory: page-aligned buffers, kept for the next use.
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <span>
+#include <utility>
 
 #include "base/status.hpp"
 
@@ -14,8 +13,12 @@ class StagingBuffer {
  public:
   StagingBuffer() = default;
   StagingBuffer(std::byte* memory, std::size_t bytes) : memory_(memory), bytes_(bytes) {}
-  StagingBuffer(StagingBuffer&& other) noexcept;
-  StagingBuffer& operator=(StagingBuffer&& other) noexcept;
+  StagingBuffer(StagingBuffer&& other) noexcept { *this = std::move(other); }
+  StagingBuffer& operator=(StagingBuffer&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
   ~StagingBuffer();
   std::byte* data() const { return memory_; }
   std::size_t size() const { return bytes_; }

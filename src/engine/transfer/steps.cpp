@@ -63,7 +63,7 @@ StepMaker::StepMaker(const TransferTask& task)
   } else if (align_ > 0) {
     staging_bytes_ = std::max(task.file->strategy.transfer_bytes / align_ * align_, align_);
     window_bytes_ = staging_bytes_;
-    // Where nothing has to be staged a step may be as large as it is wanted.
+    // Steps without staging may have any size.
     if (task.step_bytes > staging_bytes_ && memory_is_aligned(task, align_))
       window_bytes_ = task.step_bytes / align_ * align_;
     limits_ = {kMostStagedPieces, window_bytes_};
@@ -97,7 +97,7 @@ bool StepMaker::refill() {
   return true;
 }
 
-// Lowest offset at or above `offset` that any list has a byte at; kEverything: none.
+// The lowest offset from `offset` on at which any list has a byte; kEverything: there is none.
 std::uint64_t StepMaker::first_byte_from(std::uint64_t offset) const {
   std::uint64_t first = kEverything;
   for (const ExtentList* list : task_.lists) {
@@ -130,7 +130,7 @@ bool StepMaker::packs(std::size_t pieces) const {
   return task_.pack && (task_.direction == Direction::write || pieces > 1);
 }
 
-// The blocks that lie whole within the run go past the page cache, what is before and behind them through it.
+// Whole blocks of the run go past the page cache, the parts before and behind them through it.
 void StepMaker::split_direct(const Run& run) {
   const std::uint64_t end = run.offset + run.bytes;
   const std::uint64_t low = (run.offset + align_ - 1) / align_ * align_;
@@ -155,7 +155,7 @@ void StepMaker::split_direct(const Run& run) {
   part(run.offset, low);
 }
 
-// A window of runs as one step, or as one each: these are made only where they are wanted, an allocation for each.
+// Makes one sieved step of the runs of a window, or a step of each run where that is cheaper.
 void StepMaker::sieve_window(const Run& first) {
   Step window;
   std::uint64_t bytes = 0;
@@ -199,7 +199,7 @@ void StepMaker::sieve_window(const Run& first) {
   std::reverse(ready_.begin(), ready_.end());
 }
 
-// What it costs to go through a hole is less than another window.
+// The widest hole that costs less to go through than another window.
 std::uint64_t StepMaker::widest_hole() const {
   const StorageCosts& costs = task_.file->strategy.costs;
   const bool writes = task_.direction == Direction::write;

@@ -1,5 +1,5 @@
-// Steps: what a worker submits. A step is one transfer of a stretch of the file, straight from and to the memory of the
-// tasks or through a staging buffer.
+// Steps: the transfers that a worker submits. A step moves one range of the file, straight from and to the memory of
+// the tasks or through a staging buffer.
 //
 // The domain is walked in windows: one for plain transfers; aligned ones for direct transfers, so that borders between
 // steps stay aligned; the size of a staging buffer for sieving, where all runs of a window become one step if that is
@@ -19,7 +19,7 @@ namespace thalweg {
 struct Step {
   FileDomain range;
   std::vector<Piece> pieces;
-  std::vector<std::uint64_t> places;  // in the file, of each piece; only of sieved steps, else they follow one another
+  std::vector<std::uint64_t> places;  // offset of each piece; only in sieved steps, else pieces follow one another
   bool staged = false;
   bool direct = false;
   bool sieved = false;
@@ -47,7 +47,7 @@ class StepMaker {
 
   const TransferTask& task_;
   const std::uint64_t align_;       // of direct steps; 0: none
-  const std::uint64_t direct_end_;  // no direct step leads beyond
+  const std::uint64_t direct_end_;  // the end of the last direct step
   std::uint64_t staging_bytes_;
   std::uint64_t window_bytes_;  // kEverything: the domain is one window
   RunReader::Limits limits_;
@@ -56,7 +56,7 @@ class StepMaker {
   std::vector<Step> ready_;  // last one first
 };
 
-// Copies between a staging buffer, which holds the range of the step, and the memory that it stands for.
+// Copy between a staging buffer, which holds the range of the step, and the pieces of the step.
 void gather_into(std::byte* staging, const Step& step);
 void scatter_from(const std::byte* staging, const Step& step, std::uint64_t n_valid);
 

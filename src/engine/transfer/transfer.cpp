@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::chrono::microseconds kWait{1000};
 
-// A step on its way.
+// A step in flight.
 struct Slot {
   Step step;
   StagingBuffer staging;
-  Piece staged;  // the staging buffer, as the transfer wants it
+  Piece staged;  // the part of the staging buffer that is transferred
   IoTransfer io;
   RangeLock::Hold hold;  // of a write
   bool busy = false;

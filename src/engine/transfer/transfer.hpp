@@ -13,7 +13,7 @@
 
 namespace thalweg {
 
-inline constexpr std::uint64_t kEverything = ~std::uint64_t{0} >> 1;  // the end of files, and of a domain without end
+inline constexpr std::uint64_t kEverything = ~std::uint64_t{0} >> 1;  // end of an unbounded domain
 
 // Direct and buffered transfers must not meet in one page of the cache, so no smaller block goes past it.
 inline constexpr std::uint64_t kCachePage = 4096;
@@ -25,23 +25,23 @@ struct TransferTask {
   std::span<const ExtentList* const> lists;  // borrowed, with the memory they lead to
   FileDomain domain;
   bool pack = false;             // small pieces go through staging
-  bool sieve = false;            // holes are read, or read and put back, where that is cheaper
+  bool sieve = false;            // holes are read, or read and written back, where that is cheaper
   bool direct = false;           // past the page cache
   unsigned depth = 1;            // steps in flight
-  std::uint64_t step_bytes = 0;  // of a step that needs no staging; 0: as the strategy says
-  // Of a direct read, set by transfer(). Such a read fills memory up to the end of a block, so the last part of a file
+  std::uint64_t step_bytes = 0;  // limit of a step without staging; 0: the strategy has it
+  // For a direct read, set by transfer(). Such a read fills memory up to the end of a block, so the last part of a file
   // goes through the page cache.
   std::uint64_t file_end = kEverything;
 };
 
 struct TransferResult {
   Status status;
-  std::uint64_t end_of_file = kEverything;  // where a read met it
+  std::uint64_t end_of_file = kEverything;  // where a read met the end of the file
 };
 
-// Both may only be given up when done.
+// Both operations may only be destroyed when done.
 Op<TransferResult> transfer(TransferTask task);
-// One call through the page cache, without steps. `pieces` is what lies in `range`; borrowed, with its memory.
+// One call through the page cache, without steps. `pieces` make up `range`; borrowed, with their memory.
 Op<TransferResult> transfer_at_once(SharedFile& file, IoQueue& queue, Direction direction, FileDomain range,
                                     std::span<const Piece> pieces);
 

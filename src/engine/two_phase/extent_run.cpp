@@ -1,20 +1,19 @@
 #include "engine/two_phase/extent_run.hpp"
 
+#include <bit>
+
 namespace thalweg {
 
+// Seven bits to a byte: small numbers are short (WireWriter::put_short).
 void ExtentEncoder::put(std::uint64_t number) {
-  do {
-    const auto low = static_cast<std::byte>((number & 127) | (number > 127 ? 128 : 0));
-    number >>= 7;
-    ++size_;
-    if (to_ != nullptr) to_->push_back(low);
-  } while (number > 0);
+  size_ += (static_cast<std::uint64_t>(std::bit_width(number | 1)) + 6) / 7;
+  if (to_ == nullptr) return;
+  for (; number >= 128; number >>= 7) to_->push_back(static_cast<std::byte>(number | 128));
+  to_->push_back(static_cast<std::byte>(number));
 }
 
-// Small ones of either sign are short.
-void ExtentEncoder::put_difference(std::uint64_t difference) {
-  put(difference << 1 ^ (difference >> 63 == 0 ? 0 : ~std::uint64_t{0}));
-}
+// Small differences of either sign are short.
+void ExtentEncoder::put_difference(std::uint64_t difference) { put(difference << 1 ^ (0 - (difference >> 63))); }
 
 bool ExtentEncoder::continues(const Extent& extent) {
   if (run_.count == 0) return false;
@@ -62,31 +61,16 @@ void ExtentEncoder::put_run() {
   last_address_ = reinterpret_cast<std::uintptr_t>(last.memory) + last.bytes;
 }
 
-std::uint64_t ExtentDecoder::take() {
-  std::uint64_t number = 0;
-  for (int shift = 0;; shift += 7) {
-    const auto low = static_cast<std::uint64_t>(rest_[0]);
-    rest_ = rest_.subspan(1);
-    number |= (low & 127) << shift;
-    if (low < 128) return number;
-  }
-}
-
-std::uint64_t ExtentDecoder::take_difference() {
-  const std::uint64_t number = take();
-  return number >> 1 ^ ((number & 1) == 0 ? 0 : ~std::uint64_t{0});
-}
-
 bool ExtentDecoder::next(ExtentRun& run) {
-  if (rest_.empty()) return false;
+  if (in_.rest().empty()) return false;
   run = {};
-  run.count = take();
-  run.offset = last_offset_ + take();
-  run.bytes = take();
-  if (addresses_) run.address = last_address_ + take_difference();
+  run.count = in_.get_short();
+  run.offset = last_offset_ + in_.get_short();
+  run.bytes = in_.get_short();
+  if (addresses_) run.address = in_.get_near(last_address_);
   if (run.count > 1) {
-    run.offset_step = take();
-    if (addresses_) run.address_step = take_difference();
+    run.offset_step = in_.get_short();
+    if (addresses_) run.address_step = in_.get_near(0);
   }
   const Extent last = run.at(run.count - 1);
   last_offset_ = last.offset;

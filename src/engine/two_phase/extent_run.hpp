@@ -1,13 +1,13 @@
 // ExtentRun: extents that follow each other at equal distances, in the file and in memory, and how they are sent.
 //
-// Extents are encoded as runs, by their differences, in as few bytes as these need (7 bits in each): three or four bytes
-// for a small piece, and one run for any number of pieces at equal distances. Receivers decode them in place.
+// Extents are encoded as runs, by their differences, in as few bytes as these need (7 bits in each): three or four
+// bytes for a small piece, and one run for any number of pieces at equal distances. Receivers decode them in place.
 #pragma once
 
 #include <cstdint>
 
 #include "access/extent.hpp"
-#include "group/group.hpp"
+#include "group/wire.hpp"
 
 namespace thalweg {
 
@@ -54,13 +54,11 @@ class ExtentEncoder {
 class ExtentDecoder {
  public:
   ExtentDecoder(ByteView encoded, DataPath data_path)
-      : rest_(encoded), addresses_(data_path == DataPath::remote_memory) {}
+      : in_(encoded), addresses_(data_path == DataPath::remote_memory) {}
   bool next(ExtentRun& run);
 
  private:
-  std::uint64_t take();
-  std::uint64_t take_difference();
-  ByteView rest_;
+  WireReader in_;
   const bool addresses_;
   std::uint64_t last_offset_ = 0, last_address_ = 0;
 };

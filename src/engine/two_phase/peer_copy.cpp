@@ -7,23 +7,19 @@ namespace thalweg {
 
 namespace {
 
-// `n` pieces, each of which begins so much behind the one before.
-struct Places {
-  std::byte* at;
-  std::uint64_t step;
-};
-
+// Copies `n` pieces of kBytes bytes, or of `bytes` bytes where kBytes is 0. Each begins a step behind the one before.
 template <std::size_t kBytes>
-void copy_each(Places to, Places from, std::uint64_t n) {
-  for (std::uint64_t i = 0; i < n; ++i) std::memcpy(to.at + i * to.step, from.at + i * from.step, kBytes);
+void copy_each(std::byte* to, std::uint64_t to_step, const std::byte* from, std::uint64_t from_step,
+               std::uint64_t bytes, std::uint64_t n) {
+  for (std::uint64_t i = 0; i < n; ++i, to += to_step, from += from_step)
+    std::memcpy(to, from, kBytes != 0 ? kBytes : bytes);
 }
 
-// The sizes of numbers without a call for each.
-void copy_each(Places to, Places from, std::uint64_t bytes, std::uint64_t n) {
-  if (bytes == 4) return copy_each<4>(to, from, n);
-  if (bytes == 8) return copy_each<8>(to, from, n);
-  if (bytes == 16) return copy_each<16>(to, from, n);
-  for (std::uint64_t i = 0; i < n; ++i) std::memcpy(to.at + i * to.step, from.at + i * from.step, bytes);
+// The sizes of numbers are copied without a call for each.
+auto copier_of(std::uint64_t bytes) {
+  if (bytes == 4) return copy_each<4>;
+  if (bytes == 8) return copy_each<8>;
+  return bytes == 16 ? copy_each<16> : copy_each<0>;
 }
 
 }  // namespace
@@ -60,16 +56,16 @@ Status PeerCopy::finish() {
 
 Status PeerCopy::move_together(const ExtentRun& run) {
   std::array<std::byte, kAtOnce> packed;
+  const auto copy = copier_of(run.bytes);
   const std::uint64_t at_once = kAtOnce / run.bytes;
   for (std::uint64_t i = 0; i < run.count; i += at_once) {
     const std::uint64_t n = std::min(at_once, run.count - i);
-    const Places spread{buffer_ + (run.at(i).offset - begin_), run.offset_step};
-    const Places dense{packed.data(), run.bytes};
-    if (access_ == PeerAccess::write) copy_each(dense, spread, run.bytes, n);
+    std::byte* const spread = buffer_ + (run.at(i).offset - begin_);
+    if (access_ == PeerAccess::write) copy(packed.data(), run.bytes, spread, run.offset_step, run.bytes, n);
     iovec here{packed.data(), n * run.bytes};
     iovec there{run.at(i).memory, n * run.bytes};
     TW_RETURN_IF_ERROR(copy_peer(access_, process_, {&here, 1}, {&there, 1}));
-    if (access_ == PeerAccess::read) copy_each(spread, dense, run.bytes, n);
+    if (access_ == PeerAccess::read) copy(spread, run.offset_step, packed.data(), run.bytes, run.bytes, n);
   }
   return {};
 }

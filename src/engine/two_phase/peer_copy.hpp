@@ -1,8 +1,8 @@
-// PeerCopy: the bytes of extents on their way between a window in staging and the memory of a process, which may be
-// this one (os/peer_memory.hpp).
+// PeerCopy: copies the bytes of extents between a window in staging and the memory of a process, which may be this one
+// (os/peer_memory.hpp).
 //
-// The kernel looks up pages for each piece that it is named. So small pieces that lie one behind the other in that
-// memory, at equal distances in the file, go through a buffer in one piece and are spread by this processor.
+// The kernel looks up pages for each piece of a call. So small pieces that lie one behind the other in that memory, at
+// equal distances in the file, are copied as one piece through a buffer here.
 #pragma once
 
 #include <sys/uio.h>
@@ -20,16 +20,16 @@ class PeerCopy {
   // `buffer` holds the file from `begin` on.
   PeerCopy(PeerAccess access, std::int64_t process, std::byte* buffer, std::uint64_t begin)
       : access_(access), process_(process), buffer_(buffer), begin_(begin) {}
-  // Bytes from `end` of the file on are left alone.
+  // Bytes from offset `end` on are left alone.
   void add(const ExtentRun& run, std::uint64_t end);
   Status finish();
 
  private:
   static constexpr std::size_t kMost = 256;          // entries of a call
-  static constexpr std::uint64_t kFewest = 16;       // pieces: each time is a call
+  static constexpr std::uint64_t kFewest = 16;       // pieces copied together: each time costs a call
   static constexpr std::uint64_t kSmall = 4096;      // bytes of a piece
-  static constexpr std::size_t kAtOnce = 32 * 1024;  // bytes of small pieces that go together, on the stack
-  // Whether the extents of a run go together.
+  static constexpr std::size_t kAtOnce = 32 * 1024;  // bytes copied together, on the stack
+  // Whether the extents of a run are copied together.
   static bool together(const ExtentRun& run) {
     return run.count >= kFewest && run.address_step == run.bytes && run.bytes > 0 && run.bytes <= kSmall;
   }

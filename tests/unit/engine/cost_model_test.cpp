@@ -192,7 +192,6 @@ TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
   const Plan sieved = plan(records, far_away());
   EXPECT_EQ(sieved.method, Method::aggregate);
   EXPECT_TRUE(sieved.sieve);
-  EXPECT_EQ(sieved.staging_bytes, records.staging_bytes);
   EXPECT_NE(describe(sieved).find("the holes too"), std::string::npos) << describe(sieved);
 
   records.may_sieve_writes = false;
@@ -341,7 +340,7 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
     ASSERT_TRUE(found.method != Method::shared || input.workers == 0 || found.workers == input.workers);
     ASSERT_FALSE(found.pack && found.sieve);
     ASSERT_TRUE(!found.sieve || reads || input.may_sieve_writes);
-    ASSERT_EQ(found.staging_bytes, found.pack || found.sieve ? input.staging_bytes : 0);
+    ASSERT_TRUE(input.staging_bytes > 0 || !(found.pack || found.sieve));
     ASSERT_TRUE(found.expected_ns >= 0 && *found.reason != '\0');
     ASSERT_TRUE(again.method == found.method && again.workers == found.workers &&
                 again.expected_ns == found.expected_ns);
@@ -349,7 +348,7 @@ TEST(ChosenPlan, KeepsTheRulesWhateverItIsAsked) {
 }
 
 TEST(Plan, IsDescribedInOneLine) {
-  Plan shared{Method::shared, 2, true, false, 4096, 1234567, "because"};
+  Plan shared{Method::shared, 2, true, false, 1234567, "because"};
   EXPECT_EQ(describe(shared), "shared by 2 workers, packed (because; expected 1.2 ms)");
   shared.workers = 1;
   shared.pack = false;
