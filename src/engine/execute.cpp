@@ -103,8 +103,9 @@ TransferResult transfer_naively(const TransferTask& task) {
   for (const ExtentList* list : task.lists) {
     for (const Extent& extent : list->extents()) {
       const Piece piece{extent.memory, extent.bytes};
-      const auto moved =
-          or_out_of_memory([&] { return task.file->stored->transfer(task.direction, extent.offset, {&piece, 1}); });
+      const auto moved = or_out_of_memory([&] {
+        return task.file->stored->transfer(task.direction, extent.offset, {&piece, 1});
+      });
       if (!moved.has_value()) {
         result.status = moved.error();
         return result;

@@ -37,10 +37,11 @@ class SharedPosition {
 
 // The aggregators and node relays of a group; the same for every file that it opens.
 struct Helpers {
-  std::vector<Aggregator> aggregators;     // possible ones, spread over nodes first; empty: any task of this process
-  std::vector<std::int64_t> node_leaders;  // process leaders of this node, in rank order; only where there are other nodes
-  std::int64_t tasks_of_node = 0;          // only where there are other nodes
-  bool peers_reachable = false;            // aggregators can read and write the memory of all processes of their nodes
+  std::vector<Aggregator> aggregators;  // possible ones, spread over nodes first; empty: any task of this process
+  std::vector<std::int64_t>
+      node_leaders;                // process leaders of this node, in rank order; only where there are other nodes
+  std::int64_t tasks_of_node = 0;  // only where there are other nodes
+  bool peers_reachable = false;    // aggregators can read and write the memory of all processes of their nodes
 };
 
 struct SharedFile {
@@ -55,7 +56,7 @@ struct SharedFile {
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeLock writers;
-  std::atomic<bool> failed{false};  // a collective access has failed; messages of it may be left in its group
+  std::atomic<bool> failed{false};         // a collective access has failed; messages of it may be left in its group
   std::atomic<std::uint64_t> requests{0};  // of this process, incomplete; release: whoever reads 0 sees their effects
 };
 

@@ -345,7 +345,7 @@ class Tuner {
   MethodsTuned found_;
 };
 
-// The formulas of src/engine/plan/cost_model.hpp: a round has two exchanges, of a barrier and an allreduce each, times
+// The formulas of src/engine/plan/plan.cpp: a round has two exchanges, of a barrier and an allreduce each, times
 // the bits of the number of tasks; the engine's own work per round is a default there, measured where messages cost
 // almost nothing. A receiver gets a length, a reply to it, and the data.
 constexpr double kEngineRoundNs = 20'000;

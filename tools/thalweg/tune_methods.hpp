@@ -42,7 +42,7 @@ struct ExchangeTimes {
   double nothing = 0, bytes = 0, pieces = 0;
   double n_bytes = 0, n_long = 0, n_short = 0;  // bytes and pieces of both ranks
 };
-// Nanoseconds: exchange_byte_ns, exchange_piece_ns, as in src/engine/plan/cost_model.cpp. The cost of opening the
+// Nanoseconds: exchange_byte_ns, exchange_piece_ns, as in src/engine/plan/plan.cpp. The cost of opening the
 // aggregators' windows is part of all three times and cancels out. `costs`: of the page cache. Pure.
 Json exchange_costs(const ExchangeTimes& times, const Json& costs, int cores);
 

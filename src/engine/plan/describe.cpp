@@ -26,15 +26,12 @@ std::string scaled_text(double value, double step, const char* const (&units)[N]
 }
 
 // "1 run", "2 runs"
-std::string counted(std::uint64_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
+std::string counted(std::uint64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
 }  // namespace
 
 const char* shape_name(Shape shape) {
-  static constexpr const char* kNames[] = {"empty",       "contiguous", "strided",
-                                           "interleaved", "sparse",     "overlapping"};
+  static constexpr const char* kNames[] = {"empty", "contiguous", "strided", "interleaved", "sparse", "overlapping"};
   return kNames[static_cast<std::size_t>(shape)];
 }
 
@@ -47,7 +44,8 @@ std::string describe(const GroupAccess& access) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   std::string text = std::string(shape_name(access.shape())) + ": " + counted(access.tasks, "task");
   if (access.bytes == 0) return text;
-  const double run_bytes = static_cast<double>(access.bytes) / static_cast<double>(std::max<std::uint64_t>(1, access.runs));
+  const double run_bytes =
+      static_cast<double>(access.bytes) / static_cast<double>(std::max<std::uint64_t>(1, access.runs));
   return text + ", " + counted(access.runs, "run") + " of " + scaled_text(run_bytes, 1024, kUnits) + ", density " +
          decimal_text(access.density(), 2) + ", memory in " + counted(access.pieces, "piece");
 }

@@ -20,7 +20,6 @@ struct FileDomain {
 // extent of every list once. Borders lie on multiples of `block` where that leaves every share within a block. Cost:
 // workers * lists * log n, some ten times, 380 times at most. Depends on the arguments only: every task that has the
 // lists computes the same domains.
-std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, std::size_t workers,
-                                    std::uint64_t block);
+std::vector<FileDomain> cut_domains(std::span<const ExtentList* const> lists, std::size_t workers, std::uint64_t block);
 
 }  // namespace thalweg

@@ -65,8 +65,8 @@ struct GroupAccess {
   double largest_share() const;  // of the bytes, by the task with most of them; 0 .. 1
 
   // Agreement between the tasks.
-  CallsOfAll calls;      // where these differ nothing below means anything
-  AccessSummary first;   // of the first of these tasks
+  CallsOfAll calls;     // where these differ nothing below means anything
+  AccessSummary first;  // of the first of these tasks
   std::uint64_t tasks = 0;
   std::int64_t first_task = 0;
   std::int64_t differing_task = 0;
@@ -83,19 +83,19 @@ struct GroupAccess {
   std::uint64_t most_bytes = 0;                   // of one task
 
   // What decides the shape, of the tasks that have bytes.
-  FileDomain head, tail;                  // the ranges of the first and the last of them
+  FileDomain head, tail;  // the ranges of the first and the last of them
   bool head_is_run = true, tail_is_run = true;
-  std::uint64_t run_bytes = 0;            // of every run, where `regular`
-  std::uint64_t stride = 0;               // from run to run of one task; 0: no task has two
-  std::uint64_t distance = 0;             // between tasks of one run each, modulo 2^64; 0: there are no two
+  std::uint64_t run_bytes = 0;  // of every run, where `regular`
+  std::uint64_t stride = 0;     // from run to run of one task; 0: no task has two
+  std::uint64_t distance = 0;   // between tasks of one run each, modulo 2^64; 0: there are no two
   bool overlapping = false, rising = true, falling = true, regular = true;
 
   // What each task knows of the group and the file without a message; set once, not joined.
-  bool shared_memory = false;         // all tasks are in one process: each can reach the memory of every other one
-  bool may_sieve_writes = true;       // no other process writes into the holes of a task
-  bool may_bypass_cache = false;      // the file can be transferred past the page cache
-  std::size_t nodes = 1;              // that the tasks are on
-  std::size_t most_aggregators = 0;   // 0: nothing is aggregated
+  bool shared_memory = false;        // all tasks are in one process: each can reach the memory of every other one
+  bool may_sieve_writes = true;      // no other process writes into the holes of a task
+  bool may_bypass_cache = false;     // the file can be transferred past the page cache
+  std::size_t nodes = 1;             // that the tasks are on
+  std::size_t most_aggregators = 0;  // 0: nothing is aggregated
 
  private:
   void join_extents(const GroupAccess& next);

@@ -25,18 +25,19 @@ struct StorageCosts {
   double write_byte_ns = 0.14;
   double staged_read_byte_ns = 0.12;  // per byte from or to a staging buffer, which is in the cache
   double staged_write_byte_ns = 0.085;
-  double common_byte_ns = 0;        // per byte of all workers together, where they have one server in common
-  double copy_byte_ns = 0.09;       // between memory and staging
-  double copy_piece_ns = 3;         // each piece of it
-  double handover_ns = 300;         // giving a share of the work to another thread
-  double exchange_byte_ns = 0.25;   // from one process to another on a node
-  double exchange_piece_ns = 200;   // each piece of that
-  double round_ns = 20'000;         // the collectives of one round of two-phase I/O, times the bits of the number of tasks
-  double message_ns = 1000;         // receiving one: its length, the reply to that, the message itself
-  double queueing_ns = 250'000;     // each worker beyond those that the storage takes at once waits for its turn
-  std::size_t parallel_reads = 0;   // workers that gain from reading one file at once; 0: all
-  std::size_t parallel_writes = 1;  // workers that gain from writing: the kernel serialises buffered writers of one file
-  std::uint64_t block = 4096;       // of the file system
+  double common_byte_ns = 0;       // per byte of all workers together, where they have one server in common
+  double copy_byte_ns = 0.09;      // between memory and staging
+  double copy_piece_ns = 3;        // each piece of it
+  double handover_ns = 300;        // giving a share of the work to another thread
+  double exchange_byte_ns = 0.25;  // from one process to another on a node
+  double exchange_piece_ns = 200;  // each piece of that
+  double round_ns = 20'000;      // the collectives of one round of two-phase I/O, times the bits of the number of tasks
+  double message_ns = 1000;      // receiving one: its length, the reply to that, the message itself
+  double queueing_ns = 250'000;  // each worker beyond those that the storage takes at once waits for its turn
+  std::size_t parallel_reads = 0;  // workers that gain from reading one file at once; 0: all
+  std::size_t parallel_writes =
+      1;                       // workers that gain from writing: the kernel serialises buffered writers of one file
+  std::uint64_t block = 4096;  // of the file system
 };
 
 // A call that takes longer waits for its storage, and leaves its core to others.
@@ -45,8 +46,8 @@ inline constexpr double kSleepsNs = 20'000;
 struct Strategy {
   bool direct_reads = false;  // past the page cache, where the file can
   bool direct_writes = false;
-  bool direct_where_cheaper = false;  // ... and the access is cheaper so by the costs; else always
-  unsigned queue_depth = 4;           // direct transfers in flight, per worker
+  bool direct_where_cheaper = false;                      // ... and the access is cheaper so by the costs; else always
+  unsigned queue_depth = 4;                               // direct transfers in flight, per worker
   std::uint64_t transfer_bytes = std::uint64_t{1} << 22;  // of one direct transfer, when the depth is to be filled
   std::uint64_t staging_bytes = std::uint64_t{1} << 20;   // of one staging buffer; fits a core's cache
   bool sieve_writes = false;     // by hint (docs/howto/hints.md): RangeLock does not reach other handles and processes

@@ -67,7 +67,7 @@ ExchangeReply ExchangeReply::of(ByteView bytes) {
 namespace {
 
 Status copy_with_task(PeerAccess access, const ExchangeRequest& request, std::byte* buffer, std::uint64_t begin,
-                        std::uint64_t end) {
+                      std::uint64_t end) {
   PeerCopy copy(access, request.header.process, buffer, begin);
   ExtentDecoder decoder(request.encoded, request.header.data_path);
   ExtentRun run;

@@ -100,8 +100,7 @@ TEST(GroupAccess, IsDescribedInOneLine) {
 
   EXPECT_EQ(describe(access_of(tasks, true)),
             "interleaved: 4 tasks, 400 runs of 1.0 KiB, density 0.50, memory in 400 pieces");
-  EXPECT_EQ(describe(access_of({{{0, 700}}})),
-            "contiguous: 1 task, 1 run of 700.0 B, density 1.00, memory in 1 piece");
+  EXPECT_EQ(describe(access_of({{{0, 700}}})), "contiguous: 1 task, 1 run of 700.0 B, density 1.00, memory in 1 piece");
   EXPECT_EQ(describe(access_of({{}, {}, {}})), "empty: 3 tasks");
 }
 

@@ -20,7 +20,7 @@ constexpr double kCacheBytes = 1 << 20;  // of a core: larger data of a rank is 
 
 double meetings_of(const methods::MethodInfo& method, const Load& load) {
   if (load.ranks < 2) return 0;
-  // Ranks without a core delay each step of a barrier: as in src/engine/plan/cost_model.cpp.
+  // Ranks without a core delay each step of a barrier: as in src/engine/plan/plan.cpp.
   const double crowd = load.ranks > load.cores ? 4 * load.ranks / load.cores : 1;
   const double calls = method.id == "mpiio-global-1" ? std::max(1.0, load.runs / load.ranks) : 1;
   return calls * std::bit_width(static_cast<uint64_t>(load.ranks)) * crowd;
