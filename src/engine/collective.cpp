@@ -46,11 +46,17 @@ struct Part {
   std::vector<Extent> placed;  // copies of the extents that got their offsets here
   ExtentList list;
   AccessSummary summary;
-  GroupAccess access;
   std::optional<ProcessAccess> process;  // where all tasks are of one process
   std::uint64_t bytes_before = 0;        // of the tasks of lower rank, of an access in order
   Status status;                         // a failure to be agreed on in the end
+  Outcome outcome;                       // from the gather on with the access of the group
 };
+
+Outcome failed_with(Status status) {
+  Outcome outcome;
+  outcome.status = std::move(status);
+  return outcome;
+}
 
 bool one_process(const Group& group) { return group.place().processes == 1; }
 
@@ -131,7 +137,7 @@ void prepare(const SharedFile* file, const Group& group, Part& part) {
 
 // What is wrong with the access of the group, as every task sees it.
 Status conclude(const Part& part) {
-  const GroupAccess& access = part.access;
+  const GroupAccess& access = part.outcome.access;
   // A task that has found the reason reports it; what the others make of it would only hide it.
   if (access.any_failed) return part.status;
   const std::uint64_t position = access.first.position;
@@ -187,55 +193,55 @@ void add_circumstances(const Group& group, const SharedFile& file, const TaskAcc
     access.most_aggregators = access.shared_memory ? access.tasks : file.helpers->aggregators.size();
 }
 
-// Steps 4 to 6.
-Op<Outcome> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
-  Outcome outcome;
-  GroupAccess& access = outcome.access = part.access;
+// Steps 4 to 6. A failure is that of all.
+Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
+  GroupAccess& access = part.outcome.access;
+  Plan& plan = part.outcome.plan;
   add_circumstances(group, file, part.asked, access);
-  outcome.plan = choose_plan(access, file.strategy);
-  if (group.rank() == 0) log_plan(file.stored->path(), access, outcome.plan);
+  plan = choose_plan(access, file.strategy);
+  if (group.rank() == 0) log_plan(file.stored->path(), access, plan);
 
-  if (outcome.plan.past_cache && !access.reads() && pays_to_reserve(access)) {
+  if (plan.past_cache && !access.reads() && pays_to_reserve(access)) {
     Status reserved;
     if (group.rank() == 0) reserved = or_out_of_memory([&] { return reserve(file, access); });
-    outcome.status = co_await agree(group, std::move(reserved));
-    if (!outcome.status.ok()) co_return outcome;
+    reserved = co_await agree(group, std::move(reserved));
+    if (!reserved.ok()) co_return reserved;
   }
   ProcessAccess* const process = part.process.has_value() ? &*part.process : nullptr;
-  TransferResult mine = co_await execute(group, file, access, outcome.plan, part.list, process, io);
+  TransferResult mine = co_await execute(group, file, access, plan, part.list, process, io);
   if (!part.status.ok()) mine.status = std::move(part.status);
   const auto end = static_cast<std::int64_t>(mine.end_of_file);
   Agreement agreed = co_await agree_on(group, std::move(mine.status), end, Wanted::smallest);
-  outcome.status = std::move(agreed.status);
-  if (outcome.status.ok()) {
-    outcome.end_of_file = static_cast<std::uint64_t>(agreed.value);
-    outcome.moved = bytes_below(part.list.extents(), outcome.end_of_file);
+  if (agreed.status.ok()) {
+    part.outcome.end_of_file = static_cast<std::uint64_t>(agreed.value);
+    part.outcome.moved = bytes_below(part.list.extents(), part.outcome.end_of_file);
   } else {
     file.failed.store(true, std::memory_order_relaxed);
   }
-  co_return outcome;
+  co_return std::move(agreed.status);
 }
 
 // Step 2. A failure is that of all.
 Op<Status> gather(Group& group, Part& part) {
+  GroupAccess& access = part.outcome.access;
   if (one_process(group)) {
     const ByteView mine{reinterpret_cast<const std::byte*>(&part.summary), sizeof part.summary};
     const auto all = co_await group.allgather(mine);
     if (!all.has_value()) co_return all.error();
     // A task without the memory for the summaries of all has said so in its own, which fails the access.
     if (!part.process.has_value()) {
-      part.access = GroupAccess(part.summary, group.rank());
+      access = GroupAccess(part.summary, group.rank());
       co_return Status{};
     }
-    part.access = part.process->read(all.value());
+    access = part.process->read(all.value());
     part.bytes_before = part.process->bytes_before(static_cast<std::size_t>(group.rank()));
     co_return Status{};
   }
   const Call call = group.call() != Call::none ? group.call() : Call::tw_access_all;
-  part.access = GroupAccess(part.summary, group.rank(), call);
+  access = GroupAccess(part.summary, group.rank(), call);
   GroupAccess before;
-  Status status = co_await group.fold(&part.access, &before, folding_of<GroupAccess>());
-  if (status.ok() && part.access.calls.differ()) status = end_out_of_step(group, part.access.calls);
+  Status status = co_await group.fold(&access, &before, folding_of<GroupAccess>());
+  if (status.ok() && access.calls.differ()) status = end_out_of_step(group, access.calls);
   part.bytes_before = before.bytes;
   co_return status;
 }
@@ -243,7 +249,7 @@ Op<Status> gather(Group& group, Part& part) {
 // Puts the list of an access in order at its place. One extent needs no memory for that. Lists are read by other tasks,
 // which must wait until all lists are in place.
 Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
-  GroupAccess& access = part.access;
+  GroupAccess& access = part.outcome.access;
   const std::uint64_t base = access.first.position;
   if (!one_process(group) && group.rank() != 0) file.position.follow(access.first.ticket, base + access.bytes);
   const std::uint64_t begin = base + (access.common() ? 0 : part.bytes_before);
@@ -264,7 +270,6 @@ Op<Status> place_in_order(Group& group, SharedFile& file, Part& part) {
 }  // namespace
 
 Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedPosition::Ticket ticket, IoContext io) {
-  Outcome outcome;
   Part part;
   part.asked = std::move(asked);
   prepare(file, group, part);
@@ -275,31 +280,32 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
     part.summary.position = file->position.value();
     part.summary.ticket = ticket;
   }
-  outcome.status = co_await gather(group, part);
-  if (!outcome.status.ok()) {
+  Status status = co_await gather(group, part);
+  if (!status.ok()) {
     if (draws) file->position.settle(ticket, part.summary.position);
     if (file != nullptr) file->failed.store(true, std::memory_order_relaxed);
-    co_return outcome;
+    co_return failed_with(std::move(status));
   }
 
   // From here on all tasks have the same GroupAccess; a task without the memory for it has at least its own failure.
-  Status wrong = or_out_of_memory([&] { return conclude(part); });
-  const bool goes_on = wrong.ok() && !part.access.any_failed;
-  if (draws) file->position.settle(ticket, part.summary.position + (goes_on ? part.access.bytes : 0));
+  const GroupAccess& access = part.outcome.access;
+  status = or_out_of_memory([&] { return conclude(part); });
+  const bool goes_on = status.ok() && !access.any_failed;
+  if (draws) file->position.settle(ticket, part.summary.position + (goes_on ? access.bytes : 0));
   if (!goes_on) {
-    outcome.status = co_await agree(group, std::move(wrong));
-    co_return outcome;
+    status = co_await agree(group, std::move(status));
+    co_return failed_with(std::move(status));
   }
-  if (part.access.in_order()) {
-    outcome.status = co_await place_in_order(group, *file, part);
-    if (!outcome.status.ok()) co_return outcome;
+  if (access.in_order()) {
+    status = co_await place_in_order(group, *file, part);
+    if (!status.ok()) co_return failed_with(std::move(status));
   }
-  if (part.access.bytes == 0) {
-    outcome.access = part.access;
-    outcome.plan.reason = "no task has a byte";
-    co_return outcome;
+  if (access.bytes == 0) {
+    part.outcome.plan.reason = "no task has a byte";
+    co_return std::move(part.outcome);
   }
-  co_return co_await move_all(group, *file, part, io);
+  part.outcome.status = co_await move_all(group, *file, part, io);
+  co_return std::move(part.outcome);
 }
 
 namespace {
@@ -316,11 +322,7 @@ std::unique_ptr<Group> try_self_group() {
 
 Op<Outcome> access_one(SharedFile& file, TaskAccess asked, IoContext io) {
   const std::unique_ptr<Group> alone = try_self_group();
-  if (alone == nullptr) {
-    Outcome outcome;
-    outcome.status = no_memory("an access");
-    co_return outcome;
-  }
+  if (alone == nullptr) co_return failed_with(no_memory("an access"));
   // This task has drawn no ticket, so it must not wait for its turn.
   if (asked.placement == Placement::in_order) {
     if (asked.status.ok())

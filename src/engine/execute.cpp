@@ -1,6 +1,7 @@
 #include "engine/execute.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -152,7 +153,9 @@ Op<TransferResult> execute(Group& group, SharedFile& file, const GroupAccess& ac
   if (process != nullptr && is_one_call(access, plan)) {
     if (group.rank() != 0 || !result.status.ok()) co_return result;
     const FileDomain range{access.begin, access.end};
-    co_return co_await transfer_at_once(file, *task.queue, task.direction, range, process->pieces());
+    std::array<Piece, ProcessAccess::kMostPieces> room;
+    const std::span<const Piece> pieces = process->pieces(room);
+    co_return co_await transfer_at_once(file, *task.queue, task.direction, range, pieces);
   }
   if (plan.method == Method::aggregate) {
     const TwoPhase phases = two_phase_of(group, access, plan, own, process, task, io);

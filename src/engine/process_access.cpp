@@ -55,17 +55,17 @@ std::span<const ExtentList* const> ProcessAccess::lists() {
   return lists_;
 }
 
-std::span<const Piece> ProcessAccess::pieces() {
+std::span<const Piece> ProcessAccess::pieces(std::array<Piece, kMostPieces>& room) const {
   std::size_t n = 0;
   for (const AccessSummary& one : movers()) {
     if (one.extents.n == 0) continue;
-    if (n > 0 && pieces_[n - 1].memory + pieces_[n - 1].bytes == one.memory) {
-      pieces_[n - 1].bytes += one.extents.bytes;
+    if (n > 0 && room[n - 1].memory + room[n - 1].bytes == one.memory) {
+      room[n - 1].bytes += one.extents.bytes;
     } else {
-      pieces_[n++] = {one.memory, one.extents.bytes};
+      room[n++] = {one.memory, one.extents.bytes};
     }
   }
-  return {pieces_.data(), n};
+  return {room.data(), n};
 }
 
 }  // namespace thalweg

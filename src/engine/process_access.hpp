@@ -35,21 +35,20 @@ class ProcessAccess {
   // The lists of all tasks that have bytes to move, once. A list of one extent is made here, since its task may have yet
   // to place its own; longer lists lie with their tasks.
   std::span<const ExtentList* const> lists();
-  // The memory of all tasks in rank order, neighbours merged; for at most kMostPieces tasks of one extent each.
-  std::span<const Piece> pieces();
+  // The memory of all tasks in rank order, neighbours merged, in `room`; for at most kMostPieces tasks of one extent each.
+  std::span<const Piece> pieces(std::array<Piece, kMostPieces>& room) const;
 
  private:
   // The tasks that have bytes to move: all, or the first of a common access.
   std::span<const AccessSummary> movers() const;
 
   // The memory for a few tasks is in the object: a small access must not cost more than the call that it makes.
-  alignas(std::max_align_t) std::array<std::byte, 1536> here_;
+  alignas(std::max_align_t) std::array<std::byte, 1280> here_;
   std::pmr::monotonic_buffer_resource memory_{here_.data(), here_.size()};
   std::pmr::vector<AccessSummary> summaries_;
   std::pmr::vector<Extent> single_;
   std::pmr::vector<ExtentList> made_;
   std::pmr::vector<const ExtentList*> lists_;
-  std::array<Piece, kMostPieces> pieces_;
 };
 
 }  // namespace thalweg

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "known.hpp"
@@ -38,7 +39,8 @@ TEST_F(OneCall, NeighboursInMemoryAreOnePiece) {
   task(500, 10, 1150);
 
   Known known(all_);
-  const auto pieces = known.pieces();
+  std::array<Piece, ProcessAccess::kMostPieces> room;
+  const auto pieces = known.pieces(room);
 
   EXPECT_TRUE(is_one());
   EXPECT_EQ(known.group.begin, 1000u);
@@ -101,7 +103,8 @@ TEST_F(OneCall, WhatIsCommonIsMovedOnce) {
 
   EXPECT_TRUE(is_one());
   EXPECT_EQ(known.group.end, 1100u);
-  EXPECT_EQ(known.pieces().size(), 1u);
+  std::array<Piece, ProcessAccess::kMostPieces> room;
+  EXPECT_EQ(known.pieces(room).size(), 1u);
 }
 
 }  // namespace
