@@ -22,19 +22,23 @@
  * Flexible, Data-Parallel I/O". Format: docs/format/vpfile.md.
  *
  * Unless a call says otherwise:
- *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group,
- * in the same order. A collective call that fails on one task fails on all; a task that skips one, or makes another
- * one, keeps the others waiting. Different collective calls on one vpfile at once (one task closes, others write or
- * flush) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks and their calls, every later
- * collective call on the file fails at once, and the file stays marked as not closed. Blocking   it returns when its
- * work is done; a collective call waits for the other tasks. Threads    calls of one VP (tw_vp_read(), ...) may be made
- * by several threads of a task at once, of different VPs. All others: one call at a time per handle, and none of one VP
- * beside them. Ownership  what is passed in stays the caller's and may change when the call returns. Results    an
- * [out] pointer is set on success only. Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also:
- * `vp` is not a VP of this task); TW_ERR_MODE: the handle is not open for that. What reads may return TW_ERR_IO,
- * TW_ERR_CORRUPT, TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE, TW_ERR_NO_MEMORY, and it may
- * read, too. After a failure of an access the VPs that met it have their error flag set and did not move: their
- * position stays, their count is 0. The others moved as their counts say. tw_last_error() says it in words. Since 0.3.
+ *   Call       independent: other tasks need not make it. Calls marked collective are made by all tasks of the group, in
+ *              the same order. A collective call that fails on one task fails on all; a task that skips one, or makes
+ *              another one, keeps the others waiting. Different collective calls on one vpfile at once (one task closes,
+ *              others write or flush) are told apart: all tasks get TW_ERR_INVALID, the message names two tasks and
+ *              their calls, every later collective call on the file fails at once, and the file stays marked as not
+ *              closed.
+ *   Blocking   it returns when its work is done; a collective call waits for the other tasks.
+ *   Threads    calls of one VP (tw_vp_read(), ...) may be made by several threads of a task at once, of different VPs.
+ *              All others: one call at a time per handle, and none of one VP beside them.
+ *   Ownership  what is passed in stays the caller's and may change when the call returns.
+ *   Results    an [out] pointer is set on success only.
+ *   Errors     TW_OK, or TW_ERR_INVALID: an argument is NULL or out of range (also: `vp` is not a VP of this task);
+ *              TW_ERR_MODE: the handle is not open for that. What reads may return TW_ERR_IO, TW_ERR_CORRUPT,
+ *              TW_ERR_NO_MEMORY; what writes TW_ERR_IO, TW_ERR_NO_SPACE, TW_ERR_RANGE, TW_ERR_NO_MEMORY, and it may
+ *              read, too. After a failure of an access the VPs that met it have their error flag set and did not move:
+ *              their position stays, their count is 0. The others moved as their counts say. tw_last_error() says it in
+ *              words. Since 0.3.
  *
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
  * tw_vp_sync_all() the death of the machine.
@@ -64,37 +68,43 @@ typedef struct tw_vpfile tw_vpfile; /* an open vpfile; freed by tw_vpfile_close(
 /* Zero-initialise, then set struct_size. */
 typedef struct tw_vpfile_options {
   size_t struct_size;       /* sizeof(tw_vpfile_options) */
-  const char* hints;        /* "name=value,name=value", see `thalweg hints`: those of vpfile and of file. Of task 0. */
+  const char* hints;        /* "name=value,name=value", see `thalweg hints`, vpfile and file; task 0 decides */
   const int64_t* box_start; /* the box of this task: its first VP in each dimension; NULL: the library cuts the shape */
   const int64_t* box_count; /* and how many it has there; 0 is allowed */
 } tw_vpfile_options;
 
 /* Opens a vpfile.
- * Call: collective. Threads: one call at a time per group.
+ * Call:    collective.
+ * Threads: one call at a time per group.
  * group    [in]  The handle keeps what it needs of the group, which may be freed as soon as the open has returned.
  *                NULL: this task alone.
  * path     [in]  name of the data file; NAME.meta, and where needed NAME.first and NAME.dir, lie beside it.
  * mode     [in]  "r" "w" "a" "r+" "w+" "a+", as fopen(3) has them; a 'b' is ignored. With "a" every VP writes at the
- * end of its stream; its position is 0 at first. n_dims   [in]  number of dimensions; 0: the shape of the file (not
- * with "w"). shape    [in]  n_dims extents, all at least 1, the same on all tasks; at most 2^40 VPs, 64 dimensions.
+ *                end of its stream; its position is 0 at first.
+ * n_dims   [in]  number of dimensions; 0: the shape of the file (not with "w").
+ * shape    [in]  n_dims extents, all at least 1, the same on all tasks; at most 2^40 VPs, 64 dimensions.
  * options  [in]  may be NULL. Without a box: the first dimension that has a place for every task, else the longest one,
- * is cut into stretches, one for each task in order of ranks. Boxes must cover the shape, each VP once. vpfile   [out]
- * the handle. Without NAME.meta the file is taken for an array: one NB segment of this shape, whose records are as long
- * as what the first access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as
- * that is known, and then has to be closed as any vpfile. A call that fails leaves the files as they were, unless
- * replacing them was what failed. Returns TW_OK, or on all tasks TW_ERR_INVALID
- * (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND, TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY,
- * TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE (another program writes it; or, for writing, the
- * file looks like a multifile, HDF5, NetCDF or SIONlib, or what has the name of a side file is none: nothing is
- * touched, unless the hint overwrite_foreign is on). */
+ *                is cut into stretches, one for each task in order of ranks. Boxes must cover the shape, each VP once.
+ * vpfile   [out] the handle.
+ * Returns TW_OK, or on all tasks TW_ERR_INVALID (also: another shape), TW_ERR_UNKNOWN_HINT, TW_ERR_NOT_FOUND,
+ * TW_ERR_PERMISSION, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT, TW_ERR_VERSION, TW_ERR_NOT_CLOSED, TW_ERR_UNSAFE
+ * (another program writes it; or, for writing, the file looks like a multifile, HDF5, NetCDF or SIONlib, or a file that
+ * has the name of a side file is none: nothing is touched, unless the hint overwrite_foreign is on). A call that fails
+ * leaves the files as they were, unless replacing them was what failed.
+ *
+ * A file without NAME.meta is taken for an array: one NB segment of this shape, whose records are as long as the first
+ * access moves, or as the hint record_bytes says. Opened for writing it gets its NAME.meta as soon as that is known, and
+ * then has to be closed as any vpfile. */
 TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* mode, int32_t n_dims,
                                 const int64_t* shape, const tw_vpfile_options* options, tw_vpfile** vpfile);
 
-/* Stores what is in memory and frees the handle (also on failure). Call: collective. After a failure the file stays
- * marked as not closed. TW_ERR_NOT_CLOSED: a task has abandoned it. TW_ERR_INVALID: it is not open. What a program
- * leaves open is flushed when it ends by exit() or a return from main(), and when MPI is finalised, unless a thread is
- * inside of it; a line on standard error names the file, which stays not closed. In the child of a fork a handle that
- * writes fails with TW_ERR_MODE. */
+/* Stores what is in memory and frees the handle, also on failure. After a failure the file stays marked as not closed.
+ * Call:    collective.
+ * Returns TW_OK, TW_ERR_NOT_CLOSED (a task has abandoned it), TW_ERR_INVALID (it is not open), or what storing failed
+ * with.
+ * What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is finalised,
+ * unless a thread is inside of it; a line on standard error names the file, which stays not closed. In the child of a
+ * fork a handle that writes fails with TW_ERR_MODE. */
 TW_API tw_status tw_vpfile_close(tw_vpfile* vpfile);
 
 /* Gives the vpfile up instead of closing it, for a task that cannot go on: after a failure of its own, or while an
@@ -103,9 +113,10 @@ TW_API tw_status tw_vpfile_close(tw_vpfile* vpfile);
  * TW_ERR_NOT_CLOSED, tw_vpfile_close() too, which stores what they have and frees the handle. Waits for nobody, whether
  * the others are in a collective call, elsewhere, or gone. On a group of tw_group_callbacks() the others find out only
  * where it has start_largest. Bytes of the last row of collective writes, where it was not flushed, can be lost.
- * Call: independent. Blocking: for storage. Threads: no other call on this handle meanwhile.
- * Returns TW_OK, or what storing failed with; the handle is freed all the same; TW_ERR_INVALID: it is not open. Since
- * 0.3. */
+ * Call:     independent.
+ * Blocking: for storage.
+ * Threads:  no other call on this handle meanwhile.
+ * Returns TW_OK, or what storing failed with, and the handle is freed; TW_ERR_INVALID: it is not open. Since 0.3. */
 TW_API tw_status tw_vpfile_abandon(tw_vpfile* vpfile);
 
 /* ---- What is it? ------------------------------------------------------------------------------------------- */
@@ -188,16 +199,20 @@ TW_API tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error
 /* As clearerr, and as rewind. */
 TW_API tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
 TW_API tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
-/* As fgetc: of every local VP the byte, or -1 at its end and where it takes no part. Call: collective. */
+/* As fgetc: of every local VP the byte, or -1 at its end and where it takes no part.
+ * Call: collective. */
 TW_API tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
-/* As fputc: bytes[i] of every local VP, or `byte` where bytes is NULL. Call: collective. */
+/* As fputc: bytes[i] of every local VP, or `byte` where bytes is NULL.
+ * Call: collective. */
 TW_API tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As ungetc. Any number may be pushed back, as long as the position does not fall below 0; -1 has no effect. */
 TW_API tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. got[i] (may be NULL): its
- * length, 0 at the end. Call: collective. */
+ * length, 0 at the end.
+ * Call: collective. */
 TW_API tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask);
-/* As fputs: texts[i] of every local VP, or `text` where texts is NULL. Call: collective. */
+/* As fputs: texts[i] of every local VP, or `text` where texts is NULL.
+ * Call: collective. */
 TW_API tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask);
 
 /* An argument of every VP: at `base` that of local VP 0, `stride` bytes further that of the next one; 0: the same for
@@ -207,17 +222,20 @@ typedef struct tw_vp_argument {
   int64_t stride;
 } tw_vp_argument;
 /* As fprintf: one argument for each conversion of `format`, whose type the conversion tells (%d: int, %ld: long, %f:
- * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused. Call: collective.
+ * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused.
+ * Call: collective.
  * counts [out] may be NULL: bytes written, of every local VP. */
 TW_API tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
                                   size_t n_arguments, size_t* counts, const uint8_t* mask);
 /* As fscanf: one argument for each conversion that is not suppressed; `base` points to what is set (%d: int, %s and %[:
- * char, with a width in the format). Call: collective.
+ * char, with a width in the format).
+ * Call: collective.
  * counts [out] may be NULL: conversions done, of every local VP; -1 at its end. */
 TW_API tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
                                  size_t n_arguments, int* counts, const uint8_t* mask);
 
-/* What was written so far survives the death of the process; of the machine. Call: collective. */
+/* What was written so far survives the death of the process; of the machine.
+ * Call: collective. */
 TW_API tw_status tw_vp_flush_all(tw_vpfile* vpfile);
 TW_API tw_status tw_vp_sync_all(tw_vpfile* vpfile);
 
@@ -333,8 +351,9 @@ TW_API tw_status tw_vpfile_flatten(const char* from, const char* to, int64_t rec
                                    tw_progress_fn progress, void* user);
 
 /* Makes NAME.meta for an array of this shape, each of whose records has record_bytes bytes of every VP; the file itself
- * stays as it is. Returns TW_ERR_EXISTS when there is one that is not empty, TW_ERR_INVALID when the sizes do not fit,
- * TW_ERR_UNSAFE when the file looks like another format, or like a vpfile that has lost its NAME.meta. */
+ * stays as it is.
+ * Returns TW_OK, TW_ERR_EXISTS (there is one that is not empty), TW_ERR_INVALID (the sizes do not fit), TW_ERR_UNSAFE
+ * (the file looks like another format, or like a vpfile that has lost its NAME.meta). */
 TW_API tw_status tw_vpfile_import(const char* path, int32_t n_dims, const int64_t* shape, int64_t record_bytes);
 
 #ifdef __cplusplus

@@ -266,7 +266,7 @@ class File {
   // not closed, and the collective calls of the others fail on all of them.
   void abandon() { check(tw_vpfile_abandon(file_.release())); }
 
-  // ---- Collective: all VPs. Of those that take part, in order of local numbers.
+  // ---- Collective: all VPs. Items are those of the VPs that take part, in order of local numbers.
 
   // `n` items of each, one behind the other in `data`. counts (may be empty): items moved of every local VP, also when
   // it throws.
@@ -408,7 +408,7 @@ class File {
     expect(offsets.size(), "offsets");
     check(tw_vp_seek_all(get(), 0, offsets.data(), whence, some.data()));
   }
-  // Of every local VP.
+  // One for every local VP.
   std::vector<std::int64_t> tell() const {
     std::vector<std::int64_t> positions(local_size() + 1);
     check(tw_vp_tell_all(get(), positions.data()));

@@ -86,7 +86,7 @@ void CollectiveAccess::summarize(const Status& mine) {
   all_.strided = lies_packed(what_, parts_.vps) ? 0 : 1;
 }
 
-// Of the VPs that take part.
+// Adds how much the VPs move that take part.
 void CollectiveAccess::add_amounts() {
   const std::uint64_t n = parts_.vps.count();
   if (what_.each == nullptr && what_.mask == nullptr) {

@@ -42,7 +42,7 @@ class Lattice {
     return row_.dirty ? std::optional(row_.place.begin) : std::nullopt;
   }
   void extend(std::uint64_t end);
-  // Of a read that met the end of the data file within the lattice, all of which a file has.
+  // A read met the end of the data file within the lattice, all of which a file has.
   Status ends_early(std::uint64_t end) const;
 
  private:

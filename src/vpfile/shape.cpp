@@ -21,8 +21,8 @@ __extension__ using Wide = unsigned __int128;
 // Fingerprints are numbers of the field modulo this prime: where a product is 0, one of its factors is.
 constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 
-// Of the VPs begin .. end-1 of one dimension, as if it were the only one: the sum over them of what one VP has,
-// w(i) - w(i + 1), of which the ends are left.
+// The fingerprint of VPs begin .. end-1 of one dimension, as if it were the only one: the sum of w(i) - w(i + 1), of
+// which the ends are left.
 std::uint64_t fingerprint_of_stretch(std::size_t dimension, std::uint64_t begin, std::uint64_t end) {
   const auto weight = [&](std::uint64_t at) { return mix(mix(dimension) ^ at) % kPrime; };
   return (weight(begin) + kPrime - weight(end)) % kPrime;

@@ -14,7 +14,8 @@ class VpStream {
 
   Result<std::uint64_t> read(std::span<std::byte> to);
   Result<std::uint64_t> write(std::span<const std::byte> data);
-  // The same at a position of the caller; that of the stream stays. `at_end`: position is moved to the end first.
+  // Reads and writes at a position of the caller; that of the stream stays. `at_end`: position is moved to the end
+  // first.
   Result<std::uint64_t> read_at(std::uint64_t position, std::span<std::byte> to);
   Status write_at(std::uint64_t& position, bool at_end, std::span<const std::byte> data);
   Status seek(std::int64_t offset, int whence);
@@ -29,7 +30,7 @@ class VpStream {
   // Moves the position behind bytes that nobody wrote; how many these are.
   Result<std::uint64_t> skip_gap();
   // The first VP behind this one that may have more than the lattice, where this one has no more; else that behind it.
-  // Of a file that is only read.
+  // Only in a file that is open for reading alone.
   Result<std::uint64_t> end_of_alike() const;
 
  private:

@@ -50,7 +50,7 @@ class VpFile {
 
   // Independent. `local` is below vps().count().
   VpStream stream(std::uint64_t local) { return {parts_, local}; }
-  // Of all VPs of this task at once. On failure nothing changes.
+  // Moves and clears all VPs of this task that take part. On failure nothing changes.
   Status seek(const std::int64_t* offsets, std::int64_t offset, int whence, const std::uint8_t* mask);
   void clear_flags(const std::uint8_t* mask);
 

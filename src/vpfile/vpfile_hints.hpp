@@ -9,7 +9,7 @@
 
 namespace thalweg {
 
-// The same on all tasks: those of task 0 hold. 0: the library chooses.
+// All tasks use those of task 0. 0: the library chooses.
 struct VpHints {
   std::uint64_t record_bytes = 0;  // of an array without NAME.meta
   std::uint64_t round_bytes = 0;   // of the CB segment, of each VP

@@ -40,7 +40,7 @@ struct VpParts {
   bool appends = false;
   bool truncates = false;  // nothing that was there before is kept
 
-  // The same on all tasks.
+  // Equal on all tasks.
   format::VpMeta meta;                // its geometry and sequence are kept up to date by task 0, when it writes it
   format::VpGeometry geometry;        // block_bytes: 0 as long as this task knows of no IB segment
   std::uint64_t ib_bytes_before = 0;  // when the file was opened
@@ -79,7 +79,7 @@ struct VpParts {
   }
   void note(VpMode used, VpCause cause);
   Status too_long(std::uint64_t local) const;
-  // Of an array without NAME.meta no VP can tell by itself how long its records are.
+  // Fails for an array without NAME.meta: no VP can tell by itself how long its records are.
   Status check_record() const;
 
  private:

@@ -224,7 +224,7 @@ Status SuperblockScan::each_row(const Found& found, std::vector<std::byte>& imag
   return {};
 }
 
-// Of the VPs begin .. end-1, VP after VP; of each later ones hide earlier ones.
+// The blocks of VPs begin .. end-1, VP after VP; later ones of a VP hide earlier ones.
 Result<std::vector<SuperblockScan::Placed>> SuperblockScan::placed_in(std::uint64_t begin, std::uint64_t end) const {
   std::vector<Placed> placed;
   std::vector<std::byte> image;

@@ -53,7 +53,7 @@ class StreamTable {
     if (local / kPerPage != number_) turn_to(local / kPerPage);
     return page_[local % kPerPage];
   }
-  // The same as operator[], but makes no page.
+  // As operator[], but makes no page.
   const StreamState& look(std::uint64_t local) const {
     if (local / kPerPage == number_) return page_[local % kPerPage];
     const auto page = pages_.find(local / kPerPage);

@@ -68,7 +68,7 @@ Status SuperblockStore::store_content(Superblock& superblock) {
   return rows_end > rows_begin ? write(superblock, rows_begin, rows_end) : Status{};
 }
 
-// Of content that is stored.
+// The content of the superblock is stored already.
 Status SuperblockStore::seal(Superblock& superblock) {
   const std::span<std::byte> image = image_of(superblock);
   format::Seal seal = superblock.seal;
