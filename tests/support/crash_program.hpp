@@ -25,7 +25,7 @@ struct ProgramShape {
 };
 inline void PrintTo(const ProgramShape& shape, std::ostream* out) { *out << shape.name; }  // in names of tests
 
-// Sizes at which a few writes fill buffers, granules, chunks and packs.
+// Sizes so small that a few writes fill buffers, granules, chunks and packs.
 Options small_options();
 std::vector<ProgramShape> program_shapes();
 

@@ -138,7 +138,7 @@ std::string check_append(VpAftermath at) {
     if (!size.has_value()) return "tells no size: " + size.error().message();
     const std::uint64_t version = history.begin(size.value(), 700);
     const auto written = (*file)->stream(vp).write(written_bytes(vp, history.writes.back(), version));
-    // The last block of a stream that was not synced may be damaged: then it takes nothing more.
+    // The last unsynced block of a stream may be damaged; then the stream accepts no more data.
     const bool damaged = at.death == Death::machine && code == Code::corrupt_file;
     history.writes.back().failed = !written.has_value();
     if (!written.has_value() && (!damaged || written.status().code() != Code::corrupt_file))

@@ -170,7 +170,7 @@ TEST_F(VpForeign, RepairAndImportTouchNothing) {
   }
 }
 
-// A vpfile that lost its NAME.meta would read as records of anything.
+// Without its NAME.meta a vpfile would be opened as an array of wrong records.
 TEST_F(VpForeign, AVpfileWithoutItsNameMetaIsNoArray) {
   for (const bool has_lattice : {false, true}) {
     for (const bool has_first : {true, false}) {
@@ -202,7 +202,7 @@ TEST_F(VpForeign, AVpfileWithoutItsNameMetaIsNoArray) {
   }
 }
 
-// Bytes of no format are an array.
+// Bytes of no known format are an array.
 TEST_F(VpForeign, WhatOnlyLooksAlikeIsAnArray) {
   for (const std::string& bytes : raw_files()) {
     clear();

@@ -78,7 +78,7 @@ std::vector<Lie> lies() {
         {8192 + 24, kMany << 1},
         {8192 + 128, kMany << 4},
         {8192 + 160, kMany << 4}}},
-      // As above, for a pack of very many pieces and very many bytes, and for space that is only reserved.
+      // Claims of a pack with very many pieces and bytes, and of space that is only reserved.
       {"PackBehindEnd",
        "Unclosed",
        "TWSESSN1",

@@ -1,4 +1,4 @@
-// Things that threads find by number and make when they are not there.
+// Objects that threads find by number and create on first use.
 #include "multifile/lazy_map.hpp"
 
 #include <gtest/gtest.h>

@@ -123,7 +123,7 @@ TEST(WritePlan, TaskZeroHearsWhatEachTaskAsksFor) {
   }
 }
 
-// Slab bytes of the domains as they stand in the physical file.
+// Slab bytes of the domains as recorded in the physical file.
 std::vector<std::uint64_t> domain_table(const WritePlan& plan, const PlannedFile& part) {
   const std::vector<std::byte> front = encode_session_front(plan, part);
   const std::vector<std::byte> table =

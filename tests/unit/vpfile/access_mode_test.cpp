@@ -1,4 +1,4 @@
-// The mode of an access, from what is known of it: all conditions as a table.
+// The mode of an access by its properties: all conditions as a table.
 #include "vpfile/access_mode.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Boxes of a shape: those of the library cover it, those of others are checked, and local numbers are those of a loop.
+// Boxes of a shape: default boxes cover it, given boxes are checked, and local numbers match a loop.
 #include "vpfile/shape.hpp"
 
 #include <gtest/gtest.h>
