@@ -100,8 +100,9 @@ TW_API tw_status tw_vpfile_open(tw_group* group, const char* path, const char* m
 
 /* Stores what is in memory and frees the handle, also on failure. After a failure the file stays marked as not closed.
  * Call:    collective.
- * Returns TW_OK, TW_ERR_NOT_CLOSED (a task has abandoned it), TW_ERR_INVALID (it is not open), or what storing failed
- * with.
+ * Returns TW_OK, TW_ERR_NOT_CLOSED (a task has abandoned it), TW_ERR_NOT_FOUND (one of its files was removed
+ * meanwhile), TW_ERR_UNSAFE (one of its names leads to another file by now, which is left as it is), TW_ERR_INVALID (it
+ * is not open), or what storing failed with.
  * What a program leaves open is flushed when it ends by exit() or a return from main(), and when MPI is finalised,
  * unless a thread is inside of it; a line on standard error names the file, which stays not closed. In the child of a
  * fork a handle that writes fails with TW_ERR_MODE. */

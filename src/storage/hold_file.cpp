@@ -1,5 +1,7 @@
 #include "storage/hold_file.hpp"
 
+#include <cerrno>
+
 namespace thalweg {
 
 Status replaced_again_and_again(const std::string& path) {
@@ -18,6 +20,15 @@ Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::strin
     if (is_it) return file;
   }
   return replaced_again_and_again(path);
+}
+
+Status check_has_its_name(Backend& backend, StoredFile& file) {
+  TW_ASSIGN_OR_RETURN(const bool is_it, file.has_its_name());
+  if (is_it) return {};
+  TW_ASSIGN_OR_RETURN(const bool exists, backend.exists(file.path()));
+  if (!exists) return Status::error(Code::not_found, "'" + file.path() + "' was removed by another program", ENOENT);
+  return Status::error(Code::unsafe,
+                       "'" + file.path() + "' is another file now: a program gave it that name; it is left as it is");
 }
 
 }  // namespace thalweg

@@ -15,6 +15,9 @@ Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::strin
 // The same for one that was opened already: false when its name leads elsewhere by now.
 Result<bool> hold_opened(StoredFile& file);
 
+// For a file that was opened a while ago: not_found when it was removed, unsafe when its name leads to another file.
+Status check_has_its_name(Backend& backend, StoredFile& file);
+
 inline constexpr int kMostTriesToHold = 100;
 Status replaced_again_and_again(const std::string& path);
 

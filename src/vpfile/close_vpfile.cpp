@@ -8,6 +8,7 @@
 #include "engine/progress/request.hpp"
 #include "group/agree.hpp"
 #include "group/packing.hpp"
+#include "storage/hold_file.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
 
@@ -156,8 +157,20 @@ Status measure(const VpParts& parts, Stored& mine) {
   return {};
 }
 
+// A file that was removed or replaced meanwhile was not stored under its name.
+Status check_names(const VpParts& parts) {
+  const SideFiles& sides = *parts.sides;
+  for (StoredFile* file : {&parts.data(), parts.meta_file.get(), sides[DirectoryFile::first].file.get(),
+                           sides[DirectoryFile::overflow].file.get()}) {
+    const Status named = file != nullptr ? check_has_its_name(*parts.backend, *file) : Status{};
+    if (!named.ok()) return named.with_context("closing '" + parts.path + "'");
+  }
+  return {};
+}
+
 Status write_ends(VpParts& parts, bool closing) {
   if (parts.unmarked) return {};  // nobody said how long the records of the array are
+  if (closing) TW_RETURN_IF_ERROR(check_names(parts));
   TW_RETURN_IF_ERROR(write_meta(parts, closing));
   return parts.durable ? parts.backend->sync_directory_of(parts.path) : Status{};
 }

@@ -329,6 +329,7 @@ Status Opening::begin_session() {
   Backend& backend = *parts_.backend;
   const bool looked_unlocked = parts_.locked == nullptr;
   TW_RETURN_IF_ERROR(keep_others_away());
+  TW_RETURN_IF_ERROR(check_has_its_name(backend, *parts_.locked));
   if (looked_unlocked) TW_RETURN_IF_ERROR(check_still_new());
   if (parts_.truncates) {
     TW_RETURN_IF_ERROR(remove_all_beside(backend, parts_.path));

@@ -27,7 +27,7 @@ Status VpParts::make_blocks() {
   SegmentSetup setup;
   setup.geometry = stored ? geometry : with_segment(geometry, hints);
   TW_RETURN_IF_ERROR(stored ? sides->open(*backend, path, meta, may_write ? OpenMode::read_write : OpenMode::read)
-                            : sides->make(*backend, path, meta.id, setup.geometry, OpenMode::create_keep, !truncates));
+                            : sides->make(*backend, path, meta.id, setup.geometry, !truncates));
   setup.data = &data();
   setup.sides = sides.get();
   setup.id = meta.id;

@@ -12,8 +12,9 @@ namespace thalweg::test {
 
 class BusyStorage final : public Backend {
  public:
+  using Act = std::function<void()>;
   // `act` comes before call number `at`, counted from 1.
-  BusyStorage(std::uint64_t at, std::function<void()> act) : left_(at), act_(std::move(act)) {}
+  BusyStorage(std::uint64_t at, Act act) : left_(at), act_(std::move(act)) {}
 
   using Backend::open;
   Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) override {
@@ -39,7 +40,7 @@ class BusyStorage final : public Backend {
     if (left_ > 0 && --left_ == 0) act_();
   }
   std::uint64_t left_;
-  const std::function<void()> act_;
+  const Act act_;
 };
 
 }  // namespace thalweg::test

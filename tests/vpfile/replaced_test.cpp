@@ -5,6 +5,7 @@
 #include "group/groups.hpp"
 #include "support/busy_storage.hpp"
 #include "support/vp_files.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -83,6 +84,62 @@ TEST_F(VpReplaced, AVpfileThatIsMadeDuringAnAppendIsNotOverwritten) {
       const std::string before = alike ? "precious" : "";
       EXPECT_EQ(streams(), (Texts{seen ? before + "mine" : before, "precious"}));
     }
+  }
+}
+
+// As the close of a multifile says it.
+TEST_F(VpReplaced, ACloseSaysThatAFileIsGone) {
+  for (const char* name : {"shared.dat", "shared.dat.meta", "shared.dat.first", "shared.dat.dir"}) {
+    for (const bool replaced : {false, true}) {
+      SCOPED_TRACE(name + std::to_string(replaced));
+      clear();
+      on_team(3, [&](tw_group* group, int task) {
+        tw_vpfile* file = open_vp(group, "w", {.shape = {3}});
+        ASSERT_NE(file, nullptr);
+        EXPECT_EQ(put_text(file, task, "bytes"), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
+        if (task == 0) std::filesystem::remove(path(name));
+        if (task == 0 && replaced) put("another one", name);
+        EXPECT_EQ(tw_vpfile_close(file), replaced ? TW_ERR_UNSAFE : TW_ERR_NOT_FOUND) << tw_last_error();
+        EXPECT_NE(std::string(tw_last_error()).find(path(name)), std::string::npos) << tw_last_error();
+      });
+      EXPECT_EQ(content(name), replaced ? "another one" : "");
+    }
+  }
+}
+
+// A live vpfile gets the name of the one that is being repaired, at every step of the repair.
+TEST_F(VpReplaced, ARepairLeavesAFileAloneThatTakesTheName) {
+  const std::vector<std::string> ends = {"", ".meta", ".first", ".dir"};
+  bool acted = true;
+  for (std::uint64_t at = 1; acted; ++at) {
+    SCOPED_TRACE(at);
+    clear();
+    make_vpfile(false);
+    std::filesystem::rename(path("shared.dat.first"), path("lost"));  // repair makes it anew
+    tw_vpfile* live = nullptr;
+    const std::int64_t shape[] = {2};
+    ASSERT_EQ(tw_vpfile_open(nullptr, path("live").c_str(), "w", 1, shape, nullptr, &live), TW_OK) << tw_last_error();
+    EXPECT_EQ(put_text(live, 0, "live"), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vp_flush_all(live), TW_OK) << tw_last_error();
+    Texts before;
+    for (const std::string& end : ends) before.push_back(content("live" + end));
+    const BusyStorage::Act rename_all = [&] {
+      for (const std::string& end : ends) std::filesystem::rename(path("live" + end), path("shared.dat" + end));
+    };
+    BusyStorage storage(at, rename_all);
+
+    CheckResult result;
+    const Status repaired = repair_vpfile(storage, path(), {}, {}, result);
+
+    acted = storage.has_acted();
+    if (acted) {
+      EXPECT_FALSE(repaired.ok());
+      for (std::size_t i = 0; i < ends.size(); ++i) EXPECT_EQ(content("shared.dat" + ends[i]), before[i]) << ends[i];
+    } else {
+      EXPECT_TRUE(repaired.ok()) << repaired.message();
+    }
+    EXPECT_EQ(tw_vpfile_close(live), acted ? TW_ERR_NOT_FOUND : TW_OK);
   }
 }
 

@@ -111,7 +111,7 @@ Status Repair::write_chains(SuperblockScan& scan, BlockDirectory& directory) {
 
 Status Repair::write_directory(SuperblockScan& scan) {
   SideFiles sides;
-  TW_RETURN_IF_ERROR(sides.make(file_.backend(), file_.path(), meta().id, meta().geometry, OpenMode::create, false));
+  TW_RETURN_IF_ERROR(sides.make(file_.backend(), file_.path(), meta().id, meta().geometry, false, &file_.data()));
   BlockDirectory directory = file_.directory_in(sides);
   TW_RETURN_IF_ERROR(write_chains(scan, directory));
   meta().end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
@@ -134,9 +134,10 @@ Status Repair::write_meta() {
   TW_RETURN_IF_ERROR(file_.data().sync());
   TW_ASSIGN_OR_RETURN(meta().data_bytes, file_.data().size());
   meta().closed = true;
-  const OpenMode mode = meta().sequence == 0 ? OpenMode::create : OpenMode::create_keep;  // an old slot must not hold
+  TW_ASSIGN_OR_RETURN(const auto file, file_.backend().open(vp_meta_path(file_.path()), OpenMode::create_keep));
+  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
+  if (meta().sequence == 0) TW_RETURN_IF_ERROR(file->truncate(0));  // an old slot must not hold
   ++meta().sequence;
-  TW_ASSIGN_OR_RETURN(const auto file, file_.backend().open(vp_meta_path(file_.path()), mode));
   TW_RETURN_IF_ERROR(cut_sums(*file, format::kMetaBytes));
   TW_ASSIGN_OR_RETURN(const auto seals, change_sums(*file, meta().geometry.n, {}, std::move(sums_)));
   for (const DirectoryFile which : kDirectoryFiles) meta().sides[which].seal = seals[which];
@@ -155,6 +156,7 @@ Status Repair::run(const VpShape& shape) {
   if (!meta().geometry.has_ib() && scan.geometry().has_ib()) meta().geometry = scan.geometry();
   meta().session = std::max(meta().session, scan.last_session());
   TW_RETURN_IF_ERROR(drop_lost_records());
+  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
   // Entries of before would become those of a later IB segment.
   TW_RETURN_IF_ERROR(meta().geometry.has_ib() ? write_directory(scan)
                                               : remove_directory(file_.backend(), file_.path()));
@@ -164,6 +166,7 @@ Status Repair::run(const VpShape& shape) {
 
 // What stands there now is judged as any other file; what could not be brought back is told besides.
 Status Repair::judge() {
+  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
   CheckResult& health = file_.health();
   const CheckResult before = std::exchange(health, CheckResult{});
   const std::uint64_t shortened = file_.shortened();
@@ -228,8 +231,10 @@ Status import_array(Backend& backend, const std::string& path, const VpShape& sh
   meta.geometry.record_bytes = record_bytes;
   meta.geometry.nb_bytes = size / n;
   meta.data_bytes = size;
-  TW_ASSIGN_OR_RETURN(const auto file,
-                      backend.open(vp_meta_path(path), has_meta ? OpenMode::create_exclusive : OpenMode::create_keep));
+  TW_ASSIGN_OR_RETURN(const bool has_empty_meta, has_meta ? Result<bool>(false) : backend.exists(vp_meta_path(path)));
+  TW_RETURN_IF_ERROR(check_has_its_name(backend, *data));
+  const OpenMode mode = has_empty_meta ? OpenMode::create_keep : OpenMode::create_exclusive;
+  TW_ASSIGN_OR_RETURN(const auto file, backend.open(vp_meta_path(path), mode));
   Status status = file->write(format::meta_offset(meta.sequence), format::encode_meta(meta));
   if (status.ok()) status = file->close();
   if (!status.ok()) static_cast<void>(backend.remove(vp_meta_path(path)).ok());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/shell_word.hpp"
+#include "storage/hold_file.hpp"
 
 namespace thalweg {
 
@@ -45,11 +46,15 @@ Status SideFiles::open(Backend& backend, const std::string& path, const format::
 // The file is known as one of ours by its header: a machine that dies must not leave entries without it beside closed
 // bytes.
 Status SideFiles::make(Backend& backend, const std::string& path, const format::VpIdentity& id,
-                       const format::VpGeometry& geometry, OpenMode mode, bool synced) {
+                       const format::VpGeometry& geometry, bool synced, StoredFile* repaired) {
   const std::lock_guard guard(mutex_);
   for (const DirectoryFile which : kDirectoryFiles) {
     if (sides_[which].file != nullptr) continue;
-    TW_ASSIGN_OR_RETURN(auto file, backend.open(format::vp_side_path(path, which), mode));
+    TW_ASSIGN_OR_RETURN(auto file, backend.open(format::vp_side_path(path, which), OpenMode::create_keep));
+    if (repaired != nullptr) {
+      TW_RETURN_IF_ERROR(check_has_its_name(backend, *repaired));
+      TW_RETURN_IF_ERROR(file->truncate(0));
+    }
     TW_RETURN_IF_ERROR(file->write(
         0, format::encode_directory_header({which, id, geometry.n, geometry.pointers, geometry.block_bytes})));
     if (synced) TW_RETURN_IF_ERROR(file->sync());

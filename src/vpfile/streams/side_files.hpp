@@ -23,9 +23,9 @@ class SideFiles {
   // belongs to another vpfile, was cut off, or has other sums.
   Status open(Backend& backend, const std::string& path, const format::VpMeta& meta, OpenMode mode);
   // Makes both files of a vpfile with this id and geometry, unless they are open. `synced`: their headers reach the
-  // storage.
+  // storage. `repaired`: the data file, if it is being repaired: both are emptied, as long as its name leads to it.
   Status make(Backend& backend, const std::string& path, const format::VpIdentity& id,
-              const format::VpGeometry& geometry, OpenMode mode, bool synced);
+              const format::VpGeometry& geometry, bool synced, StoredFile* repaired = nullptr);
   Status sync();
   Status close();
   const SideFile& operator[](format::DirectoryFile which) const { return sides_[which]; }

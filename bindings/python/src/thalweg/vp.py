@@ -517,6 +517,8 @@ class VpFile:
         ------
         thalweg.NoSpace, thalweg.Error
             Some bytes could not be stored. The handle is closed; the file stays marked as not closed.
+        thalweg.NotFound, thalweg.Unsafe
+            One of its files was removed meanwhile, or another file has its name.
         """
         if self._core is None:
             return
