@@ -189,7 +189,8 @@ bool tw_vpfile::is_first() const { return impl->group().rank() == 0; }
 bool tw_vpfile::needs_transport() const { return ends_with_mpi(impl->group()); }
 Status tw_vpfile::begin_to_leave() {
   Status streamed = streams.flush();
-  impl->begin_to_leave();
+  impl->begin_to_leave(
+      [this](const Status& failed) { print_unclosed(*this, "what this task wrote is in its files", failed); });
   return streamed;
 }
 

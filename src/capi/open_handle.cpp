@@ -65,6 +65,13 @@ class OpenHandles {
   bool flushes_ = false;         // claimed handles are in use
 };
 
+void print_unclosed(const OpenHandle& handle, const char* state, const Status& failed) {
+  const std::string but = failed.ok() ? std::string() : ", but for what failed (" + failed.message() + ")";
+  const std::string line = "thalweg: '" + handle.path() + "' was not closed; " + state + but + "; " +
+                           repair_command(handle.path()) + " makes it readable\n";
+  (void)std::fputs(line.c_str(), stderr);
+}
+
 namespace {
 
 constinit OpenHandles open_handles;  // never destroyed: it has nothing to destroy
@@ -75,12 +82,9 @@ Status is_over(const char* call) {
                        std::string(call) + ": MPI or the program has ended, which flushed what was written before");
 }
 
+// One task names the file, unless something failed.
 void say_unclosed(const OpenHandle& handle, const char* state, const Status& status) {
-  if (!handle.is_first() && status.ok()) return;
-  const std::string failed = status.ok() ? std::string() : ", but for what failed (" + status.message() + ")";
-  const std::string line = "thalweg: '" + handle.path() + "' was not closed; " + state + failed + "; " +
-                           repair_command(handle.path()) + " makes it readable\n";
-  (void)std::fputs(line.c_str(), stderr);
+  if (handle.is_first() || !status.ok()) print_unclosed(handle, state, status);
 }
 
 }  // namespace

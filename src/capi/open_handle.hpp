@@ -80,6 +80,9 @@ class OpenHandle {
   OpenHandle* before_ = nullptr;
 };
 
+// The line on standard error that names a file which was not closed. `state`: of its bytes, but for what `failed`.
+void print_unclosed(const OpenHandle& handle, const char* state, const Status& failed);
+
 // Before a handle is closed or abandoned. It may be any address: only where it is open may it be looked at. Where it
 // may be freed it is known as open no longer.
 struct Taken {

@@ -206,9 +206,9 @@ Op<Status> store_all(VpParts& parts, bool closing) {
   co_return co_await agree(parts.group(), std::move(status));
 }
 
-Op<Status> VpFile::flush() {
+Op<Status> VpFile::flush(Call call) {
   if (!may_write()) co_return Status{};
-  const Status met = co_await meet(Call::tw_vp_flush_all, {});
+  const Status met = co_await meet(call, {});
   if (!met.ok()) co_return met;
   co_return co_await store_all(parts_, false);
 }
@@ -249,12 +249,15 @@ Status VpFile::tell_stored(bool by_all) {
   return status;
 }
 
-Status VpFile::abandon() {
+Status VpFile::store_unclosed() {
   Status status = store_own();
-  if (group().rank() == 0) {
-    Status told = tell_stored(group().size() == 1);
-    if (status.ok()) status = std::move(told);
-  }
+  if (group().rank() != 0) return status;
+  Status told = tell_stored(group().size() == 1);
+  return status.ok() ? told : status;
+}
+
+Status VpFile::abandon() {
+  Status status = store_unclosed();
   parts_.file->abandon(Call::tw_vpfile_abandon);
   return status;
 }
@@ -263,10 +266,11 @@ namespace {
 
 class LastFlush final : public Request {
  public:
-  explicit LastFlush(VpFile& file) : file_(file) {}
+  LastFlush(VpFile& file, VpFile::Tell tell) : file_(file), tell_(std::move(tell)) {}
   Op<Outcome> operation(IoContext) override {
     Outcome outcome;
-    outcome.status = co_await file_.flush();
+    outcome.status = co_await file_.flush(Call::MPI_Finalize);
+    if (!outcome.status.ok()) outcome.status = end_alone(outcome.status);
     file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
     co_return outcome;
   }
@@ -275,17 +279,32 @@ class LastFlush final : public Request {
   bool needs_transport() const override { return true; }
 
  private:
+  // Where other tasks close, the first one that forgets to names the file; task 0 has done so before.
+  Status end_alone(const Status& why) {
+    Status stored = file_.store_unclosed();
+    const Leaver& first = file_.group().leaver();
+    const TaskRank rank = file_.group().rank();
+    if (first.call == Call::MPI_Finalize) {
+      if (!stored.ok() || (rank == first.task && rank != 0)) tell_(stored);
+    } else if (!stored.ok() || rank == 0) {
+      tell_(stored.ok() ? why : stored);
+    }
+    return stored;
+  }
+
   VpFile& file_;
+  const VpFile::Tell tell_;
 };
 
 }  // namespace
 
-void VpFile::begin_to_leave() { start(std::make_shared<LastFlush>(*this), mode_for(group(), default_progress())); }
+void VpFile::begin_to_leave(Tell tell) {
+  start(std::make_shared<LastFlush>(*this, std::move(tell)), mode_for(group(), default_progress()));
+}
 
 // A task is gone: the others store what they have, and leave the file as it is.
 Status VpFile::end_unclosed(Status why) {
-  const Status stored = store_own();
-  if (group().rank() == 0) (void)tell_stored(false).ok();
+  const Status stored = store_unclosed();
   if (!may_write()) return why;
   const Status& first = stored.ok() ? why : stored;
   return Status::error(first.code(),

@@ -2,6 +2,7 @@
 // C stdio gives to a stream.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ class VpFile {
 
   // Collective. After a failure of close() the file stays marked as not closed.
   Op<Status> transfer(VpTransfer what) { return access_all(parts_, std::move(what)); }
-  Op<Status> flush();
+  Op<Status> flush(Call call = Call::tw_vp_flush_all);
   Op<Status> sync();
   Op<Status> close(Status mine = {});  // `mine`: what this task found wrong already
   // The beginning of every other collective call. Agrees on `mine`, and that all tasks make this call.
@@ -44,9 +45,13 @@ class VpFile {
   // repair when task 0 has said so after all have done this.
   Status store_own();
   Status tell_stored(bool by_all);  // task 0
+  // Independent, in place of a flush by all tasks: store_own(), and tell_stored() on task 0.
+  Status store_unclosed();
   // Independent: begins a flush with the other tasks, after which this one leaves. It is complete before MPI ends, and
-  // the file stays until then.
-  void begin_to_leave();
+  // the file stays until then. Where the other tasks do not flush, this one stores what it has; `tell` is called where a
+  // user must be told that the file was not closed, and what could not be stored.
+  using Tell = std::function<void(const Status& failed)>;
+  void begin_to_leave(Tell tell);
 
   // Independent. `local` is below vps().count().
   VpStream stream(std::uint64_t local) { return {parts_, local}; }

@@ -166,12 +166,12 @@ Status Repair::run(const VpShape& shape) {
 
 // What stands there now is judged as any other file; what could not be brought back is told besides.
 Status Repair::judge() {
-  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
   CheckResult& health = file_.health();
   const CheckResult before = std::exchange(health, CheckResult{});
   const std::uint64_t shortened = file_.shortened();
   health.n_logical = meta().geometry.n;
   Status status = file_.verify();
+  TW_RETURN_IF_ERROR(check_has_its_name(file_.backend(), file_.data()));
   health.closed = before.closed;
   health.repaired = true;
   health.findings += before.findings;
