@@ -40,7 +40,7 @@ TEST(EvenDomains, AreEmptyWhereUnitsAreFew) {
   EXPECT_TRUE(domains[2].empty() && domains[3].empty());
 }
 
-// Bytes at `places`, of whichever tasks: the lowest one that is left in each domain is proposed.
+// Bytes at `places`; each domain proposes its lowest remaining one.
 RoundProposal proposal_of(const std::vector<std::uint64_t>& places, const Rounds& rounds) {
   RoundProposal all(rounds.n());
   for (std::size_t i = 0; i < rounds.n(); ++i) {

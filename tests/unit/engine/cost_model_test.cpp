@@ -1,4 +1,4 @@
-// Which plan is chosen, and that no chosen plan breaks the rules, whatever the input.
+// Chosen plans, and the rules that no chosen plan breaks for any input.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -9,7 +9,7 @@
 namespace thalweg {
 namespace {
 
-// Of each task: `n` runs with so much between them.
+// Each task: `n` runs with `hole` bytes between them.
 void set_holes(PlanCase& input, std::uint64_t n, std::uint64_t bytes, std::uint64_t hole) {
   const bool close = hole <= kCloseBy;
   input.close_runs = input.tasks * (close ? 1 : n);
@@ -32,7 +32,7 @@ PlanCase strided(std::size_t tasks, std::uint64_t n, std::uint64_t bytes, std::u
   return input;
 }
 
-// The same runs without a hole, dealt out to the tasks in turn.
+// Runs without holes, dealt to the tasks in turn.
 PlanCase interleaved(std::size_t tasks, std::uint64_t n, std::uint64_t bytes) {
   PlanCase input = strided(tasks, n, bytes, bytes);
   input.shape = Shape::interleaved;
@@ -184,7 +184,7 @@ TEST(ChosenPlan, OfAGroupWithoutAggregatorsIsNeverToAggregate) {
   EXPECT_EQ(plan(rows, far_away()).method, Method::direct);
 }
 
-// Every other stretch of 64 bytes is a hole.
+// Every second range of 64 bytes is a hole.
 TEST(ChosenPlan, AggregatorsPutBackHolesWhereTheyMay) {
   PlanCase records = of_processes(interleaved(8, 16384, 64));
   records.end *= 2;
@@ -289,7 +289,7 @@ TEST(ChosenPlan, StagesNothingWithoutStaging) {
   EXPECT_FALSE(plan(input).pack);
 }
 
-// Random but possible: numbers that some access might have.
+// Random input within the limits of real accesses.
 PlanCase random_input(std::mt19937_64& random) {
   PlanCase input;
   input.tasks = 1 + random() % 40;

@@ -1,5 +1,5 @@
-// Requests: their runs are the extents that the list has in the window, and bytes come to where they belong, inline or
-// from remote memory.
+// Exchange requests: their runs equal the extents of the list in the window, and the bytes reach their place as inline
+// data or through remote memory.
 #include "engine/two_phase/exchange_messages.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ struct Block {
   std::uint64_t bytes;
 };
 
-// Each task's memory is one piece, unless `scattered`.
+// The memory of each task is one piece, unless `scattered`.
 GroupAccess access_of(const std::vector<std::vector<Block>>& tasks, bool scattered = false) {
   GroupAccess all;
   for (const auto& blocks : tasks) {
@@ -104,7 +104,7 @@ TEST(GroupAccess, IsDescribedInOneLine) {
   EXPECT_EQ(describe(access_of({{}, {}, {}})), "empty: 3 tasks");
 }
 
-// Accesses are joined along a tree whose form is the group's own.
+// Accesses are joined along a tree whose shape depends on the group.
 TEST(GroupAccess, JoinsToTheSameInWhateverOrder) {
   std::mt19937 random(7);
   const auto below = [&](std::uint64_t n) { return random() % n; };

@@ -1,4 +1,4 @@
-// NodeRelay: when it pays.
+// NodeRelay: when it reduces the cost.
 #include "engine/two_phase/node_relay.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace thalweg {
 namespace {
 
-// Messages spared against one more exchange.
+// Fewer messages against one more exchange.
 TEST(NodeRelay, IsForManySendersOnFewNodes) {
   StorageCosts costs;
   costs.message_ns = 1000;

@@ -1,4 +1,4 @@
-// An access that is one call of one worker is found to be, with its pieces merged, and no other one is.
+// An access that is one call of one worker is recognised, with its pieces merged; no other access is.
 #include "engine/execute.hpp"
 
 #include <gtest/gtest.h>

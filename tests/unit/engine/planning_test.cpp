@@ -1,4 +1,4 @@
-// Past the page cache where it must be, or may be and is cheaper.
+// When an access bypasses the page cache: where it must, or may and is cheaper.
 #include <gtest/gtest.h>
 
 #include "plan_case.hpp"
@@ -57,7 +57,7 @@ TEST(Planning, TheNaiveMethodGoesThroughTheCache) {
   EXPECT_FALSE(plan_access(strategy, input, kAligned).past_cache);
 }
 
-// Pieces of 64 bytes, of all tasks in turn, with holes between them.
+// Alternating pieces of 64 bytes of all tasks, with holes between them.
 PlanCase woven(Direction direction) {
   PlanCase input;
   input.direction = direction;

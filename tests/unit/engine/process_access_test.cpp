@@ -1,4 +1,4 @@
-// ProcessAccess, and the GroupAccess that it finds: what all tasks conclude from the summaries of each.
+// ProcessAccess, and the GroupAccess derived from it: the result of all tasks' summaries.
 #include "engine/process_access.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST_F(Processes, SeesInWhatTasksDiffer) {
   }
 }
 
-// What tasks of many processes find out in a fold is what those of one process see.
+// The fold over tasks of many processes gives the result of one process.
 TEST_F(Processes, GroupAccessesAreEqualInWhateverOrderTheyAreJoined) {
   std::vector<AccessSummary> all = blocks(6);
   for (const bool in_order : {false, true}) {

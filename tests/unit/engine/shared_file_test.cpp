@@ -1,4 +1,4 @@
-// What the tasks of a process share of an open file: the position, and the lock on ranges.
+// State of an open file that tasks of a process share: the position, and locks on byte ranges.
 #include "engine/shared_file.hpp"
 
 #include <gtest/gtest.h>
