@@ -34,7 +34,7 @@ Choices choices_from(Input& input) {
   choices.tasks = 1 + (flags >> 4) % 5;
   choices.rules.workers = input.number<std::uint8_t>() % 9;
   choices.rules.block = std::uint64_t{1} << input.number<std::uint8_t>() % 14;
-  (void)input.number<std::uint8_t>();  // has no meaning any more; the corpus has it
+  (void)input.number<std::uint8_t>();  // unused; kept for the stored corpus
   choices.rules.limits.most_pieces = 1 + input.number<std::uint8_t>() % 16;
   choices.rules.limits.most_bytes = 1 + input.number<std::uint8_t>();
   const auto asked = input.number<std::uint8_t>();
@@ -47,7 +47,7 @@ Choices choices_from(Input& input) {
   return choices;
 }
 
-// What holds for every plan, whatever the costs.
+// Properties of every plan, for any costs.
 void try_plan(const std::vector<ExtentSummary>& summaries, const Choices& choices) {
   GroupAccess access;
   for (const ExtentSummary& extents : summaries) {
@@ -109,7 +109,7 @@ void walk(const std::vector<const ExtentList*>& lists, const Choices& choices) {
 
 void try_far(Input& input, Choices& choices) {
   std::vector<std::vector<Extent>> given(choices.tasks);
-  auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t{64});  // nobody touches it
+  auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t{64});  // never accessed
   while (input.left() > 0) {
     const auto task = input.number<std::uint8_t>();
     const auto bytes = input.number<std::uint64_t>();
