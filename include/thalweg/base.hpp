@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "group.h"
 #include "status.h"
@@ -42,6 +43,9 @@ inline void check(tw_status status) {
   if (status != TW_OK) throw Error(status, tw_last_error(), tw_last_errno());
 }
 
+template <class T>
+consteval bool is_plain();
+
 // Types that are trivially copyable although what they stand for lies elsewhere: written, they are an address.
 template <class T>
 inline constexpr bool holds_an_address = std::is_pointer_v<T> || std::is_member_pointer_v<T> ||
@@ -51,7 +55,9 @@ inline constexpr bool holds_an_address<std::reference_wrapper<T>> = true;
 template <class T>
 inline constexpr bool holds_an_address<std::initializer_list<T>> = true;
 template <class T>
-inline constexpr bool holds_an_address<std::optional<T>> = holds_an_address<T>;
+inline constexpr bool holds_an_address<std::optional<T>> = !is_plain<T>();
+template <class... Ts>
+inline constexpr bool holds_an_address<std::variant<Ts...>> = !(is_plain<Ts>() && ...);
 
 // Whether the bytes of a T in memory are its value: trivially copyable, and neither an address, a view (string_view,
 // span, ...) nor an array of these. Members of a class cannot be looked at.
@@ -86,10 +92,10 @@ template <class T>
 concept Character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
                     std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
-// A string literal, or an array like one: as a range it ends with the terminating NUL. It is not written.
+// A string literal, or an array of such: as a range it has the terminating NULs. It is not written.
 template <class Range>
 concept CharacterArray = PlainRange<Range> && std::is_array_v<std::remove_reference_t<Range>> &&
-                         Character<std::ranges::range_value_t<Range>>;
+                         Character<std::remove_cv_t<std::remove_all_extents_t<std::remove_reference_t<Range>>>>;
 
 // How an object that owns a handle ends: it closes, which is collective; or, where an exception leaves the scope of the
 // object, it abandons, so that nothing says that the file is whole, and waits for nobody.

@@ -19,6 +19,7 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -50,6 +51,10 @@ static_assert(!PlainElement<std::string_view> && !PlainElement<std::span<int>> &
 static_assert(!PlainElement<std::reference_wrapper<int>> && !PlainElement<std::vector<int>::iterator>);
 static_assert(!PlainElement<std::array<const char*, 2>> && !PlainElement<std::array<std::string_view, 2>> &&
               !PlainElement<std::optional<int*>> && !thalweg::PlainRange<const char* (&)[2][3]>);
+static_assert(!PlainElement<std::variant<const char*, int>> && !PlainElement<std::variant<int, std::span<int>>> &&
+              !PlainElement<std::optional<std::string_view>> &&
+              !PlainElement<std::optional<std::variant<int, std::optional<int*>>>>);
+static_assert(PlainElement<std::optional<int>> && PlainElement<std::variant<int, double, std::array<int, 3>>>);
 
 template <class Data>
 concept Written = requires(Multifile& file, const Data& data) { file.write(data); };
@@ -63,11 +68,14 @@ concept ReadAsValue = requires(Multifile& file) { file.read_value<T>(); };
 // "text" has a terminating NUL; the caller must state which part of a character array to write.
 static_assert(!Written<char[5]> && !Written<wchar_t[5]> && !Written<char8_t[5]> && !Written<char16_t[5]> &&
               !Written<char32_t[5]> && !Written<const char*> && !Written<std::vector<const char*>>);
+static_assert(!Written<char[2][3]> && !Written<const char[2][3]> && !WrittenAt<wchar_t[2][3][4]> && Written<int[2][3]>);
 static_assert(!WrittenAt<char[5]> && !WrittenAt<wchar_t[5]> && !WrittenAt<std::vector<const char*>>);
 static_assert(Written<std::string> && Written<std::string_view> && Written<std::span<char, 5>> &&
               Written<std::array<char, 5>> && Written<unsigned char[5]> && Written<int[5]> && WrittenAt<int[5]>);
 static_assert(!WrittenAsValue<const char*> && !WrittenAsValue<char[5]> && !WrittenAsValue<std::string_view> &&
               !WrittenAsValue<std::nullptr_t> && !WrittenAsValue<std::reference_wrapper<int>>);
+static_assert(!WrittenAsValue<std::variant<const char*>> && !WrittenAsValue<std::optional<std::string_view>> &&
+              WrittenAsValue<std::optional<int>> && WrittenAsValue<std::variant<int, double>>);
 static_assert(WrittenAsValue<double> && WrittenAsValue<Particle> && WrittenAsValue<std::array<int, 3>>);
 static_assert(!ReadAsValue<const char*> && !ReadAsValue<std::string_view> && ReadAsValue<Particle>);
 static_assert(
