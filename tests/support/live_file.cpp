@@ -136,7 +136,8 @@ class Direction {
     if (::mkdtemp(name.data()) == nullptr) wrong("no folder: " + name);
     folder_ = name;
     fs::create_directory(folder_ / "beside");
-    std::ofstream(folder_ / "beside" / "text") << "what a command would put there\n";
+    for (const char* entry : {"text", "f", side()})
+      std::ofstream(folder_ / "beside" / entry) << "what a command would put there\n";
   }
   ~Direction() {
     std::error_code ignored;
@@ -156,6 +157,7 @@ class Direction {
  private:
   std::size_t ranks() const { return static_cast<std::size_t>(scene_.ranks); }
   std::string path() const { return (folder_ / "f").string(); }
+  const char* side() const { return scene_.vpfile ? "f.meta" : "f.000001"; }
   std::string beside(const char* name) const { return (folder_ / "beside" / name).string(); }
   bool good() const { return result_.problem.empty(); }
   void wrong(const std::string& what) {
@@ -207,7 +209,7 @@ class Direction {
     const std::string out = beside("out");
     const std::string rank = std::to_string(below(random_, ranks()));
     const bool vpfile = scene_.vpfile;
-    switch (below(random_, live ? 12 : 7)) {
+    switch (below(random_, live ? 16 : 7)) {
       case 0:
         return start({"verify", path()}, false);
       case 1:
@@ -217,7 +219,7 @@ class Direction {
       case 3:
         return start({"cat", path(), vpfile ? "--vp" : "--task", rank}, false);
       case 4:
-        return vpfile ? start({"map", path()}, false) : start({"cat", "--recover", path(), "--task", rank}, false);
+        return vpfile ? start({"map", path(), "-"}, false) : start({"cat", "--recover", path(), "--task", rank}, false);
       case 5:
         return start({vpfile ? "vp-flatten" : "defrag", path(), out, "--force"}, false);
       case 6:
@@ -226,6 +228,14 @@ class Direction {
         return start({"pack", "--force", "-C", (folder_ / "beside").string(), path(), "text"}, true);
       case 8:
         return start({"defrag", "--force", beside("other"), path()}, true);
+      case 9:
+        return start({"extract", beside("other"), "-C", folder_.string(), "--name", "f", "--force"}, true);
+      case 10:
+        return start({"extract", beside("other"), "-C", folder_.string(), "--name", side(), "--force"}, true);
+      case 11:
+        return start({"map", beside("other"), below(random_, 2) == 0 ? path() : (folder_ / side()).string(), "--force",
+                      "--format", "svg"},
+                     true);
       default:
         return start({"repair", path()}, live);
     }
@@ -276,7 +286,8 @@ class Direction {
   // ---- Writers ----
 
   void make_other() {
-    if (run_command({"pack", "-C", (folder_ / "beside").string(), beside("other"), "text"}) != 0) wrong(last_said_);
+    const std::string from = (folder_ / "beside").string();
+    if (run_command({"pack", "-C", from, beside("other"), "text", "f", side()}) != 0) wrong(last_said_);
   }
 
   // Writes and closes the previous session.

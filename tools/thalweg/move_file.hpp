@@ -1,12 +1,29 @@
-// A finished file gets its name: in one step, and over another one only when asked to.
+// A finished file gets its name: in one step, over another file only when asked to, and never over one that a program
+// is writing.
 #pragma once
 
 #include <string>
 
+#include "common.hpp"
+
 namespace tool {
 
-// Renames in `directory` (AT_FDCWD for paths). With `replace` what is at `to` goes, without it that is EEXIST. False
-// with errno on failure.
-bool move_file(int directory, const std::string& from, const std::string& to, bool replace);
+// The locks of a writer (docs/format/multifile.md, section 8) on a file that is to be replaced.
+class HeldFile {
+ public:
+  // Locks the regular file that `name` leads to, and the multifile or vpfile whose side file `name` is; `directory` is
+  // AT_FDCWD for paths. Throws Failure (unsafe), with `path` in its message, when a program is writing either. A file
+  // that is not there, or cannot be opened, is not locked.
+  void hold(int directory, const std::string& name, const std::string& path);
+
+ private:
+  Descriptor file_, whole_;
+};
+
+// Renames in `directory`. EEXIST when there is something at `to`. False with errno on failure.
+bool move_file(int directory, const std::string& from, const std::string& to);
+
+// Renames in `directory`, also over another file. Throws as HeldFile::hold(). False with errno on failure.
+bool replace_file(int directory, const std::string& from, const std::string& to, const std::string& path);
 
 }  // namespace tool

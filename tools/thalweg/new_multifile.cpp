@@ -13,7 +13,6 @@
 #include <optional>
 #include <string_view>
 
-#include "move_file.hpp"
 #include "vpfile.hpp"
 
 namespace tool {
@@ -23,8 +22,6 @@ bool exists(const std::string& path) {
   struct stat status = {};
   return lstat(path.c_str(), &status) == 0;
 }
-
-bool same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
 constexpr std::string_view kMagic = "\x89THALW\r\n";
 
@@ -59,32 +56,6 @@ int32_t physical_files_of(const std::string& path) {
   }
 }
 
-// The locks of the library (docs/format/multifile.md, section 8): that of the session and that of all writers.
-struct flock all_locks(short type) {
-  struct flock range = {};
-  range.l_type = type;
-  range.l_whence = SEEK_SET;
-  range.l_start = off_t{1} << 62;
-  range.l_len = 2;
-  return range;
-}
-
-// False when somebody else has one of them. True also where the file system has no such locks.
-bool take_locks(const Descriptor& file) {
-  struct flock range = all_locks(F_WRLCK);
-  if (fcntl(file.get(), F_OFD_SETLK, &range) == 0) return true;
-  if (errno != EBADF) return errno != EAGAIN && errno != EACCES;
-  if (fcntl(file.get(), F_OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK) return false;
-  range = all_locks(F_RDLCK);  // all that may be had of a file that is only read
-  return fcntl(file.get(), F_OFD_SETLK, &range) == 0 || (errno != EAGAIN && errno != EACCES);
-}
-
-Descriptor open_to_lock(const std::string& path) {
-  constexpr int kFlags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  Descriptor file(open(path.c_str(), O_RDWR | kFlags));
-  return file ? std::move(file) : Descriptor(open(path.c_str(), O_RDONLY | kFlags));
-}
-
 // `a` and `b` change places. Where the file system cannot do that in one step neither is ever gone, but `b` is missing
 // for a moment.
 bool exchange(const std::string& a, const std::string& b) {
@@ -116,7 +87,7 @@ NewMultifile::NewMultifile(std::string path, bool force)
   if (lstat(path_.c_str(), &status) != 0) return;
   if (!force_) refuse_existing(path_);
   if (S_ISDIR(status.st_mode)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a directory", path_));
-  hold_replaced();
+  held_.hold(AT_FDCWD, path_, path_);
   refuse_other_formats();
 }
 
@@ -128,23 +99,6 @@ void NewMultifile::refuse_other_formats() const {
   if (!other.empty()) throw Failure(kUnsafe, fmt::format("refused: {}; {}", other, kWayOut));
 }
 
-// The locks are on the first physical file. What cannot be read cannot be locked, and is replaced as
-// any file is.
-void NewMultifile::hold_replaced() {
-  for (;;) {
-    Descriptor found = open_to_lock(path_);
-    struct stat opened = {};
-    struct stat named = {};
-    if (!found || fstat(found.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
-    struct stat ours = {};
-    const bool have_it = held_ && fstat(held_.get(), &ours) == 0 && same_file(ours, opened);
-    if (!have_it && !take_locks(found))
-      throw Failure(kUnsafe, fmt::format("refused: '{}' is being written by another program", path_));
-    if (!have_it) held_ = std::move(found);
-    if (stat(path_.c_str(), &named) == 0 && same_file(named, opened)) return;
-  }
-}
-
 NewMultifile::~NewMultifile() {
   if (!swaps_.empty()) return;  // restoring failed: the file with the temporary name is the only copy of the old one
   for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k == 0; ++k) {
@@ -153,7 +107,7 @@ NewMultifile::~NewMultifile() {
 
 void NewMultifile::publish() {
   stop_if_interrupted();
-  if (force_) hold_replaced();
+  if (force_) held_.hold(AT_FDCWD, path_, path_);
   const int32_t old = force_ && exists(path_) ? physical_files_of(path_) : 0;
   int32_t n = 1;
   while (exists(physical_name(passing_, n))) ++n;
@@ -175,7 +129,7 @@ void NewMultifile::publish() {
 void NewMultifile::move_in(int32_t number) {
   const std::string from = physical_name(passing_, number);
   const std::string to = physical_name(path_, number);
-  if (move_file(AT_FDCWD, from, to, false)) {
+  if (move_file(AT_FDCWD, from, to)) {
     swaps_.push_back({number, false});
     return;
   }
@@ -196,7 +150,7 @@ void NewMultifile::put_back() {
   for (; !swaps_.empty(); swaps_.pop_back()) {
     const std::string mine = physical_name(path_, swaps_.back().number);
     const std::string passing = physical_name(passing_, swaps_.back().number);
-    if (swaps_.back().replaced ? exchange(mine, passing) : move_file(AT_FDCWD, mine, passing, false)) continue;
+    if (swaps_.back().replaced ? exchange(mine, passing) : move_file(AT_FDCWD, mine, passing)) continue;
     const int error = errno;
     throw Failure(kInputOutput, fmt::format("'{}' could not be restored ({}); its old content is in '{}'", mine,
                                             std::strerror(error), passing));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common.hpp"
+#include "move_file.hpp"
 
 namespace tool {
 
@@ -37,7 +38,6 @@ class NewMultifile {
     int32_t number;
     bool replaced;  // the replaced file has the temporary name now
   };
-  void hold_replaced();
   void refuse_other_formats() const;
   void move_in(int32_t number);
   void put_back();
@@ -45,7 +45,7 @@ class NewMultifile {
 
   std::string path_, passing_;
   bool force_;
-  Descriptor held_;  // of what is replaced, with the lock that a writer takes
+  HeldFile held_;  // what is replaced
   std::vector<Swap> swaps_;
 };
 

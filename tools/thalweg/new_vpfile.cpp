@@ -27,7 +27,7 @@ bool exists(const std::string& path) {
 }
 
 void move_in(const std::string& from, const std::string& to) {
-  if (move_file(AT_FDCWD, from, to, false)) return;
+  if (move_file(AT_FDCWD, from, to)) return;
   if (errno == EEXIST) refuse(to);
   fail_with_errno("rename to", to);
 }

@@ -32,6 +32,11 @@ bool is_own_picture(const std::string& path) {
   return text.find(kMark) != std::string_view::npos || text.starts_with(kRecords);
 }
 
+struct RemoveAtEnd {
+  const std::string& path;
+  ~RemoveAtEnd() { unlink(path.c_str()); }
+};
+
 }  // namespace
 
 bool may_replace_picture(const std::string& path, bool force, const std::vector<std::string>& kept,
@@ -43,7 +48,10 @@ bool may_replace_picture(const std::string& path, bool force, const std::vector<
   for (const std::string& file : kept) {
     if (same_file(status, file)) throw Failure(kUnsafe, fmt::format("refused: '{}' is a {}", path, of_what));
   }
-  if (force || is_own_picture(path)) return true;
+  if (force || is_own_picture(path)) {
+    HeldFile().hold(AT_FDCWD, path, path);
+    return true;
+  }
   throw Failure(
       kUnsafe,
       fmt::format(
@@ -55,9 +63,11 @@ void write_picture(const std::string& path, const std::string& text, bool replac
   const std::string passing = fmt::format("{}.part-{}", path, getpid());
   const Descriptor fd(open(passing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) fail_with_errno("make", path);
-  if (write_all(fd.get(), text.data(), text.size()) && move_file(AT_FDCWD, passing, path, replace)) return;
+  const RemoveAtEnd unless_moved{passing};
+  if (write_all(fd.get(), text.data(), text.size()) &&
+      (replace ? replace_file(AT_FDCWD, passing, path, path) : move_file(AT_FDCWD, passing, path)))
+    return;
   const int number = errno;
-  unlink(passing.c_str());
   stop_if_interrupted();
   errno = number;
   fail_with_errno("write", path);

@@ -63,6 +63,7 @@ void check_free(int directory, const std::string& leaf, const std::string& path,
   }
   errno = S_ISDIR(status.st_mode) ? EISDIR : EEXIST;
   if (!force || S_ISDIR(status.st_mode)) refuse_or_fail(path);
+  HeldFile().hold(directory, leaf, path);
 }
 
 }  // namespace
@@ -173,7 +174,9 @@ SafeRoot::NewFile SafeRoot::new_file(std::string_view name) {
 
 void SafeRoot::NewFile::keep(uint32_t permissions) {
   if (fchmod(fd_.get(), permissions) != 0) fail_with_errno("set the mode of", name_);
-  if (!move_file(directory_.get(), made_, leaf_, force_)) refuse_or_fail(name_);
+  const bool moved =
+      force_ ? replace_file(directory_.get(), made_, leaf_, name_) : move_file(directory_.get(), made_, leaf_);
+  if (!moved) refuse_or_fail(name_);
   made_.clear();
 }
 
@@ -193,6 +196,8 @@ SafeRoot::NewFile::~NewFile() {
 
 void SafeRoot::symlink(std::string_view name, const std::string& target) {
   const Place at = place(name);
+  HeldFile held;
+  if (force_) held.hold(at.directory, at.leaf, full(name));
   if (force_ && unlinkat(at.directory, at.leaf.c_str(), 0) != 0 && errno != ENOENT) refuse_or_fail(full(name));
   if (symlinkat(target.c_str(), at.directory, at.leaf.c_str()) != 0) refuse_or_fail(full(name));
 }
