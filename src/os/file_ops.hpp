@@ -62,6 +62,7 @@ enum class LockKind { shared, exclusive };
 // False when another opening holds what is in the way. True also where the file system has no such locks. A descriptor
 // that may only read takes a shared lock instead of an exclusive one, and is refused where one of either kind is held.
 bool lock_file(const FileDescriptor& file, FileLock which, LockKind kind);
+void unlock_file(const FileDescriptor& file);  // both
 // False when `path` leads to another file, or to none.
 Result<bool> is_named(const FileDescriptor& file, const std::string& path);
 // First offset >= `offset` that may hold data; the size of the file when only a hole follows.

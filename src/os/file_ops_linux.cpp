@@ -160,6 +160,13 @@ bool lock_file(const FileDescriptor& file, FileLock which, LockKind kind) {
   return retried([&] { return ::fcntl(file.get(), F_OFD_SETLK, &range); }) == 0 || !held_elsewhere();
 }
 
+void unlock_file(const FileDescriptor& file) {
+  for (const FileLock which : {FileLock::session, FileLock::writers}) {
+    struct flock range = lock_range(which, F_UNLCK);
+    (void)::fcntl(file.get(), F_OFD_SETLK, &range);
+  }
+}
+
 Result<bool> is_named(const FileDescriptor& file, const std::string& path) {
   struct stat open = {};
   struct stat named = {};

@@ -18,17 +18,15 @@ extern std::atomic<ProcessEra> process_era;
 inline ProcessEra process_era() { return detail::process_era.load(std::memory_order_relaxed); }
 void begin_process_era();
 
-// A descriptor whose locks a child must not keep: it is closed there before fork() returns.
-void close_in_children(int descriptor);
-
-// No child is made while one is there: to close such a descriptor here, and take it off the list.
+// No child is made while one is there: to open and close descriptors whose locks a child must not keep.
 class NoFork {
  public:
   NoFork();
   ~NoFork();
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
-  void forget(int descriptor);
+  void close_in_children(int descriptor);  // before fork() returns there
+  void forget(int descriptor);             // before it is closed here
 };
 
 }  // namespace thalweg

@@ -36,17 +36,14 @@ void in_child() {
   closing().mutex.unlock();
 }
 
-}  // namespace
+// When the library is loaded: a fork that is under way would not call what is registered meanwhile.
+[[gnu::constructor(101)]] void watch_forks() { (void)::pthread_atfork(before_fork, in_parent, in_child); }
 
-void close_in_children(int descriptor) {
-  static std::once_flag once;
-  std::call_once(once, [] { (void)::pthread_atfork(before_fork, in_parent, in_child); });
-  const std::lock_guard lock(closing().mutex);
-  closing().descriptors.push_back(descriptor);
-}
+}  // namespace
 
 NoFork::NoFork() { closing().mutex.lock(); }
 NoFork::~NoFork() { closing().mutex.unlock(); }
+void NoFork::close_in_children(int descriptor) { closing().descriptors.push_back(descriptor); }
 void NoFork::forget(int descriptor) { std::erase(closing().descriptors, descriptor); }
 
 }  // namespace thalweg

@@ -2,13 +2,13 @@
 
 namespace thalweg {
 
-Result<std::unique_ptr<StoredFile>> Backend::open(const std::string& path, OpenMode mode) {
+OpenOptions options_of(OpenMode mode) {
   OpenOptions options;
   options.write = mode != OpenMode::read;
   options.create = mode == OpenMode::create || mode == OpenMode::create_keep || mode == OpenMode::create_exclusive;
   options.exclusive = mode == OpenMode::create_exclusive;
   options.truncate = mode == OpenMode::create;
-  return open(path, options);
+  return options;
 }
 
 Status check_options(const std::string& path, const OpenOptions& options) {

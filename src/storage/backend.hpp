@@ -17,6 +17,9 @@
 
 namespace thalweg {
 
+// create truncates, create_keep leaves what is there; all creations may read too.
+enum class OpenMode { read, read_write, create, create_keep, create_exclusive };
+
 // How a file is opened, as open(2) has it.
 struct OpenOptions {
   bool read = true;
@@ -26,13 +29,12 @@ struct OpenOptions {
   bool truncate = false;
   std::uint32_t permissions = 0666;  // of a new file, before the umask
   bool keep_open = false;            // its descriptor is never parked: the file stays usable when its name is gone
+  bool takes_lock = false;  // lock_session() or join_writers() follows; children of the process get no descriptor
 };
+OpenOptions options_of(OpenMode mode);
 
 // What no backend can do: invalid_argument.
 Status check_options(const std::string& path, const OpenOptions& options);
-
-// create truncates, create_keep leaves what is there; all creations may read too.
-enum class OpenMode { read, read_write, create, create_keep, create_exclusive };
 
 class StoredFile {
  public:
@@ -64,7 +66,7 @@ class StoredFile {
   // Until the file is closed or the process dies, and not in its children: keeps all others away that ask for this;
   // they may join as writers. unsafe when one has it, or when a process still writes that joined one before. Where the
   // storage knows no locks it is granted.
-  virtual Status lock_session() { return {}; }
+  virtual Status lock_session() { return {}; }  // opened with takes_lock, as is one that joins
   // Until then: another process of who holds the session writes, too.
   virtual Status join_writers() { return {}; }
   // False: the file was removed, or its name leads to another one now.
@@ -91,7 +93,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual Result<std::unique_ptr<StoredFile>> open(const std::string& path, const OpenOptions& options) = 0;
-  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode);
+  Result<std::unique_ptr<StoredFile>> open(const std::string& path, OpenMode mode) {
+    return open(path, options_of(mode));
+  }
   virtual Status remove(const std::string& path) = 0;  // not_found when it does not exist
   virtual Result<bool> exists(const std::string& path) = 0;
   virtual Status sync_directory_of(const std::string& path) = 0;

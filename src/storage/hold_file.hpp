@@ -8,11 +8,14 @@
 
 namespace thalweg {
 
+// Opens a file that is then locked: by hold_opened(), lock_session() or join_writers().
+Result<std::unique_ptr<StoredFile>> open_to_lock(Backend& backend, const std::string& path, OpenMode mode);
+
 // Opens the file for reading and writing and locks its session (StoredFile::lock_session); its name leads to it when
 // this returns. not_found when there is none.
 Result<std::unique_ptr<StoredFile>> hold_file(Backend& backend, const std::string& path);
 
-// The same for one that was opened already: false when its name leads elsewhere by now.
+// Locks the session of a file of open_to_lock(). False when its name leads elsewhere by now.
 Result<bool> hold_opened(StoredFile& file);
 
 // For a file that was opened a while ago: not_found when it was removed, unsafe when its name leads to another file.

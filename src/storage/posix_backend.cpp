@@ -41,7 +41,15 @@ class PosixFile final : public StoredFile {
   ~PosixFile() override {
     if (locked_ >= 0) (void)close_locked().ok();
   }
-  Status open() { return descriptor_.open(creation_of(options_), options_.permissions, parking()); }
+  Status open() {
+    if (!options_.takes_lock) return descriptor_.open(creation_of(options_), options_.permissions, parking());
+    NoFork opening;  // a child that had the descriptor would keep the lock
+    TW_RETURN_IF_ERROR(descriptor_.open(creation_of(options_), options_.permissions, PooledDescriptor::Parking::never));
+    TW_ASSIGN_OR_RETURN(const auto use, descriptor_.use());
+    locked_ = use.file().get();
+    opening.close_in_children(locked_);
+    return {};
+  }
 
   Status write(std::uint64_t offset, std::span<const std::byte> data) override {
     return write_parts(offset, std::span(&data, 1));
@@ -105,8 +113,7 @@ class PosixFile final : public StoredFile {
     return next_data_at(use.file(), path_, offset);
   }
   Status lock_session() override {
-    TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
-    keep_lock(use);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_lock());
     if (!lock_file(use.file(), FileLock::session, LockKind::exclusive))
       return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
     if (!lock_file(use.file(), FileLock::writers, LockKind::exclusive))
@@ -118,8 +125,7 @@ class PosixFile final : public StoredFile {
     return {};
   }
   Status join_writers() override {
-    TW_ASSIGN_OR_RETURN(auto use, use_to("lock"));
-    keep_lock(use);
+    TW_ASSIGN_OR_RETURN(const auto use, use_to_lock());
     if (lock_file(use.file(), FileLock::writers, LockKind::shared)) return {};
     return Status::error(Code::unsafe, "'" + path_ + "' is being repaired or opened anew by another program");
   }
@@ -170,15 +176,14 @@ class PosixFile final : public StoredFile {
     return direction == Direction::read ? use_to_read() : use_to_write("write to");
   }
 
-  // The descriptor stays open until the file is closed, and no child of this process keeps it.
-  void keep_lock(PooledDescriptor::Use& use) {
-    if (locked_ >= 0) return;
-    locked_ = use.file().get();
-    close_in_children(locked_);
-    if (auto again = descriptor_.use(); again.has_value()) again.value().for_ever();
+  Result<PooledDescriptor::Use> use_to_lock() {
+    if (locked_ < 0) return Status::error(Code::wrong_mode, "cannot lock '" + path_ + "': it was not opened for that");
+    return use_to("lock");
   }
+  // A process that is being spawned has the descriptor until its program begins, and must not have the locks.
   Status close_locked() {
     NoFork closing;
+    if (const auto use = descriptor_.use(); use.has_value()) unlock_file(use.value().file());
     closing.forget(std::exchange(locked_, -1));
     return descriptor_.close();
   }
@@ -221,7 +226,7 @@ class PosixFile final : public StoredFile {
   std::uint32_t direct_alignment_ = 0;  // set once, as above
   const std::string path_;
   const OpenOptions options_;
-  int locked_ = -1;  // its descriptor, once it holds a lock
+  int locked_ = -1;  // its descriptor, while it may hold a lock
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure
 };

@@ -362,7 +362,7 @@ Op<Status> Opening::begin() {
   status = co_await agree(group, std::move(status));
   if (!status.ok() || place.processes == 1) co_return status;
   if (place.process_leader == group.rank() && !is_task_0()) {
-    auto lock = parts_.backend->open(parts_.path, OpenMode::read);
+    auto lock = open_to_lock(*parts_.backend, parts_.path, OpenMode::read);
     status = lock.has_value() ? lock.value()->join_writers() : lock.error();
     if (lock.has_value()) parts_.sides->lock = std::move(lock).value();
   }

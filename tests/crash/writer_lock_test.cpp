@@ -1,12 +1,16 @@
 // Who writes a multifile or vpfile keeps everybody else who would change it away, as long as one of the processes lives
 // that write it: repair, append, creation anew and import get TW_ERR_UNSAFE and leave the files as they are.
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "support/process_ranks.hpp"
 #include "thalweg/thalweg.h"
@@ -216,6 +220,52 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
   EXPECT_EQ(results[6], 0);
   EXPECT_EQ(content_of(file, of_vpfile(), 0), "parent");
   tw_group_free(alone);
+}
+
+// Children that are made while the file is opened, and live longer than it is open.
+TEST_P(WriterLock, IsNotInheritedWhereverTheForkFalls) {
+  std::atomic<bool> done = false;
+  std::vector<pid_t> children;
+  std::thread forks([&] {
+    while (!done && children.size() < 3000) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::usleep(100'000);
+        ::_exit(0);
+      }
+      children.push_back(child);
+      ::usleep(200);
+    }
+    done = true;
+  });
+  int opens = 0, refused = 0;
+  for (; opens < 1000 && !done; ++opens)
+    if (try_writing(opens == 0) != TW_OK) ++refused;
+  done = true;
+  forks.join();
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+
+  EXPECT_EQ(refused, 0) << "of " << opens << " opens beside " << children.size() << " forks";
+}
+
+// Its copy of the descriptors is gone only when its program begins.
+TEST_P(WriterLock, IsNotInheritedByAProcessThatIsBeingSpawned) {
+  std::atomic<bool> done = false;
+  std::thread spawns([&] {
+    while (!done) {
+      pid_t child = 0;
+      std::string name = "true";
+      char* const argv[] = {name.data(), nullptr};
+      if (::posix_spawnp(&child, "true", nullptr, nullptr, argv, environ) == 0) ::waitpid(child, nullptr, 0);
+    }
+  });
+  int refused = 0;
+  for (int opens = 0; opens < 500; ++opens)
+    if (try_writing(opens == 0) != TW_OK) ++refused;
+  done = true;
+  spawns.join();
+
+  EXPECT_EQ(refused, 0);
 }
 
 TEST(VpImport, LeavesAnArrayAloneThatIsBeingWritten) {

@@ -98,8 +98,9 @@ class Creation {
     if (!exclusive_) {
       TW_ASSIGN_OR_RETURN(existed, backend_.exists(target.name));
     }
+    const OpenMode mode = exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep;
     TW_ASSIGN_OR_RETURN(target.file,
-                        backend_.open(target.name, exclusive_ ? OpenMode::create_exclusive : OpenMode::create_keep));
+                        k == 0 ? open_to_lock(backend_, target.name, mode) : backend_.open(target.name, mode));
     if (k > 0) TW_RETURN_IF_ERROR(measure(k, existed));
     return !existed;
   }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "multifile/write/index_writer.hpp"
+#include "storage/hold_file.hpp"
 
 namespace thalweg {
 
@@ -12,7 +13,7 @@ Status WriteSet::hold(std::unique_ptr<StoredFile> lock_of_root) {
   const std::lock_guard lock(lock_mutex_);
   if (lock_of_root) lock_ = std::move(lock_of_root);
   if (lock_ || processes_ == 1) return {};
-  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, backend_->open(path_, OpenMode::read));
+  TW_ASSIGN_OR_RETURN(std::unique_ptr<StoredFile> joined, open_to_lock(*backend_, path_, OpenMode::read));
   TW_RETURN_IF_ERROR(joined->join_writers());
   lock_ = std::move(joined);
   return {};
