@@ -8,7 +8,6 @@
 //     unclosed until then (close_physical).
 //  4. The tasks agree on one status.
 #include <algorithm>
-#include <array>
 #include <ctime>
 #include <optional>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "group/agree.hpp"
 #include "group/wire.hpp"
 #include "multifile/multifile.hpp"
+#include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"
 
 namespace thalweg {
@@ -83,18 +83,6 @@ Status adopt_shipped(const WriteRoot& root, std::uint32_t k, const std::vector<P
   return {};
 }
 
-// The name may lead to another file by now, which is left as it is.
-Status check_same_file(StoredFile& file, const format::FileHeader& header) {
-  std::array<std::byte, format::kHeaderBytes> bytes{};
-  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file.size());
-  TW_ASSIGN_OR_RETURN(const std::size_t got, file.read(0, bytes));
-  auto found = format::parse_header(std::span(bytes).first(got), size);
-  if (found.has_value() && found->id == header.id) return {};
-  return Status::error(Code::unsafe, "'" + file.path() +
-                                         "' is not the file any more that was written: another one has its name, or "
-                                         "another program wrote over it; it is left as it is");
-}
-
 // Index, then state slot. `used`: first offset behind everything that task 0 wrote into the file.
 Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions& collected, std::uint64_t used) {
   const PlannedFile& planned = root.plan.files[k];
@@ -104,8 +92,7 @@ Status close_physical(const WriteRoot& root, std::uint32_t k, CloseContributions
     TW_RETURN_IF_ERROR(fresh.add(c.logical));
   }
   TW_RETURN_IF_ERROR(fresh.sort());
-  TW_ASSIGN_OR_RETURN(auto file, root.backend->open(format::physical_name(root.path, k), OpenMode::read_write));
-  TW_RETURN_IF_ERROR(check_same_file(*file, planned.header));
+  TW_ASSIGN_OR_RETURN(auto file, open_to_change(*root.backend, root.path, planned.header));
   IndexJob job{
       file.get(), planned.header, planned.session.session, format::align_up(used, format::kPageBytes), nullptr, &fresh,
       {},         root.go_on};

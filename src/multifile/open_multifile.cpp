@@ -214,7 +214,7 @@ Status start_writing(const OpenRequest& request, const WriteCommon& common, Writ
 // Removes the files of a failed creation, or closes those of a failed append as they were before.
 void undo(const WriteRoot& root, const OpenRequest& request) {
   if (request.access == MultifileMode::create) {
-    remove_files(*root.backend, root.path, static_cast<std::uint32_t>(root.plan.files.size()));
+    remove_files(*root.backend, root.path, root.plan);
     return;
   }
   for (const PlannedFile& file : root.plan.files)

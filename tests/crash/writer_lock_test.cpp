@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -266,6 +267,67 @@ TEST_P(WriterLock, IsNotInheritedByAProcessThatIsBeingSpawned) {
   spawns.join();
 
   EXPECT_EQ(refused, 0);
+}
+
+// A multifile of two physical files that is not closed; its handle is kept, or abandoned.
+tw_multifile* write_unclosed(const std::string& path, const char* text) {
+  tw_multifile_config* config = nullptr;
+  tw_multifile* file = nullptr;
+  EXPECT_EQ(tw_multifile_config_create(&config), TW_OK);
+  EXPECT_EQ(tw_multifile_config_set_hint(config, "physical_files", "2"), TW_OK);
+  EXPECT_EQ(tw_multifile_config_set_range(config, 2, 0, 2), TW_OK);
+  EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+    for (int i = 0; i < 1000; ++i) EXPECT_EQ(tw_write(file, text, std::strlen(text)), TW_OK);
+  }
+  EXPECT_EQ(tw_sync(file), TW_OK);
+  tw_multifile_config_free(config);
+  return file;
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What a live multifile is renamed to while a repair of the other one is under way.
+struct Renames {
+  std::filesystem::path from, to;
+  int at = 0;     // call of the repair
+  int calls = 0;  // so far
+  static int progress(std::int64_t, std::int64_t, void* user) {
+    auto& self = *static_cast<Renames*>(user);
+    if (self.calls++ == self.at) std::filesystem::rename(self.from, self.to);
+    return 0;
+  }
+  static void finding(const char*, void* user) { (void)progress(0, 0, user); }
+};
+
+TEST(Repair, LeavesALiveFileAloneThatTakesTheNameOfWhatItRepairs) {
+  std::string folder = (std::filesystem::temp_directory_path() / "thalweg_lock_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string dead = folder + "/dead.tw", live = folder + "/live.tw";
+  for (const char* number : {"", ".000001"}) {
+    for (Renames renames{live + number, dead + number, 0, 0}; renames.calls >= renames.at; ++renames.at) {
+      SCOPED_TRACE("call " + std::to_string(renames.at) + number);
+      ASSERT_EQ(tw_multifile_abandon(write_unclosed(dead, "what the dead one wrote")), TW_OK);
+      tw_multifile* const writer = write_unclosed(live, "what the live one writes");
+      const std::string before = bytes_of(renames.from);
+
+      renames.calls = 0;
+      (void)tw_multifile_repair(dead.c_str(), Renames::finding, Renames::progress, &renames, nullptr);
+
+      if (renames.calls > renames.at) {
+        EXPECT_EQ(bytes_of(renames.to), before);
+        std::filesystem::rename(renames.to, renames.from);
+      }
+      EXPECT_EQ(tw_multifile_close(writer), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_verify(live.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+      for (const auto& entry : std::filesystem::directory_iterator(folder)) std::filesystem::remove(entry);
+    }
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(VpImport, LeavesAnArrayAloneThatIsBeingWritten) {

@@ -1,4 +1,6 @@
 // Repairing a multifile: each physical file that cannot be read as it is gets an index made from its frames.
+#include <array>
+
 #include "multifile/check/all_logical_files.hpp"
 #include "multifile/check/check_multifile.hpp"
 #include "multifile/write/index_writer.hpp"
@@ -8,10 +10,16 @@ namespace thalweg {
 
 namespace {
 
+Status replaced(const std::string& path) {
+  return Status::error(Code::unsafe,
+                       "'" + path + "' was replaced by another file while it was repaired; that one is left as it is");
+}
+
 class Repair {
  public:
-  Repair(std::shared_ptr<Backend> backend, const std::string& path, Reporter& report, CheckResult& result)
-      : backend_(std::move(backend)), path_(path), report_(report), result_(result) {}
+  // `held`: physical file 0, locked. Borrowed, as are `report` and `result`.
+  Repair(std::shared_ptr<Backend> backend, StoredFile& held, Reporter& report, CheckResult& result)
+      : backend_(std::move(backend)), held_(held), path_(held.path()), report_(report), result_(result) {}
 
   Status run() {
     ReadSet set(backend_, path_, ReadSet::Unclosed::inspect, report_.watch());
@@ -55,16 +63,30 @@ class Repair {
   Result<bool> mend(ReadSet& set, const PhysicalReader& physical) {
     TW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> ranks, set.ranks(physical));
     TW_ASSIGN_OR_RETURN(Recovery recovery, recover_physical(physical, ranks, report_.watch()));
-    TW_ASSIGN_OR_RETURN(auto file, backend_->open(physical.file().path(), OpenMode::read_write));
-    TW_RETURN_IF_ERROR(write_recovered(*file, physical, recovery));
+    std::unique_ptr<StoredFile> opened;
+    if (physical.header().id.physical != 0) {
+      TW_ASSIGN_OR_RETURN(opened, backend_->open(physical.file().path(), OpenMode::read_write));
+    }
+    StoredFile& file = opened ? *opened : held_;
+    TW_RETURN_IF_ERROR(check_same(file, physical));
+    TW_RETURN_IF_ERROR(write_recovered(file, physical, recovery));
     result_.repaired = true;
     return recovery.damaged;
+  }
+
+  // The name may lead to a file by now that another program writes.
+  Status check_same(StoredFile& file, const PhysicalReader& read) const {
+    std::array<std::byte, format::kPageBytes> wanted{}, found{};  // the header and both states
+    TW_RETURN_IF_ERROR(read.file().read(0, wanted).status());
+    TW_RETURN_IF_ERROR(file.read(0, found).status());
+    return wanted == found ? Status{} : replaced(file.path());
   }
 
   Status write_recovered(StoredFile& file, const PhysicalReader& physical, Recovery& recovery) {
     // The recovered index stands in for the old one; there are no new contributions.
     TW_ASSIGN_OR_RETURN(auto copy, backend_->open(physical.file().path(), OpenMode::read));
     TW_ASSIGN_OR_RETURN(auto source, PhysicalReader::open(std::move(copy), physical.header().id.physical));
+    TW_RETURN_IF_ERROR(check_same(source->file(), physical));
     const std::uint64_t offset = recovery.index.end;
     format::StateSlot state = physical.state();
     state.session = recovery.index.session;
@@ -109,6 +131,7 @@ class Repair {
   }
 
   const std::shared_ptr<Backend> backend_;
+  StoredFile& held_;
   const std::string path_;
   Reporter& report_;
   CheckResult& result_;
@@ -121,14 +144,16 @@ Status repair_multifile(std::shared_ptr<Backend> backend, const std::string& pat
                         CheckResult& result) {
   result = {};
   Reporter report(watch, result);
-  const auto held = hold_file(*backend, path);        // no other program writes it
+  auto held = hold_file(*backend, path);              // no other program writes it
   if (held.status().code() == Code::no_permission) {  // a sound multifile needs no repair
     const Status sound = verify_multifile(std::move(backend), path, watch, result);
     return sound.ok() ? sound : held.status();
   }
   TW_RETURN_IF_ERROR(held.status());
-  Repair repair(backend, path, report, result);
+  Repair repair(backend, *held.value(), report, result);
   const Status repaired = repair.run();
+  TW_ASSIGN_OR_RETURN(const bool has_its_name, held.value()->has_its_name());
+  if (!has_its_name) return replaced(path);
   if (!repair.finished() && (repaired.code() == Code::stopped || !result.repaired)) return repaired;
   // The result is verified like any other multifile.
   CheckResult after;

@@ -193,8 +193,8 @@ class Creation {
 // The slots describe the last two sessions. If neither were on the storage, the sessions before could not be found.
 bool stands_on_unsynced(const PlannedFile& file) { return file.state.session >= 2 && !file.state.durable; }
 
-Status begin_one(Backend& backend, const std::string& name, const WritePlan& plan, const PlannedFile& planned) {
-  TW_ASSIGN_OR_RETURN(auto file, backend.open(name, OpenMode::read_write));
+Status begin_one(Backend& backend, const std::string& path, const WritePlan& plan, const PlannedFile& planned) {
+  TW_ASSIGN_OR_RETURN(auto file, open_to_change(backend, path, planned.header));
   if (stands_on_unsynced(planned)) TW_RETURN_IF_ERROR(file->sync());
   TW_RETURN_IF_ERROR(file->truncate(planned.session_offset));  // bytes behind the end are unused
   TW_RETURN_IF_ERROR(file->write(planned.session_offset, encode_session_front(plan, planned)));
@@ -206,9 +206,22 @@ Status begin_one(Backend& backend, const std::string& name, const WritePlan& pla
 
 }  // namespace
 
+Result<std::unique_ptr<StoredFile>> open_to_change(Backend& backend, const std::string& path,
+                                                   const format::FileHeader& header) {
+  TW_ASSIGN_OR_RETURN(auto file, backend.open(format::physical_name(path, header.id.physical), OpenMode::read_write));
+  std::array<std::byte, format::kHeaderBytes> bytes{};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t size, file->size());
+  TW_ASSIGN_OR_RETURN(const std::size_t got, file->read(0, bytes));
+  auto found = format::parse_header(std::span(bytes).first(got), size);
+  if (found.has_value() && found->id == header.id) return file;
+  return Status::error(Code::unsafe, "'" + file->path() +
+                                         "' is not the file any more that was written: another one has its name, or "
+                                         "another program wrote over it; it is left as it is");
+}
+
 void abandon_session(Backend& backend, const std::string& path, const format::FileHeader& header,
                      const format::StateSlot& open, std::uint64_t previous_session_offset) {
-  auto file = backend.open(format::physical_name(path, header.id.physical), OpenMode::read_write);
+  auto file = open_to_change(backend, path, header);
   if (!file.has_value()) return;
   format::StateSlot before = open;
   before.session -= 1;
@@ -218,8 +231,10 @@ void abandon_session(Backend& backend, const std::string& path, const format::Fi
   (void)write_state(**file, header, closed).ok();
 }
 
-void remove_files(Backend& backend, const std::string& path, std::uint32_t n_physical) {
-  for (std::uint32_t k = 0; k < n_physical; ++k) (void)backend.remove(format::physical_name(path, k)).ok();
+void remove_files(Backend& backend, const std::string& path, const WritePlan& plan) {
+  for (const PlannedFile& file : plan.files)
+    if (open_to_change(backend, path, file.header).status().code() != Code::unsafe)
+      (void)backend.remove(format::physical_name(path, file.header.id.physical)).ok();
 }
 
 Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::string& path, bool exclusive,
@@ -229,7 +244,7 @@ Result<std::unique_ptr<StoredFile>> create_files(Backend& backend, const std::st
 
 Status begin_session(Backend& backend, const std::string& path, const WritePlan& plan) {
   for (std::uint32_t k = 0; k < plan.files.size(); ++k) {
-    const Status status = begin_one(backend, format::physical_name(path, k), plan, plan.files[k]);
+    const Status status = begin_one(backend, path, plan, plan.files[k]);
     if (status.ok()) continue;
     for (std::uint32_t i = 0; i <= k; ++i)
       abandon_session(backend, path, plan.files[i].header, plan.files[i].state, plan.files[i].session.previous_offset);
