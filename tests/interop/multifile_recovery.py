@@ -217,6 +217,10 @@ class Recovery:
             return "page"
         return "section" if FILES <= struct.unpack_from("<I", page, PAYLOAD)[0] <= LISTED else None
 
+    def index_begins(self, offset):
+        """Whether an index that may be torn begins or continues here."""
+        return self.is_index(offset) or self.p.read(offset, 8) == b"TWINDEX1"
+
     def walk(self, session, sizes, limit):
         number, growth, _, _, _, start, round_bytes, doublings = session
         prefix = 0
@@ -241,7 +245,7 @@ class Recovery:
                     (self.chunk if frame[0] == CHUNK else self.pack)(at, frame)
                 at += frame[2]
                 continue
-            if (frame == "zero" and not searching) or (at % PAGE == 0 and self.is_index(at)):
+            if (frame == "zero" and not searching) or (at % PAGE == 0 and self.index_begins(at)):
                 return
             searching = self.lost = True
             at += self.p.alignment

@@ -50,6 +50,12 @@ class Recovered : public testing::Test {
     return repair_multifile(storage_, kImagePath, watch, health_);
   }
 
+  Status verify() {
+    findings_.clear();
+    const Watch watch{[this](const std::string& text) { findings_ += text + "\n"; }, {}};
+    return verify_multifile(storage_, kImagePath, watch, health_);
+  }
+
   // Whether a logical file can be read and has the right content.
   Status read(std::uint64_t rank, bool recover) {
     OpenRequest request;
@@ -165,6 +171,64 @@ TEST_P(IndexTorn, IsNoDamage) {
 
 using Pages = std::vector<std::uint64_t>;
 INSTANTIATE_TEST_SUITE_P(, IndexTorn, testing::Values(Pages{}, Pages{0}, Pages{2}, Pages{0, 2}, Pages{1, 4}));
+
+// A page is torn at a sector: the first one says what the page is, and it is no frame.
+TEST_F(Recovered, AnIndexPageThatIsTornIsNoDamage) {
+  for (std::size_t sector = 1; sector < 8; ++sector) {
+    SCOPED_TRACE("sector " + std::to_string(sector));
+    Options options = many_parts(1);
+    options.alignment_bytes = options.granule_bytes = options.chunk_bytes = 4096;
+    auto file = create(2, options);
+    for (const std::uint64_t rank : {0, 1}) write(*file->writing, rank);
+    ASSERT_TRUE(file->writing->sync().ok());
+    const FileBytes open = bytes_of(0);
+    ASSERT_TRUE(run(close_multifile(*group_, std::move(file))).ok());
+    FileBytes torn = bytes_of(0);
+    std::copy_n(open.begin(), 4096, torn.begin());
+    std::size_t index = 4096;
+    while (!begins_with(torn, index, "TWINDEX1")) index += 4096;
+    torn.resize(sector < 7 ? index + sector * 512 : torn.size());  // the file ends there, or has a hole
+    if (sector == 7)
+      std::fill_n(torn.begin() + static_cast<long>(index) + 7 * 512, torn.size() - index - 7 * 512, std::byte{0});
+    put(0, torn);
+
+    EXPECT_TRUE(repair().ok()) << findings_;
+    EXPECT_EQ(health_.findings, 1U) << findings_;
+    EXPECT_EQ(verify().code(), Code::ok) << findings_;
+    for (const std::uint64_t rank : {0, 1}) EXPECT_TRUE(read(rank, false).ok());
+  }
+}
+
+// The frame of a pack that was not synced arrived, and its directory did not.
+TEST_F(Recovered, APackWithoutItsDirectoryLeavesASoundFile) {
+  Options options = many_parts(1);
+  options.sync_on_close = true;
+  auto file = create(1, options);
+  write(*file->writing, 0);
+  ASSERT_TRUE(run(close_multifile(*group_, std::move(file))).ok());
+  OpenRequest request;
+  request.backend = storage_;
+  request.path = kImagePath;
+  request.access = MultifileMode::append;
+  request.config.options.codec = format::Codec::lz4;  // compressed pieces are packed
+  auto appended = run(open_multifile(*group_, std::move(request))).value();
+  ASSERT_TRUE(appended->writing->seek_to(0, -1).ok());
+  ASSERT_TRUE(appended->writing->write(*appended->writing->current(), FileBytes(100, std::byte{1})).ok());
+  ASSERT_TRUE(appended->writing->flush().ok());
+  FileBytes bytes = bytes_of(0);
+  std::size_t frame = bytes.size() / 512 * 512;
+  while (frame > 0 && !begins_with(bytes, frame, "TWFRAME1")) frame -= 512;
+  ASSERT_NE(frame, 0U);
+  bytes.resize(frame + 128);
+  put(0, bytes);
+
+  EXPECT_EQ(repair().code(), Code::corrupt_file);
+  EXPECT_NE(findings_.find("directory"), std::string::npos) << findings_;
+  EXPECT_EQ(verify().code(), Code::ok) << findings_;
+  EXPECT_TRUE(repair().ok()) << findings_;
+  EXPECT_FALSE(health_.repaired);
+  EXPECT_TRUE(read(0, false).ok());
+}
 
 // ---- Sizes -------------------------------------------------------------------------------------------------------
 

@@ -104,6 +104,7 @@ class Repair {
     const format::IndexPage index = *written;
     TW_RETURN_IF_ERROR(file.truncate(index.end));
     TW_RETURN_IF_ERROR(wipe_damaged_index_page(file, physical, recovery));
+    TW_RETURN_IF_ERROR(give_up_refused_packs(file, physical, recovery));
     TW_RETURN_IF_ERROR(file.sync());
     if (state.sequence >= format::kMaxOffset)
       return Status::error(Code::corrupt_file,
@@ -121,6 +122,18 @@ class Repair {
     const std::uint64_t offset = physical.state().index_offset;
     if (offset < recovery.frames_end || offset + format::kPageBytes > recovery.index.end) return {};
     return file.write(offset, std::vector<std::byte>(format::kPageBytes));
+  }
+
+  // A pack with a refused directory holds nothing that counts: its space is marked as reserved, as before it was filled.
+  static Status give_up_refused_packs(StoredFile& file, const PhysicalReader& physical, const Recovery& recovery) {
+    for (const format::PlacedFrame& pack : recovery.refused_packs) {
+      format::Frame reserved;
+      reserved.session = pack.frame.session;
+      reserved.extent = pack.frame.extent;
+      const auto bytes = format::encode_frame(reserved, physical.header().id, pack.offset);
+      TW_RETURN_IF_ERROR(file.write(pack.offset, bytes));
+    }
+    return {};
   }
 
   // Readers refuse a file with a damaged slot, so the other slot is written too.

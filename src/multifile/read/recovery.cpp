@@ -176,6 +176,7 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
   if (sessions.left_out && physical.closed() && !newest_is_whole)
     TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start, watch));
   merge_pieces(base, scan, recovery);
+  recovery.refused_packs = std::move(scan.refused_packs);
   recovery.frames_end = std::max(base.end, scan.end());
   const std::uint64_t kept = sessions.left_out ? physical.file_bytes() : 0;  // its content is unknown
   recovery.index.end = format::align_up(std::max({base.end, scan.end(), physical.state().end, kept}), kPageBytes);

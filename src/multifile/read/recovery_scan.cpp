@@ -188,6 +188,7 @@ Status Scan::pack(const format::PlacedFrame& found) {
   if (!entries.has_value()) {
     if (entries.error().code() != Code::corrupt_file) return entries.error();
     lost_pieces = true;  // the frame is written after the directory: it was not synced, or was damaged since
+    refused_packs.push_back(found);
     report(entries.error().message());
     return {};
   }

@@ -31,6 +31,7 @@ class Scan {
   void report_file(std::uint64_t local, const std::string& what) const;
 
   std::vector<FoundPiece> pieces;
+  std::vector<format::PlacedFrame> refused_packs;
   bool lost_frames = false;  // pieces of any sequence may be lost, including synced ones
   bool lost_pieces = false;  // pieces that may have been synced are lost
   std::uint64_t end() const { return end_; }

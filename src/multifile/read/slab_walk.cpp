@@ -11,9 +11,13 @@ namespace thalweg {
 
 namespace {
 
-bool is_index_page(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
+bool begins_as_index(std::span<const std::byte> page) {
   constexpr std::string_view kMagic = "TWINDEX1";
-  if (std::memcmp(page.data(), kMagic.data(), kMagic.size()) != 0) return false;
+  return std::memcmp(page.data(), kMagic.data(), kMagic.size()) == 0;
+}
+
+bool is_index_page(const PhysicalReader& physical, std::span<const std::byte> page, std::uint64_t offset) {
+  if (!begins_as_index(page)) return false;
   const std::uint64_t crc_at = format::kPageBytes - sizeof(std::uint32_t);
   return load_le<std::uint32_t>(page.subspan(crc_at)) ==
          format::bound_crc(physical.header().id, offset, page.first(crc_at));
@@ -84,13 +88,13 @@ class SlabWalk {
     return std::max(at, data / step * step);  // both multiples of the alignment
   }
 
-  // An incomplete index may begin in place of a frame.
+  // An incomplete index may begin in place of a frame. Its first sector identifies it: the death of the machine tears no
+  // sector.
   Result<bool> index_is_at(std::uint64_t at) {
-    if (at % format::kPageBytes != 0 || at > physical_.file_bytes() || physical_.file_bytes() - at < format::kPageBytes)
-      return false;
+    if (at % format::kPageBytes != 0) return false;
     std::vector<std::byte> page(format::kPageBytes);
-    TW_RETURN_IF_ERROR(read_exactly(physical_.file(), at, page));
-    return is_index_page(physical_, page, at) || is_index_section(physical_, page, at);
+    TW_ASSIGN_OR_RETURN(const std::size_t got, physical_.file().read(at, page));
+    return begins_as_index(page) || (got == page.size() && is_index_section(physical_, page, at));
   }
 
   const PhysicalReader& physical_;
