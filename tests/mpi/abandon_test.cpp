@@ -1,9 +1,9 @@
 // Ranks, and threads of ranks, one of which abandons an open file.
-#include "support/abandoned.hpp"
-
 #include <unistd.h>
 
 #include "support/process_mpi.hpp"
+// The types inside the library have the names of those of C++: their headers come first.
+#include "support/abandoned_cpp.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -40,6 +40,18 @@ TEST_F(MpiAbandon, ASharedFile) { give_up_by_ranks<GivenFile>(); }
 TEST_F(MpiAbandon, AMultifileOfThreads) { give_up_by_threads_of_ranks<GivenMultifile>(); }
 TEST_F(MpiAbandon, AVpfileOfThreads) { give_up_by_threads_of_ranks<GivenVpfile>(); }
 TEST_F(MpiAbandon, ASharedFileOfThreads) { give_up_by_threads_of_ranks<GivenFile>(); }
+
+TEST_F(MpiAbandon, ACppMultifileByCall) { give_up_by_ranks<GivenCppMultifile<Leave::by_call>>(); }
+TEST_F(MpiAbandon, ACppMultifileByException) { give_up_by_ranks<GivenCppMultifile<Leave::by_exception>>(); }
+TEST_F(MpiAbandon, ACppVpfileByException) { give_up_by_ranks<GivenCppVpfile<Leave::by_exception>>(); }
+TEST_F(MpiAbandon, ACppFileByException) { give_up_by_ranks<GivenCppFile<Leave::by_exception>>(); }
+TEST_F(MpiAbandon, ACppMultifileOfThreadsByException) {
+  give_up_by_threads_of_ranks<GivenCppMultifile<Leave::by_exception>>();
+}
+TEST_F(MpiAbandon, ACppVpfileOfThreadsByException) {
+  give_up_by_threads_of_ranks<GivenCppVpfile<Leave::by_exception>>();
+}
+TEST_F(MpiAbandon, ACppFileOfThreadsByException) { give_up_by_threads_of_ranks<GivenCppFile<Leave::by_exception>>(); }
 
 }  // namespace
 }  // namespace thalweg::test

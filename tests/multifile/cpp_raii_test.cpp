@@ -13,6 +13,7 @@
 #include <optional>
 #include <ranges>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thalweg/thalweg.hpp>
@@ -217,6 +218,60 @@ TEST_F(CppRaii, TheDestructorCloses) {
   Multifile in(path(), TW_READ);
   EXPECT_EQ(in.size(0), 4);
   EXPECT_EQ(in.summary().closed, 1);
+}
+
+TEST_F(CppRaii, WhereAnExceptionLeavesItsScopeItIsNotClosed) {
+  try {
+    Multifile file(path(), TW_CREATE);
+    file.write(std::string_view("flushed"));
+    throw std::runtime_error("cannot go on");
+  } catch (const std::runtime_error&) {
+  }
+
+  EXPECT_EQ(status_of([&] { Multifile(path(), TW_READ); }), TW_ERR_NOT_CLOSED);
+  EXPECT_EQ(tw_multifile_repair(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(Multifile(path(), TW_READ).size(0), 7);
+}
+
+TEST_F(CppRaii, WhereItIsAbandonedItIsNotClosed) {
+  Multifile file(path(), TW_CREATE);
+  file.write(std::string_view("flushed"));
+  file.abandon();
+
+  EXPECT_FALSE(file.is_open());
+  EXPECT_EQ(status_of([&] { file.abandon(); }), TW_ERR_INVALID);
+  EXPECT_EQ(status_of([&] { Multifile(path(), TW_READ); }), TW_ERR_NOT_CLOSED);
+}
+
+// What a destructor does while an exception unwinds is whole.
+TEST_F(CppRaii, WhatIsOpenedWhileAnExceptionUnwindsIsClosed) {
+  struct WritesAtItsEnd {
+    std::string path;
+    ~WritesAtItsEnd() { Multifile(path, TW_CREATE).write(std::string_view("last words")); }
+  };
+  try {
+    const WritesAtItsEnd object{path()};
+    throw std::runtime_error("cannot go on");
+  } catch (const std::runtime_error&) {
+  }
+
+  EXPECT_EQ(Multifile(path(), TW_READ).size(0), 10);
+}
+
+TEST_F(CppRaii, WhatEndsAfterAnExceptionWasCaughtIsClosed) {
+  {
+    Multifile file(path(), TW_CREATE);
+    try {
+      Multifile moved = std::move(file);
+      file = Multifile(path("other.tw"), TW_CREATE);
+      throw std::runtime_error("cannot go on");
+    } catch (const std::runtime_error&) {
+      file.write(std::string_view("caught"));
+    }
+  }
+
+  EXPECT_EQ(status_of([&] { Multifile(path(), TW_READ); }), TW_ERR_NOT_CLOSED);
+  EXPECT_EQ(Multifile(path("other.tw"), TW_READ).size(0), 6);
 }
 
 TEST_F(CppRaii, AMovedMultifileIsClosedOnce) {
