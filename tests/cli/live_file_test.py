@@ -71,6 +71,14 @@ class LiveFile(CliTest):
             for option in ("--html", "--save"):
                 self.assert_refused("methods", "--from", "records", option, name, "--force")
 
+    def test_manual_pages_replace_none(self):
+        os.mkdir(self.folder / "man")
+        os.link(self.folder / "live.tw", self.folder / "man/thalweg-cat.1")
+
+        self.assertIn("being written", self.thalweg("man", "--directory", "man", expect=UNSAFE)[1])
+
+        self.assertEqual(self.tree(".")[b"live.tw"], self.before[b"live.tw"])
+
     def test_what_nobody_writes_is_replaced(self):
         self.write("note.meta", b"old")
         self.craft([(FILE, b"note.meta", b"new"), (LINK, b"note.dir", b"old")])

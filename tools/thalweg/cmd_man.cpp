@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 #include <thalweg/version.h>
 
-#include <fstream>
-
 #include "command.hpp"
 #include "common.hpp"
+#include "picture_file.hpp"
 #include "text.hpp"
 
 namespace tool {
@@ -115,10 +114,7 @@ std::string main_page(const CLI::App& app) {
 void write_page(const std::string& directory, const std::string& name, const std::string& text) {
   const std::string path = fmt::format("{}/{}.1", directory, name);
   check_folder_of(path);
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) fail_with_errno("write", path);
+  write_picture(path, text, true);
 }
 
 int run(const Options& options) {
