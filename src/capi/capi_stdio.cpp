@@ -106,6 +106,7 @@ Status CookieStreams::open(std::unique_ptr<CookieStream> stream, OpenHandle& han
   stream->all_ = this;
   stream->name_ = name;
   stream->position_ = position;
+  stream->writes_ = *mode != 'r' || std::strchr(mode, '+') != nullptr;
   stream->append_ = *mode == 'a';
   const std::lock_guard lock(mutex_);
   streams_.push_back(stream.get());
@@ -122,6 +123,7 @@ Status CookieStreams::open(std::unique_ptr<CookieStream> stream, OpenHandle& han
 Status CookieStreams::flush() {
   Status status;
   for (CookieStream* stream : streams_) {
+    if (!stream->writes_) continue;
     if (::ftrylockfile(stream->stdio_) != 0) {
       status = Status::error(Code::io_error, "a thread is inside of a stream of it");
       continue;
@@ -135,6 +137,7 @@ Status CookieStreams::flush() {
 Status CookieStreams::end() {
   Status status;
   for (CookieStream* stream : streams_) {
+    if (!stream->writes_) continue;  // a flush would drop what stdio has read ahead
     (void)std::fflush(stream->stdio_);
     if (status.ok()) status = stream->failure_;
   }

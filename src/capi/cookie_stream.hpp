@@ -32,6 +32,7 @@ class CookieStream {
   CookieStreams* all_ = nullptr;  // of the handle
   const char* name_ = "";         // of what is open, as its calls begin: "multifile"
   std::uint64_t position_ = 0;
+  bool writes_ = false;
   bool append_ = false;  // each write goes to the end, wherever the stream was moved to
   FILE* stdio_ = nullptr;
   Status failure_;  // the first write that failed
@@ -44,9 +45,9 @@ class CookieStreams {
   // Opens a FILE* on `stream` with its position there. `mode`: of fopencookie(3).
   Status open(std::unique_ptr<CookieStream> stream, OpenHandle& handle, const char* name, const char* mode,
               std::uint64_t position, FILE** file);
-  // Flushes those that no thread is inside of; a failure where there is one, or a write failed.
+  // Flushes those that write and that no thread is inside of; a failure where there is one, or a write failed.
   Status flush();
-  // Flushes all, and separates them from the handle.
+  // Flushes those that write, and separates all from the handle.
   Status end();
 
  private:
