@@ -2,28 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-
-#include "os/wait.hpp"
 
 namespace thalweg {
 
 namespace {
-
-// Of the order of a context switch: a partner that is merely descheduled gets its turn before we sleep.
-constexpr unsigned kYieldRounds = 64;
-constexpr unsigned kLongSleepUs = 200;  // what storage and partners often take
-constexpr unsigned kLongRounds = 300;   // some 70 ms
-constexpr unsigned kLongestSleepUs = 1000;
-
-// Yields first, then sleeps 2, 4, 8 ... 200 us, and after many of these 1000: short waits stay short, long ones cost
-// little.
-void wait_longer_each_time(unsigned idle_rounds) {
-  if (idle_rounds <= kYieldRounds) return yield_core();
-  const unsigned sleeps = idle_rounds - kYieldRounds;
-  if (sleeps > kLongRounds) return sleep_for(std::chrono::microseconds(kLongestSleepUs));
-  sleep_for(std::chrono::microseconds(std::min(1U << std::min(sleeps, 10U), kLongSleepUs)));
-}
 
 [[gnu::tls_model("initial-exec")]] thread_local Driver* current_driver = nullptr;
 
@@ -45,7 +27,7 @@ bool Driver::step() {
     waiting.coroutine.resume();
     any = true;
   }
-  if (any) idle_rounds_ = 0;
+  if (any) backoff_.reset();
   return any;
 }
 
@@ -60,14 +42,12 @@ void Driver::step_or_wait() {
   const auto look = meanwhile.load(std::memory_order_acquire);
   const Meanwhile elsewhere = look != nullptr ? look() : Meanwhile::nothing_to_do;
   if (elsewhere == Meanwhile::something_done) return;
-  ++idle_rounds_;
-  if (elsewhere == Meanwhile::nothing_done) return wait_longer_each_time(idle_rounds_);
   // Blocking on one of several could miss the others for a millisecond: several are polled.
-  if (waiting_.size() == 1 && waiting_[0].point.block != nullptr) {
+  if (elsewhere == Meanwhile::nothing_to_do && waiting_.size() == 1 && waiting_[0].point.block != nullptr) {
     const WaitPoint point = waiting_[0].point;
     return point.block(point.subject);
   }
-  wait_longer_each_time(idle_rounds_);
+  backoff_.wait();
 }
 
 Driver& Driver::current() {

@@ -19,6 +19,7 @@
 #include "async/frame_memory.hpp"
 #include "async/last_words.hpp"
 #include "base/visibility.hpp"
+#include "os/backoff.hpp"
 
 namespace thalweg {
 
@@ -139,8 +140,8 @@ class TW_SHARED Driver {
     std::coroutine_handle<> coroutine;
   };
   std::vector<Waiting> waiting_;
-  unsigned idle_rounds_ = 0;  // rounds in a row in which nothing was ready
-  unsigned blocking_ = 0;     // depth of run() on this driver
+  Backoff backoff_;        // since something was ready
+  unsigned blocking_ = 0;  // depth of run() on this driver
 };
 
 // co_await Until{point}: parks on the current driver until point.ready.

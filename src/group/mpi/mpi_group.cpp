@@ -10,6 +10,7 @@
 #include "group/mpi/mpi_end.hpp"
 #include "group/mpi/mpi_transfers.hpp"
 #include "group/mpi/mpi_turn.hpp"
+#include "os/backoff.hpp"
 #include "os/node_id.hpp"
 
 namespace thalweg {
@@ -105,7 +106,7 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
   if (!place.has_value()) co_return place.error();
   group->settle(place.value());
   const auto of_a_node = static_cast<std::size_t>(size / std::max<std::int64_t>(place.value().nodes, 1));
-  if (of_a_node > cores_of_node()) mpi_nodes_are_crowded();
+  if (of_a_node > cores_of_node()) Backoff::tasks_outnumber_cores();
   co_return std::unique_ptr<Group>(std::move(group));
 }
 

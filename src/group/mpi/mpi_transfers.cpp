@@ -15,38 +15,27 @@
 #include "group/mpi/mpi_end.hpp"
 #include "group/mpi/mpi_turn.hpp"
 #include "os/address_space.hpp"
-#include "os/wait.hpp"
 
 namespace thalweg {
 
 namespace {
 
-std::atomic<bool> crowded{false};
 constexpr std::size_t kSmall = std::size_t{64} << 10;  // without that nothing goes on
 constexpr std::size_t kMapped = std::size_t{8} << 20;  // more than UCX maps at a time
 constexpr std::chrono::seconds kWithoutAny{10};
 constexpr std::chrono::seconds kWithLittle{60};
 std::atomic<int> wait_divisor{1};
 
-void wait_a_little(RankWait& wait, unsigned patience) {
-  using Clock = std::chrono::steady_clock;
-  [[gnu::tls_model("initial-exec")]] static thread_local OwnCore core;
-  const auto sleep = wait.next(patience, crowded.load(std::memory_order_relaxed), core.is_quiet());
-  if (sleep.count() > 0) return sleep_for(sleep);
-  const auto begin = Clock::now();
-  yield_core();
-  core.yielded(Clock::now() - begin);
-}
+// MPI moves data only while it is called, hence the short limit.
+constexpr Backoff::Limits kLimits{.longest = std::chrono::microseconds(200)};
 
 struct Polled {
-  static constexpr unsigned kPatience = 200;
-
   MpiCall call;
   const char* what;
   MPI_Request request = MPI_REQUEST_NULL;
   bool made = false;
   Status status = {};
-  RankWait wait = {};
+  Backoff backoff{kLimits};
   VainWait vain_wait = {};
 
   static bool ready(void* self) {
@@ -61,7 +50,7 @@ struct Polled {
     if (!done) polled.vain_wait.looked_in_vain(polled.what);
     return done;
   }
-  static void block(void* self) { wait_a_little(static_cast<Polled*>(self)->wait, kPatience); }
+  static void block(void* self) { static_cast<Polled*>(self)->backoff.wait(); }
 
  private:
   bool advance() {
@@ -94,8 +83,6 @@ void VainWait::looked_in_vain(const char* what) {
   end_in_call(line.data());
 }
 
-void mpi_nodes_are_crowded() { crowded.store(true, std::memory_order_relaxed); }
-
 Status mpi_error(int code, const char* what) noexcept {
   if (code == MPI_SUCCESS) return {};
   char text[MPI_MAX_ERROR_STRING + 1] = "";
@@ -117,6 +104,9 @@ Op<Status> mpi_finish(MpiCall call, const char* what) {
   co_await Until{{Polled::ready, Polled::block, &polled}};
   co_return std::move(polled.status);
 }
+
+MpiTransfers::MpiTransfers(MPI_Comm comm, int tag, int message_limit, std::size_t window)
+    : comm_(comm), tag_(tag), limit_(message_limit), window_(window), backoff_(kLimits) {}
 
 void MpiTransfers::send(ByteView data, TaskRank to) {
   // MPI before 4.1 asks for non-const memory in places; it is only read.
@@ -156,7 +146,7 @@ void MpiTransfers::advance() {
       MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
   if (error_ != MPI_SUCCESS) return;
   if (count == 0) return vain_wait_.looked_in_vain(what_);
-  wait_ = {};
+  backoff_.reset();
   vain_wait_ = {};
   std::erase(active_, MPI_REQUEST_NULL);
 }
@@ -174,11 +164,7 @@ bool MpiTransfers::ready(void* self) {
   return transfers.error_ != MPI_SUCCESS || (transfers.active_.empty() && transfers.next_ == transfers.pieces_.size());
 }
 
-// Nothing complete does not mean nothing moved: more patience than for a mere wait.
-void MpiTransfers::block(void* self) {
-  constexpr unsigned kPatience = 5000;
-  wait_a_little(static_cast<MpiTransfers*>(self)->wait_, kPatience);
-}
+void MpiTransfers::block(void* self) { static_cast<MpiTransfers*>(self)->backoff_.wait(); }
 
 Op<Status> MpiTransfers::finish(const char* what) {
   is_a_caller();

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "group/group.hpp"
-#include "group/mpi/rank_wait.hpp"
+#include "os/backoff.hpp"
 
 namespace thalweg {
 
@@ -19,9 +19,6 @@ namespace thalweg {
 // address space an error ends the program: the other ranks wait in the call that failed here. Within a turn
 // (mpi_turn.hpp).
 Status mpi_error(int code, const char* what) noexcept;
-
-// There are more ranks than cores: who waits in this process soon sleeps.
-void mpi_nodes_are_crowded();
 
 // A wait for MPI during which nothing completes. MPI loses messages when it is refused memory, and reports no error:
 // UCX drops what arrives in a segment of shared memory (4 MiB) that it cannot attach. So the program ends where such a
@@ -62,8 +59,7 @@ Op<Status> mpi_finish(MpiCall call, const char* what);
 class MpiTransfers {
  public:
   // At most `window` messages at a time; a task that both sends and receives must not limit them (0: no limit).
-  MpiTransfers(MPI_Comm comm, int tag, int message_limit, std::size_t window = 0)
-      : comm_(comm), tag_(tag), limit_(message_limit), window_(window) {}
+  MpiTransfers(MPI_Comm comm, int tag, int message_limit, std::size_t window = 0);
   MpiTransfers(const MpiTransfers&) = delete;
   MpiTransfers& operator=(const MpiTransfers&) = delete;
 
@@ -97,7 +93,7 @@ class MpiTransfers {
   int error_ = MPI_SUCCESS;
   const char* what_ = "";
   Status status_;
-  RankWait wait_;       // since something completed
+  Backoff backoff_;     // since something completed
   VainWait vain_wait_;  // since then, too
 };
 

@@ -5,26 +5,14 @@
 #include <new>
 
 #include "group/groups.hpp"
-#include "os/wait.hpp"
+#include "os/backoff.hpp"
 
 namespace thalweg {
-
-namespace {
-
-// A few microseconds, by kind of core: many times a barrier of threads that run, without looking at the clock.
-constexpr int kSpins = 512;
-constexpr int kSpinsBetweenLooks = 32;
-// A partner that does not run may be waiting for our core: that is quicker than the kernel's sleep and wake-up, and
-// when other programs keep the cores busy (measured then: 3 us instead of 55 us for two threads). More of them hand a
-// whole time slice to the other programs.
-constexpr int kYields = 16;
-
-}  // namespace
 
 Team::Team(std::int64_t tasks, const Team* of)
     : size_(tasks),
       roster_(of != nullptr ? of->roster_ : std::make_shared<Roster>(tasks)),
-      spins_(tasks <= usable_cores()),
+      crowded_(tasks > usable_cores()),
       slots_(2 * static_cast<std::size_t>(tasks)),
       taken_(static_cast<std::size_t>(tasks)) {}
 
@@ -77,26 +65,8 @@ void Team::arrive(Epoch epoch, Mark mark) {
   if (sleepers_.load(std::memory_order_seq_cst) > 0) futex_wake_all(epoch_);
 }
 
-bool Team::spin_briefly(Epoch epoch) const {
-  for (int i = 0; i < kSpinsBetweenLooks; ++i) {
-    if (passed(epoch)) return true;
-    cpu_relax();
-  }
-  return passed(epoch);
-}
-
-bool Team::spin(Epoch epoch, Patience& patience) const {
-  for (int i = 0; spins_ && i < kSpins / kSpinsBetweenLooks; ++i)
-    if (spin_briefly(epoch)) return true;
-  const auto begin = Patience::Clock::now();
-  while (spins_ && patience.spins() && Patience::Clock::now() - begin < Patience::kMost) {
-    if (!spin_briefly(epoch)) continue;
-    patience.spun_through(begin);
-    return true;
-  }
-  for (int i = 0; i < kYields && !passed(epoch); ++i) yield_core();
-  patience.give_up(begin);
-  return passed(epoch);
+bool Team::spin(Epoch epoch) const {
+  return Backoff({}, crowded_).spin([&] { return passed(epoch); });
 }
 
 void Team::sleep(Epoch epoch) {

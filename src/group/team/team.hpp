@@ -11,10 +11,8 @@
 // different calls the sum is never right; of more than two it is wrong but for one mixture in millions.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,44 +21,6 @@
 #include "group/group.hpp"
 
 namespace thalweg {
-
-// Whether a task spins through a wait of up to a millisecond: waking a core up from its sleep takes 25 us and more, and
-// what it waits for may take no longer. But where others want the core, a task that spins only burns the time slice
-// that its partner needs. That shows in a wait that spinning did not see the end of: then it sleeps for some waits,
-// four times as many after each such disappointment, before it tries again.
-class Patience {
- public:
-  using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds kMost{1};
-  bool spins() const { return sleeps_left_ == 0; }
-  void spun_through(Clock::time_point begin) {
-    if (Clock::now() - begin >= kMost) return be_disappointed();  // it had lost its own core meanwhile
-    if (++successes_ >= kManySuccesses) sleeps_ = kFewestSleeps;
-  }
-  void give_up(Clock::time_point begin) { begin_ = begin; }
-  // A wait that was given up is over.
-  void learn() {
-    if (begin_ == Clock::time_point{}) return;
-    const bool was_long = Clock::now() - begin_ >= kMost;
-    begin_ = {};
-    if (spins() && was_long) return be_disappointed();
-    if (!spins() && !was_long) --sleeps_left_;
-  }
-
- private:
-  void be_disappointed() {
-    sleeps_left_ = sleeps_;
-    sleeps_ = std::min(4 * sleeps_, kMostSleeps);
-    successes_ = 0;
-  }
-  static constexpr int kFewestSleeps = 16;
-  static constexpr int kMostSleeps = 16384;
-  static constexpr int kManySuccesses = 1024;
-  int sleeps_left_ = 0;         // short waits to sleep through before it spins again
-  int sleeps_ = kFewestSleeps;  // after the next disappointment
-  int successes_ = 0;
-  Clock::time_point begin_{};  // of a wait that was given up
-};
 
 class Team {
  public:
@@ -133,8 +93,8 @@ class Team {
   // Whether this epoch has passed, and all tasks made one call in it; asked before this task arrives again, so that no
   // further one can have passed.
   bool in_step(Epoch epoch) const { return epoch_.load(std::memory_order_relaxed) == after(epoch); }
-  // Spins where there is a core for every task, then offers the core to others a few times; true when the epoch passed.
-  bool spin(Epoch epoch, Patience& patience) const;
+  // Waits without sleeping; true: the epoch passed.
+  bool spin(Epoch epoch) const;
   // Sleeps until the epoch passes, for at most about a millisecond.
   void sleep(Epoch epoch);
 
@@ -147,7 +107,6 @@ class Team {
   static_assert(kMostTasks < 1 << kCountBits && kPrintBits + 2 * kCountBits <= 64);
   static std::uint64_t fingerprint(Mark mark);
 
-  bool spin_briefly(Epoch epoch) const;
   // Relaxed suffices for both: they are ordered by the barrier around them.
   struct Flags {
     std::atomic<bool> borrowed{false};
@@ -156,7 +115,7 @@ class Team {
 
   const std::int64_t size_;
   const std::shared_ptr<Roster> roster_;  // that of all duplicates
-  const bool spins_;
+  const bool crowded_;                    // more tasks than cores
   std::vector<Slot> slots_;               // each written by its owner only, see slot()
   std::vector<std::atomic<bool>> taken_;  // ranks that have a group
   Flags flags_[2];                        // by parity; cleared for e+1 by the last to arrive at e

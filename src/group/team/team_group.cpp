@@ -29,7 +29,6 @@ struct Passed {
 
   Team& team;
   Team::Epoch epoch;
-  Patience& patience;
   TaskRank rank;
   Team::Mark mark;
   bool first;  // epoch of its collective
@@ -38,13 +37,10 @@ struct Passed {
   bool in_vain = false;
 
   // Spinning first keeps the common case, all tasks running, away from the driver and the kernel.
-  bool await_ready() const {
-    return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch, patience));
-  }
+  bool await_ready() const { return team.passed(epoch) || (Driver::current().may_spin() && team.spin(epoch)); }
   void await_suspend(std::coroutine_handle<> h) { Driver::current().park({ready, block, this}, h); }
   void await_resume() const {
     if (listed) team.roster().take_off(rank);
-    patience.learn();
   }
 
   static bool ready(void* self) {
@@ -106,17 +102,16 @@ class TeamGroup final : public Group {
     team_->show_address(epoch_, rank_, mark(primitive), address);
   }
   // This task's part in the current epoch is shown.
-  Passed arrive(Primitive primitive) { return arrive(primitive, patience_); }
-  Passed arrive(Primitive primitive, Patience& patience, bool first = true) {
+  Passed arrive(Primitive primitive, bool first = true) {
     passed_ = epoch_;
     epoch_ = Team::after(epoch_);
     team_->arrive(passed_, mark(primitive));
-    return {*team_, passed_, patience, rank_, mark(primitive), first};
+    return {*team_, passed_, rank_, mark(primitive), first};
   }
   // Reading is over; `good` is whether it worked here.
   Passed arrive_after_reading(Primitive primitive, bool good) {
     if (!good) team_->mark_failed(epoch_);
-    return arrive(primitive, patience_, false);
+    return arrive(primitive, false);
   }
   // Of the epoch that passed last.
   Team::Slot& shown(TaskRank rank) { return team_->slot(passed_, rank); }
@@ -137,9 +132,6 @@ class TeamGroup final : public Group {
   bool left_ = false;       // and the others were told
   Team::Epoch epoch_ = 0;   // the next one of this task
   Team::Epoch passed_ = 0;  // the one before
-  // What begins with an allgather waits there for tasks that compute, and in what follows for those that move bytes.
-  Patience gather_patience_;
-  Patience patience_;
 };
 
 Status TeamGroup::refuse() {
@@ -249,7 +241,7 @@ Op<Result<Gathered>> TeamGroup::allgather(ByteView data) {
   show(Primitive::allgather, data);
   Gathered all;
   if (!has_room_for_small(all)) team_->mark_failed(epoch_);
-  co_await arrive(Primitive::allgather, gather_patience_);
+  co_await arrive(Primitive::allgather);
   if (!in_step()) co_return refuse();
   if (any_failed()) co_return no_memory_for("allgather");
   const bool good = copy_all(all);
