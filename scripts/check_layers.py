@@ -15,15 +15,15 @@ import sys
 _LOW = {"base", "os", "access"}
 _GROUPS = {"async", "group", "group/team"}
 _FORMATS = {"multifile/format", "vpfile/format"}
-_ENGINE = _LOW | _GROUPS | {"storage", "engine", "engine/plan", "engine/progress", "engine/transfer", "engine/two_phase"}
+_ENGINE = _LOW | _GROUPS | {"storage", "engine", "engine/plan", "engine/transfer", "engine/two_phase"}
 _MULTIFILE = _LOW | _GROUPS | {"storage", "formats", "multifile", "multifile/format", "sharedfile"}
 _VPFILE = _ENGINE | {"formats", "sharedfile", "vpfile", "vpfile/format"}
 MAY_INCLUDE = {
     "base": set(),
     "os": {"base"},
     "access": {"base"},
-    "async": {"base", "os"},
     "storage": {"base", "os", "access"},
+    "async": {"base", "os", "access", "storage"},
     "multifile/format": {"base"},
     "vpfile/format": {"base"},
     "formats": {"base", "storage"} | _FORMATS,
@@ -32,9 +32,8 @@ MAY_INCLUDE = {
     "group/hybrid": {"base", "os", "async", "group", "group/team"},
     "group/mpi": {"base", "os", "async", "group"},
     "engine/plan": {"base", "access"},
-    "engine/transfer": _ENGINE - {"engine/two_phase", "engine/progress"},
-    "engine/two_phase": _ENGINE - {"engine/progress"},
-    "engine/progress": _ENGINE - {"engine/two_phase"},
+    "engine/transfer": _ENGINE - {"engine/two_phase"},
+    "engine/two_phase": _ENGINE,
     "engine": _ENGINE,
     "sharedfile": _ENGINE | {"formats"},
     "multifile/read": _MULTIFILE,

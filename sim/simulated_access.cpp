@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/size_units.hpp"
-#include "engine/transfer/queues.hpp"
 #include "sim/sim_network.hpp"
 #include "sim/simulated_multifile.hpp"
+#include "storage/queues.hpp"
 
 namespace thalweg {
 

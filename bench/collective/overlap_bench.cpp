@@ -90,10 +90,6 @@ std::vector<Variant> variants(const Bench& bench) {
       {"MPI_File_iwrite_all", mpi_collective(), false, 0},
       {"MPI_File_iwrite_all, tests", mpi_collective(), true, 0},
   };
-  if (!bench.storage.delayed()) {  // there io_uring is off
-    all.push_back({"ours, kernel", our(TW_PROGRESS_KERNEL, direct), false, 0});
-    all.push_back({"ours, kernel, tests", our(TW_PROGRESS_KERNEL, direct), true, 0});
-  }
   if (direct) all.push_back({"ours, thread, page cache", our(TW_PROGRESS_THREAD, false), false, 0});
   return all;
 }

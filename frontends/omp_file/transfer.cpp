@@ -95,11 +95,11 @@ Outcome move_bytes(Meeting& meeting, const Transfer& mine) {
   return ends_with_sync(*file, mine.direction) ? sync_file(meeting, *file) : outcome;
 }
 
-// In the kernel where that is possible, so that no thread of ours takes a core from the team; as the user of the
-// library says otherwise.
+// Without the progress thread, which would take a core from the team, unless the user asks for it: the transfers are
+// with the storage queue when the call returns.
 tw_progress progress() {
   static const bool chosen = std::getenv("THALWEG_PROGRESS") != nullptr;
-  return chosen ? TW_PROGRESS_DEFAULT : TW_PROGRESS_KERNEL;
+  return chosen ? TW_PROGRESS_DEFAULT : TW_PROGRESS_POLL;
 }
 
 Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request) {

@@ -168,16 +168,12 @@ enum {
 
 typedef int32_t tw_progress;
 enum {
-  TW_PROGRESS_DEFAULT = 0, /* environment variable THALWEG_PROGRESS=thread|poll|kernel, else thread */
+  TW_PROGRESS_DEFAULT = 0, /* environment variable THALWEG_PROGRESS=thread|poll, else thread */
   TW_PROGRESS_THREAD = 1,  /* the one progress thread of the process advances it. It sleeps while nothing is
                               outstanding, and runs where the thread ran that started the first such request, or on
                               the core that the environment variable THALWEG_PROGRESS_CORE names */
-  TW_PROGRESS_POLL = 2,    /* advances only within calls of the library */
-  TW_PROGRESS_KERNEL = 3,  /* carried by io_uring, without a thread of ours; where that is missing, as THREAD */
-  TW_PROGRESS_CALLERS = 4  /* only told by tw_file_progress(): MPI was initialised for less than MPI_THREAD_MULTIPLE, so
-                              that a collective of ranks advances within calls of threads that make calls on such
-                              groups; see tw_mpi_take_turns() in group_mpi.h. And of groups of callbacks, whose
-                              nonblocking collectives are carried out in the call that starts them */
+  TW_PROGRESS_POLL = 2     /* advances only within calls of the library. Transfers that were submitted go on by
+                              themselves all the same, carried by io_uring or by a thread that does nothing else */
 };
 
 /* One task's part of an access. Zero-initialise, then set struct_size. */
@@ -227,13 +223,15 @@ TW_API tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access*
 TW_API tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved);
 TW_API tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request);
 
-/* What advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD, _POLL,
- * _KERNEL or _CALLERS. It differs from `asked` where a thread or io_uring cannot be had, or MPI does not let other
- * threads call it. The progress thread is started if it would be needed.
+/* What advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
+ * TW_PROGRESS_POLL. It is POLL in place of THREAD where a thread cannot be had, and for collectives of two kinds of
+ * group: of ranks where MPI was initialised for less than MPI_THREAD_MULTIPLE, which advance within calls of threads
+ * that make calls on such groups (see tw_mpi_take_turns() in group_mpi.h); and of callbacks, which are carried out in
+ * the call that starts them. The progress thread is started if it would be needed.
  * file      [in]  of collective accesses of its group; NULL: of accesses of a task alone or of threads.
  * effective [out] set only on success.
  * Call: independent; tasks of one group may get different answers. Blocking: no. Threads: any.
- * Returns TW_OK, TW_ERR_INVALID (effective is NULL, asked is none of DEFAULT, THREAD, POLL, KERNEL). Since 0.2. */
+ * Returns TW_OK, TW_ERR_INVALID (effective is NULL, asked is none of DEFAULT, THREAD, POLL). Since 0.2. */
 TW_API tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective);
 
 /* How the last blocking collective access of this handle was carried out and why, in one line; "" before the first.

@@ -58,8 +58,8 @@ TW_API tw_status tw_group_mpi_f(MPI_Fint comm, tw_group** group);
  * MPI, so that collectives of ranks advance while it computes. */
 
 /* The promise of the program to take turns: from now on it calls MPI only between tw_mpi_lock() and tw_mpi_unlock(), or
- * while no request of this process is outstanding. TW_PROGRESS_THREAD, TW_PROGRESS_KERNEL and TW_PROGRESS_POLL then
- * mean for accesses that are started from now on, by groups of ranks, what they mean for others. The environment
+ * while no request of this process is outstanding. TW_PROGRESS_THREAD then means
+ * for accesses that are started from now on, by groups of ranks, what it means for others. The environment
  * variable THALWEG_MPI_TURNS=1 gives the promise for the whole run. It cannot be taken back.
  * Call: independent; before or after MPI_Init. Blocking: no. Threads: any.
  * Returns TW_OK, or TW_ERR_INVALID: MPI was initialised for less than MPI_THREAD_SERIALIZED. Since 0.2. */

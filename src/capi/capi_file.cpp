@@ -8,7 +8,7 @@
 #include "capi/guard.hpp"
 #include "capi/open_flags.hpp"
 #include "capi/view_handle.hpp"
-#include "engine/transfer/queues.hpp"
+#include "storage/queues.hpp"
 #include "thalweg/file.h"
 
 namespace thalweg {
@@ -62,7 +62,7 @@ Status check_numbers(const char* function, const tw_access& given) {
     return bad(function, "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
   if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_VIEW)
     return bad(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
-  if (given.progress < TW_PROGRESS_DEFAULT || given.progress > TW_PROGRESS_KERNEL)
+  if (given.progress < TW_PROGRESS_DEFAULT || given.progress > TW_PROGRESS_POLL)
     return bad(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
   if (given.n < 0) return bad(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
   if (given.n > 0 && given.extents == nullptr) return null_argument(function, "extents");
@@ -90,33 +90,11 @@ Status check_extents(const char* function, const tw_access& given) {
 bool is_whole(const tw_access* access) { return access != nullptr && access->struct_size >= sizeof(tw_access); }
 
 ProgressMode to_mode(tw_progress asked) {
-  switch (asked) {
-    case TW_PROGRESS_THREAD:
-      return ProgressMode::thread;
-    case TW_PROGRESS_POLL:
-      return ProgressMode::poll;
-    case TW_PROGRESS_KERNEL:
-      return ProgressMode::kernel;
-    default:
-      return default_progress();
-  }
+  if (asked == TW_PROGRESS_DEFAULT) return default_progress();
+  return asked == TW_PROGRESS_POLL ? ProgressMode::poll : ProgressMode::thread;
 }
 ProgressMode to_mode(const tw_access* access) {
   return to_mode(is_whole(access) ? access->progress : TW_PROGRESS_DEFAULT);
-}
-
-tw_progress from_mode(ProgressMode mode) {
-  switch (mode) {
-    case ProgressMode::poll:
-      return TW_PROGRESS_POLL;
-    case ProgressMode::kernel:
-      return TW_PROGRESS_KERNEL;
-    case ProgressMode::own:
-    case ProgressMode::at_call:
-      return TW_PROGRESS_CALLERS;
-    default:
-      return TW_PROGRESS_THREAD;
-  }
 }
 
 // One extent is kept with the request: the short forms have it on their stack.
@@ -188,7 +166,7 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
     if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
     const InCall in_call(file);
     if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_iaccess_all", "file");
-    const Group& tasks = group != nullptr ? calling(*group, call) : starting(file->impl->group(), call);
+    (void)(group != nullptr ? calling(*group, call) : starting(file->impl->group(), call));
     TaskAccess mine = to_access("tw_iaccess_all", access);
     // The others hear of it when they wait: the operation goes on without a request.
     Status nowhere =
@@ -198,11 +176,11 @@ tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_r
     if (mine.status.ok()) mine.status = nowhere;
     if (!mine.status.ok()) mine.extents = {};
     if (made != nullptr) keep_only(mine, *made);
-    const std::shared_ptr<Request> operation =
+    const std::shared_ptr<AccessRequest> operation =
         group == nullptr ? file->impl->request(std::move(mine))
                          : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
                                         for_others(file, std::move(mine)));
-    start(operation, mode_for(tasks, to_mode(access)));
+    start(operation, to_mode(access));
     if (!nowhere.ok()) return nowhere;
     made->impl = operation;
     *request = made.release();
@@ -379,10 +357,11 @@ tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** re
 tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective) {
   return guarded([&]() -> Status {
     if (effective == nullptr) return null_argument("tw_file_progress", "effective");
-    if (asked < TW_PROGRESS_DEFAULT || asked > TW_PROGRESS_KERNEL)
-      return bad("tw_file_progress", "asked is " + std::to_string(asked) + "; TW_PROGRESS_DEFAULT .. _KERNEL");
-    const Group* group = file != nullptr ? &file->impl->group() : nullptr;
-    *effective = from_mode(effective_progress(group, to_mode(asked)));
+    if (asked < TW_PROGRESS_DEFAULT || asked > TW_PROGRESS_POLL)
+      return bad("tw_file_progress", "asked is " + std::to_string(asked) + "; TW_PROGRESS_DEFAULT, _THREAD or _POLL");
+    const Advancers who = file != nullptr ? file->impl->group().advancers() : Advancers::any;
+    const bool polled = effective_progress(who, to_mode(asked)) == ProgressMode::poll;
+    *effective = polled ? TW_PROGRESS_POLL : TW_PROGRESS_THREAD;
     return {};
   });
 }

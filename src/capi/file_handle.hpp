@@ -28,8 +28,8 @@ struct tw_file : thalweg::OpenHandle {
 };
 
 struct tw_request {
-  std::shared_ptr<thalweg::Request> impl;  // never null
-  thalweg::Extent only;                    // a copy of the caller's when he gives one extent
+  std::shared_ptr<thalweg::AccessRequest> impl;  // never null
+  thalweg::Extent only;                          // a copy of the caller's when he gives one extent
 };
 
 namespace thalweg {

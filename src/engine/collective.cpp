@@ -26,7 +26,6 @@
 #include "engine/execute.hpp"
 #include "engine/plan_log.hpp"
 #include "engine/process_access.hpp"
-#include "engine/progress/request.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
 
@@ -275,7 +274,7 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
   prepare(file, group, part);
   const bool draws = group.rank() == 0 && part.summary.in_order && file != nullptr;
   if (draws) {
-    TheirTurn turn{group, file->position, ticket};
+    PositionTurn turn{group, file->position, ticket};
     co_await Until{turn.point()};
     part.summary.position = file->position.value();
     part.summary.ticket = ticket;

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
+#include "async/request.hpp"
 #include "base/size_units.hpp"
 #include "engine/plan/plan.hpp"
 #include "engine/shared_file.hpp"
 #include "engine/task_access.hpp"
-#include "engine/transfer/io_context.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
@@ -20,6 +20,8 @@ struct Outcome {
   GroupAccess access;                       // of no task: the access failed before it was planned
   Plan plan;
 };
+
+using AccessRequest = RequestFor<Outcome>;
 
 // Collective over `group`. `file` may be null on a task that has none: `access.status` says why.
 // `ticket`: task 0 of an access in order has drawn it at the call (SharedPosition).

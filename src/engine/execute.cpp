@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/plan/file_domains.hpp"
-#include "engine/transfer/queues.hpp"
+#include "storage/queues.hpp"
 #include "engine/two_phase/two_phase.hpp"
 
 namespace thalweg {

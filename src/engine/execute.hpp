@@ -5,7 +5,7 @@
 #include "engine/plan/plan.hpp"
 #include "engine/process_access.hpp"
 #include "engine/shared_file.hpp"
-#include "engine/transfer/io_context.hpp"
+#include "storage/io_context.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "group/group.hpp"
 

@@ -1,5 +1,7 @@
 #include "engine/shared_file.hpp"
 
+#include "async/callers.hpp"
+
 namespace thalweg {
 
 SharedPosition::Ticket SharedPosition::draw() { return drawn_.fetch_add(1, std::memory_order_relaxed); }
@@ -20,6 +22,14 @@ void SharedPosition::follow(Ticket ticket, std::uint64_t value) {
   raise_drawn(ticket + 1);
   value_.store(value, std::memory_order_relaxed);
   settled_.store(ticket + 1, std::memory_order_release);
+}
+
+bool PositionTurn::ready(void* self) {
+  const auto* turn = static_cast<const PositionTurn*>(self);
+  if (turn->position.is_turn(turn->ticket)) return true;
+  if (!turn->group.any_thread()) is_a_caller();  // who waits here is about to make a collective of it
+  advance_requests();
+  return turn->position.is_turn(turn->ticket);
 }
 
 }  // namespace thalweg

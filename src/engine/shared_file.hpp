@@ -11,6 +11,7 @@
 #include "engine/plan/aggregators.hpp"
 #include "engine/plan/strategy.hpp"
 #include "engine/transfer/range_lock.hpp"
+#include "group/group.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -33,6 +34,16 @@ class SharedPosition {
   std::atomic<std::uint64_t> drawn_{0};
   std::atomic<std::uint64_t> settled_{0};  // release: whoever reads it reads value_ too
   std::atomic<std::uint64_t> value_{0};
+};
+
+// co_await: it is the turn of this access at the shared position. Earlier ones may be outstanding requests, which are
+// advanced.
+struct PositionTurn {
+  const Group& group;
+  SharedPosition& position;
+  SharedPosition::Ticket ticket;
+  static bool ready(void* self);
+  WaitPoint point() { return {ready, nullptr, this}; }
 };
 
 // The aggregators and node relays of a group; the same for every file that it opens.

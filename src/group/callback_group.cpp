@@ -13,7 +13,6 @@
 #include "group/find_place.hpp"
 #include "group/groups.hpp"
 #include "group/memory.hpp"
-#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -34,7 +33,7 @@ struct User {
   }
 };
 
-class CallbackGroup final : public BasicGroup, public Relaying {
+class CallbackGroup final : public BasicGroup {
  public:
   CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
   // As frames: the others count on this task's group.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "async/op.hpp"
+#include "async/request.hpp"
 #include "base/call.hpp"
 #include "base/status.hpp"
 #include "group/team/roster.hpp"
@@ -91,6 +92,14 @@ class Group {
   virtual const char* kind() const noexcept = 0;  // "self", "team", "mpi", "hybrid", "callbacks", "sim"
   // Whether another thread may advance this task's collectives, while the task's own thread makes other calls.
   virtual bool any_thread() const noexcept { return true; }
+  // Whether all messages of an exchange pass through one task, and collectives are functions of the user's that wait
+  // for the other tasks on the thread that calls. Good for a few words, not for data. The same on all tasks.
+  virtual bool relays() const noexcept { return false; }
+  // Which threads may advance nonblocking operations of the group.
+  Advancers advancers() const noexcept {
+    if (relays()) return Advancers::starter;
+    return any_thread() ? Advancers::any : Advancers::transport;
+  }
   // Whether a collective always suspends before it completes, so that completions cannot pile up on the stack.
   virtual bool always_suspends() const noexcept { return false; }
 

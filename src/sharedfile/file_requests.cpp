@@ -1,11 +1,10 @@
 // Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
 // on its lanes.
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "async/frame_memory.hpp"
-#include "engine/transfer/queues.hpp"
+#include "storage/queues.hpp"
 #include "sharedfile/plain_file.hpp"
 
 namespace thalweg {
@@ -40,7 +39,7 @@ SharedPosition::Ticket draw_for(const Group& group, SharedFile* file, const Task
 }
 
 // A nonblocking access. What it holds on to stays until it is complete.
-class FileRequest final : public Request {
+class FileRequest final : public AccessRequest {
  public:
   FileRequest(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group, PlacedAccess what)
       : file_(std::move(file)), group_(std::move(group)), what_(std::move(what)) {
@@ -73,10 +72,8 @@ class FileRequest final : public Request {
     for (const Extent& extent : what_.access.extents) sum += extent.bytes;
     return sum;
   }
-  bool needs_transport() const override {
-    const std::string_view kind = group_ != nullptr ? group_->kind() : "";
-    return kind == "mpi" || kind == "hybrid";
-  }
+  Advancers advancers() const override { return group_ != nullptr ? group_->advancers() : Advancers::any; }
+  bool needs_transport() const override { return group_ != nullptr && group_->place().processes > 1; }
   Op<Outcome> on_lane(IoContext io) {
     const WaitPoint point{is_my_turn, nullptr, this};
     co_await Until{point};
@@ -126,7 +123,7 @@ Op<Outcome> PlainFile::access(TaskAccess access) {
 }
 
 // Where tasks have parted none of them starts anything: it fails on this task alone.
-std::shared_ptr<Request> PlainFile::request(TaskAccess access) {
+std::shared_ptr<AccessRequest> PlainFile::request(TaskAccess access) {
   if (const Status& ended = groups_.own->ended(); !ended.ok()) {
     TaskAccess refused;
     refused.status = ended;
@@ -146,7 +143,7 @@ void PlainFile::leave_lanes(const Leaver& leaver) noexcept {
     auto request = make_request(shared_, lane->group, PlacedAccess(TaskAccess{}));
     request->take_turns(lane);
     request->leave(leaver);
-    start(std::move(request), mode_for(*lane->group, default_progress()));
+    start(std::move(request), default_progress());
   }
 }
 
@@ -168,13 +165,13 @@ Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAc
   co_return co_await access_all(group, file.get(), std::move(what.access), ticket, io);
 }
 
-std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
+std::shared_ptr<AccessRequest> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
                                       PlacedAccess what) {
   check_for_others(file.get(), what.access);
   return make_request(std::move(file), std::move(group), std::move(what));
 }
 
-std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what) {
+std::shared_ptr<AccessRequest> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what) {
   return make_request(std::move(file), nullptr, std::move(what));
 }
 

@@ -7,7 +7,6 @@
 
 #include "group/agree.hpp"
 #include "group/packing.hpp"
-#include "group/relaying.hpp"
 #include "os/peer_memory.hpp"
 
 namespace thalweg {
@@ -180,7 +179,7 @@ Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found)
 
 Op<Status> find_aggregators(Group& group, SharedFile& file, std::shared_ptr<const FoundAggregators>& known) {
   const Place place = group.place();
-  if (place.processes == 1 || relays_messages(group)) co_return Status{};
+  if (place.processes == 1 || group.relays()) co_return Status{};
   const std::size_t wanted = file.strategy.aggregators;  // that of task 0
   const bool leads = group.rank() == place.process_leader;
   std::shared_ptr<const Found> here = known;

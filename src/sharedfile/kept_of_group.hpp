@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "group/group.hpp"
-#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -27,7 +26,7 @@ enum class KeptFor { file, multifile };
 
 // Whether the group leaves its duplicates to another file. Some make them without a meeting, or give them to the user's
 // functions, who are to get them back when the file is closed.
-inline bool leaves_groups(const Group& group) { return group.place().processes > 1 && !relays_messages(group); }
+inline bool leaves_groups(const Group& group) { return group.place().processes > 1 && !group.relays(); }
 
 // Of this task. Files are closed by any thread and in any order, so that tasks may have different spare ones: who takes
 // one has to agree on its number.

@@ -146,7 +146,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   std::int64_t target = 0;
   if (groups_.own->rank() == 0) {
     ticket = position.draw();
-    TheirTurn turn{*groups_.own, position, ticket};
+    PositionTurn turn{*groups_.own, position, ticket};
     co_await Until{turn.point()};
     std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
     if (whence == SEEK_END) {

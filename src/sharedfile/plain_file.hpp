@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "engine/collective.hpp"
-#include "engine/progress/request.hpp"
 #include "group/group.hpp"
 #include "sharedfile/file_view.hpp"
 #include "sharedfile/kept_of_group.hpp"
@@ -66,7 +65,7 @@ class PlainFile {
 
   // A collective access of group(), to be started; its start is the call.
   Op<Outcome> access(TaskAccess access);
-  std::shared_ptr<Request> request(TaskAccess access);
+  std::shared_ptr<AccessRequest> request(TaskAccess access);
 
  private:
   // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does
@@ -114,9 +113,9 @@ struct Lane {
 // An access of a group of threads of this process to a file that another group opened. `file` is null on a task that
 // has none. The ticket is drawn at the call.
 Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what, IoContext io);
-std::shared_ptr<Request> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
+std::shared_ptr<AccessRequest> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
                                       PlacedAccess what);
 // Independent.
-std::shared_ptr<Request> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what);
+std::shared_ptr<AccessRequest> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what);
 
 }  // namespace thalweg

@@ -4,8 +4,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "async/request.hpp"
 #include "base/shell_word.hpp"
-#include "engine/progress/request.hpp"
 #include "group/agree.hpp"
 #include "group/packing.hpp"
 #include "storage/hold_file.hpp"
@@ -264,21 +264,19 @@ Status VpFile::abandon() {
 
 namespace {
 
-class LastFlush final : public Request {
+class LastFlush final : public RequestFor<Status> {
  public:
   LastFlush(VpFile& file, VpFile::Tell tell) : file_(file), tell_(std::move(tell)) {}
-  Op<Outcome> operation(IoContext) override {
-    Outcome outcome;
-    outcome.status = co_await file_.flush(Call::MPI_Finalize);
-    if (!outcome.status.ok()) outcome.status = end_alone(outcome.status);
-    file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
-    co_return outcome;
-  }
-  void let_go() override {}
-  std::uint64_t bytes() const override { return 0; }
+  Advancers advancers() const override { return file_.group().advancers(); }
   bool needs_transport() const override { return true; }
 
  private:
+  Op<Status> operation(IoContext) override {
+    Status status = co_await file_.flush(Call::MPI_Finalize);
+    if (!status.ok()) status = end_alone(status);
+    file_.group().leave({file_.group().rank(), Call::MPI_Finalize});
+    co_return status;
+  }
   // Where other tasks close, the first one that forgets to names the file; task 0 has done so before.
   Status end_alone(const Status& why) {
     Status stored = file_.store_unclosed();
@@ -299,7 +297,7 @@ class LastFlush final : public Request {
 }  // namespace
 
 void VpFile::begin_to_leave(Tell tell) {
-  start(std::make_shared<LastFlush>(*this, std::move(tell)), mode_for(group(), default_progress()));
+  start(std::make_shared<LastFlush>(*this, std::move(tell)), default_progress());
 }
 
 // A task is gone: the others store what they have, and leave the file as it is.

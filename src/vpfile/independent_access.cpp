@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/size_units.hpp"
-#include "engine/transfer/queues.hpp"
+#include "storage/queues.hpp"
 #include "group/agree.hpp"
 #include "vpfile/vpfile_parts.hpp"
 

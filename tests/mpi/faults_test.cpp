@@ -37,9 +37,9 @@ ssize_t told(ssize_t really) {
   return -1;
 }
 
-enum class How { blocking, thread, poll, kernel };
+enum class How { blocking, thread, poll };
 constexpr std::int64_t kMany = 5;  // tasks
-constexpr std::array kAllWays = {How::blocking, How::thread, How::poll, How::kernel};
+constexpr std::array kAllWays = {How::blocking, How::thread, How::poll};
 
 char byte_of(std::int64_t task, std::int64_t at) { return static_cast<char>('a' + (task * 5 + at % 1009) % 26); }
 
@@ -75,7 +75,7 @@ class Task {
     what.direction = writes ? TW_ACCESS_WRITE : TW_ACCESS_READ;
     what.extents = list.data();
     what.n = static_cast<std::int64_t>(list.size());
-    what.progress = how == How::thread ? TW_PROGRESS_THREAD : how == How::poll ? TW_PROGRESS_POLL : TW_PROGRESS_KERNEL;
+    what.progress = how == How::thread ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL;
     tw_status status = TW_OK;
     if (how == How::blocking) {
       status = tw_access_all(file_, nullptr, &what, nullptr);

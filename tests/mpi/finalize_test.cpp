@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kPiece = 5000;
 constexpr int kRounds = 12;
-constexpr std::array kModes = {TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL};
+constexpr std::array kModes = {TW_PROGRESS_THREAD, TW_PROGRESS_POLL};
 
 char byte_of(std::int64_t task, int round) { return static_cast<char>('a' + (task * 5 + round) % 26); }
 

@@ -133,7 +133,7 @@ TEST_P(MpiRequests, AreAdvancedInAnyCollectiveOfThreadsOfRanks) {
   if (world_.rank() == 0) expect_written(2 * world_.size(), 2 * world_.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, MpiRequests, testing::Values(TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL));
+INSTANTIATE_TEST_SUITE_P(Modes, MpiRequests, testing::Values(TW_PROGRESS_THREAD, TW_PROGRESS_POLL));
 
 }  // namespace
 }  // namespace thalweg::test

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/transfer/queues.hpp"
 #include "sharedfile/plain_file.hpp"
 #include "sim/memory_backend.hpp"
+#include "storage/queues.hpp"
 #include "support/shared_files.hpp"
 #include "testing/fault_backend.hpp"
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "engine/transfer/queues.hpp"
 #include "sharedfile/plain_file.hpp"
 #include "sim/memory_backend.hpp"
+#include "storage/queues.hpp"
 #include "support/sanitized.hpp"
 #include "support/shared_files.hpp"
 #include "testing/fault_backend.hpp"

@@ -167,10 +167,6 @@ class NthTransfer : public SharedFiles {
 TEST_F(NthTransfer, OfABlockingAccess) { run_all(kBlocking); }
 TEST_F(NthTransfer, WithAProgressThread) { run_all(TW_PROGRESS_THREAD); }
 TEST_F(NthTransfer, PolledFor) { run_all(TW_PROGRESS_POLL); }
-TEST_F(NthTransfer, CarriedByTheKernel) {
-  if (!uring_available()) GTEST_SKIP() << "no io_uring here";
-  run_all(TW_PROGRESS_KERNEL);
-}
 
 }  // namespace
 }  // namespace thalweg::test

@@ -101,7 +101,7 @@ class OneThreadGroups : public SharedFiles {
 
 // Two tasks start requests and make no further calls, while the progress thread and another thread are active.
 TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
-  for (const tw_progress mode : {TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL}) {
+  for (const tw_progress mode : {TW_PROGRESS_THREAD, TW_PROGRESS_POLL}) {
     std::atomic<int> started{0};
     std::atomic<bool> others_are_done{false};
     std::set<std::thread::id> team;

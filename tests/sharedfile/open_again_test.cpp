@@ -165,14 +165,14 @@ class SpareGroups : public OpeningAgain {
     EXPECT_TRUE(run(write_and_read(file, 1)).ok());
     const auto task = static_cast<std::uint64_t>(file.group().rank());
     std::string text = text_of(static_cast<int>(task), 2 * FileGroups::kLanes, 2);
-    std::vector<std::shared_ptr<Request>> requests;
+    std::vector<std::shared_ptr<AccessRequest>> requests;
     for (std::size_t i = 0; i < text.size(); ++i) {
       Extent extent{reinterpret_cast<std::byte*>(text.data()) + i, 1, task * text.size() + i};
       TaskAccess access;
       access.direction = Direction::write;
       access.extents = {&extent, 1};
       requests.push_back(file.request(access));
-      start(requests.back(), ProgressMode::at_call);
+      start(requests.back(), ProgressMode::poll);
     }
     for (const auto& request : requests) {
       wait_for(*request);

@@ -45,7 +45,7 @@ TEST_P(Requests, OfGroupsOfCallbacksAreCarriedOutAtTheCall) {
         ASSERT_NE(file, nullptr) << tw_last_error();
         tw_progress effective = TW_PROGRESS_DEFAULT;
         EXPECT_EQ(tw_file_progress(file, GetParam(), &effective), TW_OK);
-        EXPECT_EQ(effective, TW_PROGRESS_CALLERS);
+        EXPECT_EQ(effective, TW_PROGRESS_POLL);
         std::vector<std::string> data;
         for (int i = 0; i < kMany; ++i) data.push_back(text_of(task, kPiece, i));
         std::vector<tw_request*> requests(kMany);
@@ -286,8 +286,7 @@ std::string mode_name(const testing::TestParamInfo<tw_progress>& info) {
   const char* const names[] = {"Default", "Thread", "Poll", "Kernel"};
   return names[info.param];
 }
-INSTANTIATE_TEST_SUITE_P(Modes, Requests,
-                         testing::Values(TW_PROGRESS_DEFAULT, TW_PROGRESS_THREAD, TW_PROGRESS_POLL, TW_PROGRESS_KERNEL),
+INSTANTIATE_TEST_SUITE_P(Modes, Requests, testing::Values(TW_PROGRESS_DEFAULT, TW_PROGRESS_THREAD, TW_PROGRESS_POLL),
                          mode_name);
 
 }  // namespace

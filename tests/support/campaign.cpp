@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "engine/transfer/queues.hpp"
 #include "sharedfile/plain_file.hpp"
 #include "sim/memory_backend.hpp"
+#include "storage/queues.hpp"
 #include "support/engine_bodies.hpp"
 #include "support/file_model.hpp"
 #include "support/late_queue.hpp"
@@ -46,7 +46,7 @@ bool is_done(void* op) { return static_cast<Op<Outcome>*>(op)->done(); }
 
 // Starts all accesses, then waits for them in any order.
 Op<Status> outstanding(Share& share) {
-  std::vector<std::shared_ptr<Request>> requests;
+  std::vector<std::shared_ptr<AccessRequest>> requests;
   std::vector<Op<Outcome>> ops;
   std::vector<std::size_t> order;
   for (const TaskAccess& access : share.accesses) {

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <utility>
 
-#include "engine/transfer/queues.hpp"
 #include "group/agree.hpp"
 #include "sharedfile/plain_file.hpp"
+#include "storage/queues.hpp"
 #include "support/engine_cases.hpp"
 #include "support/sanitized.hpp"
 

@@ -113,12 +113,12 @@ class NonblockingMethod : public OverlappingMethod {
   }
 
  private:
-  // Where a thread or the kernel carries requests on, computing need not stop for them.
+  // Where a thread advances requests, computing need not stop for them.
   void note_progress(const thalweg::File& file) {
     if (!progress_.empty()) return;
     const tw_progress by = file.progress();
-    asks_ = by != TW_PROGRESS_THREAD && by != TW_PROGRESS_KERNEL;
-    progress_ = by == TW_PROGRESS_THREAD ? "thread" : by == TW_PROGRESS_KERNEL ? "kernel" : "callers";
+    asks_ = by != TW_PROGRESS_THREAD;
+    progress_ = asks_ ? "poll" : "thread";
   }
 
   Session session_;

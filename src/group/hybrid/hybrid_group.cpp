@@ -20,7 +20,6 @@
 #include "group/hybrid/hybrid_layout.hpp"
 #include "group/memory.hpp"
 #include "group/packing.hpp"
-#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -35,7 +34,7 @@ std::shared_ptr<T> make_shared_frame(T value) {
   return std::allocate_shared<T>(FrameAllocator<T>(), std::move(value));
 }
 
-class HybridGroup final : public Group, public Relaying {
+class HybridGroup final : public Group {
  public:
   HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<HybridProcess> process)
       : threads_(std::move(threads)),

@@ -6,7 +6,6 @@
 
 #include "group/memory.hpp"
 #include "group/packing.hpp"
-#include "group/relaying.hpp"
 
 namespace thalweg {
 
@@ -17,7 +16,7 @@ std::shared_ptr<HybridLayout> layout_of(const Gathered& all, const Group& ranks)
   auto layout = std::make_shared<HybridLayout>();
   layout->mine = ranks.rank();
   layout->place = ranks.place();
-  layout->relays = relays_messages(ranks);
+  layout->relays = ranks.relays();
   layout->place.tasks_in_process = 0;
   layout->begin.push_back(0);
   for (std::size_t p = 0; p < all.parts(); ++p) {

@@ -18,7 +18,7 @@ struct HybridLayout {
   std::vector<TaskRank> begin;  // first rank of each process (task of the group of processes); one more at the end
   std::int64_t mine = 0;        // this process
   Place place;
-  bool relays = false;  // the group of processes does (relaying.hpp)
+  bool relays = false;  // the group of processes does (Group::relays)
 
   TaskRank tasks() const { return begin.back(); }
   std::int64_t process_of(TaskRank rank) const {

@@ -44,7 +44,7 @@ class NoMemoryToTell : public SharedFiles {
   tw_status access(const Way& way, tw_file* file) {
     tw_access access = access_of(way.direction, TW_AT_EXTENTS, list_.data(), kPieces);
     if (way.blocking) return tw_access_all(file, nullptr, &access, nullptr);
-    access.progress = TW_PROGRESS_KERNEL;
+    access.progress = TW_PROGRESS_POLL;
     tw_request* request = nullptr;
     const tw_status started = tw_iaccess_all(file, nullptr, &access, &request);
     return started == TW_OK ? tw_wait(&request, nullptr) : started;

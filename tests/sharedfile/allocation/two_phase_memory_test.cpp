@@ -6,8 +6,8 @@
 #include <cstring>
 #include <random>
 
-#include "engine/transfer/queues.hpp"
 #include "sharedfile/plain_file.hpp"
+#include "storage/queues.hpp"
 #include "support/counting_new.hpp"
 #include "support/sanitized.hpp"
 #include "support/shared_files.hpp"

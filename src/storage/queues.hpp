@@ -5,7 +5,7 @@
 #include <chrono>
 #include <memory>
 
-#include "engine/transfer/io_context.hpp"
+#include "storage/io_context.hpp"
 #include "storage/rationed_queue.hpp"
 
 namespace thalweg {
@@ -24,7 +24,6 @@ class SharedQueues {
   IoContext context(bool by_thread);
   // For a thread that has nothing else to do.
   IoContext context_of_waiter();
-  bool in_kernel() const;
   std::size_t in_flight() const { return background_->in_flight(); }
   void wait(std::chrono::microseconds limit);
   // Called before operations are advanced: limits how many bytes that step may copy itself.

@@ -1,23 +1,20 @@
 // How operations are advanced: they arrive in a list, begin in the order of it, and are stepped by whoever has the
 // lock. And what a thread does that waits for one, where it does not get the lock or nothing can be done.
-#include "engine/progress/progress.hpp"
+#include "async/progress.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <new>
 #include <utility>
 
+#include "async/last_words.hpp"
 #include "os/wait.hpp"
 
 namespace thalweg {
 
 namespace {
 
-using std::chrono::microseconds;
-constexpr microseconds kShort{200};
-constexpr std::size_t kMostParked = 3;  // of one operation: itself, and two windows on their way
-constexpr unsigned kYieldRounds = 64;
+constexpr std::chrono::microseconds kShort{200};
 constexpr int kMostStepsOfStart = 64;
 constexpr std::uint64_t kMostByWaiter = std::uint64_t{128} << 20;
 
@@ -26,7 +23,7 @@ thread_local bool inside_progress = false;  // this thread is advancing: its ope
 // Operations under way that need the transport, wherever they are advanced.
 std::atomic<std::size_t> n_need_transport{0};
 
-// It outlives every thread that may still wait, and needs no memory that could be refused.
+// It outlives every thread that may still wait.
 template <int number>
 Progress* make_in() {
   alignas(Progress) static std::byte place[sizeof(Progress)];
@@ -44,17 +41,17 @@ Progress& Progress::of_process() {
   return *progress;
 }
 
-Progress& Progress::of_some() {
+Progress& Progress::of_callers() {
   static Progress* const progress = make_in<1>();
   return *progress;
 }
 
-Progress::Attending::Attending(const Request& request) : progress_(home_of(request)) {
-  progress_.attended_.fetch_add(1, std::memory_order_relaxed);
+Progress::Waiter::Waiter(const Request& request) : progress_(home_of(request)) {
+  progress_.waiters_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Progress::Attending::~Attending() {
-  if (progress_.attended_.fetch_sub(1) > 1 || progress_.outstanding_.load() == 0) return;
+Progress::Waiter::~Waiter() {
+  if (progress_.waiters_.fetch_sub(1) > 1 || progress_.outstanding_.load() == 0) return;
   const std::lock_guard lock(progress_.incoming_mutex_);
   progress_.arrived_.notify_one();
 }
@@ -75,62 +72,42 @@ class Progress::Starting {
   Progress& progress_;
 };
 
-bool Progress::in_kernel() {
-  if (const int known = in_kernel_.load(std::memory_order_relaxed); known >= 0) return known != 0;
-  const Starting lock(*this);
-  try {
-    if (!queues_.has_value()) queues_.emplace();
-    in_kernel_.store(queues_->in_kernel() ? 1 : 0, std::memory_order_relaxed);
-    return queues_->in_kernel();
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
+// mutex_ is held. The thread that waits for a request, and for nothing else as far as is known, moves bytes by calls of
+// its own as a blocking access does: the ring is slower through the page cache. Nobody else advances anything
+// meanwhile, so that it must not be much.
+void Progress::begin(std::shared_ptr<Request> request, const Request* awaited) {
+  if (!queues_.has_value()) queues_.emplace();
+  const bool alone = request.get() == awaited && running_.empty() && request->bytes() <= kMostByWaiter;
+  const IoContext io = alone ? queues_->context_of_waiter() : queues_->context(request->by_thread_);
+  Request& started = *request;
+  running_.put_last(std::move(request));
+  started.begin(io);
 }
 
-// mutex_ is held. False: there is no memory for it now. The thread that waits for it, and for nothing else as far as is
-// known, moves bytes by calls of its own as a blocking access does: the ring is slower through the page cache. Nobody
-// else advances anything meanwhile, so that it must not be much.
-bool Progress::begin(const std::shared_ptr<Request>& request, const Request* awaited) {
-  try {
-    if (!queues_.has_value()) queues_.emplace();
-    driver_.reserve(kMostParked * (running_.size() + 1));
-    const bool alone = request.get() == awaited && running_.empty() && request->bytes() <= kMostByWaiter;
-    request->op_.emplace(
-        request->operation(alone ? queues_->context_of_waiter() : queues_->context(request->by_thread_)));
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-  running_.put_last(request);
-  request->op_->start();
-  return true;
-}
-
-// mutex_ is held. In the order in which they came; what cannot begin now waits, and what is behind it.
+// mutex_ is held. In the order in which they came.
 bool Progress::begin_arrivals(const Request* awaited) {
   RequestList arrivals;
   {
     const std::lock_guard lock(incoming_mutex_);
     std::swap(arrivals, incoming_);
   }
-  RequestList waiting;
-  bool any = false;
+  const bool any = !arrivals.empty();
   while (!arrivals.empty()) {
     std::shared_ptr<Request> request = arrivals.take_first();
-    if (waiting.empty() && begin(request, arrivals.empty() ? awaited : nullptr)) {
-      any = true;
-    } else {
-      waiting.put_last(std::move(request));
-    }
+    begin(std::move(request), arrivals.empty() ? awaited : nullptr);
   }
-  const std::lock_guard lock(incoming_mutex_);
-  starved_ = !waiting.empty();
-  while (!incoming_.empty()) waiting.put_last(incoming_.take_first());
-  std::swap(incoming_, waiting);
   return any;
 }
 
+void Progress::finish(Request& request) {
+  request.take_outcome();
+  if (request.counts_) n_need_transport.fetch_sub(1, std::memory_order_release);
+  request.done_.store(1, std::memory_order_release);
+  futex_wake_all(request.done_);
+}
+
 // mutex_ is held. True when something happened. `awaited`: what the calling thread waits for.
-bool Progress::step(const Request* awaited) {
+bool Progress::step(const Request* awaited) noexcept try {
   const bool outer = std::exchange(inside_progress, true);
   const Driver::Use use(driver_);
   if (queues_.has_value()) queues_->begin_step();
@@ -138,21 +115,18 @@ bool Progress::step(const Request* awaited) {
   any = driver_.step() || any;
   for (std::size_t n = running_.size(); n > 0; --n) {
     std::shared_ptr<Request> request = running_.take_first();
-    if (!request->op_->done()) {
+    if (!request->has_ended()) {
       running_.put_last(std::move(request));
       continue;
     }
-    request->outcome_ = std::move(request->op_->value());
-    request->op_.reset();
-    request->let_go();
-    if (request->counts_) n_need_transport.fetch_sub(1, std::memory_order_release);
     outstanding_.fetch_sub(1, std::memory_order_relaxed);
-    request->done_.store(1, std::memory_order_release);
-    futex_wake_all(request->done_);
+    finish(*request);
     any = true;
   }
   inside_progress = outer;
   return any;
+} catch (...) {
+  end_on_exception();
 }
 
 bool Progress::advance() {
@@ -164,58 +138,46 @@ bool Progress::advance() {
 bool Progress::advance_mine(const Progress* but) {
   bool any = false;
   if (but != &of_process()) any = of_process().advance();
-  if (this_is_a_caller() && but != &of_some()) any = of_some().advance() || any;
+  if (this_is_a_caller() && but != &of_callers()) any = of_callers().advance() || any;
   return any;
 }
 
-unsigned Progress::wait_a_little(const Request& request, unsigned idle_rounds) {
+void Progress::wait_a_little(const Request& request, Backoff& backoff) {
   Progress& home = home_of(request);
-  if (&home == &of_some()) is_a_caller();
-  if (advance_mine(&home)) idle_rounds = 0;
-  return home.advance_or_wait(request, idle_rounds);
+  if (&home == &of_callers()) is_a_caller();
+  if (advance_mine(&home)) backoff.reset();
+  home.advance_or_wait(request, backoff);
 }
 
 // A thread that waits in a collective does for all what it would do in wait_for(): the others may wait for that.
 Driver::Meanwhile Progress::meanwhile() {
   const auto idle = [](const Progress& progress) { return progress.outstanding_.load(std::memory_order_relaxed) == 0; };
-  if (inside_progress || (idle(of_process()) && (!this_is_a_caller() || idle(of_some()))))
+  if (inside_progress || (idle(of_process()) && (!this_is_a_caller() || idle(of_callers()))))
     return Driver::Meanwhile::nothing_to_do;
   return advance_mine() ? Driver::Meanwhile::something_done : Driver::Meanwhile::nothing_done;
 }
 
-unsigned Progress::advance_or_wait(const Request& awaited, unsigned idle_rounds) {
-  if (starters_.load(std::memory_order_relaxed) > 0) {
-    yield_core();
-    return idle_rounds;
-  }
+void Progress::advance_or_wait(const Request& awaited, Backoff& backoff) {
+  if (starters_.load(std::memory_order_relaxed) > 0) return yield_core();
   if (std::unique_lock lock(mutex_, std::try_to_lock); lock.owns_lock()) {
-    if (step(&awaited)) return 0;
-    if (queues_.has_value() && queues_->in_flight() > 0) {
-      queues_->wait(kShort);
-      return idle_rounds;
-    }
+    if (step(&awaited)) return backoff.reset();
+    if (queues_.has_value() && queues_->in_flight() > 0) return queues_->wait(kShort);
   }
-  if (idle_rounds < kYieldRounds) {
-    yield_core();
-  } else {
-    // Longer each time: a collective of ranks has many short waits.
-    futex_wait(awaited.done_word(), 0, std::min(microseconds(1) * (idle_rounds - kYieldRounds + 1), kShort));
-  }
-  return idle_rounds + 1;
+  if (const auto pause = backoff.next(); pause.count() > 0) futex_wait(awaited.done_word(), 0, pause);
 }
 
 ProgressMode Progress::settle(ProgressMode asked) {
-  if (asked == ProgressMode::kernel) asked = in_kernel() ? ProgressMode::kernel : ProgressMode::thread;
   return asked == ProgressMode::thread && !has_thread() ? ProgressMode::poll : asked;
 }
 
 void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
+  mode = settle(mode);
   request->by_thread_ = mode == ProgressMode::thread;
   request->counts_ = request->needs_transport();
   if (request->counts_) n_need_transport.fetch_add(1, std::memory_order_relaxed);
   {
     const std::lock_guard lock(incoming_mutex_);
-    outstanding_.fetch_add(1);  // seen by whoever looks at it under this lock, or no longer attends
+    outstanding_.fetch_add(1);  // seen by whoever looks at it under this lock, or waits no longer
     incoming_.put_last(std::move(request));
   }
   arrived_.notify_one();
@@ -228,21 +190,19 @@ void Progress::start(std::shared_ptr<Request> request, ProgressMode mode) {
   }
 }
 
-void Progress::start_among_some(std::shared_ptr<Request> request) {
+void Progress::start_among_callers(std::shared_ptr<Request> request) {
   (void)of_process();  // which looks after threads that wait elsewhere
   is_a_caller();
-  request->home_ = &of_some();
-  of_some().start(std::move(request), ProgressMode::own);
+  request->home_ = &of_callers();
+  of_callers().start(std::move(request), ProgressMode::poll);
 }
 
 void Progress::carry_out(Request& request) {
-  try {
-    request.outcome_ = run(request.operation(blocking_io()));
-  } catch (const std::bad_alloc&) {
-    request.outcome_.status = out_of_memory();
-  }
-  request.let_go();
-  request.done_.store(1, std::memory_order_release);
+  Driver& driver = Driver::current();
+  const Driver::Blocking blocking(driver);
+  request.begin(blocking_io());
+  while (!request.has_ended()) driver.step_or_wait();
+  finish(request);
 }
 
 // Nobody else advances anything meanwhile, so that no thread of ours is in the transport when it ends. What some task
@@ -250,19 +210,16 @@ void Progress::carry_out(Request& request) {
 void Progress::end_before(TransportEnd now) {
   is_a_caller();
   Progress& all = of_process();
-  Progress& some = of_some();
-  (void)all.in_kernel();  // who starts one may ask, and would wait for the lock with what is waited for here
+  Progress& callers = of_callers();
   const Starting lock_all(all);
-  const Starting lock_some(some);
-  unsigned idle_rounds = 0;
+  const Starting lock_callers(callers);
+  Backoff backoff = Progress::backoff();
   while (n_need_transport.load(std::memory_order_acquire) > 0) {
     const bool any = all.step();
-    if (some.step() || any) {
-      idle_rounds = 0;
-    } else if (++idle_rounds < kYieldRounds) {
-      yield_core();
+    if (callers.step() || any) {
+      backoff.reset();
     } else {
-      sleep_for(kShort);
+      backoff.wait();
     }
   }
   now();

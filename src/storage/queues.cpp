@@ -1,9 +1,8 @@
-#include "engine/transfer/queues.hpp"
+#include "storage/queues.hpp"
 
 #include <chrono>
 #include <memory>
 #include <new>
-#include <string_view>
 #include <utility>
 
 namespace thalweg {
@@ -45,8 +44,6 @@ IoContext blocking_io() {
 IoQueue* blocking_background_queue() { return thread_queues().background_if_possible(); }
 
 SharedQueues::SharedQueues() : posix_(make_posix_queue()), background_(make_background_queue()) {}
-
-bool SharedQueues::in_kernel() const { return background_->name() == std::string_view("uring"); }
 
 IoContext SharedQueues::context(bool by_thread) {
   IoContext io;

@@ -1,9 +1,9 @@
 // Progress: who advances the operations that go on by themselves. Only for request.cpp, progress.cpp and
-// progress_thread.cpp; what all others may ask for is in engine/progress/request.hpp.
+// progress_thread.cpp; what all others may ask for is in async/request.hpp.
 //
 // The process has one Progress. Its operations live on one driver under one lock; whoever holds the lock advances them
-// all, so that no order of waiting can make tasks wait for each other. Operations of groups that not every thread may
-// advance (Group::any_thread) live on a second one, without a thread.
+// all, so that no order of waiting can make tasks wait for each other. Operations that not every thread may advance
+// (Advancers::transport) live on a second one, without a thread.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,9 @@
 
 #include "async/callers.hpp"
 #include "async/op.hpp"
-#include "engine/progress/request.hpp"
-#include "engine/transfer/queues.hpp"
+#include "async/request.hpp"
+#include "os/backoff.hpp"
+#include "storage/queues.hpp"
 
 namespace thalweg {
 
@@ -49,59 +50,57 @@ class RequestList {
 class Progress {
  public:
   static Progress& of_process();
-  // Of the operations that not every thread may advance.
-  static Progress& of_some();
+  // Holds the operations that only callers of the transport advance.
+  static Progress& of_callers();
   static Progress& home_of(const Request& request) { return request.home_ != nullptr ? *request.home_ : of_process(); }
-  static void start_among_some(std::shared_ptr<Request> request);
-  // On this thread, to its end. Its group waits within calls of the user's: under the lock all others would wait, too.
-  static void carry_out(Request& request);
-  // All that this thread may; one may be left out.
-  static bool advance_mine(const Progress* but = nullptr);
-  static unsigned wait_a_little(const Request& request, unsigned idle_rounds);
+  static bool is_left_to_thread(const Request& request) { return request.by_thread_; }
 
-  static void end_before(TransportEnd now);
-  // What becomes of a wish: thread, poll, or kernel.
-  ProgressMode settle(ProgressMode asked);
   void start(std::shared_ptr<Request> request, ProgressMode mode);
-  // Whether something happened. No: or another thread is at it.
-  bool advance();
-  // Advances, or waits a little where nothing can be done. Gives back for how many rounds it was so.
-  unsigned advance_or_wait(const Request& awaited, unsigned idle_rounds);
-  // For a scope in which this thread calls that again and again: the progress thread would only be in its way.
-  class Attending {
+  static void start_among_callers(std::shared_ptr<Request> request);
+  // On this thread, to its end: its group waits within calls of the user's, where the lock would make others wait.
+  static void carry_out(Request& request);
+  // What becomes of `asked`: poll, where no thread can be had.
+  ProgressMode settle(ProgressMode asked);
+
+  // All that this thread may; one may be left out. Whether something happened.
+  static bool advance_mine(const Progress* but = nullptr);
+  // Advances, or waits a little where nothing can be done.
+  static void wait_a_little(const Request& request, Backoff& backoff);
+  static Backoff backoff() { return Backoff({.longest = std::chrono::microseconds(200)}); }
+  // For a scope in which this thread calls wait_a_little() in a loop: the progress thread sleeps meanwhile.
+  class Waiter {
    public:
-    explicit Attending(const Request& request);
-    ~Attending();
-    Attending(const Attending&) = delete;
-    Attending& operator=(const Attending&) = delete;
+    explicit Waiter(const Request& request);
+    ~Waiter();
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
 
    private:
     Progress& progress_;
   };
-  bool in_kernel();
-  static bool is_left_to_thread(const Request& request) { return request.by_thread_; }
+
+  static void end_before(TransportEnd now);
 
  private:
   class Starting;
   static Driver::Meanwhile meanwhile();
-  bool begin(const std::shared_ptr<Request>& request, const Request* awaited);
+  static void finish(Request& request);
+  void begin(std::shared_ptr<Request> request, const Request* awaited);
   bool begin_arrivals(const Request* awaited);
-  bool step(const Request* awaited = nullptr);
+  bool step(const Request* awaited = nullptr) noexcept;
+  bool advance();
+  void advance_or_wait(const Request& awaited, Backoff& backoff);
 
   // The progress thread.
-  class Pace;
-  enum class Stepped { done_something, nothing_to_do, slept };
   bool has_thread();
   void serve();
-  Stepped step_or_wait(const Pace& pace);
-  bool has_waited_while_attended();
-  bool has_arrivals_after_sleep(const Pace* idle);
+  std::chrono::microseconds step_or_wait(Backoff& backoff);
+  bool sleep(std::chrono::microseconds pause);
 
   std::atomic<std::size_t> outstanding_{0};  // only a hint: who sees an old number looks again
   // Threads that want mutex_ to start something. Who advances in a loop lets them have it; only a hint.
   std::atomic<int> starters_{0};
-  std::atomic<int> attended_{0};    // threads that advance in a loop
-  std::atomic<int> in_kernel_{-1};  // known once the queues are made
+  std::atomic<int> waiters_{0};
 
   std::mutex mutex_;  // guards all that follows
   Driver driver_;
@@ -111,7 +110,6 @@ class Progress {
   std::mutex incoming_mutex_;  // taken after mutex_; guards the rest
   std::condition_variable arrived_;
   RequestList incoming_;
-  bool starved_ = false;  // for want of memory they could not begin
   bool has_thread_ = false;
 };
 
