@@ -35,6 +35,8 @@ const char* name_of(SimCall call) {
       return "share_in_process";
     case SimCall::duplicate:
       return "duplicate";
+    case SimCall::channel:
+      return "channel";
   }
   return "?";
 }
@@ -121,6 +123,7 @@ void SimChannel::perform(const SimArrival& last, SimOutcome& outcome) {
     case SimCall::share:
       return make_objects(outcome);
     case SimCall::duplicate:
+    case SimCall::channel:
       outcome.channel = make(world_);
       return;
   }
@@ -168,6 +171,8 @@ void SimChannel::count(const SimArrival& last) {
       return network.share();
     case SimCall::duplicate:
       return network.duplicate();
+    case SimCall::channel:
+      return;
   }
 }
 

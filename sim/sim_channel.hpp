@@ -11,7 +11,19 @@
 
 namespace thalweg {
 
-enum class SimCall { barrier, broadcast, gather, scatter, allgather, allreduce, fold, exchange, share, duplicate };
+enum class SimCall {
+  barrier,
+  broadcast,
+  gather,
+  scatter,
+  allgather,
+  allreduce,
+  fold,
+  exchange,
+  share,
+  duplicate,
+  channel
+};
 const char* name_of(SimCall call);
 
 // Result of a collective; each task takes its share when it resumes.

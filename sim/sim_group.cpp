@@ -35,9 +35,11 @@ class SimGroup final : public Group {
   Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
-  Op<Result<std::unique_ptr<Group>>> duplicate() override;
+  Op<Result<std::unique_ptr<Group>>> duplicate() override { return copy(SimCall::duplicate); }
+  Op<Result<std::unique_ptr<Group>>> channel() override { return copy(SimCall::channel); }
 
  private:
+  Op<Result<std::unique_ptr<Group>>> copy(SimCall call);
   std::shared_ptr<SimChannel> channel_;
   const TaskRank rank_;
 };
@@ -135,9 +137,9 @@ Op<Result<std::shared_ptr<void>>> SimGroup::share_in_process(std::function<std::
   co_return std::shared_ptr<void>(outcome.objects[static_cast<std::size_t>(place().process)]);
 }
 
-Op<Result<std::unique_ptr<Group>>> SimGroup::duplicate() {
+Op<Result<std::unique_ptr<Group>>> SimGroup::copy(SimCall call) {
   if (!ended().ok()) co_return ended();
-  SimArrival meeting{*channel_, rank_, SimCall::duplicate};
+  SimArrival meeting{*channel_, rank_, call};
   const SimOutcome& outcome = co_await meeting;
   if (!outcome.status.ok()) co_return outcome.status;
   co_return std::unique_ptr<Group>(std::make_unique<SimGroup>(outcome.channel, rank_));

@@ -12,7 +12,7 @@
 //   allreduce  recursive doubling; from 2 KiB on reduce-scatter and allgather by halves (Rabenseifner)
 //   fold       binomial tree up, and down twice
 //   exchange   length to each partner, who answers; a barrier; an allreduce; the data
-//   duplicate  an allreduce of 256 bytes
+//   duplicate  an allreduce of 256 bytes; a channel costs nothing
 #pragma once
 
 #include <cstdint>

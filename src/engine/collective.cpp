@@ -214,8 +214,6 @@ Op<Status> move_all(Group& group, SharedFile& file, Part& part, IoContext io) {
   if (agreed.status.ok()) {
     part.outcome.end_of_file = static_cast<std::uint64_t>(agreed.value);
     part.outcome.moved = bytes_below(part.list.extents(), part.outcome.end_of_file);
-  } else {
-    file.failed.store(true, std::memory_order_relaxed);
   }
   co_return std::move(agreed.status);
 }
@@ -282,7 +280,6 @@ Op<Outcome> access_all(Group& group, SharedFile* file, TaskAccess asked, SharedP
   Status status = co_await gather(group, part);
   if (!status.ok()) {
     if (draws) file->position.settle(ticket, part.summary.position);
-    if (file != nullptr) file->failed.store(true, std::memory_order_relaxed);
     co_return failed_with(std::move(status));
   }
 

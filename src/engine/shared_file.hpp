@@ -67,7 +67,6 @@ struct SharedFile {
   std::shared_ptr<const Helpers> helpers = std::make_shared<const Helpers>();  // of the group that has it open
   SharedPosition position;
   RangeLock writers;
-  std::atomic<bool> failed{false};         // a collective access has failed; messages of it may be left in its group
   std::atomic<std::uint64_t> requests{0};  // of this process, incomplete; release: whoever reads 0 sees their effects
 };
 

@@ -126,6 +126,9 @@ class Group {
   // An independent group of the same tasks with the same ranks (as MPI_Comm_dup): collectives on the copy do
   // not mix with those on the original. Collective.
   virtual Op<Result<std::unique_ptr<Group>>> duplicate() = 0;
+  // As duplicate(), for what is opened with the group, which opens many: a kind may give a part of what the group has.
+  // Of the result neither channels nor duplicates are to be made while collectives of its relatives are under way.
+  virtual Op<Result<std::unique_ptr<Group>>> channel() { return duplicate(); }
 
   // Independent: the call of the library that the calling thread makes on the group, for this task.
   void set_call(Call call) noexcept {

@@ -133,17 +133,11 @@ Status with_way_out(const std::string& path, const Status& status) {
                        status.os_errno(), status.detail()->where);
 }
 
-// Gives the group of the close to another multifile that the tasks open together.
-void keep_group(Multifile& file) {
-  if (const auto kept = file.kept.lock(); kept != nullptr)
-    kept->leave(KeptFor::multifile, std::exchange(file.closing, {}));
-}
-
 }  // namespace
 
 Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
   if (file->reading) co_return Status{};
-  Group& group = file->closing.own != nullptr ? *file->closing.own : tasks;
+  Group& group = file->closing != nullptr ? *file->closing : tasks;
   group.set_call(Call::tw_multifile_close);
   Status together = co_await agree_on_call(group);
   if (!together.ok()) {  // a task has abandoned the file
@@ -163,15 +157,13 @@ Op<Status> close_multifile(Group& tasks, std::unique_ptr<Multifile> file) {
     if (!status.ok()) status = with_way_out(file->root->path, status);
     file->writing->files().give_up_lock();
   }
-  status = co_await agree(group, status);
-  if (status.ok()) keep_group(*file);
-  co_return status;
+  co_return co_await agree(group, status);
 }
 
 Status leave_multifile(Multifile& file, Call call) {
   if (file.reading) return {};
   Status status = attempt([&] { return file.writing->flush(); });
-  if (file.closing.own != nullptr) file.closing.own->leave({file.closing.own->rank(), call});
+  if (file.closing != nullptr) file.closing->leave({file.closing->rank(), call});
   return status;
 }
 

@@ -9,7 +9,6 @@
 #include "multifile/options.hpp"
 #include "multifile/read/read_handle.hpp"
 #include "multifile/write/write_handle.hpp"
-#include "sharedfile/kept_of_group.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -32,10 +31,9 @@ struct Multifile {
   std::unique_ptr<ReadHandle> reading;  // one of the two
   std::unique_ptr<WriteHandle> writing;
   std::unique_ptr<WriteRoot> root;  // task 0, writing
-  // Several writing tasks close in a duplicate of their group, so that the message of a task that abandons the file meets
+  // Several writing tasks close on a channel of their group, so that the message of a task that abandons the file meets
   // the close of the others only.
-  FileGroups closing;
-  std::weak_ptr<KeptOfGroup> kept;  // takes the duplicate back after the close
+  std::unique_ptr<Group> closing;
   std::string strategy;
 };
 

@@ -249,33 +249,13 @@ Op<Status> follow_plan(Group& group, const OpenRequest& request, std::span<const
   co_return co_await agree(group, mine);
 }
 
-// The group in which the tasks close the file together.
-struct Closing {
-  std::shared_ptr<KeptOfGroup> kept;  // null: a task alone, or reading
-  FileGroups groups;  // of an earlier multifile, as long as they are a spare: all tasks have them, or none
-
-  ~Closing() { give_back(); }
-  void give_back() noexcept {
-    if (groups.number >= 0) kept->leave(KeptFor::multifile, std::exchange(groups, {}));
+Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request) {
+  std::unique_ptr<Group> closing;
+  if (group.size() > 1) {
+    auto made = co_await group.channel();
+    if (!made.has_value()) co_return made.error();
+    closing = std::move(made).value();
   }
-};
-
-// Collective. The group of the close becomes the file's.
-Op<Status> find_closing_group(Group& group, Closing& closing) {
-  if (closing.kept == nullptr || closing.groups.own != nullptr) co_return Status{};
-  auto made = co_await group.duplicate();
-  if (!made.has_value()) co_return made.error();
-  const Status status = or_out_of_memory([&] {
-    closing.groups.own = std::move(made).value();
-    return Status{};
-  });
-  if (leaves_groups(group)) closing.groups.number = closing.kept->next_number();
-  co_return co_await agree(group, status);
-}
-
-Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const OpenRequest& request, Closing& closing) {
-  const Status can_close = co_await find_closing_group(group, closing);
-  if (!can_close.ok()) co_return can_close;
   std::shared_ptr<ReadSet> old;
   if (request.access == MultifileMode::append) {
     auto shared = co_await share_read_set(group, request);
@@ -316,8 +296,7 @@ Op<Result<std::unique_ptr<Multifile>>> open_for_writing(Group& group, const Open
     if (request.config.progress) root->go_on = [progress = request.config.progress] { return progress(0, 0); };
   }
   file->root = std::move(root);
-  file->closing = std::exchange(closing.groups, {});
-  file->kept = closing.kept;
+  file->closing = std::move(closing);
   co_return std::move(file);
 }
 
@@ -329,19 +308,16 @@ std::int64_t mode_hash(const OpenRequest& request) {
 }
 
 // Reading and writing use different collectives from here on: a task with other arguments would wait for ever.
-Op<Status> agree_on_mode(Group& group, const OpenRequest& request, Closing& closing) {
+Op<Status> agree_on_mode(Group& group, const OpenRequest& request) {
   if (group.size() == 1) co_return request.arguments;
-  std::vector<std::int64_t> mine(5);
+  std::vector<std::int64_t> mine(3);
   mine[0] = request.arguments.ok() ? 0 : 1;
   mine[1] = mode_hash(request);
   mine[2] = -mine[1];
-  mine[3] = closing.groups.number;
-  mine[4] = ~closing.groups.number;
   const auto largest = co_await group.allreduce(std::move(mine), Reduction::max);
   if (!largest.has_value()) co_return largest.error();
   const std::vector<std::int64_t>& max = largest.value();
   if (max[0] != 0) co_return co_await agree(group, request.arguments);
-  if (max[3] != ~max[4]) closing.give_back();
   if (max[1] == -max[2]) co_return Status{};
   co_return Status::error(Code::invalid_argument,
                           "opening '" + request.path + "': the tasks do not all give the same path, mode and flags");
@@ -350,22 +326,13 @@ Op<Status> agree_on_mode(Group& group, const OpenRequest& request, Closing& clos
 }  // namespace
 
 Op<Result<std::unique_ptr<Multifile>>> open_multifile(Group& group, OpenRequest request) {
-  Closing closing;
-  if (group.size() > 1 && request.access != MultifileMode::read) {
-    const Status kept = or_out_of_memory([&] {
-      closing.kept = KeptOfGroup::of(group);
-      if (leaves_groups(group)) closing.groups = closing.kept->take_spare(KeptFor::multifile);
-      return Status{};
-    });
-    if (request.arguments.ok()) request.arguments = kept;
-  }
-  const Status same = co_await agree_on_mode(group, request, closing);
+  const Status same = co_await agree_on_mode(group, request);
   if (!same.ok()) co_return same;
   if (request.access == MultifileMode::read) {
     auto file = co_await open_for_reading(group, request);
     co_return std::move(file);
   }
-  auto file = co_await open_for_writing(group, request, closing);
+  auto file = co_await open_for_writing(group, request);
   co_return std::move(file);
 }
 

@@ -1,9 +1,8 @@
 // Accesses to a plain file: of its group, of other groups, of a task alone; blocking ones, and requests that take turns
-// on its lanes.
+// on its channels.
 #include <string>
 #include <utility>
 
-#include "async/frame_memory.hpp"
 #include "storage/queues.hpp"
 #include "sharedfile/plain_file.hpp"
 
@@ -47,22 +46,22 @@ class FileRequest final : public AccessRequest {
     if (group_ != nullptr) ticket_ = draw_for(*group_, file_.get(), what_.access);
   }
   ~FileRequest() override { FileRequest::let_go(); }
-  void take_turns(std::shared_ptr<Lane> lane) {
-    lane_ = std::move(lane);
-    turn_ = lane_->issued++;
+  void take_turns(std::shared_ptr<RequestChannel> channel) {
+    channel_ = std::move(channel);
+    turn_ = channel_->issued++;
   }
-  // Instead of an access: this task starts nothing more on the lane.
+  // Instead of an access: this task starts nothing more on the channel.
   void leave(const Leaver& leaver) { leaver_ = leaver; }
 
  private:
   Op<Outcome> operation(IoContext io) override {
-    if (lane_ != nullptr) return on_lane(io);
+    if (channel_ != nullptr) return in_turn(io);
     const TaskAccess& access = what_.access;
     return group_ != nullptr ? access_all(*group_, file_.get(), access, ticket_, io) : access_one(*file_, access, io);
   }
   // The groups first: who sees that no request of the file is left may end MPI, which they need to be freed.
   void let_go() override {
-    lane_ = nullptr;
+    channel_ = nullptr;
     group_ = nullptr;
     if (file_ != nullptr) file_->requests.fetch_sub(1, std::memory_order_release);
     file_ = nullptr;
@@ -74,33 +73,31 @@ class FileRequest final : public AccessRequest {
   }
   Advancers advancers() const override { return group_ != nullptr ? group_->advancers() : Advancers::any; }
   bool needs_transport() const override { return group_ != nullptr && group_->place().processes > 1; }
-  Op<Outcome> on_lane(IoContext io) {
+  Op<Outcome> in_turn(IoContext io) {
     const WaitPoint point{is_my_turn, nullptr, this};
     co_await Until{point};
     if (leaver_.call != Call::none) group_->leave(leaver_);  // the access that follows fails at once
     Outcome outcome = co_await access_all(*group_, file_.get(), what_.access, ticket_, io);
-    lane_->finished.store(turn_ + 1, std::memory_order_release);
+    channel_->finished.store(turn_ + 1, std::memory_order_release);
     co_return outcome;
   }
   static bool is_my_turn(void* self) {
     const auto* mine = static_cast<const FileRequest*>(self);
-    return mine->lane_->finished.load(std::memory_order_acquire) == mine->turn_;
+    return mine->channel_->finished.load(std::memory_order_acquire) == mine->turn_;
   }
 
   std::shared_ptr<SharedFile> file_;
   std::shared_ptr<Group> group_;  // null: this task alone
   const PlacedAccess what_;
   SharedPosition::Ticket ticket_ = 0;
-  std::shared_ptr<Lane> lane_;  // null: it need not wait for others
+  std::shared_ptr<RequestChannel> channel_;  // null: it need not wait for others
   std::uint64_t turn_ = 0;
   Leaver leaver_;
 };
 
-// In memory as that of coroutines: a request that cannot be made would be missed by the other tasks.
 std::shared_ptr<FileRequest> make_request(std::shared_ptr<SharedFile> file, std::shared_ptr<Group> group,
                                           PlacedAccess what) {
-  return std::allocate_shared<FileRequest>(FrameAllocator<FileRequest>{}, std::move(file), std::move(group),
-                                           std::move(what));
+  return std::make_shared<FileRequest>(std::move(file), std::move(group), std::move(what));
 }
 
 // Keeps what the access borrows.
@@ -114,43 +111,43 @@ Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, Placed
 Op<Outcome> PlainFile::access(TaskAccess access) {
   const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
   if (!view_.concerns(access)) {
-    const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), access);
-    return access_all(*groups_.own, shared_.get(), std::move(access), ticket, io);
+    const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
+    return access_all(*group_, shared_.get(), std::move(access), ticket, io);
   }
   PlacedAccess what = view_.place(std::move(access));
-  const SharedPosition::Ticket ticket = draw_for(*groups_.own, shared_.get(), what.access);
-  return access_placed(*groups_.own, shared_, std::move(what), ticket, io);
+  const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), what.access);
+  return access_placed(*group_, shared_, std::move(what), ticket, io);
 }
 
 // Where tasks have parted none of them starts anything: it fails on this task alone.
 std::shared_ptr<AccessRequest> PlainFile::request(TaskAccess access) {
-  if (const Status& ended = groups_.own->ended(); !ended.ok()) {
+  if (const Status& ended = group_->ended(); !ended.ok()) {
     TaskAccess refused;
     refused.status = ended;
     return make_request(shared_, nullptr, PlacedAccess(std::move(refused)));
   }
-  const std::shared_ptr<Lane>& lane = lanes_[n_requests_ % kLanes];
-  auto request = make_request(shared_, lane->group, view_.place(std::move(access)));
-  request->take_turns(lane);
+  const std::shared_ptr<RequestChannel>& channel = channels_[n_requests_ % kRequestChannels];
+  auto request = make_request(shared_, channel->group, view_.place(std::move(access)));
+  request->take_turns(channel);
   ++n_requests_;
   return request;
 }
 
-// Lanes have groups of their own, on which something may be outstanding.
-void PlainFile::leave_lanes(const Leaver& leaver) noexcept {
-  for (const std::shared_ptr<Lane>& lane : lanes_) {
-    if (groups_.own->size() == 1) break;
-    auto request = make_request(shared_, lane->group, PlacedAccess(TaskAccess{}));
-    request->take_turns(lane);
+// Something may be outstanding on the channels of requests.
+void PlainFile::leave_requests(const Leaver& leaver) noexcept {
+  for (const std::shared_ptr<RequestChannel>& channel : channels_) {
+    if (group_->size() == 1) break;
+    auto request = make_request(shared_, channel->group, PlacedAccess(TaskAccess{}));
+    request->take_turns(channel);
     request->leave(leaver);
     start(std::move(request), default_progress());
   }
 }
 
 void PlainFile::abandon(Call call) noexcept {
-  const Leaver leaver{groups_.own->rank(), call};
-  leave_lanes(leaver);
-  groups_.own->leave(leaver);
+  const Leaver leaver{group_->rank(), call};
+  leave_requests(leaver);
+  group_->leave(leaver);
 }
 
 // The position in the view stays: several threads may use the handle at once.

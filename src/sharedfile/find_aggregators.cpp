@@ -11,13 +11,6 @@
 
 namespace thalweg {
 
-// Tasks that lead no process keep no more than that they were found.
-struct FoundAggregators {
-  std::size_t wanted = 0;  // by hint, on which it depends
-  bool lasts = true;       // false: another time more may be reached
-  Helpers helpers;
-};
-
 namespace {
 
 constexpr std::int64_t kMostNodes = 256;  // that have aggregators: 2 KiB on each task while they are looked for
@@ -25,7 +18,13 @@ constexpr std::int64_t kNobody = INT64_MAX;
 
 using Aggregators = std::vector<Aggregator>;
 
-using Found = FoundAggregators;
+// Tasks that lead no process keep no more than that they were found.
+struct Found {
+  std::size_t wanted = 0;  // by hint, on which it depends
+  bool lasts = true;       // false: another time more may be reached
+  Helpers helpers;
+};
+constexpr char kFoundKey = 0;  // its address says that the group keeps a Found
 
 bool is_among(const Aggregators& some, TaskRank rank) {
   return std::any_of(some.begin(), some.end(), [=](const Aggregator& one) { return one.rank == rank; });
@@ -177,19 +176,17 @@ Op<Status> look(Group& group, std::size_t wanted, std::shared_ptr<Found>& found)
 
 }  // namespace
 
-Op<Status> find_aggregators(Group& group, SharedFile& file, std::shared_ptr<const FoundAggregators>& known) {
+Op<Status> find_aggregators(Group& group, SharedFile& file) {
   const Place place = group.place();
   if (place.processes == 1 || group.relays()) co_return Status{};
   const std::size_t wanted = file.strategy.aggregators;  // that of task 0
   const bool leads = group.rank() == place.process_leader;
-  std::shared_ptr<const Found> here = known;
+  auto here = std::static_pointer_cast<Found>(group.kept(&kFoundKey));
   if (here == nullptr || here->wanted != wanted) {
-    std::shared_ptr<Found> found;
-    const Status status = co_await look(group, wanted, found);
+    const Status status = co_await look(group, wanted, here);
     if (!status.ok()) co_return status;
-    if (!leads) found->helpers = {};
-    if (found->lasts) known = found;
-    here = std::move(found);
+    if (!leads) here->helpers = {};
+    if (here->lasts) group.keep(&kFoundKey, here);
   }
   if (leads) file.helpers = std::shared_ptr<const Helpers>(here, &here->helpers);
   co_return Status{};

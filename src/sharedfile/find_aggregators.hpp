@@ -1,11 +1,8 @@
 // Which tasks of the group that opens a file may aggregate for all, and whether they reach the memory of their nodes.
 #pragma once
 
-#include <memory>
-
 #include "engine/shared_file.hpp"
 #include "group/group.hpp"
-#include "sharedfile/kept_of_group.hpp"
 
 namespace thalweg {
 
@@ -13,8 +10,8 @@ namespace thalweg {
 inline constexpr std::int64_t kAggregatorsOfNode = 4;
 
 // Collective. Leaders of processes, one of each node before a second one of any. Written to `file` by the leader of
-// each process. Groups of one process need none, and where all messages pass through one task there are none. What is
-// found goes to `known`, which saves the meetings of the next time, unless the hint is another one.
-Op<Status> find_aggregators(Group& group, SharedFile& file, std::shared_ptr<const FoundAggregators>& known);
+// each process. Groups of one process need none, and where all messages pass through one task there are none. The group
+// keeps what is found (Group::keep), which saves the collectives of the next time, unless the hint is another one.
+Op<Status> find_aggregators(Group& group, SharedFile& file);
 
 }  // namespace thalweg

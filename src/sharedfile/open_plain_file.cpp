@@ -45,25 +45,16 @@ struct Told {
 };
 static_assert(std::is_trivially_copyable_v<Told> && sizeof(Told) == sizeof(std::int64_t) + sizeof(Strategy));
 
-// What one task needs while a file is opened; all memory of its own is had before others wait for it.
+// What one task needs while a file is opened.
 struct Opening {
   Backend* backend = nullptr;
   PlainOpen how;
   bool one_process = true;
-  bool first = false;              // task 0, whose hints and strategy are those of all
-  Told told;                       // by task 0
-  std::shared_ptr<Opened> opened;  // of this process, or of this task, which may yet have to open it
-  std::shared_ptr<KeptOfGroup> kept;
-  FileGroups spare;  // in the end only if all tasks have these
+  bool first = false;  // task 0, whose hints and strategy are those of all
+  Told told;           // by task 0
+  // Of this process, or of this task, which may yet have to open it.
+  std::shared_ptr<Opened> opened = std::make_shared<Opened>();
 
-  Opening() = default;
-  Opening(const Opening&) = delete;
-  Opening& operator=(const Opening&) = delete;
-  ~Opening() { give_back(); }
-  Status begin(Group& group);
-  void give_back() noexcept {
-    if (spare.number >= 0) kept->leave(KeptFor::file, std::exchange(spare, {}));
-  }
   void open_here();
   void open_first();
   std::shared_ptr<void> take_or_open();
@@ -104,13 +95,6 @@ Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const Fi
     file->position.settle(file->position.draw(), size);
   }
   return file;
-}
-
-Status Opening::begin(Group& group) {
-  opened = std::make_shared<Opened>();
-  kept = KeptOfGroup::of(group);
-  if (leaves_groups(group)) spare = kept->take_spare(KeptFor::file);
-  return {};
 }
 
 void Opening::open_here() {
@@ -219,16 +203,13 @@ Op<Status> hear_task_0(Group& group, Told& told) {
 
 // Of several processes: one reduction, and where a task failed another one to say why. Nodes may differ in what direct
 // transfers must be aligned to, and in whether there are any: all take the largest, or none. Alignments are powers of
-// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does. And
-// groups that a file has left serve again if all tasks have the same.
-Op<Status> plan_alike(Group& group, const Opened& opened, Opening& opening) {
+// two, so that the largest suits everybody. Who sieves writes reads, too: where one process may not, none does.
+Op<Status> plan_alike(Group& group, const Opened& opened) {
   constexpr std::int64_t kNone = std::int64_t{1} << 32;
   const bool leads = group.rank() == group.place().process_leader;
   const bool good = opened.status.ok();
-  std::vector<std::int64_t> worst(5);
+  std::vector<std::int64_t> worst(3);
   worst[0] = good ? 0 : 1;
-  worst[3] = opening.spare.number;
-  worst[4] = ~opening.spare.number;
   if (good && leads) {
     const std::uint32_t alignment = wanted_alignment(*opened.file);
     worst[1] = alignment == 0 ? kNone : alignment;
@@ -242,7 +223,6 @@ Op<Status> plan_alike(Group& group, const Opened& opened, Opening& opening) {
     set_alignment(*opened.file, all[1] == kNone ? 0 : static_cast<std::uint32_t>(all[1]));
     if (all[2] != 0) opened.file->strategy.sieve_writes = false;
   }
-  if (all[3] != ~all[4]) opening.give_back();
   co_return Status{};
 }
 
@@ -261,7 +241,7 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
   auto here = co_await group.share_in_process(std::move(open_or_take));
   if (!here.has_value()) co_return here.error();
   opened = std::static_pointer_cast<Opened>(std::move(here).value());
-  if (!opening.one_process) co_return co_await plan_alike(group, *opened, opening);
+  if (!opening.one_process) co_return co_await plan_alike(group, *opened);
   if (opened->file != nullptr) co_return Status{};  // all see that
   co_return co_await failure_of_task_0(group, opening.how, opened->status, opened->wrong_hints);
 }
@@ -269,16 +249,13 @@ Op<Status> open_for_all(Group& group, Opening& opening, std::shared_ptr<Opened>&
 }  // namespace
 
 Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how) {
-  Opening opening;
-  std::unique_ptr<PlainFile> file;
   Status status = how.status;
-  if (status.ok()) status = or_out_of_memory([&] { return check_flags(how); });
-  if (status.ok()) status = or_out_of_memory([&] { return opening.begin(group); });
-  if (status.ok()) status = or_out_of_memory([&] { return make_empty(file); });
+  if (status.ok()) status = check_flags(how);
   status =
       co_await same_on_all(group, flag_bits(how), hash_of(how.path), std::move(status), "the name or flags of an open");
   if (!status.ok()) co_return status;
 
+  Opening opening;
   opening.backend = backend.get();
   opening.how = std::move(how);
   opening.how.options.keep_open = true;
@@ -287,48 +264,30 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   std::shared_ptr<Opened> opened;
   status = co_await open_for_all(group, opening, opened);
   if (!status.ok()) co_return status;
-  status = co_await find_aggregators(group, *opened->file, opening.kept->aggregators);
+  status = co_await find_aggregators(group, *opened->file);
   if (!status.ok()) co_return status;
 
+  std::unique_ptr<PlainFile> file(new PlainFile);
   file->shared_ = opened->file;
-  file->kept_ = opening.kept;
-  FileGroups spare = std::exchange(opening.spare, {});
-  status = co_await find_groups(group, *file, std::move(spare));
+  status = co_await file->open_channels(group);
   if (!status.ok()) co_return status;
   co_return file;
 }
 
-Op<Status> PlainFile::find_groups(Group& group, PlainFile& file, FileGroups spare) {
-  FileGroups& groups = file.groups_;
-  if (spare.number >= 0) {
-    groups = std::move(spare);
-    for (std::size_t i = 0; i < kLanes; ++i) file.lanes_[i]->group = groups.lanes[i];
-    if (group.place().processes == group.size()) co_return Status{};
-    co_return co_await group.barrier();  // what leaders of processes have written of the file all their tasks see
-  }
-  Status status;
-  for (std::size_t i = 0; i <= kLanes; ++i) {
-    auto made = co_await group.duplicate();
+Op<Status> PlainFile::open_channels(Group& group) {
+  for (std::size_t i = 0; i <= kRequestChannels; ++i) {
+    auto made = co_await group.channel();
     if (!made.has_value()) co_return made.error();
-    const Status had = or_out_of_memory([&] {
-      (i == 0 ? groups.own : groups.lanes[i - 1]) = std::move(made).value();
-      return Status{};
-    });
-    if (status.ok()) status = had;
+    if (i == kRequestChannels) {
+      group_ = std::move(made).value();
+      continue;
+    }
+    channels_[i] = std::make_shared<RequestChannel>();
+    channels_[i]->group = std::move(made).value();
+    channels_[i]->group->serve(Call::tw_iaccess_all, {});
   }
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    file.lanes_[i]->group = groups.lanes[i];
-    if (groups.lanes[i] != nullptr) groups.lanes[i]->serve(Call::tw_iaccess_all, {});
-  }
-  status = co_await agree(group, std::move(status));
-  if (status.ok() && leaves_groups(group)) groups.number = file.kept_.lock()->next_number();
-  co_return status;
-}
-
-Status PlainFile::make_empty(std::unique_ptr<PlainFile>& file) {
-  file.reset(new PlainFile);
-  for (std::size_t i = 0; i < kLanes; ++i) file->lanes_.push_back(std::make_shared<Lane>());
-  return {};
+  if (group.place().processes == group.size()) co_return Status{};
+  co_return co_await group.barrier();  // what leaders of processes have written of the file all their tasks see
 }
 
 }  // namespace thalweg

@@ -12,13 +12,6 @@
 
 namespace thalweg {
 
-// By now nobody uses the groups any more; a collective that failed may have left something in them.
-PlainFile::~PlainFile() {
-  const auto kept = closed_well_ ? kept_.lock() : nullptr;
-  if (kept != nullptr && !shared_->failed.load(std::memory_order_relaxed))
-    kept->leave(KeptFor::file, std::move(groups_));
-}
-
 namespace {
 
 Status bad_whence(int whence) {
@@ -49,7 +42,7 @@ struct Quiet {
 }  // namespace
 
 Op<Result<std::uint64_t>> PlainFile::enter(Entry mine) {
-  Group& group = *groups_.own;
+  Group& group = *group_;
   AccessSummary summary;
   summary.failed = !mine.mine.ok();
   summary.common = true;
@@ -77,19 +70,17 @@ Op<Status> PlainFile::meet(Call call, Status mine) {
 // Where they come in different calls nobody waits for anybody any more: what was opened goes with the last request.
 Op<Status> PlainFile::close() {
   Status status = co_await meet(Call::tw_file_close, {});
-  if (!groups_.own->ended().ok()) {
-    if (abandons(groups_.own->leaver().call)) leave_lanes(groups_.own->leaver());
+  if (!group_->ended().ok()) {
+    if (abandons(group_->leaver().call)) leave_requests(group_->leaver());
     co_return status;
   }
-  Quiet quiet{*groups_.own, *shared_};  // all tasks: nobody else may advance the requests of some
+  Quiet quiet{*group_, *shared_};  // all tasks: nobody else may advance the requests of some
   co_await Until{quiet.point()};
-  if (groups_.own->rank() == groups_.own->place().process_leader) {
+  if (group_->rank() == group_->place().process_leader) {
     Status closed = shared_->stored->close();
     if (status.ok()) status = std::move(closed);
   }
-  status = co_await agree(*groups_.own, std::move(status));
-  closed_well_ = status.ok();
-  co_return status;
+  co_return co_await agree(*group_, std::move(status));
 }
 
 Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
@@ -97,13 +88,13 @@ Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action
   const auto entered = co_await enter(std::move(mine));
   Status status = entered.status();
   if (!status.ok()) co_return status;
-  if (groups_.own->rank() == 0) status = action(*shared_->stored);
-  co_return co_await agree(*groups_.own, std::move(status));
+  if (group_->rank() == 0) status = action(*shared_->stored);
+  co_return co_await agree(*group_, std::move(status));
 }
 
 Op<Result<std::uint64_t>> PlainFile::size(Status status) {
   Entry mine{.call = Call::tw_file_size, .mine = std::move(status)};
-  if (groups_.own->rank() == 0 && mine.mine.ok()) {
+  if (group_->rank() == 0 && mine.mine.ok()) {
     auto found = shared_->stored->size();
     mine.mine = found.status();
     if (found.has_value()) mine.told = found.value();
@@ -127,9 +118,9 @@ Op<Status> PlainFile::preallocate(std::uint64_t offset, std::uint64_t bytes, Sta
 
 Op<Status> PlainFile::sync() {
   Status status = co_await meet(Call::tw_file_sync, {});  // all have written
-  if (!groups_.own->ended().ok()) co_return status;
-  if (status.ok() && groups_.own->rank() == groups_.own->place().process_leader) status = shared_->stored->sync();
-  co_return co_await agree(*groups_.own, std::move(status));
+  if (!group_->ended().ok()) co_return status;
+  if (status.ok() && group_->rank() == group_->place().process_leader) status = shared_->stored->sync();
+  co_return co_await agree(*group_, std::move(status));
 }
 
 Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Status mine) {
@@ -144,9 +135,9 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
   SharedPosition& position = shared_->position;
   SharedPosition::Ticket ticket = 0;
   std::int64_t target = 0;
-  if (groups_.own->rank() == 0) {
+  if (group_->rank() == 0) {
     ticket = position.draw();
-    PositionTurn turn{*groups_.own, position, ticket};
+    PositionTurn turn{*group_, position, ticket};
     co_await Until{turn.point()};
     std::int64_t base = whence == SEEK_CUR ? static_cast<std::int64_t>(position.value()) : 0;
     if (whence == SEEK_END) {
@@ -157,7 +148,7 @@ Op<Result<std::uint64_t>> PlainFile::seek(std::int64_t offset, int whence, Statu
     if (status.ok() && (__builtin_add_overflow(base, offset, &target) || target < 0)) status = bad_target(offset, base);
     position.settle(ticket, status.ok() ? static_cast<std::uint64_t>(target) : position.value());
   }
-  Agreement agreed = co_await agree_on(*groups_.own, std::move(status), target, Wanted::largest);
+  Agreement agreed = co_await agree_on(*group_, std::move(status), target, Wanted::largest);
   if (!agreed.status.ok()) co_return std::move(agreed.status);
   co_return static_cast<std::uint64_t>(agreed.value);
 }

@@ -2,17 +2,16 @@
 // written.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/collective.hpp"
 #include "group/group.hpp"
 #include "sharedfile/file_view.hpp"
-#include "sharedfile/kept_of_group.hpp"
 #include "storage/backend.hpp"
 
 namespace thalweg {
@@ -27,16 +26,23 @@ struct PlainOpen {
   Status status;           // what is wrong with the arguments already: told to all
 };
 
-struct Lane;
+// Nonblocking collectives of one channel of the file's group, one after the other.
+struct RequestChannel {
+  std::shared_ptr<Group> group;
+  std::uint64_t issued = 0;
+  std::atomic<std::uint64_t> finished{0};
+};
 
 class PlainFile {
  public:
-  // Collective over `group`, which is duplicated, or has the duplicates still that a closed file has left. `hints` are
-  // those of task 0.
-  static Op<Result<std::unique_ptr<PlainFile>>> open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how);
-  ~PlainFile();
+  // So many nonblocking collectives of a file progress at once: they take turns on its channels. All tasks start them
+  // in the same order, so that all take the same channel.
+  static constexpr std::size_t kRequestChannels = 4;
 
-  Group& group() { return *groups_.own; }
+  // Collective over `group`, of which the file has channels of its own. `hints` are those of task 0.
+  static Op<Result<std::unique_ptr<PlainFile>>> open(Group& group, std::shared_ptr<Backend> backend, PlainOpen how);
+
+  Group& group() { return *group_; }
   const std::shared_ptr<SharedFile>& shared() const { return shared_; }
 
   // All collective over group(), with the same arguments on all tasks; `mine` is what this task finds wrong already.
@@ -68,10 +74,6 @@ class PlainFile {
   std::shared_ptr<AccessRequest> request(TaskAccess access);
 
  private:
-  // Nonblocking collectives of a handle take turns on a few duplicates of its group: what is on different lanes does
-  // not mix, what is on one follows one another. All tasks start them in the same order, so all take the same lane.
-  static constexpr std::size_t kLanes = FileGroups::kLanes;
-
   // What each task brings to the first collective of a call that is no access.
   struct Entry {
     Call call;
@@ -82,32 +84,20 @@ class PlainFile {
   };
 
   PlainFile() = default;
-  void leave_lanes(const Leaver& leaver) noexcept;
-  // All memory that opening takes of a task, but that of its groups. May throw std::bad_alloc.
-  static Status make_empty(std::unique_ptr<PlainFile>& file);
+  void leave_requests(const Leaver& leaver) noexcept;
   // Every collective call of a file begins with one fold of the same record: accesses in the engine, the others here.
   // So tasks that make different calls see it at once, and the groups of the file end. What task 0 has told.
   Op<Result<std::uint64_t>> enter(Entry mine);
   // Done by task 0 once all have come, its status that of all.
   Op<Status> once(Entry mine, std::function<Status(StoredFile&)> action);
 
-  // Takes over `spare`, which all tasks have or none, else makes new ones.
-  static Op<Status> find_groups(Group& group, PlainFile& file, FileGroups spare);
+  Op<Status> open_channels(Group& group);
 
-  FileGroups groups_;
-  std::weak_ptr<KeptOfGroup> kept_;  // gets them in the end
-  bool closed_well_ = false;
+  std::shared_ptr<Group> group_;  // of the collectives that wait
+  std::array<std::shared_ptr<RequestChannel>, kRequestChannels> channels_;
   std::shared_ptr<SharedFile> shared_;
-  std::vector<std::shared_ptr<Lane>> lanes_;
   std::uint64_t n_requests_ = 0;
   FileView view_;
-};
-
-// Nonblocking collectives of one duplicate of a group, one after the other.
-struct Lane {
-  std::shared_ptr<Group> group;
-  std::uint64_t issued = 0;
-  std::atomic<std::uint64_t> finished{0};
 };
 
 // An access of a group of threads of this process to a file that another group opened. `file` is null on a task that

@@ -70,5 +70,35 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::ValuesIn(group_bodies())),
     [](const auto& instance) { return name_of(std::get<0>(instance.param)) + "_" + std::get<1>(instance.param).name; });
 
+// Channels of one communicator and, when its tags are used up, of the next one: their messages do not mix, also where
+// collectives of several are under way at once.
+TEST(MpiChannels, DoNotMix) {
+  constexpr std::size_t kChannels = 10;
+  MpiOptions options;
+  options.largest_tag = 7;
+  const auto group = make_mpi_group(MPI_COMM_WORLD, options).value();
+  std::vector<std::unique_ptr<Group>> channels;
+  for (std::size_t i = 0; i < kChannels; ++i) channels.push_back(run(group->channel()).value());
+  std::vector<Op<Result<std::vector<std::int64_t>>>> sums;
+  for (std::size_t i = 0; i < kChannels; ++i) {
+    std::vector<std::int64_t> mine(1, static_cast<std::int64_t>(i) * 100 + group->rank());
+    sums.push_back(channels[(i * 3) % kChannels]->allreduce(std::move(mine), Reduction::sum));
+  }
+  for (auto& sum : sums) sum.start();
+  Driver& driver = Driver::current();
+  while (!driver.idle()) driver.step_or_wait();
+
+  const std::int64_t size = group->size();
+  for (std::size_t i = 0; i < kChannels; ++i) {
+    ASSERT_TRUE(sums[i].done());
+    EXPECT_EQ(sums[i].value().value()[0], static_cast<std::int64_t>(i) * 100 * size + size * (size - 1) / 2);
+  }
+  channels.erase(channels.begin(), channels.begin() + 5);
+  for (const auto& channel : channels) EXPECT_TRUE(run(channel->barrier()).ok());
+  const auto copy = run(channels[0]->duplicate());
+  ASSERT_TRUE(copy.has_value());
+  expect_ok(group_bodies().front().run, *run(copy.value()->channel()).value());
+}
+
 }  // namespace
 }  // namespace thalweg::test

@@ -24,7 +24,7 @@ std::atomic<int> inside{0};
 std::atomic<int> calls{0};
 std::atomic<int> met{0};          // concurrent MPI calls
 std::atomic<bool> slow{false};    // makes each call slow, so that concurrent ones overlap
-std::atomic<bool> broken{false};  // passes wrong arguments to collectives, so that MPI reports errors
+std::atomic<bool> broken{false};  // passes wrong arguments to messages, so that MPI reports errors
 
 const std::thread::id main_thread = std::this_thread::get_id();
 std::atomic<int> freed_elsewhere{0};  // communicators
@@ -69,24 +69,11 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* statu
 }
 int MPI_Isend(const void* data, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
   const Inside now;
-  return PMPI_Isend(data, n, type, to, tag, comm, request);
+  return PMPI_Isend(data, broken.load() ? -1 : n, type, to, tag, comm, request);
 }
 int MPI_Irecv(void* data, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
   const Inside now;
-  return PMPI_Irecv(data, n, type, from, tag, comm, request);
-}
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  const Inside now;
-  return broken.load() ? PMPI_Ibcast(nullptr, -1, MPI_BYTE, 0, comm, request) : PMPI_Ibarrier(comm, request);
-}
-int MPI_Iallreduce(const void* mine, void* all, int n, MPI_Datatype type, MPI_Op how, MPI_Comm comm,
-                   MPI_Request* request) {
-  const Inside now;
-  return PMPI_Iallreduce(mine, all, broken.load() ? -1 : n, type, how, comm, request);
-}
-int MPI_Ibcast(void* data, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
-  const Inside now;
-  return PMPI_Ibcast(data, broken.load() ? -1 : n, type, root, comm, request);
+  return PMPI_Irecv(data, broken.load() ? -1 : n, type, from, tag, comm, request);
 }
 
 }  // extern "C"

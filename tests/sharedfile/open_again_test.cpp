@@ -147,8 +147,8 @@ TEST_F(OpeningAgain, ByAThousandTasks) {
              });
 }
 
-// What a closed file leaves to the next one.
-class SpareGroups : public OpeningAgain {
+// Files that one group has open one after the other and at the same time: their collectives do not mix.
+class FilesOfAGroup : public OpeningAgain {
  protected:
   using File = std::unique_ptr<PlainFile>;
 
@@ -160,11 +160,11 @@ class SpareGroups : public OpeningAgain {
     return opened.has_value() ? std::move(opened).value() : File();
   }
 
-  // Its own group, and each lane twice.
+  // Blocking accesses, then twice as many requests as can progress at once.
   static void use_all_of(PlainFile& file) {
     EXPECT_TRUE(run(write_and_read(file, 1)).ok());
     const auto task = static_cast<std::uint64_t>(file.group().rank());
-    std::string text = text_of(static_cast<int>(task), 2 * FileGroups::kLanes, 2);
+    std::string text = text_of(static_cast<int>(task), 2 * PlainFile::kRequestChannels, 2);
     std::vector<std::shared_ptr<AccessRequest>> requests;
     for (std::size_t i = 0; i < text.size(); ++i) {
       Extent extent{reinterpret_cast<std::byte*>(text.data()) + i, 1, task * text.size() + i};
@@ -180,11 +180,7 @@ class SpareGroups : public OpeningAgain {
     }
   }
 
-  static const Group* close(File file) {
-    const Group* const group = &file->group();
-    EXPECT_TRUE(run(file->close()).ok());
-    return group;
-  }
+  static void close(File file) { EXPECT_TRUE(run(file->close()).ok()); }
 
   void on_all(const std::function<void(Group&, int)>& body) const {
     for (const int threads : {1, 2}) {
@@ -194,112 +190,31 @@ class SpareGroups : public OpeningAgain {
   }
 };
 
-TEST_F(SpareGroups, ServeTheNextFile) {
+TEST_F(FilesOfAGroup, OneAfterTheOther) {
   on_all([&](Group& group, int) {
-    File file = open_one(group, "");
-    const Group* const first = close(std::move(file));
-    for (int i = 0; i < 3; ++i) {
-      file = open_one(group, "");
-      EXPECT_EQ(&file->group(), first);
+    for (int i = 0; i < 4; ++i) {
+      File file = open_one(group, "");
       use_all_of(*file);
       close(std::move(file));
     }
   });
 }
 
-TEST_F(SpareGroups, OfTwoFilesAreNotMixed) {
+TEST_F(FilesOfAGroup, AtOnce) {
   on_all([&](Group& group, int) {
     File one = open_one(group, ".1"), two = open_one(group, ".2");
-    const Group* const later = &two->group();
-    EXPECT_NE(&one->group(), later);
     use_all_of(*one);
     use_all_of(*two);
     close(std::move(two));
-    close(std::move(one));
-    one = open_one(group, ".1");
-    EXPECT_EQ(&one->group(), later);
+    use_all_of(*one);
     two = open_one(group, ".2");
-    EXPECT_NE(&two->group(), later);
-    use_all_of(*two);
-    use_all_of(*one);
     close(std::move(one));
+    use_all_of(*two);
     close(std::move(two));
   });
 }
 
-// Threads of the program that close files while others open some may leave this behind: some tasks have groups, some
-// have none, or others.
-TEST_F(SpareGroups, ThatNotAllHaveAreNotUsed) {
-  on_all([&](Group& group, int task) {
-    File one = open_one(group, ".1"), two = open_one(group, ".2");
-    const Group *const of_one = &one->group(), *const of_two = &two->group();
-    close(std::move(one));
-    FileGroups first, second;  // held until the end, so that others cannot have their addresses
-    if (task == 1) first = KeptOfGroup::of(group)->take_spare(KeptFor::file);
-    one = open_one(group, ".1");  // task 1 has none
-    EXPECT_NE(&one->group(), of_one);
-    use_all_of(*one);
-    close(std::move(two));
-    if (task == 1) {
-      second = KeptOfGroup::of(group)->take_spare(KeptFor::file);
-      KeptOfGroup::of(group)->leave(KeptFor::file, std::move(first));
-    }
-    two = open_one(group, ".2");  // task 1 has other ones
-    EXPECT_NE(&two->group(), of_two);
-    use_all_of(*two);
-    use_all_of(*one);
-    close(std::move(one));
-    const Group* const last = close(std::move(two));
-    one = open_one(group, ".1");
-    EXPECT_EQ(&one->group(), last);
-    use_all_of(*one);
-    close(std::move(one));
-  });
-}
-
-// Who closes it may have more to agree on by its group, as a vpfile has.
-TEST_F(SpareGroups, AreTheFilesUntilItIsGone) {
-  on_all([&](Group& group, int) {
-    File file = open_one(group, "");
-    EXPECT_TRUE(run(file->close()).ok());
-    EXPECT_LT(KeptOfGroup::of(group)->take_spare(KeptFor::file).number, 0);
-    file.reset();
-    EXPECT_GE(KeptOfGroup::of(group)->take_spare(KeptFor::file).number, 0);
-  });
-}
-
-TEST_F(SpareGroups, AreNotLeftByAFileWithAFailedAccess) {
-  on_all([&](Group& group, int task) {
-    File file = open_one(group, "");
-    TaskAccess access;
-    access.direction = Direction::write;
-    if (task == 0) access.status = Status::error(Code::invalid_argument, "as the test wants it");
-    EXPECT_EQ(run(file->access(access)).status.code(), Code::invalid_argument);
-    close(std::move(file));
-    file = open_one(group, "");
-    use_all_of(*file);
-    file->shared()->failed.store(true);
-    close(std::move(file));
-    EXPECT_LT(KeptOfGroup::of(group)->take_spare(KeptFor::file).number, 0);
-  });
-}
-
-TEST_F(SpareGroups, AreKeptForSomeGroupsOnly) {
-  run_apart(2, [&](Group& group) {
-    std::vector<std::unique_ptr<Group>> groups;
-    std::size_t kept = 0;
-    for (int i = 0; i < 40; ++i) {
-      groups.push_back(run(group.duplicate()).value());
-      close(open_one(*groups.back(), ""));
-      close(open_one(*groups.back(), ""));
-    }
-    for (const auto& one : groups) kept += KeptOfGroup::of(*one)->take_spare(KeptFor::file).number >= 0 ? 1 : 0;
-    EXPECT_LE(kept, 32u);
-    EXPECT_GT(kept, 0u);
-  });
-}
-
-TEST_F(SpareGroups, OfAGroupThatIsGoneGoWithTheFile) {
+TEST_F(FilesOfAGroup, GoOnWhenTheGroupIsGone) {
   on_all([&](Group& group, int) {
     auto copy = run(group.duplicate()).value();
     File file = open_one(*copy, "");
@@ -309,16 +224,29 @@ TEST_F(SpareGroups, OfAGroupThatIsGoneGoWithTheFile) {
   });
 }
 
-TEST_F(SpareGroups, AreThereStillAfterAnOpenThatFailed) {
-  on_all([&](Group& group, int) {
+TEST_F(FilesOfAGroup, AfterAFailedAccess) {
+  on_all([&](Group& group, int task) {
     File file = open_one(group, "");
-    const Group* const first = close(std::move(file));
+    TaskAccess access;
+    access.direction = Direction::write;
+    if (task == 0) access.status = Status::error(Code::invalid_argument, "as the test wants it");
+    EXPECT_EQ(run(file->access(access)).status.code(), Code::invalid_argument);
+    close(std::move(file));
+    file = open_one(group, "");
+    use_all_of(*file);
+    close(std::move(file));
+  });
+}
+
+TEST_F(FilesOfAGroup, AfterAFailedOpen) {
+  on_all([&](Group& group, int) {
+    close(open_one(group, ""));
     PlainOpen how = opening("");
     how.path += ".absent";
     how.options.create = false;
     EXPECT_EQ(run(PlainFile::open(group, posix_backend(), how)).status().code(), Code::not_found);
-    file = open_one(group, "");
-    EXPECT_EQ(&file->group(), first);
+    File file = open_one(group, "");
+    use_all_of(*file);
     close(std::move(file));
   });
 }

@@ -61,7 +61,8 @@ class HybridGroup final : public Group {
   Op<Status> fold(void* mine, void* before, Folding how) override;
   Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override;
-  Op<Result<std::unique_ptr<Group>>> duplicate() override;
+  Op<Result<std::unique_ptr<Group>>> duplicate() override { return copy(&Group::duplicate); }
+  Op<Result<std::unique_ptr<Group>>> channel() override { return copy(&Group::channel); }
   void leave(Leaver leaver) noexcept override;
 
  private:
@@ -72,6 +73,8 @@ class HybridGroup final : public Group {
     Folding::Record all, before;
   };
   bool leads() const { return ranks_ != nullptr; }
+  using Copy = Op<Result<std::unique_ptr<Group>>> (Group::*)();
+  Op<Result<std::unique_ptr<Group>>> copy(Copy of_ranks);
   // At the start of every collective: the leader waits for its threads first, and they may wait for its requests.
   // Threads are told apart by the collective here, not by the call: different calls that begin alike are seen by what
   // they fold, in all processes.
@@ -421,7 +424,7 @@ Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<st
   co_return Object(*std::static_pointer_cast<Object>(std::move(shared).value()));
 }
 
-Op<Result<std::unique_ptr<Group>>> HybridGroup::duplicate() {
+Op<Result<std::unique_ptr<Group>>> HybridGroup::copy(Copy of_ranks) {
   if (!ended().ok()) co_return ended();
   enter(Primitive::duplicate);
   auto threads = co_await threads_->duplicate();
@@ -433,7 +436,7 @@ Op<Result<std::unique_ptr<Group>>> HybridGroup::duplicate() {
     Status status = threads.has_value() ? copy->status() : threads.error();
     status = co_await agree(*ranks_, std::move(status));
     if (status.ok()) {
-      auto copied = co_await ranks_->duplicate();
+      auto copied = co_await (ranks_.get()->*of_ranks)();
       status = copied.status();
       if (status.ok()) ranks = std::move(copied).value();
     }

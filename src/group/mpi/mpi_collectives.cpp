@@ -1,31 +1,33 @@
-// The collectives of an MPI group on a communicator of its own; what makes such a group is in mpi_group.cpp.
+// The collectives of an MPI group, as trees of messages.
 //
-// Data up to some tens of bytes travel inside the fixed-size packet that opens a collective; longer data follow as
+// Data up to some tens of bytes travel inside the fixed-size packet that opens a collective; longer data follow in
 // messages of at most `message_limit` bytes, once their receivers have said that they have memory for them. That
 // answer is part of the collective, so a task without memory is a failure on all tasks, not a hang.
 #include "group/mpi/mpi_collectives.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "async/callers.hpp"
-#include "async/frame_memory.hpp"
 #include "group/memory.hpp"
 #include "group/mpi/mpi_end.hpp"
 #include "group/mpi/mpi_exchange.hpp"
 #include "group/mpi/mpi_fold.hpp"
 #include "group/mpi/mpi_transfers.hpp"
+#include "group/reduce.hpp"
 
 namespace thalweg {
 
 namespace {
 
-enum Tag : int { kLengthTag = 1, kDataTag = 2 };
-constexpr std::size_t kWindow = 256;  // messages at a time where one task talks to all
+constexpr std::size_t kWindow = 256;                  // messages at a time where one task talks to all
+constexpr std::size_t kMostNumbers = 8192;            // of one message of a reduction: 64 KiB
+constexpr std::size_t kPiece = std::size_t{1} << 18;  // of long data on their way down a tree
 
 // What opens a collective. `more`: some task's data is longer than a packet.
 template <std::size_t N>
@@ -43,14 +45,21 @@ struct Packet {
 };
 using SmallPacket = Packet<48>;
 using LargePacket = Packet<240>;
+using Packets = std::vector<SmallPacket>;  // of a subtree, by number in the tree (mpi_channel.hpp)
+
+// The place of a rank among the packets of all.
+std::size_t place_of(std::size_t rank, const MpiTree& tree) {
+  const auto size = static_cast<std::size_t>(tree.size);
+  return (rank + size - static_cast<std::size_t>(tree.root)) % size;
+}
 
 // Makes room for all parts; false without memory.
-bool lay_out(const FrameVector<SmallPacket>& packets, Gathered& all) {
+bool lay_out(const Packets& packets, const MpiTree& tree, Gathered& all) {
   if (!try_resize(all.begin, packets.size() + 1)) return false;
   std::uint64_t end = 0;
   for (std::size_t r = 0; r < packets.size(); ++r) {
     all.begin[r] = end;
-    end += static_cast<std::uint64_t>(packets[r].bytes);
+    end += static_cast<std::uint64_t>(packets[place_of(r, tree)].bytes);
   }
   all.begin.back() = end;
   return try_resize(all.data, end);
@@ -61,10 +70,10 @@ std::span<std::byte> room_for(Gathered& all, std::size_t r) {
 }
 
 // On the root: what does not fit into packets is still to come, from others. False without memory.
-bool list_parts(const FrameVector<SmallPacket>& packets, TaskRank root, Gathered& all, MpiTransfers& transfers) try {
+bool list_parts(const Packets& packets, const MpiTree& tree, Gathered& all, MpiTransfers& transfers) try {
   for (std::size_t r = 0; r < packets.size(); ++r) {
-    const auto from = static_cast<TaskRank>(r);
-    if (!packets[r].holds() && from != root) transfers.receive(room_for(all, r), from);
+    const std::size_t place = place_of(r, tree);
+    if (!packets[place].holds() && place > 0) transfers.receive(room_for(all, r), static_cast<TaskRank>(r));
   }
   transfers.reserve();
   return true;
@@ -73,46 +82,32 @@ bool list_parts(const FrameVector<SmallPacket>& packets, TaskRank root, Gathered
 }
 
 // The packet of every task; when the parts are no good it says so to all.
-FrameVector<SmallPacket> packets_of(const Gathered& parts, TaskRank size) {
-  FrameVector<SmallPacket> packets(static_cast<std::size_t>(size));
-  if (!check_parts(parts, size).ok()) {
+Packets packets_of(const Gathered& parts, const MpiTree& tree) {
+  Packets packets(static_cast<std::size_t>(tree.size));
+  if (!check_parts(parts, tree.size).ok()) {
     for (SmallPacket& packet : packets) packet.bytes = kToldBadArguments;
     return packets;
   }
   std::int64_t more = 0;
   for (std::size_t r = 0; r < packets.size(); ++r) {
-    packets[r].put(parts.part(r));
-    if (!packets[r].holds()) more = 1;
+    SmallPacket& packet = packets[place_of(r, tree)];
+    packet.put(parts.part(r));
+    if (!packet.holds()) more = 1;
   }
   for (SmallPacket& packet : packets) packet.more = more;
   return packets;
 }
 
-// Of those whose part does not fit into their packet.
-bool list_parts(const FrameVector<SmallPacket>& packets, TaskRank root, const Gathered& parts,
-                MpiTransfers& transfers) try {
+// On the root: the parts that do not fit into their packets. False without memory.
+bool list_parts(const Packets& packets, const MpiTree& tree, const Gathered& parts, MpiTransfers& transfers) try {
   for (std::size_t r = 0; r < packets.size(); ++r) {
-    const auto to = static_cast<TaskRank>(r);
-    if (!packets[r].holds() && to != root) transfers.send(parts.part(r), to);
+    const std::size_t place = place_of(r, tree);
+    if (!packets[place].holds() && place > 0) transfers.send(parts.part(r), static_cast<TaskRank>(r));
   }
   transfers.reserve();
   return true;
 } catch (const std::bad_alloc&) {
   return false;
-}
-
-MPI_Op mpi_op(Reduction how) {
-  switch (how) {
-    case Reduction::min:
-      return MPI_MIN;
-    case Reduction::max:
-      return MPI_MAX;
-    case Reduction::sum:
-      return MPI_SUM;
-    case Reduction::bit_or:
-      return MPI_BOR;
-  }
-  return MPI_OP_NULL;
 }
 
 // Both are false without memory.
@@ -123,6 +118,15 @@ bool make_room(const std::vector<MpiLength>& lengths, std::vector<Message>& rece
     if (!try_resize(received[i].data, static_cast<std::uint64_t>(lengths[i].bytes))) return false;
   }
   return true;
+}
+
+bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) try {
+  for (Message& message : received) transfers.receive(message.data, message.peer);
+  for (const Message& message : outgoing) transfers.send(message.data, message.peer);
+  transfers.reserve();
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 Result<Bytes> copy_of(ByteView data, const char* collective) {
@@ -138,13 +142,58 @@ Result<Gathered> only_part(ByteView data) {
   return all;
 }
 
-bool list_transfers(std::vector<Message>& received, const std::vector<Message>& outgoing, MpiTransfers& transfers) try {
-  for (Message& message : received) transfers.receive(message.data, message.peer);
-  for (const Message& message : outgoing) transfers.send(message.data, message.peer);
-  transfers.reserve();
-  return true;
-} catch (const std::bad_alloc&) {
-  return false;
+// The packets of each subtree go up, until the root has all.
+Op<Status> gather_packets(const MpiChannel& channel, const MpiTree& tree, Packets& packets) {
+  for (int bit = 1; bit < tree.span && tree.number + bit < tree.size; bit *= 2) {
+    const MpiMessage from{&packets[static_cast<std::size_t>(bit)],
+                          static_cast<std::size_t>(tree.ranks_below(bit)) * sizeof(SmallPacket),
+                          tree.rank_of(tree.number + bit)};
+    const Status status = co_await mpi_receive(channel, from, "gather");
+    if (!status.ok()) co_return status;
+  }
+  if (tree.is_root()) co_return Status{};
+  const MpiMessage up{packets.data(), packets.size() * sizeof(SmallPacket), tree.parent()};
+  co_return co_await mpi_send(channel, up, "gather");
+}
+
+// And down: each rank is left with the packets of its subtree.
+Op<Status> scatter_packets(const MpiChannel& channel, const MpiTree& tree, Packets& packets) {
+  if (!tree.is_root()) {
+    const MpiMessage down{packets.data(), packets.size() * sizeof(SmallPacket), tree.parent()};
+    const Status status = co_await mpi_receive(channel, down, "scatter");
+    if (!status.ok()) co_return status;
+  }
+  for (int bit = tree.span / 2; bit > 0; bit /= 2) {
+    if (tree.number + bit >= tree.size) continue;
+    const MpiMessage to{&packets[static_cast<std::size_t>(bit)],
+                        static_cast<std::size_t>(tree.ranks_below(bit)) * sizeof(SmallPacket),
+                        tree.rank_of(tree.number + bit)};
+    const Status status = co_await mpi_send(channel, to, "scatter");
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+// One message from the root to all ranks.
+Op<Status> broadcast_message(const MpiChannel& channel, const MpiTree& tree, std::span<std::byte> data,
+                             const char* collective) {
+  if (!tree.is_root()) {
+    const MpiMessage down{data.data(), data.size(), tree.parent()};
+    const Status status = co_await mpi_receive(channel, down, collective);
+    if (!status.ok()) co_return status;
+  }
+  for (int bit = tree.span / 2; bit > 0; bit /= 2) {
+    if (tree.number + bit >= tree.size) continue;
+    const MpiMessage to{data.data(), data.size(), tree.rank_of(tree.number + bit)};
+    const Status status = co_await mpi_send(channel, to, collective);
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+template <class T>
+std::span<std::byte> bytes_of(T& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
 }
 
 }  // namespace
@@ -159,55 +208,92 @@ Status check_mpi_runs() {
 }
 
 // One rank alone makes no call of MPI, and asks it nothing.
-Status MpiCollectives::check_group() {
+Status MpiGroup::check_group() {
   if (!ended().ok()) return ended();
   if (!is_alone()) return check_mpi_runs();
   is_a_caller();
-  return mpi_ended() ? or_out_of_memory(mpi_is_gone) : Status{};
+  return mpi_ended() ? mpi_is_gone() : Status{};
 }
 
-// Whether each task can go on (0, or a negative reason why not), told to all.
-Op<Status> MpiCollectives::everybody_has(std::int64_t mine, const char* collective) {
+// Recursive doubling. Where the number of ranks is no power of two, the first ones pair up: the even one of a pair lets
+// the odd one act for both, and gets the result in the end.
+Op<Status> MpiGroup::reduce(std::span<std::int64_t> numbers, Reduction how, const char* collective) {
+  const int size = channel_.size;
+  const int rank = channel_.rank;
+  const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(size)));
+  const int pairs = size - power;
+  const std::size_t bytes = numbers.size_bytes();
+  std::vector<std::int64_t> other(numbers.size());
+  const bool is_paired = rank < 2 * pairs;
+  const bool acts = !is_paired || rank % 2 != 0;
+  if (is_paired) {
+    const MpiMessage partner{acts ? other.data() : numbers.data(), bytes, acts ? rank - 1 : rank + 1};
+    Status status;
+    if (acts) {
+      status = co_await mpi_receive(channel_, partner, collective);
+    } else {
+      status = co_await mpi_send(channel_, partner, collective);
+    }
+    if (!status.ok()) co_return status;
+    if (acts) reduce_into(numbers, other, how);
+  }
+  const int actor = is_paired ? rank / 2 : rank - pairs;
+  for (int bit = 1; acts && bit < power; bit *= 2) {
+    const int partner = actor ^ bit;
+    const int peer = partner < pairs ? 2 * partner + 1 : partner + pairs;
+    const MpiMessage out{numbers.data(), bytes, peer};
+    const MpiMessage in{other.data(), bytes, peer};
+    const Status status = co_await mpi_swap(channel_, out, in, collective);
+    if (!status.ok()) co_return status;
+    reduce_into(numbers, other, how);
+  }
+  if (!is_paired) co_return Status{};
+  const MpiMessage partner{numbers.data(), bytes, acts ? rank - 1 : rank + 1};
+  if (acts) co_return co_await mpi_send(channel_, partner, collective);
+  co_return co_await mpi_receive(channel_, partner, collective);
+}
+
+Op<Status> MpiGroup::everybody_has(std::int64_t mine, const char* collective) {
   std::int64_t worst = mine;
-  auto reduce = [&](MPI_Request* request) {
-    return MPI_Iallreduce(MPI_IN_PLACE, &worst, 1, MPI_INT64_T, MPI_MIN, comm(), request);
-  };
-  const Status status = co_await mpi_finish(reduce, collective);
+  const std::span<std::int64_t> numbers(&worst, 1);
+  const Status status = co_await reduce(numbers, Reduction::min, collective);
   if (!status.ok()) co_return status;
   co_return status_told(worst, collective);
 }
 
-Op<Status> MpiCollectives::barrier() {
+// By dissemination (Hensgen, Finkel, Manber 1988).
+Op<Status> MpiGroup::barrier() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
-  if (is_alone()) co_return Status{};
-  auto meet = [&](MPI_Request* request) { return MPI_Ibarrier(comm(), request); };
-  co_return co_await mpi_finish(meet, "barrier");
-}
-
-// `data` has its final length everywhere.
-Op<Status> MpiCollectives::send_to_all(Bytes& data, TaskRank root) {
-  const auto limit = static_cast<std::size_t>(options_.message_limit);
-  for (std::size_t done = 0; done < data.size(); done += limit) {
-    const int length = static_cast<int>(std::min(limit, data.size() - done));
-    auto send = [&](MPI_Request* request) {
-      return MPI_Ibcast(data.data() + done, length, MPI_BYTE, static_cast<int>(root), comm(), request);
-    };
-    const Status status = co_await mpi_finish(send, "broadcast");
+  const int size = channel_.size;
+  for (int distance = 1; distance < size; distance *= 2) {
+    const MpiMessage out{nullptr, 0, (channel_.rank + distance) % size};
+    const MpiMessage in{nullptr, 0, (channel_.rank - distance + size) % size};
+    const Status status = co_await mpi_swap(channel_, out, in, "barrier");
     if (!status.ok()) co_return status;
   }
   co_return Status{};
 }
 
-Op<Result<Bytes>> MpiCollectives::broadcast(ByteView data, TaskRank root) {
+// `data` has its final length everywhere. In pieces: while a rank passes one on, its parent sends the next one.
+Op<Status> MpiGroup::send_down(std::span<std::byte> data, TaskRank root, const char* collective) {
+  const MpiTree tree(channel_, static_cast<int>(root));
+  const std::size_t most = std::min(kPiece, static_cast<std::size_t>(options_.message_limit));
+  for (std::size_t done = 0; done < data.size(); done += most) {
+    const std::span<std::byte> piece = data.subspan(done, std::min(most, data.size() - done));
+    const Status status = co_await broadcast_message(channel_, tree, piece, collective);
+    if (!status.ok()) co_return status;
+  }
+  co_return Status{};
+}
+
+Op<Result<Bytes>> MpiGroup::broadcast(ByteView data, TaskRank root) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   if (is_alone()) co_return copy_of(data, "broadcast");
   LargePacket packet;
   if (is(root)) packet.put(data);
-  auto open = [&](MPI_Request* request) {
-    return MPI_Ibcast(&packet, sizeof packet, MPI_BYTE, static_cast<int>(root), comm(), request);
-  };
-  Status status = co_await mpi_finish(open, "broadcast");
+  const MpiTree tree(channel_, static_cast<int>(root));
+  Status status = co_await broadcast_message(channel_, tree, bytes_of(packet), "broadcast");
   if (!status.ok()) co_return status;
   Bytes copy;
   if (packet.holds()) {
@@ -218,41 +304,36 @@ Op<Result<Bytes>> MpiCollectives::broadcast(ByteView data, TaskRank root) {
   const bool good = is(root) ? try_assign(copy, data) : try_resize(copy, static_cast<std::uint64_t>(packet.bytes));
   status = co_await everybody_has(good ? 0 : kToldNoMemory, "broadcast");
   if (!status.ok()) co_return status;
-  status = co_await send_to_all(copy, root);
+  status = co_await send_down(copy, root, "broadcast");
   if (!status.ok()) co_return status;
   co_return copy;
 }
 
-Op<Result<Gathered>> MpiCollectives::gather(ByteView data, TaskRank root) {
+Op<Result<Gathered>> MpiGroup::gather(ByteView data, TaskRank root) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   if (is_alone()) co_return only_part(data);
-  SmallPacket mine;
-  mine.put(data);
-  FrameVector<SmallPacket> packets(is(root) ? static_cast<std::size_t>(size()) : 0);
-  auto open = [&](MPI_Request* request) {
-    return MPI_Igather(&mine, sizeof mine, MPI_BYTE, packets.data(), sizeof mine, MPI_BYTE, static_cast<int>(root),
-                       comm(), request);
-  };
-  Status status = co_await mpi_finish(open, "gather");
+  const MpiTree tree(channel_, static_cast<int>(root));
+  Packets packets(static_cast<std::size_t>(tree.ranks_of_subtree()));
+  packets[0].put(data);
+  const bool mine_holds = packets[0].holds();
+  Status status = co_await gather_packets(channel_, tree, packets);
   if (!status.ok()) co_return status;
 
+  if (!is(root)) packets.clear();
   Gathered all;
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
-  const bool good = !is(root) || (lay_out(packets, all) && list_parts(packets, root, all, transfers));
+  MpiTransfers transfers(channel_, options_.message_limit, kWindow);
+  const bool good = !is(root) || (lay_out(packets, tree, all) && list_parts(packets, tree, all, transfers));
   std::int64_t told = good ? 0 : kToldNoMemory;
-  auto tell = [&](MPI_Request* request) {
-    return MPI_Ibcast(&told, 1, MPI_INT64_T, static_cast<int>(root), comm(), request);
-  };
-  status = co_await mpi_finish(tell, "gather");
+  status = co_await broadcast_message(channel_, tree, bytes_of(told), "gather");
   if (status.ok()) status = status_told(told, "gather");
   if (!status.ok()) co_return status;
 
-  if (!is(root) && !mine.holds()) transfers.send(data, root);
+  if (!is(root) && !mine_holds) transfers.send(data, root);
   for (std::size_t r = 0; r < packets.size(); ++r) {
-    const bool own = static_cast<TaskRank>(r) == root;
-    if (!own && !packets[r].holds()) continue;
-    const ByteView from = own ? data : packets[r].view();
+    const std::size_t place = place_of(r, tree);
+    if (place > 0 && !packets[place].holds()) continue;
+    const ByteView from = place == 0 ? data : packets[place].view();
     std::copy(from.begin(), from.end(), room_for(all, r).begin());
   }
   status = co_await transfers.finish("gather");
@@ -260,29 +341,30 @@ Op<Result<Gathered>> MpiCollectives::gather(ByteView data, TaskRank root) {
   co_return all;
 }
 
-Op<Result<Bytes>> MpiCollectives::scatter(const Gathered& parts, TaskRank root) {
+Op<Result<Bytes>> MpiGroup::scatter(const Gathered& parts, TaskRank root) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   if (is_alone()) {
     if (Status bad = check_parts(parts, 1); !bad.ok()) co_return bad;
     co_return copy_of(parts.part(0), "scatter");
   }
-  FrameVector<SmallPacket> packets;
-  if (is(root)) packets = packets_of(parts, size());
-  SmallPacket mine;
-  auto open = [&](MPI_Request* request) {
-    return MPI_Iscatter(packets.data(), sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, static_cast<int>(root),
-                        comm(), request);
-  };
-  Status status = co_await mpi_finish(open, "scatter");
+  const MpiTree tree(channel_, static_cast<int>(root));
+  Packets packets;
+  if (is(root)) {
+    packets = packets_of(parts, tree);
+  } else {
+    packets.resize(static_cast<std::size_t>(tree.ranks_of_subtree()));
+  }
+  Status status = co_await scatter_packets(channel_, tree, packets);
+  const SmallPacket mine = packets[0];
   if (status.ok()) status = status_told(mine.bytes, "scatter");
   if (!status.ok()) co_return status;
 
   Bytes part;
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit, kWindow);
+  MpiTransfers transfers(channel_, options_.message_limit, kWindow);
   if (mine.more != 0) {
-    const bool good =
-        try_resize(part, static_cast<std::uint64_t>(mine.bytes)) && list_parts(packets, root, parts, transfers);
+    const bool good = try_resize(part, static_cast<std::uint64_t>(mine.bytes)) &&
+                      (!is(root) || list_parts(packets, tree, parts, transfers));
     status = co_await everybody_has(good ? 0 : kToldNoMemory, "scatter");
     if (!status.ok()) co_return status;
   }
@@ -300,41 +382,36 @@ Op<Result<Bytes>> MpiCollectives::scatter(const Gathered& parts, TaskRank root) 
   co_return part;
 }
 
-Op<Result<std::vector<std::int64_t>>> MpiCollectives::allreduce(std::vector<std::int64_t> mine, Reduction how) {
+Op<Result<std::vector<std::int64_t>>> MpiGroup::allreduce(std::vector<std::int64_t> mine, Reduction how) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
-  if (is_alone()) co_return std::move(mine);
-  const std::size_t limit = std::max<std::size_t>(1, static_cast<std::size_t>(options_.message_limit) / 8);
-  for (std::size_t done = 0; done < mine.size(); done += limit) {
-    const int count = static_cast<int>(std::min(limit, mine.size() - done));
-    auto reduce = [&](MPI_Request* request) {
-      return MPI_Iallreduce(MPI_IN_PLACE, mine.data() + done, count, MPI_INT64_T, mpi_op(how), comm(), request);
-    };
-    const Status status = co_await mpi_finish(reduce, "allreduce");
+  const std::size_t limit =
+      std::clamp<std::size_t>(static_cast<std::size_t>(options_.message_limit) / sizeof mine[0], 1, kMostNumbers);
+  for (std::size_t done = 0; !is_alone() && done < mine.size(); done += limit) {
+    const auto numbers = std::span(mine).subspan(done, std::min(limit, mine.size() - done));
+    const Status status = co_await reduce(numbers, how, "allreduce");
     if (!status.ok()) co_return status;
   }
   co_return std::move(mine);
 }
 
-Op<Status> MpiCollectives::fold(void* mine, void* before, Folding how) {
+Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (is_alone()) co_return Status{};
-  const MpiRanks ranks{comm(), static_cast<int>(rank_), static_cast<int>(size_)};
   Leaver leaver;
-  Status status = co_await mpi_fold(ranks, kDataTag, FoldOf{mine, before, how, &leaver});
+  Status status = co_await mpi_fold(channel_, FoldOf{mine, before, how, &leaver});
   if (leaver.call != Call::none) status = end_with_leaver(*this, leaver);
   co_return status;
 }
 
-void MpiCollectives::leave(Leaver leaver) noexcept {
+void MpiGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   end(has_left(leaver), leaver);
   if (is_alone() || mpi_ended()) return;
   is_a_caller();
-  leave_mpi_fold({std::exchange(comm_, MPI_COMM_NULL), static_cast<int>(rank_), static_cast<int>(size_)}, kDataTag,
-                 leaver);
+  leave_mpi_fold(channel_, leaver);
 }
 
-Op<Result<std::vector<Message>>> MpiCollectives::exchange(std::vector<Message> outgoing) {
+Op<Result<std::vector<Message>>> MpiGroup::exchange(std::vector<Message> outgoing) {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
   if (is_alone()) {
     if (Status bad = check_peers(outgoing, 1); !bad.ok()) co_return bad;
@@ -344,11 +421,11 @@ Op<Result<std::vector<Message>>> MpiCollectives::exchange(std::vector<Message> o
   const bool good = check_peers(outgoing, size()).ok();
   if (!good) outgoing.clear();
   bool memory = true;
-  const auto lengths = co_await mpi_exchange_lengths(comm(), kLengthTag, outgoing, memory);
+  const auto lengths = co_await mpi_exchange_lengths(channel_, outgoing, memory);
   if (!lengths.has_value()) co_return lengths.error();
 
   std::vector<Message> received;
-  MpiTransfers transfers(comm(), kDataTag, options_.message_limit);
+  MpiTransfers transfers(channel_, options_.message_limit);
   memory = memory && make_room(lengths.value(), received) && list_transfers(received, outgoing, transfers);
   Status status = co_await everybody_has(good ? (memory ? 0 : kToldNoMemory) : kToldBadArguments, "exchange");
   if (!status.ok()) co_return status;

@@ -1,11 +1,15 @@
-// MpiCollectives: the collectives of an MPI group. Whoever derives from it owns the communicator; one rank needs none.
+// MpiGroup: ranks of MPI. Its collectives are trees of point-to-point messages on a channel (mpi_channel.hpp); what
+// makes such a group is in mpi_group.cpp. One rank alone makes no call of MPI.
 #pragma once
 
 #include <mpi.h>
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "group/basic_group.hpp"
+#include "group/mpi/mpi_channel.hpp"
 #include "group/mpi/mpi_group.hpp"
 
 namespace thalweg {
@@ -13,39 +17,48 @@ namespace thalweg {
 // Whether MPI can be called: it has begun, and not ended.
 Status check_mpi_runs();
 
-class MpiCollectives : public BasicGroup {
+class MpiGroup final : public BasicGroup {
  public:
-  MpiCollectives(MPI_Comm comm, const MpiOptions& options, TaskRank rank, TaskRank size)
-      : comm_(comm), options_(options), rank_(rank), size_(size) {}
+  enum class Kind { whole, channel };  // with a communicator of its own, or on that of another group
+  MpiGroup(MpiChannel channel, const MpiOptions& options, Kind kind);
 
-  TaskRank rank() const noexcept final { return rank_; }
-  TaskRank size() const noexcept final { return size_; }
+  TaskRank rank() const noexcept override { return channel_.rank; }
+  TaskRank size() const noexcept override { return channel_.size; }
+  Place place() const noexcept override { return place_; }
+  const char* kind() const noexcept override { return "mpi"; }
+  bool any_thread() const noexcept override;
 
-  Op<Status> barrier() final;
-  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) final;
-  Op<Result<Gathered>> gather(ByteView data, TaskRank root) final;
-  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) final;
-  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) final;
-  Op<Status> fold(void* mine, void* before, Folding how) final;
-  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) final;
-  void leave(Leaver leaver) noexcept final;
+  Op<Status> barrier() override;
+  Op<Result<Bytes>> broadcast(ByteView data, TaskRank root) override;
+  Op<Result<Gathered>> gather(ByteView data, TaskRank root) override;
+  Op<Result<Bytes>> scatter(const Gathered& parts, TaskRank root) override;
+  Op<Result<std::vector<std::int64_t>>> allreduce(std::vector<std::int64_t> mine, Reduction how) override;
+  Op<Status> fold(void* mine, void* before, Folding how) override;
+  Op<Result<std::vector<Message>>> exchange(std::vector<Message> outgoing) override;
+  void leave(Leaver leaver) noexcept override;
+  // Duplicates the communicator: no other duplication of it may be under way.
+  Op<Result<std::unique_ptr<Group>>> duplicate() override;
+  Op<Result<std::unique_ptr<Group>>> channel() override;
 
- protected:
-  bool is_alone() const { return size_ == 1; }
-  // Whether the group can be used still.
-  Status check_group();
-  MPI_Comm comm() const { return comm_; }  // null: one rank alone, or the task has left
-  const MpiOptions& options() const { return options_; }
+  // Once, before the group is given to anybody.
+  void settle(const Place& place) { place_ = place; }
 
  private:
+  bool is_alone() const { return channel_.size == 1; }
   bool is(TaskRank root) const { return rank() == root; }
-  Op<Status> send_to_all(Bytes& data, TaskRank root);
+  // Whether the group can be used still.
+  Status check_group();
+  // Whether each task can go on (0, or a negative reason why not), told to all.
   Op<Status> everybody_has(std::int64_t mine, const char* collective);
+  Op<Status> reduce(std::span<std::int64_t> numbers, Reduction how, const char* collective);
+  Op<Status> send_down(std::span<std::byte> data, TaskRank root, const char* collective);
 
-  MPI_Comm comm_;
+  MpiChannel channel_;
   const MpiOptions options_;
-  const TaskRank rank_;
-  const TaskRank size_;
+  Place place_;
+  // Where the next channel is opened; none for a group that is a channel itself.
+  std::shared_ptr<const MpiCommunicator> of_channels_;
+  int next_tag_ = MpiChannel::kTags;
 };
 
 }  // namespace thalweg

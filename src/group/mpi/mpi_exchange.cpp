@@ -3,118 +3,109 @@
 #include <algorithm>
 #include <utility>
 
-#include "async/callers.hpp"
 #include "group/memory.hpp"
-#include "group/mpi/mpi_end.hpp"
 #include "group/mpi/mpi_transfers.hpp"
-#include "group/mpi/mpi_turn.hpp"
 
 namespace thalweg {
 
 namespace {
 
-class LengthExchange {
+class LengthExchange final : public MpiWait {
  public:
   // Without memory for it nothing is sent.
-  LengthExchange(MPI_Comm comm, int tag, const std::vector<Message>& outgoing);
-
-  static bool ready(void* self);
-  const Status& status() const { return status_; }
+  LengthExchange(const MpiChannel& channel, const std::vector<Message>& outgoing)
+      : MpiWait("exchange"), channel_(channel), outgoing_(outgoing) {
+    had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
+  }
   bool had_memory() const { return had_memory_; }
   std::vector<MpiLength> take() { return std::move(received_); }
 
  private:
-  void send_all();
-  bool advance();
-  bool receive_one();
-  void enter_barrier_when_sent();
+  bool advance(int& error) override;
+  int send_all();
+  bool receive_one(int& error);
+  int begin_round();
+  int advance_barrier();
 
-  const MPI_Comm comm_;
-  const int tag_;
+  const MpiChannel& channel_;
   const std::vector<Message>& outgoing_;
   std::vector<std::int64_t> lengths_;  // stay until the sends are complete
   std::vector<MPI_Request> sends_;
   bool started_ = false;
-  MPI_Request barrier_ = MPI_REQUEST_NULL;
-  bool in_barrier_ = false;
+  int distance_ = 0;  // of the round of the barrier; 0: not entered
+  MPI_Request round_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   std::vector<MpiLength> received_;
-  int error_ = MPI_SUCCESS;
   bool had_memory_ = true;
-  VainWait vain_wait_;
-  Status status_;
 };
 
-LengthExchange::LengthExchange(MPI_Comm comm, int tag, const std::vector<Message>& outgoing)
-    : comm_(comm), tag_(tag), outgoing_(outgoing) {
-  had_memory_ = try_reserve(lengths_, outgoing.size()) && try_reserve(sends_, outgoing.size());
-}
-
-bool LengthExchange::ready(void* self) {
-  auto& exchange = *static_cast<LengthExchange*>(self);
-  if (mpi_ended()) {
-    exchange.status_ = or_out_of_memory(mpi_is_gone);
-    return true;
-  }
-  const MpiTurn turn;
-  if (!turn.is_mine()) return false;
-  const bool done = exchange.advance();
-  exchange.status_ = mpi_error(exchange.error_, "exchange");
-  if (!done) exchange.vain_wait_.looked_in_vain("exchange");
-  return done;
-}
-
-void LengthExchange::send_all() {
-  if (!had_memory_) return;
+int LengthExchange::send_all() {
+  int error = MPI_SUCCESS;
+  if (!had_memory_) return error;
   for (const Message& message : outgoing_) lengths_.push_back(static_cast<std::int64_t>(message.data.size()));
-  for (std::size_t i = 0; i < outgoing_.size() && error_ == MPI_SUCCESS; ++i) {
+  for (std::size_t i = 0; i < outgoing_.size() && error == MPI_SUCCESS; ++i) {
     const int peer = static_cast<int>(outgoing_[i].peer);
     sends_.push_back(MPI_REQUEST_NULL);
-    error_ = MPI_Issend(&lengths_[i], 1, MPI_INT64_T, peer, tag_, comm_, &sends_.back());
+    error = MPI_Issend(&lengths_[i], 1, MPI_INT64_T, peer, channel_.length_tag(), channel_.comm(), &sends_.back());
   }
+  return error;
 }
 
 // Matched probe: with several threads in MPI nobody else can take the message between probe and receive.
-bool LengthExchange::receive_one() {
+bool LengthExchange::receive_one(int& error) {
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
-  error_ = MPI_Improbe(MPI_ANY_SOURCE, tag_, comm_, &found, &message, &status);
-  if (error_ != MPI_SUCCESS || found == 0) return false;
+  error = MPI_Improbe(MPI_ANY_SOURCE, channel_.length_tag(), channel_.comm(), &found, &message, &status);
+  if (error != MPI_SUCCESS || found == 0) return false;
   std::int64_t bytes = 0;
-  error_ = MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
+  error = MPI_Mrecv(&bytes, 1, MPI_INT64_T, &message, MPI_STATUS_IGNORE);
   had_memory_ = had_memory_ && (received_.size() < received_.capacity() ||
                                 try_reserve(received_, std::max<std::size_t>(2 * received_.size(), 8)));
   if (had_memory_) received_.push_back({status.MPI_SOURCE, bytes});
-  return error_ == MPI_SUCCESS;
+  got_on();
+  return error == MPI_SUCCESS;
 }
 
-void LengthExchange::enter_barrier_when_sent() {
-  int sent = 0;
-  error_ = MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &sent, MPI_STATUSES_IGNORE);
-  if (error_ != MPI_SUCCESS || sent == 0) return;
-  error_ = MPI_Ibarrier(comm_, &barrier_);
-  in_barrier_ = true;
+int LengthExchange::begin_round() {
+  const int size = channel_.size;
+  const MpiMessage in{nullptr, 0, (channel_.rank - distance_ + size) % size};
+  const MpiMessage out{nullptr, 0, (channel_.rank + distance_) % size};
+  const int error = in.receive(channel_, &round_[0]);
+  return error == MPI_SUCCESS ? out.send(channel_, &round_[1]) : error;
 }
 
-bool LengthExchange::advance() {
-  if (!std::exchange(started_, true)) send_all();
-  while (error_ == MPI_SUCCESS && receive_one()) continue;
-  if (error_ == MPI_SUCCESS && !in_barrier_) enter_barrier_when_sent();
-  if (error_ != MPI_SUCCESS) return true;
-  if (!in_barrier_) return false;
+// The barrier of MpiGroup::barrier(), one step at a time; entered once all has been received that was sent here.
+int LengthExchange::advance_barrier() {
   int done = 0;
-  error_ = MPI_Test(&barrier_, &done, MPI_STATUS_IGNORE);
-  return done != 0 || error_ != MPI_SUCCESS;
+  if (distance_ == 0) {
+    const int error = MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &done, MPI_STATUSES_IGNORE);
+    if (error != MPI_SUCCESS || done == 0) return error;
+    distance_ = 1;
+    return begin_round();
+  }
+  const int error = MPI_Testall(2, round_, &done, MPI_STATUSES_IGNORE);
+  if (error != MPI_SUCCESS || done == 0) return error;
+  distance_ *= 2;
+  return distance_ < channel_.size ? begin_round() : MPI_SUCCESS;
+}
+
+bool LengthExchange::advance(int& error) {
+  if (!std::exchange(started_, true)) error = send_all();
+  while (error == MPI_SUCCESS && receive_one(error)) continue;
+  for (int before = -1; error == MPI_SUCCESS && before != distance_ && distance_ < channel_.size;) {
+    before = distance_;
+    error = advance_barrier();
+  }
+  return distance_ >= channel_.size;
 }
 
 }  // namespace
 
-Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing,
+Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(const MpiChannel& channel, const std::vector<Message>& outgoing,
                                                         bool& had_memory) {
-  is_a_caller();
-  LengthExchange exchange(comm, tag, outgoing);
-  co_await Until{{LengthExchange::ready, nullptr, &exchange}};
-  if (!exchange.status().ok()) co_return exchange.status();
+  LengthExchange exchange(channel, outgoing);
+  Status status = co_await exchange;
+  if (!status.ok()) co_return status;
   had_memory = exchange.had_memory();
   std::vector<MpiLength> received = exchange.take();
   std::stable_sort(received.begin(), received.end(),

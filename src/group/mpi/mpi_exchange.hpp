@@ -5,11 +5,11 @@
 // have been received. When the barrier is complete, nothing is under way to anybody.
 #pragma once
 
-#include <mpi.h>
 #include <cstdint>
 #include <vector>
 
 #include "group/group.hpp"
+#include "group/mpi/mpi_channel.hpp"
 
 namespace thalweg {
 
@@ -21,7 +21,7 @@ struct MpiLength {
 // Collective. The lengths of the messages to this task, sorted by source, those of one source in sending order.
 // Must be followed by another collective before the next call: it separates the two. Without memory on this task some
 // are missing, here or where it sends to, and `had_memory` says so: that is still to be agreed on.
-Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(MPI_Comm comm, int tag, const std::vector<Message>& outgoing,
+Op<Result<std::vector<MpiLength>>> mpi_exchange_lengths(const MpiChannel& channel, const std::vector<Message>& outgoing,
                                                         bool& had_memory);
 
 }  // namespace thalweg

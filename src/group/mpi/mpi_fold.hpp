@@ -2,16 +2,10 @@
 // leave instead: it tells its neighbours in the tree and waits for nobody, and they tell all others.
 #pragma once
 
-#include <mpi.h>
-
 #include "group/group.hpp"
+#include "group/mpi/mpi_channel.hpp"
 
 namespace thalweg {
-
-struct MpiRanks {
-  MPI_Comm comm;
-  int rank, size;
-};
 
 struct FoldOf {
   void* mine;
@@ -20,11 +14,11 @@ struct FoldOf {
   Leaver* leaver;  // [out] a task that has left; then the records say nothing
 };
 
-Op<Status> mpi_fold(MpiRanks ranks, int tag, FoldOf what);
+Op<Status> mpi_fold(const MpiChannel& channel, FoldOf what);
 
-// Takes the communicator over, which is freed when the neighbours have answered what this rank did not wait for: a
-// later leave_mpi_fold() looks. At the end of MPI `all` are freed, also where nobody answers. In a turn (mpi_turn.hpp).
-void leave_mpi_fold(MpiRanks ranks, int tag, Leaver leaver) noexcept;
+// The communicator stays until the neighbours have answered what this rank did not wait for: a later leave_mpi_fold()
+// looks. At the end of MPI `all` are freed, also where nobody answers. In a turn (mpi_turn.hpp).
+void leave_mpi_fold(const MpiChannel& channel, Leaver leaver) noexcept;
 void free_left_folds(bool all) noexcept;
 
 }  // namespace thalweg

@@ -1,10 +1,11 @@
-// MPI: the ranks of a communicator of our own, a duplicate of the caller's. What they do is in mpi_collectives.cpp.
+// MPI: how a group of ranks is made, with a communicator of our own or as a channel of another group. What it does is
+// in mpi_collectives.cpp.
 #include "group/mpi/mpi_group.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
-#include "async/frame_memory.hpp"
 #include "group/find_place.hpp"
 #include "group/mpi/mpi_collectives.hpp"
 #include "group/mpi/mpi_end.hpp"
@@ -17,55 +18,62 @@ namespace thalweg {
 
 namespace {
 
-class MpiGroup final : public MpiCollectives {
- public:
-  // `comm` becomes the group's; one rank has none.
-  MpiGroup(MPI_Comm comm, const MpiOptions& options, TaskRank rank, TaskRank size)
-      : MpiCollectives(comm, options, rank, size) {}
-  // After MPI_Finalize there is nothing to free any more.
-  ~MpiGroup() override {
-    if (comm() == MPI_COMM_NULL || mpi_ended()) return;
-    const MpiTurn turn(MpiTurn::Wait{});
-    MPI_Comm own = comm();
-    MPI_Comm_free(&own);
-  }
-  MpiGroup(const MpiGroup&) = delete;
-  MpiGroup& operator=(const MpiGroup&) = delete;
-  // As frames: the others count on this task's group.
-  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
-  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
-  // Once, before the group is given to anybody.
-  void settle(const Place& place) { place_ = place; }
-
-  Place place() const noexcept override { return place_; }
-  const char* kind() const noexcept override { return "mpi"; }
-  bool any_thread() const noexcept override { return mpi_from_any_thread(); }
-  Op<Result<std::unique_ptr<Group>>> duplicate() override;
-
- private:
-  Place place_;
-};
-
 // Errors on it come back to us. Those of the duplication itself go where the program sends those of `comm`.
-Op<Status> copy_of(MPI_Comm comm, MPI_Comm& copy) {
-  auto duplicate = [&](MPI_Request* request) { return MPI_Comm_idup(comm, &copy, request); };
-  const Status status = co_await mpi_finish(duplicate, "duplication of a communicator");
+Op<Result<std::shared_ptr<const MpiCommunicator>>> copy_of(MPI_Comm comm) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  const auto duplicate = [&](MPI_Request* request) { return MPI_Comm_idup(comm, &copy, request); };
+  Status status = co_await mpi_finish(duplicate, "duplication of a communicator");
   if (!status.ok()) co_return status;
-  auto handle = [&](MPI_Request*) { return MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN); };
-  co_return co_await mpi_finish(handle, "duplication of a communicator");
+  const auto handle = [&](MPI_Request*) { return MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN); };
+  status = co_await mpi_finish(handle, "duplication of a communicator");
+  if (!status.ok()) co_return status;
+  co_return std::shared_ptr<const MpiCommunicator>(std::make_shared<MpiCommunicator>(copy));
 }
+
+}  // namespace
+
+MpiGroup::MpiGroup(MpiChannel channel, const MpiOptions& options, Kind kind)
+    : channel_(std::move(channel)), options_(options) {
+  if (kind == Kind::whole) of_channels_ = channel_.shared;
+}
+
+bool MpiGroup::any_thread() const noexcept { return mpi_from_any_thread(); }
 
 Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
   if (Status gone = check_group(); !gone.ok()) co_return gone;
-  MPI_Comm copy = MPI_COMM_NULL;
+  MpiChannel copy = channel_;
   if (!is_alone()) {
-    const Status status = co_await copy_of(comm(), copy);
-    if (!status.ok()) co_return status;
+    auto duplicated = co_await copy_of(channel_.comm());
+    if (!duplicated.has_value()) co_return duplicated.error();
+    copy.shared = std::move(duplicated).value();
+    copy.tag = 0;
   }
-  auto group = std::make_unique<MpiGroup>(copy, options(), rank(), size());
+  auto group = std::make_unique<MpiGroup>(std::move(copy), options_, Kind::whole);
   group->settle(place_);
   co_return std::unique_ptr<Group>(std::move(group));
 }
+
+// All ranks open the channels of a group in the same order, so that they agree on the tags without a message. Tags are
+// not used again, since a rank may be done with a channel before another one: when a communicator has no more of them
+// its place is taken by a new one, and it goes with the last of its channels.
+Op<Result<std::unique_ptr<Group>>> MpiGroup::channel() {
+  if (Status gone = check_group(); !gone.ok()) co_return gone;
+  if (of_channels_ == nullptr) co_return co_await duplicate();
+  if (next_tag_ + MpiChannel::kTags > options_.largest_tag + 1) {
+    auto duplicated = co_await copy_of(channel_.comm());
+    if (!duplicated.has_value()) co_return duplicated.error();
+    of_channels_ = std::move(duplicated).value();
+    next_tag_ = 0;
+  }
+  MpiChannel next = channel_;
+  next.shared = of_channels_;
+  next.tag = std::exchange(next_tag_, next_tag_ + MpiChannel::kTags);
+  auto group = std::make_unique<MpiGroup>(std::move(next), options_, Kind::channel);
+  group->settle(place_);
+  co_return std::unique_ptr<Group>(std::move(group));
+}
+
+namespace {
 
 Status check_thread() {
   int level = MPI_THREAD_SINGLE;
@@ -90,18 +98,20 @@ Status check_communicator(MPI_Comm comm) {
 
 // Nonblocking calls here too: ranks that outnumber the cores would otherwise spin in MPI.
 Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options) {
-  int rank = 0;
-  int size = 0;
-  auto ask = [&](MPI_Request*) {
-    const int code = MPI_Comm_rank(comm, &rank);
-    return code == MPI_SUCCESS ? MPI_Comm_size(comm, &size) : code;
+  MpiChannel channel;
+  const auto ask = [&](MPI_Request*) {
+    const int code = MPI_Comm_rank(comm, &channel.rank);
+    return code == MPI_SUCCESS ? MPI_Comm_size(comm, &channel.size) : code;
   };
-  Status status = co_await mpi_finish(ask, "look at a communicator");
+  const Status status = co_await mpi_finish(ask, "look at a communicator");
   if (!status.ok()) co_return status;
-  MPI_Comm own = MPI_COMM_NULL;
-  if (size > 1) status = co_await copy_of(comm, own);
-  if (!status.ok()) co_return status;
-  auto group = std::make_unique<MpiGroup>(own, options, rank, size);
+  const int size = channel.size;
+  if (size > 1) {
+    auto own = co_await copy_of(comm);
+    if (!own.has_value()) co_return own.error();
+    channel.shared = std::move(own).value();
+  }
+  auto group = std::make_unique<MpiGroup>(std::move(channel), options, MpiGroup::Kind::whole);
   const auto place = co_await find_place(*group, -1, node_id());
   if (!place.has_value()) co_return place.error();
   group->settle(place.value());

@@ -11,6 +11,7 @@ namespace thalweg {
 struct MpiOptions {
   // Longest single MPI message in bytes; longer data go in several. MPI counts in int, so at most 2^31-1.
   int message_limit = 1 << 30;
+  int largest_tag = 32767;  // that every MPI promises
 };
 
 // Collective over `comm`, which is duplicated. All collectives use nonblocking MPI calls and are polled.

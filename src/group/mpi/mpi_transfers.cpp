@@ -29,43 +29,16 @@ std::atomic<int> wait_divisor{1};
 // MPI moves data only while it is called, hence the short limit.
 constexpr Backoff::Limits kLimits{.longest = std::chrono::microseconds(200)};
 
-struct Polled {
-  MpiCall call;
-  const char* what;
-  MPI_Request request = MPI_REQUEST_NULL;
-  bool made = false;
-  Status status = {};
-  Backoff backoff{kLimits};
-  VainWait vain_wait = {};
-
-  static bool ready(void* self) {
-    auto& polled = *static_cast<Polled*>(self);
-    if (mpi_ended()) {
-      polled.status = or_out_of_memory(mpi_is_gone);
-      return true;
-    }
-    const MpiTurn turn;
-    if (!turn.is_mine()) return false;
-    const bool done = polled.advance();
-    if (!done) polled.vain_wait.looked_in_vain(polled.what);
-    return done;
-  }
-  static void block(void* self) { static_cast<Polled*>(self)->backoff.wait(); }
-
- private:
-  bool advance() {
-    int error = MPI_SUCCESS;
-    if (!std::exchange(made, true)) error = call(&request);
-    int done = request == MPI_REQUEST_NULL ? 1 : 0;
-    if (error == MPI_SUCCESS && done == 0) error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    status = mpi_error(error, what);
-    return done != 0 || error != MPI_SUCCESS;
-  }
-};
-
 bool has_memory() { return std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[kSmall]) != nullptr; }
 
 }  // namespace
+
+MpiCommunicator::~MpiCommunicator() {
+  if (mpi_ended()) return;
+  const MpiTurn turn(MpiTurn::Wait{});
+  MPI_Comm own = comm_;
+  MPI_Comm_free(&own);
+}
 
 void VainWait::shorten(int divisor) { wait_divisor.store(divisor, std::memory_order_relaxed); }
 
@@ -94,31 +67,36 @@ Status mpi_error(int code, const char* what) noexcept {
     (void)std::snprintf(line.data(), line.size(), "out of memory: MPI failed in a %s (%.300s)", what, text);
     end_in_call(line.data());
   }
-  return or_out_of_memory(
-      [&] { return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text); });
+  return Status::error(Code::io_error, std::string("MPI failed in a ") + what + ": " + text);
 }
 
-Op<Status> mpi_finish(MpiCall call, const char* what) {
-  is_a_caller();
-  Polled polled{call, what};
-  co_await Until{{Polled::ready, Polled::block, &polled}};
-  co_return std::move(polled.status);
+MpiWait::MpiWait(const char* what) : what_(what), backoff_(kLimits) { is_a_caller(); }
+
+void MpiWait::got_on() {
+  backoff_.reset();
+  vain_wait_ = {};
 }
 
-MpiTransfers::MpiTransfers(MPI_Comm comm, int tag, int message_limit, std::size_t window)
-    : comm_(comm), tag_(tag), limit_(message_limit), window_(window), backoff_(kLimits) {}
-
-void MpiTransfers::send(ByteView data, TaskRank to) {
-  // MPI before 4.1 asks for non-const memory in places; it is only read.
-  add(const_cast<std::byte*>(data.data()), data.size(), to, true);
+bool MpiWait::ready(void* self) {
+  auto& wait = *static_cast<MpiWait*>(self);
+  if (mpi_ended()) {
+    wait.status_ = mpi_is_gone();
+    return true;
+  }
+  const MpiTurn turn;
+  if (!turn.is_mine()) return false;
+  int error = MPI_SUCCESS;
+  const bool done = wait.advance(error);
+  wait.status_ = mpi_error(error, wait.what_);
+  if (done || error != MPI_SUCCESS) return true;
+  wait.vain_wait_.looked_in_vain(wait.what_);
+  return false;
 }
-
-void MpiTransfers::receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, false); }
 
 void MpiTransfers::add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends) {
   while (bytes > 0) {
-    const std::size_t length = std::min(bytes, static_cast<std::size_t>(limit_));
-    pieces_.push_back({data, static_cast<int>(length), static_cast<int>(peer), sends});
+    const std::size_t length = std::min(bytes, limit_);
+    pieces_.push_back({{data, length, static_cast<int>(peer)}, sends});
     data += length;
     bytes -= length;
   }
@@ -130,47 +108,29 @@ void MpiTransfers::reserve() {
   finished_.reserve(most);
 }
 
-void MpiTransfers::advance() {
-  while (next_ < pieces_.size() && (window_ == 0 || active_.size() < window_)) {
-    const Piece& piece = pieces_[next_++];
-    MPI_Request request = MPI_REQUEST_NULL;
-    error_ = piece.sends ? MPI_Isend(piece.data, piece.bytes, MPI_BYTE, piece.peer, tag_, comm_, &request)
-                         : MPI_Irecv(piece.data, piece.bytes, MPI_BYTE, piece.peer, tag_, comm_, &request);
-    if (error_ != MPI_SUCCESS) return;
-    active_.push_back(request);
+int MpiTransfers::start_next() {
+  const auto& [message, sends] = pieces_[next_++];
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int error = sends ? message.send(channel_, &request) : message.receive(channel_, &request);
+  if (error == MPI_SUCCESS) active_.push_back(request);
+  return error;
+}
+
+bool MpiTransfers::Finish::advance(int& error) {
+  auto& active = all_.active_;
+  while (all_.next_ < all_.pieces_.size() && (all_.window_ == 0 || active.size() < all_.window_)) {
+    error = all_.start_next();
+    if (error != MPI_SUCCESS) return true;
   }
-  if (active_.empty()) return;
-  finished_.resize(active_.size());
+  if (active.empty()) return true;
+  all_.finished_.resize(active.size());
   int count = 0;
-  error_ =
-      MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE);
-  if (error_ != MPI_SUCCESS) return;
-  if (count == 0) return vain_wait_.looked_in_vain(what_);
-  backoff_.reset();
-  vain_wait_ = {};
-  std::erase(active_, MPI_REQUEST_NULL);
-}
-
-bool MpiTransfers::ready(void* self) {
-  auto& transfers = *static_cast<MpiTransfers*>(self);
-  if (mpi_ended()) {
-    transfers.status_ = or_out_of_memory(mpi_is_gone);
-    return true;
-  }
-  const MpiTurn turn;
-  if (!turn.is_mine()) return false;
-  transfers.advance();
-  transfers.status_ = mpi_error(transfers.error_, transfers.what_);
-  return transfers.error_ != MPI_SUCCESS || (transfers.active_.empty() && transfers.next_ == transfers.pieces_.size());
-}
-
-void MpiTransfers::block(void* self) { static_cast<MpiTransfers*>(self)->backoff_.wait(); }
-
-Op<Status> MpiTransfers::finish(const char* what) {
-  is_a_caller();
-  what_ = what;
-  co_await Until{{ready, block, this}};
-  co_return std::move(status_);
+  error =
+      MPI_Testsome(static_cast<int>(active.size()), active.data(), &count, all_.finished_.data(), MPI_STATUSES_IGNORE);
+  if (error != MPI_SUCCESS || count == 0) return false;
+  got_on();
+  std::erase(active, MPI_REQUEST_NULL);
+  return active.empty() && all_.next_ == all_.pieces_.size();
 }
 
 }  // namespace thalweg

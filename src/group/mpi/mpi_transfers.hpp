@@ -5,19 +5,21 @@
 #pragma once
 
 #include <mpi.h>
+
 #include <chrono>
+#include <coroutine>
 #include <cstddef>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "group/group.hpp"
+#include "group/mpi/mpi_channel.hpp"
 #include "os/backoff.hpp"
 
 namespace thalweg {
 
-// The text of MPI for `code`; out of memory where there is none for the text. Where the process is refused 8 MiB of
-// address space an error ends the program: the other ranks wait in the call that failed here. Within a turn
-// (mpi_turn.hpp).
+// The text of MPI for `code`. Where the process is refused 8 MiB of address space an error ends the program: the other
+// ranks wait in the call that failed here. Within a turn (mpi_turn.hpp).
 Status mpi_error(int code, const char* what) noexcept;
 
 // A wait for MPI during which nothing completes. MPI loses messages when it is refused memory, and reports no error:
@@ -37,64 +39,128 @@ class VainWait {
   Clock::time_point begin_{};
 };
 
-// A call of MPI, made when it is this thread's turn: the request, if there is one, is completed. Borrows the function.
-class MpiCall {
+// co_await: makes calls of MPI when it is this thread's turn, again and again until they have done their work. In the
+// meantime the driver runs others. Gives the status.
+class MpiWait {
  public:
-  template <class Function>
-    requires(!std::is_same_v<Function, MpiCall>)
-  MpiCall(Function& function)
-      : function_(&function),
-        make_([](void* call, MPI_Request* request) -> int { return (*static_cast<Function*>(call))(request); }) {}
-  int operator()(MPI_Request* request) const { return make_(function_, request); }
+  explicit MpiWait(const char* what);
+  virtual ~MpiWait() = default;
+  MpiWait(const MpiWait&) = delete;
+  MpiWait& operator=(const MpiWait&) = delete;
+
+  bool await_ready() { return ready(this); }
+  void await_suspend(std::coroutine_handle<> h) { Driver::current().park({ready, block, this}, h); }
+  Status await_resume() { return std::move(status_); }
+
+ protected:
+  // True: complete. An error of MPI, too, ends the wait.
+  virtual bool advance(int& error) = 0;
+  // Something has completed: the wait begins anew.
+  void got_on();
 
  private:
-  void* function_;
-  int (*make_)(void* function, MPI_Request* request);
+  static bool ready(void* self);
+  static void block(void* self) { static_cast<MpiWait*>(self)->backoff_.wait(); }
+
+  const char* const what_;
+  Status status_;
+  Backoff backoff_;     // since something completed
+  VainWait vain_wait_;  // since then, too
 };
 
-// Makes the call and completes it. In the meantime the driver runs others.
-Op<Status> mpi_finish(MpiCall call, const char* what);
+// co_await: makes one call of MPI, and completes the requests that it gives, two at most.
+template <class Call>
+class MpiFinish final : public MpiWait {
+ public:
+  MpiFinish(Call call, const char* what) : MpiWait(what), call_(std::move(call)) {}
+
+ private:
+  bool advance(int& error) override {
+    if (!std::exchange(made_, true)) error = call_(requests_);
+    int done = 0;
+    if (error == MPI_SUCCESS) error = MPI_Testall(2, requests_, &done, MPI_STATUSES_IGNORE);
+    return done != 0;
+  }
+
+  Call call_;
+  bool made_ = false;
+  MPI_Request requests_[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+};
+template <class Call>
+MpiFinish<Call> mpi_finish(Call call, const char* what) {
+  return {std::move(call), what};
+}
+
+// MPI before 4.1 asks for non-const memory in places where it only reads.
+struct MpiMessage {
+  void* data;
+  std::size_t bytes;
+  int peer;
+
+  int send(const MpiChannel& by, MPI_Request* request) const {
+    return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, by.tag, by.comm(), request);
+  }
+  int receive(const MpiChannel& by, MPI_Request* request) const {
+    return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, by.tag, by.comm(), request);
+  }
+};
+
+// co_await: one message; `by` stays until then.
+inline auto mpi_send(const MpiChannel& by, MpiMessage out, const char* what) {
+  return mpi_finish([&by, out](MPI_Request* requests) { return out.send(by, requests); }, what);
+}
+inline auto mpi_receive(const MpiChannel& by, MpiMessage in, const char* what) {
+  return mpi_finish([&by, in](MPI_Request* requests) { return in.receive(by, requests); }, what);
+}
+inline auto mpi_swap(const MpiChannel& by, MpiMessage out, MpiMessage in, const char* what) {
+  const auto both = [&by, out, in](MPI_Request* requests) {
+    const int error = in.receive(by, &requests[0]);
+    return error == MPI_SUCCESS ? out.send(by, &requests[1]) : error;
+  };
+  return mpi_finish(both, what);
+}
 
 // Sends and receives of one collective step. Between two tasks they match in the order in which they were added.
 class MpiTransfers {
  public:
   // At most `window` messages at a time; a task that both sends and receives must not limit them (0: no limit).
-  MpiTransfers(MPI_Comm comm, int tag, int message_limit, std::size_t window = 0);
+  MpiTransfers(const MpiChannel& channel, int message_limit, std::size_t window = 0)
+      : channel_(channel), limit_(static_cast<std::size_t>(message_limit)), window_(window) {}
   MpiTransfers(const MpiTransfers&) = delete;
   MpiTransfers& operator=(const MpiTransfers&) = delete;
 
   // `data` and `into` stay alive until finish() is done. May throw std::bad_alloc, as may reserve(), which takes what
   // finish() will need.
-  void send(ByteView data, TaskRank to);
-  void receive(std::span<std::byte> into, TaskRank from);
+  void send(ByteView data, TaskRank to) { add(const_cast<std::byte*>(data.data()), data.size(), to, true); }
+  void receive(std::span<std::byte> into, TaskRank from) { add(into.data(), into.size(), from, false); }
   void reserve();
-  Op<Status> finish(const char* what);
+
+  class Finish final : public MpiWait {
+   public:
+    Finish(MpiTransfers& all, const char* what) : MpiWait(what), all_(all) {}
+
+   private:
+    bool advance(int& error) override;
+    MpiTransfers& all_;
+  };
+  // co_await: all of them.
+  Finish finish(const char* what) { return {*this, what}; }
 
  private:
   struct Piece {
-    std::byte* data;
-    int bytes;
-    int peer;
+    MpiMessage message;
     bool sends;
   };
   void add(std::byte* data, std::size_t bytes, TaskRank peer, bool sends);
-  void advance();
-  static bool ready(void* self);
-  static void block(void* self);
+  int start_next();
 
-  const MPI_Comm comm_;
-  const int tag_;
-  const int limit_;
+  const MpiChannel& channel_;
+  const std::size_t limit_;
   const std::size_t window_;
   std::vector<Piece> pieces_;
   std::size_t next_ = 0;             // first piece that is not started
   std::vector<MPI_Request> active_;  // started and not complete
   std::vector<int> finished_;        // scratch of MPI_Testsome
-  int error_ = MPI_SUCCESS;
-  const char* what_ = "";
-  Status status_;
-  Backoff backoff_;     // since something completed
-  VainWait vain_wait_;  // since then, too
 };
 
 }  // namespace thalweg
