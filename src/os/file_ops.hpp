@@ -27,6 +27,7 @@ struct FileOpening {
   bool direct = false;               // past the page cache
 };
 
+// Where the process has as many files open as it may, its soft limit (ulimit -n) is raised to the hard one first.
 Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how);
 // A new file in `folder` that has no name and is gone when it is closed, for writing. Not all file systems have them.
 Result<FileDescriptor> open_unnamed_file(const std::string& folder);

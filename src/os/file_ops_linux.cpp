@@ -1,6 +1,7 @@
 #include "os/file_ops.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,16 +74,34 @@ int open_flags(const FileOpening& how) {
   return flags;
 }
 
+// The most descriptors that this process may have: the soft limit becomes the hard one (ulimit -n, -Hn).
+rlim_t raise_descriptor_limit() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (limit.rlim_cur == limit.rlim_max) return limit.rlim_max;
+  const rlimit raised{limit.rlim_max, limit.rlim_max};
+  return ::setrlimit(RLIMIT_NOFILE, &raised) == 0 ? limit.rlim_max : limit.rlim_cur;
+}
+
 }  // namespace
 
 Result<FileDescriptor> open_file(const std::string& path, const FileOpening& how) {
   const int flags = open_flags(how);
-  const int fd = retried([&] { return ::open(path.c_str(), flags, static_cast<mode_t>(how.permissions)); });
+  const auto open = [&] { return ::open(path.c_str(), flags, static_cast<mode_t>(how.permissions)); };
+  int fd = retried(open);
+  rlim_t limit = 0;
+  if (fd < 0 && errno == EMFILE) {
+    limit = raise_descriptor_limit();
+    fd = retried(open);
+  }
   if (fd >= 0) return check_kind(FileDescriptor(fd), path);
   const int err = errno;
-  const char* purpose = how.access == FileAccess::read ? "for reading" : "for writing";
-  return os_error(err,
-                  std::string((flags & O_CREAT) == 0 ? "cannot open '" : "cannot create '") + path + "' " + purpose);
+  std::string what = std::string((flags & O_CREAT) == 0 ? "cannot open '" : "cannot create '") + path + "' " +
+                     (how.access == FileAccess::read ? "for reading" : "for writing");
+  if (err == EMFILE)
+    what += ": this process has reached its limit of " + std::to_string(limit) +
+            " open files; raise it (ulimit -Hn), or use fewer physical files or more processes";
+  return os_error(err, what);
 }
 
 Result<FileDescriptor> open_unnamed_file(const std::string& folder) {

@@ -258,7 +258,6 @@ Op<Result<std::unique_ptr<PlainFile>>> PlainFile::open(Group& group, std::shared
   Opening opening;
   opening.backend = backend.get();
   opening.how = std::move(how);
-  opening.how.options.keep_open = true;
   opening.one_process = group.place().processes == 1;
   opening.first = group.rank() == 0;
   std::shared_ptr<Opened> opened;

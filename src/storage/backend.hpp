@@ -28,7 +28,6 @@ struct OpenOptions {
   bool exclusive = false;  // with create: fails when it exists
   bool truncate = false;
   std::uint32_t permissions = 0666;  // of a new file, before the umask
-  bool keep_open = false;            // its descriptor is never parked: the file stays usable when its name is gone
   bool takes_lock = false;  // lock_session() or join_writers() follows; children of the process get no descriptor
 };
 OpenOptions options_of(OpenMode mode);

@@ -13,7 +13,6 @@
 #include "os/filesystem_info.hpp"
 #include "os/process_era.hpp"
 #include "storage/backend.hpp"
-#include "storage/descriptor_pool.hpp"
 #include "storage/pieces.hpp"
 
 namespace thalweg {
@@ -33,21 +32,16 @@ FileCreation creation_of(const OpenOptions& options) {
 
 class PosixFile final : public StoredFile {
  public:
-  PosixFile(std::string path, const OpenOptions& options)
-      : descriptor_(process_descriptors(), path, access_of(options)),
-        direct_(process_descriptors(), path, access_of(options), PooledDescriptor::Way::direct),
-        path_(std::move(path)),
-        options_(options) {}
+  PosixFile(std::string path, const OpenOptions& options) : path_(std::move(path)), options_(options) {}
   ~PosixFile() override {
-    if (locked_ >= 0) (void)close_locked().ok();
+    if (file_.is_open()) (void)close_file_of_lock().ok();
   }
   Status open() {
-    if (!options_.takes_lock) return descriptor_.open(creation_of(options_), options_.permissions, parking());
-    NoFork opening;  // a child that had the descriptor would keep the lock
-    TW_RETURN_IF_ERROR(descriptor_.open(creation_of(options_), options_.permissions, PooledDescriptor::Parking::never));
-    TW_ASSIGN_OR_RETURN(const auto use, descriptor_.use());
-    locked_ = use.file().get();
-    opening.close_in_children(locked_);
+    const FileOpening how{access_of(options_), creation_of(options_), options_.permissions};
+    std::optional<NoFork> opening;  // a child that had the descriptor would keep the lock
+    if (options_.takes_lock) opening.emplace();
+    TW_ASSIGN_OR_RETURN(file_, open_file(path_, how));
+    if (opening.has_value()) opening->close_in_children(file_.get());
     return {};
   }
 
@@ -55,95 +49,90 @@ class PosixFile final : public StoredFile {
     return write_parts(offset, std::span(&data, 1));
   }
   Status write_parts(std::uint64_t offset, std::span<const std::span<const std::byte>> parts) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("write to"));
-    return write_at(use.file(), path_, offset, parts);
+    TW_RETURN_IF_ERROR(check_writable("write to"));
+    return write_at(file_, path_, offset, parts);
   }
   Result<std::uint64_t> transfer(Direction direction, std::uint64_t offset, std::span<const Piece> pieces) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_for(direction));
-    return transfer_pieces(use.file(), {path_, direction == Direction::write, offset}, pieces);
+    TW_RETURN_IF_ERROR(check_direction(direction));
+    return transfer_pieces(file_, {path_, direction == Direction::write, offset}, pieces);
   }
   Result<std::uint64_t> transfer_direct(Direction direction, std::uint64_t offset,
                                         std::span<const Piece> pieces) override {
     TW_RETURN_IF_ERROR(check_direction(direction));
     TW_RETURN_IF_ERROR(check_direct(pieces, offset, direct_alignment(), path_));
-    TW_ASSIGN_OR_RETURN(const auto use, direct_.use());
-    return transfer_pieces(use.file(), {path_, direction == Direction::write, offset, direct_alignment()}, pieces);
+    return transfer_pieces(direct_, {path_, direction == Direction::write, offset, direct_alignment()}, pieces);
   }
   std::uint32_t direct_alignment() override {
     std::call_once(direct_once_, [this] { open_direct(); });
     return direct_alignment_;
   }
   int descriptor(bool direct) override {
-    if (!options_.keep_open || descriptor_.is_closed() || (direct && direct_alignment() == 0)) return -1;
-    const auto use = direct ? direct_.use() : descriptor_.use();
-    return use.has_value() ? use.value().file().get() : -1;
+    if (!file_.is_open() || (direct && direct_alignment() == 0)) return -1;
+    return direct ? direct_.get() : file_.get();
   }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> data) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to_read());
-    return read_at(use.file(), path_, offset, data);
+    TW_RETURN_IF_ERROR(check_readable());
+    return read_at(file_, path_, offset, data);
   }
   Result<std::uint64_t> size() override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to("tell the size of"));
-    return file_size(use.file(), path_);
+    TW_RETURN_IF_ERROR(check_open("tell the size of"));
+    return file_size(file_, path_);
   }
   Status truncate(std::uint64_t bytes) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("truncate"));
-    return truncate_file(use.file(), path_, bytes);
+    TW_RETURN_IF_ERROR(check_writable("truncate"));
+    return truncate_file(file_, path_, bytes);
   }
   Status preallocate(std::uint64_t offset, std::uint64_t bytes) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to_write("reserve storage for"));
-    return preallocate_file(use.file(), path_, offset, bytes);
+    TW_RETURN_IF_ERROR(check_writable("reserve storage for"));
+    return preallocate_file(file_, path_, offset, bytes);
   }
   Status sync() override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to("sync"));
+    TW_RETURN_IF_ERROR(check_open("sync"));
     {
       const std::lock_guard lock(mutex_);
       if (!failed_sync_.ok()) return failed_sync_;
     }
-    descriptor_.note_sync();
-    Status status = sync_file(use.file(), path_);
-    if (status.ok()) status = descriptor_.lost();
-    if (status.ok()) status = direct_.lost();
+    const Status status = sync_file(file_, path_);
     const std::lock_guard lock(mutex_);
     if (failed_sync_.ok()) failed_sync_ = status;
     return failed_sync_;
   }
   Result<std::uint64_t> next_data(std::uint64_t offset) override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to("look for data in"));
-    return next_data_at(use.file(), path_, offset);
+    TW_RETURN_IF_ERROR(check_open("look for data in"));
+    return next_data_at(file_, path_, offset);
   }
   Status lock_session() override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to_lock());
-    if (!lock_file(use.file(), FileLock::session, LockKind::exclusive))
+    TW_RETURN_IF_ERROR(check_lockable());
+    if (!lock_file(file_, FileLock::session, LockKind::exclusive))
       return Status::error(Code::unsafe, "'" + path_ + "' is being written by another program, or by this one");
-    if (!lock_file(use.file(), FileLock::writers, LockKind::exclusive))
+    if (!lock_file(file_, FileLock::writers, LockKind::exclusive))
       return Status::error(Code::unsafe, "'" + path_ +
                                              "' is being written: task 0 of that program is gone, but not all of its "
                                              "processes; end them first");
     // Nobody can begin a session meanwhile, so that those who join need not wait for a word from this process.
-    (void)lock_file(use.file(), FileLock::writers, LockKind::shared);
+    (void)lock_file(file_, FileLock::writers, LockKind::shared);
     return {};
   }
   Status join_writers() override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to_lock());
-    if (lock_file(use.file(), FileLock::writers, LockKind::shared)) return {};
+    TW_RETURN_IF_ERROR(check_lockable());
+    if (lock_file(file_, FileLock::writers, LockKind::shared)) return {};
     return Status::error(Code::unsafe, "'" + path_ + "' is being repaired or opened anew by another program");
   }
   Result<bool> has_its_name() override {
-    TW_ASSIGN_OR_RETURN(const auto use, use_to("look at"));
-    return is_named(use.file(), path_);
+    TW_RETURN_IF_ERROR(check_open("look at"));
+    return is_named(file_, path_);
   }
   Status close() override {
     TW_RETURN_IF_ERROR(check_open("close"));
-    const Status direct = direct_.is_closed() ? Status{} : direct_.close();
-    const Status plain = locked_ >= 0 ? close_locked() : descriptor_.close();
+    const Status direct = direct_.is_open() ? close_file(std::move(direct_), path_) : Status{};
+    const Status plain = close_file_of_lock();
     return plain.ok() ? direct : plain;
   }
   const std::string& path() const override { return path_; }
 
  private:
   Status check_open(const char* verb) const {
-    if (!descriptor_.is_closed()) return {};
+    if (file_.is_open()) return {};
     return Status::error(Code::wrong_mode, std::string("cannot ") + verb + " '" + path_ + "': it was closed");
   }
   Status check_writable(const char* verb) const {
@@ -159,43 +148,30 @@ class PosixFile final : public StoredFile {
   Status check_direction(Direction direction) const {
     return direction == Direction::read ? check_readable() : check_writable("write to");
   }
-  Result<PooledDescriptor::Use> use_to(const char* verb) {
-    TW_RETURN_IF_ERROR(check_open(verb));
-    return descriptor_.use();
-  }
-  Result<PooledDescriptor::Use> use_to_write(const char* verb) {
-    TW_RETURN_IF_ERROR(check_writable(verb));
-    return descriptor_.use_to_write();
-  }
 
-  Result<PooledDescriptor::Use> use_to_read() {
-    TW_RETURN_IF_ERROR(check_readable());
-    return descriptor_.use();
-  }
-  Result<PooledDescriptor::Use> use_for(Direction direction) {
-    return direction == Direction::read ? use_to_read() : use_to_write("write to");
-  }
-
-  Result<PooledDescriptor::Use> use_to_lock() {
-    if (locked_ < 0) return Status::error(Code::wrong_mode, "cannot lock '" + path_ + "': it was not opened for that");
-    return use_to("lock");
+  Status check_lockable() const {
+    TW_RETURN_IF_ERROR(check_open("lock"));
+    if (options_.takes_lock) return {};
+    return Status::error(Code::wrong_mode, "cannot lock '" + path_ + "': it was not opened for that");
   }
   // A process that is being spawned has the descriptor until its program begins, and must not have the locks.
-  Status close_locked() {
+  Status close_file_of_lock() {
+    if (!options_.takes_lock) return close_file(std::move(file_), path_);
     NoFork closing;
-    if (const auto use = descriptor_.use(); use.has_value()) unlock_file(use.value().file());
-    closing.forget(std::exchange(locked_, -1));
-    return descriptor_.close();
+    unlock_file(file_);
+    closing.forget(file_.get());
+    return close_file(std::move(file_), path_);
   }
-
-  PooledDescriptor::Parking parking() const {
-    return options_.keep_open ? PooledDescriptor::Parking::never : PooledDescriptor::Parking::may;
-  }
-  // Once, and only for who asks. Where it cannot be had the alignment stays 0.
+  // Once, and only where it is asked for: the same file a second time, whatever its name leads to by now. Where it
+  // cannot be had the alignment stays 0.
   void open_direct() {
-    if (descriptor_.is_closed() || !direct_.open_beside(descriptor_, parking()).ok()) return;
-    if (const auto use = direct_.use(); use.has_value()) direct_alignment_ = direct_io_alignment_of(use.value().file());
-    if (direct_alignment_ == 0) (void)direct_.close();
+    if (!file_.is_open()) return;
+    const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
+    auto opened = open_file(link, {.access = access_of(options_), .direct = true});
+    if (!opened.has_value()) return;
+    direct_ = std::move(opened).value();
+    direct_alignment_ = direct_io_alignment_of(direct_);
+    if (direct_alignment_ == 0) direct_ = {};
   }
 
   // As many pieces at once as one call of the kernel takes.
@@ -220,13 +196,12 @@ class PosixFile final : public StoredFile {
     return moved;
   }
 
-  PooledDescriptor descriptor_;
-  PooledDescriptor direct_;
-  std::once_flag direct_once_;
-  std::uint32_t direct_alignment_ = 0;  // set once, as above
   const std::string path_;
   const OpenOptions options_;
-  int locked_ = -1;  // its descriptor, while it may hold a lock
+  FileDescriptor file_;
+  FileDescriptor direct_;  // past the page cache
+  std::once_flag direct_once_;
+  std::uint32_t direct_alignment_ = 0;  // set once, as above
   std::mutex mutex_;
   Status failed_sync_;  // guarded by mutex_; ok until the first failure
 };

@@ -41,7 +41,6 @@ class QueueConformance : public StorageTest, public testing::WithParamInterface<
     file_ = open_kept({.read = true, .write = true, .create = true});
   }
   std::unique_ptr<StoredFile> open_kept(OpenOptions options) {
-    options.keep_open = true;
     auto file = backend_->open(path(), options);
     EXPECT_TRUE(file.has_value()) << file.status().message();
     return file.has_value() ? std::move(file).value() : nullptr;

@@ -95,7 +95,7 @@ TEST_P(DirectTransfer, KnowsWhatTheFileIsOpenFor) {
 }
 
 TEST_P(TransferConformance, AFileThatIsKeptOpenNeedsNoName) {
-  OpenOptions options{.read = true, .write = true, .create = true, .keep_open = true};
+  OpenOptions options{.read = true, .write = true, .create = true};
   const auto file = backend_->open(path(), options).value();
   EXPECT_OK(backend_->remove(path()));
   const AlignedBuffer memory = AlignedBuffer::make(4096).value();

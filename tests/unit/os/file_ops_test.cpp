@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -228,6 +229,25 @@ TEST_F(FileOps, FilesystemInfoKnowsTmpfs) {
 
   ASSERT_TRUE(info.has_value()) << info.error().message();
   EXPECT_EQ(info.value().kind, "tmpfs");
+}
+
+// In a process of its own, which has 20 descriptors at most and may use 16 of them at first.
+TEST(OpenFileLimit, IsRaisedToTheHardOneAndThenNamed) {
+  const auto body = [] {
+    const rlimit few{16, 20};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) std::_Exit(2);
+    std::vector<FileDescriptor> files;
+    while (files.size() < 100) {
+      auto file = open_file("/dev/../etc/passwd", {});
+      if (!file.has_value()) {
+        std::fprintf(stderr, "%zu more than 13: %s\n", files.size(), file.error().message().c_str());
+        std::_Exit(file.error().os_errno() == EMFILE && files.size() > 13 ? 0 : 3);
+      }
+      files.push_back(std::move(file).value());
+    }
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(body(), testing::ExitedWithCode(0), "its limit of 20 open files");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class UringQueue : public StorageTest {
   void SetUp() override {
     if (!uring_available()) GTEST_SKIP() << "no io_uring here";
     use(storage_kinds().front());
-    OpenOptions options{.read = true, .write = true, .create = true, .keep_open = true};
+    OpenOptions options{.read = true, .write = true, .create = true};
     file_ = backend_->open(path(), options).value();
     queue_ = make_uring_queue(8).value();
     answers = 0;
@@ -145,20 +145,6 @@ TEST_F(UringQueue, GoesOnFromTheLastBlockPastThePageCache) {
     EXPECT_TRUE(std::equal(data.begin(), data.end(), memory.data()));
     std::fill_n(memory.data(), memory.size(), std::byte{0});
   }
-}
-
-TEST_F(UringQueue, FilesWhoseDescriptorMayBeParkedDoWithoutTheRing) {
-  const auto parked = open(OpenMode::read_write);
-  Bytes data = noise(100, 5);
-  const Piece piece{data.data(), data.size()};
-  IoTransfer plain = transfer(Direction::write, 0, std::span(&piece, 1));
-  plain.file = parked.get();
-
-  EXPECT_EQ(parked->descriptor(false), -1);
-  EXPECT_GE(file_->descriptor(false), 0);
-  EXPECT_TRUE(queue_->submit(plain));
-  EXPECT_TRUE(plain.done);
-  EXPECT_EQ(read(*file_, 0, 200), data);
 }
 
 TEST_F(UringQueue, OutlivesTheThreadThatSubmitted) {
