@@ -13,6 +13,12 @@ std::atomic<Driver::Meanwhile (*)()> meanwhile{nullptr};
 
 }  // namespace
 
+void* take_frame(std::size_t bytes) {
+  void* const frame = std::malloc(bytes);
+  if (frame == nullptr) end_in_call("out of memory");
+  return frame;
+}
+
 bool Driver::step() {
   bool any = false;
   // By index: a resumed coroutine may park again, here, at the end.

@@ -12,16 +12,20 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "async/frame_memory.hpp"
 #include "async/last_words.hpp"
 #include "base/visibility.hpp"
 #include "os/backoff.hpp"
 
 namespace thalweg {
+
+// Memory for a frame, from malloc. The other tasks could not be told that it is refused: the program ends with one line.
+TW_SHARED void* take_frame(std::size_t bytes);
 
 template <class T>
 class [[nodiscard]] Op {
@@ -29,8 +33,8 @@ class [[nodiscard]] Op {
   struct promise_type {
     std::optional<T> value;
     std::coroutine_handle<> awaiter = std::noop_coroutine();
-    static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
-    static void operator delete(void* memory) { free_frame_memory(memory); }
+    static void* operator new(std::size_t bytes) { return take_frame(bytes); }
+    static void operator delete(void* frame) { std::free(frame); }
     Op get_return_object() { return Op(std::coroutine_handle<promise_type>::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept {
@@ -47,7 +51,8 @@ class [[nodiscard]] Op {
     void return_value(U&& v) {
       value.emplace(std::forward<U>(v));
     }
-    // No exception leaves the engine: other tasks may be waiting for what should have come next.
+    // No exception leaves the engine: other tasks may be waiting for what should have come next, and transfers may be
+    // under way into memory that the frames hold.
     [[noreturn]] void unhandled_exception() noexcept { end_on_exception(); }
   };
 

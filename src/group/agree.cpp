@@ -1,13 +1,12 @@
 #include "group/agree.hpp"
 
-#include <cstring>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/vote.hpp"
+#include "base/wire.hpp"
 
 namespace thalweg {
 
@@ -59,22 +58,6 @@ std::int64_t severity(Code code) {
 
 std::int64_t to_vote(const Status& mine, TaskRank rank) { return mine.ok() ? 0 : vote_of(severity(mine.code()), rank); }
 
-// code, errno, text. In memory of one program run only, so in the byte order of the machine.
-Bytes to_bytes(const Status& status, std::string_view text) {
-  const auto code = static_cast<std::int32_t>(status.code());
-  const std::int32_t os_errno = status.os_errno();
-  Bytes bytes(sizeof code + sizeof os_errno + text.size());
-  std::memcpy(bytes.data(), &code, sizeof code);
-  std::memcpy(bytes.data() + sizeof code, &os_errno, sizeof os_errno);
-  if (!text.empty()) std::memcpy(bytes.data() + sizeof code + sizeof os_errno, text.data(), text.size());
-  return bytes;
-}
-
-// All wait for it: where there is no memory for its words it is told without.
-Bytes to_bytes(const Status& status) try { return to_bytes(status, status.message()); } catch (const std::bad_alloc&) {
-  return to_bytes(status, "no memory to tell more");
-}
-
 // "task N: ", by which one task tells the failure of another.
 bool names_a_task(std::string_view text) {
   constexpr std::string_view kTask = "task ";
@@ -83,20 +66,11 @@ bool names_a_task(std::string_view text) {
   return end != text.npos && end > kTask.size() && text.substr(end).starts_with(": ");
 }
 
-Status to_status(ByteView bytes, TaskRank from) {
-  std::int32_t code = 0;
-  std::int32_t os_errno = 0;
-  if (bytes.size() < sizeof code + sizeof os_errno) return Status::error(Code::internal, "agreement lost its message");
-  std::memcpy(&code, bytes.data(), sizeof code);
-  std::memcpy(&os_errno, bytes.data() + sizeof code, sizeof os_errno);
-  const ByteView text = bytes.subspan(sizeof code + sizeof os_errno);
-  try {
-    std::string message(reinterpret_cast<const char*>(text.data()), text.size());
-    if (!names_a_task(message)) message = "task " + std::to_string(from) + ": " + message;
-    return Status::error(static_cast<Code>(code), std::move(message), os_errno);
-  } catch (const std::bad_alloc&) {
-    return Status::error(static_cast<Code>(code), "task " + std::to_string(from), os_errno);
-  }
+Status from_task(const Status& status, TaskRank from) {
+  if (status.ok()) return Status::error(Code::internal, "agreement lost its message");
+  std::string message = status.message();
+  if (!names_a_task(message)) message = "task " + std::to_string(from) + ": " + message;
+  return Status::error(status.code(), std::move(message), status.os_errno());
 }
 
 }  // namespace
@@ -127,11 +101,11 @@ Op<Agreement> agree_on(Group& group, Status mine, std::int64_t value, Wanted wan
   if (worst.value()[0] == 0) co_return agreed;
   // Only now is there anything to say: the good case costs one small reduction.
   const TaskRank speaker = rank_of_vote(worst.value()[0]);
-  Bytes said;
-  if (group.rank() == speaker) said = to_bytes(mine);
-  auto heard = co_await group.broadcast(said, speaker);
+  WireWriter said;
+  if (group.rank() == speaker) said.put_status(mine);
+  auto heard = co_await group.broadcast(said.bytes(), speaker);
   agreed.status = heard.status();
-  if (agreed.status.ok()) agreed.status = to_status(heard.value(), speaker);
+  if (agreed.status.ok()) agreed.status = from_task(WireReader(heard.value()).get_status(), speaker);
   co_return agreed;
 }
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
-#include "async/frame_memory.hpp"
 #include "base/vote.hpp"
 #include "group/basic_group.hpp"
 #include "group/find_place.hpp"
@@ -36,9 +36,6 @@ struct User {
 class CallbackGroup final : public BasicGroup {
  public:
   CallbackGroup(std::shared_ptr<const User> user, const Place& place) : user_(std::move(user)), place_(place) {}
-  // As frames: the others count on this task's group.
-  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
-  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
 
   TaskRank rank() const noexcept override { return calls().rank; }
   TaskRank size() const noexcept override { return calls().size; }
@@ -58,8 +55,8 @@ class CallbackGroup final : public BasicGroup {
   const GroupCallbacks& calls() const { return user_->calls; }
   bool is(TaskRank root) const { return rank() == root; }
   Status send_number(std::int64_t* number, TaskRank root) const;
-  Status gather_numbers(std::int64_t mine, FrameVector<std::int64_t>* all, TaskRank root) const;
-  Status scatter_numbers(const FrameVector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const;
+  Status gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const;
+  Status scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const;
   Status everybody_has(bool memory, const char* collective) const;
   Status vote();
 
@@ -73,8 +70,8 @@ Status CallbackGroup::send_number(std::int64_t* number, TaskRank root) const {
 }
 
 // One number of every task; `all` is filled on the root.
-Status CallbackGroup::gather_numbers(std::int64_t mine, FrameVector<std::int64_t>* all, TaskRank root) const {
-  FrameVector<std::size_t> lengths;
+Status CallbackGroup::gather_numbers(std::int64_t mine, std::vector<std::int64_t>* all, TaskRank root) const {
+  std::vector<std::size_t> lengths;
   if (is(root)) {
     all->resize(static_cast<std::size_t>(size()));
     lengths.assign(static_cast<std::size_t>(size()), sizeof mine);
@@ -84,8 +81,8 @@ Status CallbackGroup::gather_numbers(std::int64_t mine, FrameVector<std::int64_t
   return code == 0 ? Status{} : failed("gather", code);
 }
 
-Status CallbackGroup::scatter_numbers(const FrameVector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const {
-  FrameVector<std::size_t> lengths;
+Status CallbackGroup::scatter_numbers(const std::vector<std::int64_t>& all, std::int64_t* mine, TaskRank root) const {
+  std::vector<std::size_t> lengths;
   if (is(root)) lengths.assign(static_cast<std::size_t>(size()), sizeof *mine);
   const int code = calls().scatter(calls().user, is(root) ? all.data() : nullptr, is(root) ? lengths.data() : nullptr,
                                    mine, sizeof *mine, root);
@@ -94,7 +91,7 @@ Status CallbackGroup::scatter_numbers(const FrameVector<std::int64_t>& all, std:
 
 // Whether each task got its memory, told to all.
 Status CallbackGroup::everybody_has(bool memory, const char* collective) const {
-  FrameVector<std::int64_t> all;
+  std::vector<std::int64_t> all;
   TW_RETURN_IF_ERROR(gather_numbers(memory ? 0 : kToldNoMemory, &all, 0));
   std::int64_t worst = all.empty() ? 0 : *std::min_element(all.begin(), all.end());
   TW_RETURN_IF_ERROR(send_number(&worst, 0));
@@ -123,7 +120,7 @@ Op<Result<Bytes>> CallbackGroup::broadcast(ByteView data, TaskRank root) {
 }
 
 // Makes room for parts of these lengths; false without memory.
-bool lay_out(const FrameVector<std::int64_t>& lengths, Gathered& all) {
+bool lay_out(const std::vector<std::int64_t>& lengths, Gathered& all) {
   if (!try_reserve(all.begin, lengths.size() + 1)) return false;
   std::uint64_t end = 0;
   for (const std::int64_t length : lengths) {
@@ -137,12 +134,12 @@ bool lay_out(const FrameVector<std::int64_t>& lengths, Gathered& all) {
 Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
   if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  FrameVector<std::int64_t> numbers;
+  std::vector<std::int64_t> numbers;
   if (Status broken = gather_numbers(static_cast<std::int64_t>(data.size()), &numbers, root); !broken.ok()) {
     co_return broken;
   }
   Gathered all;
-  const FrameVector<std::size_t> lengths(numbers.begin(), numbers.end());
+  const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
   std::int64_t total = 0;
   if (is(root) && !lay_out(numbers, all)) total = kToldNoMemory;
   if (total == 0) total = static_cast<std::int64_t>(all.data.size());
@@ -158,7 +155,7 @@ Op<Result<Gathered>> CallbackGroup::gather(ByteView data, TaskRank root) {
 Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
-  FrameVector<std::int64_t> numbers;
+  std::vector<std::int64_t> numbers;
   if (is(root)) {
     numbers.assign(static_cast<std::size_t>(size()), kToldBadArguments);
     if (check_parts(parts, size()).ok()) {
@@ -171,7 +168,7 @@ Op<Result<Bytes>> CallbackGroup::scatter(const Gathered& parts, TaskRank root) {
   Bytes mine;
   const bool good = try_resize(mine, static_cast<std::uint64_t>(length));
   if (Status bad = everybody_has(good, "scatter"); !bad.ok()) co_return bad;
-  const FrameVector<std::size_t> lengths(numbers.begin(), numbers.end());
+  const std::vector<std::size_t> lengths(numbers.begin(), numbers.end());
   const int code = calls().scatter(calls().user, is(root) ? parts.data.data() + parts.begin.front() : nullptr,
                                    is(root) ? lengths.data() : nullptr, mine.data(), mine.size(), root);
   if (code != 0) co_return failed("scatter", code);
@@ -200,8 +197,7 @@ Op<Status> CallbackGroup::fold(void* mine, void* before, Folding how) {
 void CallbackGroup::leave(Leaver leaver) noexcept {
   if (!ended().ok()) return;
   end(has_left(leaver), leaver);
-  auto* const number = static_cast<std::int64_t*>(take_frame_memory(sizeof(std::int64_t)));
-  *number = vote_of(static_cast<std::int64_t>(leaver.call), rank());
+  auto* const number = new std::int64_t(vote_of(static_cast<std::int64_t>(leaver.call), rank()));
   void* pending = nullptr;
   if (calls().start_largest != nullptr) (void)calls().start_largest(calls().user, number, 1, &pending);
 }

@@ -1,7 +1,7 @@
 // Memory for what a collective delivers: the one thing in a group that can fail while all tasks behave.
 //
 // The sizes are given by other tasks, so they are not trusted to fit: a failed allocation becomes a Status that
-// the group then makes known to all. (Bookkeeping of a few words per partner is assumed to be available.)
+// the group then makes known to all. Small allocations that fail end the program (docs/adr/0016-memory.md).
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,7 @@ inline bool try_assign(Bytes& to, ByteView from) {
 
 // The same text on every task, so that nothing but a flag needs to travel.
 inline Status no_memory_for(const char* collective) {
-  return or_out_of_memory([&] {
-    return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
-  });
+  return Status::error(Code::no_memory, std::string("a task has no memory for the data of a ") + collective);
 }
 
 inline Status memory_for(bool had, const char* collective) { return had ? Status{} : no_memory_for(collective); }

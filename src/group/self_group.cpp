@@ -53,7 +53,7 @@ class SelfGroup final : public Group {
     co_return make();
   }
   Op<Result<std::unique_ptr<Group>>> duplicate() override {
-    co_return or_out_of_memory([]() -> Result<std::unique_ptr<Group>> { return make_self_group(); });
+    co_return make_self_group();
   }
 };
 

@@ -28,7 +28,7 @@ void check_for_others(const SharedFile* file, TaskAccess& access) {
   const Placement placement = access.placement;
   const bool in_order = placement == Placement::in_order && file != nullptr && !file->one_process;
   if (!in_order && placement != Placement::in_view) return;
-  if (access.status.ok()) access.status = or_out_of_memory([&] { return refuse_others(file, placement); });
+  if (access.status.ok()) access.status = refuse_others(file, placement);
   access.placement = Placement::at_extents;
 }
 

@@ -28,7 +28,7 @@ PlacedAccess FileView::place(TaskAccess access) {
   if (!concerns(made.access)) return made;
   Status& status = made.access.status;
   if (made.access.placement == Placement::in_order) {
-    if (status.ok()) status = or_out_of_memory(in_order_with_view);
+    if (status.ok()) status = in_order_with_view();
     return made;
   }
   const bool moves = made.access.placement == Placement::in_view;

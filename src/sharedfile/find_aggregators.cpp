@@ -21,7 +21,6 @@ using Aggregators = std::vector<Aggregator>;
 // Tasks that lead no process keep no more than that they were found.
 struct Found {
   std::size_t wanted = 0;  // by hint, on which it depends
-  bool lasts = true;       // false: another time more may be reached
   Helpers helpers;
 };
 constexpr char kFoundKey = 0;  // its address says that the group keeps a Found
@@ -96,23 +95,14 @@ bool all_reached(const std::vector<Message>& shown) {
   });
 }
 
-// Whether all aggregators reach the memory of all processes of their nodes. Who has no memory to show itself is not
-// reached, this time.
+// Whether all aggregators reach the memory of all processes of their nodes.
 Op<Status> probe(Group& group, Found& found) {
-  std::vector<Message> outgoing;
-  const Status made = or_out_of_memory([&] {
-    outgoing = probes(found.helpers.aggregators, group);
-    return Status{};
-  });
-  const auto shown = co_await group.exchange(std::move(outgoing));
+  const auto shown = co_await group.exchange(probes(found.helpers.aggregators, group));
   if (!shown.has_value()) co_return shown.error();
-  constexpr std::int64_t kReached = 1, kNot = 0, kNotNow = -1;
-  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? kReached : kNot);
-  if (!made.ok()) reached[0] = kNotNow;
+  std::vector<std::int64_t> reached(1, all_reached(shown.value()) ? 1 : 0);
   const auto all = co_await group.allreduce(std::move(reached), Reduction::min);
   if (!all.has_value()) co_return all.error();
-  found.helpers.peers_reachable = all.value()[0] == kReached;
-  found.lasts = all.value()[0] != kNotNow;
+  found.helpers.peers_reachable = all.value()[0] == 1;
   co_return Status{};
 }
 
@@ -139,18 +129,14 @@ Op<Status> find_node_tasks(Group& group, Helpers& found) {
   const Place place = group.place();
   const bool leads = group.rank() == place.process_leader;
   std::vector<Message> outgoing;
-  Status status = or_out_of_memory([&] {
-    if (leads) outgoing.push_back(numbers_to(place.node_leader, {place.tasks_in_process}));
-    return Status{};
-  });
+  if (leads) outgoing.push_back(numbers_to(place.node_leader, {place.tasks_in_process}));
   auto shown = co_await group.exchange(std::move(outgoing));
   if (!shown.has_value()) co_return shown.error();
   outgoing = {};
-  if (status.ok())
-    status = or_out_of_memory([&] {
-      outgoing = told_to_all(shown.value());
-      return Status{};
-    });
+  Status status = or_out_of_memory([&] {
+    outgoing = told_to_all(shown.value());
+    return Status{};
+  });
   shown = co_await group.exchange(std::move(outgoing));
   if (!shown.has_value()) co_return shown.error();
   if (status.ok())
@@ -186,7 +172,7 @@ Op<Status> find_aggregators(Group& group, SharedFile& file) {
     const Status status = co_await look(group, wanted, here);
     if (!status.ok()) co_return status;
     if (!leads) here->helpers = {};
-    if (here->lasts) group.keep(&kFoundKey, here);
+    group.keep(&kFoundKey, here);
   }
   if (leads) file.helpers = std::shared_ptr<const Helpers>(here, &here->helpers);
   co_return Status{};

@@ -55,6 +55,7 @@ struct Opening {
   // Of this process, or of this task, which may yet have to open it.
   std::shared_ptr<Opened> opened = std::make_shared<Opened>();
 
+  Result<std::shared_ptr<SharedFile>> open_file();
   void open_here();
   void open_first();
   std::shared_ptr<void> take_or_open();
@@ -97,15 +98,17 @@ Result<std::shared_ptr<SharedFile>> open_stored(const Opening& opening, const Fi
   return file;
 }
 
+Result<std::shared_ptr<SharedFile>> Opening::open_file() {
+  if (!first) return open_stored(*this, nullptr);
+  auto hints = parse_file_hints(how.hints);
+  opened->wrong_hints = !hints.has_value();
+  if (!hints.has_value()) return hints.error();
+  if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
+  return open_stored(*this, &hints.value());
+}
+
 void Opening::open_here() {
-  auto file = or_out_of_memory([&]() -> Result<std::shared_ptr<SharedFile>> {
-    if (!first) return open_stored(*this, nullptr);
-    auto hints = parse_file_hints(how.hints);
-    opened->wrong_hints = !hints.has_value();
-    if (!hints.has_value()) return hints.error();
-    if (how.options.write && !how.of_vpfile) TW_RETURN_IF_ERROR(check_not_own(*backend, how.path));
-    return open_stored(*this, &hints.value());
-  });
+  auto file = or_out_of_memory([this] { return open_file(); });  // trying out the storage takes 256 KiB
   opened->status = file.status();
   if (file.has_value()) opened->file = std::move(file).value();
 }
@@ -148,10 +151,8 @@ Status check_flags(const PlainOpen& how) {
 std::int64_t hash_of(const std::string& text) { return static_cast<std::int64_t>(std::hash<std::string>{}(text)); }
 
 Status another_version(const std::string& path) {
-  return or_out_of_memory([&] {
-    return Status::error(Code::invalid_argument,
-                         "cannot open '" + path + "': task 0 has another version of this library");
-  });
+  return Status::error(Code::invalid_argument,
+                       "cannot open '" + path + "': task 0 has another version of this library");
 }
 
 // The hints of task 0 are those of all, so all see for themselves what is wrong with them, and nobody is named.
@@ -161,12 +162,8 @@ Op<Status> wrong_hints_of_task_0(Group& group, const PlainOpen& how) {
   if (!said.has_value()) co_return said.error();
   const Bytes& heard = said.value();
   const std::string_view words(reinterpret_cast<const char*>(heard.data()), heard.size());
-  Status wrong = or_out_of_memory([&] { return parse_file_hints(words).status(); });
+  Status wrong = parse_file_hints(words).status();
   if (wrong.ok()) wrong = another_version(how.path);
-  Status memory;
-  if (wrong.code() == Code::no_memory) memory = wrong;
-  memory = co_await agree(group, std::move(memory));
-  if (!memory.ok()) co_return memory;
   co_return wrong;
 }
 

@@ -84,7 +84,7 @@ Op<Status> PlainFile::close() {
 }
 
 Op<Status> PlainFile::once(Entry mine, std::function<Status(StoredFile&)> action) {
-  if (mine.mine.ok()) mine.mine = or_out_of_memory([&] { return check_mode(*shared_, Direction::write); });
+  if (mine.mine.ok()) mine.mine = check_mode(*shared_, Direction::write);
   const auto entered = co_await enter(std::move(mine));
   Status status = entered.status();
   if (!status.ok()) co_return status;

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace thalweg {
@@ -19,12 +18,9 @@ struct ThreadQueues {
   std::unique_ptr<IoQueue> posix = make_posix_queue();
   std::unique_ptr<IoQueue> background;  // made when first needed
 
-  IoQueue* background_if_possible() {
-    try {
-      if (background == nullptr) background = make_background_queue();
-    } catch (const std::bad_alloc&) {  // without a background queue this time
-    }
-    return background != nullptr ? background.get() : posix.get();
+  IoQueue* for_background() {
+    if (background == nullptr) background = make_background_queue();
+    return background.get();
   }
 };
 
@@ -41,7 +37,7 @@ IoContext blocking_io() {
   return io;
 }
 
-IoQueue* blocking_background_queue() { return thread_queues().background_if_possible(); }
+IoQueue* blocking_background_queue() { return thread_queues().for_background(); }
 
 SharedQueues::SharedQueues() : posix_(make_posix_queue()), background_(make_background_queue()) {}
 

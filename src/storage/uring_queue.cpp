@@ -101,12 +101,10 @@ Status UringQueue::open(unsigned depth) {
 // What the file would refuse is left to it, and so is nothing at all.
 bool is_for_the_kernel(const IoTransfer& transfer) {
   const std::string& path = transfer.file->path();
-  const auto bytes = or_out_of_memory([&] { return bytes_of(transfer.pieces, transfer.offset, path); });
+  const auto bytes = bytes_of(transfer.pieces, transfer.offset, path);
   if (!bytes.has_value() || bytes.value() == 0) return false;
-  const auto check = [&] {
-    return check_direct(transfer.pieces, transfer.offset, transfer.file->direct_alignment(), path);
-  };
-  return !transfer.direct || or_out_of_memory(check).ok();
+  return !transfer.direct ||
+         check_direct(transfer.pieces, transfer.offset, transfer.file->direct_alignment(), path).ok();
 }
 
 bool UringQueue::submit(IoTransfer& transfer) {
@@ -181,7 +179,7 @@ void UringQueue::answered(Slot& slot, int answer) {
   const int most_tries = err == EAGAIN ? kMostBusyTries : err == EINTR || err == ECANCELED ? kMostTries : 0;
   if (++slot.tries <= most_tries) return ask(slot);
   if (most_tries > 0 || err == EBADF || err == EINVAL || err == EOPNOTSUPP) return rest_without_ring(slot);
-  finish(slot, or_out_of_memory([&] { return failure(slot, err); }));
+  finish(slot, failure(slot, err));
 }
 
 Status UringQueue::failure(const Slot& slot, int err) {

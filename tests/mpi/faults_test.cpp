@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kPiece = 3000;
 constexpr std::int64_t kPieces = 50;
-constexpr std::uint64_t kBookkeeping = 257;  // smaller allocations always succeed (src/group/memory.hpp)
+constexpr std::uint64_t kBookkeeping = 2049;  // smaller blocks end the program (docs/adr/0016-memory.md)
 constexpr int kTransfers = 4;
 constexpr std::size_t kMostAccesses = 1 << 16;
 constexpr int kThreads = 2;

@@ -43,7 +43,8 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 namespace thalweg::test {
 
 constexpr std::size_t kLarge = 1 << 20;
-constexpr std::size_t kBookkeeping = 257;  // smaller allocations always succeed (src/group/memory.hpp)
+// Smaller blocks that are refused end the program (docs/adr/0016-memory.md).
+constexpr std::size_t kBookkeeping = 4097;
 
 // Scope in which allocations of at least `from` bytes fail on one task: all of them, or one.
 class Poor {
@@ -60,9 +61,11 @@ class Poor {
 
 // Arguments of a task for a collective, allocated beforehand.
 struct Given {
-  explicit Given(const Group& group) : data(bytes_of(group.rank(), 1, 90)), numbers(50, group.rank()) {
+  static constexpr std::size_t kBytes = 5000;
+  explicit Given(const Group& group)
+      : data(bytes_of(group.rank(), 1, kBytes)), numbers(kBytes / sizeof(std::int64_t) + 1, group.rank()) {
     const auto tasks = static_cast<std::size_t>(group.size());
-    for (std::size_t r = 0; r <= tasks; ++r) parts.begin.push_back(r * 90);
+    for (std::size_t r = 0; r <= tasks; ++r) parts.begin.push_back(r * kBytes);
     parts.data.resize(parts.begin.back());
     for (std::size_t i = 0; i < 60; ++i) messages.push_back({static_cast<TaskRank>(i % tasks), data});
     if (group.rank() == 0) failure = Status::error(Code::io_error, std::string(400, 'x'));

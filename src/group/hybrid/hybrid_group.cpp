@@ -5,7 +5,7 @@
 // collective between processes; the leader shows the result, and everybody takes its share. What is shown stays
 // where it is until the third step is over, so within a process nothing is copied more than once.
 //
-// Invariant: a failure anywhere reaches everybody. Showing and sharing take no memory that can be refused. Leaders
+// Invariant: a failure anywhere reaches everybody. Showing and sharing take little memory. Leaders
 // agree before they send; where the tasks' shares need much memory, all tasks agree afterwards, and all of them know
 // whether that is so.
 #include <algorithm>
@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "async/callers.hpp"
-#include "async/frame_memory.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
 #include "group/hybrid/hybrid_layout.hpp"
@@ -28,12 +27,6 @@ namespace {
 constexpr std::uint64_t kSmallAllgather = 64 * 1024;
 constexpr std::size_t kFewNumbers = 31;  // of a reduction: memory for them is taken for granted
 
-// As a frame: a task without memory for it could not come to the end of a collective, for which the others wait.
-template <class T>
-std::shared_ptr<T> make_shared_frame(T value) {
-  return std::allocate_shared<T>(FrameAllocator<T>(), std::move(value));
-}
-
 class HybridGroup final : public Group {
  public:
   HybridGroup(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks, std::shared_ptr<HybridProcess> process)
@@ -41,9 +34,6 @@ class HybridGroup final : public Group {
         ranks_(std::move(ranks)),
         process_(std::move(process)),
         layout_(process_->layout.get()) {}
-  // As frames: the others count on this task's group.
-  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
-  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
 
   TaskRank rank() const noexcept override { return first_rank() + threads_->rank(); }
   TaskRank size() const noexcept override { return layout_->tasks(); }
@@ -160,7 +150,7 @@ Op<Status> HybridGroup::barrier() {
   enter(Primitive::barrier);
   const Status here = co_await threads_->barrier();
   if (!here.ok()) co_return end_here(here);
-  auto status = make_shared_frame(here);
+  auto status = std::make_shared<Status>(here);
   if (leads()) *status = co_await ranks_->barrier();
   status = co_await share(std::move(status));
   co_return *status;
@@ -172,7 +162,7 @@ Op<Result<Bytes>> HybridGroup::broadcast(ByteView data, TaskRank root) {
   const auto met = co_await show(Primitive::broadcast, &data);
   if (!met.has_value()) co_return met.error();
   const auto& shown = met.value();
-  auto received = make_shared_frame<Result<Bytes>>(Bytes{});
+  auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     ByteView sent;
     if (from == layout_->mine) sent = *shown[layout_->thread_of(root)];
@@ -193,7 +183,7 @@ Op<Result<Gathered>> HybridGroup::gather(ByteView data, TaskRank root) {
   const auto met = co_await show(Primitive::gather, &data);
   if (!met.has_value()) co_return met.error();
   const auto& shown = met.value();
-  auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
+  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
   if (leads()) {
     Gathered joined;
     const bool room = to != layout_->mine || try_reserve(joined.begin, static_cast<std::uint64_t>(size()) + 1);
@@ -227,7 +217,7 @@ Op<Result<Gathered>> HybridGroup::allgather(ByteView data) {
   const auto met = co_await show(Primitive::allgather, room ? &data : nullptr);
   if (!met.has_value()) co_return met.error();
   const auto& shown = met.value();
-  auto gathered = make_shared_frame<Result<Gathered>>(Gathered{});
+  auto gathered = std::make_shared<Result<Gathered>>(Gathered{});
   if (leads()) {
     const auto packed = pack_parts(shown);
     const Status status = co_await leaders_agree(packed.status(), "allgather");
@@ -257,7 +247,7 @@ Op<Result<Bytes>> HybridGroup::scatter(const Gathered& parts, TaskRank root) {
   const auto met = co_await show(Primitive::scatter, &parts);
   if (!met.has_value()) co_return met.error();
   const auto& shown = met.value();
-  auto received = make_shared_frame<Result<Bytes>>(Bytes{});
+  auto received = std::make_shared<Result<Bytes>>(Bytes{});
   if (leads()) {
     Result<Gathered> packed = Gathered{};
     if (from == layout_->mine) packed = split_parts(*layout_, *shown[layout_->thread_of(root)]);
@@ -288,7 +278,7 @@ Op<Result<std::vector<std::int64_t>>> HybridGroup::allreduce(std::vector<std::in
   if (leads() && !large) sent.resize(mine.size());
   auto here = co_await threads_->allreduce(std::move(mine), how);
   if (!threads_->ended().ok()) co_return end_here(here.error());
-  auto result = make_shared_frame<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
+  auto result = std::make_shared<Result<std::vector<std::int64_t>>>(std::vector<std::int64_t>{});
   if (leads()) {
     Status status;
     // Few: only their lengths can be wrong, a defect of the program. The other processes must not wait for it.
@@ -323,7 +313,7 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   enter(Primitive::fold);
   const Status here = co_await threads_->fold(mine, before, how);
   if (!here.ok()) co_return end_here(here);
-  auto between = make_shared_frame(Between{});
+  auto between = std::make_shared<Between>();
   if (leads()) {
     std::memcpy(&between->all, mine, how.bytes);
     between->status = co_await ranks_->fold(&between->all, &between->before, how);
@@ -393,7 +383,7 @@ Op<Result<std::vector<Message>>> HybridGroup::exchange(std::vector<Message> outg
   const auto met = co_await show(Primitive::exchange, &outgoing);
   if (!met.has_value()) co_return met.error();
   const auto& shown = met.value();
-  auto received = make_shared_frame<Result<std::vector<Message>>>(std::vector<Message>{});
+  auto received = std::make_shared<Result<std::vector<Message>>>(std::vector<Message>{});
   if (leads()) {
     auto carried = by_process(shown);
     const Status status = co_await leaders_agree(carried.status(), "exchange");
@@ -415,7 +405,7 @@ Op<Result<std::shared_ptr<void>>> HybridGroup::share_in_process(std::function<st
   using Object = Result<std::shared_ptr<void>>;
   if (!ended().ok()) co_return ended();
   enter(Primitive::share_in_process);
-  auto object = make_shared_frame<Object>(std::shared_ptr<void>{});
+  auto object = std::make_shared<Object>(std::shared_ptr<void>{});
   // Several "processes" of `ranks_` may be one address space (a team of teams): it knows.
   if (leads()) *object = co_await ranks_->share_in_process(std::move(make));
   std::function<std::shared_ptr<void>()> of_leader = [&object] { return std::shared_ptr<void>(object); };
@@ -430,11 +420,10 @@ Op<Result<std::unique_ptr<Group>>> HybridGroup::copy(Copy of_ranks) {
   auto threads = co_await threads_->duplicate();
   if (!threads_->ended().ok()) co_return end_here(threads.error());
   std::unique_ptr<Group> ranks;
-  auto copy = make_shared_frame<Result<std::shared_ptr<HybridProcess>>>(std::shared_ptr<HybridProcess>{});
+  auto copy = std::make_shared<Result<std::shared_ptr<HybridProcess>>>(std::shared_ptr<HybridProcess>{});
   if (leads()) {
     if (threads.has_value()) *copy = share_layout(process_->layout);
-    Status status = threads.has_value() ? copy->status() : threads.error();
-    status = co_await agree(*ranks_, std::move(status));
+    Status status = co_await agree(*ranks_, threads.status());
     if (status.ok()) {
       auto copied = co_await (ranks_.get()->*of_ranks)();
       status = copied.status();
@@ -452,7 +441,7 @@ Op<Result<std::unique_ptr<Group>>> HybridGroup::copy(Copy of_ranks) {
 
 Op<Result<std::unique_ptr<Group>>> make_hybrid_group(std::unique_ptr<Group> threads, std::unique_ptr<Group> ranks) {
   using Made = Result<std::shared_ptr<HybridProcess>>;
-  auto made = make_shared_frame<Made>(std::shared_ptr<HybridProcess>{});
+  auto made = std::make_shared<Made>(std::shared_ptr<HybridProcess>{});
   if (ranks != nullptr) {
     *made = co_await find_layout(*ranks, threads->size());
     const Status status = co_await agree(*ranks, made->status());

@@ -32,21 +32,21 @@ std::shared_ptr<HybridLayout> layout_of(const Gathered& all, const Group& ranks)
 
 }  // namespace
 
-Result<std::shared_ptr<HybridProcess>> share_layout(std::shared_ptr<const HybridLayout> layout) {
-  return or_out_of_memory([&]() -> Result<std::shared_ptr<HybridProcess>> {
-    auto process = std::make_shared<HybridProcess>();
-    const auto mine = static_cast<std::size_t>(layout->mine);
-    process->shown.resize(static_cast<std::size_t>(layout->begin[mine + 1] - layout->begin[mine]));
-    process->layout = std::move(layout);
-    return process;
-  });
+std::shared_ptr<HybridProcess> share_layout(std::shared_ptr<const HybridLayout> layout) {
+  auto process = std::make_shared<HybridProcess>();
+  const auto mine = static_cast<std::size_t>(layout->mine);
+  process->shown.resize(static_cast<std::size_t>(layout->begin[mine + 1] - layout->begin[mine]));
+  process->layout = std::move(layout);
+  return process;
 }
 
 Op<Result<std::shared_ptr<HybridProcess>>> find_layout(Group& ranks, TaskRank threads) {
   std::vector<std::int64_t> mine{threads, ranks.place().process};
   const auto all = co_await ranks.allgather(view_of(mine));
   if (!all.has_value()) co_return all.error();
-  co_return or_out_of_memory([&] { return share_layout(layout_of(all.value(), ranks)); });
+  co_return or_out_of_memory([&]() -> Result<std::shared_ptr<HybridProcess>> {
+    return share_layout(layout_of(all.value(), ranks));
+  });
 }
 
 Result<Bytes> pack_parts(const Shown<ByteView>& shown) {

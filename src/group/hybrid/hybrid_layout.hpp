@@ -32,7 +32,7 @@ struct HybridProcess {
   std::shared_ptr<const HybridLayout> layout;
   std::vector<const void*> shown;  // by each thread to the leader, in the collective under way
 };
-Result<std::shared_ptr<HybridProcess>> share_layout(std::shared_ptr<const HybridLayout> layout);
+std::shared_ptr<HybridProcess> share_layout(std::shared_ptr<const HybridLayout> layout);
 
 // What the threads of a process show. Null: a thread has no memory for what is to come.
 template <class T>

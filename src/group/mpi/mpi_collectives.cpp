@@ -26,7 +26,7 @@ namespace thalweg {
 namespace {
 
 constexpr std::size_t kWindow = 256;                  // messages at a time where one task talks to all
-constexpr std::size_t kMostNumbers = 8192;            // of one message of a reduction: 64 KiB
+constexpr std::size_t kMostNumbers = 256;             // of one message of a reduction
 constexpr std::size_t kPiece = std::size_t{1} << 18;  // of long data on their way down a tree
 
 // What opens a collective. `more`: some task's data is longer than a packet.

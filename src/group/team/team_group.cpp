@@ -12,7 +12,6 @@
 #include <span>
 #include <utility>
 
-#include "async/frame_memory.hpp"
 #include "group/groups.hpp"
 #include "group/memory.hpp"
 #include "group/reduce.hpp"
@@ -74,9 +73,6 @@ class TeamGroup final : public Group {
   }
   TeamGroup(const TeamGroup&) = delete;
   TeamGroup& operator=(const TeamGroup&) = delete;
-  // As frames: in duplicate() the others count on this task's copy.
-  static void* operator new(std::size_t bytes) { return take_frame_memory(bytes); }
-  static void operator delete(void* memory) noexcept { free_frame_memory(memory); }
 
   TaskRank rank() const noexcept override { return rank_; }
   TaskRank size() const noexcept override { return team_->size(); }
@@ -206,16 +202,17 @@ Op<Result<Bytes>> TeamGroup::broadcast(ByteView data, TaskRank root) {
   if (!ended().ok()) co_return ended();
   if (Status bad = check_root(root, size()); !bad.ok()) co_return bad;
   show(Primitive::broadcast, rank_ == root ? data : ByteView{});
-  Bytes copy;
-  if (!try_reserve(copy, Team::kInlineBytes)) team_->mark_failed(epoch_);
   co_await arrive(Primitive::broadcast);
   if (!in_step()) co_return refuse();
-  if (any_failed()) co_return no_memory_for("broadcast");
-  const bool good = try_assign(copy, shown(root).view());
-  if (any_borrowed()) {
-    co_await arrive_after_reading(Primitive::broadcast, good);
-    if (any_failed()) co_return no_memory_for("broadcast");
+  Bytes copy;
+  const ByteView from = shown(root).view();
+  if (!any_borrowed()) {
+    copy.assign(from.begin(), from.end());
+    co_return copy;
   }
+  const bool good = try_assign(copy, from);
+  co_await arrive_after_reading(Primitive::broadcast, good);
+  if (any_failed()) co_return no_memory_for("broadcast");
   co_return copy;
 }
 

@@ -158,8 +158,8 @@ TEST_F(TwoPhaseMemory, OfWhatManyTasksWriteIsThatOfAnAggregator) {
 
 // Simulated tasks allocate on one thread, so each allocation of each task can be refused.
 TEST_F(TwoPhaseMemory, RefusedToOneTaskIsTheFailureOfAll) {
-  const std::uint64_t stride = tries_less() ? 4 : 1;  // under sanitizers it takes ten times as long
-  constexpr std::uint64_t kBookkeeping = 257;         // smaller allocations always succeed (src/group/memory.hpp)
+  const std::uint64_t stride = tries_less() ? 4 : 1;  // of allocations: it takes ten times as long there
+  constexpr std::uint64_t kBookkeeping = 257;         // smaller blocks end the program (docs/adr/0016-memory.md)
   for (const TaskRank tasks : {2, 5}) {
     for (const std::int64_t on_node : {1, 2, 100}) {
       const SimOptions options{.tasks = tasks, .seed = 7, .processes_per_node = on_node};

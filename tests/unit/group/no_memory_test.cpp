@@ -7,7 +7,6 @@
 
 #include "support/refused_collectives.hpp"
 #include "support/run_on.hpp"
-#include "support/sanitized.hpp"
 
 namespace thalweg::test {
 namespace {
@@ -119,14 +118,12 @@ void run_on_frugal_callbacks(std::int64_t tasks, const TeamBody& body) {
 
 TEST(NoMemory, OfAnyAllocationIsOneStatusOfCallbacks) {
   run_on_frugal_callbacks(3, whatever_is_refused_is_one_status);
-  if (!kWatchesThreads || !tries_less()) run_on_frugal_callbacks(40, whatever_is_refused_is_one_status);
 }
 
 TEST(NoMemory, OfAnyAllocationIsOneStatusOfATeam) { run_on_team(3, whatever_is_refused_is_one_status); }
 
 TEST(NoMemory, OfAnyAllocationIsOneStatusOfAHybrid) {
   run_on_hybrid({3, 1, 2}, whatever_is_refused_is_one_status);
-  run_on_hybrid({1, 36}, whatever_is_refused_is_one_status);
 }
 
 TEST(NoMemory, IsTheFailureOfAllTasksOfATeam) { run_on_team(3, every_collective_fails_on_all); }
