@@ -1,13 +1,13 @@
 // multifile.h, part two: open, close, position, read and write.
 #include <cstdio>
 
+#include "base/wire.hpp"
 #include "capi/calling.hpp"
 #include "capi/guard.hpp"
 #include "capi/handles.hpp"
 #include "capi/multifile_handle.hpp"
 #include "capi/open_flags.hpp"
 #include "group/groups.hpp"
-#include "group/wire.hpp"
 #include "thalweg/multifile.h"
 
 using namespace thalweg;

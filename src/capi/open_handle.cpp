@@ -12,8 +12,8 @@
 
 #include "async/callers.hpp"
 #include "base/shell_word.hpp"
+#include "base/wire.hpp"
 #include "capi/guard.hpp"
-#include "group/wire.hpp"
 #include "os/threads.hpp"
 
 namespace thalweg {

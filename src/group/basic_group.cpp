@@ -5,9 +5,9 @@
 #include <new>
 #include <utility>
 
+#include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "group/memory.hpp"
-#include "group/packing.hpp"
 #include "group/reduce.hpp"
 
 namespace thalweg {
@@ -28,10 +28,29 @@ Bytes just(Verdict verdict) {
   return bytes;
 }
 
+// The number of parts, their begins, then the parts.
+void put_parts(Bytes& to, const Gathered& parts) {
+  to.reserve(to.size() + (parts.begin.size() + 1) * sizeof(std::int64_t) + parts.data.size());
+  put_number(to, static_cast<std::int64_t>(parts.parts()));
+  for (const std::uint64_t begin : parts.begin) put_number(to, static_cast<std::int64_t>(begin));
+  put_bytes(to, parts.data);
+}
+// Takes over `packed`, whose first `skip` bytes are something else: the parts are moved within, not copied elsewhere.
+Gathered parts_in(Bytes packed, std::size_t skip) {
+  ByteView rest = ByteView(packed).subspan(skip);
+  Gathered parts;
+  const auto n = static_cast<std::size_t>(take_number(rest));
+  parts.begin.reserve(n + 1);
+  for (std::size_t i = 0; i <= n; ++i) parts.begin.push_back(static_cast<std::uint64_t>(take_number(rest)));
+  packed.erase(packed.begin(), packed.end() - static_cast<std::ptrdiff_t>(rest.size()));
+  parts.data = std::move(packed);
+  return parts;
+}
+
 Bytes pack_all(const Gathered& all) {
   try {
     Bytes packed = just(kGood);
-    put_bytes(packed, pack(all));
+    put_parts(packed, all);
     return packed;
   } catch (const std::bad_alloc&) {
     return just(kNoMemory);
@@ -129,7 +148,7 @@ Result<std::vector<Message>> unpack_messages(ByteView packed) try {
 }
 
 Result<Gathered> unpack_all(Bytes packed) try {
-  return unpack(std::move(packed), sizeof(std::int64_t));
+  return parts_in(std::move(packed), sizeof(std::int64_t));
 } catch (const std::bad_alloc&) {
   return no_memory_for("allgather");
 }

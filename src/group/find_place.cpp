@@ -5,8 +5,8 @@
 #include <new>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "group/memory.hpp"
-#include "group/packing.hpp"
 
 namespace thalweg {
 
@@ -30,16 +30,8 @@ class Numbering {
 };
 
 // Four bytes for each: parts of up to 48 bytes travel best, and ids of 2^32 tasks would fit into no memory.
-void put_short(Bytes& to, std::int64_t number) {
-  const auto low = static_cast<std::uint32_t>(number);
-  const auto* bytes = reinterpret_cast<const std::byte*>(&low);
-  to.insert(to.end(), bytes, bytes + sizeof low);
-}
-std::int64_t take_short(ByteView& from) {
-  std::uint32_t low = 0;
-  std::memcpy(&low, take_bytes(from, sizeof low).data(), sizeof low);
-  return low;
-}
+void put_short(Bytes& to, std::int64_t number) { put_value(to, static_cast<std::uint32_t>(number)); }
+std::int64_t take_short(ByteView& from) { return take_value<std::uint32_t>(from); }
 
 // From (process_id, node_id) of all tasks, the place of each: what task 0 scatters, nothing without memory. A process
 // is on the node that its first task names.

@@ -23,12 +23,11 @@
 #include "async/request.hpp"
 #include "base/call.hpp"
 #include "base/status.hpp"
+#include "base/wire.hpp"
 #include "group/team/roster.hpp"
 
 namespace thalweg {
 
-using Bytes = std::vector<std::byte>;
-using ByteView = std::span<const std::byte>;
 using TaskRank = std::int64_t;
 
 // Parts of all tasks, in rank order: part i is data[begin[i] .. begin[i+1]).

@@ -52,9 +52,7 @@ class SelfGroup final : public Group {
   Op<Result<std::shared_ptr<void>>> share_in_process(std::function<std::shared_ptr<void>()> make) override {
     co_return make();
   }
-  Op<Result<std::unique_ptr<Group>>> duplicate() override {
-    co_return make_self_group();
-  }
+  Op<Result<std::unique_ptr<Group>>> duplicate() override { co_return make_self_group(); }
 };
 
 }  // namespace

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/shell_word.hpp"
+#include "base/wire.hpp"
 #include "group/agree.hpp"
-#include "group/wire.hpp"
 #include "multifile/multifile.hpp"
 #include "multifile/write/create_files.hpp"
 #include "multifile/write/index_writer.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "group/wire.hpp"
+#include "base/wire.hpp"
 
 namespace thalweg {
 

@@ -22,9 +22,9 @@
 #include <functional>
 
 #include "base/size_units.hpp"
+#include "base/wire.hpp"
 #include "formats/known_file.hpp"
 #include "group/agree.hpp"
-#include "group/wire.hpp"
 #include "multifile/multifile.hpp"
 #include "multifile/write/create_files.hpp"
 #include "os/wait.hpp"

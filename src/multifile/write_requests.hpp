@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "group/wire.hpp"
+#include "base/wire.hpp"
 #include "multifile/rank_ranges.hpp"
 
 namespace thalweg {

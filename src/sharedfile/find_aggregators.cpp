@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/wire.hpp"
 #include "group/agree.hpp"
-#include "group/packing.hpp"
 #include "os/peer_memory.hpp"
 
 namespace thalweg {

@@ -6,8 +6,8 @@
 
 #include "async/request.hpp"
 #include "base/shell_word.hpp"
+#include "base/wire.hpp"
 #include "group/agree.hpp"
-#include "group/packing.hpp"
 #include "storage/hold_file.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"

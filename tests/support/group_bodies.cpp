@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/wire.hpp"
 #include "group/agree.hpp"
-#include "group/packing.hpp"
 #include "support/group_checks.hpp"
 #include "support/group_data.hpp"
 

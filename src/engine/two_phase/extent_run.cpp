@@ -1,19 +1,11 @@
 #include "engine/two_phase/extent_run.hpp"
 
-#include <bit>
-
 namespace thalweg {
 
-// Seven bits to a byte: small numbers are short (WireWriter::put_short).
 void ExtentEncoder::put(std::uint64_t number) {
-  size_ += (static_cast<std::uint64_t>(std::bit_width(number | 1)) + 6) / 7;
-  if (to_ == nullptr) return;
-  for (; number >= 128; number >>= 7) to_->push_back(static_cast<std::byte>(number | 128));
-  to_->push_back(static_cast<std::byte>(number));
+  size_ += varint_bytes(number);
+  if (to_ != nullptr) put_varint(*to_, number);
 }
-
-// Small differences of either sign are short.
-void ExtentEncoder::put_difference(std::uint64_t difference) { put(difference << 1 ^ (0 - (difference >> 63))); }
 
 bool ExtentEncoder::continues(const Extent& extent) {
   if (run_.count == 0) return false;
@@ -51,10 +43,10 @@ void ExtentEncoder::put_run() {
   put(run_.count);
   put(run_.offset - last_offset_);
   put(run_.bytes);
-  if (addresses_) put_difference(run_.address - last_address_);
+  if (addresses_) put(zigzag(run_.address - last_address_));
   if (run_.count > 1) {
     put(run_.offset_step);
-    if (addresses_) put_difference(run_.address_step);
+    if (addresses_) put(zigzag(run_.address_step));
   }
   const Extent last = run_.at(run_.count - 1);
   last_offset_ = last.offset;

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "access/extent.hpp"
-#include "group/wire.hpp"
+#include "base/wire.hpp"
 
 namespace thalweg {
 
@@ -40,7 +40,6 @@ class ExtentEncoder {
  private:
   bool continues(const Extent& extent);
   void put(std::uint64_t number);
-  void put_difference(std::uint64_t difference);
   void put_run();
 
   const bool addresses_;

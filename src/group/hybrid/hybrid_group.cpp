@@ -14,11 +14,11 @@
 #include <utility>
 
 #include "async/callers.hpp"
+#include "base/wire.hpp"
 #include "group/agree.hpp"
 #include "group/groups.hpp"
 #include "group/hybrid/hybrid_layout.hpp"
 #include "group/memory.hpp"
-#include "group/packing.hpp"
 
 namespace thalweg {
 

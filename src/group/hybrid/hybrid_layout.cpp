@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "base/wire.hpp"
 #include "group/memory.hpp"
-#include "group/packing.hpp"
 
 namespace thalweg {
 
@@ -44,9 +44,8 @@ Op<Result<std::shared_ptr<HybridProcess>>> find_layout(Group& ranks, TaskRank th
   std::vector<std::int64_t> mine{threads, ranks.place().process};
   const auto all = co_await ranks.allgather(view_of(mine));
   if (!all.has_value()) co_return all.error();
-  co_return or_out_of_memory([&]() -> Result<std::shared_ptr<HybridProcess>> {
-    return share_layout(layout_of(all.value(), ranks));
-  });
+  co_return or_out_of_memory(
+      [&]() -> Result<std::shared_ptr<HybridProcess>> { return share_layout(layout_of(all.value(), ranks)); });
 }
 
 Result<Bytes> pack_parts(const Shown<ByteView>& shown) {

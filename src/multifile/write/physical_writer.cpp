@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "group/wire.hpp"
+#include "base/wire.hpp"
 
 namespace thalweg {
 
