@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/status.hpp"
-#include "os/file_descriptor.hpp"
+#include "os/file_ops.hpp"
 
 namespace thalweg {
 

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "os/remaining_parts.hpp"
-#include "os/uring_probe.hpp"
 #include "storage/carry_out.hpp"
 #include "storage/io_queue.hpp"
 #include "storage/pieces.hpp"
@@ -250,6 +249,20 @@ void UringQueue::wait(std::chrono::microseconds limit) {
     io_uring_cqe* done = nullptr;
     (void)io_uring_submit_and_wait_timeout(&ring_, &done, 1, &at_most, nullptr);  // whatever it says, look again
   }
+}
+
+// Whether the kernel lets this process use a ring, by setting up a small one: containers often forbid it.
+bool uring_works() {
+  constexpr unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;  // waits with a limit; no answer is ever lost
+  io_uring ring;
+  if (io_uring_queue_init(2, &ring, 0) != 0) return false;
+  bool works = (ring.features & needed) == needed;
+  io_uring_probe* const probe = io_uring_get_probe_ring(&ring);
+  for (const int operation : {IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV, IORING_OP_WRITEV})
+    works = works && probe != nullptr && io_uring_opcode_supported(probe, operation) != 0;
+  io_uring_free_probe(probe);
+  io_uring_queue_exit(&ring);
+  return works;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "os/aligned_buffer.hpp"
+#include "support/aligned_buffer.hpp"
 #include "storage/io_queue.hpp"
 #include "support/storage_kinds.hpp"
 #include "support/virtual_memory.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "os/aligned_buffer.hpp"
+#include "support/aligned_buffer.hpp"
 #include "storage/backend.hpp"
 #include "support/storage_kinds.hpp"
 

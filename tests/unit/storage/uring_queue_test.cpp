@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "os/aligned_buffer.hpp"
+#include "support/aligned_buffer.hpp"
 #include "storage/io_queue.hpp"
 #include "storage/uring_seam.hpp"
 #include "support/storage_kinds.hpp"
