@@ -27,7 +27,7 @@
  * Accesses that are outstanding at the same time may be carried out in any order and in parts: where their ranges
  * overlap and one of them writes, each byte is that of one of them. Wait for the first where that matters.
  *
- * An open file has five communicators of its own where the group has them: as many accesses go on at once less one.
+ * Up to four nonblocking collectives of one file progress at once. All files of a group share its communicator.
  * Threads: a handle serves one call at a time; handles of different tasks are independent. */
 #ifndef THALWEG_FILE_H
 #define THALWEG_FILE_H
