@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/plan/file_domains.hpp"
-#include "storage/queues.hpp"
 #include "engine/two_phase/two_phase.hpp"
+#include "storage/queues.hpp"
 
 namespace thalweg {
 

@@ -5,9 +5,9 @@
 #include "engine/plan/plan.hpp"
 #include "engine/process_access.hpp"
 #include "engine/shared_file.hpp"
-#include "storage/io_context.hpp"
 #include "engine/transfer/transfer.hpp"
 #include "group/group.hpp"
+#include "storage/io_context.hpp"
 
 namespace thalweg {
 

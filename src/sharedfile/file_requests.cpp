@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "storage/queues.hpp"
 #include "sharedfile/plain_file.hpp"
+#include "storage/queues.hpp"
 
 namespace thalweg {
 
@@ -163,7 +163,7 @@ Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAc
 }
 
 std::shared_ptr<AccessRequest> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
-                                      PlacedAccess what) {
+                                            PlacedAccess what) {
   check_for_others(file.get(), what.access);
   return make_request(std::move(file), std::move(group), std::move(what));
 }

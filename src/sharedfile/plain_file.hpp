@@ -104,7 +104,7 @@ class PlainFile {
 // has none. The ticket is drawn at the call.
 Op<Outcome> access_with(Group& group, std::shared_ptr<SharedFile> file, PlacedAccess what, IoContext io);
 std::shared_ptr<AccessRequest> request_with(std::shared_ptr<Group> group, std::shared_ptr<SharedFile> file,
-                                      PlacedAccess what);
+                                            PlacedAccess what);
 // Independent.
 std::shared_ptr<AccessRequest> request_one(std::shared_ptr<SharedFile> file, PlacedAccess what);
 

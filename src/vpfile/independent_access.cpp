@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/size_units.hpp"
-#include "storage/queues.hpp"
 #include "group/agree.hpp"
+#include "storage/queues.hpp"
 #include "vpfile/vpfile_parts.hpp"
 
 namespace thalweg {

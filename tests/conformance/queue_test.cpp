@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
 #include "storage/io_queue.hpp"
+#include "support/aligned_buffer.hpp"
 #include "support/storage_kinds.hpp"
 #include "support/virtual_memory.hpp"
 #include "testing/fault_backend.hpp"

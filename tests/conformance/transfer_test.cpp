@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "support/aligned_buffer.hpp"
 #include "storage/backend.hpp"
+#include "support/aligned_buffer.hpp"
 #include "support/storage_kinds.hpp"
 
 namespace thalweg {

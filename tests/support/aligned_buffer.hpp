@@ -48,5 +48,4 @@ inline Result<AlignedBuffer> AlignedBuffer::make(std::size_t bytes, std::size_t 
 
 inline void AlignedBuffer::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-
 }  // namespace thalweg

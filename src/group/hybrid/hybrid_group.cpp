@@ -60,7 +60,7 @@ class HybridGroup final : public Group {
   struct Between {
     Status status;
     Leaver leaver;
-    Folding::Record all, before;
+    Bytes records;  // that of all tasks, then that of the tasks of lower processes
   };
   bool leads() const { return ranks_ != nullptr; }
   using Copy = Op<Result<std::unique_ptr<Group>>> (Group::*)();
@@ -315,15 +315,18 @@ Op<Status> HybridGroup::fold(void* mine, void* before, Folding how) {
   if (!here.ok()) co_return end_here(here);
   auto between = std::make_shared<Between>();
   if (leads()) {
-    std::memcpy(&between->all, mine, how.bytes);
-    between->status = co_await ranks_->fold(&between->all, &between->before, how);
+    between->records.resize(2 * how.bytes);
+    std::byte* const all = between->records.data();
+    std::memcpy(all, mine, how.bytes);
+    between->status = co_await ranks_->fold(all, all + how.bytes, how);
     between->leaver = ranks_->leaver();
   }
   between = co_await share(std::move(between));
   if (!between->status.ok()) co_return end_there(*between);
-  std::memcpy(mine, &between->all, how.bytes);
+  std::memcpy(mine, between->records.data(), how.bytes);
   if (layout_->mine == 0) co_return Status{};
-  Folding::Record lower = between->before;
+  Folding::Record lower;
+  std::memcpy(&lower, between->records.data() + how.bytes, how.bytes);
   if (threads_->rank() > 0) how.join(&lower, before);
   std::memcpy(before, &lower, how.bytes);
   co_return Status{};

@@ -116,15 +116,11 @@ void run_on_frugal_callbacks(std::int64_t tasks, const TeamBody& body) {
   });
 }
 
-TEST(NoMemory, OfAnyAllocationIsOneStatusOfCallbacks) {
-  run_on_frugal_callbacks(3, whatever_is_refused_is_one_status);
-}
+TEST(NoMemory, OfAnyAllocationIsOneStatusOfCallbacks) { run_on_frugal_callbacks(3, whatever_is_refused_is_one_status); }
 
 TEST(NoMemory, OfAnyAllocationIsOneStatusOfATeam) { run_on_team(3, whatever_is_refused_is_one_status); }
 
-TEST(NoMemory, OfAnyAllocationIsOneStatusOfAHybrid) {
-  run_on_hybrid({3, 1, 2}, whatever_is_refused_is_one_status);
-}
+TEST(NoMemory, OfAnyAllocationIsOneStatusOfAHybrid) { run_on_hybrid({3, 1, 2}, whatever_is_refused_is_one_status); }
 
 TEST(NoMemory, IsTheFailureOfAllTasksOfATeam) { run_on_team(3, every_collective_fails_on_all); }
 

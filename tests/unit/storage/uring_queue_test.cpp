@@ -7,9 +7,9 @@
 #include <random>
 #include <thread>
 
-#include "support/aligned_buffer.hpp"
 #include "storage/io_queue.hpp"
 #include "storage/uring_seam.hpp"
+#include "support/aligned_buffer.hpp"
 #include "support/storage_kinds.hpp"
 
 namespace thalweg {
