@@ -12,6 +12,8 @@ namespace thalweg {
 inline Group& calling(Group& group, Call call) {
   group.set_call(call);
   call_of_thread = {call, group.size() > 1};
+  if (group.checks_calls())
+    if (Status differ = run(group.compare_calls(call)); !differ.ok()) group.end(std::move(differ));
   return group;
 }
 // Names a nonblocking call, which does not mark the group: its operations run on duplicates.

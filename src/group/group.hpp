@@ -99,6 +99,10 @@ class Group {
     if (relays()) return Advancers::starter;
     return any_thread() ? Advancers::any : Advancers::transport;
   }
+  // With THALWEG_CHECK=1, between ranks: compares the calls of all ranks before one is made on this handle
+  // (group/call_check.hpp). Collective. Costs nothing where nobody asked for it.
+  virtual bool checks_calls() const noexcept { return false; }
+  virtual Op<Status> compare_calls(Call /*call*/) { co_return Status{}; }
   // Whether a collective always suspends before it completes, so that completions cannot pile up on the stack.
   virtual bool always_suspends() const noexcept { return false; }
 

@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string>
+
 #include "support/process_mpi.hpp"
 
 namespace thalweg::test {
@@ -60,6 +63,82 @@ TEST_F(MpiOutOfStep, CallsOfThreadsOfRanksAreRefused) {
                         [&](tw_group* group) { body(open(group), static_cast<int>(tw_group_rank(group))); });
     world_.barrier();
   });
+}
+
+// With THALWEG_CHECK=1 (a run of its own, tests/CMakeLists.txt) calls on a group and on different handles are compared.
+class MpiCallCheck : public MpiOutOfStep {
+ protected:
+  void SetUp() override {
+    if (std::getenv("THALWEG_CHECK") == nullptr || world_.size() == 1) GTEST_SKIP();
+    MpiOutOfStep::SetUp();
+    ASSERT_EQ(tw_group_mpi(MPI_COMM_WORLD, &group_), TW_OK);
+    first_ = open(group_);
+    ASSERT_EQ(tw_multifile_open(group_, folder_.path("one.tw").c_str(), TW_CREATE, nullptr, &one_), TW_OK);
+    ASSERT_EQ(tw_multifile_open(group_, folder_.path("two.tw").c_str(), TW_CREATE, nullptr, &two_), TW_OK);
+  }
+  void TearDown() override {
+    if (group_ != nullptr) tw_group_free(group_);
+    MpiOutOfStep::TearDown();
+  }
+  // Rank 0 makes one call, all others the other one. No call waits, then or later.
+  void refuse(const std::function<tw_status()>& of_rank_0, const std::function<tw_status()>& of_others) {
+    EXPECT_EQ(world_.rank() == 0 ? of_rank_0() : of_others(), TW_ERR_INVALID);
+    EXPECT_NE(std::string(tw_last_error()).find("task 0 is in"), std::string::npos) << tw_last_error();
+    EXPECT_EQ(tw_group_barrier(group_), TW_ERR_INVALID);
+  }
+  void close_all() {
+    EXPECT_NE(tw_file_close(first_), TW_OK);
+    EXPECT_NE(tw_multifile_close(one_), TW_OK);
+    EXPECT_NE(tw_multifile_close(two_), TW_OK);
+  }
+  tw_status add_up() {
+    std::int64_t one = 1;
+    return tw_group_allreduce(group_, &one, 1, TW_SUM);
+  }
+
+  tw_group* group_ = nullptr;
+  tw_file* first_ = nullptr;
+  tw_multifile *one_ = nullptr, *two_ = nullptr;
+};
+
+TEST_F(MpiCallCheck, LikeCallsGoOn) {
+  EXPECT_EQ(tw_group_barrier(group_), TW_OK);
+  EXPECT_EQ(add_up(), TW_OK);
+  EXPECT_EQ(tw_file_close(first_), TW_OK);
+  EXPECT_EQ(tw_multifile_close(two_), TW_OK);
+  EXPECT_EQ(tw_multifile_close(one_), TW_OK);
+}
+
+TEST_F(MpiCallCheck, ABarrierAgainstAReductionIsRefused) {
+  refuse([&] { return tw_group_barrier(group_); }, [&] { return add_up(); });
+  close_all();
+}
+
+TEST_F(MpiCallCheck, ASyncAgainstABarrierIsRefused) {
+  refuse([&] { return tw_file_sync(first_); }, [&] { return tw_group_barrier(group_); });
+  close_all();
+}
+
+TEST_F(MpiCallCheck, AnOpenAgainstABarrierIsRefused) {
+  tw_multifile* third = nullptr;
+  refuse(
+      [&] { return tw_multifile_open(group_, folder_.path("three.tw").c_str(), TW_CREATE, nullptr, &third); },
+      [&] { return tw_group_barrier(group_); });
+  close_all();
+}
+
+TEST_F(MpiCallCheck, ClosesInDifferentOrderAreRefused) {
+  const bool swapped = world_.rank() == 0;
+  refuse([&] { return tw_multifile_close(two_); }, [&] { return tw_multifile_close(one_); });
+  EXPECT_NE(tw_multifile_close(swapped ? one_ : two_), TW_OK);
+  EXPECT_NE(tw_file_close(first_), TW_OK);
+}
+
+TEST_F(MpiCallCheck, AnAbandonedFileEndsTheCheckOnly) {
+  const bool leaves = world_.rank() == 0;
+  EXPECT_EQ(leaves ? tw_multifile_abandon(one_) : tw_multifile_close(one_), leaves ? TW_OK : TW_ERR_NOT_CLOSED);
+  EXPECT_EQ(tw_multifile_close(two_), TW_OK);
+  EXPECT_EQ(tw_file_close(first_), TW_OK);
 }
 
 }  // namespace

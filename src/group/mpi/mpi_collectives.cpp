@@ -404,6 +404,7 @@ Op<Status> MpiGroup::fold(void* mine, void* before, Folding how) {
 }
 
 void MpiGroup::leave(Leaver leaver) noexcept {
+  if (check_ != nullptr) check_->leave(leaver);
   if (!ended().ok()) return;
   end(has_left(leaver), leaver);
   if (is_alone() || mpi_ended()) return;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "group/basic_group.hpp"
+#include "group/call_check.hpp"
 #include "group/mpi/mpi_channel.hpp"
 #include "group/mpi/mpi_group.hpp"
 
@@ -39,6 +40,14 @@ class MpiGroup final : public BasicGroup {
   // Duplicates the communicator: no other duplication of it may be under way.
   Op<Result<std::unique_ptr<Group>>> duplicate() override;
   Op<Result<std::unique_ptr<Group>>> channel() override;
+  bool checks_calls() const noexcept override { return check_ != nullptr; }
+  Op<Status> compare_calls(Call call) override { return check_->compare(call, handle_); }
+
+  // Before the group is given to anybody: its calls, and those of its copies, are compared from now on.
+  void check_calls(std::shared_ptr<CallCheck> check) {
+    check_ = std::move(check);
+    if (check_ != nullptr) handle_ = check_->next_handle();
+  }
 
   // Once, before the group is given to anybody.
   void settle(const Place& place) { place_ = place; }
@@ -59,6 +68,8 @@ class MpiGroup final : public BasicGroup {
   // Where the next channel is opened; none for a group that is a channel itself.
   std::shared_ptr<const MpiCommunicator> of_channels_;
   int next_tag_ = MpiChannel::kTags;
+  std::shared_ptr<CallCheck> check_;  // null: calls are not compared
+  std::int64_t handle_ = 0;           // of this group among those whose calls are compared
 };
 
 }  // namespace thalweg

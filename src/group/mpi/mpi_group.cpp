@@ -50,6 +50,7 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::duplicate() {
   }
   auto group = std::make_unique<MpiGroup>(std::move(copy), options_, Kind::whole);
   group->settle(place_);
+  group->check_calls(check_);
   co_return std::unique_ptr<Group>(std::move(group));
 }
 
@@ -70,6 +71,7 @@ Op<Result<std::unique_ptr<Group>>> MpiGroup::channel() {
   next.tag = std::exchange(next_tag_, next_tag_ + MpiChannel::kTags);
   auto group = std::make_unique<MpiGroup>(std::move(next), options_, Kind::channel);
   group->settle(place_);
+  group->check_calls(check_);
   co_return std::unique_ptr<Group>(std::move(group));
 }
 
@@ -96,6 +98,16 @@ Status check_communicator(MPI_Comm comm) {
                        "an inter-communicator is no group; merge it into an intra-communicator");
 }
 
+// Where one rank asks for it all compare their calls.
+Op<Status> check_calls_of(MpiGroup& group) {
+  std::vector<std::int64_t> asked(1, asks_for_call_check() ? 1 : 0);
+  const auto by_all = co_await group.allreduce(std::move(asked), Reduction::max);
+  if (!by_all.has_value() || by_all.value()[0] == 0) co_return by_all.status();
+  auto meeting = co_await group.channel();
+  if (meeting.has_value()) group.check_calls(std::make_shared<CallCheck>(std::move(meeting).value()));
+  co_return meeting.status();
+}
+
 // Nonblocking calls here too: ranks that outnumber the cores would otherwise spin in MPI.
 Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options) {
   MpiChannel channel;
@@ -117,6 +129,10 @@ Op<Result<std::unique_ptr<Group>>> make_group(MPI_Comm comm, MpiOptions options)
   group->settle(place.value());
   const auto of_a_node = static_cast<std::size_t>(size / std::max<std::int64_t>(place.value().nodes, 1));
   if (of_a_node > cores_of_node()) Backoff::tasks_outnumber_cores();
+  if (size > 1) {
+    const Status checked = co_await check_calls_of(*group);
+    if (!checked.ok()) co_return checked;
+  }
   co_return std::unique_ptr<Group>(std::move(group));
 }
 

@@ -1,0 +1,63 @@
+#include "group/call_check.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/vote.hpp"
+
+namespace thalweg {
+
+namespace {
+
+constexpr std::int64_t kMostHandles = std::int64_t{1} << 20;
+
+struct Compared {
+  CallsOfAll calls;
+  std::int64_t highest = 0, lowest = 0;  // votes for the number of the handle, and for its complement
+
+  static void join(void* left, const void* right) {
+    auto& all = *static_cast<Compared*>(left);
+    const auto& other = *static_cast<const Compared*>(right);
+    all.calls.join(other.calls);
+    all.highest = std::max(all.highest, other.highest);
+    all.lowest = std::max(all.lowest, other.lowest);
+  }
+  bool handles_differ() const { return number_of_vote(highest) + number_of_vote(lowest) != kMostHandles; }
+};
+static_assert(sizeof(Compared) <= Folding::kMost);
+
+}  // namespace
+
+bool asks_for_call_check() {
+  static const bool asks = [] {
+    const char* const given = std::getenv("THALWEG_CHECK");
+    return given != nullptr && std::string_view(given) == "1";
+  }();
+  return asks;
+}
+
+Op<Status> CallCheck::compare(Call call, std::int64_t handle) {
+  if (ended_ || !over_.ok()) co_return over_;
+  const std::int64_t number = handle % kMostHandles;
+  const TaskRank rank = meeting_->rank();
+  Compared all{CallsOfAll(call, rank), vote_of(number, rank), vote_of(kMostHandles - number, rank)};
+  Compared before;
+  const Status met = co_await meeting_->fold(&all, &before, Folding{sizeof(Compared), Compared::join});
+  if (!met.ok()) {
+    ended_ = abandons(meeting_->leaver().call);
+    if (!ended_) over_ = met;
+    co_return over_;
+  }
+  if (all.calls.differ()) {
+    over_ = all.calls.later();
+    co_return all.calls.now();
+  }
+  if (all.handles_differ()) {
+    over_ = different_handles({rank_of_vote(all.lowest), rank_of_vote(all.highest), name_of(call), name_of(call)});
+    co_return over_;
+  }
+  co_return Status{};
+}
+
+}  // namespace thalweg
