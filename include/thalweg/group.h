@@ -18,7 +18,8 @@
  * different calls at once are told apart, also where the calls are made on different handles (a file and its group):
  * all get TW_ERR_INVALID, and the message names two tasks and their calls. A task that has freed its group
  * is named in the same way. From then on the handles involved fail at once in every collective call. Tasks of any group
- * are told apart where they make different calls on one open file (file.h, vpfile.h).
+ * are told apart where they make different calls on one open file (file.h, vpfile.h), and with THALWEG_CHECK=1 in
+ * the environment in any blocking collective calls. A nonblocking collective against another call is not told apart.
  *
  * Threads: a handle serves one call at a time; handles of different tasks are independent. Design:
  * docs/design/groups.md. */

@@ -90,7 +90,9 @@ extern "C" tw_status tw_multifile_close(tw_multifile* multifile) {
     TW_RETURN_IF_ERROR(take_handle(multifile, "tw_multifile_close", "multifile", handle));
     (void)handle->streams.end().ok();  // the multifile keeps a failure of a write
     const std::unique_ptr<Group> alone = handle->group == nullptr ? make_self_group() : nullptr;
-    Group& tasks = calling(alone ? *alone : *handle->group, Call::tw_multifile_close);
+    Group& tasks = alone ? *alone : *handle->group;
+    if (handle->file->writing != nullptr)
+      (void)calling(handle->file->closing != nullptr ? *handle->file->closing : tasks, Call::tw_multifile_close);
     return run(close_multifile(tasks, std::move(handle->file)));
   });
 }

@@ -23,6 +23,8 @@ class CallCheck {
   std::int64_t next_handle() { return ++handles_; }
   // Collective over all ranks: OK where all make the same call on the same handle.
   Op<Status> compare(Call call, std::int64_t handle);
+  // Independent: not OK once calls have differed. Then every collective of these handles fails at once.
+  const Status& over() const { return over_; }
   // Independent: this rank abandons what is open on the group. Calls are compared no longer, on all ranks.
   void leave(Leaver leaver) noexcept {
     meeting_->leave(leaver);

@@ -121,9 +121,8 @@ TEST_F(MpiCallCheck, ASyncAgainstABarrierIsRefused) {
 
 TEST_F(MpiCallCheck, AnOpenAgainstABarrierIsRefused) {
   tw_multifile* third = nullptr;
-  refuse(
-      [&] { return tw_multifile_open(group_, folder_.path("three.tw").c_str(), TW_CREATE, nullptr, &third); },
-      [&] { return tw_group_barrier(group_); });
+  refuse([&] { return tw_multifile_open(group_, folder_.path("three.tw").c_str(), TW_CREATE, nullptr, &third); },
+         [&] { return tw_group_barrier(group_); });
   close_all();
 }
 

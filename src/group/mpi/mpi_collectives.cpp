@@ -210,6 +210,7 @@ Status check_mpi_runs() {
 // One rank alone makes no call of MPI, and asks it nothing.
 Status MpiGroup::check_group() {
   if (!ended().ok()) return ended();
+  if (check_ != nullptr && !check_->over().ok()) return check_->over();
   if (!is_alone()) return check_mpi_runs();
   is_a_caller();
   return mpi_ended() ? mpi_is_gone() : Status{};
