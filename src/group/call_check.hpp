@@ -7,12 +7,13 @@
 #include <memory>
 
 #include "base/call.hpp"
+#include "base/visibility.hpp"
 #include "group/group.hpp"
 
 namespace thalweg {
 
 // Whether the environment of this process asks for it.
-bool asks_for_call_check();
+TW_SHARED bool asks_for_call_check();
 
 class CallCheck {
  public:
@@ -22,7 +23,7 @@ class CallCheck {
   // A number for a new handle. Handles are made by collective calls, so that a handle has one number on all ranks.
   std::int64_t next_handle() { return ++handles_; }
   // Collective over all ranks: OK where all make the same call on the same handle.
-  Op<Status> compare(Call call, std::int64_t handle);
+  TW_SHARED Op<Status> compare(Call call, std::int64_t handle);
   // Independent: not OK once calls have differed. Then every collective of these handles fails at once.
   const Status& over() const { return over_; }
   // Independent: this rank abandons what is open on the group. Calls are compared no longer, on all ranks.
