@@ -43,8 +43,8 @@ microseconds Backoff::next() {
   const auto now = Clock::now();
   if (looks_++ == 0) begin_ = now;
   const auto waited = now - begin_;
-  const bool alone = !is_crowded() && now >= core.wanted_until;
-  if (limits_.yields && (looks_ <= kFewYields || (alone && waited < kYielding))) {
+  const bool yields = looks_ <= kFewYields || (!is_crowded() && waited < kYielding);
+  if (limits_.yields && yields && now >= core.wanted_until) {
     core.yield(now);
     return {};
   }

@@ -4,8 +4,9 @@
 //   yield   a millisecond: waking a core up takes 25 to 80 us, longer than most waits, and a yield gives the core away
 //   sleep   an eighth of the wait so far, within limits: the end of a long wait is noticed 12 % late
 //
-// Where tasks outnumber the cores, or a yield took so long that another thread must have had this core, spinning and
-// yielding take the time of those that are waited for: then the thread sleeps after a few yields.
+// Where tasks outnumber the cores, spinning and yielding take the time of those that are waited for: then the thread
+// sleeps after a few yields. A yield that took so long that a foreign thread must have had the core for a time slice
+// ends the yielding, of this wait and of those of some milliseconds.
 #pragma once
 
 #include <chrono>

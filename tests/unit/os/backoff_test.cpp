@@ -27,16 +27,16 @@ TEST(Backoff, YieldsForAWhileBeforeItSleeps) {
   on_own_thread([] {
     Backoff backoff;
     const auto begin = Clock::now();
-    EXPECT_GE(yields(backoff), Backoff::kFewYields);
+    const unsigned n = yields(backoff);
     // Less only where another thread took the core.
-    EXPECT_TRUE(Clock::now() - begin >= Backoff::kYielding || backoff.next() > 0us);
+    EXPECT_TRUE((n > Backoff::kFewYields && Clock::now() - begin >= Backoff::kYielding) || backoff.next() > 0us);
   });
 }
 
 TEST(Backoff, YieldsAFewTimesOnlyWhereTasksOutnumberCores) {
   on_own_thread([] {
     Backoff backoff({}, true);
-    EXPECT_EQ(yields(backoff), Backoff::kFewYields);
+    EXPECT_LE(yields(backoff), Backoff::kFewYields);
     EXPECT_GE(backoff.next(), 1us);
   });
 }
