@@ -245,6 +245,27 @@ class Methods(CliTest):
                 self.assert_clean()
                 self.assert_no_ranks()
 
+    def test_records_of_a_stopped_run_can_be_read_again(self):
+        process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "1000", "--json", "--methods", FEW)
+        self.wait_for_ranks(process, 2, "*/*/2.*")  # the first repetition is complete
+        process.send_signal(signal.SIGINT)
+        out, message = process.communicate(timeout=60)
+
+        self.assertEqual(process.returncode, -signal.SIGINT, message)
+        records = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual((records[-1]["kind"], records[-1]["complete"]), ("end", False))
+        (self.folder / "run.jsonl").write_text(out)
+        table, _ = self.methods("--from", "run.jsonl")
+        self.assertIn("The run is incomplete", table.decode())
+
+    def test_records_are_lines_whatever_fails(self):
+        name = "n" * 250  # no room for the temporary name
+        records, message = self.records(*SMALL, "--save", name, expect=IO_ERROR)
+        self.assertEqual((records[-1]["kind"], records[-1]["complete"]), ("end", True))
+        self.assertIn(f"'{name}'", message)
+        failures, _ = self.records("--ranks", "0", expect=USAGE)
+        self.assertEqual([(failure["command"], failure["exit_code"]) for failure in failures], [("methods", USAGE)])
+
     def test_a_killed_command_leaves_no_ranks(self):
         process = self.start("--ranks", "2,", "--size", "1500", "--repeat", "1000", "--methods", FEW)
         self.wait_for_ranks(process, 2)

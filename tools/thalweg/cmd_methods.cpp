@@ -226,7 +226,11 @@ int run(const Options& options, const Common& common) {
   std::optional<Failure> unwritten;
   if (save) keep_file(options.save, all_lines(campaign), *save, unwritten);
   if (html) keep_file(options.html, html_page(campaign.results, predictions(campaign.results)), *html, unwritten);
-  put(common.json ? all_lines(campaign) : methods_table(campaign.results, columns()));
+  if (common.json) {
+    put_json_lines(all_lines(campaign));
+  } else {
+    put(methods_table(campaign.results, columns()));
+  }
   flush_output();
   if (unwritten) throw Failure(*unwritten);
   if (stopped.signal != 0) throw Interrupted{stopped.signal};

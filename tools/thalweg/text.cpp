@@ -253,6 +253,8 @@ static void put_as(Printed now, const std::string& text) {
 
 void put_json(const Json& value) { put_as(Printed::all, json_text(value)); }
 
+void put_json_lines(const std::string& lines) { put_as(Printed::all, lines); }
+
 void begin_json_list(const Json& head, const char* key) {
   std::string text = json_line(head);
   text.pop_back();  // the brace
@@ -267,7 +269,7 @@ void end_json_list(const Json& tail) { put_as(Printed::all, "\n], " + json_line(
 
 void put_failed_json(const Json& object) {
   if (g_printed == Printed::all) return;
-  if (g_printed == Printed::nothing) return put_json(object);
+  if (g_printed == Printed::nothing) return put_as(Printed::all, json_line(object) + "\n");
   Json tail = object;
   tail.erase("command");
   end_json_list(tail);
