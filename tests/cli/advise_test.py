@@ -253,6 +253,12 @@ class Advise(CliTest):
         for text in ("fast", "-1GB", "1.5XB", "nan"):
             self.advise(*words, text, expect=USAGE)
 
+    def test_every_size_has_the_units_of_hints(self):
+        self.keep_methods()
+        for text, same in (("2GB", "2000000000"), ("2GiB", "2147483648"), ("2G", "2147483648"), ("2gi", "2147483648")):
+            told = self.advise("--ranks", "4", "--bytes", text, "--storage-bandwidth", text, "--memory-per-node", text)
+            self.assertEqual(told, self.advise("--ranks", "4", "--bytes", same, "--storage-bandwidth", same, "--memory-per-node", same), text)
+
     def test_readers_without_a_restart_are_refused(self):
         self.keep_methods()
         for phase in ((), ("--phase", "write"), ("--phase", "read")):

@@ -461,6 +461,16 @@ class Tune(CliTest):
         self.assertEqual(self.tune_json("--show")["file_systems"], [])
         self.leftovers("data")
 
+    def test_every_size_has_the_units_of_hints(self):
+        def shown(unit, factor):
+            words = ("data", "--show", "--write", "--extents", "9", "--length")
+            told = self.tune_json(*words, f"16{unit}", "--stride", f"64{unit}")["write"]
+            self.assertEqual(told, self.tune_json(*words, str(16 * factor), "--stride", str(64 * factor))["write"], unit)
+
+        for unit, factor in (("KB", 1000), ("KiB", 1024), ("K", 1024), ("kb", 1000), ("MB", 10**6), ("MiB", 2**20)):
+            shown(unit, factor)
+        self.tune("data", "--size", "1MB", expect=USAGE)  # at least 1 MiB
+
     def test_show_explains_the_access_that_is_asked_for(self):
         words = ("data", "--show", "--tasks", "4", "--extents", "100", "--length", "1KiB")
         both = self.tune_json(*words, "--stride", "4KiB")

@@ -187,20 +187,8 @@ int run(Options& options, const Common& common) {
   return advise_on(options, common);
 }
 
-// CLI::AsSizeValue() accepts no fractions.
-std::map<std::string, double> bandwidth_units() {
-  std::map<std::string, double> units = {{"b", 1}};
-  double decimal = 1, binary = 1;
-  for (const char* prefix : {"k", "m", "g", "t", "p", "e"}) {
-    const std::string name = prefix;
-    units[name] = units[name + "b"] = decimal *= 1000;
-    units[name + "i"] = units[name + "ib"] = binary *= 1024;
-  }
-  return units;
-}
-
 void add_machine(CLI::App& app, Options& options) {
-  const auto size = CLI::AsSizeValue(false);
+  const CLI::Validator size = as_size();
   Request& request = options.request;
   app.add_option("--nodes", request.nodes, "Number of nodes; default 1")->check(CLI::Range(1, kMostRanks));
   app.add_option("--cores-per-node", request.cores_per_node,
@@ -212,7 +200,7 @@ void add_machine(CLI::App& app, Options& options) {
       ->type_name("SIZE");
   app.add_option("--storage-bandwidth", options.bandwidth,
                  "Bytes per second of the whole storage: 50GiB, 1.5GiB, or 50GB for 50e9 bytes")
-      ->transform(CLI::AsNumberWithUnit(bandwidth_units(), CLI::AsNumberWithUnit::CASE_INSENSITIVE))
+      ->transform(as_fractional_size())
       ->check(CLI::Range(0.0, static_cast<double>(kMostBytes)))
       ->type_name("SIZE");
   app.add_option("--storage-create-rate", options.create_rate, "File creations per second of the whole storage")
@@ -222,7 +210,7 @@ void add_machine(CLI::App& app, Options& options) {
 }
 
 void add_program(CLI::App& app, Options& options) {
-  const auto size = CLI::AsSizeValue(false);
+  const CLI::Validator size = as_size();
   const std::map<std::string, double> units = {{"s", 1}, {"ms", 1e-3}, {"min", 60}, {"h", 3600}};
   const auto seconds = CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::CASE_INSENSITIVE);
   Request& request = options.request;

@@ -325,7 +325,7 @@ int run(const Options& options, const Common& common) {
 
 Run add(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  const auto size = CLI::AsSizeValue(false);
+  const CLI::Validator size = as_size();
   constexpr uint64_t most = uint64_t{1} << 60;
   plain_word(app.add_option("DIR", options->folder, "A folder on the file system")->type_name("DIR"));
   app.add_option("--size", options->bytes,
