@@ -14,7 +14,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=$(nproc)
 logs=$PWD/build/nightly
-all_parts=(campaigns damage bench fuzz clang tools asan valgrind coverage)
+all_parts=(campaigns damage memory bench fuzz clang tools asan valgrind coverage)
 
 # --- the parts; each ends at its first command that fails ----------------------------------------------------------------
 
@@ -52,6 +52,12 @@ part_damage() {
   # GoogleTest accepts a filter that matches no test.
   "${damage[@]}" --gtest_list_tests | grep '^  ' > /dev/null || { echo "no test of this name: ${damage[*]}" >&2; return 1; }
   THALWEG_DAMAGE_STRIDE=1 "${damage[@]}"
+}
+# Limits of memory: 2 to 4 ranks, every MiB.
+part_memory() {
+  cmake --preset release -B build/memory -DTW_TEST_ALL=ON -DTW_TEST_SETS=mpi -DTW_WITH_TOOLS=OFF > /dev/null
+  cmake --build build/memory -j "$jobs" --target mpi_memory_limit
+  THALWEG_ALL_STRIDES=1 ctest --test-dir build/memory --output-on-failure --no-tests=error -R mpi_memory_limit
 }
 # The benchmarks at their smallest size.
 part_bench() {
