@@ -267,6 +267,11 @@ Result<format::FileEntry> PhysicalReader::file_entry(std::uint64_t local_index, 
   return entry;
 }
 
+bool is_loss(Code code) {
+  return code == Code::corrupt_file || code == Code::not_found || code == Code::not_closed || code == Code::io_error ||
+         code == Code::no_permission;
+}
+
 Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& cache) const {
   const std::uint64_t n = header_.n_local;
   if (recovered_) {
@@ -277,14 +282,14 @@ Result<EntryRun> PhysicalReader::run_at(std::uint64_t local_index, PageCache& ca
   }
   if (!index_.is_listed()) {
     const Status there = stored_entry(local_index, cache).status();
-    if (there.code() == Code::corrupt_file) return lost_run(local_index, local_index, there, cache);
+    if (is_loss(there.code())) return lost_run(local_index, local_index, there, cache);
     TW_RETURN_IF_ERROR(there);
     return EntryRun{local_index + 1, true, {}};
   }
   TW_ASSIGN_OR_RETURN(const std::uint64_t place, listed_place(local_index, cache));
   if (place == index_.n_entries) return EntryRun{n, false, {}};
   auto there = listed_local(place, cache);
-  if (there.status().code() == Code::corrupt_file) return lost_run(local_index, place, there.status(), cache);
+  if (is_loss(there.status().code())) return lost_run(local_index, place, there.status(), cache);
   TW_RETURN_IF_ERROR(there.status());
   const bool here = *there == local_index;
   return EntryRun{here ? local_index + 1 : *there, here, {}};

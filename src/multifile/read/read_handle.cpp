@@ -73,13 +73,6 @@ Result<format::FileEntry> ReadHandle::entry(std::uint64_t rank) {
   return physical->file_entry(at.local_index, cache);
 }
 
-namespace {
-
-// Whether the failure concerns the logical files of one physical file only.
-bool is_loss(Code code) { return code == Code::corrupt_file || code == Code::not_found || code == Code::not_closed; }
-
-}  // namespace
-
 Result<EntryRun> ReadHandle::run_at(std::uint64_t rank) {
   const bool table = files_->header().mapping == format::Mapping::table;
   auto at = locate(rank);
@@ -129,8 +122,9 @@ Result<std::uint64_t> ReadHandle::find(const std::string& wanted) {
     if (found == wanted) return rank;
   }
   if (!lost.ok())
-    return Status::error(Code::corrupt_file, "'" + files_->path() + "' has no logical file named '" + wanted +
-                                                 "' among those that can be read: " + lost.message());
+    return Status::error(lost.code() == Code::not_found ? Code::corrupt_file : lost.code(),
+                         "'" + files_->path() + "' has no logical file named '" + wanted +
+                             "' among those that can be read: " + lost.message());
   return Status::error(Code::not_found, "'" + files_->path() + "' has no logical file named '" + wanted + "'");
 }
 
