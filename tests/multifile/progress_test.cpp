@@ -30,14 +30,14 @@ int hear(std::int64_t done, std::int64_t total, void* user) {
 
 class Progress : public OnDisk {
  protected:
-  tw_multifile* write() {
-    tw_multifile* file = write_each(kLogical, kBytes);
+  tw_multifile* write(std::int64_t n_logical = kLogical, std::size_t bytes = kBytes) {
+    tw_multifile* file = write_each(n_logical, bytes);
     EXPECT_EQ(tw_flush(file), TW_OK);
     return file;
   }
   // Leaves the files as a killed writer does, without a close.
-  void write_unclosed() {
-    tw_multifile* file = write();
+  void write_unclosed() { leave_unclosed(write()); }
+  void leave_unclosed(tw_multifile* file) {
     const std::string as_it_is = path_ + ".dead";
     std::filesystem::copy_file(path_, as_it_is);
     close(file);
@@ -93,6 +93,37 @@ TEST_F(Progress, OfVerifyOfAnUnclosedFileBeginsWithItsRecovery) {
   EXPECT_EQ(told.steps, 2);
   expect_whole_pass(told);
   EXPECT_EQ(first.calls, 1) << "nobody is asked again";
+}
+
+// Counts the calls behind the last one that told of bytes, and stops at a given one.
+struct Asked {
+  int stop_at = std::numeric_limits<int>::max();
+  int calls = 0, last_calls = 0;
+};
+
+int ask(std::int64_t, std::int64_t total, void* user) {
+  auto& asked = *static_cast<Asked*>(user);
+  asked.last_calls = total > 0 ? 0 : asked.last_calls + 1;
+  return ++asked.calls >= asked.stop_at ? 1 : 0;
+}
+
+TEST_F(Progress, OfARecoveryGoesOnWhileItsPiecesAreSortedAndMerged) {
+  constexpr int kMany = 100'000, kAskedEach = 1024;
+  leave_unclosed(write(kMany, 1));
+  const auto recover = [&](Asked& asked) {
+    EXPECT_EQ(tw_multifile_config_set_progress(config_, ask, &asked), TW_OK);
+    tw_multifile* file = nullptr;
+    const tw_status status = tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file);
+    if (file != nullptr) close(file);
+    return status;
+  };
+  Asked all;
+
+  ASSERT_EQ(recover(all), TW_OK) << tw_last_error();
+  Asked stopped{.stop_at = all.calls};
+
+  EXPECT_EQ(recover(stopped), TW_ERR_STOPPED);
+  EXPECT_GE(all.last_calls, 3 * kMany / kAskedEach);
 }
 
 TEST_F(Progress, AnotherAnswerThanZeroStopsVerify) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
+#include "base/sorted_runs.hpp"
 #include "formats/known_file.hpp"
 
 namespace thalweg {
@@ -122,10 +123,18 @@ Result<std::vector<std::uint64_t>> ReadSet::ranks(const PhysicalReader& physical
   if (h.mapping == format::Mapping::consecutive || h.n_local == 0) return std::vector<std::uint64_t>{};
   TW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> result,
                       physical.numbers(format::SectionKind::ranks, h.ranks_offset, h.n_local, watch_.go_on));
-  std::vector<std::uint64_t> sorted = result;
-  std::sort(sorted.begin(), sorted.end());
-  const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
-  if (!twice && sorted.back() < h.n_logical) return result;
+  std::vector<std::uint64_t> copy = result;
+  SortedRuns<std::uint64_t> sorted;
+  Steps steps(watch_.go_on);
+  sorted.add_all(copy, steps);
+  bool twice = false;
+  std::uint64_t last = UINT64_MAX;
+  for (const std::uint64_t* rank = sorted.next(); rank != nullptr && steps.go_on(); rank = sorted.next()) {
+    twice = twice || *rank == last;
+    last = *rank;
+  }
+  if (steps.stopped()) return physical.stopped();
+  if (!twice && last < h.n_logical) return result;
   return Status::error(Code::corrupt_file, "'" + physical.file().path() + "': its section of ranks has " +
                                                (twice ? "a rank twice" : "ranks beyond the last one"));
 }

@@ -158,6 +158,7 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
   TW_ASSIGN_OR_RETURN(Sessions sessions, find_sessions_behind(physical, base, watch));
   add_unrecorded_session(physical, base, sessions);
   Scan scan(physical, ranks, watch);
+  TW_RETURN_IF_ERROR(scan.sort_ranks());
   recovery.index.session = base.session;
   recovery.index.session_offset = base.end != 0 ? base.session_offset : physical.header().session_offset;
   for (const FoundSession& session : sessions.to_walk) {
@@ -175,7 +176,7 @@ Result<Recovery> recover_physical(const PhysicalReader& physical, const std::vec
   const bool newest_is_whole = base.end != 0 && !start.fell_back;
   if (sessions.left_out && physical.closed() && !newest_is_whole)
     TW_RETURN_IF_ERROR(doubt_unknown_files(physical, start, watch));
-  merge_pieces(base, scan, recovery);
+  TW_RETURN_IF_ERROR(merge_pieces(physical, base, scan, watch.go_on, recovery));
   recovery.refused_packs = std::move(scan.refused_packs);
   recovery.frames_end = std::max(base.end, scan.end());
   const std::uint64_t kept = sessions.left_out ? physical.file_bytes() : 0;  // its content is unknown

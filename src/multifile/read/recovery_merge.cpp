@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sorted_runs.hpp"
+
 namespace thalweg {
 
 namespace {
@@ -13,11 +15,11 @@ namespace {
 // not proven to be synced shows the bytes under it.
 class LogicalMerge {
  public:
-  LogicalMerge(bool lost_frames, std::vector<format::PieceEntry>& out, format::FileEntry& file)
-      : lost_frames_(lost_frames), out_(out), file_(file) {}
+  LogicalMerge(bool lost_frames, Steps& steps, std::vector<format::PieceEntry>& out, format::FileEntry& file)
+      : lost_frames_(lost_frames), steps_(steps), out_(out), file_(file) {}
 
   void run(std::span<const FoundPiece> found) {
-    while (!found.empty()) {
+    while (!found.empty() && steps_.go_on()) {
       const std::uint64_t session = session_of(found.front());
       std::size_t n = 0, proven = 0;
       for (; n < found.size() && session_of(found[n]) == session; ++n)
@@ -36,7 +38,7 @@ class LogicalMerge {
   // The first `proven` pieces are proven to be synced.
   void add_session(std::span<const FoundPiece> found, std::size_t proven) {
     std::uint64_t expected = session_of(found.front()) * format::kSequencePerSession + 1;
-    for (std::size_t i = 0; i < found.size(); ++i) {
+    for (std::size_t i = 0; i < found.size() && steps_.go_on(); ++i) {
       const FoundPiece& piece = found[i];
       const bool certain = lost_frames_ || i < proven;
       const bool missing = piece.sequence != expected;     // one before it
@@ -72,6 +74,7 @@ class LogicalMerge {
   }
 
   const bool lost_frames_;
+  Steps& steps_;
   std::vector<format::PieceEntry>& out_;
   format::FileEntry& file_;
   bool damaged_ = false, cut_ = false;
@@ -79,39 +82,48 @@ class LogicalMerge {
 
 class Merge {
  public:
-  Merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan) : recovery_(recovery), base_(base), scan_(scan) {}
+  Merge(Recovery& recovery, const RecoveredIndex& base, Scan& scan, Steps& steps)
+      : recovery_(recovery), base_(base), scan_(scan), steps_(steps) {}
 
+  // Ends early when the steps do.
   void run() {
-    std::sort(scan_.pieces.begin(), scan_.pieces.end(), [](const FoundPiece& a, const FoundPiece& b) {
-      return a.local != b.local ? a.local < b.local : a.sequence < b.sequence;
-    });
+    SortedRuns<FoundPiece> sorted;
+    for (std::vector<FoundPiece>& run : scan_.pieces)
+      if (steps_.go_on_now()) sorted.add(run);
     recovery_.index.names = base_.names;
     recovery_.index.attributes = base_.attributes;
+    reserve();
     std::span<const RecoveredIndex::File> old = base_.files;
-    std::span<const FoundPiece> found = scan_.pieces;
-    while (!old.empty() || !found.empty()) {
+    const FoundPiece* next = sorted.next();
+    while ((!old.empty() || next != nullptr) && steps_.go_on()) {
       RecoveredIndex::File file;
-      if (!old.empty() && (found.empty() || old.front().local <= found.front().local)) {
+      if (!old.empty() && (next == nullptr || old.front().local <= next->local)) {
         file = old.front();
         old = old.subspan(1);
       } else {
-        file.local = found.front().local;
+        file.local = next->local;
       }
-      std::size_t n = 0;
-      while (n < found.size() && found[n].local == file.local) ++n;
-      add(file, found.first(n));
-      found = found.subspan(n);
+      std::vector<FoundPiece>& found = of_one_;
+      for (found.clear(); next != nullptr && next->local == file.local && steps_.go_on(); next = sorted.next())
+        found.push_back(*next);
+      add(file, found);
     }
     recovery_.damaged |= scan_.lost_frames || scan_.lost_pieces;
   }
 
  private:
+  // A list that grows copies all of its items at once.
+  void reserve() {
+    const std::uint64_t n_old = base_.files.size(), n_found = scan_.n_pieces();
+    recovery_.index.files.reserve(n_old + n_found);
+    recovery_.index.pieces.reserve(base_.pieces.size() + n_old + n_found);
+  }
   void add(RecoveredIndex::File file, std::span<const FoundPiece> found) {
     RecoveredIndex& index = recovery_.index;
     const auto old = std::span(base_.pieces).subspan(file.entry.first_piece, file.entry.n_pieces);
     const std::uint64_t sound_before = (file.entry.flags & format::kFileDamaged) == 0 ? file.entry.bytes : 0;
     std::vector<format::PieceEntry> fresh;
-    LogicalMerge logical(scan_.lost_frames, fresh, file.entry);
+    LogicalMerge logical(scan_.lost_frames, steps_, fresh, file.entry);
     logical.run(found);
     recovery_.damaged_logical += logical.damaged();
     if (logical.cut())
@@ -151,10 +163,17 @@ class Merge {
   Recovery& recovery_;
   const RecoveredIndex& base_;
   Scan& scan_;
+  Steps& steps_;
+  std::vector<FoundPiece> of_one_;  // logical file
 };
 
 }  // namespace
 
-void merge_pieces(const RecoveredIndex& base, Scan& scan, Recovery& recovery) { Merge(recovery, base, scan).run(); }
+Status merge_pieces(const PhysicalReader& physical, const RecoveredIndex& base, Scan& scan, const GoOn& go_on,
+                    Recovery& recovery) {
+  Steps steps(go_on);
+  Merge(recovery, base, scan, steps).run();
+  return steps.stopped() ? physical.stopped() : Status{};
+}
 
 }  // namespace thalweg

@@ -6,6 +6,7 @@
 namespace thalweg {
 
 // Makes the entries of the logical files that have one in the base index, or pieces behind it. Sorts scan.pieces.
-void merge_pieces(const RecoveredIndex& base, Scan& scan, Recovery& recovery);
+Status merge_pieces(const PhysicalReader& physical, const RecoveredIndex& base, Scan& scan, const GoOn& go_on,
+                    Recovery& recovery);
 
 }  // namespace thalweg

@@ -12,8 +12,19 @@ namespace thalweg {
 using format::FillSlot;
 
 Scan::Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const Watch& watch)
-    : physical_(physical), ranks_(ranks), watch_(watch) {
-  for (std::uint64_t i = 0; i < ranks.size(); ++i) local_of_.emplace(ranks[i], i);
+    : physical_(physical), ranks_(ranks), watch_(watch) {}
+
+Status Scan::sort_ranks() {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unsorted;
+  unsorted.reserve(ranks_.size());
+  for (std::uint64_t i = 0; i < ranks_.size(); ++i) unsorted.emplace_back(ranks_[i], i);
+  SortedRuns<std::pair<std::uint64_t, std::uint64_t>> sorted;
+  Steps steps(watch_.go_on);
+  sorted.add_all(unsorted, steps);
+  by_rank_.reserve(unsorted.size());
+  for (const auto* place = sorted.next(); place != nullptr && steps.go_on(); place = sorted.next())
+    by_rank_.push_back(*place);
+  return steps.stopped() ? physical_.stopped() : Status{};
 }
 
 Status Scan::session(const FoundSession& session) {
@@ -50,11 +61,16 @@ std::uint64_t Scan::bytes_behind(std::uint64_t offset) const {
 std::uint64_t Scan::local_of(std::uint64_t rank) const {
   const format::FileHeader& header = physical_.header();
   if (header.mapping == format::Mapping::table) {
-    const auto found = local_of_.find(rank);
-    return found == local_of_.end() ? header.n_local : found->second;
+    const auto found = std::lower_bound(by_rank_.begin(), by_rank_.end(), std::pair(rank, std::uint64_t{0}));
+    return found == by_rank_.end() || found->first != rank ? header.n_local : found->second;
   }
   return rank >= header.first_rank && rank - header.first_rank < header.n_local ? rank - header.first_rank
                                                                                 : header.n_local;
+}
+
+void Scan::add(const FoundPiece& piece) {
+  if (pieces.empty() || pieces.back().size() == kRunItems) pieces.emplace_back();
+  pieces.back().push_back(piece);
 }
 
 Status Scan::frame(const format::PlacedFrame& found) {
@@ -179,7 +195,7 @@ Status Scan::chunk(const format::PlacedFrame& found) {
     }
   }
   if (piece.damaged) damaged_piece("chunk", found.frame.rank, found.offset);
-  pieces.push_back(piece);
+  add(piece);
   return {};
 }
 
@@ -195,7 +211,9 @@ Status Scan::pack(const format::PlacedFrame& found) {
   std::uint64_t at = found.offset + found.frame.data_offset;
   end_ = std::max(end_, at + found.frame.payload_bytes);
   std::vector<std::byte> stored;
+  Steps steps(watch_.go_on);
   for (const format::DirectoryEntry& entry : *entries) {
+    if (!steps.go_on()) return physical_.stopped();
     FoundPiece piece;
     piece.local = local_of(entry.rank);
     piece.sequence = entry.sequence;
@@ -210,7 +228,7 @@ Status Scan::pack(const format::PlacedFrame& found) {
     if (piece.local == physical_.header().n_local) {
       lost_frame(found.offset);
     } else {
-      pieces.push_back(piece);
+      add(piece);
     }
   }
   return {};

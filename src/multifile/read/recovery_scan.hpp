@@ -1,8 +1,7 @@
 // Collects the pieces from the frames of a physical file: the format document, section 7, steps 3 and 4.
 #pragma once
 
-#include <unordered_map>
-
+#include "base/sorted_runs.hpp"
 #include "multifile/read/recovery.hpp"
 #include "multifile/read/slab_walk.hpp"
 
@@ -18,6 +17,10 @@ struct FoundPiece {
   bool without_fill = false;       // a chunk without a valid fill slot
   bool proves_sync = false;        // a sync of the logical file succeeded after it was placed,
   std::uint64_t synced_bytes = 0;  // when it had so many bytes
+
+  bool operator<(const FoundPiece& other) const {
+    return local != other.local ? local < other.local : sequence < other.sequence;
+  }
 };
 
 class Scan {
@@ -25,12 +28,14 @@ class Scan {
   // All arguments are borrowed.
   Scan(const PhysicalReader& physical, const std::vector<std::uint64_t>& ranks, const Watch& watch);
 
+  Status sort_ranks();  // before session()
   Status session(const FoundSession& session);
 
   // Reports a finding about a logical file.
   void report_file(std::uint64_t local, const std::string& what) const;
 
-  std::vector<FoundPiece> pieces;
+  std::vector<std::vector<FoundPiece>> pieces;  // in runs of kRunItems, as they were found
+  std::uint64_t n_pieces() const { return pieces.empty() ? 0 : (pieces.size() - 1) * kRunItems + pieces.back().size(); }
   std::vector<format::PlacedFrame> refused_packs;
   bool lost_frames = false;  // pieces of any sequence may be lost, including synced ones
   bool lost_pieces = false;  // pieces that may have been synced are lost
@@ -43,6 +48,8 @@ class Scan {
   std::uint64_t bytes_behind(std::uint64_t offset) const;
   // Local index of a rank, or n_local when it does not belong here.
   std::uint64_t local_of(std::uint64_t rank) const;
+
+  void add(const FoundPiece& piece);
 
   Status frame(const format::PlacedFrame& found);
   Status chunk(const format::PlacedFrame& found);
@@ -57,7 +64,7 @@ class Scan {
   const PhysicalReader& physical_;
   const std::vector<std::uint64_t>& ranks_;
   const Watch& watch_;
-  std::unordered_map<std::uint64_t, std::uint64_t> local_of_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> by_rank_;  // rank and local index; only with Mapping::table
   std::uint64_t end_ = 0;
   std::uint64_t walked_ = 0;  // bytes of frames, for the progress
 };

@@ -53,7 +53,10 @@ Status load_files(const PhysicalReader& physical, const format::IndexPage& index
   TW_ASSIGN_OR_RETURN(const auto files,
                       physical.section(index.files_kind(), index.files_offset, index.n_entries, entry_bytes, go_on));
   PieceRanges ranges(physical);
+  Steps steps(go_on);
+  result.files.reserve(index.n_entries);  // their pages are there
   for (std::uint64_t i = 0; i < index.n_entries; ++i) {
+    if (!steps.go_on()) return physical.stopped();
     const auto bytes = std::span<const std::byte>(files).subspan(i * entry_bytes, entry_bytes);
     std::uint64_t local = i;
     if (index.is_listed()) {
@@ -92,7 +95,10 @@ Result<RecoveredIndex> load_index(const PhysicalReader& physical, const format::
   TW_RETURN_IF_ERROR(load_files(physical, index, go_on, result));
   TW_ASSIGN_OR_RETURN(const auto pieces, physical.section(format::SectionKind::pieces, index.pieces_offset,
                                                           index.n_pieces, format::kPieceEntryBytes, go_on));
+  Steps steps(go_on);
+  result.pieces.reserve(index.n_pieces);
   for (std::uint64_t i = 0; i < index.n_pieces; ++i) {
+    if (!steps.go_on()) return physical.stopped();
     TW_ASSIGN_OR_RETURN(const auto entry,
                         format::parse_piece_entry(
                             std::span(pieces).subspan(i * format::kPieceEntryBytes, format::kPieceEntryBytes), index));
