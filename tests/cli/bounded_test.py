@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import stat
@@ -218,6 +219,32 @@ class Json(CliTest):
         _, message = self.thalweg("ls", "crafted.tw", expect=DAMAGED)
         self.assertEqual(len(message.splitlines()), 300)
 
+    def test_a_physical_file_that_cannot_be_read_costs_its_own_entries_only(self):
+        self.craft([(FILE, name, b"x") for name in self.names], "physical_files=3", out="parts.tw")
+        part = self.folder / "parts.tw.000001"
+
+        def a_directory():
+            part.mkdir()
+
+        def a_loop():
+            part.symlink_to(part.name)
+
+        for made in (a_directory, a_loop):
+            with self.subTest(made.__name__):
+                part.unlink(missing_ok=True)
+                made()
+                entries = self.json("ls", "parts.tw", expect=DAMAGED)["entries"]
+                self.assertEqual([(e["rank"], e["last_rank"], e["error"]["status"]) for e in entries if "error" in e],
+                                 [(100, 199, "TW_ERR_IO")])
+                self.assertEqual([e["name"].encode() for e in entries if "error" not in e], self.names[:100] + self.names[200:])
+                lines, message = self.thalweg("ls", "parts.tw", expect=DAMAGED)
+                self.assertEqual(len(lines.splitlines()), 200)
+                self.assertRegex(message, r"^thalweg: task 100-199: .*parts.tw.000001")
+                info = self.json("info", "parts.tw", expect=DAMAGED)
+                self.assertEqual((info["health"], info["sizes"]["unreadable"], info["sizes"]["total"]), ("damaged", 100, 200))
+                self.thalweg("cat", "--name", "name299", "parts.tw")
+            part.rmdir() if part.is_dir() else part.unlink()
+
     def test_info_tells_the_rest(self):
         self.damage(self.index + 2 * 4096 + 100)
 
@@ -234,16 +261,16 @@ class Json(CliTest):
         self.assertEqual(self.json("ls", "none", expect=IO_ERROR)["error"]["status"], "TW_ERR_NOT_FOUND")
 
 
-class Many(CliTest):
-    """A busy command ends soon after a signal, reports its progress, and completes its JSON object; so does one without
-    memory."""
+class Busy(CliTest):
+    """Makes a multifile of N logical files of a byte, closed and not, and stops commands that are busy with it."""
 
-    N = 400_000
+    N = 0
+    LIMIT = 0.2  # seconds of CPU time between a signal and the end
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.store = pathlib.Path(os.environ.get("TMPDIR") or "/tmp") / f"many-{os.getpid()}"
+        cls.store = pathlib.Path(os.environ.get("TMPDIR") or "/tmp") / f"many-{os.getpid()}-{cls.N}"
         cls.store.mkdir()
         lines = "".join("100644 %s 61\n" % (b"file%d" % i).hex() for i in range(cls.N))
         subprocess.run([hostile.CRAFT, "many.tw", "physical_files=1"], input=lines.encode(), check=True, cwd=cls.store, timeout=300)
@@ -253,31 +280,84 @@ class Many(CliTest):
         cls.unclosed = str(cls.store / "unclosed.tw")  # without its closed state, and thus without its index
         with open(cls.unclosed, "wb") as file:
             file.write(content[:1024] + bytes(512) + content[1536:index])
-        cls.vps = str(cls.store / "many.vp")
-        subprocess.run([hostile.CRAFT_VPFILE, cls.vps, str(2 * cls.N), "--few", "--hints", "block_bytes=16,superblock_bytes=65536"],
-                       input="".join(f"one {vp} 40\n" for vp in range(cls.N)).encode(), check=True, timeout=300)
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.store)
         super().tearDownClass()
 
-    def stop_busy(self, words, number=signal.SIGINT, busy=3, stdout=subprocess.PIPE):
-        """Sends the signal after the given ticks of CPU time; returns (stdout, stderr)."""
+    def cpu_of_children(self):
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    @staticmethod
+    def ticks(pid):
+        """CPU time of a process."""
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+
+    @staticmethod
+    def transferred(pid, kind):
+        """Bytes that a process has read (kind "rchar") or written ("wchar")."""
+        lines = pathlib.Path(f"/proc/{pid}/io").read_text().split()
+        return int(lines[lines.index(f"{kind}:") + 1])
+
+    def stop_busy(self, words, number=signal.SIGINT, begun=lambda pid: Busy.ticks(pid) >= 3, stdout=subprocess.PIPE):
+        """Sends the signal once begun(pid) is true; returns (stdout, stderr)."""
+        before = self.cpu_of_children()
         with subprocess.Popen([THALWEG, *words], cwd=self.folder, stdout=stdout, stderr=subprocess.PIPE) as child:
-            deadline = time.monotonic() + 60
-            used = 0
-            while used < busy:
+            deadline = time.monotonic() + 100
+            while not begun(child.pid):
                 self.assertIsNone(child.poll(), f"{words} ended before it was stopped")
                 self.assertLess(time.monotonic(), deadline)
-                fields = pathlib.Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()
-                used = int(fields[11]) + int(fields[12])
                 time.sleep(0.001)
+            used = self.ticks(child.pid)
             child.send_signal(number)
-            out, message = child.communicate(timeout=10)
+            out, message = child.communicate(timeout=60)
             self.assertEqual(child.returncode, -number, words)
         self.assertIn(f"stopped by {signal.Signals(number).name}", message.decode())
+        if not hostile.is_sanitized():
+            spent = self.cpu_of_children() - before - used / os.sysconf("SC_CLK_TCK")
+            self.assertLess(spent, self.LIMIT, f"{words} after {used} ticks")
         return out, message.decode()
+
+
+class Millions(Busy):
+    """What takes long with millions of logical files only."""
+
+    N = 2_000_000
+
+    def test_pieces_that_are_merged(self):
+        last = [0, 0]  # bytes read, and ticks when they were
+
+        def computes(pid):
+            now = self.transferred(pid, "rchar")
+            if now != last[0]:
+                last[:] = now, self.ticks(pid)
+            return now > 0.99 * os.path.getsize(self.unclosed) and self.ticks(pid) >= last[1] + 2
+
+        self.stop_busy(["info", self.unclosed], signal.SIGTERM, computes)
+
+    def test_writers_that_are_not_destroyed(self):
+        def is_almost_copied(pid):
+            return self.transferred(pid, "wchar") > 0.9 * os.path.getsize(self.unclosed)
+
+        self.stop_busy(["defrag", self.many, "copy.tw"], signal.SIGTERM, is_almost_copied)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+class Many(Busy):
+    """A busy command ends soon after a signal, reports its progress, and completes its JSON object; so does one without
+    memory."""
+
+    N = 400_000
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.vps = str(cls.store / "many.vp")
+        subprocess.run([hostile.CRAFT_VPFILE, cls.vps, str(2 * cls.N), "--few", "--hints", "block_bytes=16,superblock_bytes=65536"],
+                       input="".join(f"one {vp} 40\n" for vp in range(cls.N)).encode(), check=True, timeout=300)
 
     def test_every_command_that_reads_many_entries(self):
         numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -292,14 +372,16 @@ class Many(CliTest):
         self.thalweg("verify", "mine.tw")
 
     def test_a_gap_that_is_written_out(self):
-        self.stop_busy(["cat", "--task", "0", hostile.store(hostile.far_gap(), self.folder)], stdout=subprocess.DEVNULL)
+        _, message = self.stop_busy(["cat", "--task", "0", hostile.store(hostile.far_gap(), self.folder)], stdout=subprocess.DEVNULL)
+        self.assertRegex(message, r"cat: .*B done")
 
     def test_what_was_not_closed(self):
         shutil.copy(self.unclosed, self.folder / "mine.tw")
         for words in (["ls", self.unclosed], ["info", self.unclosed], ["cat", "--recover", "--task", "1", self.unclosed],
                       ["extract", "--recover", self.unclosed, "-C", "out"], ["verify", self.unclosed], ["repair", "mine.tw"]):
             with self.subTest(words):
-                self.stop_busy(words)
+                _, message = self.stop_busy(words)
+                self.assertRegex(message, r": .*B of .*B done")
         self.thalweg("repair", "mine.tw")
         self.assertEqual(self.json("verify", "mine.tw")["logical_files"], self.N)
 

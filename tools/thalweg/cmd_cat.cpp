@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "common.hpp"
+#include "progress.hpp"
 #include "text.hpp"
 #include "vpfile.hpp"
 
@@ -83,6 +84,7 @@ int run_vpfile(const Options& options, const Common& common) {
   std::vector<char> buffer(kBufferBytes);
   int64_t bytes = 0;
   for (;;) {
+    note_work("cat", bytes, 0, nullptr);
     stop_if_interrupted();
     size_t got = 0;
     const tw_status status = file.read(vp, buffer.data(), buffer.size(), got);
@@ -114,6 +116,7 @@ int run_multifile(const Options& options, const Common& common) {
   std::vector<char> buffer(kBufferBytes);
   int64_t bytes = 0;
   for (;;) {
+    note_work("cat", bytes, 0, nullptr);
     stop_if_interrupted();
     size_t got = 0;
     const tw_status status = tw_read(multifile.get(), buffer.data(), buffer.size(), &got);

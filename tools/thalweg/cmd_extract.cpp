@@ -241,6 +241,13 @@ int report(const Options& options, const Common& common, const Result& result, c
   return code;
 }
 
+// There is nothing to remove yet. The result is static: after a signal millions of jobs take too long to destroy.
+template <class Make>
+ExtractPlan plan_in_time(Make make) {
+  const EndAtOnce at_once([] {});
+  return make();
+}
+
 int run_vpfile(Options& options, const Common& common) {
   const ExtractChoice& choice = options.choice;
   refuse_option_of_multifiles(!choice.tasks.empty(), "--task", choice.file, "; give --vp N");
@@ -249,7 +256,7 @@ int run_vpfile(Options& options, const Common& common) {
   refuse_option_of_multifiles(options.recover, "--recover", choice.file, "; 'thalweg repair' closes it");
   const tw_vpfile_stored stored = look_at_vpfile(choice.file);
   const Vpfile file(choice.file);
-  const ExtractPlan plan = plan_extract(file, shape_of(stored), choice);
+  static const ExtractPlan plan = plan_in_time([&] { return plan_extract(file, shape_of(stored), choice); });
   options.vpfile = true;
   Progress progress("extract", common.quiet);
   VpfileSource source(file);
@@ -262,7 +269,7 @@ int run(Options& options, const Common& common) {
   if (is_vpfile(options.choice.file)) return run_vpfile(options, common);
   refuse_option_of_vpfiles(!options.choice.vps.empty(), "--vp", options.choice.file, "; give --task N");
   const Multifile multifile = open_for_reading(options.choice.file, options.recover);
-  const ExtractPlan plan = plan_extract(multifile, options.choice);
+  static const ExtractPlan plan = plan_in_time([&] { return plan_extract(multifile, options.choice); });
   options.closed = multifile.summary().closed != 0;
   Progress progress("extract", common.quiet);
   MultifileSource source(multifile);

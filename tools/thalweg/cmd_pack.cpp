@@ -184,6 +184,7 @@ Result write_multifile(const Options& options, const std::string& path, int base
 std::pair<std::string, size_t> unsafe_names(const TreeWalk& walk) {
   std::pair<std::string, size_t> found;
   for (const Entry& entry : walk.entries()) {
+    stop_if_interrupted();
     if (unsafe_name(entry.name).empty()) continue;
     if (found.second++ == 0) found.first = entry.name;
   }
@@ -195,6 +196,7 @@ std::pair<std::string, size_t> names_met_before(const TreeWalk& walk) {
   std::pair<std::string, size_t> found;
   std::unordered_map<std::string, bool> met;  // plain name: whether a directory
   for (const Entry& entry : walk.entries()) {
+    stop_if_interrupted();
     const auto [place, fresh] = met.emplace(plain_name(entry.name), S_ISDIR(entry.mode));
     if (fresh || (place->second && S_ISDIR(entry.mode))) continue;
     if (found.second++ == 0) found.first = entry.name;

@@ -21,6 +21,22 @@ volatile std::sig_atomic_t g_signal = 0;
 
 void remember_signal(int number) { g_signal = number; }
 
+std::function<void()> g_undo;       // of EndAtOnce; empty: a signal unwinds
+std::function<void(int)> g_report;  // of main()
+
+[[noreturn]] void end_at_once(int number) {
+  std::exchange(g_undo, nullptr)();
+  try {
+    g_report(number);
+  } catch (const std::exception&) {
+  } catch (const Interrupted&) {  // standard output takes no more
+  } catch (const BrokenPipe&) {
+  }
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+  _exit(128 + number);
+}
+
 }  // namespace
 
 Exit exit_code(tw_status status) {
@@ -60,10 +76,18 @@ void ignore_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
 }
 
-int caught_signal() { return g_signal; }
+EndAtOnce::EndAtOnce(std::function<void()> undo) { g_undo = std::move(undo); }
+EndAtOnce::~EndAtOnce() { g_undo = nullptr; }
+
+void set_interrupted_report(std::function<void(int signal)> report) { g_report = std::move(report); }
+
+int caught_signal() {
+  if (g_signal != 0 && g_undo) end_at_once(g_signal);
+  return g_signal;
+}
 
 void stop_if_interrupted() {
-  if (g_signal != 0) throw Interrupted{g_signal};
+  if (const int number = caught_signal(); number != 0) throw Interrupted{number};
 }
 
 void fail_with_status(tw_status status) {
@@ -92,7 +116,10 @@ Config::Config() : config_(nullptr, tw_multifile_config_free) {
   tw_multifile_config* made = nullptr;
   check(tw_multifile_config_create(&made));
   config_.reset(made);
-  const auto stop = [](int64_t, int64_t, void*) { return caught_signal(); };
+  const auto stop = [](int64_t done, int64_t total, void*) {
+    if (total > 0) note_work("recovery", done, total, nullptr);
+    return caught_signal();
+  };
   check(tw_multifile_config_set_progress(config_.get(), stop, nullptr));
 }
 
@@ -187,7 +214,8 @@ Multifile open_for_reading(const std::string& path, bool recover, const tw_multi
 }
 
 bool is_loss(tw_status status) {
-  return status == TW_ERR_CORRUPT || status == TW_ERR_NOT_FOUND || status == TW_ERR_NOT_CLOSED;
+  return status == TW_ERR_CORRUPT || status == TW_ERR_NOT_FOUND || status == TW_ERR_NOT_CLOSED || status == TW_ERR_IO ||
+         status == TW_ERR_PERMISSION;
 }
 
 int64_t sum_of(int64_t a, int64_t b, int64_t times) {

@@ -4,6 +4,7 @@
 #include <thalweg/multifile.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,17 @@ void catch_signals();
 void ignore_signals();       // during cleanup after a signal
 int caught_signal();         // 0: none
 void stop_if_interrupted();  // throws Interrupted
+
+// While it lives, a signal ends the program where it is noticed, also in a callback of the library: `undo` removes
+// temporary files, main()'s report follows, and no destructor runs, since millions of objects take too long.
+class EndAtOnce {
+ public:
+  explicit EndAtOnce(std::function<void()> undo);
+  EndAtOnce(const EndAtOnce&) = delete;
+  EndAtOnce& operator=(const EndAtOnce&) = delete;
+  ~EndAtOnce();
+};
+void set_interrupted_report(std::function<void(int signal)> report);
 
 // Throws Interrupted when a signal stopped the library.
 [[noreturn]] void fail_with_status(tw_status status);

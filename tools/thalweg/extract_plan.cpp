@@ -138,10 +138,16 @@ bool comes_before(const Target& a, const Target& b) {
 void check_conflicts(const std::vector<ExtractJob>& jobs) {
   std::vector<Target> targets;
   targets.reserve(jobs.size());
-  for (const ExtractJob& job : jobs)
+  for (const ExtractJob& job : jobs) {
+    stop_if_interrupted();
     if (job.lost.empty()) targets.push_back({plain_name(job.name), &job});
-  std::ranges::stable_sort(targets, comes_before);
+  }
+  std::ranges::stable_sort(targets, [](const Target& a, const Target& b) {
+    stop_if_interrupted();
+    return comes_before(a, b);
+  });
   for (size_t i = 1; i < targets.size(); ++i) {
+    stop_if_interrupted();
     const Target& a = targets[i - 1];
     const Target& b = targets[i];
     const bool directories = S_ISDIR(a.job->mode) && S_ISDIR(b.job->mode);

@@ -159,6 +159,7 @@ void flush_after(const Failure& failure) {
 int run(int argc, char** argv) {
   const Asked words = asked(argc, argv);
   g_last_words = std::make_unique<LastWords>(LastWords{words});
+  set_interrupted_report([words](int number) { report_interrupted(number, words); });
   std::set_terminate(end_without_memory);
   int code = kFine;
   try {

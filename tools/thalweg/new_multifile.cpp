@@ -99,7 +99,9 @@ void NewMultifile::refuse_other_formats() const {
   if (!other.empty()) throw Failure(kUnsafe, fmt::format("refused: {}; {}", other, kWayOut));
 }
 
-NewMultifile::~NewMultifile() {
+NewMultifile::~NewMultifile() { remove(); }
+
+void NewMultifile::remove() const {
   if (!swaps_.empty()) return;  // restoring failed: the file with the temporary name is the only copy of the old one
   for (int32_t k = 0; unlink(physical_name(passing_, k).c_str()) == 0 || k == 0; ++k) {
   }

@@ -38,6 +38,7 @@ class NewMultifile {
     int32_t number;
     bool replaced;  // the replaced file has the temporary name now
   };
+  void remove() const;  // what is not published
   void refuse_other_formats() const;
   void move_in(int32_t number);
   void put_back();
@@ -47,6 +48,7 @@ class NewMultifile {
   bool force_;
   HeldFile held_;  // what is replaced
   std::vector<Swap> swaps_;
+  const EndAtOnce at_once_{[this] { remove(); }};
 };
 
 bool begins_as_multifile(const std::string& path);  // false also when unreadable

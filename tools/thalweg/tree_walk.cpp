@@ -13,12 +13,14 @@
 #include <string_view>
 
 #include "common.hpp"
+#include "progress.hpp"
 
 namespace tool {
 
 void TreeWalk::add(const std::string& path) {
   std::vector<std::string> pending = {path};
   while (!pending.empty()) {
+    note_work("pack", static_cast<int64_t>(entries_.size()), 0, "names");
     stop_if_interrupted();
     const std::string next = std::move(pending.back());
     pending.pop_back();
