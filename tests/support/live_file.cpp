@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -184,13 +185,17 @@ class Direction {
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions, 2, beside("said").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (::posix_spawn(&command.process, thalweg_.c_str(), &actions, nullptr, argv.data(), environ) != 0)
-      wrong("cannot start " + thalweg_);
+    const int failed = ::posix_spawn(&command.process, thalweg_.c_str(), &actions, nullptr, argv.data(), environ);
+    if (failed != 0) {
+      wrong("cannot start " + thalweg_ + ": " + std::strerror(failed));
+      command.process = 0;
+    }
     ::posix_spawn_file_actions_destroy(&actions);
     return command;
   }
   // Returns the exit code of the command.
   int end(const Command& command) {
+    if (command.process <= 0) return -1;  // it was not started
     int status = 0;
     ::waitpid(command.process, &status, 0);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
