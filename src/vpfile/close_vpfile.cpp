@@ -23,7 +23,8 @@ constexpr std::size_t kChangeBytes = 24;
 
 // What a task has stored; joined, what all have.
 struct Stored {
-  std::uint64_t superblocks = 0;
+  std::uint64_t end_of_superblocks = 0;
+  std::uint64_t superblocks = 0;  // number of them that were made in this session
   std::uint64_t entries = 0;
   std::uint64_t ib_bytes = 0;
   std::uint64_t data_bytes = 0;  // of the data file, and of the side files as this process sees them
@@ -36,7 +37,8 @@ struct Stored {
     return {sizeof(Stored), [](void* left, const void* right) {
               auto& all = *static_cast<Stored*>(left);
               const auto& more = *static_cast<const Stored*>(right);
-              all.superblocks = std::max(all.superblocks, more.superblocks);
+              all.end_of_superblocks = std::max(all.end_of_superblocks, more.end_of_superblocks);
+              all.superblocks += more.superblocks;
               all.entries = std::max(all.entries, more.entries);
               all.ib_bytes += more.ib_bytes;
               all.data_bytes = std::max(all.data_bytes, more.data_bytes);
@@ -129,7 +131,9 @@ Op<Status> take_ends(VpParts& parts, const Stored& all, bool closing) {
   if (!status.ok()) co_return status;
   parts.note(VpMode::ib, VpCause::scattered);
   format::VpMeta& meta = parts.meta;
-  meta.end_of_superblocks = std::max({meta.end_of_superblocks, all.superblocks, parts.geometry.first_superblock});
+  meta.end_of_superblocks =
+      std::max({meta.end_of_superblocks, all.end_of_superblocks, parts.geometry.first_superblock});
+  if (closing) meta.superblocks += all.superblocks;  // headers of this session tell the number before it
   meta.end_of_entries = std::max({meta.end_of_entries, all.entries, std::uint64_t{1}});
   meta.ib_bytes = parts.ib_bytes_before + all.ib_bytes;
   for (const DirectoryFile which : kDirectoryFiles)
@@ -189,7 +193,8 @@ Op<Status> store_all(VpParts& parts, bool closing) {
   if (status.ok()) status = std::move(mine);
   Stored all;
   if (parts.blocks != nullptr) {
-    all.superblocks = parts.blocks->end_of_superblocks();
+    all.end_of_superblocks = parts.blocks->end_of_superblocks();
+    all.superblocks = parts.blocks->superblocks();
     all.entries = parts.blocks->end_of_entries();
     all.ib_bytes = parts.blocks->added();
     all.has_ib = 1;

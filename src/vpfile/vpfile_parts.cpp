@@ -33,6 +33,7 @@ Status VpParts::make_blocks() {
   setup.id = meta.id;
   setup.session = meta.session;
   setup.end_of_superblocks = std::max(meta.end_of_superblocks, setup.geometry.first_superblock);
+  setup.superblocks = meta.superblocks;
   setup.end_of_entries = meta.end_of_entries;
   setup.task = static_cast<std::uint64_t>(group().rank());
   setup.tasks = static_cast<std::uint64_t>(group().size());

@@ -3,8 +3,10 @@
 
 #include "group/groups.hpp"
 #include "sim/memory_backend.hpp"
+#include "support/crash_program.hpp"
 #include "support/vp_crash_check.hpp"
 #include "testing/fault_journal.hpp"
+#include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 
 namespace thalweg::test {
@@ -49,6 +51,7 @@ class VpAppendDeath : public testing::Test {
     at.histories = {history_};
     at.death = Death::machine;
     at.had_closed = true;
+    at.unsynced_close = true;
     return check_vp_aftermath(std::move(at));
   }
 
@@ -86,6 +89,81 @@ TEST_F(VpAppendDeath, SeveralInARowLeaveWhatWasThere) {
     for (std::uint64_t at = 501; at < 2000; at += 499) write("r+", at, 499);
     EXPECT_EQ(die(seed), "") << "seed " << seed;
   }
+}
+
+// A vpfile that was closed and had reached the storage, and the superblocks of an appended session that was flushed but
+// not closed.
+class VpUnclosedAppend : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kPage = 4096;
+  static constexpr std::uint64_t kSuperblock = 4 * kPage;
+
+  VpUnclosedAppend() {
+    EXPECT_TRUE(run(session(storage_, "w", 1, 9000)->close()).ok());
+    for (History& history : histories_) history.synced = history.flushed = history.writes.size();
+    closed_bytes_ = size_of(*storage_);
+    EXPECT_TRUE(run(session(storage_, "a", 10, 1000)->flush()).ok());
+    bytes_ = size_of(*storage_);
+  }
+  std::unique_ptr<VpFile> session(const std::shared_ptr<Backend>& storage, const char* mode, int rounds,
+                                  std::uint64_t bytes) {
+    VpOpen how;
+    how.path = kPath;
+    how.mode = mode;
+    how.shape = {histories_.size()};
+    how.hints.superblock_bytes = kSuperblock;
+    auto file = run(VpFile::open(*group_, storage, std::move(how))).value();
+    for (int round = 0; round < rounds; ++round) {
+      for (std::uint64_t vp = 0; vp < histories_.size(); ++vp) {
+        const std::uint64_t at = file->stream(vp).size().value();
+        const std::uint64_t version = histories_[vp].begin(at, bytes);
+        const auto data = written_bytes(vp, histories_[vp].writes.back(), version);
+        EXPECT_TRUE(file->stream(vp).write(data).has_value());
+      }
+    }
+    return file;
+  }
+  static std::uint64_t size_of(Backend& storage) { return storage.open(kPath, OpenMode::read).value()->size().value(); }
+  // The vpfile without a page of the data file.
+  std::shared_ptr<Backend> without_page(std::uint64_t at) const {
+    std::shared_ptr<Backend> storage = copy_of(*storage_, vp_paths(kPath));
+    const auto file = storage->open(kPath, OpenMode::read_write).value();
+    EXPECT_TRUE(file->write(at, std::vector<std::byte>(kPage)).ok());
+    return storage;
+  }
+  VpAftermath aftermath(std::shared_ptr<Backend> storage) const {
+    VpAftermath at;
+    at.storage = std::move(storage);
+    at.path = kPath;
+    at.histories = histories_;
+    at.death = Death::machine;
+    at.had_closed = true;
+    return at;
+  }
+
+  const std::unique_ptr<Group> group_ = make_self_group();
+  const std::shared_ptr<Backend> storage_ = make_memory_backend();
+  std::uint64_t closed_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::vector<History> histories_ = std::vector<History>(2);
+};
+
+TEST_F(VpUnclosedAppend, ThatLostAnyPageIsSoundAfterARepair) {
+  ASSERT_GT(bytes_, closed_bytes_ + kSuperblock) << "several superblocks";
+  for (std::uint64_t at = closed_bytes_; at < bytes_; at += kPage)
+    EXPECT_EQ(check_vp_aftermath(aftermath(without_page(at))), "") << at;
+}
+
+TEST_F(VpUnclosedAppend, ToAFileThatLostASuperblockIsRepairedWithAnError) {
+  const auto storage = without_page(closed_bytes_ - kSuperblock);
+
+  CheckResult health;
+  const Status repaired = repair_vpfile(*storage, kPath, {}, {}, health);
+
+  EXPECT_EQ(repaired.code(), Code::corrupt_file) << repaired.message();
+  EXPECT_NE(repaired.message().find("1 superblocks of closed sessions are missing"), std::string::npos)
+      << repaired.message();
+  EXPECT_TRUE(verify_vpfile(*storage, kPath, {}, health).ok());
 }
 
 }  // namespace

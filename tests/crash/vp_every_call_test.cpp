@@ -77,7 +77,10 @@ class VpEveryCall : public testing::TestWithParam<std::tuple<VpCrashShape, Sessi
             after.notes.all,
             death,
             after.closed,
-            shape().rounds && shape().independent ? after.notes.lattice : 0};
+            shape().rounds && shape().independent ? after.notes.lattice : 0,
+            after.notes.lattice,
+            modes().size() > 1,
+            death == Death::machine && after.closed};
   }
 
   static FaultScript death_at(std::uint64_t call, Death death, Tear tear, std::uint64_t seed) {

@@ -8,9 +8,9 @@ import struct
 
 from multifile_base import LIMIT, crc32c, need
 
-VERSION, SLOT, SLOTS, SUMS, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 2, 1024, (0, 4096), 8192, 4096, 4096, 2**59
-META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQQQQQQ")
-HEADER = struct.Struct("<8s16sQQQQQQQQIII")
+VERSION, SLOT, SLOTS, SUMS, FIRST_ENTRY, LEAST_Z, MOST_HOLE = 3, 1024, (0, 4096), 8192, 4096, 4096, 2**59
+META = struct.Struct("<8sHHIQ16sQIIQQQQQIIIIQQQQQQQQQQQ")
+HEADER = struct.Struct("<8s16sQQQQQQQQIIIIQQI")
 SEAL = struct.Struct("<IIIIII4x")
 ROW = struct.Struct("<QQIIII")
 SIDE = struct.Struct("<8s16sQII20x")
@@ -114,7 +114,7 @@ class Meta:
     def __init__(self, slot):
         (_magic, _major, _minor, n_dims, self.sequence, self.id, required, self.state, self.flags, n, b, r, cb_round, c, s, z, p,
          _reserved, first, self.end_superblocks, self.end_entries, _informational, self.session, *self.side_bytes, self.data_bytes,
-         self.first_seal, self.dir_seal) = META.unpack_from(slot)
+         self.first_seal, self.dir_seal, self.superblocks) = META.unpack_from(slot)
         need(required == 0, f"required feature {(required & -required).bit_length() - 1} is unknown", "TW_ERR_VERSION")
         need(1 <= n_dims <= 64, "NAME.meta: number of dimensions")
         need(self.state in (1, 2), "NAME.meta: state")
@@ -125,9 +125,10 @@ class Meta:
         self.geometry.check("NAME.meta")
         if s:
             need(first <= self.end_superblocks < 2**63 // z, "NAME.meta: end of superblocks")
+            need(self.superblocks <= self.end_superblocks - first, "NAME.meta: number of superblocks")
             need(1 <= self.end_entries <= 2**62 // (24 + 8 * p), "NAME.meta: end of entries")
         else:
-            need((self.end_superblocks, self.end_entries) == (0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
+            need((self.end_superblocks, self.superblocks, self.end_entries) == (0, 0, 0), "NAME.meta: superblocks or entries of a file without IB segment")
             need((self.first_seal, self.dir_seal) == (0, 0), "NAME.meta: seals of a file without IB segment")
 
 
@@ -155,10 +156,13 @@ class Superblock:
     """A superblock with a valid header. `seal` is the one in force, None when there is none; `rows` are its rows."""
 
     def __init__(self, data, at, header):
-        (_magic, self.id, self.number, n, b, r, cb_round, c, first, self.session, s, z, p) = HEADER.unpack_from(header)
+        (_magic, self.id, self.number, n, b, r, cb_round, c, first, self.session, s, z, p, self.previous_rows, self.previous,
+         self.before, _crc) = HEADER.unpack_from(header)
         self.geometry = Geometry(n, b, r, cb_round, c, s, z, p, first)
         self.geometry.check(f"superblock at {at}")
         need(s and self.number * z == at and self.number >= first, f"superblock at {at}: its number")
+        need(first <= self.previous <= self.number, f"superblock at {at}: its previous one")
+        need(self.previous < self.number or self.previous_rows == 0, f"superblock at {at}: rows of no previous one")
         self.data, self.at = data, at
         sealed = [seal for place in (0, 1) if (seal := self.seal(header, place))]
         sealed.sort(reverse=True)  # the highest turn first
@@ -207,7 +211,7 @@ def superblock_at(data, at, own_id=None):
     header = data.read(at, 256)
     if header[:8] != b"TWVPSUPR":
         return None
-    sound = u32(header, 100) == crc32c(header[:100])
+    sound = u32(header, 120) == crc32c(header[:120])
     if own_id is None:
         return Superblock(data, at, header) if sound else None
     need(sound and header[8:24] == own_id, f"superblock at {at}: its header")

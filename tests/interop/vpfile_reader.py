@@ -87,8 +87,15 @@ class Vpfile:
         """Checks the parts that a reader of single streams skips."""
         if self.directory and not self.superblocks:
             self.superblocks = list(scan(self.data, self.meta))
+        need(not self.meta or len(self.superblocks) == self.meta.superblocks, f"{self.path}: its number of superblocks")
+        rows, before = {}, {}  # of each superblock; session -> number of superblocks of earlier ones
         for superblock in self.superblocks:
             superblock.check()
+            need(superblock.before == before.setdefault(superblock.session, len(rows)),
+                 f"superblock {superblock.number}: the number of those of earlier sessions")
+            need(superblock.previous in (*rows, superblock.number), f"superblock {superblock.number}: its previous one is missing")
+            need(rows.get(superblock.previous, 0) == superblock.previous_rows, f"superblock {superblock.number}: rows of its previous one")
+            rows[superblock.number] = len(superblock.rows)
             need(not self.directory or superblock.number < self.meta.end_superblocks, f"superblock {superblock.number}: its number")
             need(superblock.geometry == self.geometry, f"superblock {superblock.number}: it tells of another file")
             need(not self.meta or superblock.session <= self.meta.session, f"superblock {superblock.number}: its session")

@@ -43,6 +43,7 @@ class DyingVpfile final : public DyingFile {
       ops.push_back(run_vp_session(world.group(r), shape_, {storage, kPath, mode, seed_}, notes_));
     closed_ = world.run(std::span(ops)).ok();
     for (Op<Status>& op : ops) closed_ &= op.value().ok();
+    unsynced_close_ |= closed_;
   }
   Status repair(const std::shared_ptr<Backend>& storage) override {
     CheckResult health;
@@ -62,11 +63,13 @@ class DyingVpfile final : public DyingFile {
   }
   void all_reached_storage() override {
     for (History& history : notes_.all) history.synced = history.flushed;
+    unsynced_close_ = false;
   }
   std::string check_image(const std::shared_ptr<Backend>& storage, bool had_closed) override {
     if (!begun_) return "";
     VpAftermath at = aftermath(storage, Death::machine);
     at.had_closed = had_closed;
+    at.unsynced_close = unsynced_close_;
     return check_vp_aftermath(std::move(at));
   }
 
@@ -78,6 +81,7 @@ class DyingVpfile final : public DyingFile {
     at.histories = notes_.all;
     at.death = death;
     at.was_closed = closed_;
+    at.lattice = notes_.lattice;
     // Writes to the only VP use mode NB and may be in rounds.
     if (shape_.independent && (shape_.rounds || shape_.n_vps() == 1)) at.zeros_below = notes_.lattice;
     return at;
@@ -89,6 +93,7 @@ class DyingVpfile final : public DyingFile {
   VpHistories notes_;
   bool begun_ = false;
   bool closed_ = false;
+  bool unsynced_close_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include "support/vp_crash_check.hpp"
 
+#include <gtest/gtest.h>
+#include <algorithm>
+#include <map>
+
 #include "group/groups.hpp"
+#include "vpfile/check/superblock_scan.hpp"
 #include "vpfile/check/verify_vpfile.hpp"
 #include "vpfile/vpfile.hpp"
 #include "vpfile/vpfile_storage.hpp"
@@ -48,15 +53,50 @@ Found read_found(VpFile& file, std::uint64_t vp) {
 
 // When a table was lost and blocks were not synced, gaps of the streams may belong to its blocks and are refused.
 void allow_refused_gaps(Found& found, const History& history) {
-  for (std::uint64_t at = 0; at < found.refused.size(); ++at) {
-    bool covered = false;
-    for (std::size_t i = 0; i < history.synced; ++i)
-      covered |= !history.writes[i].failed && at >= history.writes[i].offset &&
-                 at - history.writes[i].offset < history.writes[i].bytes;
-    if (covered || !found.refused[at]) continue;
+  std::vector<bool> covered;  // up to the end of what was synced
+  for (std::size_t i = 0; i < history.synced; ++i) {
+    const WriteRecord& write = history.writes[i];
+    if (write.failed || write.bytes == 0) continue;
+    if (covered.size() < write.offset + write.bytes) covered.resize(write.offset + write.bytes);
+    std::fill_n(covered.begin() + static_cast<std::ptrdiff_t>(write.offset), write.bytes, true);
+  }
+  for (std::uint64_t at = 0; at < std::min(found.refused.size(), covered.size()); ++at) {
+    if (covered[at] || !found.refused[at]) continue;
     found.refused[at] = false;
     found.bytes[at] = std::byte{0};
   }
+}
+
+// Whether stored blocks of a superblock were being changed: unsynced bytes of it may never have arrived.
+bool is_being_changed(const VpAftermath& at, const VpFile& file) {
+  const auto meta = read_vp_meta(*at.storage, at.path);
+  const auto data = at.storage->open(at.path, OpenMode::read);
+  if (!meta.has_value() || !data.has_value() || !file.geometry().has_ib()) return false;
+  bool found = false;
+  EXPECT_TRUE(each_superblock(*data.value(), file.geometry(), [&](std::uint64_t number, ByteView image) {
+                const auto parsed = format::parse_superblock(image, meta.value().id, number, file.geometry());
+                found |= parsed.has_value() && parsed.value().blocks == format::Wholeness::updating;
+                return Status{};
+              }).ok());
+  return found;
+}
+
+// A block that was stored before it was full, and not synced, may lack what was added to it.
+void allow_lost_additions(Found& found, const History& history, const format::VpGeometry& geometry) {
+  const auto block_of = [&](std::uint64_t at) { return (at - geometry.lattice_bytes()) / geometry.block_bytes; };
+  std::map<std::uint64_t, int> unsynced_writes;  // by block
+  std::uint64_t synced_end = geometry.lattice_bytes();
+  for (std::size_t i = 0; i < history.writes.size(); ++i) {
+    const WriteRecord& write = history.writes[i];
+    const std::uint64_t end = write.offset + write.bytes;
+    if (i < history.synced && !write.failed) synced_end = std::max(synced_end, end);
+    if (i < history.synced || write.bytes == 0 || end <= geometry.lattice_bytes()) continue;
+    const std::uint64_t begin = std::max(write.offset, geometry.lattice_bytes());
+    for (std::uint64_t block = block_of(begin); block <= block_of(end - 1); ++block) ++unsynced_writes[block];
+  }
+  found.refused.resize(found.bytes.size());
+  for (std::uint64_t at = synced_end; at < found.bytes.size(); ++at)
+    if (found.bytes[at] == std::byte{0} && unsynced_writes[block_of(at)] > 1) found.refused[at] = true;
 }
 
 std::string told(std::span<const WriteRecord> writes) {
@@ -69,11 +109,15 @@ std::string told(std::span<const WriteRecord> writes) {
 
 std::string check_streams(const VpAftermath& at, VpFile& file) {
   if (file.vps().count() != at.histories.size()) return "has " + std::to_string(file.vps().count()) + " VPs";
-  const std::uint64_t zeros = at.death == Death::process ? at.zeros_below : ~std::uint64_t{0};
+  std::uint64_t zeros = at.death == Death::process ? at.zeros_below : at.lattice;
+  if (at.unsynced_close || (at.death == Death::machine && is_being_changed(at, file))) zeros = ~std::uint64_t{0};
   for (std::uint64_t vp = 0; vp < at.histories.size(); ++vp) {
     const History& history = at.histories[vp];
     Found found = read_found(file, vp);
-    if (at.death == Death::machine) allow_refused_gaps(found, history);
+    if (at.death == Death::machine) {
+      if (file.geometry().has_ib()) allow_lost_additions(found, history, file.geometry());
+      allow_refused_gaps(found, history);
+    }
     if (at.death == Death::process && !found.whole()) return "VP " + std::to_string(vp) + " is not all readable";
     const std::string wrong = judge(vp, history.writes, durable_writes(history, at.death), found, zeros);
     if (!wrong.empty()) return wrong + told(history.writes);
@@ -111,14 +155,15 @@ std::string check_repair(const VpAftermath& at, bool& there) {
   const Status repaired = repair_vpfile(*at.storage, at.path, {}, watch, health);
   there = anything_durable(at) || (had_meta && at.death == Death::process);
   if (!repaired.ok() && !there) return "";
-  // The death of a process leaves no damage; the death of the machine may damage what was not synced.
+  // The death of a process takes nothing away; that of the machine may make streams shorter.
   const bool as_it_should = repaired.ok() || (at.death == Death::machine && repaired.code() == Code::corrupt_file);
   if (!as_it_should) return "is not repaired: " + repaired.message() + findings;
   there = true;
   const std::string content = check_vp_content(at);
   if (!content.empty()) return "after the repair: " + content + findings;
   const Status whole = verify_vpfile(*at.storage, at.path, {}, health);
-  if (!whole.ok() && whole.code() != repaired.code()) return "is not whole after the repair: " + whole.message();
+  if (!whole.ok() && (!at.unsynced_close || whole.code() != repaired.code()))
+    return "is not whole after the repair: " + whole.message();
   const Status again = repair_vpfile(*at.storage, at.path, {}, {}, health);
   if (!again.ok() && again.code() != repaired.code()) return "a second repair says: " + again.message() + findings;
   if (repaired.ok() && health.repaired) return "a second repair repairs again" + findings;
@@ -138,8 +183,8 @@ std::string check_append(VpAftermath at) {
     if (!size.has_value()) return "tells no size: " + size.error().message();
     const std::uint64_t version = history.begin(size.value(), 700);
     const auto written = (*file)->stream(vp).write(written_bytes(vp, history.writes.back(), version));
-    // The last unsynced block of a stream may be damaged; then the stream accepts no more data.
-    const bool damaged = at.death == Death::machine && code == Code::corrupt_file;
+    // The last block of a stream may be damaged; then the stream accepts no more data.
+    const bool damaged = at.unsynced_close && code == Code::corrupt_file;
     history.writes.back().failed = !written.has_value();
     if (!written.has_value() && (!damaged || written.status().code() != Code::corrupt_file))
       return "is not appended to: " + written.error().message();
@@ -172,6 +217,9 @@ bool anything_durable(const VpAftermath& at) {
 }
 
 std::string check_vp_aftermath(VpAftermath at) {
+  // The mark of a close may arrive before what was closed, unless something was synced.
+  if (const auto meta = read_vp_meta(*at.storage, at.path); at.death == Death::machine && meta.has_value())
+    at.unsynced_close |= meta.value().closed && !meta.value().durable;
   const std::string as_it_is = check_as_it_is(at);
   if (!as_it_is.empty()) return "opened as it is: " + as_it_is;
   bool there = false;

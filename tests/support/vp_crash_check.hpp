@@ -19,7 +19,9 @@ struct VpAftermath {
   Death death = Death::process;
   bool was_closed = false;        // every session of the program closed with success
   std::uint64_t zeros_below = 0;  // in each stream, bytes that are not durable may be zero below this position
+  std::uint64_t lattice = 0;      // in bytes of each stream: it has no checksums, so likewise after a machine's death
   bool had_closed = false;        // an earlier session closed and reached storage: the vpfile accepts an append
+  bool unsynced_close = false;    // a later session closed without a sync: its blocks may be damaged for good
 };
 
 // Returns "" when all checks pass, else what failed.

@@ -1,5 +1,6 @@
 // Repair of a vpfile: what the superblocks tell becomes its directory again, and NAME.meta says that it is closed.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/size_units.hpp"
@@ -26,6 +27,7 @@ class Repair {
  private:
   format::VpMeta& meta() { return *file_.meta(); }
   Status make_meta(const SuperblockScan& scan, const VpShape& shape);
+  Status erase_dropped(const SuperblockScan& scan);
   Status drop_lost_records();
   Status write_directory(SuperblockScan& scan);
   Status write_chains(SuperblockScan& scan, BlockDirectory& directory);
@@ -34,6 +36,7 @@ class Repair {
 
   CheckedVpfile& file_;
   std::vector<SumChange> sums_;  // of the entries that were made
+  std::uint64_t missing_ = 0;    // superblocks of closed sessions
 };
 
 Status write_chain(BlockDirectory& directory, std::uint64_t vp, const VpChain& chain) {
@@ -70,6 +73,14 @@ Status Repair::make_meta(const SuperblockScan& scan, const VpShape& shape) {
   return {};
 }
 
+// The repaired file is closed, and all superblocks of a closed file count: the headers of dropped ones become zeros.
+Status Repair::erase_dropped(const SuperblockScan& scan) {
+  constexpr std::array<std::byte, format::kSuperblockHeader> kZeros{};
+  for (const std::uint64_t number : scan.dropped())
+    TW_RETURN_IF_ERROR(file_.data().write(number * scan.geometry().superblock_bytes, kZeros));
+  return {};
+}
+
 // Records and rounds that are not there whole are lost to all streams: they do not become zeros. With a lattice that
 // was cut off all superblocks are gone.
 Status Repair::drop_lost_records() {
@@ -88,7 +99,7 @@ Status Repair::drop_lost_records() {
     geometry.cb_bytes = std::min(geometry.cb_bytes, whole(size - cb_begin, geometry.buffer_bytes));
   }
   geometry.block_bytes = geometry.superblock_bytes = geometry.pointers = 0;
-  geometry.first_superblock = meta().end_of_superblocks = meta().end_of_entries = 0;
+  geometry.first_superblock = meta().end_of_superblocks = meta().end_of_entries = meta().superblocks = 0;
   file_.all_shortened();
   return {};
 }
@@ -110,12 +121,14 @@ Status Repair::write_chains(SuperblockScan& scan, BlockDirectory& directory) {
 }
 
 Status Repair::write_directory(SuperblockScan& scan) {
+  TW_RETURN_IF_ERROR(erase_dropped(scan));
   SideFiles sides;
   TW_RETURN_IF_ERROR(sides.make(file_.backend(), file_.path(), meta().id, meta().geometry, false, &file_.data()));
   BlockDirectory directory = file_.directory_in(sides);
   TW_RETURN_IF_ERROR(write_chains(scan, directory));
   meta().end_of_entries = std::max<std::uint64_t>(directory.end(), 1);
   meta().end_of_superblocks = std::max({meta().end_of_superblocks, scan.end(), meta().geometry.first_superblock});
+  meta().superblocks = scan.count();
   sums_ = directory.changes();
   for (const DirectoryFile which : kDirectoryFiles) {
     TW_ASSIGN_OR_RETURN(meta().sides[which].bytes, sides[which].file->size());
@@ -152,6 +165,7 @@ Status Repair::run(const VpShape& shape) {
   const bool can_help = before.code() == Code::not_closed || before.code() == Code::corrupt_file;
   if (before.ok() || !can_help) return before;
   TW_ASSIGN_OR_RETURN(auto scan, file_.scan());
+  if (file_.meta().has_value()) missing_ = meta().superblocks - std::min(meta().superblocks, scan.closed_count());
   if (!file_.meta().has_value()) TW_RETURN_IF_ERROR(make_meta(scan, shape));
   if (!meta().geometry.has_ib() && scan.geometry().has_ib()) meta().geometry = scan.geometry();
   meta().session = std::max(meta().session, scan.last_session());
@@ -176,7 +190,13 @@ Status Repair::judge() {
   health.repaired = true;
   health.findings += before.findings;
   health.damaged_logical += shortened;
-  if (!status.ok() || shortened == 0) return status;
+  if (!status.ok()) return status;
+  if (missing_ > 0 && shortened == 0)
+    return Status::error(Code::corrupt_file,
+                         "'" + file_.path() + "' can be read again, but " + std::to_string(missing_) +
+                             " superblocks of closed sessions are missing, and with them parts of its "
+                             "streams");
+  if (shortened == 0) return status;
   return Status::error(Code::corrupt_file,
                        "'" + file_.path() + "' can be read again, but " + std::to_string(shortened) + " of its " +
                            std::to_string(meta().geometry.n) + " streams are shorter than they were");

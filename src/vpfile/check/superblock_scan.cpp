@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 namespace thalweg {
 
@@ -12,7 +13,10 @@ namespace {
 
 constexpr std::uint64_t kRunsAtOnce = std::uint64_t{1} << 20;
 constexpr std::uint64_t kChainsUnasked = std::uint64_t{1} << 14;
+constexpr const char* kWrongBlocks = ": the checksum of its blocks does not match";
 constexpr std::uint64_t kMostLostRuns = std::uint64_t{1} << 16;  // of a gap
+
+std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }
 
 // Puts a run over what is there: the later one holds.
 void put_over(std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>>& all, std::uint64_t index,
@@ -124,23 +128,98 @@ void SuperblockScan::lose(std::uint64_t number, const std::string& finding) {
 Status SuperblockScan::take(std::uint64_t number, ByteView image) {
   TW_RETURN_IF_ERROR(ask());
   if (!format::begins_as_superblock(image)) return {};
-  const auto parsed = format::parse_superblock(image, id_, number, geometry_);
   end_ = std::max(end_, number + 1);
-  if (!parsed.has_value()) {
-    lose(number, parsed.error().message());
-    return {};
+  Found found;
+  found.number = found.previous = number;
+  const auto header = format::parse_superblock_header(image);
+  if (header.has_value() && header.value().id == id_ && header.value().number == number) {
+    found.session = header.value().session;
+    found.previous = header.value().previous;
+    found.previous_rows = header.value().previous_rows;
+    found.before = header.value().before;
   }
-  const format::ParsedSuperblock& block = parsed.value();
-  Found found{number, block.header.session, block.seal, block.blocks};
-  if (!take_rows(image, found)) {
-    lose(number, "superblock " + std::to_string(number) + ": its table names blocks twice, or what there cannot be");
-    return {};
+  const auto parsed = format::parse_superblock(image, id_, number, geometry_);
+  if (parsed.has_value()) {
+    found.seal = parsed.value().seal;
+    found.blocks = parsed.value().blocks;
+    if (!take_rows(image, found))
+      found.no_table = name_of(number) + ": its table names blocks twice, or what there cannot be";
+  } else {
+    found.no_table = parsed.error().message();
   }
-  last_session_ = std::max(last_session_, found.session);
-  found_.push_back(found);
-  if (block.blocks == format::Wholeness::damaged)
-    findings_.push_back("superblock " + std::to_string(number) + ": the checksum of its blocks does not match");
+  found_.push_back(std::move(found));
   return {};
+}
+
+// "" if its task's previous superblock is there as it was when this one was begun.
+std::string SuperblockScan::why_previous_is_wrong(const Found& one) const {
+  if (one.previous == one.number) return "";
+  const auto previous = kept_.find(one.previous);
+  if (previous == kept_.end()) return name_of(one.previous) + " is missing";
+  if (!previous->second.has_value() || *previous->second == one.previous_rows) return "";
+  return name_of(one.previous) + " has " + std::to_string(*previous->second) + " rows of " +
+         std::to_string(one.previous_rows);
+}
+
+// Why a superblock of a session that was not closed does not count; "" if it does.
+std::string SuperblockScan::why_dropped(const Found& one) const {
+  if (!one.no_table.empty()) return one.no_table;
+  if (one.is_doubtful()) return name_of(one.number) + kWrongBlocks;
+  if (const std::string why = why_previous_is_wrong(one); !why.empty()) return name_of(one.number) + ": " + why;
+  if (one.before > before_ && !one.seal.ordered)
+    return name_of(one.number) + ": superblocks of earlier sessions are missing";
+  return "";
+}
+
+// A gap that a missing superblock leaves in a stream is not a hole.
+void SuperblockScan::find_missing(const Found& one) {
+  if (const std::string why = why_previous_is_wrong(one); kept_.count(one.previous) != 0 && !why.empty())
+    findings_.push_back(why);
+  else if (!why.empty())
+    lose(one.previous, why);
+  if (one.before == before_ || one.session == 0 || session_compared_) return;
+  session_compared_ = true;
+  const std::string finding = name_of(one.number) + ": its header counts " + std::to_string(one.before) +
+                              " superblocks of earlier sessions, the file has " + std::to_string(before_);
+  while (kept_.count(next_absent_) != 0) ++next_absent_;
+  if (one.before > before_ && next_absent_ < one.number)
+    lose(next_absent_, finding);
+  else
+    findings_.push_back(finding);
+}
+
+// Visits superblocks in the order of their numbers: sessions in their order, and each task's superblocks in the order in
+// which it stored them.
+void SuperblockScan::judge() {
+  next_absent_ = geometry_.first_superblock;
+  for (Found& one : std::exchange(found_, {})) {
+    if (one.session > last_session_) {
+      last_session_ = one.session;
+      before_ = count_;
+      session_compared_ = false;
+    }
+    const bool closed = last_session_ <= last_closed_;
+    if (const std::string why = closed ? "" : why_dropped(one); !why.empty()) {
+      dropped_.push_back(one.number);
+      findings_.push_back(why + "; its session was not closed, so it is dropped");
+      continue;
+    }
+    find_missing(one);
+    kept_.emplace(one.number, one.no_table.empty() ? std::optional(one.seal.rows) : std::nullopt);
+    ++count_;
+    if (closed) ++closed_count_;
+    if (!one.no_table.empty()) {
+      lose(one.number, one.no_table);
+      continue;
+    }
+    if (one.blocks == format::Wholeness::damaged) findings_.push_back(name_of(one.number) + kWrongBlocks);
+    found_.push_back(std::move(one));
+  }
+  kept_.clear();
+  std::ranges::sort(found_, [](const Found& a, const Found& b) {
+    if (a.is_doubtful() != b.is_doubtful()) return a.is_doubtful();
+    return a.session != b.session ? a.session < b.session : a.number < b.number;
+  });
 }
 
 // Each block is one row's, so there are no more runs than blocks. False: the table is none.
@@ -171,8 +250,9 @@ bool SuperblockScan::take_rows(ByteView image, Found& found) {
 }
 
 Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<format::VpIdentity>& id,
-                                          const format::VpGeometry& geometry, GoOn go_on) {
+                                          const format::VpGeometry& geometry, std::uint64_t last_closed, GoOn go_on) {
   SuperblockScan scan(data, std::move(go_on));
+  scan.last_closed_ = last_closed;
   scan.geometry_ = geometry;
   if (id.has_value()) scan.id_ = *id;
   if (!geometry.has_ib()) {
@@ -186,10 +266,7 @@ Result<SuperblockScan> SuperblockScan::of(StoredFile& data, const std::optional<
   scan.runs_.assign(kStretches, 0);
   TW_RETURN_IF_ERROR(each_superblock(data, scan.geometry_,
                                      [&](std::uint64_t number, ByteView image) { return scan.take(number, image); }));
-  std::ranges::sort(scan.found_, [](const Found& a, const Found& b) {
-    if (a.is_doubtful() != b.is_doubtful()) return a.is_doubtful();
-    return a.session != b.session ? a.session < b.session : a.number < b.number;
-  });
+  scan.judge();
   return scan;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -43,9 +44,13 @@ class SuperblockScan {
  public:
   struct Found {
     std::uint64_t number = 0;
-    std::uint64_t session = 0;
+    std::uint64_t session = 0;  // of its header, like `previous` and `before`; 0: the header is not valid
+    std::uint64_t previous = 0;
+    std::uint32_t previous_rows = 0;
+    std::uint64_t before = 0;
     format::Seal seal;
     format::Wholeness blocks = format::Wholeness::whole;
+    std::string no_table;        // why its table cannot be read; "": it can
     std::uint64_t first_vp = 0;  // its rows name VPs first_vp .. end_vp-1 only
     std::uint64_t end_vp = 0;
     bool has_lengths = false;  // rows without blocks
@@ -54,14 +59,18 @@ class SuperblockScan {
   };
 
   // Looks from the end of the lattice of `geometry` on for superblocks with `id`, or with that of the first one. Where
-  // `geometry` has no IB segment, that of the first one found is taken.
+  // `geometry` has no IB segment, that of the first one found is taken. Sessions after `last_closed` were not closed:
+  // each of their tasks keeps its superblocks up to the first one that did not reach the storage whole.
   static Result<SuperblockScan> of(StoredFile& data, const std::optional<format::VpIdentity>& id,
-                                   const format::VpGeometry& geometry, GoOn go_on);
+                                   const format::VpGeometry& geometry, std::uint64_t last_closed, GoOn go_on);
 
   const std::vector<Found>& found() const { return found_; }  // doubtful ones first; by session and number
   const format::VpGeometry& geometry() const { return geometry_; }
   const format::VpIdentity& id() const { return id_; }
-  std::uint64_t end() const { return end_; }  // all numbers are lower
+  std::uint64_t end() const { return end_; }                              // all numbers are lower
+  std::uint64_t count() const { return count_; }                          // superblocks without the dropped ones
+  std::uint64_t closed_count() const { return closed_count_; }            // those of sessions up to `last_closed`
+  const std::vector<std::uint64_t>& dropped() const { return dropped_; }  // numbers of superblocks that do not count
   std::uint64_t last_session() const { return last_session_; }
   const std::vector<std::string>& findings() const { return findings_; }  // superblocks that are not whole
 
@@ -86,6 +95,10 @@ class SuperblockScan {
   SuperblockScan(StoredFile& data, GoOn go_on) : data_(&data), go_on_(std::move(go_on)) {}
   bool take_rows(ByteView image, Found& found);
   void lose(std::uint64_t number, const std::string& finding);
+  std::string why_previous_is_wrong(const Found& one) const;
+  std::string why_dropped(const Found& one) const;
+  void find_missing(const Found& one);
+  void judge();
   std::uint64_t stretch() const { return geometry_.n / kStretches + 1; }
   Status take(std::uint64_t number, ByteView image);
   Status ask() const;
@@ -102,12 +115,21 @@ class SuperblockScan {
   GoOn go_on_;
   format::VpIdentity id_{};
   format::VpGeometry geometry_;
+  std::uint64_t last_closed_ = 0;
   std::uint64_t end_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint64_t closed_count_ = 0;
   std::uint64_t last_session_ = 0;
+  // While judge() runs: numbers, with how many rows they have; not known where the table is lost.
+  std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> kept_;
+  std::uint64_t before_ = 0;       // superblocks of sessions before last_session_
+  std::uint64_t next_absent_ = 0;  // all lower numbers are kept
+  bool session_compared_ = false;  // a header of last_session_ counts other than `before_`: found once
   // How many runs the VPs of each stretch of so many VPs have.
   static constexpr std::uint64_t kStretches = std::uint64_t{1} << 16;
   std::vector<std::uint64_t> runs_;
   std::vector<Found> found_;
+  std::vector<std::uint64_t> dropped_;
   std::vector<std::uint64_t> lost_;   // whose tables are not whole
   std::uint64_t lost_runs_left_ = 0;  // as many as these can have held
   std::vector<std::string> findings_;

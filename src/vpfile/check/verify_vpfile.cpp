@@ -79,8 +79,10 @@ Result<SuperblockScan> CheckedVpfile::scan() {
   const GoOn go_on = [this] {
     return !watch_.progress || watch_.progress(done_, meta_.has_value() ? meta_->geometry.n : 0);
   };
-  if (!meta_.has_value()) return SuperblockScan::of(*data_, std::nullopt, format::VpGeometry{}, go_on);
-  return SuperblockScan::of(*data_, meta_->id, meta_->geometry, go_on);
+  if (!meta_.has_value())  // which sessions were closed is unknown: none is dropped
+    return SuperblockScan::of(*data_, std::nullopt, format::VpGeometry{}, kMostOffset, go_on);
+  const bool is_open = !meta_->closed && meta_->session > 0;
+  return SuperblockScan::of(*data_, meta_->id, meta_->geometry, meta_->session - (is_open ? 1 : 0), go_on);
 }
 
 BlockDirectory CheckedVpfile::directory_in(const SideFiles& sides) const {
@@ -198,6 +200,9 @@ Status CheckedVpfile::check_directory() {
   if (found.end() > meta_->end_of_superblocks)
     find("there is a superblock " + std::to_string(found.end() - 1) + ", NAME.meta says that all are below " +
          std::to_string(meta_->end_of_superblocks));
+  if (found.closed_count() != meta_->superblocks)
+    find("there are " + std::to_string(found.closed_count()) + " superblocks, NAME.meta says " +
+         std::to_string(meta_->superblocks));
   SideFiles sides;
   const Status opened = sides.open(backend_, path_, *meta_, OpenMode::read);
   if (opened.code() == Code::corrupt_file) {

@@ -65,6 +65,7 @@ Status check_ends(const VpMeta& meta) {
   const VpGeometry& geometry = meta.geometry;
   if (!geometry.has_ib()) {
     if (meta.end_of_superblocks != 0) return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks, "0");
+    if (meta.superblocks != 0) return bad_field(kMetaName, "superblocks", meta.superblocks, "0");
     if (meta.end_of_entries != 0) return bad_field(kMetaName, "end of entries", meta.end_of_entries, "0");
     for (const DirectoryFile which : kDirectoryFiles)
       if (const std::uint64_t seal = meta.sides[which].seal; seal != 0)
@@ -76,6 +77,9 @@ Status check_ends(const VpMeta& meta) {
   if (meta.end_of_superblocks < geometry.first_superblock || meta.end_of_superblocks > most)
     return bad_field(kMetaName, "end of superblocks", meta.end_of_superblocks,
                      std::to_string(geometry.first_superblock) + " to " + std::to_string(most));
+  if (meta.superblocks > meta.end_of_superblocks - geometry.first_superblock)
+    return bad_field(kMetaName, "superblocks", meta.superblocks,
+                     "0 to " + std::to_string(meta.end_of_superblocks - geometry.first_superblock));
   const std::uint64_t most_entries = (std::uint64_t{1} << 62) / entry_bytes(geometry.pointers);
   if (meta.end_of_entries < 1 || meta.end_of_entries > most_entries)
     return bad_field(kMetaName, "end of entries", meta.end_of_entries, "1 to " + std::to_string(most_entries));
@@ -116,6 +120,7 @@ std::array<std::byte, kMetaSlotBytes> encode_meta(const VpMeta& meta) {
   for (const DirectoryFile which : kDirectoryFiles) out.put(meta.sides[which].bytes);
   out.put(meta.data_bytes);
   for (const DirectoryFile which : kDirectoryFiles) out.put(meta.sides[which].seal);
+  out.put(meta.superblocks);
   FieldWriter dimensions(ByteSpan(slot).subspan(kStateBytes));
   for (std::size_t i = 0; i + 1 < meta.shape.size(); ++i) dimensions.put(meta.shape[i]);
   seal_meta(slot);
@@ -178,6 +183,7 @@ Result<VpMeta> parse_meta_slot(ByteView slot) {
   for (const DirectoryFile which : kDirectoryFiles) meta.sides[which].bytes = in.get<std::uint64_t>();
   meta.data_bytes = in.get<std::uint64_t>();
   for (const DirectoryFile which : kDirectoryFiles) meta.sides[which].seal = in.get<std::uint64_t>();
+  meta.superblocks = in.get<std::uint64_t>();
   TW_RETURN_IF_ERROR(check_geometry(geometry));
   TW_RETURN_IF_ERROR(check_ends(meta));
   TW_RETURN_IF_ERROR(read_shape(slot, dimensions, meta));

@@ -11,7 +11,7 @@
 
 namespace thalweg::format {
 
-inline constexpr std::uint16_t kVpMajor = 2;  // the one version that is read and written
+inline constexpr std::uint16_t kVpMajor = 3;  // the one version that is read and written
 inline constexpr std::size_t kMetaSlotBytes = 1024;
 inline constexpr std::size_t kMetaSlotStep = 4096;  // a page each: what is lost with one is not lost with the other
 inline constexpr std::size_t kMetaBytes = kMetaSlotStep + kMetaSlotBytes;
@@ -35,6 +35,7 @@ struct VpMeta {
   std::uint64_t end_of_entries = 0;  // of NAME.dir
   std::uint64_t ib_bytes = 0;        // of all streams; informational
   std::uint64_t session = 0;         // openings for writing so far
+  std::uint64_t superblocks = 0;     // number of them at the last close
   PerDirectoryFile<SideEnd> sides;
   std::uint64_t data_bytes = 0;  // of the data file as it was closed: it has so many, or was cut off
   std::vector<std::uint64_t> shape;

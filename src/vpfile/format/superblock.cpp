@@ -12,7 +12,7 @@ namespace thalweg::format {
 namespace {
 
 constexpr std::string_view kSuperblockMagic = "TWVPSUPR";
-constexpr std::size_t kSuperblockCrcOffset = 100;
+constexpr std::size_t kSuperblockCrcOffset = 120;
 constexpr std::size_t kSealCrcOffset = 28;
 
 std::string name_of(std::uint64_t number) { return "superblock " + std::to_string(number); }
@@ -62,6 +62,7 @@ std::array<std::byte, kSuperblockHeader> encode_superblock_header(const Superblo
   out.put(geometry.n).put(geometry.record_bytes).put(geometry.nb_bytes).put(geometry.buffer_bytes);
   out.put(geometry.cb_bytes).put(geometry.first_superblock).put(header.session);
   out.put(geometry.block_bytes).put(geometry.superblock_bytes).put(geometry.pointers);
+  out.put(header.previous_rows).put(header.previous).put(header.before);
   out.put(crc32c(ByteView(bytes).first(kSuperblockCrcOffset)));
   return bytes;
 }
@@ -88,6 +89,9 @@ Result<SuperblockHeader> parse_superblock_header(ByteView bytes) {
   geometry.block_bytes = in.get<std::uint32_t>();
   geometry.superblock_bytes = in.get<std::uint32_t>();
   geometry.pointers = in.get<std::uint32_t>();
+  header.previous_rows = in.get<std::uint32_t>();
+  header.previous = in.get<std::uint64_t>();
+  header.before = in.get<std::uint64_t>();
   if (load_le<std::uint32_t>(bytes.subspan(kSuperblockCrcOffset)) != crc32c(bytes.first(kSuperblockCrcOffset)))
     return corrupt("superblock header: its checksum does not match");
   if (!geometry.has_ib()) return bad_field("superblock header", "block bytes", 0, "16 to 1048576");
@@ -95,6 +99,10 @@ Result<SuperblockHeader> parse_superblock_header(ByteView bytes) {
   const std::uint64_t end = kMostOffset / geometry.superblock_bytes;
   if (header.number < geometry.first_superblock || header.number >= end)
     return bad_field("superblock header", "number", header.number, "what is behind the lattice and below 2^63");
+  if (header.previous < geometry.first_superblock || header.previous > header.number)
+    return bad_field("superblock header", "previous superblock", header.previous, "at most its own number");
+  if (header.previous == header.number && header.previous_rows != 0)
+    return bad_field("superblock header", "rows of the previous superblock", header.previous_rows, "0");
   return header;
 }
 

@@ -11,7 +11,7 @@
 
 namespace thalweg::format {
 
-inline constexpr std::size_t kSuperblockFixed = 104;  // bytes of the header that never change
+inline constexpr std::size_t kSuperblockFixed = 124;  // bytes of the header that never change
 inline constexpr std::size_t kSealBytes = 32;
 inline constexpr std::size_t kSealOffset[2] = {128, 160};  // of odd and of even turns
 inline constexpr std::size_t kRowBytes = 32;
@@ -20,7 +20,10 @@ inline constexpr std::size_t kRowBytes = 32;
 struct SuperblockHeader {
   VpIdentity id{};
   std::uint64_t number = 0;
-  std::uint64_t session = 1;  // in which it was made: its blocks hide those of earlier ones
+  std::uint64_t session = 1;        // in which it was made: its blocks hide those of earlier ones
+  std::uint32_t previous_rows = 0;  // of `previous`, which was full by then
+  std::uint64_t previous = 0;       // number of the one that its task made before it in the session; its own: none
+  std::uint64_t before = 0;         // number of superblocks of earlier sessions
   VpGeometry geometry;
 };
 std::array<std::byte, kSuperblockHeader> encode_superblock_header(const SuperblockHeader& header);

@@ -42,6 +42,7 @@ class BlockStore {
   void set_durable() { superblocks_.set_durable(); }
 
   std::uint64_t end_of_superblocks() const { return superblocks_.end(); }
+  std::uint64_t superblocks() const { return superblocks_.made(); }
   std::uint64_t end_of_entries() const { return directory_.end(); }
   std::uint64_t added() const { return added_; }  // bytes of all streams
   // By how much the sums of entries change by what finish() stored.

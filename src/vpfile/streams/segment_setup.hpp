@@ -14,6 +14,7 @@ struct SegmentSetup {
   format::VpGeometry geometry;
   std::uint64_t session = 1;
   std::uint64_t end_of_superblocks = 0;  // numbers of earlier sessions are lower: these are not changed
+  std::uint64_t superblocks = 0;         // number of superblocks of earlier sessions
   std::uint64_t end_of_entries = 0;      // likewise of entries of NAME.dir
   std::uint64_t task = 0;                // its first superblock, and page of entries, is so many behind these ends
   std::uint64_t tasks = 1;               // and the others follow in such steps

@@ -88,6 +88,7 @@ Status SuperblockStore::seal(Superblock& superblock) {
     std::ranges::copy(bytes, image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
     TW_RETURN_IF_ERROR(write(superblock, 0, format::kSuperblockHeader));
     superblock.seal = seal;
+    ++made_;
   } else {
     TW_RETURN_IF_ERROR(write_seal(superblock, seal));
   }
@@ -99,13 +100,13 @@ Status SuperblockStore::order_on_storage() { return durable_ ? setup_.data->sync
 
 // Dirty superblocks, in the order of their numbers.
 Status SuperblockStore::store(std::span<Superblock* const> superblocks) {
-  bool changed = false;
-  for (Superblock* superblock : superblocks) {
-    if (!superblock->is_changed()) continue;
-    TW_RETURN_IF_ERROR(announce_change(*superblock));
-    changed = true;
+  const auto is_changed = [](const Superblock* superblock) { return superblock->is_changed(); };
+  if (std::ranges::any_of(superblocks, is_changed)) {
+    if (!std::exchange(ordered_, durable_)) TW_RETURN_IF_ERROR(order_on_storage());  // earlier seals
+    for (Superblock* superblock : superblocks)
+      if (superblock->is_changed()) TW_RETURN_IF_ERROR(announce_change(*superblock));
+    TW_RETURN_IF_ERROR(order_on_storage());
   }
-  if (changed) TW_RETURN_IF_ERROR(order_on_storage());
   for (Superblock* superblock : superblocks) TW_RETURN_IF_ERROR(store_content(*superblock));
   if (!superblocks.empty()) TW_RETURN_IF_ERROR(order_on_storage());
   for (Superblock* superblock : superblocks) {
@@ -188,7 +189,9 @@ Result<SuperblockStore::Superblock*> SuperblockStore::place_for_new(std::uint64_
 Status SuperblockStore::make_new() {
   if (next_ >= kMostOffset / setup_.geometry.superblock_bytes)
     return Status::error(Code::out_of_range, "'" + setup_.data->path() + "' would end above 2^63-1");
+  if (current_ != nullptr) full_rows_ = current_->rows;
   TW_ASSIGN_OR_RETURN(Superblock * place, place_for_new(next_));
+  place->previous_rows = full_rows_;
   cache_.put(*place, next_);
   current_ = place;
   end_ = next_ + 1;

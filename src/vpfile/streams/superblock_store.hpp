@@ -67,7 +67,8 @@ class SuperblockStore {
   // All is stored and sealed. What failed may be tried again.
   Status flush();
 
-  std::uint64_t end() const { return end_; }  // all numbers made here are lower
+  std::uint64_t end() const { return end_; }    // all numbers made here are lower
+  std::uint64_t made() const { return made_; }  // number of superblocks made and stored here
   // Something was synced: all superblocks are stored together from now on, with few syncs.
   void set_durable() {
     durable_ = true;
@@ -85,7 +86,8 @@ class SuperblockStore {
     std::uint32_t blocks = 0;
     std::uint32_t changed_begin = 0;  // blocks, of those that are sealed
     std::uint32_t changed_end = 0;
-    std::uint32_t partial = 0;  // blocks that were not full when they were taken
+    std::uint32_t previous_rows = 0;  // of the superblock that was made before it
+    std::uint32_t partial = 0;        // blocks that were not full when they were taken
     bool is_changed() const { return changed_end > changed_begin; }
     bool dirty() const { return seal.rows != rows || seal.blocks != blocks || is_changed(); }
   };
@@ -94,7 +96,15 @@ class SuperblockStore {
     return {superblock.memory.get(), setup_.geometry.superblock_bytes};
   }
   format::SuperblockHeader header_of(const Superblock& superblock) const {
-    return {setup_.id, superblock.number, setup_.session, setup_.geometry};
+    const std::uint64_t number = superblock.number;
+    const bool first = number - setup_.end_of_superblocks < setup_.tasks;
+    return {setup_.id,
+            number,
+            setup_.session,
+            superblock.previous_rows,
+            first ? number : number - setup_.tasks,
+            setup_.superblocks,
+            setup_.geometry};
   }
   std::uint64_t offset_of(const Superblock& superblock) const {
     return superblock.number * setup_.geometry.superblock_bytes;
@@ -129,9 +139,12 @@ class SuperblockStore {
   int superblock_shift_;  // of numbers of blocks
   std::uint64_t next_;    // superblock to be made
   std::uint64_t end_ = 0;
+  std::uint64_t made_ = 0;
   bool durable_ = false;
+  bool ordered_ = false;  // all seals from before durable_ was set have been synced
   VpPageCache<Superblock> cache_;
   Superblock* current_ = nullptr;    // that is being filled
+  std::uint32_t full_rows_ = 0;      // of the last one that was filled
   format::SuperblockRow last_row_;   // of it
   std::set<std::uint64_t> waiting_;  // numbers below the current one of superblocks to be stored, and maybe others
 };

@@ -73,10 +73,11 @@ class Files:
     def superblock(self):
         return self.first_superblock * self.z
 
-    def change_superblock(self, at, form, value):
-        begin = self.superblock
+    def change_superblock(self, at, form, value, number=0):
+        """`number`: among the superblocks, from 0."""
+        begin = self.superblock + number * self.z
         struct.pack_into("<" + form, self.data, begin + at, value)
-        struct.pack_into("<I", self.data, begin + 100, crc32c(self.data[begin:begin + 100]))
+        struct.pack_into("<I", self.data, begin + 120, crc32c(self.data[begin:begin + 120]))
 
     def seals(self):
         return [at for at in (self.superblock + 128, self.superblock + 160) if any(self.data[at:at + 32])]
@@ -146,7 +147,7 @@ CASES = [
      lambda f: struct.pack_into("<I", f.meta, f.slot + 1020, crc32c(f.meta[f.slot + 512:f.slot + 1020]))),
     ("meta_torn", "the newest slot is cut off: the one before says open", "three_segments", NOT_CLOSED, lambda f: f.flip(1, f.slot + 700)),
     ("meta_cut", "NAME.meta is shorter than a slot", "three_segments", CORRUPT, cut(1, 1000)),
-    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 3)),
+    ("meta_version", "a higher version", "three_segments", VERSION, meta(8, "H", 4)),
     ("meta_feature", "a required feature that is not known", "array", VERSION, meta(40, "Q", 4)),
     ("meta_place", "odd sequences are at 0", "array", CORRUPT, swap_slots),
     ("meta_open", "state open", "rounds", NOT_CLOSED, meta(48, "I", 1)),
@@ -167,6 +168,10 @@ CASES = [
     ("meta_superblock_without_blocks", "Z is 0 where S is", "rounds", CORRUPT, meta(100, "I", 4096)),
     ("meta_first_superblock", "the first superblock follows the lattice", "three_segments", CORRUPT, meta(112, "Q", 9)),
     ("meta_end_of_superblocks", "it is not before the first one", "three_segments", CORRUPT, meta(120, "Q", 0)),
+    ("meta_superblocks", "there is a number for each superblock", "three_segments", CORRUPT, meta(192, "Q", 9)),
+    ("meta_superblocks_without_blocks", "no superblocks where S is 0", "rounds", CORRUPT, meta(192, "Q", 1)),
+    ("meta_superblocks_missing", "there are as many superblocks as NAME.meta says", "sessions", CORRUPT,
+     lambda f: f.change_meta(192, "Q", struct.unpack_from("<Q", f.meta, f.slot + 192)[0] + 1)),
     ("meta_end_of_entries", "it is 1 or more with S", "three_segments", CORRUPT, meta(128, "Q", 0)),
     ("meta_superblocks_in_use", "all superblocks in use are lower", "sessions", CORRUPT, meta(120, "Q", 1)),
     ("meta_entries_in_use", "all entries in use are lower", "chains", CORRUPT, meta(128, "Q", 1)),
@@ -177,6 +182,15 @@ CASES = [
     ("superblock_id", "the id is that of NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(8, "Q", 1)),
     ("superblock_number", "the number tells its place", "three_segments", CORRUPT, lambda f: f.change_superblock(24, "Q", 77)),
     ("superblock_layout", "it repeats NAME.meta", "three_segments", CORRUPT, lambda f: f.change_superblock(40, "Q", 4)),
+    ("superblock_previous", "the previous one has no higher number", "three_segments", CORRUPT,
+     lambda f: f.change_superblock(104, "Q", f.first_superblock + 1)),
+    ("superblock_before", "earlier sessions left as many superblocks as the header says", "three_segments", CORRUPT,
+     lambda f: f.change_superblock(112, "Q", 1)),
+    ("superblock_no_previous", "without a previous one it has no rows", "chains", CORRUPT, lambda f: f.change_superblock(100, "I", 1)),
+    ("superblock_previous_rows", "the previous one has the rows that the header says", "successors", CORRUPT,
+     lambda f: f.change_superblock(100, "I", 3, number=2)),
+    ("superblock_lost", "the previous one is there", "successors", CORRUPT,
+     lambda f: f.data.__setitem__(slice(f.superblock, f.superblock + 256), bytes(256))),
     ("seal_crc", "crc of the seals", "three_segments", CORRUPT, lambda f: both_seals(f, 29)),
     ("seal_rows", "blocks and rows have room", "three_segments", CORRUPT, lambda f: f.change_seals(12, "I", 64)),
     ("seal_turn", "turn 0 is no seal", "three_segments", CORRUPT, lambda f: f.change_seals(0, "I", 0)),

@@ -88,6 +88,17 @@ void pages(VpStreams& streams) {
   });
 }
 
+void successors(VpStreams& streams) {
+  for (const char* mode : {"w", "r+"})
+    streams.session(mode, kSmall + ",block_bytes=64", 2, [](VpTask& task) {
+      for (int round = 0; round < 9; ++round)
+        for (std::size_t i = 0; i < task.vps().size(); ++i) {
+          task.seek_one(i, task.stream(i).size());
+          task.write_one(i, 500);
+        }
+    });
+}
+
 const std::vector<Case> kCases = {
     {"array", "NB only, a shape of three dimensions", {2, 3, 2}, array},
     {"array_alone", "a plain array: the same without NAME.meta", {2, 3, 2}, array},
@@ -96,6 +107,7 @@ const std::vector<Case> kCases = {
     {"sessions", "IB only, with holes, written in three sessions by 1, 3 and 2 tasks", {5}, sessions},
     {"chains", "IB only, two pointers in an entry: long chains", {4}, chains},
     {"pages", "IB only, 600 VPs of which 4 have bytes: entries of two sums", {600}, pages},
+    {"successors", "IB only, two sessions in which each of two tasks fills superblocks", {4}, successors},
     {"empty", "streams without a byte", {3}, [](VpStreams& s) { s.session("w", kSmall, 1, [](VpTask&) {}); }},
 };
 

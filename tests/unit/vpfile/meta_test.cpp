@@ -25,6 +25,7 @@ VpMeta full_meta(std::uint64_t sequence = 1) {
   meta.end_of_entries = 5;
   meta.ib_bytes = 1000;
   meta.session = 2;
+  meta.superblocks = 1;
   meta.sides[DirectoryFile::first] = {4242, 77};
   meta.sides[DirectoryFile::overflow] = {4343, ~0ull};
   meta.data_bytes = 99999;
@@ -75,6 +76,7 @@ TEST(VpMeta, GivesBackEveryField) {
     EXPECT_EQ(back.value().end_of_entries, meta.end_of_entries);
     EXPECT_EQ(back.value().ib_bytes, meta.ib_bytes);
     EXPECT_EQ(back.value().session, meta.session);
+    EXPECT_EQ(back.value().superblocks, meta.superblocks);
     for (const DirectoryFile which : kDirectoryFiles) EXPECT_EQ(back.value().sides[which], meta.sides[which]);
     EXPECT_EQ(back.value().data_bytes, meta.data_bytes);
     EXPECT_EQ(back.value().shape, meta.shape);
@@ -148,7 +150,7 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   const Code bad = Code::corrupt_file;
   EXPECT_EQ(after([](VpMeta&) {}), Code::ok);
   EXPECT_EQ(after([](VpMeta& m) { m.minor = 9; }), Code::ok);
-  for (const std::uint16_t major : {0, 1, 3})
+  for (const std::uint16_t major : {0, 2, 4})
     EXPECT_EQ(after([&](VpMeta& m) { m.major = major; }), Code::unsupported_version);
   EXPECT_EQ(after([](VpMeta& m) { m.sequence = 0; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.shape.clear(); }), bad);
@@ -171,8 +173,9 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
   EXPECT_EQ(after([](VpMeta& m) { m.geometry.pointers = 65; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { ++m.geometry.first_superblock; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.end_of_superblocks = m.geometry.first_superblock - 1; }), bad);
-  EXPECT_EQ(after([](VpMeta& m) { m.end_of_superblocks = m.geometry.first_superblock; }), Code::ok);
+  EXPECT_EQ(after([](VpMeta& m) { m.end_of_superblocks = m.geometry.first_superblock + m.superblocks; }), Code::ok);
   EXPECT_EQ(after([](VpMeta& m) { m.end_of_superblocks = ~0ull; }), bad);
+  EXPECT_EQ(after([](VpMeta& m) { m.superblocks = m.end_of_superblocks; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.end_of_entries = 0; }), bad);
   EXPECT_EQ(after([](VpMeta& m) { m.end_of_entries = ~0ull; }), bad);
   EXPECT_EQ(poked<std::uint32_t>(12, 0), bad);
@@ -187,12 +190,12 @@ TEST(VpMeta, FieldsAreLegalOrRefused) {
 }
 
 TEST(VpMeta, AnotherVersionIsNamedBesideTheOneThatIsRead) {
-  for (const std::uint16_t major : {1, 3}) {
+  for (const std::uint16_t major : {2, 4}) {
     VpMeta meta = full_meta();
     meta.major = major;
     const std::string said = parse_meta(file_of(meta)).status().message();
     EXPECT_NE(said.find("version " + std::to_string(major)), std::string::npos) << said;
-    EXPECT_NE(said.find("reads version 2"), std::string::npos) << said;
+    EXPECT_NE(said.find("reads version 3"), std::string::npos) << said;
   }
 }
 

@@ -1,10 +1,13 @@
-// Scans superblocks of very many VPs in bounded time and memory, whatever their rows contain.
+// Scans superblocks of very many VPs in bounded time and memory, whatever their rows contain, and compares what they say
+// of each other.
 #include "vpfile/check/superblock_scan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/memory_backend.hpp"
@@ -18,6 +21,13 @@ using format::SuperblockRow;
 constexpr std::uint64_t kVps = format::kMostVps;
 constexpr const char* kPath = "f";
 
+struct Origin {
+  std::uint64_t session = 1;
+  std::optional<std::uint64_t> previous = std::nullopt;
+  std::uint32_t previous_rows = 0;
+  std::uint64_t before = 0;
+};
+
 class ScanOfMany : public testing::Test {
  protected:
   ScanOfMany() {
@@ -30,7 +40,7 @@ class ScanOfMany : public testing::Test {
   }
 
   // Stores a superblock with these rows; its blocks are consecutive.
-  void put(std::uint64_t number, std::vector<SuperblockRow> rows) {
+  void put(std::uint64_t number, std::vector<SuperblockRow> rows, const Origin& origin = {}) {
     std::vector<std::byte> image(geometry_.superblock_bytes);
     format::Seal seal;
     seal.turn = 1;
@@ -41,7 +51,8 @@ class ScanOfMany : public testing::Test {
     }
     seal.table_crc = table_crc(image, geometry_, seal.rows);
     seal.block_crc = block_crc(image, geometry_, seal.blocks);
-    const format::SuperblockHeader header{id_, number, 1, geometry_};
+    const format::SuperblockHeader header{
+        id_, number, origin.session, origin.previous_rows, origin.previous.value_or(number), origin.before, geometry_};
     std::ranges::copy(encode_superblock_header(header), image.begin());
     std::ranges::copy(encode_seal(seal, header), image.begin() + static_cast<std::ptrdiff_t>(seal.offset()));
     ASSERT_TRUE(data_->write(number * geometry_.superblock_bytes, image).ok());
@@ -66,7 +77,9 @@ class ScanOfMany : public testing::Test {
     return walk;
   }
 
-  SuperblockScan scan() { return SuperblockScan::of(*data_, id_, geometry_, {}).value(); }
+  SuperblockScan scan(std::uint64_t last_closed = 1) {
+    return SuperblockScan::of(*data_, id_, geometry_, last_closed, {}).value();
+  }
 
   std::shared_ptr<Backend> backend_ = make_memory_backend();
   std::unique_ptr<StoredFile> data_;
@@ -88,6 +101,50 @@ TEST_F(ScanOfMany, RowsOfNearlyAllVpsTakeNoMoreMemory) {
   const Walk walk = walk_all();
   EXPECT_EQ(walk.lengths, (std::map<std::uint64_t, std::uint64_t>{{30, 16}})) << "of VPs that have blocks";
   EXPECT_LE(walk.windows, 200u);
+}
+
+using ScanOfSessions = ScanOfMany;
+using Numbers = std::vector<std::uint64_t>;
+
+const SuperblockRow kRow{.vp = 5, .blocks = 1, .bytes = 10};
+
+TEST_F(ScanOfSessions, WhatFollowsAMissingSuperblockOfAnUnclosedSessionIsDropped) {
+  put(0, {kRow});
+  put(3, {kRow}, {.session = 2, .before = 1});
+  put(4, {kRow}, {.session = 2, .previous = 2, .previous_rows = 1, .before = 1});
+  put(5, {kRow}, {.session = 2, .previous = 3, .previous_rows = 1, .before = 1});
+  put(6, {kRow}, {.session = 2, .previous = 4, .previous_rows = 1, .before = 1});
+
+  const SuperblockScan found = scan();
+
+  EXPECT_EQ(found.dropped(), (Numbers{4, 6}));
+  EXPECT_EQ(found.count(), 3u);
+  EXPECT_EQ(found.closed_count(), 1u);
+  EXPECT_EQ(found.end(), 7u);
+}
+
+TEST_F(ScanOfSessions, WhatFollowsAnOlderStateOfASuperblockIsDropped) {
+  put(0, {kRow});
+  put(1, {kRow}, {.previous = 0, .previous_rows = 2});
+
+  EXPECT_EQ(scan(0).dropped(), Numbers{1});
+  EXPECT_EQ(scan(1).dropped(), Numbers{}) << "closed";
+  EXPECT_EQ(scan(1).findings(), std::vector<std::string>{"superblock 0 has 1 rows of 2"});
+}
+
+TEST_F(ScanOfSessions, AnUnclosedSessionThatFollowsAnIncompleteOneIsDropped) {
+  put(1, {kRow}, {.session = 2, .before = 1});
+
+  EXPECT_EQ(scan(1).dropped(), Numbers{1});
+  EXPECT_EQ(scan(2).dropped(), Numbers{}) << "closed";
+  EXPECT_EQ(scan(2).findings().size(), 1u);
+}
+
+TEST_F(ScanOfSessions, ManyThatCountTooManyEarlierSuperblocksAreScannedInLinearTime) {
+  constexpr std::uint64_t kMany = 20000;
+  for (std::uint64_t i = 0; i < kMany; ++i) put(i, {kRow}, {.session = i + 1, .before = kMany});
+
+  EXPECT_EQ(scan(kMany).findings().size(), kMany);
 }
 
 TEST_F(ScanOfMany, RepairOfASparseFileOfVeryManyStreamsEnds) {

@@ -13,6 +13,9 @@ SuperblockHeader sound_superblock() {
   header.id[3] = std::byte{0x33};
   header.number = kNumber;
   header.session = 4;
+  header.previous_rows = 5;
+  header.previous = 3;
+  header.before = 2;
   header.geometry = {10, 8, 16, 0, 0, 64, 4096, 6, 1};
   return header;
 }
@@ -55,6 +58,9 @@ TEST(Superblock, GivesBackEveryField) {
   EXPECT_EQ(back.value().header.id, sound_superblock().id);
   EXPECT_EQ(back.value().header.number, kNumber);
   EXPECT_EQ(back.value().header.session, 4u);
+  EXPECT_EQ(back.value().header.previous_rows, 5u);
+  EXPECT_EQ(back.value().header.previous, 3u);
+  EXPECT_EQ(back.value().header.before, 2u);
   EXPECT_EQ(back.value().header.geometry, kGeometry);
   EXPECT_EQ(back.value().blocks, Wholeness::whole);
   EXPECT_EQ(back.value().seal.rows, 2u);
@@ -122,6 +128,14 @@ TEST(Superblock, HeaderFieldsAreLegalOrRefused) {
   EXPECT_EQ(code([](SuperblockHeader& h) { h.geometry.pointers = 99; }), Code::corrupt_file);
   EXPECT_EQ(code([](SuperblockHeader& h) { h.number = 0; }), Code::corrupt_file);
   EXPECT_EQ(code([](SuperblockHeader& h) { h.number = ~0ull; }), Code::corrupt_file);
+  EXPECT_EQ(code([](SuperblockHeader& h) { h.previous = kNumber; }), Code::corrupt_file);
+  EXPECT_EQ(code([](SuperblockHeader& h) {
+              h.previous = kNumber;
+              h.previous_rows = 0;
+            }),
+            Code::ok);
+  EXPECT_EQ(code([](SuperblockHeader& h) { h.previous = kNumber + 1; }), Code::corrupt_file);
+  EXPECT_EQ(code([](SuperblockHeader& h) { h.previous = 0; }), Code::corrupt_file);
 }
 
 TEST(Superblock, TheLaterOfTwoSealsHolds) {
