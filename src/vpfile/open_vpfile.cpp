@@ -86,6 +86,7 @@ class Opening {
   Op<Status> begin();
   Status keep_others_away();
   Status check_still_new() const;
+  Status cut_leftovers();
   Status begin_session();
 
   Group& group_;
@@ -324,6 +325,16 @@ Op<Status> Opening::open_data() {
   co_return Status{};
 }
 
+// After a death of the machine, superblocks of a session may have reached the storage without the mark in NAME.meta that
+// it had begun. They lie behind the end of the closed file, and have the number of this session.
+Status Opening::cut_leftovers() {
+  if (found_.has_meta == 0) return {};
+  TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
+  if (bytes <= parts_.meta.data_bytes) return {};
+  TW_RETURN_IF_ERROR(parts_.data().truncate(parts_.meta.data_bytes));
+  return parts_.data().sync();  // before the first superblock of this session
+}
+
 // Task 0, once the arguments of all are known to be right: the last step, so that a failure before has changed nothing.
 Status Opening::begin_session() {
   Backend& backend = *parts_.backend;
@@ -336,6 +347,8 @@ Status Opening::begin_session() {
     TW_ASSIGN_OR_RETURN(const std::uint64_t bytes, parts_.data().size());
     if (bytes > 0)  // ext4 writes a file out at close that was truncated to nothing
       TW_RETURN_IF_ERROR(parts_.data().truncate(0));
+  } else {
+    TW_RETURN_IF_ERROR(cut_leftovers());
   }
   const bool has_ib = parts_.geometry.has_ib();
   if (!has_ib)  // nobody makes a new one yet

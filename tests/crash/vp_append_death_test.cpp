@@ -101,6 +101,7 @@ class VpUnclosedAppend : public testing::Test {
   VpUnclosedAppend() {
     EXPECT_TRUE(run(session(storage_, "w", 1, 9000)->close()).ok());
     for (History& history : histories_) history.synced = history.flushed = history.writes.size();
+    closed_ = copy_of(*storage_, vp_paths(kPath));
     closed_bytes_ = size_of(*storage_);
     EXPECT_TRUE(run(session(storage_, "a", 10, 1000)->flush()).ok());
     bytes_ = size_of(*storage_);
@@ -143,6 +144,7 @@ class VpUnclosedAppend : public testing::Test {
 
   const std::unique_ptr<Group> group_ = make_self_group();
   const std::shared_ptr<Backend> storage_ = make_memory_backend();
+  std::shared_ptr<Backend> closed_;  // as it was before the append
   std::uint64_t closed_bytes_ = 0;
   std::uint64_t bytes_ = 0;
   std::vector<History> histories_ = std::vector<History>(2);
@@ -152,6 +154,23 @@ TEST_F(VpUnclosedAppend, ThatLostAnyPageIsSoundAfterARepair) {
   ASSERT_GT(bytes_, closed_bytes_ + kSuperblock) << "several superblocks";
   for (std::uint64_t at = closed_bytes_; at < bytes_; at += kPage)
     EXPECT_EQ(check_vp_aftermath(aftermath(without_page(at))), "") << at;
+}
+
+TEST_F(VpUnclosedAppend, WhoseMarkIsLostDoesNotMixWithTheNextSession) {
+  for (const std::string& path : vp_paths(kPath)) {
+    if (path == kPath) continue;
+    std::vector<std::byte> bytes(closed_->open(path, OpenMode::read).value()->size().value());
+    EXPECT_TRUE(closed_->open(path, OpenMode::read).value()->read(0, bytes).has_value());
+    const auto file = storage_->open(path, OpenMode::create).value();
+    EXPECT_TRUE(file->write(0, bytes).ok());
+  }
+
+  EXPECT_TRUE(run(session(storage_, "a", 1, 100)->close()).ok());
+
+  CheckResult health;
+  const Status whole = verify_vpfile(*storage_, kPath, {}, health);
+  EXPECT_TRUE(whole.ok()) << whole.message();
+  EXPECT_EQ(check_vp_content(aftermath(storage_)), "");
 }
 
 TEST_F(VpUnclosedAppend, ToAFileThatLostASuperblockIsRepairedWithAnError) {
