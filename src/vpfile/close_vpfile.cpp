@@ -211,6 +211,12 @@ Op<Status> store_all(VpParts& parts, bool closing) {
   co_return co_await agree(parts.group(), std::move(status));
 }
 
+// From now on everything reaches the storage before NAME.meta tells of it.
+static void set_durable(VpParts& parts) {
+  parts.durable = true;
+  if (parts.blocks != nullptr) parts.blocks->set_durable();
+}
+
 Op<Status> VpFile::flush(Call call) {
   if (!may_write()) co_return Status{};
   const Status met = co_await meet(call, {});
@@ -222,8 +228,7 @@ Op<Status> VpFile::sync() {
   if (!may_write()) co_return Status{};
   const Status met = co_await meet(Call::tw_vp_sync_all, {});
   if (!met.ok()) co_return met;
-  parts_.durable = true;
-  if (parts_.blocks != nullptr) parts_.blocks->set_durable();
+  set_durable(parts_);
   co_return co_await store_all(parts_, false);
 }
 
@@ -320,7 +325,11 @@ Status VpFile::end_unclosed(Status why) {
 Op<Status> VpFile::close(Status mine) {
   Status status = co_await meet(Call::tw_vpfile_close, std::move(mine));
   if (!group().ended().ok()) status = end_unclosed(std::move(status));
-  if (status.ok() && may_write()) status = co_await store_all(parts_, true);
+  if (status.ok() && may_write()) {
+    // A machine that dies after the close must not leave half a session in what earlier sessions closed.
+    if (parts_.meta.session > 1) set_durable(parts_);
+    status = co_await store_all(parts_, true);
+  }
   const auto keep_first = [&status](Status next) {
     if (status.ok()) status = std::move(next);
   };

@@ -51,7 +51,6 @@ class VpAppendDeath : public testing::Test {
     at.histories = {history_};
     at.death = Death::machine;
     at.had_closed = true;
-    at.unsynced_close = true;
     return check_vp_aftermath(std::move(at));
   }
 

@@ -43,7 +43,7 @@ class DyingVpfile final : public DyingFile {
       ops.push_back(run_vp_session(world.group(r), shape_, {storage, kPath, mode, seed_}, notes_));
     closed_ = world.run(std::span(ops)).ok();
     for (Op<Status>& op : ops) closed_ &= op.value().ok();
-    unsynced_close_ |= closed_;
+    unsynced_close_ |= closed_ && mode[0] == 'w';  // the close of an append syncs
   }
   Status repair(const std::shared_ptr<Backend>& storage) override {
     CheckResult health;
