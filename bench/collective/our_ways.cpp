@@ -38,10 +38,10 @@ class OurPending : public Pending {
   explicit OurPending(tw_request* request) : request_(request) {}
   bool test() override {
     int done = 0;
-    must_tw(tw_test(&request_, &done, nullptr), "tw_test");
+    must_tw(tw_request_test(&request_, &done, nullptr), "tw_request_test");
     return done != 0;
   }
-  void wait() override { must_tw(tw_wait(&request_, nullptr), "tw_wait"); }
+  void wait() override { must_tw(tw_request_wait(&request_, nullptr), "tw_request_wait"); }
 
  private:
   tw_request* request_;
@@ -80,13 +80,13 @@ class OurFile : public SharedFile {
     if (settings_.form == Form::started_then_awaited) return start(access, direction)->wait();
     const tw_access what = described(access, direction);
     std::int64_t moved = 0;
-    must_tw(tw_access_all(file_, nullptr, &what, &moved), "tw_access_all");
-    if (moved != access.bytes) give_up("tw_access_all moved too little");
+    must_tw(tw_file_access_all(file_, nullptr, &what, &moved), "tw_file_access_all");
+    if (moved != access.bytes) give_up("tw_file_access_all moved too little");
   }
   std::unique_ptr<Pending> start(const Access& access, tw_direction direction) {
     const tw_access what = described(access, direction);
     tw_request* request = nullptr;
-    must_tw(tw_iaccess_all(file_, nullptr, &what, &request), "tw_iaccess_all");
+    must_tw(tw_file_iaccess_all(file_, nullptr, &what, &request), "tw_file_iaccess_all");
     return std::make_unique<OurPending>(request);
   }
 

@@ -36,8 +36,8 @@ void read_blocks(thalweg::Multifile& file, Share share, const Reading& reading) 
 void write_small(thalweg::Multifile& file, Share share, Pattern& pattern) {
   tw_multifile* handle = file.get();
   for (std::int64_t rank = share.first; rank < share.first + share.count; ++rank) {
-    thalweg::check(tw_seek_to(handle, rank, 0));
-    thalweg::check(tw_write(handle, pattern.block(static_cast<std::uint64_t>(rank)), pattern.block_bytes()));
+    thalweg::check(tw_multifile_seek_to(handle, rank, 0));
+    thalweg::check(tw_multifile_write(handle, pattern.block(static_cast<std::uint64_t>(rank)), pattern.block_bytes()));
   }
 }
 

@@ -1,4 +1,4 @@
-// (c) Small records: one call each, by tw_write and tw_read and by fwrite and fread on task-local files. Each task
+// (c) Small records: one call each, by tw_multifile_write and tw_multifile_read and by fwrite and fread on task-local files. Each task
 // writes its records to a new file, closes it, and reads them back.
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ double write_ours(const std::filesystem::path& folder, Records& records, const t
     thalweg::Multifile file(task.group, multifile_in(folder), TW_CREATE, config);
     tw_multifile* handle = file.get();
     for (std::int64_t i = 0; i < records.per_task; ++i)
-      thalweg::check(tw_write(handle, stream.block(static_cast<std::uint64_t>(i)), stream.block_bytes()));
+      thalweg::check(tw_multifile_write(handle, stream.block(static_cast<std::uint64_t>(i)), stream.block_bytes()));
     file.close();
   });
 }
@@ -47,7 +47,7 @@ double read_ours(const std::filesystem::path& folder, Records& records, Check ch
     tw_multifile* handle = file.get();
     for (std::int64_t i = 0; i < records.per_task; ++i) {
       std::size_t got = 0;
-      thalweg::check(tw_read(handle, record.data(), stream.block_bytes(), &got));
+      thalweg::check(tw_multifile_read(handle, record.data(), stream.block_bytes(), &got));
       if (got != stream.block_bytes()) give_up("a logical file is too short");
       check_block(stream, i, record.data(), check);
     }

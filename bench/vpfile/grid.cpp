@@ -41,9 +41,9 @@ double pass_vpfile(const Grid& grid, const Way& way, CellsOfTasks& cells, const 
     for (int step = 0; step < grid.steps; ++step) {
       for (int call = 0; call < mine.n_calls(); ++call) {
         if (writes)
-          must_tw(tw_vp_write_all(file, mine.data(call), nullptr, nullptr), "tw_vp_write_all");
+          must_tw(tw_vpfile_write_all(file, mine.data(call), nullptr, nullptr), "tw_vpfile_write_all");
         else
-          must_tw(tw_vp_read_all(file, mine.data(call), nullptr, nullptr), "tw_vp_read_all");
+          must_tw(tw_vpfile_read_all(file, mine.data(call), nullptr, nullptr), "tw_vpfile_read_all");
       }
     }
     if (writes) expect_mode(file, way.kind);
@@ -62,9 +62,9 @@ double pass_plain(const Grid& grid, CellsOfTasks& cells, const std::string& path
       const std::int64_t offset = step * row + mine.first() * grid.doubles * 8;
       const auto bytes = static_cast<std::int64_t>(mine.bytes());
       if (writes)
-        must_tw(tw_write_at_all(file, mine.values(), bytes, offset), "tw_write_at_all");
+        must_tw(tw_file_write_at_all(file, mine.values(), bytes, offset), "tw_file_write_at_all");
       else
-        must_tw(tw_read_at_all(file, mine.values(), bytes, offset, nullptr), "tw_read_at_all");
+        must_tw(tw_file_read_at_all(file, mine.values(), bytes, offset, nullptr), "tw_file_read_at_all");
     }
     must_tw(tw_file_close(file), "tw_file_close");
   });

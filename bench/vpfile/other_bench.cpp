@@ -43,7 +43,7 @@ double append_vpfile(Bench& bench, const Grid& grid, const std::string& path, co
       data.base = values.data();
       data.item_bytes = sizeof(double);
       data.n_each = each.data();
-      must_tw(tw_vp_write_all(file, data, nullptr, nullptr), "tw_vp_write_all");
+      must_tw(tw_vpfile_write_all(file, data, nullptr, nullptr), "tw_vpfile_write_all");
     }
     must_tw(tw_vpfile_close(file), "tw_vpfile_close");
   });
@@ -57,7 +57,7 @@ void check_appended(const Grid& grid, const std::string& path) {
       double values[16];
       std::size_t got = 0;
       const std::size_t n = appended(vp, step);
-      must_tw(tw_vp_read(file, vp, values, n * 8, &got), "tw_vp_read");
+      must_tw(tw_vpfile_read(file, vp, values, n * 8, &got), "tw_vpfile_read");
       for (std::size_t i = 0; i < n; ++i)
         if (got != n * 8 || values[i] != static_cast<double>(vp) + step)
           give_up(fmt::format("appends: wrong bytes of virtual processor {}", vp));
@@ -159,14 +159,14 @@ void bench_many(Bench& bench) {
     data.vp_strides = &stride;
     reset_peak_memory();
     const std::int64_t before = current_memory();
-    must_tw(tw_vp_write_all(file, data, mask.data(), nullptr), "tw_vp_write_all");
+    must_tw(tw_vpfile_write_all(file, data, mask.data(), nullptr), "tw_vpfile_write_all");
     per_vp = static_cast<double>(current_memory() - before) / static_cast<double>(n);
     must_tw(tw_vpfile_close(file), "tw_vpfile_close");
     open_seconds.push_back(seconds_of(
         [&] { must_tw(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &file), "tw_vpfile_open"); }));
     double value = 0;
     std::size_t got = 0;
-    must_tw(tw_vp_read(file, (n / 2) & ~std::int64_t{1}, &value, 8, &got), "tw_vp_read");
+    must_tw(tw_vpfile_read(file, (n / 2) & ~std::int64_t{1}, &value, 8, &got), "tw_vpfile_read");
     if (got != 8 || value != 2.5) give_up("many: wrong bytes");
     must_tw(tw_vpfile_close(file), "tw_vpfile_close");
   }

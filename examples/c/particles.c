@@ -25,9 +25,9 @@ static void write_particles(const char* path) {
   }
   tw_vpfile* file;
   check(tw_vpfile_open(NULL, path, "w", 2, shape, NULL, &file));
-  check(tw_vp_write_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
+  check(tw_vpfile_write_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
   const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
-  check(tw_vp_write_all(file, ragged, NULL, NULL));
+  check(tw_vpfile_write_all(file, ragged, NULL, NULL));
   FILE* text;
   check(tw_vpfile_fopen(file, 5, "a", &text));
   fprintf(text, "the last of %d cells\n", kCells);
@@ -39,12 +39,12 @@ static void read_particles(const char* path) {
   tw_vpfile* file;
   check(tw_vpfile_open(NULL, path, "r", 0, NULL, NULL, &file)); /* the shape is that of the file */
   uint64_t numbers[kCells];
-  check(tw_vp_read_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
+  check(tw_vpfile_read_all(file, TW_VP_PACKED(numbers, sizeof numbers[0]), NULL, NULL));
   size_t each[kCells];
   for (int cell = 0; cell < kCells; ++cell) each[cell] = numbers[cell];
   particle particles[kCells * kMost];
   const tw_vp_data ragged = {.base = particles, .item_bytes = sizeof(particle), .n_each = each};
-  check(tw_vp_read_all(file, ragged, NULL, NULL));
+  check(tw_vpfile_read_all(file, ragged, NULL, NULL));
   const particle* next = particles;
   for (int cell = 0; cell < kCells; ++cell) {
     double sum = 0;
@@ -52,7 +52,7 @@ static void read_particles(const char* path) {
     printf("cell %d: %d particles, sum %.1f\n", cell, (int)each[cell], sum);
   }
   int64_t behind;
-  check(tw_vp_tell(file, 5, &behind));
+  check(tw_vpfile_tell(file, 5, &behind));
   FILE* text;
   check(tw_vpfile_fopen(file, 5, "r", &text));
   char line[100];

@@ -14,9 +14,9 @@ int main(int argc, char** argv) {
   for (int64_t rank = 0; rank < summary.n_logical; ++rank) {
     double sum = 0, value;
     size_t got;
-    check(tw_seek_to(file, rank, 0));
+    check(tw_multifile_seek_to(file, rank, 0));
     for (;;) {
-      check(tw_read(file, &value, sizeof value, &got));
+      check(tw_multifile_read(file, &value, sizeof value, &got));
       if (got < sizeof value) break;
       sum += value;
     }

@@ -21,8 +21,8 @@ int main(int argc, char** argv) {
   for (int64_t i = me * summary.n_logical / size; i < (me + 1) * summary.n_logical / size; ++i) {
     double values[1000];
     size_t got;
-    check(tw_seek_to(file, i, 0));
-    check(tw_read(file, values, sizeof values, &got));
+    check(tw_multifile_seek_to(file, i, 0));
+    check(tw_multifile_read(file, values, sizeof values, &got));
     printf("rank %d of %d: logical file %d holds %d values from %g on\n", (int)me, (int)size, (int)i,
            (int)(got / sizeof values[0]), values[0]);
   }

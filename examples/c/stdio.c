@@ -21,7 +21,7 @@ static void write_notes(const char* path) {
   tw_multifile_config_free(config);
   for (int rank = 0; rank < 3; ++rank) {
     FILE* stream;
-    check(tw_seek_to(file, rank, -1));
+    check(tw_multifile_seek_to(file, rank, -1));
     check(tw_multifile_set_name(file, kNames[rank], 0));
     check(tw_multifile_fopen(file, rank, "w", &stream));
     report(stream, kNames[rank], rank + 1);

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     check(tw_multifile_open(group, path, TW_CREATE, NULL, &file)); /* by all threads */
     for (int event = 0; event < 100000; ++event) {
       const int32_t record[2] = {omp_get_thread_num(), event};
-      check(tw_write(file, record, sizeof record)); /* small records are gathered; nobody waits for anybody */
+      check(tw_multifile_write(file, record, sizeof record)); /* small records are gathered; nobody waits for anybody */
     }
     check(tw_multifile_close(file)); /* by all threads */
     tw_group_free(group);

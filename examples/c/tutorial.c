@@ -17,8 +17,8 @@ typedef struct reading {
 static void write_hour(tw_multifile* file, int hour) {
   for (int gauge = 0; gauge < kGauges; ++gauge) {
     const reading now = {hour, 1.5f + 0.1f * (float)gauge + 0.01f * (float)hour};
-    check(tw_seek_to(file, gauge, -1)); /* -1: where this logical file was left */
-    check(tw_write(file, &now, sizeof now));
+    check(tw_multifile_seek_to(file, gauge, -1)); /* -1: where this logical file was left */
+    check(tw_multifile_write(file, &now, sizeof now));
   }
 }
 
@@ -33,7 +33,7 @@ static void write_readings(const char* path, int hours, int crash) {
 
   for (int hour = 0; hour < hours; ++hour) {
     write_hour(file, hour);
-    check(tw_flush(file)); /* from here on these readings survive the death of the program */
+    check(tw_multifile_flush(file)); /* from here on these readings survive the death of the program */
   }
   if (crash) {
     write_hour(file, hours);
@@ -49,8 +49,8 @@ static void read_readings(const char* path) {
     reading last = {-1, 0};
     size_t got = sizeof last;
     int n = -1;
-    check(tw_seek_to(file, gauge, 0));
-    for (; got == sizeof last; ++n) check(tw_read(file, &last, sizeof last, &got));
+    check(tw_multifile_seek_to(file, gauge, 0));
+    for (; got == sizeof last; ++n) check(tw_multifile_read(file, &last, sizeof last, &got));
     printf("gauge %d: %d readings, the last %.2f m\n", gauge, n, (double)last.level);
   }
   check(tw_multifile_close(file));

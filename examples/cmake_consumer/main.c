@@ -20,7 +20,8 @@ static int write_three(const char* path) {
   for (int64_t rank = 0; rank < 3; ++rank) {
     char text[32];
     const int length = snprintf(text, sizeof text, "I am logical file %d", (int)rank);
-    if (tw_seek_to(file, rank, -1) != TW_OK || tw_write(file, text, (size_t)length) != TW_OK) return failed("write");
+    if (tw_multifile_seek_to(file, rank, -1) != TW_OK || tw_multifile_write(file, text, (size_t)length) != TW_OK)
+      return failed("write");
   }
   return tw_multifile_close(file) == TW_OK ? 0 : failed("close");
 }
@@ -31,7 +32,7 @@ static int read_three(const char* path) {
   for (int64_t rank = 0; rank < 3; ++rank) {
     char text[32] = "";
     size_t got = 0;
-    if (tw_seek_to(file, rank, 0) != TW_OK || tw_read(file, text, sizeof text - 1, &got) != TW_OK)
+    if (tw_multifile_seek_to(file, rank, 0) != TW_OK || tw_multifile_read(file, text, sizeof text - 1, &got) != TW_OK)
       return failed("read");
     printf("%d: %s (%d bytes)\n", (int)rank, text, (int)got);
   }

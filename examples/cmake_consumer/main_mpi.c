@@ -14,7 +14,7 @@ static int write_all(tw_group* group, const char* path, int rank) {
   char text[32];
   const int length = snprintf(text, sizeof text, "rank %d was here\n", rank);
   if (tw_multifile_open(group, path, TW_CREATE, NULL, &file) != TW_OK) return failed("create");
-  const tw_status written = tw_write(file, text, (size_t)length);
+  const tw_status written = tw_multifile_write(file, text, (size_t)length);
   const tw_status closed = tw_multifile_close(file);
   return written == TW_OK && closed == TW_OK ? 0 : failed("write");
 }
@@ -24,7 +24,7 @@ static int read_all(const char* path, int n_ranks) {
   if (tw_multifile_open(NULL, path, TW_READ, NULL, &file) != TW_OK) return failed("open");
   for (int rank = 0; rank < n_ranks; ++rank) {
     char text[32] = "";
-    if (tw_seek_to(file, rank, 0) != TW_OK || tw_read(file, text, sizeof text - 1, NULL) != TW_OK)
+    if (tw_multifile_seek_to(file, rank, 0) != TW_OK || tw_multifile_read(file, text, sizeof text - 1, NULL) != TW_OK)
       return failed("read");
     fputs(text, stdout);
   }

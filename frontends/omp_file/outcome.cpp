@@ -66,7 +66,7 @@ int refuse(Meeting& meeting) {
   access.status = astray.status;
   access.os_errno = astray.os_errno;
   access.message = astray.message;
-  const tw_status status = tw_access_all(shared.file->handle, meeting.group(), &access, nullptr);
+  const tw_status status = tw_file_access_all(shared.file->handle, meeting.group(), &access, nullptr);
   return to_return(outcome_of(status, shared.direction), meeting.leave());
 }
 

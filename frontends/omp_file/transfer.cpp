@@ -89,7 +89,8 @@ Outcome move_bytes(Meeting& meeting, const Transfer& mine) {
   if (file == nullptr) return agree(meeting, wrong);
   if (meeting.rank() == 0) meeting.lock_file();
   std::int64_t moved = 0;
-  const Outcome outcome = outcome_of(tw_access_all(file->handle, meeting.group(), &access, &moved), mine.direction);
+  const Outcome outcome =
+      outcome_of(tw_file_access_all(file->handle, meeting.group(), &access, &moved), mine.direction);
   if (!outcome.ok()) return outcome;
   set_last_count(moved);
   return ends_with_sync(*file, mine.direction) ? sync_file(meeting, *file) : outcome;
@@ -115,7 +116,7 @@ Outcome begin(Meeting& meeting, const Transfer& mine, omp_file_request* request)
   Seat& seat = meeting.seat();
   seat.request = nullptr;
   seat.moved = 0;
-  seat.keep(tw_iaccess_all(shared.file->handle, seat.group, &access, &seat.request));
+  seat.keep(tw_file_iaccess_all(shared.file->handle, seat.group, &access, &seat.request));
   __atomic_store_n(request, shared.request, __ATOMIC_RELAXED);  // may be one variable for all threads
   return outcome;
 }

@@ -45,7 +45,7 @@ Complaint claim(Meeting& meeting, const Waiting& mine) {
 bool test_parts(Meeting& meeting, Seat& seat) {
   if (seat.request != nullptr) {
     int mine = 0;
-    const tw_status status = tw_test(&seat.request, &mine, &seat.moved);
+    const tw_status status = tw_request_test(&seat.request, &mine, &seat.moved);
     if (seat.request == nullptr) seat.keep(status);
   }
   std::int64_t all = seat.request == nullptr ? 1 : 0;
@@ -63,7 +63,7 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
     over = test_parts(meeting, seat);
     if (!over) return {};
   } else if (seat.request != nullptr) {
-    seat.keep(tw_wait(&seat.request, &seat.moved));
+    seat.keep(tw_request_wait(&seat.request, &seat.moved));
   }
   over = true;
   if (meeting.rank() == 0) shared.complete = true;
@@ -113,7 +113,7 @@ void settle(Team& operation) {
   bool good = true;
   for (std::int64_t rank = 0; rank < operation.size; ++rank) {
     Seat& seat = operation.seats[static_cast<std::size_t>(rank)];
-    if (seat.request != nullptr) seat.keep(tw_wait(&seat.request, &seat.moved));
+    if (seat.request != nullptr) seat.keep(tw_request_wait(&seat.request, &seat.moved));
     good = good && seat.status == TW_OK;
   }
   if (good && ends_with_sync(*operation.shared.file, operation.shared.direction)) {

@@ -3,8 +3,8 @@
  *
  *     tw_file* file;
  *     tw_file_open(group, "field.dat", TW_FILE_WRITE | TW_FILE_CREATE, NULL, &file);   // by every task
- *     tw_write_all(file, block, nbytes);              // one block behind the other, in rank order
- *     tw_write_at_all(file, block, nbytes, offset);   // each at its own place
+ *     tw_file_write_all(file, block, nbytes);              // one block behind the other, in rank order
+ *     tw_file_write_at_all(file, block, nbytes, offset);   // each at its own place
  *     tw_file_close(file);
  *
  * The file is plain: byte for byte what one sequential program would have written. Every access is a list of extents,
@@ -21,8 +21,8 @@
  * A task may see the file through a view (tw_file_set_view), say its block of an array that is row by row in the file.
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
  *
- * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_wait() or
- * tw_test() said that it is done. Any number may be outstanding per file; those of one group are started by all tasks
+ * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_request_wait() or
+ * tw_request_test() said that it is done. Any number may be outstanding per file; those of one group are started by all tasks
  * in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
  * Accesses that are outstanding at the same time may be carried out in any order and in parts: where their ranges
  * overlap and one of them writes, each byte is that of one of them. Wait for the first where that matters.
@@ -121,7 +121,7 @@ TW_API tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int
  *   TW_AT_OFFSET   offsets count the bytes of the view (tw_..._at, tw_..._at_all)
  *   TW_IN_VIEW     begins at a position of this task, which then moves by the bytes asked for (tw_..._view...)
  *   TW_AT_EXTENTS  offsets are of the file, as without a view (tw_..._list...)
- *   TW_IN_ORDER    is TW_ERR_INVALID (tw_write_all, tw_read_all): the shared position counts bytes of the file
+ *   TW_IN_ORDER    is TW_ERR_INVALID (tw_file_write_all, tw_file_read_all): the shared position counts bytes of the file
  *
  * An access takes 24 bytes for each piece of the view that it touches. It is placed at the call: a view that is set
  * while requests are outstanding is for later calls. */
@@ -209,19 +209,19 @@ typedef struct tw_access {
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a common access that
  * differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO, TW_ERR_NO_SPACE,
  * TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved);
+TW_API tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved);
 /* The same, nonblocking. `access` itself may go after the call; extents and memory stay until the request is complete,
  * and so does a `group` that is given, which must not be used for anything else meanwhile.
  * Call: collective. Blocking: no; no other task is waited for.
- * request [out] set only on success; freed by tw_wait() or a tw_test() that says done.
- * Wrong arguments come back from tw_wait() on all tasks. Returns TW_OK, or on this task alone TW_ERR_INVALID (request,
+ * request [out] set only on success; freed by tw_request_wait() or a tw_request_test() that says done.
+ * Wrong arguments come back from tw_request_wait() on all tasks. Returns TW_OK, or on this task alone TW_ERR_INVALID (request,
  * or file and group, are NULL), TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
+TW_API tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
 /* This task alone; the placement is not TW_IN_ORDER. Through views as the collective calls.
- * Call: independent. Blocking: tw_access_one() yes, tw_iaccess_one() no. Returns as tw_access_all(), on this task.
+ * Call: independent. Blocking: tw_file_access() yes, tw_file_iaccess() no. Returns as tw_file_access_all(), on this task.
  * Since 0.2. */
-TW_API tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved);
-TW_API tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request);
+TW_API tw_status tw_file_access(tw_file* file, const tw_access* access, int64_t* moved);
+TW_API tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request);
 
 /* What advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
  * TW_PROGRESS_POLL. It is POLL in place of THREAD where a thread cannot be had, and for collectives of two kinds of
@@ -240,59 +240,61 @@ TW_API const char* tw_file_last_plan(const tw_file* file);
 
 /* ---- Short forms ---------------------------------------------------------------------------------------------------
  * nread [out] bytes read for this task, fewer than asked for only at the end of the file; may be NULL.
- * Otherwise as tw_access_all() with group NULL, tw_access_one(), or their nonblocking twins. All since 0.2. */
+ * Otherwise as tw_file_access_all() with group NULL, tw_file_access(), or their nonblocking twins. All since 0.2. */
 
 /* Collective, from the shared position, in rank order; the position then moves by the sum. */
-TW_API tw_status tw_write_all(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+TW_API tw_status tw_file_write_all(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_file_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
 /* Collective, each task at its own offset. */
-TW_API tw_status tw_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
-TW_API tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_file_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
 /* Collective, each task from its own position in its view; that moves at the call by nbytes, also when the access fails
  * later or a read meets the end of the file, but not when this task's own arguments are wrong. */
-TW_API tw_status tw_write_view_all(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+TW_API tw_status tw_file_write_view_all(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_file_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
 /* Collective, each task its own list of n extents with offsets, in any order. */
-TW_API tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n);
-TW_API tw_status tw_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+TW_API tw_status tw_file_write_list_all(tw_file* file, const tw_extent* extents, int64_t n);
+TW_API tw_status tw_file_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
 /* Collective with common arguments: the same on all tasks, in memory that the tasks of a process share. */
-TW_API tw_status tw_write_com_all(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
-TW_API tw_status tw_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
-TW_API tw_status tw_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
-TW_API tw_status tw_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n);
-TW_API tw_status tw_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+TW_API tw_status tw_file_write_com_all(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_file_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+TW_API tw_status tw_file_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_file_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n);
+TW_API tw_status tw_file_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
 /* Independent. */
-TW_API tw_status tw_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
-TW_API tw_status tw_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
-TW_API tw_status tw_write_view(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
-TW_API tw_status tw_write_list(tw_file* file, const tw_extent* extents, int64_t n);
-TW_API tw_status tw_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+TW_API tw_status tw_file_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_file_write_view(tw_file* file, const void* data, int64_t nbytes);
+TW_API tw_status tw_file_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+TW_API tw_status tw_file_write_list(tw_file* file, const tw_extent* extents, int64_t n);
+TW_API tw_status tw_file_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
 
-/* Nonblocking twins. Bytes read are told by tw_wait(). */
-TW_API tw_status tw_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
-                                  tw_request** request);
-TW_API tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
-                                      tw_request** request);
-TW_API tw_status tw_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+/* Nonblocking twins. Bytes read are told by tw_request_wait(). */
+TW_API tw_status tw_file_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+                                       tw_request** request);
+TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_file_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_file_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+                                           tw_request** request);
+TW_API tw_status tw_file_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset,
+                                          tw_request** request);
+TW_API tw_status tw_file_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_file_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+                                   tw_request** request);
+TW_API tw_status tw_file_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_file_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
 
 #ifdef __cplusplus
 }

@@ -30,19 +30,19 @@ class Request {
   }
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
-  ~Request() { (void)tw_wait(&request_, nullptr); }
+  ~Request() { (void)tw_request_wait(&request_, nullptr); }
 
   // Bytes moved for this task. Throws what the operation failed with.
   std::int64_t wait() {
     std::int64_t moved = 0;
-    check(tw_wait(&request_, &moved));
+    check(tw_request_wait(&request_, &moved));
     return moved;
   }
   // The same when it is complete, else nothing.
   std::optional<std::int64_t> test() {
     int done = 0;
     std::int64_t moved = 0;
-    check(tw_test(&request_, &done, &moved));
+    check(tw_request_test(&request_, &done, &moved));
     return done != 0 ? std::optional<std::int64_t>(moved) : std::nullopt;
   }
 
@@ -71,30 +71,30 @@ class File {
   void abandon() { check(tw_file_abandon(file_.release())); }
 
   // Collective: from the shared position, in rank order.
-  void write_all(const PlainRange auto& data) { check(tw_write_all(get(), bytes_of(data), size_of(data))); }
+  void write_all(const PlainRange auto& data) { check(tw_file_write_all(get(), bytes_of(data), size_of(data))); }
   void write_all(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
   std::int64_t read_all(PlainTarget auto&& data) {
     std::int64_t nread = 0;
-    check(tw_read_all(get(), std::ranges::data(data), size_of(data), &nread));
+    check(tw_file_read_all(get(), std::ranges::data(data), size_of(data), &nread));
     return nread;
   }
   // Collective: each task at its own offset, in bytes.
   void write_at_all(const PlainRange auto& data, std::int64_t offset) {
-    check(tw_write_at_all(get(), bytes_of(data), size_of(data), offset));
+    check(tw_file_write_at_all(get(), bytes_of(data), size_of(data), offset));
   }
   void write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
   std::int64_t read_at_all(PlainTarget auto&& data, std::int64_t offset) {
     std::int64_t nread = 0;
-    check(tw_read_at_all(get(), std::ranges::data(data), size_of(data), offset, &nread));
+    check(tw_file_read_at_all(get(), std::ranges::data(data), size_of(data), offset, &nread));
     return nread;
   }
   // Collective: each task its own list.
   void write_list_all(std::span<const tw_extent> extents) {
-    check(tw_write_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size())));
+    check(tw_file_write_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size())));
   }
   std::int64_t read_list_all(std::span<const tw_extent> extents) {
     std::int64_t nread = 0;
-    check(tw_read_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), &nread));
+    check(tw_file_read_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), &nread));
     return nread;
   }
   // Collective: from now on this task sees `view`, repeated from `displacement` on; or the file as it is.
@@ -103,11 +103,13 @@ class File {
   }
   void reset_view() { check(tw_file_set_view(get(), 0, nullptr)); }
   // Collective: each task from its own position in its view.
-  void write_view_all(const PlainRange auto& data) { check(tw_write_view_all(get(), bytes_of(data), size_of(data))); }
+  void write_view_all(const PlainRange auto& data) {
+    check(tw_file_write_view_all(get(), bytes_of(data), size_of(data)));
+  }
   void write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
   std::int64_t read_view_all(PlainTarget auto&& data) {
     std::int64_t nread = 0;
-    check(tw_read_view_all(get(), std::ranges::data(data), size_of(data), &nread));
+    check(tw_file_read_view_all(get(), std::ranges::data(data), size_of(data), &nread));
     return nread;
   }
   // Independent: moves the position in the view; whence: SEEK_SET, SEEK_CUR, SEEK_END.
@@ -119,51 +121,54 @@ class File {
   // Collective and nonblocking: the same; the data, and a list of extents, stay where they are until the request is
   // complete.
   [[nodiscard]] Request start_write_all(const PlainRange auto& data) {
-    return started([&](tw_request** request) { return tw_iwrite_all(get(), bytes_of(data), size_of(data), request); });
+    return started(
+        [&](tw_request** request) { return tw_file_iwrite_all(get(), bytes_of(data), size_of(data), request); });
   }
   Request start_write_all(const CharacterArray auto& text) = delete;  // as write_all()
   [[nodiscard]] Request start_read_all(PlainTarget auto&& data) {
-    return started(
-        [&](tw_request** request) { return tw_iread_all(get(), std::ranges::data(data), size_of(data), request); });
+    return started([&](tw_request** request) {
+      return tw_file_iread_all(get(), std::ranges::data(data), size_of(data), request);
+    });
   }
   [[nodiscard]] Request start_write_at_all(const PlainRange auto& data, std::int64_t offset) {
-    return started(
-        [&](tw_request** request) { return tw_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, request); });
+    return started([&](tw_request** request) {
+      return tw_file_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, request);
+    });
   }
   Request start_write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
   [[nodiscard]] Request start_read_at_all(PlainTarget auto&& data, std::int64_t offset) {
     return started([&](tw_request** request) {
-      return tw_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, request);
+      return tw_file_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, request);
     });
   }
   [[nodiscard]] Request start_write_list_all(std::span<const tw_extent> extents) {
     return started([&](tw_request** request) {
-      return tw_iwrite_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
+      return tw_file_iwrite_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
     });
   }
   [[nodiscard]] Request start_read_list_all(std::span<const tw_extent> extents) {
     return started([&](tw_request** request) {
-      return tw_iread_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
+      return tw_file_iread_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
     });
   }
   [[nodiscard]] Request start_write_view_all(const PlainRange auto& data) {
     return started(
-        [&](tw_request** request) { return tw_iwrite_view_all(get(), bytes_of(data), size_of(data), request); });
+        [&](tw_request** request) { return tw_file_iwrite_view_all(get(), bytes_of(data), size_of(data), request); });
   }
   Request start_write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
   [[nodiscard]] Request start_read_view_all(PlainTarget auto&& data) {
     return started([&](tw_request** request) {
-      return tw_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
+      return tw_file_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
     });
   }
   // Independent.
   void write_at(const PlainRange auto& data, std::int64_t offset) {
-    check(tw_write_at(get(), bytes_of(data), size_of(data), offset));
+    check(tw_file_write_at(get(), bytes_of(data), size_of(data), offset));
   }
   void write_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
   std::int64_t read_at(PlainTarget auto&& data, std::int64_t offset) {
     std::int64_t nread = 0;
-    check(tw_read_at(get(), std::ranges::data(data), size_of(data), offset, &nread));
+    check(tw_file_read_at(get(), std::ranges::data(data), size_of(data), offset, &nread));
     return nread;
   }
 

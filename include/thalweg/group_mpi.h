@@ -5,7 +5,7 @@
  *     ...
  *     tw_group_free(group);                   // before MPI_Finalize
  *
- * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_wait() would: each rank must
+ * MPI_Finalize with requests outstanding completes those of groups of ranks first, as tw_request_wait() would: each rank must
  * have started them, or start them still on another thread. They can be waited for afterwards. With files and groups
  * open it succeeds too, and everything written is in the files; later calls on them fail with TW_ERR_INVALID, also
  * tw_file_close() and tw_multifile_close(), which free the handle all the same. What a multifile writes at its close is

@@ -3,7 +3,7 @@
  *
  *     tw_multifile *mf;
  *     tw_multifile_open(group, "dump.tw", TW_CREATE, NULL, &mf);   // collective
- *     tw_write(mf, data, bytes);                                   // independent, any number of times
+ *     tw_multifile_write(mf, data, bytes);                                   // independent, any number of times
  *     tw_multifile_close(mf);                                      // collective
  *
  * Words: a *task* is a member of a group; a *logical file* is what one task writes, numbered by a *rank*
@@ -12,7 +12,7 @@
  * compressed pieces of several. Offsets and sizes are bytes. Format: docs/format/multifile.md.
  *
  * A handle belongs to one task. It serves one logical file or many; one of them is *current*, and the plain
- * calls (tw_write, tw_read, tw_seek, ...) act on it. Threads: one call at a time per handle; handles of
+ * calls (tw_multifile_write, tw_multifile_read, tw_multifile_seek, ...) act on it. Threads: one call at a time per handle; handles of
  * different tasks are independent, also when they share physical files.
  *
  * Unless a call says otherwise:
@@ -34,9 +34,9 @@
  *              in words.
  *   Since      0.1.
  *
- * Durability: bytes written before a successful tw_flush() survive the death of the process; before a
- * successful tw_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
- * brings every such byte back and invents nothing; tw_sync() says what this rests on. Design:
+ * Durability: bytes written before a successful tw_multifile_flush() survive the death of the process; before a
+ * successful tw_multifile_sync(), the death of the machine. After either, tw_multifile_repair() (command: `thalweg repair`)
+ * brings every such byte back and invents nothing; tw_multifile_sync() says what this rests on. Design:
  * docs/design/multifile.md.
  *
  * Replacement: TW_CREATE over a multifile that others have open for reading writes into its files. Such a handle gives
@@ -199,29 +199,29 @@ TW_API tw_status tw_multifile_abandon(tw_multifile* multifile);
  *            after TW_APPEND). Beyond the end is allowed when writing: the gap reads as zeros.
  * Stores nothing. Returns TW_OK, TW_ERR_INVALID, TW_ERR_NOT_FOUND (rank not served here), or what the first use of a
  * logical file may return. */
-TW_API tw_status tw_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
+TW_API tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position);
 
 /* As fseek on the current logical file: `offset` bytes from its start, position or end (whence SEEK_SET, SEEK_CUR,
  * SEEK_END). Beyond the end is allowed. Stores nothing.
  * Returns TW_OK, TW_ERR_INVALID (also: the sum is negative or above 2^63-1), TW_ERR_MODE. */
-TW_API tw_status tw_seek(tw_multifile* multifile, int64_t offset, int whence);
+TW_API tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence);
 
 /* Position in the current logical file, bytes from its start. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE. */
-TW_API tw_status tw_tell(tw_multifile* multifile, int64_t* position);
+TW_API tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position);
 
 /* Rank of the current logical file; -1 when the handle serves none. Returns TW_OK, TW_ERR_INVALID. */
-TW_API tw_status tw_current(tw_multifile* multifile, int64_t* rank);
+TW_API tw_status tw_multifile_current(tw_multifile* multifile, int64_t* rank);
 
 /* *eof = 1 when the position is at or beyond the end of the current logical file, else 0. (Unlike feof this
  * looks ahead: it is 1 before a read fails.) What is still in the buffer belongs to the file. Returns TW_OK,
  * TW_ERR_INVALID, TW_ERR_MODE. */
-TW_API tw_status tw_eof(tw_multifile* multifile, int* eof);
+TW_API tw_status tw_multifile_eof(tw_multifile* multifile, int* eof);
 
 /* Bytes, from the position. Reading: those to the end of the piece (or of the gap) at hand, and to the end of the
  * logical file; 0 beyond it. Writing: those that still fit the open chunk, 0 when none is open (more can be written
  * all the same), and INT64_MAX. Either pointer may be NULL. Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE.
  * Source: the calls bytes_avail_in_block and bytes_avail_in_chunk of task-local I/O. */
-TW_API tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
+TW_API tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file);
 
 /* ---- Write ------------------------------------------------------------------------------------------------- */
 
@@ -232,18 +232,18 @@ TW_API tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_RANGE (the end would be beyond 2^63-1; nothing was written),
  * TW_ERR_NO_SPACE, TW_ERR_IO, TW_ERR_NO_MEMORY. A failure may come late, from bytes of an earlier call; it then also
  * makes tw_multifile_close() fail. After TW_ERR_NO_MEMORY nothing more can be written with this handle. */
-TW_API tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes);
+TW_API tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes);
 
-/* As tw_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays, also
+/* As tw_multifile_write() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays, also
  * when the call fails. What is already there is hidden, not overwritten: the old bytes take space until
  * `thalweg defrag`. */
-TW_API tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
+TW_API tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
  * process. Blocking: until the kernel has the bytes. Other handles flush for themselves. After a failure it may be
  * repeated, but tw_multifile_close() fails all the same.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
-TW_API tw_status tw_flush(tw_multifile* multifile);
+TW_API tw_status tw_multifile_flush(tw_multifile* multifile);
 
 /* After this, every byte written through this handle so far, to any of its logical files, survives the death of the
  * machine. Includes a flush. Blocking: until the storage has the bytes of all physical files that this process writes,
@@ -258,7 +258,7 @@ TW_API tw_status tw_flush(tw_multifile* multifile);
  * with the hint checksum=none, read as zeros. Whatever an append does, what was closed before it and had reached the
  * storage stays as it was.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, or what a write may return. */
-TW_API tw_status tw_sync(tw_multifile* multifile);
+TW_API tw_status tw_multifile_sync(tw_multifile* multifile);
 
 /* ---- Read -------------------------------------------------------------------------------------------------- */
 
@@ -267,22 +267,22 @@ TW_API tw_status tw_sync(tw_multifile* multifile);
  * given out (hint verify).
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_MEMORY, TW_ERR_CORRUPT (what was read before the
  * damaged part is in *got). */
-TW_API tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
+TW_API tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got);
 
-/* As tw_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
-TW_API tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
+/* As tw_multifile_read() at `offset` (bytes from the start, >= 0) of the current logical file; the position stays. */
+TW_API tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got);
 
 /* Moves the position of the current logical file behind the gap that it stands in: to the next byte that was written,
  * or to the end. *skipped tells by how many bytes, which all are zeros; 0 where there is no gap. Gaps may
  * be as long as 2^63-1 bytes, whatever the size of the multifile. What a repair found lost is no gap. Reads nothing.
  * Returns TW_OK, TW_ERR_INVALID, TW_ERR_MODE (open for writing). Since 0.2. */
-TW_API tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped);
+TW_API tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped);
 
 /* ---- stdio ------------------------------------------------------------------------------------------------- */
 
 /* A FILE* on logical file `rank` of this handle, for fprintf, fwrite, fread, fseek, ... across chunk borders.
  * It starts at position 0 (reading, creating) or at the end (appending) and has its own position. fflush() hands bytes
- * to the handle, tw_flush() makes them survive the process. fclose() it before tw_multifile_close(), which flushes
+ * to the handle, tw_multifile_flush() makes them survive the process. fclose() it before tw_multifile_close(), which flushes
  * streams that are still open; from then on they fail with EBADF, and fclose() still frees them.
  * mode: "r" on a handle open for reading, "w" or "a" on one open for writing; nothing is cut off.
  * stream [out] the caller's, to be closed; NULL on failure. Its stdio buffer comes on top of those of the handle.
@@ -435,7 +435,7 @@ TW_API tw_status tw_multifile_repair(const char* path, tw_finding_fn fn, tw_prog
  * config     [in]  its hints, but physical_files, apply to `to`; the rest of it is not looked at. May be NULL.
  * progress   may be NULL; `user` is handed to it.
  * Returns TW_OK, TW_ERR_STOPPED, TW_ERR_NOT_CLOSED, or as tw_multifile_open() of `from` and to make `to`, and
- * tw_write(). */
+ * tw_multifile_write(). */
 TW_API tw_status tw_multifile_defrag(const char* from, const char* to, const tw_multifile_config* config,
                                      tw_progress_fn progress, void* user);
 

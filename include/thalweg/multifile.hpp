@@ -105,12 +105,12 @@ class Multifile {
     write(std::ranges::data(data), bytes_of(data));
   }
   void write(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
-  void write(const void* data, std::size_t bytes) { check(tw_write(get(), data, bytes)); }
+  void write(const void* data, std::size_t bytes) { check(tw_multifile_write(get(), data, bytes)); }
 
   // At `offset` bytes of the current logical file; the position stays.
   template <PlainRange Range>
   void pwrite(const Range& data, std::int64_t offset) {
-    check(tw_pwrite(get(), std::ranges::data(data), bytes_of(data), offset));
+    check(tw_multifile_write_at(get(), std::ranges::data(data), bytes_of(data), offset));
   }
   void pwrite(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write()
 
@@ -120,8 +120,8 @@ class Multifile {
     write(&value, sizeof value);
   }
 
-  void flush() { check(tw_flush(get())); }  // what was written survives the death of the process
-  void sync() { check(tw_sync(get())); }    // ... of the machine
+  void flush() { check(tw_multifile_flush(get())); }  // what was written survives the death of the process
+  void sync() { check(tw_multifile_sync(get())); }    // ... of the machine
 
   // ---- Read: independent. All return the number of whole elements that were read, fewer than asked only where the
   // logical file ends.
@@ -133,7 +133,7 @@ class Multifile {
   // The same in bytes.
   std::size_t read(void* data, std::size_t bytes) {
     std::size_t got = 0;
-    check(tw_read(get(), data, bytes, &got));
+    check(tw_multifile_read(get(), data, bytes, &got));
     return got;
   }
 
@@ -141,7 +141,7 @@ class Multifile {
   template <PlainTarget Range>
   std::size_t pread(Range&& data, std::int64_t offset) {
     std::size_t got = 0;
-    check(tw_pread(get(), std::ranges::data(data), bytes_of(data), offset, &got));
+    check(tw_multifile_read_at(get(), std::ranges::data(data), bytes_of(data), offset, &got));
     return got / element_bytes<Range>;
   }
 
@@ -155,12 +155,14 @@ class Multifile {
 
   // ---- Position in the current logical file, in bytes. Independent.
 
-  void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_seek(get(), offset, whence)); }
+  void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_multifile_seek(get(), offset, whence)); }
   // Makes logical file `rank` current; without a position that file goes on where it was.
-  void seek_to(std::int64_t rank, std::int64_t position = -1) { check(tw_seek_to(get(), rank, position)); }
-  std::int64_t tell() const { return ask<std::int64_t>(tw_tell); }
-  std::int64_t current() const { return ask<std::int64_t>(tw_current); }  // rank, -1 when the task serves none
-  bool eof() const { return ask<int>(tw_eof) != 0; }                      // looks ahead: true before a read comes short
+  void seek_to(std::int64_t rank, std::int64_t position = -1) { check(tw_multifile_seek_to(get(), rank, position)); }
+  std::int64_t tell() const { return ask<std::int64_t>(tw_multifile_tell); }
+  std::int64_t current() const {
+    return ask<std::int64_t>(tw_multifile_current);
+  }                                                             // rank, -1 when the task serves none
+  bool eof() const { return ask<int>(tw_multifile_eof) != 0; }  // looks ahead: true before a read comes short
 
   // ---- stdio. mode: "r" when reading, "w" or "a" when writing.
   Stream stream(std::int64_t rank, const char* mode) {

@@ -4,7 +4,7 @@
  *     tw_view_contiguous(8, NULL, &element);                        // a double
  *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);   // my block of the array
  *     tw_file_set_view(file, 0, block);                             // by every task, its own
- *     tw_write_view_all(file, mine, nbytes);                        // one call, all rows
+ *     tw_file_write_view_all(file, mine, nbytes);                        // one call, all rows
  *
  * A view is a description, made of other views; it is never expanded, so that one of 10^9 pieces takes no more memory
  * than its numbers, and an access takes memory only for the pieces that it touches itself. A view has `size` bytes, one

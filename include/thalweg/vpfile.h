@@ -4,8 +4,8 @@
  *     int64_t shape[2] = {256, 128};
  *     tw_vpfile *f;
  *     tw_vpfile_open(group, "particles.vp", "w", 2, shape, NULL, &f);        // collective
- *     tw_vp_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);              // collective: 24 bytes of each VP
- *     tw_vp_write(f, vp, data, bytes, NULL);                                 // independent: one VP
+ *     tw_vpfile_write_all(f, TW_VP_PACKED(values, 24), NULL, NULL);              // collective: 24 bytes of each VP
+ *     tw_vpfile_write(f, vp, data, bytes, NULL);                                 // independent: one VP
  *     tw_vpfile_close(f);                                                    // collective
  *
  * Words: a *shape* has any number of dimensions; its VPs are numbered 0 .. N-1 in row-major order. Each task has a
@@ -29,7 +29,7 @@
  *              their calls, every later collective call on the file fails at once, and the file stays marked as not
  *              closed.
  *   Blocking   it returns when its work is done; a collective call waits for the other tasks.
- *   Threads    calls of one VP (tw_vp_read(), ...) may be made by several threads of a task at once, of different VPs.
+ *   Threads    calls of one VP (tw_vpfile_read(), ...) may be made by several threads of a task at once, of different VPs.
  *              All others: one call at a time per handle, and none of one VP beside them.
  *   Ownership  what is passed in stays the caller's and may change when the call returns.
  *   Results    an [out] pointer is set on success only.
@@ -41,7 +41,7 @@
  *              words. Since 0.3.
  *
  * Durability: bytes written before a successful flush survive the death of the process, before a successful
- * tw_vp_sync_all() the death of the machine.
+ * tw_vpfile_sync_all() the death of the machine.
  *
  * Replacement: "w" over a vpfile that others have open writes into its data file, whose bytes have no checksums. A
  * handle that was open before may then give out bytes of either: close readers first. */
@@ -156,8 +156,8 @@ typedef struct tw_vp_transition {
 TW_API tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* transition);
 
 /* Number in the shape of local VP `local`, and back: TW_ERR_NOT_FOUND when VP `vp` is another task's. */
-TW_API tw_status tw_vp_number(tw_vpfile* vpfile, int64_t local, int64_t* vp);
-TW_API tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local);
+TW_API tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp);
+TW_API tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local);
 
 /* ---- All VPs ----------------------------------------------------------------------------------------------- */
 
@@ -186,35 +186,35 @@ typedef struct tw_vp_data {
  * mask   [in]  may be NULL.
  * counts [out] may be NULL: whole items moved, of every local VP; 0 of those that take no part. Set on failure, too.
  *              Fewer than asked for where a stream ends. */
-TW_API tw_status tw_vp_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
-TW_API tw_status tw_vp_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+TW_API tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
+TW_API tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts);
 
 /* As fseek of every VP that takes part: by offsets[i] (of every local VP), or by `offset` where offsets is NULL. Clears
  * eof and takes back what was pushed back. Uniform: give the same on all tasks, and accesses stay fast. On failure
  * nothing changes. */
-TW_API tw_status tw_vp_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
-                                const uint8_t* mask);
+TW_API tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
+                                    const uint8_t* mask);
 /* As ftell, feof, ferror of every local VP. eof and error may be NULL. */
-TW_API tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions);
-TW_API tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error);
+TW_API tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions);
+TW_API tw_status tw_vpfile_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error);
 /* As clearerr, and as rewind. */
-TW_API tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
-TW_API tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
+TW_API tw_status tw_vpfile_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask);
+TW_API tw_status tw_vpfile_rewind_all(tw_vpfile* vpfile, const uint8_t* mask);
 /* As fgetc: of every local VP the byte, or -1 at its end and where it takes no part.
  * Call: collective. */
-TW_API tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
+TW_API tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask);
 /* As fputc: bytes[i] of every local VP, or `byte` where bytes is NULL.
  * Call: collective. */
-TW_API tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
+TW_API tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As ungetc. Any number may be pushed back, as long as the position does not fall below 0; -1 has no effect. */
-TW_API tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
+TW_API tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask);
 /* As fgets: a line of at most size-1 bytes and a NUL for every VP, at lines + local * size. got[i] (may be NULL): its
  * length, 0 at the end.
  * Call: collective. */
-TW_API tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask);
+TW_API tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask);
 /* As fputs: texts[i] of every local VP, or `text` where texts is NULL.
  * Call: collective. */
-TW_API tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask);
+TW_API tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask);
 
 /* An argument of every VP: at `base` that of local VP 0, `stride` bytes further that of the next one; 0: the same for
  * all. */
@@ -226,42 +226,42 @@ typedef struct tw_vp_argument {
  * double, %Lf: long double, %c: int, %s: const char*, %p: void*). '*' and %n are refused.
  * Call: collective.
  * counts [out] may be NULL: bytes written, of every local VP. */
-TW_API tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                                  size_t n_arguments, size_t* counts, const uint8_t* mask);
+TW_API tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                                      size_t n_arguments, size_t* counts, const uint8_t* mask);
 /* As fscanf: one argument for each conversion that is not suppressed; `base` points to what is set (%d: int, %s and %[:
  * char, with a width in the format).
  * Call: collective.
  * counts [out] may be NULL: conversions done, of every local VP; -1 at its end. */
-TW_API tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
-                                 size_t n_arguments, int* counts, const uint8_t* mask);
+TW_API tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                                     size_t n_arguments, int* counts, const uint8_t* mask);
 
 /* What was written so far survives the death of the process; of the machine.
  * Call: collective. */
-TW_API tw_status tw_vp_flush_all(tw_vpfile* vpfile);
-TW_API tw_status tw_vp_sync_all(tw_vpfile* vpfile);
+TW_API tw_status tw_vpfile_flush_all(tw_vpfile* vpfile);
+TW_API tw_status tw_vpfile_sync_all(tw_vpfile* vpfile);
 
 /* ---- One VP ------------------------------------------------------------------------------------------------ */
 /* `vp` is a number in the shape, of a VP of this task. */
 
 /* As fread and fwrite of bytes. *moved (may be NULL; set on failure, too): fewer than asked for at the end only. */
-TW_API tw_status tw_vp_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
-TW_API tw_status tw_vp_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
-TW_API tw_status tw_vp_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
-TW_API tw_status tw_vp_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
+TW_API tw_status tw_vpfile_read(tw_vpfile* vpfile, int64_t vp, void* data, size_t bytes, size_t* moved);
+TW_API tw_status tw_vpfile_write(tw_vpfile* vpfile, int64_t vp, const void* data, size_t bytes, size_t* moved);
+TW_API tw_status tw_vpfile_seek(tw_vpfile* vpfile, int64_t vp, int64_t offset, int whence);
+TW_API tw_status tw_vpfile_tell(tw_vpfile* vpfile, int64_t vp, int64_t* position);
 /* Bytes of its stream. */
-TW_API tw_status tw_vp_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
+TW_API tw_status tw_vpfile_size(tw_vpfile* vpfile, int64_t vp, int64_t* bytes);
 /* *last: the highest VP of this task up to which from `vp` on no stream has more than what all streams have, or none
  * can be read for the reason that the call returns; else `vp`. Whoever goes through all VPs goes on behind it: a file
  * may claim any number of them. Open for reading only (else TW_ERR_MODE). Since 0.2. */
-TW_API tw_status tw_vp_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last);
+TW_API tw_status tw_vpfile_alike(tw_vpfile* vpfile, int64_t vp, int64_t* last);
 /* Moves the position behind bytes that nobody wrote, which are zeros and may be very many; *skipped tells
  * how many. Open for reading only (else TW_ERR_MODE). Since 0.2. */
-TW_API tw_status tw_vp_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
+TW_API tw_status tw_vpfile_skip_gap(tw_vpfile* vpfile, int64_t vp, int64_t* skipped);
 /* Either pointer may be NULL. */
-TW_API tw_status tw_vp_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
-TW_API tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp);
+TW_API tw_status tw_vpfile_flags(tw_vpfile* vpfile, int64_t vp, int* eof, int* error);
+TW_API tw_status tw_vpfile_clearerr(tw_vpfile* vpfile, int64_t vp);
 /* A FILE* on the stream of VP `vp`, for fprintf, fscanf, fgets, ungetc, ... It has its own position, which begins at 0, or
- * with "a" at the end; that of the VP in the handle stays. fflush() hands bytes to the handle, tw_vp_flush() makes them
+ * with "a" at the end; that of the VP in the handle stays. fflush() hands bytes to the handle, tw_vpfile_flush() makes them
  * survive the process. fclose() it before tw_vpfile_close() and tw_vpfile_abandon(), which flush streams that are still
  * open and fail where that fails; from then on they fail with EBADF, and fclose() still frees them.
  * mode: "r" "w" "a" "r+" "w+" "a+", as far as the handle is open for reading and writing; no byte is cut off.
@@ -271,8 +271,8 @@ TW_API tw_status tw_vp_clearerr(tw_vpfile* vpfile, int64_t vp);
  * Since 0.2. */
 TW_API tw_status tw_vpfile_fopen(tw_vpfile* vpfile, int64_t vp, const char* mode, FILE** stream);
 /* What this task wrote so far, of all its VPs, survives the death of the process, as far as it is in independent blocks
- * (IB): what NB and CB accesses added takes tw_vp_flush_all(). */
-TW_API tw_status tw_vp_flush(tw_vpfile* vpfile, int64_t vp);
+ * (IB): what NB and CB accesses added takes tw_vpfile_flush_all(). */
+TW_API tw_status tw_vpfile_flush(tw_vpfile* vpfile, int64_t vp);
 
 /* ---- Whole files ------------------------------------------------------------------------------------------- */
 /* By one task; nobody may have the file open for writing. What they return besides: TW_ERR_NOT_FOUND,

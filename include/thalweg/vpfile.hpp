@@ -121,17 +121,17 @@ class Stream {
 
   std::int64_t vp() const noexcept { return vp_; }  // its number in the shape
   void write(const PlainRange auto& data) {
-    check(tw_vp_write(file_, vp_, std::ranges::data(data), bytes(data), nullptr));
+    check(tw_vpfile_write(file_, vp_, std::ranges::data(data), bytes(data), nullptr));
   }
   void write(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
   template <PlainValue T>
   void write_value(const T& value) {
-    check(tw_vp_write(file_, vp_, &value, sizeof value, nullptr));
+    check(tw_vpfile_write(file_, vp_, &value, sizeof value, nullptr));
   }
   // Whole elements that were read.
   std::size_t read(PlainTarget auto&& data) {
     std::size_t moved = 0;
-    check(tw_vp_read(file_, vp_, std::ranges::data(data), bytes(data), &moved));
+    check(tw_vpfile_read(file_, vp_, std::ranges::data(data), bytes(data), &moved));
     return moved / sizeof(*std::ranges::data(data));
   }
   // Nothing where the stream ends before it has a whole one.
@@ -140,19 +140,19 @@ class Stream {
   std::optional<T> read_value() {
     T value{};
     std::size_t moved = 0;
-    check(tw_vp_read(file_, vp_, &value, sizeof value, &moved));
+    check(tw_vpfile_read(file_, vp_, &value, sizeof value, &moved));
     return moved == sizeof value ? std::optional<T>(value) : std::nullopt;
   }
-  void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_vp_seek(file_, vp_, offset, whence)); }
-  std::int64_t tell() const { return ask<std::int64_t>(tw_vp_tell); }
+  void seek(std::int64_t offset, int whence = SEEK_SET) { check(tw_vpfile_seek(file_, vp_, offset, whence)); }
+  std::int64_t tell() const { return ask<std::int64_t>(tw_vpfile_tell); }
   void rewind() {
     clear();
     seek(0);
   }
-  std::int64_t size() const { return ask<std::int64_t>(tw_vp_size); }  // bytes
+  std::int64_t size() const { return ask<std::int64_t>(tw_vpfile_size); }  // bytes
   bool eof() const { return flags().first; }
   bool error() const { return flags().second; }
-  void clear() { check(tw_vp_clearerr(file_, vp_)); }
+  void clear() { check(tw_vpfile_clearerr(file_, vp_)); }
   // The byte, or -1 at the end.
   int getc() {
     const auto byte = read_value<unsigned char>();
@@ -221,8 +221,8 @@ class Stream {
     check(tw_vpfile_fopen(file_, vp_, mode, &stream));
     return {stream, std::fclose};
   }
-  // What this task wrote of all its VPs survives the death of the process (vpfile.h: tw_vp_flush).
-  void flush() { check(tw_vp_flush(file_, vp_)); }
+  // What this task wrote of all its VPs survives the death of the process (vpfile.h: tw_vpfile_flush).
+  void flush() { check(tw_vpfile_flush(file_, vp_)); }
 
  private:
   static std::size_t bytes(const PlainRange auto& data) {
@@ -237,7 +237,7 @@ class Stream {
   std::pair<bool, bool> flags() const {
     int eof = 0;
     int error = 0;
-    check(tw_vp_flags(file_, vp_, &eof, &error));
+    check(tw_vpfile_flags(file_, vp_, &eof, &error));
     return {eof != 0, error != 0};
   }
 
@@ -272,13 +272,13 @@ class File {
   // it throws.
   template <Mask M = All>
   void write(const PlainRange auto& data, std::size_t n, const M& mask = {}, std::span<std::size_t> counts = {}) {
-    move(tw_vp_write_all, packed(data, n), mask, counts);
+    move(tw_vpfile_write_all, packed(data, n), mask, counts);
   }
   // lengths[i] items of local VP i; those that take no part have no room in `data`.
   template <Mask M = All>
   void write(const PlainRange auto& data, const Lengths auto& lengths, const M& mask = {},
              std::span<std::size_t> counts = {}) {
-    move_ragged(tw_vp_write_all, packed(data, 0), lengths, mask, counts);
+    move_ragged(tw_vpfile_write_all, packed(data, 0), lengths, mask, counts);
   }
   // "text" ends with a NUL: pass std::string_view("text"), or std::span(array).
   template <Mask M = All>
@@ -289,7 +289,7 @@ class File {
              std::span<std::size_t> counts = {}) = delete;
   template <class T, Mask M = All>
   void write(const Strided<T>& data, const M& mask = {}, std::span<std::size_t> counts = {}) {
-    move_strided(tw_vp_write_all, data, mask, counts);
+    move_strided(tw_vpfile_write_all, data, mask, counts);
   }
 
   // The same. Return the items read of every local VP: fewer where a stream ended.
@@ -299,18 +299,19 @@ class File {
   }
   template <Mask M = All>
   std::vector<std::size_t> read(PlainTarget auto&& data, const Lengths auto& lengths, const M& mask = {}) {
-    return counted(
-        [&](std::span<std::size_t> counts) { move_ragged(tw_vp_read_all, packed(data, 0), lengths, mask, counts); });
+    return counted([&](std::span<std::size_t> counts) {
+      move_ragged(tw_vpfile_read_all, packed(data, 0), lengths, mask, counts);
+    });
   }
   template <class T, Mask M = All>
     requires(!std::is_const_v<T>)
   std::vector<std::size_t> read(const Strided<T>& data, const M& mask = {}) {
-    return counted([&](std::span<std::size_t> counts) { move_strided(tw_vp_read_all, data, mask, counts); });
+    return counted([&](std::span<std::size_t> counts) { move_strided(tw_vpfile_read_all, data, mask, counts); });
   }
   // Without memory of its own; counts as of write().
   template <Mask M = All>
   void read_counted(PlainTarget auto&& data, std::size_t n, const M& mask = {}, std::span<std::size_t> counts = {}) {
-    move(tw_vp_read_all, packed(data, n), mask, counts);
+    move(tw_vpfile_read_all, packed(data, n), mask, counts);
   }
 
   // The byte of every local VP, -1 at its end and where it takes no part.
@@ -320,7 +321,7 @@ class File {
     collective(
         mask, [&](const MaskBytes&) { bytes.resize(local_size()); },
         [&](bool sound, const std::uint8_t* taking_part) {
-          return tw_vp_getc_all(get(), sound ? bytes.data() : nullptr, taking_part);
+          return tw_vpfile_getc_all(get(), sound ? bytes.data() : nullptr, taking_part);
         });
     return bytes;
   }
@@ -328,7 +329,7 @@ class File {
   void putc(int byte, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
-        [&](const std::uint8_t* some) { return tw_vp_putc_all(get(), byte, nullptr, some); });
+        [&](const std::uint8_t* some) { return tw_vpfile_putc_all(get(), byte, nullptr, some); });
   }
   // A line, with its newline, of at most `most` bytes of each VP; empty at its end and where it takes no part.
   template <Mask M = All>
@@ -344,7 +345,7 @@ class File {
           text.resize(lines.size() * (most + 1));
         },
         [&](bool sound, const std::uint8_t* some) {
-          return tw_vp_gets_all(get(), text.data(), sound ? most + 1 : 0, lengths.data(), some);
+          return tw_vpfile_gets_all(get(), text.data(), sound ? most + 1 : 0, lengths.data(), some);
         });
     for (std::size_t i = 0; i < lines.size(); ++i) lines[i].assign(text.data() + i * (most + 1), lengths[i]);
     return lines;
@@ -353,7 +354,7 @@ class File {
   void puts(const std::string& text, const M& mask = {}) {
     written(
         mask, [](const MaskBytes&) {},
-        [&](const std::uint8_t* some) { return tw_vp_puts_all(get(), text.c_str(), nullptr, some); });
+        [&](const std::uint8_t* some) { return tw_vpfile_puts_all(get(), text.c_str(), nullptr, some); });
   }
   // The text of every local VP.
   template <Mask M = All>
@@ -365,7 +366,7 @@ class File {
           expect(texts.size(), "texts");
           for (const std::string& text : texts) each.push_back(text.c_str());
         },
-        [&](const std::uint8_t* some) { return tw_vp_puts_all(get(), nullptr, each.data(), some); });
+        [&](const std::uint8_t* some) { return tw_vpfile_puts_all(get(), nullptr, each.data(), some); });
   }
   // file.printf("%d %s\n", {each(numbers), same(name)}): types must be those of the conversions (vpfile.h), which the
   // compiler cannot check here.
@@ -374,7 +375,7 @@ class File {
     written(
         mask, [](const MaskBytes&) {},
         [&](const std::uint8_t* some) {
-          return tw_vp_printf_all(get(), format, arguments.begin(), arguments.size(), nullptr, some);
+          return tw_vpfile_printf_all(get(), format, arguments.begin(), arguments.size(), nullptr, some);
         });
   }
   // Conversions done of every local VP; -1 at its end.
@@ -384,61 +385,61 @@ class File {
     collective(
         mask, [&](const MaskBytes&) { done.resize(local_size()); },
         [&](bool sound, const std::uint8_t* some) {
-          return tw_vp_scanf_all(get(), sound ? format : nullptr, arguments.begin(), arguments.size(), done.data(),
-                                 some);
+          return tw_vpfile_scanf_all(get(), sound ? format : nullptr, arguments.begin(), arguments.size(), done.data(),
+                                     some);
         });
     return done;
   }
 
   // What was written survives the death of the process; of the machine.
-  void flush() { check(tw_vp_flush_all(get())); }
-  void sync() { check(tw_vp_sync_all(get())); }
+  void flush() { check(tw_vpfile_flush_all(get())); }
+  void sync() { check(tw_vpfile_sync_all(get())); }
 
   // ---- Independent: all VPs of this task.
 
   template <Mask M = All>
   void seek(std::int64_t offset, int whence = SEEK_SET, const M& mask = {}) {
     const MaskBytes some(*this, mask);
-    check(tw_vp_seek_all(get(), offset, nullptr, whence, some.data()));
+    check(tw_vpfile_seek_all(get(), offset, nullptr, whence, some.data()));
   }
   // By offsets[i] of local VP i.
   template <Mask M = All>
   void seek_each(std::span<const std::int64_t> offsets, int whence = SEEK_SET, const M& mask = {}) {
     const MaskBytes some(*this, mask);
     expect(offsets.size(), "offsets");
-    check(tw_vp_seek_all(get(), 0, offsets.data(), whence, some.data()));
+    check(tw_vpfile_seek_all(get(), 0, offsets.data(), whence, some.data()));
   }
   // One for every local VP.
   std::vector<std::int64_t> tell() const {
     std::vector<std::int64_t> positions(local_size() + 1);
-    check(tw_vp_tell_all(get(), positions.data()));
+    check(tw_vpfile_tell_all(get(), positions.data()));
     positions.pop_back();
     return positions;
   }
   std::vector<std::uint8_t> eof() const {
     std::vector<std::uint8_t> flags(local_size());
-    check(tw_vp_flags_all(get(), flags.data(), nullptr));
+    check(tw_vpfile_flags_all(get(), flags.data(), nullptr));
     return flags;
   }
   std::vector<std::uint8_t> error() const {
     std::vector<std::uint8_t> flags(local_size());
-    check(tw_vp_flags_all(get(), nullptr, flags.data()));
+    check(tw_vpfile_flags_all(get(), nullptr, flags.data()));
     return flags;
   }
   template <Mask M = All>
   void clear(const M& mask = {}) {
     const MaskBytes some(*this, mask);
-    check(tw_vp_clearerr_all(get(), some.data()));
+    check(tw_vpfile_clearerr_all(get(), some.data()));
   }
   template <Mask M = All>
   void rewind(const M& mask = {}) {
     const MaskBytes some(*this, mask);
-    check(tw_vp_rewind_all(get(), some.data()));
+    check(tw_vpfile_rewind_all(get(), some.data()));
   }
   template <Mask M = All>
   void ungetc(int byte, const M& mask = {}) {
     const MaskBytes some(*this, mask);
-    check(tw_vp_ungetc_all(get(), byte, nullptr, some.data()));
+    check(tw_vpfile_ungetc_all(get(), byte, nullptr, some.data()));
   }
 
   // ---- Independent: one VP.
@@ -472,12 +473,12 @@ class File {
   // The number in the shape of a local VP, and back: nothing where it is another task's.
   std::int64_t number(std::int64_t local) const {
     std::int64_t vp = 0;
-    check(tw_vp_number(get(), local, &vp));
+    check(tw_vpfile_number(get(), local, &vp));
     return vp;
   }
   std::optional<std::int64_t> local(std::int64_t vp) const {
     std::int64_t local = 0;
-    const tw_status status = tw_vp_local(get(), vp, &local);
+    const tw_status status = tw_vpfile_local(get(), vp, &local);
     if (status == TW_ERR_NOT_FOUND) return std::nullopt;
     check(status);
     return local;
@@ -588,7 +589,7 @@ class File {
   template <class M, class Prepare, class CallIt>
   void written(const M& mask, Prepare prepare, CallIt call) {
     collective(mask, prepare, [&](bool sound, const std::uint8_t* some) {
-      return sound ? call(some) : tw_vp_write_all(get(), tw_vp_data{}, nullptr, nullptr);
+      return sound ? call(some) : tw_vpfile_write_all(get(), tw_vp_data{}, nullptr, nullptr);
     });
   }
   template <class M, class Prepare>

@@ -18,21 +18,21 @@ namespace thalweg {
   call(tw_group_barrier) call(tw_group_broadcast) call(tw_group_allreduce) call(tw_group_agree) \
   call(tw_group_duplicate) call(tw_group_hybrid) call(tw_group_callbacks) call(tw_group_mpi) \
   call(tw_multifile_open) call(tw_file_open) call(tw_vpfile_open) \
-  call(tw_access_all) \
-  call(tw_write_all) call(tw_read_all) call(tw_write_at_all) call(tw_read_at_all) \
-  call(tw_write_view_all) call(tw_read_view_all) call(tw_write_list_all) call(tw_read_list_all) \
-  call(tw_write_com_all) call(tw_read_com_all) call(tw_write_com_at_all) call(tw_read_com_at_all) \
-  call(tw_write_com_list_all) call(tw_read_com_list_all) \
-  call(tw_iaccess_all) \
-  call(tw_iwrite_all) call(tw_iread_all) call(tw_iwrite_at_all) call(tw_iread_at_all) \
-  call(tw_iwrite_view_all) call(tw_iread_view_all) call(tw_iwrite_list_all) call(tw_iread_list_all) \
-  call(tw_iwrite_com_all) call(tw_iread_com_all) call(tw_iwrite_com_at_all) call(tw_iread_com_at_all) \
-  call(tw_iwrite_com_list_all) call(tw_iread_com_list_all) \
+  call(tw_file_access_all) \
+  call(tw_file_write_all) call(tw_file_read_all) call(tw_file_write_at_all) call(tw_file_read_at_all) \
+  call(tw_file_write_view_all) call(tw_file_read_view_all) call(tw_file_write_list_all) call(tw_file_read_list_all) \
+  call(tw_file_write_com_all) call(tw_file_read_com_all) call(tw_file_write_com_at_all) call(tw_file_read_com_at_all) \
+  call(tw_file_write_com_list_all) call(tw_file_read_com_list_all) \
+  call(tw_file_iaccess_all) \
+  call(tw_file_iwrite_all) call(tw_file_iread_all) call(tw_file_iwrite_at_all) call(tw_file_iread_at_all) \
+  call(tw_file_iwrite_view_all) call(tw_file_iread_view_all) call(tw_file_iwrite_list_all) call(tw_file_iread_list_all) \
+  call(tw_file_iwrite_com_all) call(tw_file_iread_com_all) call(tw_file_iwrite_com_at_all) call(tw_file_iread_com_at_all) \
+  call(tw_file_iwrite_com_list_all) call(tw_file_iread_com_list_all) \
   call(tw_file_size) call(tw_file_truncate) call(tw_file_preallocate) call(tw_file_sync) \
   call(tw_file_seek) call(tw_file_set_view) \
-  call(tw_vp_write_all) call(tw_vp_read_all) call(tw_vp_getc_all) call(tw_vp_putc_all) \
-  call(tw_vp_puts_all) call(tw_vp_printf_all) \
-  call(tw_vp_gets_all) call(tw_vp_scanf_all) call(tw_vp_flush_all) call(tw_vp_sync_all) \
+  call(tw_vpfile_write_all) call(tw_vpfile_read_all) call(tw_vpfile_getc_all) call(tw_vpfile_putc_all) \
+  call(tw_vpfile_puts_all) call(tw_vpfile_printf_all) \
+  call(tw_vpfile_gets_all) call(tw_vpfile_scanf_all) call(tw_vpfile_flush_all) call(tw_vpfile_sync_all) \
   call(tw_file_close) call(tw_vpfile_close) call(tw_multifile_close) \
   call(tw_file_abandon) call(tw_vpfile_abandon) call(tw_multifile_abandon) call(MPI_Finalize)
 // clang-format on
@@ -65,9 +65,9 @@ TW_SHARED const char* name_of(Primitive primitive);
 
 // Tasks that make calls of one class make the same call.
 constexpr Call class_of(Call call) {
-  if (call >= Call::tw_access_all && call <= Call::tw_read_com_list_all) return Call::tw_access_all;
-  if (call >= Call::tw_iaccess_all && call <= Call::tw_iread_com_list_all) return Call::tw_iaccess_all;
-  if (call >= Call::tw_vp_write_all && call <= Call::tw_vp_printf_all) return Call::tw_vp_write_all;
+  if (call >= Call::tw_file_access_all && call <= Call::tw_file_read_com_list_all) return Call::tw_file_access_all;
+  if (call >= Call::tw_file_iaccess_all && call <= Call::tw_file_iread_com_list_all) return Call::tw_file_iaccess_all;
+  if (call >= Call::tw_vpfile_write_all && call <= Call::tw_vpfile_printf_all) return Call::tw_vpfile_write_all;
   return call;
 }
 constexpr bool ends_handle(Call call) { return call >= Call::tw_file_close; }

@@ -145,10 +145,10 @@ TaskAccess to_access(const char* function, const tw_access* given) {
 tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int64_t* moved) {
   return guarded([&]() -> Status {
     const auto [file, group] = by;
-    if (file == nullptr && group == nullptr) return null_argument("tw_access_all", "file and group");
+    if (file == nullptr && group == nullptr) return null_argument("tw_file_access_all", "file and group");
     const InCall in_call(file);
-    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_access_all", "file");
-    TaskAccess mine = to_access("tw_access_all", access);
+    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_file_access_all", "file");
+    TaskAccess mine = to_access("tw_file_access_all", access);
     if (group == nullptr) {
       file->last = run(calling(*file, call).access(std::move(mine)));
       return answer(file->last, moved);
@@ -163,14 +163,14 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int
 tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request) {
   return guarded([&]() -> Status {
     const auto [file, group] = by;
-    if (file == nullptr && group == nullptr) return null_argument("tw_iaccess_all", "file and group");
+    if (file == nullptr && group == nullptr) return null_argument("tw_file_iaccess_all", "file and group");
     const InCall in_call(file);
-    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_iaccess_all", "file");
+    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_file_iaccess_all", "file");
     (void)(group != nullptr ? calling(*group, call) : starting(file->impl->group(), call));
-    TaskAccess mine = to_access("tw_iaccess_all", access);
+    TaskAccess mine = to_access("tw_file_iaccess_all", access);
     // The others hear of it when they wait: the operation goes on without a request.
-    Status nowhere =
-        or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument("tw_iaccess_all", "request"); });
+    Status nowhere = or_out_of_memory(
+        [&] { return request != nullptr ? Status{} : null_argument("tw_file_iaccess_all", "request"); });
     std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
     if (made == nullptr) nowhere = out_of_memory();
     if (mine.status.ok()) mine.status = nowhere;
@@ -323,28 +323,28 @@ tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) 
   });
 }
 
-tw_status tw_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved) {
-  return access_by_all(Call::tw_access_all, {file, group}, access, moved);
+tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved) {
+  return access_by_all(Call::tw_file_access_all, {file, group}, access, moved);
 }
 
-tw_status tw_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
-  return start_by_all(Call::tw_iaccess_all, {file, group}, access, request);
+tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request) {
+  return start_by_all(Call::tw_file_iaccess_all, {file, group}, access, request);
 }
 
-tw_status tw_access_one(tw_file* file, const tw_access* access, int64_t* moved) {
+tw_status tw_file_access(tw_file* file, const tw_access* access, int64_t* moved) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_access_one");
+    TW_IN_CALL(file, "tw_file_access");
     const IoContext io = blocking_io();
-    PlacedAccess mine = file->impl->place(to_access("tw_access_one", access));
+    PlacedAccess mine = file->impl->place(to_access("tw_file_access", access));
     return answer(run(access_one(*file->impl->shared(), std::move(mine.access), io)), moved);
   });
 }
 
-tw_status tw_iaccess_one(tw_file* file, const tw_access* access, tw_request** request) {
+tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(file, "tw_iaccess_one");
-    if (request == nullptr) return null_argument("tw_iaccess_one", "request");
-    TaskAccess mine = to_access("tw_iaccess_one", access);
+    TW_IN_CALL(file, "tw_file_iaccess");
+    if (request == nullptr) return null_argument("tw_file_iaccess", "request");
+    TaskAccess mine = to_access("tw_file_iaccess", access);
     auto made = std::make_unique<tw_request>();
     keep_only(mine, *made);
     made->impl = request_one(file->impl->shared(), file->impl->place(std::move(mine)));

@@ -1,4 +1,4 @@
-// The short forms of file.h: each is tw_access_all() or tw_access_one(), or their nonblocking twin, with its arguments
+// The short forms of file.h: each is tw_file_access_all() or tw_file_access(), or their nonblocking twin, with its arguments
 // put in place.
 #include "capi/file_handle.hpp"
 #include "thalweg/file.h"
@@ -36,7 +36,7 @@ tw_status by_all(Call call, tw_file* file, const tw_access& access, int64_t* nre
 }
 
 tw_status by_one(tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
-  return tw_access_one(file, &access, nread);
+  return tw_file_access(file, &access, nread);
 }
 
 tw_status begin_by_all(Call call, tw_file* file, const tw_access& access, tw_request** request) {
@@ -44,171 +44,174 @@ tw_status begin_by_all(Call call, tw_file* file, const tw_access& access, tw_req
 }
 
 tw_status start_by_one(tw_file* file, const tw_access& access, tw_request** request) {
-  return tw_iaccess_one(file, &access, request);
+  return tw_file_iaccess(file, &access, request);
 }
 
 }  // namespace
 
 extern "C" {
 
-tw_status tw_write_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(Call::tw_write_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)));
+tw_status tw_file_write_all(tw_file* file, const void* data, int64_t nbytes) {
+  return by_all(Call::tw_file_write_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(Call::tw_read_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), nread);
+tw_status tw_file_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+  return by_all(Call::tw_file_read_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  return by_all(Call::tw_write_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
+tw_status tw_file_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
+  return by_all(Call::tw_file_write_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  return by_all(Call::tw_read_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
+tw_status tw_file_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
+  return by_all(Call::tw_file_read_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_write_view_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(Call::tw_write_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
+tw_status tw_file_write_view_all(tw_file* file, const void* data, int64_t nbytes) {
+  return by_all(Call::tw_file_write_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(Call::tw_read_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
+tw_status tw_file_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+  return by_all(Call::tw_file_read_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_write_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_all(Call::tw_write_list_all, file, list(TW_ACCESS_WRITE, extents, n));
+tw_status tw_file_write_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
+  return by_all(Call::tw_file_write_list_all, file, list(TW_ACCESS_WRITE, extents, n));
 }
 
-tw_status tw_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_all(Call::tw_read_list_all, file, list(TW_ACCESS_READ, extents, n), nread);
+tw_status tw_file_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
+  return by_all(Call::tw_file_read_list_all, file, list(TW_ACCESS_READ, extents, n), nread);
 }
 
-tw_status tw_write_com_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(Call::tw_write_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))));
+tw_status tw_file_write_com_all(tw_file* file, const void* data, int64_t nbytes) {
+  return by_all(Call::tw_file_write_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))));
 }
 
-tw_status tw_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(Call::tw_read_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), nread);
+tw_status tw_file_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+  return by_all(Call::tw_file_read_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), nread);
 }
 
-tw_status tw_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  return by_all(Call::tw_write_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))));
+tw_status tw_file_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
+  return by_all(Call::tw_file_write_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))));
 }
 
-tw_status tw_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  return by_all(Call::tw_read_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), nread);
+tw_status tw_file_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
+  return by_all(Call::tw_file_read_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), nread);
 }
 
-tw_status tw_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_all(Call::tw_write_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)));
+tw_status tw_file_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
+  return by_all(Call::tw_file_write_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)));
 }
 
-tw_status tw_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_all(Call::tw_read_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), nread);
+tw_status tw_file_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
+  return by_all(Call::tw_file_read_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), nread);
 }
 
-tw_status tw_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
+tw_status tw_file_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
   return by_one(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
+tw_status tw_file_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
   return by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_write_view(tw_file* file, const void* data, int64_t nbytes) {
+tw_status tw_file_write_view(tw_file* file, const void* data, int64_t nbytes) {
   return by_one(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+tw_status tw_file_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
   return by_one(file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_write_list(tw_file* file, const tw_extent* extents, int64_t n) {
+tw_status tw_file_write_list(tw_file* file, const tw_extent* extents, int64_t n) {
   return by_one(file, list(TW_ACCESS_WRITE, extents, n));
 }
 
-tw_status tw_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
+tw_status tw_file_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
   return by_one(file, list(TW_ACCESS_READ, extents, n), nread);
 }
 
-tw_status tw_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)), request);
+tw_status tw_file_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_iread_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), request);
+tw_status tw_file_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
+tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return begin_by_all(Call::tw_iread_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
+tw_status tw_file_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
+tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_iread_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
+tw_status tw_file_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_list_all, file, list(TW_ACCESS_WRITE, extents, n), request);
+tw_status tw_file_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_list_all, file, list(TW_ACCESS_WRITE, extents, n), request);
 }
 
-tw_status tw_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_iread_list_all, file, list(TW_ACCESS_READ, extents, n), request);
+tw_status tw_file_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_list_all, file, list(TW_ACCESS_READ, extents, n), request);
 }
 
-tw_status tw_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))), request);
-}
-
-tw_status tw_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_iread_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), request);
-}
-
-tw_status tw_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))),
+tw_status tw_file_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))),
                       request);
 }
 
-tw_status tw_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return begin_by_all(Call::tw_iread_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), request);
+tw_status tw_file_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), request);
 }
 
-tw_status tw_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_iwrite_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)), request);
+tw_status tw_file_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+                                    tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))),
+                      request);
 }
 
-tw_status tw_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_iread_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), request);
+tw_status tw_file_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))),
+                      request);
 }
 
-tw_status tw_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+tw_status tw_file_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
+  return begin_by_all(Call::tw_file_iwrite_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)), request);
+}
+
+tw_status tw_file_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
+  return begin_by_all(Call::tw_file_iread_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), request);
+}
+
+tw_status tw_file_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
   return start_by_one(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+tw_status tw_file_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
   return start_by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
   return start_by_one(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
   return start_by_one(file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
+tw_status tw_file_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
   return start_by_one(file, list(TW_ACCESS_WRITE, extents, n), request);
 }
 
-tw_status tw_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
+tw_status tw_file_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
   return start_by_one(file, list(TW_ACCESS_READ, extents, n), request);
 }
 

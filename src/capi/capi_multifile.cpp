@@ -133,12 +133,12 @@ Status tw_multifile::begin_to_leave() {
 
 // ---- Position ----------------------------------------------------------------------------------------------------
 
-extern "C" tw_status tw_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
+extern "C" tw_status tw_multifile_seek_to(tw_multifile* multifile, int64_t rank, int64_t position) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_seek_to");
+    TW_IN_CALL(multifile, "tw_multifile_seek_to");
     if (rank < 0 || position < -1)
-      return Status::error(Code::invalid_argument, "tw_seek_to: rank " + std::to_string(rank) + ", position " +
-                                                       std::to_string(position) +
+      return Status::error(Code::invalid_argument, "tw_multifile_seek_to: rank " + std::to_string(rank) +
+                                                       ", position " + std::to_string(position) +
                                                        ": neither may be negative (position: -1 keeps it)");
     const auto r = static_cast<std::uint64_t>(rank);
     return multifile->file->writing ? multifile->file->writing->seek_to(r, position)
@@ -173,57 +173,57 @@ void seek_current(tw_multifile* multifile, std::uint64_t position) {
 
 }  // namespace
 
-extern "C" tw_status tw_seek(tw_multifile* multifile, int64_t offset, int whence) {
+extern "C" tw_status tw_multifile_seek(tw_multifile* multifile, int64_t offset, int whence) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_seek");
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_seek"));
+    TW_IN_CALL(multifile, "tw_multifile_seek");
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_seek"));
     if (whence != SEEK_SET && whence != SEEK_CUR && whence != SEEK_END)
-      return Status::error(Code::invalid_argument, "tw_seek: whence is " + std::to_string(whence));
+      return Status::error(Code::invalid_argument, "tw_multifile_seek: whence is " + std::to_string(whence));
     const std::uint64_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? at.position : at.size;
     std::int64_t position = 0;
     if (__builtin_add_overflow(static_cast<std::int64_t>(from), offset, &position) || position < 0)
-      return Status::error(Code::invalid_argument, "tw_seek: " + std::to_string(from) + " + " + std::to_string(offset) +
-                                                       " is no position in a file");
+      return Status::error(Code::invalid_argument, "tw_multifile_seek: " + std::to_string(from) + " + " +
+                                                       std::to_string(offset) + " is no position in a file");
     seek_current(multifile, static_cast<std::uint64_t>(position));
     return {};
   });
 }
 
-extern "C" tw_status tw_tell(tw_multifile* multifile, int64_t* position) {
+extern "C" tw_status tw_multifile_tell(tw_multifile* multifile, int64_t* position) {
   return guarded([&]() -> Status {
-    if (position == nullptr) return null_argument("tw_tell", "position");
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_tell"));
+    if (position == nullptr) return null_argument("tw_multifile_tell", "position");
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_tell"));
     *position = static_cast<std::int64_t>(at.position);
     return {};
   });
 }
 
-extern "C" tw_status tw_current(tw_multifile* multifile, int64_t* rank) {
+extern "C" tw_status tw_multifile_current(tw_multifile* multifile, int64_t* rank) {
   return guarded([&]() -> Status {
-    if (rank == nullptr) return null_argument("tw_current", "rank");
+    if (rank == nullptr) return null_argument("tw_multifile_current", "rank");
     *rank = -1;
-    TW_IN_CALL(multifile, "tw_current");
+    TW_IN_CALL(multifile, "tw_multifile_current");
     const auto served = multifile->file->writing ? multifile->file->writing->served().count()
                                                  : multifile->file->reading->served().count();
     if (served == 0) return {};
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_current"));
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_current"));
     *rank = static_cast<std::int64_t>(at.rank);
     return {};
   });
 }
 
-extern "C" tw_status tw_eof(tw_multifile* multifile, int* eof) {
+extern "C" tw_status tw_multifile_eof(tw_multifile* multifile, int* eof) {
   return guarded([&]() -> Status {
-    if (eof == nullptr) return null_argument("tw_eof", "eof");
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_eof"));
+    if (eof == nullptr) return null_argument("tw_multifile_eof", "eof");
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_eof"));
     *eof = at.position >= at.size;
     return {};
   });
 }
 
-extern "C" tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file) {
+extern "C" tw_status tw_multifile_available(tw_multifile* multifile, int64_t* in_chunk, int64_t* in_file) {
   return guarded([&]() -> Status {
-    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_available"));
+    TW_ASSIGN_OR_RETURN(const Where at, place_of(multifile, "tw_multifile_available"));
     const bool writing = multifile->file->writing != nullptr;
     if (in_chunk != nullptr)
       *in_chunk = static_cast<std::int64_t>(writing ? multifile->file->writing->current()->chunk_room()
@@ -236,27 +236,28 @@ extern "C" tw_status tw_available(tw_multifile* multifile, int64_t* in_chunk, in
 
 // ---- Write -------------------------------------------------------------------------------------------------------
 
-extern "C" tw_status tw_write(tw_multifile* multifile, const void* data, size_t bytes) {
+extern "C" tw_status tw_multifile_write(tw_multifile* multifile, const void* data, size_t bytes) {
   if (multifile != nullptr && data != nullptr && multifile->file->writing) {
     const InCall in_call(multifile);
     LogicalWriter* writer = in_call.ok() ? multifile->file->writing->current() : nullptr;
     if (writer != nullptr && writer->write_buffered(static_cast<const std::byte*>(data), bytes)) return TW_OK;
   }
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_write");
-    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_write");
-    if (data == nullptr && bytes > 0) return null_argument("tw_write", "data");
+    TW_IN_CALL(multifile, "tw_multifile_write");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_multifile_write");
+    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_write", "data");
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
     return multifile->file->writing->write(*writer, {static_cast<const std::byte*>(data), bytes});
   });
 }
 
-extern "C" tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset) {
+extern "C" tw_status tw_multifile_write_at(tw_multifile* multifile, const void* data, size_t bytes, int64_t offset) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_pwrite");
-    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_pwrite");
-    if (data == nullptr && bytes > 0) return null_argument("tw_pwrite", "data");
-    if (offset < 0) return Status::error(Code::invalid_argument, "tw_pwrite: offset is " + std::to_string(offset));
+    TW_IN_CALL(multifile, "tw_multifile_write_at");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_multifile_write_at");
+    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_write_at", "data");
+    if (offset < 0)
+      return Status::error(Code::invalid_argument, "tw_multifile_write_at: offset is " + std::to_string(offset));
     TW_ASSIGN_OR_RETURN(LogicalWriter * writer, multifile->file->writing->current_or_first());
     const std::uint64_t before = writer->position();
     writer->seek(static_cast<std::uint64_t>(offset));
@@ -268,25 +269,25 @@ extern "C" tw_status tw_pwrite(tw_multifile* multifile, const void* data, size_t
   });
 }
 
-extern "C" tw_status tw_flush(tw_multifile* multifile) {
+extern "C" tw_status tw_multifile_flush(tw_multifile* multifile) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_flush");
-    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_flush");
+    TW_IN_CALL(multifile, "tw_multifile_flush");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_multifile_flush");
     return multifile->file->writing->flush();
   });
 }
 
-extern "C" tw_status tw_sync(tw_multifile* multifile) {
+extern "C" tw_status tw_multifile_sync(tw_multifile* multifile) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_sync");
-    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_sync");
+    TW_IN_CALL(multifile, "tw_multifile_sync");
+    if (!multifile->file->writing) return wrong_mode(*multifile, "tw_multifile_sync");
     return multifile->file->writing->sync();
   });
 }
 
 // ---- Read --------------------------------------------------------------------------------------------------------
 
-extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got) {
+extern "C" tw_status tw_multifile_read(tw_multifile* multifile, void* data, size_t bytes, size_t* got) {
   if (multifile != nullptr && data != nullptr && multifile->file->reading) {
     LogicalReader* reader = multifile->file->reading->current();
     if (reader != nullptr && reader->read_window(static_cast<std::byte*>(data), bytes)) {
@@ -298,9 +299,9 @@ extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, 
   size_t& n = got != nullptr ? *got : ignored;
   n = 0;
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_read");
-    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_read");
-    if (data == nullptr && bytes > 0) return null_argument("tw_read", "data");
+    TW_IN_CALL(multifile, "tw_multifile_read");
+    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_multifile_read");
+    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_read", "data");
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
     const Status status = reader->read(reader->position(), {static_cast<std::byte*>(data), bytes}, n);
     reader->seek(reader->position() + n);
@@ -308,11 +309,11 @@ extern "C" tw_status tw_read(tw_multifile* multifile, void* data, size_t bytes, 
   });
 }
 
-extern "C" tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped) {
+extern "C" tw_status tw_multifile_skip_gap(tw_multifile* multifile, int64_t* skipped) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_skip_gap");
-    if (skipped == nullptr) return null_argument("tw_skip_gap", "skipped");
-    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_skip_gap");
+    TW_IN_CALL(multifile, "tw_multifile_skip_gap");
+    if (skipped == nullptr) return null_argument("tw_multifile_skip_gap", "skipped");
+    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_multifile_skip_gap");
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
     const std::uint64_t before = reader->position();
     const std::uint64_t behind = std::max(before, reader->skip_zeros(before));
@@ -322,15 +323,17 @@ extern "C" tw_status tw_skip_gap(tw_multifile* multifile, int64_t* skipped) {
   });
 }
 
-extern "C" tw_status tw_pread(tw_multifile* multifile, void* data, size_t bytes, int64_t offset, size_t* got) {
+extern "C" tw_status tw_multifile_read_at(tw_multifile* multifile, void* data, size_t bytes, int64_t offset,
+                                          size_t* got) {
   size_t ignored = 0;
   size_t& n = got != nullptr ? *got : ignored;
   n = 0;
   return guarded([&]() -> Status {
-    TW_IN_CALL(multifile, "tw_pread");
-    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_pread");
-    if (data == nullptr && bytes > 0) return null_argument("tw_pread", "data");
-    if (offset < 0) return Status::error(Code::invalid_argument, "tw_pread: offset is " + std::to_string(offset));
+    TW_IN_CALL(multifile, "tw_multifile_read_at");
+    if (!multifile->file->reading) return wrong_mode(*multifile, "tw_multifile_read_at");
+    if (data == nullptr && bytes > 0) return null_argument("tw_multifile_read_at", "data");
+    if (offset < 0)
+      return Status::error(Code::invalid_argument, "tw_multifile_read_at: offset is " + std::to_string(offset));
     TW_ASSIGN_OR_RETURN(LogicalReader * reader, multifile->file->reading->current_or_first());
     return reader->read(static_cast<std::uint64_t>(offset), {static_cast<std::byte*>(data), bytes}, n);
   });

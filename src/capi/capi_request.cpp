@@ -32,26 +32,26 @@ using namespace thalweg;
 
 extern "C" {
 
-tw_status tw_wait(tw_request** request, int64_t* moved) {
+tw_status tw_request_wait(tw_request** request, int64_t* moved) {
   return guarded([&]() -> Status {
-    if (request == nullptr) return null_argument("tw_wait", "request");
+    if (request == nullptr) return null_argument("tw_request_wait", "request");
     return wait(request, moved);
   });
 }
 
-tw_status tw_test(tw_request** request, int* done, int64_t* moved) {
+tw_status tw_request_test(tw_request** request, int* done, int64_t* moved) {
   return guarded([&]() -> Status {
-    if (request == nullptr) return null_argument("tw_test", "request");
-    if (done == nullptr) return null_argument("tw_test", "done");
+    if (request == nullptr) return null_argument("tw_request_test", "request");
+    if (done == nullptr) return null_argument("tw_request_test", "done");
     if (*request != nullptr && !(*request)->impl->done()) advance(*(*request)->impl);
     *done = *request == nullptr || (*request)->impl->done() ? 1 : 0;
     return *done != 0 ? wait(request, moved) : Status{};
   });
 }
 
-tw_status tw_waitall(size_t n, tw_request** requests, tw_status* statuses, int64_t* moved) {
+tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, int64_t* moved) {
   return guarded([&]() -> Status {
-    if (requests == nullptr && n > 0) return null_argument("tw_waitall", "requests");
+    if (requests == nullptr && n > 0) return null_argument("tw_request_waitall", "requests");
     Status first;
     for (size_t i = 0; i < n; ++i) {
       Status status = wait(&requests[i], moved != nullptr ? &moved[i] : nullptr);
@@ -62,10 +62,10 @@ tw_status tw_waitall(size_t n, tw_request** requests, tw_status* statuses, int64
   });
 }
 
-tw_status tw_waitany(size_t n, tw_request** requests, size_t* index, int64_t* moved) {
+tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, int64_t* moved) {
   return guarded([&]() -> Status {
-    if (requests == nullptr && n > 0) return null_argument("tw_waitany", "requests");
-    if (index == nullptr) return null_argument("tw_waitany", "index");
+    if (requests == nullptr && n > 0) return null_argument("tw_request_waitany", "requests");
+    if (index == nullptr) return null_argument("tw_request_waitany", "index");
     *index = n;
     std::vector<std::shared_ptr<Request>> all(n);
     for (size_t i = 0; i < n; ++i) all[i] = requests[i] != nullptr ? requests[i]->impl : nullptr;

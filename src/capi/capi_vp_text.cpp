@@ -92,10 +92,10 @@ int scan(std::FILE* stream, const std::vector<FormatPart>& parts, const tw_vp_ar
 
 extern "C" {
 
-tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
+tw_status tw_vpfile_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_getc_all");
-    VpFile& file = calling(*vpfile, Call::tw_vp_getc_all);
+    TW_IN_CALL(vpfile, "tw_vpfile_getc_all");
+    VpFile& file = calling(*vpfile, Call::tw_vpfile_getc_all);
     const std::uint64_t n = file.vps().count();
     std::vector<std::byte> got;
     std::vector<std::uint64_t> moved;
@@ -105,7 +105,7 @@ tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
     std::int64_t stride = 1;
     std::vector<std::int64_t> strides;
     what.status = or_out_of_memory([&]() -> Status {
-      if (bytes == nullptr && n > 0) return null_argument("tw_vp_getc_all", "bytes");
+      if (bytes == nullptr && n > 0) return null_argument("tw_vpfile_getc_all", "bytes");
       got.resize(n);
       moved.resize(n);
       strides.resize(file.shape().size());
@@ -126,10 +126,10 @@ tw_status tw_vp_getc_all(tw_vpfile* vpfile, int* bytes, const uint8_t* mask) {
   });
 }
 
-tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
+tw_status tw_vpfile_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_putc_all");
-    return write_texts(calling(*vpfile, Call::tw_vp_putc_all), mask, nullptr,
+    TW_IN_CALL(vpfile, "tw_vpfile_putc_all");
+    return write_texts(calling(*vpfile, Call::tw_vpfile_putc_all), mask, nullptr,
                        [&](std::uint64_t local, std::string& text) -> Status {
                          text += static_cast<char>(bytes != nullptr ? bytes[local] : byte);
                          return {};
@@ -137,9 +137,9 @@ tw_status tw_vp_putc_all(tw_vpfile* vpfile, int byte, const int* bytes, const ui
   });
 }
 
-tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
+tw_status tw_vpfile_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_ungetc_all");
+    TW_IN_CALL(vpfile, "tw_vpfile_ungetc_all");
     VpFile& file = *vpfile->impl;
     for (std::uint64_t local = 0; local < file.vps().count(); ++local) {
       if (!takes_part(mask, local)) continue;
@@ -151,13 +151,13 @@ tw_status tw_vp_ungetc_all(tw_vpfile* vpfile, int byte, const int* bytes, const 
   });
 }
 
-tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
+tw_status tw_vpfile_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* got, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_gets_all");
-    VpFile& file = calling(*vpfile, Call::tw_vp_gets_all);
+    TW_IN_CALL(vpfile, "tw_vpfile_gets_all");
+    VpFile& file = calling(*vpfile, Call::tw_vpfile_gets_all);
     Status mine;
-    if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vp_gets_all", "lines");
-    if (size == 0) mine = Status::error(Code::invalid_argument, "tw_vp_gets_all: size is 0; at least 1");
+    if (lines == nullptr && file.vps().count() > 0) mine = null_argument("tw_vpfile_gets_all", "lines");
+    if (size == 0) mine = Status::error(Code::invalid_argument, "tw_vpfile_gets_all: size is 0; at least 1");
     if (got != nullptr) std::fill_n(got, file.vps().count(), std::size_t{0});
     std::string line;
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) {
@@ -170,50 +170,50 @@ tw_status tw_vp_gets_all(tw_vpfile* vpfile, char* lines, size_t size, size_t* go
   });
 }
 
-tw_status tw_vp_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask) {
+tw_status tw_vpfile_puts_all(tw_vpfile* vpfile, const char* text, const char* const* texts, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_puts_all");
-    return write_texts(calling(*vpfile, Call::tw_vp_puts_all), mask, nullptr,
+    TW_IN_CALL(vpfile, "tw_vpfile_puts_all");
+    return write_texts(calling(*vpfile, Call::tw_vpfile_puts_all), mask, nullptr,
                        [&](std::uint64_t local, std::string& out) -> Status {
                          const char* one = texts != nullptr ? texts[local] : text;
                          if (one == nullptr)
-                           return null_argument("tw_vp_puts_all", texts != nullptr ? "one of texts" : "text");
+                           return null_argument("tw_vpfile_puts_all", texts != nullptr ? "one of texts" : "text");
                          out += one;
                          return {};
                        });
   });
 }
 
-tw_status tw_vp_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments, size_t n_arguments,
-                           size_t* counts, const uint8_t* mask) {
+tw_status tw_vpfile_printf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                               size_t n_arguments, size_t* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_printf_all");
+    TW_IN_CALL(vpfile, "tw_vpfile_printf_all");
     const auto parts = or_out_of_memory([&] { return split_print_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {
-      if (format == nullptr) return null_argument("tw_vp_printf_all", "format");
-      return check_arguments("tw_vp_printf_all", parts, arguments, n_arguments);
+      if (format == nullptr) return null_argument("tw_vpfile_printf_all", "format");
+      return check_arguments("tw_vpfile_printf_all", parts, arguments, n_arguments);
     });
-    return write_texts(
-        calling(*vpfile, Call::tw_vp_printf_all), mask, counts, [&](std::uint64_t local, std::string& out) -> Status {
-          TW_RETURN_IF_ERROR(mine);
-          std::size_t i = 0;
-          for (const FormatPart& part : parts.value())
-            TW_RETURN_IF_ERROR(
-                print_part(part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
-          return {};
-        });
+    return write_texts(calling(*vpfile, Call::tw_vpfile_printf_all), mask, counts,
+                       [&](std::uint64_t local, std::string& out) -> Status {
+                         TW_RETURN_IF_ERROR(mine);
+                         std::size_t i = 0;
+                         for (const FormatPart& part : parts.value())
+                           TW_RETURN_IF_ERROR(print_part(
+                               part, part.conversion != 0 ? address_of(arguments[i++], local) : nullptr, out));
+                         return {};
+                       });
   });
 }
 
-tw_status tw_vp_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments, size_t n_arguments,
-                          int* counts, const uint8_t* mask) {
+tw_status tw_vpfile_scanf_all(tw_vpfile* vpfile, const char* format, const tw_vp_argument* arguments,
+                              size_t n_arguments, int* counts, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_scanf_all");
-    VpFile& file = calling(*vpfile, Call::tw_vp_scanf_all);
+    TW_IN_CALL(vpfile, "tw_vpfile_scanf_all");
+    VpFile& file = calling(*vpfile, Call::tw_vpfile_scanf_all);
     const auto parts = or_out_of_memory([&] { return split_scan_format(format != nullptr ? format : ""); });
     Status mine = or_out_of_memory([&] {
-      if (format == nullptr) return null_argument("tw_vp_scanf_all", "format");
-      return check_arguments("tw_vp_scanf_all", parts, arguments, n_arguments);
+      if (format == nullptr) return null_argument("tw_vpfile_scanf_all", "format");
+      return check_arguments("tw_vpfile_scanf_all", parts, arguments, n_arguments);
     });
     if (counts != nullptr) std::fill_n(counts, file.vps().count(), 0);
     return each_alone(file, mask, std::move(mine), [&](std::uint64_t local) -> Status {

@@ -243,23 +243,23 @@ tw_status tw_vpfile_transition(tw_vpfile* vpfile, size_t i, tw_vp_transition* tr
   });
 }
 
-tw_status tw_vp_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
+tw_status tw_vpfile_number(tw_vpfile* vpfile, int64_t local, int64_t* vp) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_number");
-    if (vp == nullptr) return null_argument("tw_vp_number", "vp");
+    TW_IN_CALL(vpfile, "tw_vpfile_number");
+    if (vp == nullptr) return null_argument("tw_vpfile_number", "vp");
     const LocalVps& vps = vpfile->impl->vps();
     if (local < 0 || static_cast<std::uint64_t>(local) >= vps.count())
-      return Status::error(Code::invalid_argument, "tw_vp_number: local is " + std::to_string(local) +
+      return Status::error(Code::invalid_argument, "tw_vpfile_number: local is " + std::to_string(local) +
                                                        ", this task has " + std::to_string(vps.count()));
     *vp = static_cast<int64_t>(vps.number(static_cast<std::uint64_t>(local)));
     return {};
   });
 }
 
-tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
+tw_status tw_vpfile_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_local");
-    if (local == nullptr) return null_argument("tw_vp_local", "local");
+    TW_IN_CALL(vpfile, "tw_vpfile_local");
+    if (local == nullptr) return null_argument("tw_vpfile_local", "local");
     const auto found = local_of(*vpfile, vp);
     const bool elsewhere = vp >= 0 && static_cast<std::uint64_t>(vp) < vpfile->n_vps;
     if (!found.has_value()) return elsewhere ? Status::error(Code::not_found, found.error().message()) : found.error();
@@ -268,40 +268,41 @@ tw_status tw_vp_local(tw_vpfile* vpfile, int64_t vp, int64_t* local) {
   });
 }
 
-tw_status tw_vp_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
+tw_status tw_vpfile_read_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_read_all");
-    return transfer_all(calling(*vpfile, Call::tw_vp_read_all), Direction::read, data, mask, counts);
+    TW_IN_CALL(vpfile, "tw_vpfile_read_all");
+    return transfer_all(calling(*vpfile, Call::tw_vpfile_read_all), Direction::read, data, mask, counts);
   });
 }
 
-tw_status tw_vp_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
+tw_status tw_vpfile_write_all(tw_vpfile* vpfile, tw_vp_data data, const uint8_t* mask, size_t* counts) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_write_all");
-    return transfer_all(calling(*vpfile, Call::tw_vp_write_all), Direction::write, data, mask, counts);
+    TW_IN_CALL(vpfile, "tw_vpfile_write_all");
+    return transfer_all(calling(*vpfile, Call::tw_vpfile_write_all), Direction::write, data, mask, counts);
   });
 }
 
-tw_status tw_vp_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence, const uint8_t* mask) {
+tw_status tw_vpfile_seek_all(tw_vpfile* vpfile, int64_t offset, const int64_t* offsets, int whence,
+                             const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_seek_all");
+    TW_IN_CALL(vpfile, "tw_vpfile_seek_all");
     return vpfile->impl->seek(offsets, offset, whence, mask);
   });
 }
 
-tw_status tw_vp_tell_all(tw_vpfile* vpfile, int64_t* positions) {
+tw_status tw_vpfile_tell_all(tw_vpfile* vpfile, int64_t* positions) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_tell_all");
-    if (positions == nullptr) return null_argument("tw_vp_tell_all", "positions");
+    TW_IN_CALL(vpfile, "tw_vpfile_tell_all");
+    if (positions == nullptr) return null_argument("tw_vpfile_tell_all", "positions");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local)
       positions[local] = static_cast<int64_t>(vpfile->impl->stream(local).position());
     return {};
   });
 }
 
-tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
+tw_status tw_vpfile_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_flags_all");
+    TW_IN_CALL(vpfile, "tw_vpfile_flags_all");
     for (std::uint64_t local = 0; local < vpfile->impl->vps().count(); ++local) {
       if (eof != nullptr) eof[local] = vpfile->impl->stream(local).at_eof() ? 1 : 0;
       if (error != nullptr) error[local] = vpfile->impl->stream(local).failed() ? 1 : 0;
@@ -310,33 +311,33 @@ tw_status tw_vp_flags_all(tw_vpfile* vpfile, uint8_t* eof, uint8_t* error) {
   });
 }
 
-tw_status tw_vp_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask) {
+tw_status tw_vpfile_clearerr_all(tw_vpfile* vpfile, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_clearerr_all");
+    TW_IN_CALL(vpfile, "tw_vpfile_clearerr_all");
     vpfile->impl->clear_flags(mask);
     return {};
   });
 }
 
-tw_status tw_vp_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
+tw_status tw_vpfile_rewind_all(tw_vpfile* vpfile, const uint8_t* mask) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_rewind_all");
+    TW_IN_CALL(vpfile, "tw_vpfile_rewind_all");
     vpfile->impl->clear_flags(mask);
     return vpfile->impl->seek(nullptr, 0, SEEK_SET, mask);
   });
 }
 
-tw_status tw_vp_flush_all(tw_vpfile* vpfile) {
+tw_status tw_vpfile_flush_all(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_flush_all");
-    return run(calling(*vpfile, Call::tw_vp_flush_all).flush());
+    TW_IN_CALL(vpfile, "tw_vpfile_flush_all");
+    return run(calling(*vpfile, Call::tw_vpfile_flush_all).flush());
   });
 }
 
-tw_status tw_vp_sync_all(tw_vpfile* vpfile) {
+tw_status tw_vpfile_sync_all(tw_vpfile* vpfile) {
   return guarded([&]() -> Status {
-    TW_IN_CALL(vpfile, "tw_vp_sync_all");
-    return run(calling(*vpfile, Call::tw_vp_sync_all).sync());
+    TW_IN_CALL(vpfile, "tw_vpfile_sync_all");
+    return run(calling(*vpfile, Call::tw_vpfile_sync_all).sync());
   });
 }
 

@@ -34,7 +34,7 @@ struct tw_request {
 
 namespace thalweg {
 
-// tw_access_all() and tw_iaccess_all(), under the name of the call that the caller made.
+// tw_file_access_all() and tw_file_iaccess_all(), under the name of the call that the caller made.
 struct FileAndGroup {
   tw_file* file;
   tw_group* group;

@@ -234,7 +234,7 @@ Op<Status> gather(Group& group, Part& part) {
     part.bytes_before = part.process->bytes_before(static_cast<std::size_t>(group.rank()));
     co_return Status{};
   }
-  const Call call = group.call() != Call::none ? group.call() : Call::tw_access_all;
+  const Call call = group.call() != Call::none ? group.call() : Call::tw_file_access_all;
   access = GroupAccess(part.summary, group.rank(), call);
   GroupAccess before;
   Status status = co_await group.fold(&access, &before, folding_of<GroupAccess>());

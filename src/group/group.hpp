@@ -179,7 +179,7 @@ class Group {
 
  private:
   // What all tasks have begun without waiting can be completed, whatever they do then.
-  bool goes_on_by_itself() const { return class_of(call_) == Call::tw_iaccess_all; }
+  bool goes_on_by_itself() const { return class_of(call_) == Call::tw_file_iaccess_all; }
 
   Roster* const roster_;  // of kinds that have one
   const TaskRank task_;   // in it

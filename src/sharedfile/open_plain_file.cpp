@@ -280,7 +280,7 @@ Op<Status> PlainFile::open_channels(Group& group) {
     }
     channels_[i] = std::make_shared<RequestChannel>();
     channels_[i]->group = std::move(made).value();
-    channels_[i]->group->serve(Call::tw_iaccess_all, {});
+    channels_[i]->group->serve(Call::tw_file_iaccess_all, {});
   }
   if (group.place().processes == group.size()) co_return Status{};
   co_return co_await group.barrier();  // what leaders of processes have written of the file all their tasks see

@@ -226,7 +226,7 @@ Op<Status> VpFile::flush(Call call) {
 
 Op<Status> VpFile::sync() {
   if (!may_write()) co_return Status{};
-  const Status met = co_await meet(Call::tw_vp_sync_all, {});
+  const Status met = co_await meet(Call::tw_vpfile_sync_all, {});
   if (!met.ok()) co_return met;
   set_durable(parts_);
   co_return co_await store_all(parts_, false);

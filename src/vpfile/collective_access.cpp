@@ -66,7 +66,7 @@ Status CollectiveAccess::check() const {
 // Amounts that are given for each VP, but are the same for all, are given once from then on.
 void CollectiveAccess::summarize(const Status& mine) {
   const Call call = parts_.group().call();
-  all_.calls = {call != Call::none ? call : Call::tw_vp_write_all, parts_.group().rank()};
+  all_.calls = {call != Call::none ? call : Call::tw_vpfile_write_all, parts_.group().rank()};
   all_.wrong = mine.ok() ? 0 : 1;
   (writes() ? all_.writes : all_.reads) = 1;
   all_.has_ib = parts_.geometry.has_ib() ? 1 : 0;

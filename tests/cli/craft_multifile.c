@@ -33,11 +33,11 @@ static void write_entry(tw_multifile* multifile, int64_t rank, char* line) {
   char* content = strtok_r(NULL, " \n", &end);
   if (mode == NULL || name == NULL || content == NULL) exit(2);
   decode(name);
-  check(tw_seek_to(multifile, rank, 0));
+  check(tw_multifile_seek_to(multifile, rank, 0));
   if (*name != '\0' || strcmp(mode, "0") != 0) {
     check(tw_multifile_set_name(multifile, name, (uint32_t)strtoul(mode, NULL, 8)));
   }
-  check(tw_write(multifile, content, decode(content)));
+  check(tw_multifile_write(multifile, content, decode(content)));
 }
 
 int main(int argc, char** argv) {
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     check(tw_multifile_set_attribute(multifile, argv[i] + 1, "v", 1));
   }
   for (int64_t rank = 0; rank < n; ++rank) write_entry(multifile, rank, lines[rank]);
-  check(tw_flush(multifile));
+  check(tw_multifile_flush(multifile));
   if (unclosed) _exit(0); /* like a program killed after its last flush */
   check(tw_multifile_close(multifile));
   tw_multifile_config_free(config);

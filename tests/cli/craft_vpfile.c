@@ -40,7 +40,7 @@ static void write_all(const size_t* each) {
     same = same && each[vp] == each[0];
   }
   const tw_vp_data packed = {data, 1, each[0], same ? NULL : each, 0, NULL};
-  check(tw_vp_write_all(file, packed, NULL, NULL));
+  check(tw_vpfile_write_all(file, packed, NULL, NULL));
   free(data);
 }
 
@@ -48,7 +48,7 @@ static void write_one(int64_t vp, size_t bytes) {
   unsigned char* data = malloc(bytes + 1);
   if (data == NULL) exit(3);
   fill(data, vp, bytes);
-  check(tw_vp_write(file, vp, data, bytes, NULL));
+  check(tw_vpfile_write(file, vp, data, bytes, NULL));
   free(data);
 }
 
@@ -57,7 +57,7 @@ static void step(char* line) {
   const char* word = strtok_r(line, " \n", &end);
   if (word == NULL) return;
   if (strcmp(word, "flush") == 0) {
-    check(tw_vp_flush_all(file));
+    check(tw_vpfile_flush_all(file));
     return;
   }
   if (strcmp(word, "one") == 0) {
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   while (getline(&line, &room, stdin) >= 0) step(line);
   free(line);
   if (unclosed) {
-    check(tw_vp_flush_all(file));
+    check(tw_vpfile_flush_all(file));
     _exit(0); /* like a program killed after its last flush */
   }
   check(tw_vpfile_close(file));

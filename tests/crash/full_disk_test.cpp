@@ -62,14 +62,14 @@ class FullDisk : public testing::TestWithParam<Setting> {
     const std::uint64_t offset = history.size();
     const std::uint64_t version = history.begin(offset, bytes);
     const auto data = written_bytes(static_cast<std::uint64_t>(rank), history.writes.back(), version);
-    EXPECT_EQ(tw_seek_to(file, rank, static_cast<std::int64_t>(offset)), TW_OK);
-    const tw_status status = tw_write(file, data.data(), data.size());
+    EXPECT_EQ(tw_multifile_seek_to(file, rank, static_cast<std::int64_t>(offset)), TW_OK);
+    const tw_status status = tw_multifile_write(file, data.data(), data.size());
     history.writes.back().failed = status != TW_OK;
     return status;
   }
 
   tw_status flush(tw_multifile* file, int task) {
-    const tw_status status = tw_flush(file);
+    const tw_status status = tw_multifile_flush(file);
     for (int i = 0; status == TW_OK && i < kFilesOfTask; ++i) {
       History& history = histories_[static_cast<std::size_t>(task * kFilesOfTask + i)];
       history.flushed = history.writes.size();

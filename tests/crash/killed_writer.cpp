@@ -101,7 +101,7 @@ class Task {
     return flush(true);
   }
 
-  // Half of the writes seek and use tw_write, half use tw_pwrite.
+  // Half of the writes seek and use tw_multifile_write, half use tw_multifile_write_at.
   void write(int rank, std::uint64_t offset, std::uint64_t bytes) {
     begin(Doing::writing);
     JournalFile& noted = journal_->files[rank];
@@ -112,14 +112,15 @@ class Task {
     const auto data = written_bytes(static_cast<std::uint64_t>(rank), {offset, bytes, false}, number + 1);
     const auto at = static_cast<std::int64_t>(offset);
     const bool by_position = any(2) == 0;
-    demand(tw_seek_to(file_, rank, by_position ? at : -1), "tw_seek_to");
-    demand(by_position ? tw_write(file_, data.data(), data.size()) : tw_pwrite(file_, data.data(), data.size(), at),
-           by_position ? "tw_write" : "tw_pwrite");
+    demand(tw_multifile_seek_to(file_, rank, by_position ? at : -1), "tw_multifile_seek_to");
+    demand(by_position ? tw_multifile_write(file_, data.data(), data.size())
+                       : tw_multifile_write_at(file_, data.data(), data.size(), at),
+           by_position ? "tw_multifile_write" : "tw_multifile_write_at");
   }
 
   void flush(bool by_sync) {
     begin(by_sync ? Doing::syncing : Doing::flushing);
-    demand(by_sync ? tw_sync(file_) : tw_flush(file_), "tw_flush or tw_sync");
+    demand(by_sync ? tw_multifile_sync(file_) : tw_multifile_flush(file_), "tw_multifile_flush or tw_multifile_sync");
     all_is_flushed();
   }
 

@@ -82,8 +82,8 @@ class Unclosed : public testing::Test {
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(2 * kBytes, '-');
       std::size_t got = 0;
-      EXPECT_EQ(tw_seek_to(in, task, 0), TW_OK);
-      EXPECT_EQ(tw_read(in, read.data(), read.size(), &got), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(in, task, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_read(in, read.data(), read.size(), &got), TW_OK);
       all.push_back(read.substr(0, got));
     }
     EXPECT_EQ(tw_multifile_close(in), TW_OK);
@@ -100,7 +100,7 @@ class Unclosed : public testing::Test {
     for (std::int64_t vp = 0; vp < vps; ++vp) {
       std::string read(2 * kBytes, '-');
       std::size_t got = 0;
-      EXPECT_EQ(tw_vp_read(in, vp, read.data(), read.size(), &got), TW_OK);
+      EXPECT_EQ(tw_vpfile_read(in, vp, read.data(), read.size(), &got), TW_OK);
       all.push_back(read.substr(0, got));
     }
     EXPECT_EQ(tw_vpfile_close(in), TW_OK);
@@ -126,7 +126,7 @@ class Unclosed : public testing::Test {
 TEST_F(Unclosed, AMultifileIsFlushed) {
   const std::string told = end_after([&] {
     tw_multifile* file = create();
-    EXPECT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
+    EXPECT_EQ(tw_multifile_write(file, bytes_of(0).data(), kBytes), TW_OK);
   });
   expect_told_once(told);
   EXPECT_EQ(repaired(1), std::vector{bytes_of(0)});
@@ -151,7 +151,7 @@ TEST_F(Unclosed, CompressedPiecesOfThreadsAreFlushed) {
       EXPECT_EQ(tw_multifile_config_set_hint(config, "compression", "zstd"), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_multifile_open(group, path().c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
       tw_multifile_config_free(config);
-      EXPECT_EQ(tw_write(file, bytes_of(task).data(), kBytes), TW_OK);
+      EXPECT_EQ(tw_multifile_write(file, bytes_of(task).data(), kBytes), TW_OK);
     });
   });
   expect_told_once(told);
@@ -165,8 +165,8 @@ TEST_F(Unclosed, AVpfileOfThreadsIsFlushed) {
     on_team(3, [&](tw_group* group, std::int64_t task) {
       tw_vpfile* file = create_vp(group, kVps);
       char mine[] = {"0123456789"};
-      for (int i = 0; i < 3; ++i) EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(mine, 5), nullptr, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_write(file, 2 * task + 1, bytes_of(task).data(), kBytes, nullptr), TW_OK) << tw_last_error();
+      for (int i = 0; i < 3; ++i) EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine, 5), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write(file, 2 * task + 1, bytes_of(task).data(), kBytes, nullptr), TW_OK) << tw_last_error();
     });
   });
   expect_told_once(told);
@@ -191,9 +191,9 @@ TEST_F(Unclosed, WhatIsReadIsNotTold) {
 // A forked child exits: it owns no data.
 TEST_F(Unclosed, AChildFlushesNothing) {
   tw_multifile* file = create();
-  ASSERT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, bytes_of(0).data(), kBytes), TW_OK);
   EXPECT_EQ(end_after([] {}), "");
-  EXPECT_EQ(tw_write(file, bytes_of(1).data(), kBytes), TW_OK);
+  EXPECT_EQ(tw_multifile_write(file, bytes_of(1).data(), kBytes), TW_OK);
   EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
 }
@@ -214,7 +214,7 @@ TEST_F(Unclosed, AHandleInUseIsLeftAlone) {
     static std::atomic<int> open{0};
     std::thread([=, this] {
       tw_vpfile* file = use(1, open);
-      (void)tw_vp_flush_all(file);
+      (void)tw_vpfile_flush_all(file);
     }).detach();
     (void)use(0, open);
     while (open.load() < 2) std::this_thread::yield();
@@ -229,7 +229,7 @@ TEST_F(Unclosed, ClosedAtExitByTheProgram) {
     static tw_multifile* file = nullptr;
     EXPECT_EQ(std::atexit([] { EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error(); }), 0);
     file = create();
-    EXPECT_EQ(tw_write(file, bytes_of(0).data(), kBytes), TW_OK);
+    EXPECT_EQ(tw_multifile_write(file, bytes_of(0).data(), kBytes), TW_OK);
   });
   EXPECT_EQ(told, "");
   EXPECT_EQ(tw_multifile_verify(path().c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();

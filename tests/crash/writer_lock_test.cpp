@@ -79,11 +79,11 @@ class Writer {
   tw_status write() {
     const std::string text = "rank " + std::to_string(rank_) + "\n";
     if (vpfile_ != nullptr) {
-      const tw_status written = tw_vp_write(vpfile_, rank_, text.data(), text.size(), nullptr);
-      return written == TW_OK ? tw_vp_flush(vpfile_, rank_) : written;
+      const tw_status written = tw_vpfile_write(vpfile_, rank_, text.data(), text.size(), nullptr);
+      return written == TW_OK ? tw_vpfile_flush(vpfile_, rank_) : written;
     }
-    const tw_status written = tw_write(multifile_, text.data(), text.size());
-    return written == TW_OK ? tw_flush(multifile_) : written;
+    const tw_status written = tw_multifile_write(multifile_, text.data(), text.size());
+    return written == TW_OK ? tw_multifile_flush(multifile_) : written;
   }
   tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(vpfile_) : tw_multifile_close(multifile_); }
 
@@ -102,14 +102,14 @@ std::string content_of(const std::string& path, bool of_vpfile, std::int64_t ran
     tw_vpfile* file = nullptr;
     EXPECT_EQ(tw_vpfile_open(nullptr, path.c_str(), "r", 0, nullptr, nullptr, &file), TW_OK) << tw_last_error();
     if (file == nullptr) return "";
-    EXPECT_EQ(tw_vp_read(file, rank, text.data(), text.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read(file, rank, text.data(), text.size(), &got), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_close(file), TW_OK);
   } else {
     tw_multifile* file = nullptr;
     EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     if (file == nullptr) return "";
-    EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-    EXPECT_EQ(tw_read(file, text.data(), text.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+    EXPECT_EQ(tw_multifile_read(file, text.data(), text.size(), &got), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(file), TW_OK);
   }
   text.resize(got);
@@ -193,7 +193,8 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
                                    : tw_multifile_open(group, file.c_str(), TW_CREATE, nullptr, &multifile);
     const pid_t child = ::fork();
     if (child == 0) {
-      steps.results[1] = of_vpfile() ? tw_vp_write(vpfile, 0, "child", 5, nullptr) : tw_write(multifile, "child", 5);
+      steps.results[1] =
+          of_vpfile() ? tw_vpfile_write(vpfile, 0, "child", 5, nullptr) : tw_multifile_write(multifile, "child", 5);
       steps.results[2] = of_vpfile() ? tw_vpfile_close(vpfile) : tw_multifile_close(multifile);
       steps.results[7] = of_vpfile() ? tw_vpfile_abandon(vpfile) : tw_multifile_abandon(multifile);
       steps.reach(1);
@@ -201,7 +202,8 @@ TEST_P(WriterLock, IsNotInheritedByAChild) {
       std::exit(0);
     }
     if (!steps.wait_for(1)) ::_exit(7);
-    steps.results[3] = of_vpfile() ? tw_vp_write(vpfile, 0, "parent", 6, nullptr) : tw_write(multifile, "parent", 6);
+    steps.results[3] =
+        of_vpfile() ? tw_vpfile_write(vpfile, 0, "parent", 6, nullptr) : tw_multifile_write(multifile, "parent", 6);
     steps.results[4] = of_vpfile() ? tw_vpfile_close(vpfile) : tw_multifile_close(multifile);
     steps.results[5] = try_writing(false);
     steps.allow(1);
@@ -281,10 +283,10 @@ tw_multifile* write_unclosed(const std::string& path, const char* text) {
   EXPECT_EQ(tw_multifile_config_set_range(config, 2, 0, 2), TW_OK);
   EXPECT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
   for (std::int64_t rank = 0; rank < 2; ++rank) {
-    EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-    for (int i = 0; i < 1000; ++i) EXPECT_EQ(tw_write(file, text, std::strlen(text)), TW_OK);
+    EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+    for (int i = 0; i < 1000; ++i) EXPECT_EQ(tw_multifile_write(file, text, std::strlen(text)), TW_OK);
   }
-  EXPECT_EQ(tw_sync(file), TW_OK);
+  EXPECT_EQ(tw_multifile_sync(file), TW_OK);
   tw_multifile_config_free(config);
   return file;
 }

@@ -63,7 +63,7 @@ std::string text_of(std::int64_t rank, std::size_t bytes) {
 
 void write_to(tw_multifile* file, std::int64_t rank, const std::string& text) {
   must(tw_seek_to(file, rank, -1));
-  must(tw_write(file, text.data(), text.size()));
+  must(tw_multifile_write(file, text.data(), text.size()));
 }
 
 void write_each(const Plan& plan, const std::string& description, std::size_t bytes) {
@@ -193,7 +193,7 @@ void by_threads() {
       tw_multifile* file = open(plan, TW_CREATE, group);
       for (std::size_t i = 1; i < 4; ++i) {
         const std::string text = text_of(task, 900 * i);
-        must(tw_write(file, text.data(), text.size()));
+        must(tw_multifile_write(file, text.data(), text.size()));
       }
       must(tw_multifile_close(file));
       tw_group_free(group);

@@ -78,11 +78,11 @@ class Task {
     what.progress = how == How::thread ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL;
     tw_status status = TW_OK;
     if (how == How::blocking) {
-      status = tw_access_all(file_, nullptr, &what, nullptr);
+      status = tw_file_access_all(file_, nullptr, &what, nullptr);
     } else {
       tw_request* request = nullptr;
-      status = tw_iaccess_all(file_, nullptr, &what, &request);
-      if (request != nullptr) status = tw_wait(&request, nullptr);
+      status = tw_file_iaccess_all(file_, nullptr, &what, &request);
+      if (request != nullptr) status = tw_request_wait(&request, nullptr);
     }
     heard_.push_back(status);
     how_.push_back(how);

@@ -48,22 +48,22 @@ struct Left {
       access.extents = &extent;
       access.n = 1;
       requests.push_back(nullptr);
-      ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
     }
   }
   // After MPI_Finalize: started requests are complete, and no other can start.
   void expect_ended() {
     for (tw_request*& request : requests) {
       std::int64_t moved = 0;
-      EXPECT_EQ(tw_wait(&request, &moved), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_wait(&request, &moved), TW_OK) << tw_last_error();
       EXPECT_EQ(moved, kPiece);
     }
     const std::string late = "late";
-    EXPECT_EQ(tw_write_at_all(file, late.data(), 4, 0), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_write_at_all(file, late.data(), 4, 0), TW_ERR_INVALID);
     EXPECT_NE(std::string(tw_last_error()).find("MPI"), std::string::npos) << tw_last_error();
     tw_request* request = nullptr;
-    tw_status started = tw_iwrite_at_all(file, late.data(), 4, 0, &request);
-    if (started == TW_OK) started = tw_wait(&request, nullptr);  // of one rank alone
+    tw_status started = tw_file_iwrite_at_all(file, late.data(), 4, 0, &request);
+    if (started == TW_OK) started = tw_request_wait(&request, nullptr);  // of one rank alone
     EXPECT_EQ(started, TW_ERR_INVALID);
     EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
   }
@@ -98,13 +98,13 @@ class Unclosed {
     std::filesystem::create_directories(folder_);
     EXPECT_EQ(tw_multifile_open(group, multifile_path().c_str(), TW_CREATE, nullptr, &multifile_), TW_OK)
         << tw_last_error();
-    EXPECT_EQ(tw_write(multifile_, "record", 6), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_write(multifile_, "record", 6), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_open(group, vpfile_path().c_str(), "w", 1, &ranks_, nullptr, &vpfile_), TW_OK)
         << tw_last_error();
     char together[] = "abcd";
     for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(tw_vp_write_all(vpfile_, TW_VP_PACKED(together, 4), nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_write(vpfile_, rank_, "alone", 5, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(vpfile_, TW_VP_PACKED(together, 4), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write(vpfile_, rank_, "alone", 5, nullptr), TW_OK) << tw_last_error();
   }
   void close_on_some_ranks() {
     if (closed_by_some_ && is_closer(rank_)) close_here();
@@ -117,7 +117,7 @@ class Unclosed {
     const bool names_it = said.find("'" + vpfile_path() + "' was not closed") != std::string::npos;
     EXPECT_EQ(names_it, rank_ == first_that_forgot) << said;
     if (is_open) {
-      EXPECT_EQ(tw_write(multifile_, "late", 4), TW_ERR_INVALID);
+      EXPECT_EQ(tw_multifile_write(multifile_, "late", 4), TW_ERR_INVALID);
       EXPECT_EQ(tw_multifile_close(multifile_), TW_ERR_INVALID);
       EXPECT_EQ(tw_vpfile_close(vpfile_), TW_ERR_INVALID);
     }
@@ -136,10 +136,10 @@ class Unclosed {
     for (std::int64_t i = 0; i < ranks_; ++i) {
       std::string text(30, '-');
       std::size_t got = 0;
-      EXPECT_EQ(tw_seek_to(in, i, 0), TW_OK);
-      EXPECT_EQ(tw_read(in, text.data(), text.size(), &got), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(in, i, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_read(in, text.data(), text.size(), &got), TW_OK);
       EXPECT_EQ(text.substr(0, got), "record") << i;
-      EXPECT_EQ(tw_vp_read(vps, i, text.data(), text.size(), &got), TW_OK);
+      EXPECT_EQ(tw_vpfile_read(vps, i, text.data(), text.size(), &got), TW_OK);
       EXPECT_EQ(text.substr(0, got), "abcdabcdabcdalone") << i;
     }
     EXPECT_EQ(tw_multifile_close(in), TW_OK);

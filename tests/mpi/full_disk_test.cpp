@@ -63,7 +63,7 @@ class MpiFullDisk : public testing::Test {
     ASSERT_EQ(open(mode, &file), TW_OK) << tw_last_error();
     std::vector<char> data(written.size() + 1);
     std::size_t got = 0;
-    EXPECT_EQ(tw_read(file, data.data(), data.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_read(file, data.data(), data.size(), &got), TW_OK) << tw_last_error();
     EXPECT_GE(got, flushed);
     ASSERT_LE(got, written.size());
     EXPECT_TRUE(std::equal(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(got), written.begin()));
@@ -83,9 +83,9 @@ TEST_F(MpiFullDisk, RanksWriteUntilNothingFits) {
   tw_status status = TW_OK;
   for (std::size_t i = 0; status == TW_OK && written < data.size(); ++i) {
     const std::size_t bytes = std::min<std::size_t>(i % 4 == 0 ? 30'000 : 700, data.size() - written);
-    status = tw_write(file, data.data() + written, bytes);
+    status = tw_multifile_write(file, data.data() + written, bytes);
     written += bytes;
-    if (status == TW_OK && i % 3 == 0) status = tw_flush(file);
+    if (status == TW_OK && i % 3 == 0) status = tw_multifile_flush(file);
     if (status == TW_OK && i % 3 == 0) flushed = written;
   }
   EXPECT_EQ(status, TW_ERR_NO_SPACE) << tw_last_error();
@@ -117,11 +117,11 @@ TEST_F(MpiFullDisk, ACloseTellsAllRanksOfTheTroubleOfOne) {
   const std::vector<char> data = content(5 << 20);
   tw_multifile* file = nullptr;
   ASSERT_EQ(open(TW_CREATE, &file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_write(file, data.data(), 5000), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_flush(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_write(file, data.data(), 5000), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
   world_.barrier();
   if (world_.rank() == world_.size() - 1) {
-    EXPECT_EQ(tw_write(file, data.data() + 5000, data.size() - 5000), TW_ERR_NO_SPACE) << tw_last_error();
+    EXPECT_EQ(tw_multifile_write(file, data.data() + 5000, data.size() - 5000), TW_ERR_NO_SPACE) << tw_last_error();
   }
   EXPECT_EQ(tw_multifile_close(file), TW_ERR_NO_SPACE) << tw_last_error();
 

@@ -34,13 +34,13 @@ tw_status hear(tw_status status) { return told[static_cast<std::size_t>(n_told++
 void use_multifile(tw_group* group, const char* path, std::size_t bytes) {
   tw_multifile* file = nullptr;
   if (hear(tw_multifile_open(group, path, TW_CREATE, nullptr, &file)) != TW_OK) return;
-  (void)tw_write(file, data.data(), bytes);
-  (void)tw_flush(file);
-  (void)tw_write(file, data.data(), 10);
+  (void)tw_multifile_write(file, data.data(), bytes);
+  (void)tw_multifile_flush(file);
+  (void)tw_multifile_write(file, data.data(), 10);
   if (hear(tw_multifile_close(file)) != TW_OK) return;
   if (hear(tw_multifile_open(group, path, TW_READ, nullptr, &file)) != TW_OK) return;
   std::size_t got = 0;
-  (void)tw_read(file, data.data(), bytes, &got);
+  (void)tw_multifile_read(file, data.data(), bytes, &got);
   hear(tw_multifile_close(file));
 }
 
@@ -53,12 +53,12 @@ void use_file(tw_group* group, const char* path, std::size_t bytes) {
   }
   tw_file* file = nullptr;
   if (hear(tw_file_open(group, path, TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file)) != TW_OK) return;
-  hear(tw_write_list_all(file, list.data(), list.size()));
+  hear(tw_file_write_list_all(file, list.data(), list.size()));
   tw_request* request = nullptr;
-  tw_status started = tw_iwrite_list_all(file, list.data(), list.size(), &request);
-  if (started == TW_OK) started = tw_wait(&request, nullptr);
+  tw_status started = tw_file_iwrite_list_all(file, list.data(), list.size(), &request);
+  if (started == TW_OK) started = tw_request_wait(&request, nullptr);
   hear(started);
-  hear(tw_read_list_all(file, list.data(), list.size(), nullptr));
+  hear(tw_file_read_list_all(file, list.data(), list.size(), nullptr));
   hear(tw_file_sync(file));
   hear(tw_file_close(file));
 }

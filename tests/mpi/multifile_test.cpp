@@ -81,12 +81,12 @@ class MpiMultifile : public testing::TestWithParam<Choice> {
     for (const std::int64_t f : files) {
       const std::vector<char> data = content(f, session);
       const std::size_t half = data.size() / 2;
-      ASSERT_EQ(tw_seek_to(file, f, -1), TW_OK) << tw_last_error();
-      ASSERT_EQ(tw_write(file, data.data(), half), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(file, f, -1), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_write(file, data.data(), half), TW_OK) << tw_last_error();
       if (f % 2 == 0) {
-        ASSERT_EQ(tw_flush(file), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
       }
-      ASSERT_EQ(tw_write(file, data.data() + half, data.size() - half), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_write(file, data.data() + half, data.size() - half), TW_OK) << tw_last_error();
     }
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   }
@@ -102,8 +102,8 @@ class MpiMultifile : public testing::TestWithParam<Choice> {
       }
       std::vector<char> data(expected.size() + 1);
       std::size_t got = 0;
-      ASSERT_EQ(tw_seek_to(file, f, 0), TW_OK) << tw_last_error();
-      ASSERT_EQ(tw_read(file, data.data(), data.size(), &got), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_read(file, data.data(), data.size(), &got), TW_OK) << tw_last_error();
       data.resize(got);
       ASSERT_TRUE(data == expected) << "logical file " << f << " has " << got << " of " << expected.size() << " bytes";
     }
@@ -158,7 +158,7 @@ TEST_P(MpiMultifile, SharesTheLogicalFilesOut) {
   const std::int64_t first = kLogical * world_.rank() / world_.size();
   const std::int64_t end = kLogical * (world_.rank() + 1) / world_.size();
   for (std::int64_t f = 0; f < kLogical; ++f)
-    EXPECT_EQ(tw_seek_to(file, f, 0), f >= first && f < end ? TW_OK : TW_ERR_NOT_FOUND) << f;
+    EXPECT_EQ(tw_multifile_seek_to(file, f, 0), f >= first && f < end ? TW_OK : TW_ERR_NOT_FOUND) << f;
   tw_multifile_summary summary{};
   summary.struct_size = sizeof summary;
   EXPECT_EQ(tw_multifile_summarize(file, &summary), TW_OK);
@@ -177,7 +177,7 @@ TEST_P(MpiMultifile, KeepsNamesAndAttributesOfAllRanks) {
   const auto files = files_of(world_);
   tw_multifile* file = open(world_, TW_CREATE, files);
   for (const std::int64_t f : files) {
-    ASSERT_EQ(tw_seek_to(file, f, 0), TW_OK);
+    ASSERT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
     ASSERT_EQ(tw_multifile_set_name(file, ("name " + std::to_string(f)).c_str(), 0), TW_OK);
   }
   const std::string mine = std::to_string(world_.rank());
@@ -220,10 +220,10 @@ TEST(MpiMultifileOfThreads, GivesBackWhatEachThreadWrote) {
     std::size_t got = 0;
     tw_multifile* file = nullptr;
     ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write(file, written.data(), written.size()), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_write(file, written.data(), written.size()), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
     ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_read(file, read.data(), read.size(), &got), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_read(file, read.data(), read.size(), &got), TW_OK) << tw_last_error();
     read.resize(got);
     EXPECT_TRUE(read == written) << "task " << task;
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();

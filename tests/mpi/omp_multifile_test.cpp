@@ -31,16 +31,16 @@ std::string content(std::int64_t task, const char* what) {
 
 std::string read_all(tw_multifile* file) {
   std::int64_t bytes = 0;
-  EXPECT_EQ(tw_available(file, nullptr, &bytes), TW_OK);
+  EXPECT_EQ(tw_multifile_available(file, nullptr, &bytes), TW_OK);
   std::string text(static_cast<std::size_t>(bytes), ' ');
-  EXPECT_EQ(tw_read(file, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_read(file, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
   return text;
 }
 
 void write_all(tw_group* group, const std::string& path, int mode, const std::string& text) {
   tw_multifile* file = nullptr;
   EXPECT_EQ(tw_multifile_open(group, path.c_str(), mode, nullptr, &file), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_write(file, text.data(), text.size()), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_write(file, text.data(), text.size()), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
 }
 
@@ -78,7 +78,7 @@ TEST_F(HybridMultifile, IsReadByTheRanksAlone) {
   const std::int64_t first = tasks * world_.rank() / world_.size();
   const std::int64_t end = tasks * (world_.rank() + 1) / world_.size();
   for (std::int64_t task = first; task < end; ++task) {
-    EXPECT_EQ(tw_seek_to(file, task, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_seek_to(file, task, 0), TW_OK) << tw_last_error();
     EXPECT_TRUE(read_all(file) == content(task, "of a thread ")) << "task " << task;
   }
   EXPECT_EQ(tw_multifile_close(file), TW_OK);

@@ -48,17 +48,17 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
       tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
       const tw_access access = write_of(extent, TW_IN_ORDER);
       if (i % 12 == 11) {
-        EXPECT_EQ(tw_access_all(file, nullptr, &access, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_access_all(file, nullptr, &access, nullptr), TW_OK) << tw_last_error();
       } else {
         requests.push_back(nullptr);
-        ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
       }
     }
     if (task % 2 == 0) {
-      EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
     }
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
-    EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
 
@@ -76,13 +76,13 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
       const tw_access access = write_of(extent, TW_AT_EXTENTS);
       tw_request* request = nullptr;
       std::thread([&] {
-        EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
       }).join();
       if (task == who) {
-        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
       }
       std::thread([&] { EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error(); }).join();
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     }
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }

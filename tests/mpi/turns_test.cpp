@@ -147,9 +147,9 @@ TEST_F(MpiTurns, ThreadsOfOneCollectiveDoNotMeetInMpi) {
     for (int round = 0; round < 20; ++round) {
       const std::string data = piece_of(task, round);
       tw_request* request = nullptr;
-      ASSERT_EQ(tw_iwrite_at_all(file, data.data(), kPiece, task * kPiece, &request), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_file_iwrite_at_all(file, data.data(), kPiece, task * kPiece, &request), TW_OK) << tw_last_error();
       for (int i = 0; i < 5; ++i) EXPECT_EQ(tw_group_barrier(all[0]), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     }
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     for (int g = 0; g < 2; ++g) {
@@ -188,7 +188,7 @@ TEST_F(MpiTurns, WithThePromiseAThreadOfOursAdvancesRanks) {
     access.extents = &extent;
     access.n = 1;
     tw_request* request = nullptr;
-    ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
     for (std::int64_t rank = 0; rank < ranks; ++rank) expected += piece_of(rank, round);
 
     const bool written = stays_away_until([&] {
@@ -200,7 +200,7 @@ TEST_F(MpiTurns, WithThePromiseAThreadOfOursAdvancesRanks) {
     });
 
     EXPECT_TRUE(written) << "round " << round;
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     world_.barrier();
   }
   slow = false;
@@ -222,9 +222,9 @@ TEST_F(MpiTurns, OneRankMakesNoCallOfMpi) {
   tw_group* const group = world_.group();
   EXPECT_EQ(tw_group_barrier(group), TW_OK) << tw_last_error();
   tw_file* const file = open(group, "method=aggregate");
-  EXPECT_EQ(tw_write_at_all(file, data.data(), kPiece, 0), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_iread_at_all(file, read.data(), kPiece, 0, &request), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_write_at_all(file, data.data(), kPiece, 0), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_iread_at_all(file, read.data(), kPiece, 0, &request), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   broken = false;
@@ -259,9 +259,9 @@ TEST_F(MpiTurns, ErrorsOfMpiAreAStatus) {
   EXPECT_EQ(tw_file_size(file, nullptr), TW_ERR_IO);
   broken = false;
 
-  EXPECT_EQ(tw_write_at_all(file, data.data(), kPiece, world_.rank() * kPiece), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_iwrite_at_all(file, data.data(), kPiece, world_.rank() * kPiece, &request), TW_OK);
-  EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_write_at_all(file, data.data(), kPiece, world_.rank() * kPiece), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_iwrite_at_all(file, data.data(), kPiece, world_.rank() * kPiece, &request), TW_OK);
+  EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   EXPECT_EQ(heard.load(), 0);
   MPI_Errhandler still = MPI_ERRHANDLER_NULL;
@@ -294,14 +294,14 @@ TEST_F(MpiTurns, ClosingCompletesRequestsAndLeavesNothingBehind) {
       access.progress = TW_PROGRESS_THREAD + (round / 4) % 2;
       access.extents = &extent;
       access.n = 1;
-      ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
     }
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     if (world_.rank() == 0) {
       EXPECT_TRUE(content() == expected) << "round " << round;
       std::filesystem::remove(folder_.path("f"));
     }
-    EXPECT_EQ(tw_waitall(6, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_waitall(6, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     world_.barrier();
   }
   EXPECT_EQ(freed_elsewhere.load(), 0);
@@ -325,7 +325,7 @@ TEST_F(MpiTurns, StartingWaitsForNobody) {
       int go = 0;
       if (world_.rank() == first) {
         for (tw_request*& request : requests)
-          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
         tw_mpi_lock();
         for (int rank = 0; rank < world_.size(); ++rank)
           if (rank != first) MPI_Send(&go, 1, MPI_INT, rank, 5, world_.comm());
@@ -333,9 +333,9 @@ TEST_F(MpiTurns, StartingWaitsForNobody) {
       } else {
         MPI_Recv(&go, 1, MPI_INT, first, 5, world_.comm(), MPI_STATUS_IGNORE);
         for (tw_request*& request : requests)
-          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
       }
-      EXPECT_EQ(tw_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     }
   }
   EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();

@@ -70,17 +70,18 @@ class MpiTwoPhase : public testing::Test {
     tw_file* file = open();
     foreign_copies = 0;
     good_copies = copies;
-    EXPECT_EQ(tw_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
     if (copies == 0 && world_.rank() == 0 && world_.size() > 1) {
       EXPECT_GT(foreign_copies, 0) << "nothing was to be fetched";
     }
     std::fill(data.begin(), data.end(), '#');
     foreign_copies = 0;
-    EXPECT_EQ(tw_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(data == before) << copies;
     for (std::int64_t i = 0; i < kPieces; ++i)
-      EXPECT_EQ(tw_read_at(file, data.data() + i * kPiece, kPiece, list[static_cast<std::size_t>(i)].offset, nullptr),
-                TW_OK);
+      EXPECT_EQ(
+          tw_file_read_at(file, data.data() + i * kPiece, kPiece, list[static_cast<std::size_t>(i)].offset, nullptr),
+          TW_OK);
     EXPECT_TRUE(data == before) << copies;
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
@@ -136,12 +137,12 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   tw_extent list[] = {{data.data(), kPiece, task * share}, {pages.memory, pages.bytes, task * share + kPiece}};
   tw_file* file = open();
 
-  EXPECT_EQ(tw_write_list_all(file, list, 2), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_write_list_all(file, list, 2), TW_OK) << tw_last_error();
 
   std::string back(static_cast<std::size_t>(kPiece), '#');
   const std::int64_t other = (task + 1) % world_.size();
   std::int64_t n = 0;
-  EXPECT_EQ(tw_read_at_all(file, back.data(), kPiece, other * share, &n), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_file_read_at_all(file, back.data(), kPiece, other * share, &n), TW_OK) << tw_last_error();
   EXPECT_EQ(n, kPiece);
   EXPECT_TRUE(back == data);
   std::int64_t size = 0;
@@ -189,14 +190,14 @@ class MpiNodes : public testing::TestWithParam<Nodes> {
     std::vector<tw_extent> list;
     for (std::int64_t i = 0; i < kPieces; ++i)
       list.push_back({data.data() + i * piece, piece, (i * tasks + task) * (piece + 3)});
-    EXPECT_EQ(tw_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
     std::fill(data.begin(), data.end(), '#');
-    EXPECT_EQ(tw_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(data == before) << hints;
     std::string back(static_cast<std::size_t>(piece), '#');
     for (std::int64_t i = 0; i < kPieces; ++i) {
       const tw_extent& extent = list[static_cast<std::size_t>(i)];
-      EXPECT_EQ(tw_read_at(file, back.data(), piece, extent.offset, nullptr), TW_OK);
+      EXPECT_EQ(tw_file_read_at(file, back.data(), piece, extent.offset, nullptr), TW_OK);
       EXPECT_EQ(back, before.substr(static_cast<std::size_t>(i * piece), static_cast<std::size_t>(piece)));
     }
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();

@@ -121,13 +121,13 @@ class MpiViews : public testing::Test {
     const std::int64_t first = all / 3 + world_.rank();
     const std::int64_t now = std::min(first, all);
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_iwrite_view_all(file, data.data(), now, &request), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_view_all(file, data.data() + now, all - now), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_iwrite_view_all(file, data.data(), now, &request), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_view_all(file, data.data() + now, all - now), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_SET, nullptr), TW_OK);
     std::string back(data.size(), '#');
     std::int64_t nread = 0;
-    EXPECT_EQ(tw_read_view_all(file, back.data(), all, &nread), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_read_view_all(file, back.data(), all, &nread), TW_OK) << tw_last_error();
     EXPECT_EQ(nread, all);
     EXPECT_TRUE(back == data);
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
@@ -200,7 +200,7 @@ TEST_F(MpiViews, OfThreadsOfRanksLieSideBySide) {
         << tw_last_error();
     EXPECT_EQ(tw_file_set_view(file, 3 * task, spaced), TW_OK) << tw_last_error();
     const std::string data(30, static_cast<char>('a' + task));
-    EXPECT_EQ(tw_write_view_all(file, data.data(), 30), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_view_all(file, data.data(), 30), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     tw_view_free(view);
     tw_view_free(spaced);

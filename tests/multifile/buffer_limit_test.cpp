@@ -26,13 +26,13 @@ TEST_P(BufferOfALogicalFile, DoesNotGrowBeyondItsSize) {
 
   for (int i = 0; i < 5000; ++i) {
     if (random() % 40 == 0) {
-      ASSERT_EQ(tw_seek_to(file, static_cast<std::int64_t>(random() % 2), -1), TW_OK);
+      ASSERT_EQ(tw_multifile_seek_to(file, static_cast<std::int64_t>(random() % 2), -1), TW_OK);
     }
     if (random() % 100 == 0) {
-      ASSERT_EQ(tw_seek(file, static_cast<std::int64_t>(random() % 1'000'000), SEEK_SET), TW_OK);
+      ASSERT_EQ(tw_multifile_seek(file, static_cast<std::int64_t>(random() % 1'000'000), SEEK_SET), TW_OK);
     }
     const std::size_t most = random() % 50 == 0 ? data.size() : 1 + GetParam() / 7;
-    ASSERT_EQ(tw_write(file, data.data(), 1 + random() % most), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write(file, data.data(), 1 + random() % most), TW_OK) << tw_last_error();
     for (std::uint64_t rank = 0; rank < 2; ++rank) largest = std::max(largest, handle.writer(rank).value()->buffered());
   }
 
@@ -73,7 +73,7 @@ TEST_F(ManyStreams, KeepNoMoreThanTheBudgetInTheHandle) {
   ASSERT_EQ(tw_multifile_config_set_range(config_, -1, 0, kStreams), TW_OK);
   file = open(TW_READ);
   for (const std::int64_t rank : {std::int64_t{0}, kStreams / 2, kStreams - 1}) {
-    ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+    ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
     EXPECT_EQ(read_all(file), record + record) << "of " << rank;
   }
   close(file);

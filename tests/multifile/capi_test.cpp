@@ -17,8 +17,8 @@ class CApi : public test::OnDisk {};
 
 TEST_F(CApi, WhatIsBeingWrittenIsNeitherRepairedNorReplacedNorAppendedTo) {
   tw_multifile* file = open(TW_CREATE);
-  ASSERT_EQ(tw_write(file, "abc", 3), TW_OK);
-  ASSERT_EQ(tw_flush(file), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
+  ASSERT_EQ(tw_multifile_flush(file), TW_OK);
   tw_multifile* other = nullptr;
 
   EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE);
@@ -26,7 +26,7 @@ TEST_F(CApi, WhatIsBeingWrittenIsNeitherRepairedNorReplacedNorAppendedTo) {
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &other), TW_ERR_UNSAFE);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_APPEND, nullptr, &other), TW_ERR_NOT_CLOSED);
 
-  ASSERT_EQ(tw_write(file, "def", 3), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "def", 3), TW_OK);
   close(file);
   file = open(TW_READ);
   EXPECT_EQ(read_all(file), "abcdef");
@@ -39,7 +39,7 @@ TEST_F(CApi, AGroupMayBeFreedBeforeWhatWasOpenedWithIt) {
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE, config_, &file), TW_OK) << tw_last_error();
   tw_group_free(group);
-  ASSERT_EQ(tw_write(file, "abc", 3), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
   close(file);
 }
 
@@ -72,8 +72,8 @@ TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
   ASSERT_EQ(tw_multifile_config_set_ranks(config_, kMany, written, 2), TW_OK);
   tw_multifile* file = open(TW_CREATE);
   for (const std::int64_t rank : written) {
-    ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-    ASSERT_EQ(tw_write(file, "abc", 3), TW_OK);
+    ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+    ASSERT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
   }
   close(file);
   EXPECT_LT(std::filesystem::file_size(path_), 1u << 20);
@@ -97,29 +97,29 @@ TEST_F(CApi, RanksThatAreAlikeArePassedByTogether) {
 TEST_F(CApi, AGapIsSkippedWithoutReadingIt) {
   constexpr std::int64_t kFar = std::int64_t{1} << 60;
   tw_multifile* file = open(TW_CREATE);
-  ASSERT_EQ(tw_write(file, "begin", 5), TW_OK);
-  ASSERT_EQ(tw_seek(file, kFar, SEEK_SET), TW_OK);
-  ASSERT_EQ(tw_write(file, "end", 3), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "begin", 5), TW_OK);
+  ASSERT_EQ(tw_multifile_seek(file, kFar, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "end", 3), TW_OK);
   std::int64_t none = 0;
-  EXPECT_EQ(tw_skip_gap(file, &none), TW_ERR_MODE);
+  EXPECT_EQ(tw_multifile_skip_gap(file, &none), TW_ERR_MODE);
   close(file);
   file = open(TW_READ);
   std::int64_t skipped = -1, position = -1;
   char text[8] = {};
   std::size_t got = 0;
 
-  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
+  ASSERT_EQ(tw_multifile_skip_gap(file, &skipped), TW_OK);
   EXPECT_EQ(skipped, 0) << "where bytes are";
-  ASSERT_EQ(tw_seek(file, 100, SEEK_SET), TW_OK);
-  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
+  ASSERT_EQ(tw_multifile_seek(file, 100, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_multifile_skip_gap(file, &skipped), TW_OK);
   EXPECT_EQ(skipped, kFar - 100);
-  ASSERT_EQ(tw_read(file, text, sizeof text, &got), TW_OK);
+  ASSERT_EQ(tw_multifile_read(file, text, sizeof text, &got), TW_OK);
   EXPECT_EQ(std::string(text, got), "end");
-  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
+  ASSERT_EQ(tw_multifile_skip_gap(file, &skipped), TW_OK);
   EXPECT_EQ(skipped, 0) << "at the end";
-  ASSERT_EQ(tw_seek(file, kFar + 50, SEEK_SET), TW_OK);
-  ASSERT_EQ(tw_skip_gap(file, &skipped), TW_OK);
-  ASSERT_EQ(tw_tell(file, &position), TW_OK);
+  ASSERT_EQ(tw_multifile_seek(file, kFar + 50, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_multifile_skip_gap(file, &skipped), TW_OK);
+  ASSERT_EQ(tw_multifile_tell(file, &position), TW_OK);
   EXPECT_EQ(position, kFar + 50) << "behind the end";
   close(file);
 }
@@ -141,7 +141,7 @@ TEST_F(CApi, WhatTakesLongIsStoppedByTheProgressFunctionOfTheConfiguration) {
   EXPECT_EQ(asked, 2);
   close(file);
   file = open(TW_APPEND);
-  EXPECT_EQ(tw_write(file, "abc", 3), TW_OK);
+  EXPECT_EQ(tw_multifile_write(file, "abc", 3), TW_OK);
   EXPECT_EQ(tw_multifile_close(file), TW_ERR_STOPPED);
   EXPECT_NE(std::string(tw_last_error()).find("stays unclosed"), std::string::npos) << tw_last_error();
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ | TW_RECOVER, config_, &file), TW_ERR_STOPPED);
@@ -155,30 +155,30 @@ TEST_F(CApi, PositionsEndsAndWhatIsAvailable) {
   const std::string data(25'000, 'a');
   std::int64_t in_chunk = 0, in_file = 0, position = -1;
   int eof = -1;
-  ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK);
-  ASSERT_EQ(tw_flush(file), TW_OK);
-  ASSERT_EQ(tw_available(file, &in_chunk, &in_file), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK);
+  ASSERT_EQ(tw_multifile_flush(file), TW_OK);
+  ASSERT_EQ(tw_multifile_available(file, &in_chunk, &in_file), TW_OK);
   EXPECT_EQ(in_file, INT64_MAX);
-  ASSERT_EQ(tw_pwrite(file, "patched", 7, 5), TW_OK);
-  ASSERT_EQ(tw_tell(file, &position), TW_OK);
-  EXPECT_EQ(position, 25'000) << "tw_pwrite leaves the position alone";
-  ASSERT_EQ(tw_seek(file, 100, SEEK_END), TW_OK);
-  ASSERT_EQ(tw_write(file, "end", 3), TW_OK);
+  ASSERT_EQ(tw_multifile_write_at(file, "patched", 7, 5), TW_OK);
+  ASSERT_EQ(tw_multifile_tell(file, &position), TW_OK);
+  EXPECT_EQ(position, 25'000) << "tw_multifile_write_at leaves the position alone";
+  ASSERT_EQ(tw_multifile_seek(file, 100, SEEK_END), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "end", 3), TW_OK);
   close(file);
 
   file = open(TW_READ);
-  ASSERT_EQ(tw_eof(file, &eof), TW_OK);
+  ASSERT_EQ(tw_multifile_eof(file, &eof), TW_OK);
   EXPECT_EQ(eof, 0);
-  ASSERT_EQ(tw_available(file, &in_chunk, &in_file), TW_OK);
+  ASSERT_EQ(tw_multifile_available(file, &in_chunk, &in_file), TW_OK);
   EXPECT_EQ(in_file, 25'103);
   EXPECT_GT(in_chunk, 0);
   const std::string all = read_all(file);
   ASSERT_EQ(all.size(), 25'103u);
   EXPECT_EQ(all.substr(0, 14), "aaaaapatchedaa");
   EXPECT_EQ(all.substr(25'000), std::string(100, '\0') + "end") << "a gap reads as zeros";
-  ASSERT_EQ(tw_eof(file, &eof), TW_OK);
+  ASSERT_EQ(tw_multifile_eof(file, &eof), TW_OK);
   EXPECT_EQ(eof, 1);
-  ASSERT_EQ(tw_seek(file, -3, SEEK_END), TW_OK);
+  ASSERT_EQ(tw_multifile_seek(file, -3, SEEK_END), TW_OK);
   EXPECT_EQ(read_all(file), "end");
   close(file);
 }
@@ -217,7 +217,7 @@ TEST_F(CApi, AFileStarThatAppendsWritesAtTheEndOnly) {
   tw_multifile* file = open(TW_CREATE);
   std::FILE* first = nullptr;
   std::FILE* second = nullptr;
-  ASSERT_EQ(tw_write(file, "begin ", 6), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "begin ", 6), TW_OK);
   ASSERT_EQ(tw_multifile_fopen(file, 0, "a", &first), TW_OK) << tw_last_error();
   ASSERT_EQ(tw_multifile_fopen(file, 0, "a", &second), TW_OK) << tw_last_error();
 
@@ -243,9 +243,9 @@ TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
   tw_multifile* file = open(TW_CREATE);
   const std::string data(200'000, 'a');
   for (const std::int64_t rank : {0, 1}) {
-    ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-    ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK);
-    ASSERT_EQ(tw_pwrite(file, "patch", 5, 10 + rank), TW_OK);
+    ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+    ASSERT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK);
+    ASSERT_EQ(tw_multifile_write_at(file, "patch", 5, 10 + rank), TW_OK);
   }
   close(file);
 
@@ -269,7 +269,7 @@ TEST_F(CApi, PiecesAreThoseOfTheLogicalFileThatIsAskedFor) {
 TEST_F(CApi, NamesModesAndAttributesComeBack) {
   ASSERT_EQ(tw_multifile_config_set_range(config_, 2, 0, 2), TW_OK);
   tw_multifile* file = open(TW_CREATE);
-  ASSERT_EQ(tw_seek_to(file, 1, 0), TW_OK);
+  ASSERT_EQ(tw_multifile_seek_to(file, 1, 0), TW_OK);
   ASSERT_EQ(tw_multifile_set_name(file, "dir/\xC3\xBC", 0100640), TW_OK);
   ASSERT_EQ(tw_multifile_set_attribute(file, "run", "42", 2), TW_OK);
   EXPECT_EQ(tw_multifile_set_attribute(file, "", "42", 2), TW_ERR_INVALID);
@@ -327,9 +327,9 @@ TEST_F(CApi, WhatIsWrongIsToldWithNameValueAndWayOut) {
   EXPECT_EQ(tw_multifile_close(nullptr), TW_ERR_INVALID);
   file = open(TW_CREATE);
   char byte = 0;
-  EXPECT_EQ(tw_read(file, &byte, 1, nullptr), TW_ERR_MODE);
-  EXPECT_EQ(tw_seek_to(file, 1, 0), TW_ERR_NOT_FOUND);
-  EXPECT_EQ(tw_seek(file, -1, SEEK_SET), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_read(file, &byte, 1, nullptr), TW_ERR_MODE);
+  EXPECT_EQ(tw_multifile_seek_to(file, 1, 0), TW_ERR_NOT_FOUND);
+  EXPECT_EQ(tw_multifile_seek(file, -1, SEEK_SET), TW_ERR_INVALID);
   close(file);
   EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_CREATE | TW_EXCLUSIVE, nullptr, &file), TW_ERR_EXISTS);
   EXPECT_TRUE(std::filesystem::exists(path_)) << "the file that was there is still there";

@@ -26,8 +26,8 @@ class CreateInPlace : public OnDisk {
     tw_multifile* file = open(TW_CREATE);
     ASSERT_NE(file, nullptr);
     for (int rank = 0; rank < 4; ++rank) {
-      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-      EXPECT_EQ(tw_write(file, text.data(), text.size()), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_write(file, text.data(), text.size()), TW_OK);
     }
     close(file);
   }
@@ -35,7 +35,7 @@ class CreateInPlace : public OnDisk {
     tw_multifile* file = open(TW_READ);
     ASSERT_NE(file, nullptr);
     for (int rank = 0; rank < 4; ++rank) {
-      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
       EXPECT_EQ(read_all(file), text) << rank;
     }
     close(file);
@@ -76,8 +76,8 @@ TEST_F(CreateInPlace, TwoProgramsDoNotDestroyEachOther) {
       shared.opened[k] = tw_multifile_open(nullptr, path_.c_str(), TW_CREATE, nullptr, &file);
       shared.closed[k] = TW_ERR_MODE;
       if (shared.opened[k] != TW_OK) ::_exit(0);
-      (void)tw_write(file, "hello", 5);
-      (void)tw_flush(file);
+      (void)tw_multifile_write(file, "hello", 5);
+      (void)tw_multifile_flush(file);
       shared.closed[k] = tw_multifile_close(file);
       ::_exit(0);
     }
@@ -182,8 +182,8 @@ TEST_F(CreateInPlace, ACloseLeavesAloneWhatHasTheNameNow) {
     EXPECT_EQ(tw_multifile_config_set_range(config_, 4, 0, 4), TW_OK);
     tw_multifile* mine = open(TW_CREATE);
     ASSERT_NE(mine, nullptr);
-    EXPECT_EQ(tw_write(mine, "mine", 4), TW_OK);
-    EXPECT_EQ(tw_flush(mine), TW_OK);
+    EXPECT_EQ(tw_multifile_write(mine, "mine", 4), TW_OK);
+    EXPECT_EQ(tw_multifile_flush(mine), TW_OK);
     std::filesystem::create_directory(path_ + ".aside");
     for (int k = 0; k < 4; ++k) {
       if (std::filesystem::exists(part(k)))

@@ -33,8 +33,9 @@ class Defrag : public test::OnDisk {
       for (std::int64_t rank = 0; rank < n; ++rank) {
         const std::string& all = content_[static_cast<std::size_t>(rank)];
         if (at >= all.size()) continue;
-        ASSERT_EQ(tw_seek_to(file, rank, static_cast<std::int64_t>(at)), TW_OK);
-        ASSERT_EQ(tw_write(file, all.data() + at, std::min(kStep, all.size() - at)), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_multifile_seek_to(file, rank, static_cast<std::int64_t>(at)), TW_OK);
+        ASSERT_EQ(tw_multifile_write(file, all.data() + at, std::min(kStep, all.size() - at)), TW_OK)
+            << tw_last_error();
       }
     close(file);
   }
@@ -63,7 +64,7 @@ TEST_F(Defrag, EachLogicalFileIsOnePieceAndNothingIsLeftUnused) {
     tw_piece piece{};
     EXPECT_EQ(tw_multifile_piece(file, r, 0, &piece), content_[rank].empty() ? TW_ERR_NOT_FOUND : TW_OK);
     EXPECT_EQ(tw_multifile_piece(file, r, 1, &piece), TW_ERR_NOT_FOUND) << rank;
-    ASSERT_EQ(tw_seek_to(file, r, 0), TW_OK);
+    ASSERT_EQ(tw_multifile_seek_to(file, r, 0), TW_OK);
     EXPECT_EQ(read_all(file), content_[rank]);
   }
   std::vector<tw_region> regions;

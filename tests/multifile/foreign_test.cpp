@@ -23,7 +23,7 @@ class Foreign : public SharedFiles {
     tw_multifile_config_free(config);
     if (status != TW_OK) return status;
     if (mode != TW_READ) {
-      EXPECT_EQ(tw_write(file, "some bytes", 10), TW_OK);
+      EXPECT_EQ(tw_multifile_write(file, "some bytes", 10), TW_OK);
     }
     return tw_multifile_close(file);
   }
@@ -32,9 +32,9 @@ class Foreign : public SharedFiles {
     tw_vpfile* file = nullptr;
     ASSERT_EQ(tw_vpfile_open(nullptr, path().c_str(), "w", 1, shape.data(), nullptr, &file), TW_OK) << tw_last_error();
     if (independent) {
-      EXPECT_EQ(tw_vp_write(file, 0, "one alone", 9, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write(file, 0, "one alone", 9, nullptr), TW_OK);
     } else {
-      EXPECT_EQ(tw_vp_puts_all(file, "all", nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_puts_all(file, "all", nullptr, nullptr), TW_OK);
     }
     ASSERT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
   }

@@ -85,9 +85,9 @@ tw_status read_logical(tw_multifile* file, std::int64_t rank, LogicalContent& ou
   out.name.assign(name.data(), length);
   // Limited to the largest size in the manifest; the claim of a damaged entry is not trusted.
   out.bytes.resize(static_cast<std::size_t>(std::min<std::int64_t>(size, 1 << 24)));
-  if (const tw_status status = tw_seek_to(file, rank, 0); status != TW_OK) return status;
+  if (const tw_status status = tw_multifile_seek_to(file, rank, 0); status != TW_OK) return status;
   std::size_t got = 0;
-  const tw_status status = tw_read(file, out.bytes.data(), out.bytes.size(), &got);
+  const tw_status status = tw_multifile_read(file, out.bytes.data(), out.bytes.size(), &got);
   out.bytes.resize(got);
   return status;
 }

@@ -36,7 +36,7 @@ TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
   ASSERT_EQ(tw_multifile_config_set_hint(config, "compression", "lz4"), TW_OK);
   tw_multifile* file = nullptr;
   ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
-  ASSERT_EQ(tw_write(file, data, kBytes), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_write(file, data, kBytes), TW_OK) << tw_last_error();
   ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   ::munmap(data, kBytes);
 
@@ -44,7 +44,7 @@ TEST(LargeCall, WritesAndReadsMoreThanFourGiBAtOnce) {
   ASSERT_NE(data, nullptr);
   std::size_t got = 0;
   ASSERT_EQ(tw_multifile_open(nullptr, path.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
-  ASSERT_EQ(tw_read(file, data, kBytes, &got), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_read(file, data, kBytes, &got), TW_OK) << tw_last_error();
   EXPECT_EQ(got, kBytes);
   for (std::size_t i = 0; i < kBytes; i += kStep) ASSERT_EQ(data[i], static_cast<unsigned char>(i / kStep + 1)) << i;
   EXPECT_EQ(data[kBytes - 1], 77);

@@ -16,10 +16,10 @@ class LargestOffset : public OnDisk {
     std::int64_t bytes = 0;
     EXPECT_EQ(tw_multifile_size(file, 0, &bytes), TW_OK);
     EXPECT_EQ(bytes, INT64_MAX);
-    EXPECT_EQ(tw_seek(file, from, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_multifile_seek(file, from, SEEK_SET), TW_OK);
     const std::string text = read_all(file);
     int eof = 0;
-    EXPECT_EQ(tw_eof(file, &eof), TW_OK);
+    EXPECT_EQ(tw_multifile_eof(file, &eof), TW_OK);
     EXPECT_EQ(eof, 1);
     close(file);
     EXPECT_EQ(tw_multifile_verify(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_OK) << tw_last_error();
@@ -31,18 +31,18 @@ TEST_F(LargestOffset, IsTheEndOfTheLastByteThatCanBeWritten) {
   tw_multifile* file = open(TW_CREATE);
   std::int64_t position = 0;
 
-  EXPECT_EQ(tw_pwrite(file, "ab", 2, INT64_MAX - 1), TW_ERR_RANGE);
-  EXPECT_EQ(tw_pwrite(file, "a", 1, INT64_MAX), TW_ERR_RANGE);
-  EXPECT_EQ(tw_pwrite(file, "a", 1, INT64_MIN), TW_ERR_INVALID);
-  EXPECT_EQ(tw_pwrite(file, "", 0, INT64_MAX), TW_OK);
-  EXPECT_EQ(tw_pwrite(file, "z", 1, INT64_MAX - 1), TW_OK) << tw_last_error();
-  EXPECT_EQ(tw_tell(file, &position), TW_OK);
+  EXPECT_EQ(tw_multifile_write_at(file, "ab", 2, INT64_MAX - 1), TW_ERR_RANGE);
+  EXPECT_EQ(tw_multifile_write_at(file, "a", 1, INT64_MAX), TW_ERR_RANGE);
+  EXPECT_EQ(tw_multifile_write_at(file, "a", 1, INT64_MIN), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_write_at(file, "", 0, INT64_MAX), TW_OK);
+  EXPECT_EQ(tw_multifile_write_at(file, "z", 1, INT64_MAX - 1), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_tell(file, &position), TW_OK);
   EXPECT_EQ(position, 0) << "of calls that do not use it";
-  EXPECT_EQ(tw_seek(file, 0, SEEK_END), TW_OK);
-  EXPECT_EQ(tw_seek(file, 1, SEEK_CUR), TW_ERR_INVALID);
-  EXPECT_EQ(tw_write(file, "a", 1), TW_ERR_RANGE);
-  EXPECT_EQ(tw_seek(file, -3, SEEK_END), TW_OK);
-  EXPECT_EQ(tw_write(file, "xyZ", 3), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_seek(file, 0, SEEK_END), TW_OK);
+  EXPECT_EQ(tw_multifile_seek(file, 1, SEEK_CUR), TW_ERR_INVALID);
+  EXPECT_EQ(tw_multifile_write(file, "a", 1), TW_ERR_RANGE);
+  EXPECT_EQ(tw_multifile_seek(file, -3, SEEK_END), TW_OK);
+  EXPECT_EQ(tw_multifile_write(file, "xyZ", 3), TW_OK) << tw_last_error();
   close(file);
 
   EXPECT_EQ(tail(INT64_MAX - 5), std::string("\0\0xyZ", 5));
@@ -59,24 +59,24 @@ TEST_P(NearTheEnd, AStreamOfRecordsFillsTheLogicalFileToItsLastByte) {
   std::string expected(static_cast<std::size_t>(distance), '\0');
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<char>('a' + i % 23);
   tw_multifile* file = open(TW_CREATE);
-  ASSERT_EQ(tw_write(file, "begin", 5), TW_OK);
-  ASSERT_EQ(tw_seek(file, start, SEEK_SET), TW_OK);
+  ASSERT_EQ(tw_multifile_write(file, "begin", 5), TW_OK);
+  ASSERT_EQ(tw_multifile_seek(file, start, SEEK_SET), TW_OK);
   const std::string more = expected + expected;
   std::size_t at = 0;
 
   tw_status status = TW_OK;
   while (at <= expected.size()) {
-    status = tw_write(file, more.data() + at, record);
+    status = tw_multifile_write(file, more.data() + at, record);
     if (status != TW_OK) break;
     at += record;
   }
   EXPECT_EQ(status, TW_ERR_RANGE);
   ASSERT_EQ(at, expected.size() / record * record) << "all whole records";
-  ASSERT_EQ(tw_write(file, expected.data() + at, expected.size() - at), TW_OK) << tw_last_error();
+  ASSERT_EQ(tw_multifile_write(file, expected.data() + at, expected.size() - at), TW_OK) << tw_last_error();
   std::int64_t position = 0;
-  EXPECT_EQ(tw_tell(file, &position), TW_OK);
+  EXPECT_EQ(tw_multifile_tell(file, &position), TW_OK);
   EXPECT_EQ(position, INT64_MAX);
-  EXPECT_EQ(tw_flush(file), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_flush(file), TW_OK) << tw_last_error();
   close(file);
 
   EXPECT_EQ(tail(start), expected);

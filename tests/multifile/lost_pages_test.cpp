@@ -35,8 +35,8 @@ class LostPages : public OnDisk, public testing::WithParamInterface<const char*>
     ASSERT_NE(file, nullptr);
     for (std::int64_t rank = 0; rank < kRanks; ++rank) {
       const std::string bytes = text(rank, number);
-      EXPECT_EQ(tw_seek_to(file, rank, -1), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_write(file, bytes.data(), bytes.size()), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_seek_to(file, rank, -1), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_write(file, bytes.data(), bytes.size()), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_multifile_set_name(file, name(rank).c_str(), 0), TW_OK) << tw_last_error();
     }
     const std::string value = "value " + std::to_string(number);
@@ -87,8 +87,8 @@ class LostPages : public OnDisk, public testing::WithParamInterface<const char*>
       right(status, std::to_string(size), std::to_string(expected.size()), "size");
       std::string back(expected.size() + 1, '.');
       std::size_t got = 0;
-      status = tw_seek_to(file, rank, 0);
-      if (status == TW_OK) status = tw_read(file, back.data(), back.size(), &got);
+      status = tw_multifile_seek_to(file, rank, 0);
+      if (status == TW_OK) status = tw_multifile_read(file, back.data(), back.size(), &got);
       back.resize(got);
       if (!checked()) std::ranges::fill(back, '.');  // without checksums lost data is not detected, a wrong length is
       if (!checked()) std::ranges::fill(expected, '.');

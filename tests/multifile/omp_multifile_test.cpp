@@ -35,14 +35,14 @@ class OmpMultifile : public testing::TestWithParam<int> {
 
 void write_records(tw_multifile* file, const std::vector<int>& records) {
   for (std::size_t i = 0; i < records.size(); i += 100)
-    EXPECT_EQ(tw_write(file, &records[i], 100 * sizeof(int)), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_write(file, &records[i], 100 * sizeof(int)), TW_OK) << tw_last_error();
 }
 
 std::vector<int> read_records(tw_multifile* file) {
   std::int64_t bytes = 0;
-  EXPECT_EQ(tw_available(file, nullptr, &bytes), TW_OK);
+  EXPECT_EQ(tw_multifile_available(file, nullptr, &bytes), TW_OK);
   std::vector<int> records(static_cast<std::size_t>(bytes) / sizeof(int));
-  EXPECT_EQ(tw_read(file, records.data(), records.size() * sizeof(int), nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_multifile_read(file, records.data(), records.size() * sizeof(int), nullptr), TW_OK) << tw_last_error();
   return records;
 }
 
@@ -77,7 +77,7 @@ TEST_P(OmpMultifile, IsReadByAnotherRegionInAnyOrder) {
     EXPECT_EQ(tw_multifile_config_set_range(config, kFiles, first, end - first), TW_OK);
     EXPECT_EQ(tw_multifile_open(group, path_.c_str(), TW_CREATE, config, &file), TW_OK) << tw_last_error();
     for (int f = first; f < end; ++f) {
-      EXPECT_EQ(tw_seek_to(file, f, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
       write_records(file, records_of(f));
     }
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
@@ -92,7 +92,7 @@ TEST_P(OmpMultifile, IsReadByAnotherRegionInAnyOrder) {
     EXPECT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
 #pragma omp for schedule(dynamic)
     for (int f = 0; f < kFiles; ++f) {
-      EXPECT_EQ(tw_seek_to(file, f, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(file, f, 0), TW_OK);
       wrong += read_records(file) != records_of(f);
     }
     EXPECT_EQ(tw_multifile_close(file), TW_OK);

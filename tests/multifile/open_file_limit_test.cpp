@@ -33,8 +33,8 @@ class OpenFileLimit : public OnDisk {
   static void write_all(tw_multifile* file, tw_status (*after)(tw_multifile*)) {
     for (std::int64_t rank = 0; rank < kFiles; ++rank) {
       const std::string data = text(rank);
-      ASSERT_EQ(tw_seek_to(file, rank, -1), TW_OK) << tw_last_error();
-      ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(file, rank, -1), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
     }
     ASSERT_EQ(after(file), TW_OK) << tw_last_error();
   }
@@ -44,7 +44,7 @@ class OpenFileLimit : public OnDisk {
     for (std::int64_t rank = 0; rank < kFiles; ++rank) {
       std::string expected;
       for (int i = 0; i < times; ++i) expected += text(rank);
-      ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK) << tw_last_error();
       ASSERT_EQ(read_all(file), expected) << rank;
     }
     close(file);
@@ -57,12 +57,12 @@ class OpenFileLimit : public OnDisk {
 TEST_F(OpenFileLimit, DoesNotLimitWritingAppendingAndReading) {
   tw_multifile* file = open(TW_CREATE);
   ASSERT_NE(file, nullptr);
-  write_all(file, tw_flush);
-  write_all(file, tw_sync);
+  write_all(file, tw_multifile_flush);
+  write_all(file, tw_multifile_sync);
   close(file);
   file = open(TW_APPEND);
   ASSERT_NE(file, nullptr);
-  write_all(file, tw_flush);
+  write_all(file, tw_multifile_flush);
   close(file);
 
   expect_each_is(3);
@@ -72,7 +72,7 @@ TEST_F(OpenFileLimit, DoesNotLimitWritingAppendingAndReading) {
 TEST_F(OpenFileLimit, DoesNotLimitRepairAndDefrag) {
   tw_multifile* file = open(TW_CREATE);
   ASSERT_NE(file, nullptr);
-  write_all(file, tw_flush);
+  write_all(file, tw_multifile_flush);
   EXPECT_EQ(tw_multifile_repair(path_.c_str(), nullptr, nullptr, nullptr, nullptr), TW_ERR_UNSAFE)
       << "the writer holds the multifile as long as it is open";
   std::filesystem::copy(folder_, folder_ + "/dead");

@@ -32,7 +32,7 @@ class Progress : public OnDisk {
  protected:
   tw_multifile* write(std::int64_t n_logical = kLogical, std::size_t bytes = kBytes) {
     tw_multifile* file = write_each(n_logical, bytes);
-    EXPECT_EQ(tw_flush(file), TW_OK);
+    EXPECT_EQ(tw_multifile_flush(file), TW_OK);
     return file;
   }
   // Leaves the files as a killed writer does, without a close.

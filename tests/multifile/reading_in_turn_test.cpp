@@ -31,8 +31,8 @@ class ReadingInTurn : public OnDisk {
     for (std::int64_t rank = 0; rank < kLogical; ++rank) {
       char record[10];
       std::size_t got = 0;
-      EXPECT_EQ(tw_seek_to(file, rank, -1), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_read(file, record, sizeof record, &got), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_seek_to(file, rank, -1), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_read(file, record, sizeof record, &got), TW_OK) << tw_last_error();
       EXPECT_EQ(got, sizeof record);
     }
     return reads - before;
@@ -65,7 +65,7 @@ TEST_F(ReadingInTurn, PiecesThatWereWrittenBackwardsDoNotCostAReadEach) {
   tw_multifile* file = open(TW_CREATE);
   for (std::int64_t i = kRecords; i-- > 0;) {
     const std::string record = std::to_string(10'000'000 + i);
-    ASSERT_EQ(tw_pwrite(file, record.data(), record.size(), 8 * i), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_multifile_write_at(file, record.data(), record.size(), 8 * i), TW_OK) << tw_last_error();
   }
   close(file);
   file = open(TW_READ);

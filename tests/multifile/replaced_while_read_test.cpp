@@ -45,8 +45,8 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
     ASSERT_NE(file, nullptr);
     const std::string data(GetParam().bytes, what);
     for (std::int64_t rank = 0; rank < kLogical; ++rank) {
-      ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-      ASSERT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+      ASSERT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
     }
     close(file);
   }
@@ -65,18 +65,18 @@ class ReplacedWhileRead : public OnDisk, public testing::WithParamInterface<How>
     char byte = 0;
     std::size_t got = 0;
     for (std::int64_t rank = 0; rank < kLogical; ++rank) {
-      ASSERT_EQ(tw_seek_to(reader, rank, 0), TW_OK);
-      ASSERT_EQ(tw_read(reader, &byte, 1, &got), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(reader, rank, 0), TW_OK);
+      ASSERT_EQ(tw_multifile_read(reader, &byte, 1, &got), TW_OK) << tw_last_error();
       ASSERT_EQ(byte, 'o');
     }
   }
   // Whether the logical file could be read completely, with calls of `call` bytes.
   bool expect_old_bytes_only(tw_multifile* reader, std::int64_t rank, std::size_t call) {
-    if (tw_seek_to(reader, rank, 0) != TW_OK) return false;
+    if (tw_multifile_seek_to(reader, rank, 0) != TW_OK) return false;
     for (std::size_t at = 0; at < GetParam().bytes;) {
       std::string data(call, '-');
       std::size_t got = 0;
-      const tw_status status = tw_read(reader, data.data(), data.size(), &got);
+      const tw_status status = tw_multifile_read(reader, data.data(), data.size(), &got);
       EXPECT_EQ(data.find('n'), std::string::npos) << "logical file " << rank << ", offset " << at;
       EXPECT_EQ(data.substr(0, got), std::string(got, 'o'));
       if (HasFailure()) return false;
@@ -139,8 +139,8 @@ TEST_P(ReplacedWhileRead, AtAnyMomentGivesTheBytesOfOneMultifile) {
     for (std::int64_t rank = 0; rank < kLogical; ++rank) {
       std::string data(GetParam().bytes, '-');
       std::size_t got = 0;
-      if (tw_seek_to(reader, rank, 0) != TW_OK) break;
-      (void)tw_read(reader, data.data(), data.size(), &got);
+      if (tw_multifile_seek_to(reader, rank, 0) != TW_OK) break;
+      (void)tw_multifile_read(reader, data.data(), data.size(), &got);
       seen += data.substr(0, got);
     }
     if (!seen.empty()) {

@@ -138,7 +138,7 @@ TEST_F(Salvage, WhatTheIndexToldAndNobodyFindsIsRefused) {
   thalweg::Multifile file(path_, TW_READ);
   char out[5];
   std::size_t got = 0;
-  EXPECT_EQ(tw_read(file.get(), out, 5, &got), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_multifile_read(file.get(), out, 5, &got), TW_ERR_CORRUPT);
 }
 
 // Appended once: the second session doubles each file.
@@ -163,7 +163,7 @@ class LostSession : public Salvage {
       file.seek_to(rank, 0);
       std::string content(20, '?');
       std::size_t got = 0;
-      const tw_status status = tw_read(file.get(), content.data(), content.size(), &got);
+      const tw_status status = tw_multifile_read(file.get(), content.data(), content.size(), &got);
       n += status == TW_ERR_CORRUPT;
       if (status == TW_OK) {
         EXPECT_EQ(content.substr(0, got), content_of(rank)) << rank;

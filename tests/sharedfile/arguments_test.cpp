@@ -44,7 +44,7 @@ class Arguments : public SharedFiles {
   // A valid access of all tasks after an error.
   static void expect_works(tw_file* file, int task) {
     std::string data = text_of(task, 50);
-    EXPECT_EQ(tw_write_at_all(file, data.data(), 50, task * 50), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_at_all(file, data.data(), 50, task * 50), TW_OK) << tw_last_error();
   }
 };
 
@@ -58,7 +58,7 @@ TEST_F(Arguments, OfAnAccessAreToldToAllTasks) {
           tw_access access = access_of(who < tasks ? TW_ACCESS_WRITE : TW_ACCESS_READ, TW_AT_EXTENTS, extents, 2);
           if (task == who % tasks) wrong.spoil(access, extents);
           std::int64_t moved = -1;
-          EXPECT_EQ(tw_access_all(file, nullptr, &access, &moved), wrong.expected) << wrong.name << " on " << who;
+          EXPECT_EQ(tw_file_access_all(file, nullptr, &access, &moved), wrong.expected) << wrong.name << " on " << who;
           EXPECT_EQ(moved, 0);
           if (tasks > 1) {
             EXPECT_NE(std::string(tw_last_error()).find("task " + std::to_string(who % tasks) + ": "),
@@ -66,8 +66,8 @@ TEST_F(Arguments, OfAnAccessAreToldToAllTasks) {
                 << wrong.name << ": " << tw_last_error();
           }
           tw_request* request = nullptr;
-          EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << wrong.name;
-          EXPECT_EQ(tw_wait(&request, &moved), wrong.expected) << wrong.name;
+          EXPECT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK) << wrong.name;
+          EXPECT_EQ(tw_request_wait(&request, &moved), wrong.expected) << wrong.name;
         }
         expect_works(file, task);
       }
@@ -82,20 +82,20 @@ TEST_F(Arguments, OfAnIndependentAccessAreToldToItsTask) {
       tw_extent extents[2] = {{data, 10, 0}, {data + 10, 10, 10}};
       tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents, 2);
       if (task == 1) wrong.spoil(access, extents);
-      EXPECT_EQ(tw_access_one(file, &access, nullptr), task == 1 ? wrong.expected : TW_OK) << wrong.name;
+      EXPECT_EQ(tw_file_access(file, &access, nullptr), task == 1 ? wrong.expected : TW_OK) << wrong.name;
       tw_request* request = nullptr;
-      EXPECT_EQ(tw_iaccess_one(file, &access, &request), TW_OK) << wrong.name;
-      EXPECT_EQ(tw_wait(&request, nullptr), task == 1 ? wrong.expected : TW_OK) << wrong.name;
+      EXPECT_EQ(tw_file_iaccess(file, &access, &request), TW_OK) << wrong.name;
+      EXPECT_EQ(tw_request_wait(&request, nullptr), task == 1 ? wrong.expected : TW_OK) << wrong.name;
     }
     const tw_access in_order = access_of(TW_ACCESS_WRITE, TW_IN_ORDER, nullptr, 0);
-    EXPECT_EQ(tw_access_one(file, &in_order, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_access(file, &in_order, nullptr), TW_ERR_INVALID);
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_iaccess_one(file, &in_order, &request), TW_OK);
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_access_one(file, nullptr, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_access_one(nullptr, &in_order, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_iaccess_one(nullptr, &in_order, &request), TW_ERR_INVALID);
-    EXPECT_EQ(tw_iaccess_one(file, &in_order, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_iaccess(file, &in_order, &request), TW_OK);
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_access(file, nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_access(nullptr, &in_order, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_iaccess(nullptr, &in_order, &request), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_iaccess(file, &in_order, nullptr), TW_ERR_INVALID);
   });
 }
 
@@ -114,7 +114,7 @@ TEST_F(Arguments, ThatDifferAreToldToAllTasks) {
           tw_extent extents[2] = {{data, 10, 0}, {data + 10, 10, 10}};
           tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents, 2);
           if (task == who) difference.spoil(access, extents);
-          EXPECT_EQ(tw_access_all(file, nullptr, &access, nullptr), TW_ERR_INVALID) << difference.name << who;
+          EXPECT_EQ(tw_file_access_all(file, nullptr, &access, nullptr), TW_ERR_INVALID) << difference.name << who;
         }
         expect_works(file, task);
       }
@@ -141,13 +141,13 @@ TEST_F(Arguments, OfACommonAccessMustBeTheSame) {
         tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents, 2);
         access.common = 1;
         if (task == who) difference.spoil(access, extents);
-        EXPECT_EQ(tw_access_all(file, nullptr, &access, nullptr), TW_ERR_INVALID) << difference.name << who;
+        EXPECT_EQ(tw_file_access_all(file, nullptr, &access, nullptr), TW_ERR_INVALID) << difference.name << who;
       }
     }
-    EXPECT_EQ(tw_write_com_at_all(file, task == 1 ? other : common, 10, 0), TW_ERR_INVALID) << "one extent";
-    EXPECT_EQ(tw_write_com_at_all(file, common, 10, task == 2 ? 1 : 0), TW_ERR_INVALID);
-    EXPECT_EQ(tw_write_com_all(file, common, 10 + task), TW_ERR_INVALID);
-    EXPECT_EQ(tw_write_com_all(file, common, 10), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_com_at_all(file, task == 1 ? other : common, 10, 0), TW_ERR_INVALID) << "one extent";
+    EXPECT_EQ(tw_file_write_com_at_all(file, common, 10, task == 2 ? 1 : 0), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_write_com_all(file, common, 10 + task), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_write_com_all(file, common, 10), TW_OK) << tw_last_error();
   });
 }
 
@@ -156,12 +156,12 @@ TEST_F(Arguments, ThatAreTooMuchTogetherAreOutOfRange) {
   for (const int tasks : {2, 4, 5}) {
     on_file(tasks, [&](tw_file* file, int task) {
       char byte = 0;
-      EXPECT_EQ(tw_write_all(file, &byte, std::int64_t{1} << 62), TW_ERR_RANGE);
+      EXPECT_EQ(tw_file_write_all(file, &byte, std::int64_t{1} << 62), TW_ERR_RANGE);
       tw_request* request = nullptr;
-      EXPECT_EQ(tw_iread_all(file, &byte, std::int64_t{1} << 62, &request), TW_OK);
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_RANGE);
+      EXPECT_EQ(tw_file_iread_all(file, &byte, std::int64_t{1} << 62, &request), TW_OK);
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_RANGE);
       EXPECT_EQ(tw_file_seek(file, kMost - 1, SEEK_SET, nullptr), TW_OK);
-      EXPECT_EQ(tw_write_all(file, &byte, 1), TW_ERR_RANGE);
+      EXPECT_EQ(tw_file_write_all(file, &byte, 1), TW_ERR_RANGE);
       expect_works(file, task);
     });
   }
@@ -173,22 +173,22 @@ TEST_F(Arguments, WithoutARequestTheOthersHearOfIt) {
     on_file(3, [&](tw_file* file, int task) {
       char byte = 'x';
       tw_request* request = nullptr;
-      const tw_status started = tw_iwrite_at_all(file, &byte, 1, task, task == who ? nullptr : &request);
+      const tw_status started = tw_file_iwrite_at_all(file, &byte, 1, task, task == who ? nullptr : &request);
       EXPECT_EQ(started, task == who ? TW_ERR_INVALID : TW_OK);
       if (task != who) {
-        EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
+        EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
       }
       expect_works(file, task);
     });
   }
-  EXPECT_EQ(tw_iaccess_all(nullptr, nullptr, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_file_iaccess_all(nullptr, nullptr, nullptr, nullptr), TW_ERR_INVALID);
 }
 
 TEST_F(Arguments, NullAccessOnOneTaskIsToldToAll) {
   on_file(3, [&](tw_file* file, int task) {
     const tw_access access = access_of(TW_ACCESS_WRITE, TW_IN_ORDER, nullptr, 0);
     for (int who = 0; who < 3; ++who)
-      EXPECT_EQ(tw_access_all(file, nullptr, task == who ? nullptr : &access, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_access_all(file, nullptr, task == who ? nullptr : &access, nullptr), TW_ERR_INVALID);
     expect_works(file, task);
   });
 }
@@ -199,16 +199,16 @@ TEST_F(Arguments, OfRequestCallsAreChecked) {
   tw_request* none = nullptr;
   std::int64_t moved = 7;
 
-  EXPECT_EQ(tw_wait(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_test(nullptr, &done, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_test(&none, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_waitall(1, nullptr, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_waitany(1, nullptr, &index, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_waitany(1, &none, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_waitall(0, nullptr, nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_waitany(0, nullptr, &index, &moved), TW_OK);
+  EXPECT_EQ(tw_request_wait(nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_test(nullptr, &done, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_test(&none, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_waitall(1, nullptr, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_waitany(1, nullptr, &index, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_waitany(1, &none, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_waitall(0, nullptr, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_request_waitany(0, nullptr, &index, &moved), TW_OK);
   EXPECT_EQ(moved, 0);
-  EXPECT_EQ(tw_wait(&none, &moved), TW_OK);
+  EXPECT_EQ(tw_request_wait(&none, &moved), TW_OK);
 }
 
 TEST_F(Arguments, OfCallsThatChangeTheFileMustBeTheSame) {

@@ -49,9 +49,9 @@ TEST_F(FileOfAnotherFormat, IsNotWrittenWhereItIsOurs) {
     tw_vpfile* vpfile = nullptr;
     ASSERT_EQ(tw_vpfile_open(nullptr, path(name).c_str(), "w", 1, shape, nullptr, &vpfile), TW_OK) << tw_last_error();
     if (name == std::string("array")) {
-      EXPECT_EQ(tw_vp_puts_all(vpfile, "all", nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_puts_all(vpfile, "all", nullptr, nullptr), TW_OK);
     } else {
-      EXPECT_EQ(tw_vp_write(vpfile, 0, "one alone", 9, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write(vpfile, 0, "one alone", 9, nullptr), TW_OK);
     }
     ASSERT_EQ(tw_vpfile_close(vpfile), TW_OK) << tw_last_error();
   }

@@ -24,13 +24,14 @@ class GroupLifetime : public SharedFiles {
         << tw_last_error();
     tw_group_free(group);
 
-    EXPECT_EQ(tw_write(many, &rank, sizeof rank), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_all(shared, &rank, sizeof rank), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_write(many, &rank, sizeof rank), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_all(shared, &rank, sizeof rank), TW_OK) << tw_last_error();
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_iwrite_at_all(shared, &rank, sizeof rank, (tasks + rank) * 8, &request), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_iwrite_at_all(shared, &rank, sizeof rank, (tasks + rank) * 8, &request), TW_OK)
+        << tw_last_error();
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     const tw_vp_data data{const_cast<std::int64_t*>(&rank), sizeof rank, 1, nullptr, 0, nullptr};
-    EXPECT_EQ(tw_vp_write_all(streams, data, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(streams, data, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_vpfile_close(streams), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(shared), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(many), TW_OK) << tw_last_error();

@@ -66,18 +66,18 @@ TEST_F(LargeCall, ReadsAllOfAnyLength) {
           const Mapped memory(length);
           if (memory.failed()) return;
           if (length > 0 && task == 0) {
-            EXPECT_EQ(tw_write_at(file, "z", 1, length - 1), TW_OK) << tw_last_error();
+            EXPECT_EQ(tw_file_write_at(file, "z", 1, length - 1), TW_OK) << tw_last_error();
           }
           std::int64_t n = -1;
-          EXPECT_EQ(tw_read_at_all(file, memory.data(), task == 1 ? length : 0, 0, &n), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_read_at_all(file, memory.data(), task == 1 ? length : 0, 0, &n), TW_OK) << tw_last_error();
           EXPECT_EQ(n, task == 1 ? length : 0);
           if (task == 1 && length > 0) {
             EXPECT_EQ(memory.data()[length - 1], 'z') << length;
           }
           if (length != std::int64_t{1} << 31) return;
           tw_request* request = nullptr;
-          EXPECT_EQ(tw_iread_at(file, memory.data(), task == 0 ? length : 0, 0, &request), TW_OK);
-          EXPECT_EQ(tw_wait(&request, &n), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_iread_at(file, memory.data(), task == 0 ? length : 0, 0, &request), TW_OK);
+          EXPECT_EQ(tw_request_wait(&request, &n), TW_OK) << tw_last_error();
           EXPECT_EQ(n, task == 0 ? length : 0);
         },
         TW_FILE_READ | TW_FILE_WRITE, "method=direct");
@@ -110,22 +110,22 @@ TEST_F(LargeCall, WritesAllOfAnyLength) {
           if (task == 1)
             std::snprintf(memory.data(), static_cast<std::size_t>(std::min<std::int64_t>(length, 6)), "begin");
           const std::int64_t mine = task == 1 ? length : 0;
-          EXPECT_EQ(tw_write_at_all(file, memory.data(), mine, 1), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_write_at_all(file, memory.data(), mine, 1), TW_OK) << tw_last_error();
           std::int64_t size = 0;
           EXPECT_EQ(tw_file_size(file, &size), TW_OK);
           EXPECT_EQ(size, length > 0 ? 1 + length : 0);
           for (std::int64_t at = 0; task == 1 && at < length; at += std::int64_t{1} << 30) {
             char back[6] = {};
             std::int64_t n = 0;
-            EXPECT_EQ(tw_read_at(file, back, 5, 1 + at, &n), TW_OK) << tw_last_error();
+            EXPECT_EQ(tw_file_read_at(file, back, 5, 1 + at, &n), TW_OK) << tw_last_error();
             EXPECT_TRUE(std::equal(back, back + n, memory.data() + at)) << length << " at " << at;
             EXPECT_EQ(n, std::min<std::int64_t>(5, length - at));
           }
           if (length != std::int64_t{1} << 31) return;
           tw_request* request = nullptr;
           std::int64_t n = 0;
-          EXPECT_EQ(tw_iwrite_at_all(file, memory.data(), mine, 0, &request), TW_OK);
-          EXPECT_EQ(tw_wait(&request, &n), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_iwrite_at_all(file, memory.data(), mine, 0, &request), TW_OK);
+          EXPECT_EQ(tw_request_wait(&request, &n), TW_OK) << tw_last_error();
           EXPECT_EQ(n, mine);
         },
         kNew, "method=direct");
@@ -139,9 +139,9 @@ TEST_F(LargeCall, WritesAboveAnyOffset) {
     const std::string data = text_of(task, 4096);
     std::string back(4096, '#');
     for (const std::int64_t at : {(std::int64_t{1} << 32) - 2048, kFar}) {
-      EXPECT_EQ(tw_write_at_all(file, data.data(), 4096, at + task * 4096), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_write_at_all(file, data.data(), 4096, at + task * 4096), TW_OK) << tw_last_error();
       std::int64_t n = 0;
-      EXPECT_EQ(tw_read_at_all(file, back.data(), 4096, at + task * 4096, &n), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_read_at_all(file, back.data(), 4096, at + task * 4096, &n), TW_OK) << tw_last_error();
       EXPECT_EQ(back, data);
     }
     std::int64_t size = 0;
@@ -158,7 +158,7 @@ TEST_F(LargeCall, DirectWritesDoNotFillTheHoleBetweenThem) {
       [](tw_file* file, int task) {
         const Mapped memory(kBytes);
         if (memory.failed()) return;
-        EXPECT_EQ(tw_write_at_all(file, memory.data(), kBytes, task * (std::int64_t{1} << 33)), TW_OK)
+        EXPECT_EQ(tw_file_write_at_all(file, memory.data(), kBytes, task * (std::int64_t{1} << 33)), TW_OK)
             << tw_last_error();
       },
       kNew | TW_FILE_DIRECT);

@@ -110,11 +110,11 @@ class NthTransfer : public SharedFiles {
       std::vector<tw_extent> list;
       for (int i = 0; i < kPieces; ++i) list.push_back({memory_.data() + i * what_.piece, what_.piece, offset_of(i)});
       tw_access access = access_of(what_.direction, TW_AT_EXTENTS, list.data(), kPieces);
-      if (what_.progress == kBlocking) return tw_access_all(file_, nullptr, &access, nullptr);
+      if (what_.progress == kBlocking) return tw_file_access_all(file_, nullptr, &access, nullptr);
       access.progress = what_.progress;
       tw_request* request = nullptr;
-      EXPECT_EQ(tw_iaccess_all(file_, nullptr, &access, &request), TW_OK);
-      return tw_wait(&request, nullptr);
+      EXPECT_EQ(tw_file_iaccess_all(file_, nullptr, &access, &request), TW_OK);
+      return tw_request_wait(&request, nullptr);
     }
 
     // Checks memory, or the file.
@@ -122,7 +122,8 @@ class NthTransfer : public SharedFiles {
       if (what_.direction == TW_ACCESS_WRITE) {
         memory_.assign(memory_.size(), '#');
         for (int i = 0; i < kPieces; ++i)
-          EXPECT_EQ(tw_read_at(file_, memory_.data() + i * what_.piece, what_.piece, offset_of(i), nullptr), TW_OK);
+          EXPECT_EQ(tw_file_read_at(file_, memory_.data() + i * what_.piece, what_.piece, offset_of(i), nullptr),
+                    TW_OK);
       }
       EXPECT_TRUE(memory_ == expected_) << what_;
     }

@@ -94,7 +94,7 @@ class OneThreadGroups : public SharedFiles {
     tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, &extent, 1);
     access.progress = progress;
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK) << tw_last_error();
     return request;
   }
 };
@@ -116,7 +116,7 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
       const std::string data = "other";
       for (int i = 0; i < 100; ++i) {
         tw_request* request = start_write(file, data, 5 * i, i % 2 == 0 ? TW_PROGRESS_THREAD : TW_PROGRESS_POLL);
-        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
       }
       EXPECT_EQ(tw_file_close(file), TW_OK);
       tw_group_free(self);
@@ -131,7 +131,7 @@ TEST_F(OneThreadGroups, AreAdvancedByTheirOwnThreads) {
       ++started;
       started.notify_all();
       others_are_done.wait(false);
-      EXPECT_EQ(tw_waitall(8, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(8, requests, nullptr, nullptr), TW_OK) << tw_last_error();
       EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
       const std::lock_guard lock(team_mutex);
       team.merge(mine.visitors->all());
@@ -150,10 +150,10 @@ TEST_F(OneThreadGroups, AreAdvancedWhereverTheirThreadWaits) {
     const std::string data = text_of(task, 100);
     tw_request* request = start_write(mine.file, data, task * 100, TW_PROGRESS_DEFAULT);
     if (task == 1) {
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     }
     EXPECT_EQ(tw_group_barrier(group), TW_OK);
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(mine.file), TW_OK);
   });
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100));
@@ -170,14 +170,14 @@ TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
       std::size_t which = 0;
       int done = 0;
       if (*end == 'w') {
-        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK);
+        EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK);
       }
       if (*end == 'a') {
-        EXPECT_EQ(tw_waitany(1, &request, &which, nullptr), TW_OK);
+        EXPECT_EQ(tw_request_waitany(1, &request, &which, nullptr), TW_OK);
       }
-      while (*end == 't' && done == 0) ASSERT_EQ(tw_test(&request, &done, nullptr), TW_OK);
+      while (*end == 't' && done == 0) ASSERT_EQ(tw_request_test(&request, &done, nullptr), TW_OK);
       EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     });
     EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100)) << end;
   }
@@ -198,7 +198,7 @@ TEST_F(OneThreadGroups, ClosingEndsTransfersOfThreadsThatAreGone) {
         tw_request* request = nullptr;
         std::thread([&] { request = start_write(mine.file, bytes, task * kBytes, TW_PROGRESS_DEFAULT); }).join();
         EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
-        EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
       });
     }).join();
     EXPECT_TRUE(content() == data[0] + data[1] + data[2]);
@@ -218,10 +218,10 @@ TEST_F(OneThreadGroups, WhatThreadsThatAreGoneHaveStartedHoldsUpNoOther) {
       std::thread([&] { start(0); }).join();
       for (int i = 1; i < 6; ++i) start(i);
       for (int i = 5; *end == 'l' && i >= 0; --i) {
-        EXPECT_EQ(tw_wait(&requests[i], nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_wait(&requests[i], nullptr), TW_OK) << tw_last_error();
       }
       EXPECT_EQ(tw_file_close(mine.file), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_waitall(6, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(6, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     });
     std::string all;
     for (int i = 0; i < 6; ++i) all += text_of(0, 100) + text_of(1, 100);
@@ -236,9 +236,9 @@ TEST_F(OneThreadGroups, AccessesInOrderWaitForThoseOfThreadsThatAreGone) {
     const std::string first = text_of(task, 100);
     const std::string second = text_of(task + 2, 100);
     tw_request* request = nullptr;
-    std::thread([&] { EXPECT_EQ(tw_iwrite_all(mine.file, first.data(), 100, &request), TW_OK); }).join();
-    EXPECT_EQ(tw_write_all(mine.file, second.data(), 100), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK);
+    std::thread([&] { EXPECT_EQ(tw_file_iwrite_all(mine.file, first.data(), 100, &request), TW_OK); }).join();
+    EXPECT_EQ(tw_file_write_all(mine.file, second.data(), 100), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK);
     EXPECT_EQ(tw_file_close(mine.file), TW_OK);
   });
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100) + text_of(3, 100));

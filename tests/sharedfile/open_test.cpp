@@ -101,7 +101,7 @@ TEST_F(Opening, AppendsBehindWhatIsThere) {
       3,
       [](tw_file* file, int task) {
         const std::string data = text_of(task, 5);
-        EXPECT_EQ(tw_write_all(file, data.data(), 5), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_write_all(file, data.data(), 5), TW_OK) << tw_last_error();
         std::int64_t position = 0;
         EXPECT_EQ(tw_file_seek(file, 0, SEEK_CUR, &position), TW_OK);
         EXPECT_EQ(position, 25);
@@ -120,14 +120,14 @@ TEST_F(Opening, ForOneDirectionAllowsThatOneOnly) {
         [&](tw_file* file, int) {
           char data[4] = {};
           const bool reads = flags == TW_FILE_READ;
-          EXPECT_EQ(tw_read_at_all(file, data, 1, 0, nullptr), reads ? TW_OK : TW_ERR_MODE);
-          EXPECT_EQ(tw_read_at(file, data, 1, 0, nullptr), reads ? TW_OK : TW_ERR_MODE);
-          EXPECT_EQ(tw_write_at_all(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
-          EXPECT_EQ(tw_write_at(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
+          EXPECT_EQ(tw_file_read_at_all(file, data, 1, 0, nullptr), reads ? TW_OK : TW_ERR_MODE);
+          EXPECT_EQ(tw_file_read_at(file, data, 1, 0, nullptr), reads ? TW_OK : TW_ERR_MODE);
+          EXPECT_EQ(tw_file_write_at_all(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
+          EXPECT_EQ(tw_file_write_at(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
           EXPECT_EQ(tw_file_truncate(file, 10), reads ? TW_ERR_MODE : TW_OK);
           EXPECT_EQ(tw_file_preallocate(file, 0, 10), reads ? TW_ERR_MODE : TW_OK);
           EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
-          EXPECT_EQ(tw_write_all(file, nullptr, 0), reads ? TW_ERR_MODE : TW_OK) << "nothing, but it is wrong";
+          EXPECT_EQ(tw_file_write_all(file, nullptr, 0), reads ? TW_ERR_MODE : TW_OK) << "nothing, but it is wrong";
         },
         flags);
   };
@@ -161,14 +161,14 @@ TEST_F(Opening, AFileRemovedMeanwhileStaysUsable) {
         3,
         [&](tw_file* file, int task) {
           std::string data = text_of(task, 70000);
-          EXPECT_EQ(tw_write_all(file, data.data(), 70000), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_write_all(file, data.data(), 70000), TW_OK) << tw_last_error();
           if (task == 1) std::filesystem::remove(path());
           EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
           std::string back(70000, '#');
           EXPECT_EQ(tw_file_seek(file, 0, SEEK_SET, nullptr), TW_OK);
-          EXPECT_EQ(tw_read_all(file, back.data(), 70000, nullptr), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_read_all(file, back.data(), 70000, nullptr), TW_OK) << tw_last_error();
           EXPECT_TRUE(back == data);
-          EXPECT_EQ(tw_write_at_all(file, data.data(), 100, 300000 + task * 100), TW_OK) << tw_last_error();
+          EXPECT_EQ(tw_file_write_at_all(file, data.data(), 100, 300000 + task * 100), TW_OK) << tw_last_error();
           std::int64_t size = 0;
           EXPECT_EQ(tw_file_size(file, &size), TW_OK);
           EXPECT_EQ(size, 300300);
@@ -190,7 +190,7 @@ TEST_F(Opening, TwoHandlesOfOneFileDoNotUndoEachOthersBytes) {
     std::vector<tw_extent> records;
     for (int i = 0; i < kMany; ++i)
       records.push_back({&data[static_cast<std::size_t>(64 * i)], 64, (2 * i + task) * 64});
-    EXPECT_EQ(tw_write_list_all(file, records.data(), kMany), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_list_all(file, records.data(), kMany), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     tw_group_free(alone);
   });
@@ -207,13 +207,13 @@ TEST_F(Opening, ThePlanOfTheLastCollectiveAccessIsTold) {
         std::string data(64 * 40, 'x');
         std::vector<tw_extent> tiny;
         for (int i = 0; i < 40; ++i) tiny.push_back({data.data() + 64 * i, 40, (2 * i + task) * 64});
-        EXPECT_EQ(tw_write_list_all(file, tiny.data(), 40), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_write_list_all(file, tiny.data(), 40), TW_OK) << tw_last_error();
         const std::string plan = tw_file_last_plan(file);
         EXPECT_NE(plan.find("sieved"), std::string::npos) << "small holes, though open for writing only: " << plan;
         EXPECT_NE(plan.find("interleaved: 2 tasks, 80 runs"), std::string::npos) << plan;
-        EXPECT_EQ(tw_write_at(file, data.data(), 1, 0), TW_OK);
+        EXPECT_EQ(tw_file_write_at(file, data.data(), 1, 0), TW_OK);
         EXPECT_EQ(tw_file_last_plan(file), plan) << "an independent access is not collective";
-        EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);
+        EXPECT_EQ(tw_file_write_all(file, nullptr, 0), TW_OK);
         EXPECT_EQ(std::string(tw_file_last_plan(file)).find("nothing"), 0u) << tw_file_last_plan(file);
       },
       TW_FILE_WRITE | TW_FILE_CREATE, "method=shared,sieve_writes=on");

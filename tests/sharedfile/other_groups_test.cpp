@@ -1,4 +1,4 @@
-// tw_access_all() with a group: threads that use a file opened by others.
+// tw_file_access_all() with a group: threads that use a file opened by others.
 #include "support/shared_files.hpp"
 
 namespace thalweg::test {
@@ -29,11 +29,11 @@ TEST_F(OtherGroups, OfAnyNumberOfThreadsUseAFileOfOneThread) {
       const tw_extent extent{const_cast<char*>(data.data()), 100, 0};
       const tw_access write = access_of(TW_ACCESS_WRITE, TW_IN_ORDER, &extent, 1);
       std::int64_t moved = 0;
-      EXPECT_EQ(tw_access_all(file, group, &write, &moved), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_access_all(file, group, &write, &moved), TW_OK) << tw_last_error();
       EXPECT_EQ(moved, 100);
       tw_request* request = nullptr;
-      EXPECT_EQ(tw_iaccess_all(file, group, &write, &request), TW_OK);
-      EXPECT_EQ(tw_wait(&request, &moved), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_iaccess_all(file, group, &write, &request), TW_OK);
+      EXPECT_EQ(tw_request_wait(&request, &moved), TW_OK) << tw_last_error();
     });
   }
   EXPECT_EQ(tw_file_close(file), TW_OK);
@@ -52,7 +52,7 @@ TEST_F(OtherGroups, UseTheHandlesOfAnotherTeam) {
     const std::string data = text_of(task, 100);
     const tw_extent extent{const_cast<char*>(data.data()), 100, task * 100};
     const tw_access write = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, &extent, 1);
-    EXPECT_EQ(tw_access_all(handles[task + 1], group, &write, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_access_all(handles[task + 1], group, &write, nullptr), TW_OK) << tw_last_error();
   });
   on_threads(5, [&](std::int64_t task) { EXPECT_EQ(tw_file_close(handles[task]), TW_OK); });
   EXPECT_EQ(content(), text_of(0, 100) + text_of(1, 100) + text_of(2, 100));
@@ -69,17 +69,17 @@ TEST_F(OtherGroups, HearOfATaskThatHasNoFileOrAnother) {
           const tw_extent extent{&byte, 1, task};
           const tw_access write = access_of(TW_ACCESS_WRITE, placement, &extent, 1);
           std::int64_t moved = 5;
-          EXPECT_EQ(tw_access_all(task == who ? wrong : file, group, &write, &moved), TW_ERR_INVALID);
+          EXPECT_EQ(tw_file_access_all(task == who ? wrong : file, group, &write, &moved), TW_ERR_INVALID);
           EXPECT_EQ(moved, 0);
           tw_request* request = nullptr;
-          EXPECT_EQ(tw_iaccess_all(task == who ? wrong : file, group, &write, &request), TW_OK);
-          EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
+          EXPECT_EQ(tw_file_iaccess_all(task == who ? wrong : file, group, &write, &request), TW_OK);
+          EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
         }
       }
     }
     const tw_access nothing = access_of(TW_ACCESS_READ, TW_IN_ORDER, nullptr, 0);
-    EXPECT_EQ(tw_access_all(nullptr, group, &nothing, nullptr), TW_ERR_INVALID) << "nobody has a file";
-    EXPECT_EQ(tw_access_all(file, group, &nothing, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_access_all(nullptr, group, &nothing, nullptr), TW_ERR_INVALID) << "nobody has a file";
+    EXPECT_EQ(tw_file_access_all(file, group, &nothing, nullptr), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(tw_file_close(file), TW_OK);
   EXPECT_EQ(tw_file_close(other), TW_OK);
@@ -95,7 +95,7 @@ TEST_F(OtherGroups, SeveralAtOnceDoNotMix) {
         const std::string data(10, static_cast<char>('a' + 2 * team + task));
         const tw_extent extent{const_cast<char*>(data.data()), 10, 0};
         const tw_access write = access_of(TW_ACCESS_WRITE, TW_IN_ORDER, &extent, 1);
-        EXPECT_EQ(tw_access_all(file, group, &write, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_access_all(file, group, &write, nullptr), TW_OK) << tw_last_error();
       }
     });
   });

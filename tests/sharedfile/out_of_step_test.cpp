@@ -44,9 +44,9 @@ TEST_F(OutOfStep, RequestsUnderWayAreCompleted) {
     tw_file* file = open(group);
     const std::string mine = text_of(task, 1000);
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_iwrite_at_all(file, mine.data(), 1000, task * 1000, &request), TW_OK);
+    EXPECT_EQ(tw_file_iwrite_at_all(file, mine.data(), 1000, task * 1000, &request), TW_OK);
     EXPECT_EQ(task == 1 ? tw_file_close(file) : tw_file_sync(file), TW_ERR_INVALID);
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     if (task != 1) {
       EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
     }
@@ -59,10 +59,10 @@ TEST_F(OutOfStep, CallsOnDifferentHandlesAreRefused) {
   for (const int tasks : {2, 5}) {
     on_team(tasks, [&](tw_group* group, int task) {
       tw_file* file = open(group);
-      EXPECT_EQ(task == 0 ? tw_write_at_all(file, "abc", 3, 0) : tw_group_barrier(group), TW_ERR_INVALID);
-      expect_said("task 0 is in tw_write_at_all, task 1 is in tw_group_barrier");
+      EXPECT_EQ(task == 0 ? tw_file_write_at_all(file, "abc", 3, 0) : tw_group_barrier(group), TW_ERR_INVALID);
+      expect_said("task 0 is in tw_file_write_at_all, task 1 is in tw_group_barrier");
       EXPECT_EQ(tw_group_barrier(group), TW_ERR_INVALID);
-      expect_said("task 0 was in tw_write_at_all while task 1 was in tw_group_barrier");
+      expect_said("task 0 was in tw_file_write_at_all while task 1 was in tw_group_barrier");
       requests_fail_at_once(file);
       EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
     });
@@ -87,7 +87,7 @@ TEST_F(OutOfStep, ThreadsOfOneTaskUseItsHandlesAtOnce) {
   on_team(kTasks, [&](tw_group* group, int task) {
     tw_file* file = open(group);
     std::thread writer([&] {
-      EXPECT_EQ(tw_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
       opened.fetch_add(1);
     });
     if (task == 0) {
@@ -109,7 +109,7 @@ TEST_F(OutOfStep, TheGroupGoesOn) {
       EXPECT_EQ(tw_file_close(file), TW_ERR_INVALID);
     }
     file = open(group);
-    EXPECT_EQ(tw_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_at_all(file, "abc", 3, task * 3), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(content(), "abcabcabc");

@@ -50,40 +50,43 @@ inline std::vector<Row> rows_of_multifiles() {
        }},
       {"tw_multifile_alike", "last", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_alike(o.reading, 0, nullptr); }},
-      {"tw_skip_gap", "skipped", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_skip_gap(o.reading, nullptr); }},
-      {"tw_tell", "position", Null::refused, Call::alone, [](Open& o, bool) { return tw_tell(o.reading, nullptr); }},
-      {"tw_current", "rank", Null::refused, Call::alone, [](Open& o, bool) { return tw_current(o.reading, nullptr); }},
-      {"tw_eof", "eof", Null::refused, Call::alone, [](Open& o, bool) { return tw_eof(o.reading, nullptr); }},
-      {"tw_available", "in_chunk", Null::allowed, Call::alone,
+      {"tw_multifile_skip_gap", "skipped", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_skip_gap(o.reading, nullptr); }},
+      {"tw_multifile_tell", "position", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_tell(o.reading, nullptr); }},
+      {"tw_multifile_current", "rank", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_current(o.reading, nullptr); }},
+      {"tw_multifile_eof", "eof", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_multifile_eof(o.reading, nullptr); }},
+      {"tw_multifile_available", "in_chunk", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::int64_t n = 0;
-         return tw_available(o.reading, nullptr, &n);
+         return tw_multifile_available(o.reading, nullptr, &n);
        }},
-      {"tw_available", "in_file", Null::allowed, Call::alone,
+      {"tw_multifile_available", "in_file", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::int64_t n = 0;
-         return tw_available(o.reading, &n, nullptr);
+         return tw_multifile_available(o.reading, &n, nullptr);
        }},
-      {"tw_read", "got", Null::allowed, Call::alone,
+      {"tw_multifile_read", "got", Null::allowed, Call::alone,
        [](Open& o, bool) {
          char byte = 0;
-         return tw_read(o.reading, &byte, 1, nullptr);
+         return tw_multifile_read(o.reading, &byte, 1, nullptr);
        }},
-      {"tw_read", "data", Null::refused, Call::alone,
+      {"tw_multifile_read", "data", Null::refused, Call::alone,
        [](Open& o, bool) {
          std::size_t got = 0;
-         return tw_read(o.reading, nullptr, 1, &got);
+         return tw_multifile_read(o.reading, nullptr, 1, &got);
        }},
-      {"tw_pread", "got", Null::allowed, Call::alone,
+      {"tw_multifile_read_at", "got", Null::allowed, Call::alone,
        [](Open& o, bool) {
          char byte = 0;
-         return tw_pread(o.reading, &byte, 1, 0, nullptr);
+         return tw_multifile_read_at(o.reading, &byte, 1, 0, nullptr);
        }},
-      {"tw_pread", "data", Null::refused, Call::alone,
+      {"tw_multifile_read_at", "data", Null::refused, Call::alone,
        [](Open& o, bool) {
          std::size_t got = 0;
-         return tw_pread(o.reading, nullptr, 1, 0, &got);
+         return tw_multifile_read_at(o.reading, nullptr, 1, 0, &got);
        }},
       {"tw_multifile_fopen", "stream", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_multifile_fopen(o.reading, o.vp, "r", nullptr); }},
@@ -197,90 +200,90 @@ inline std::vector<Row> rows_of_vpfiles() {
        }},
       {"tw_vpfile_transition", "transition", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_transition(o.streams, 0, nullptr); }},
-      {"tw_vp_number", "vp", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_number(o.streams, 0, nullptr); }},
-      {"tw_vp_local", "local", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_local(o.streams, o.vp, nullptr); }},
-      {"tw_vp_read_all", "counts", Null::allowed, Call::collective,
+      {"tw_vpfile_number", "vp", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_number(o.streams, 0, nullptr); }},
+      {"tw_vpfile_local", "local", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_local(o.streams, o.vp, nullptr); }},
+      {"tw_vpfile_read_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          char byte = 0;
          std::size_t count = 0;
-         return tw_vp_read_all(o.streams, TW_VP_PACKED(&byte, 1), nullptr, unless(null, &count));
+         return tw_vpfile_read_all(o.streams, TW_VP_PACKED(&byte, 1), nullptr, unless(null, &count));
        }},
-      {"tw_vp_write_all", "counts", Null::allowed, Call::collective,
+      {"tw_vpfile_write_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          std::size_t count = 0;
-         return tw_vp_write_all(o.streams, TW_VP_PACKED("x", 1), nullptr, unless(null, &count));
+         return tw_vpfile_write_all(o.streams, TW_VP_PACKED("x", 1), nullptr, unless(null, &count));
        }},
-      {"tw_vp_tell_all", "positions", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_tell_all(o.streams, nullptr); }},
-      {"tw_vp_flags_all", "eof", Null::allowed, Call::alone,
+      {"tw_vpfile_tell_all", "positions", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_tell_all(o.streams, nullptr); }},
+      {"tw_vpfile_flags_all", "eof", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::uint8_t error = 0;
-         return tw_vp_flags_all(o.streams, nullptr, &error);
+         return tw_vpfile_flags_all(o.streams, nullptr, &error);
        }},
-      {"tw_vp_flags_all", "error", Null::allowed, Call::alone,
+      {"tw_vpfile_flags_all", "error", Null::allowed, Call::alone,
        [](Open& o, bool) {
          std::uint8_t eof = 0;
-         return tw_vp_flags_all(o.streams, &eof, nullptr);
+         return tw_vpfile_flags_all(o.streams, &eof, nullptr);
        }},
-      {"tw_vp_getc_all", "bytes", Null::refused, Call::collective,
+      {"tw_vpfile_getc_all", "bytes", Null::refused, Call::collective,
        [](Open& o, bool null) {
          int byte = 0;
-         return tw_vp_getc_all(o.streams, unless(null, &byte), nullptr);
+         return tw_vpfile_getc_all(o.streams, unless(null, &byte), nullptr);
        }},
-      {"tw_vp_gets_all", "lines", Null::refused, Call::collective,
+      {"tw_vpfile_gets_all", "lines", Null::refused, Call::collective,
        [](Open& o, bool null) {
          char line[8];
-         return tw_vp_gets_all(o.streams, unless(null, line), sizeof line, nullptr, nullptr);
+         return tw_vpfile_gets_all(o.streams, unless(null, line), sizeof line, nullptr, nullptr);
        }},
-      {"tw_vp_gets_all", "got", Null::allowed, Call::collective,
+      {"tw_vpfile_gets_all", "got", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          char line[8];
          std::size_t got = 0;
-         return tw_vp_gets_all(o.streams, line, sizeof line, unless(null, &got), nullptr);
+         return tw_vpfile_gets_all(o.streams, line, sizeof line, unless(null, &got), nullptr);
        }},
-      {"tw_vp_printf_all", "counts", Null::allowed, Call::collective,
+      {"tw_vpfile_printf_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          std::size_t count = 0;
-         return tw_vp_printf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
+         return tw_vpfile_printf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
        }},
-      {"tw_vp_scanf_all", "counts", Null::allowed, Call::collective,
+      {"tw_vpfile_scanf_all", "counts", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          int count = 0;
-         return tw_vp_scanf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
+         return tw_vpfile_scanf_all(o.streams, "x", nullptr, 0, unless(null, &count), nullptr);
        }},
   };
 }
 
 inline std::vector<Row> rows_of_one_vp() {
   return {
-      {"tw_vp_read", "data", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_read(o.streams, o.vp, nullptr, 1, nullptr); }},
-      {"tw_vp_read", "moved", Null::allowed, Call::alone,
+      {"tw_vpfile_read", "data", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_read(o.streams, o.vp, nullptr, 1, nullptr); }},
+      {"tw_vpfile_read", "moved", Null::allowed, Call::alone,
        [](Open& o, bool) {
          char byte = 0;
-         return tw_vp_read(o.streams, o.vp, &byte, 1, nullptr);
+         return tw_vpfile_read(o.streams, o.vp, &byte, 1, nullptr);
        }},
-      {"tw_vp_write", "moved", Null::allowed, Call::alone,
-       [](Open& o, bool) { return tw_vp_write(o.streams, o.vp, "x", 1, nullptr); }},
-      {"tw_vp_tell", "position", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_tell(o.streams, o.vp, nullptr); }},
-      {"tw_vp_alike", "last", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_alike(o.streams, o.vp, nullptr); }},
-      {"tw_vp_skip_gap", "skipped", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_skip_gap(o.streams, o.vp, nullptr); }},
-      {"tw_vp_size", "bytes", Null::refused, Call::alone,
-       [](Open& o, bool) { return tw_vp_size(o.streams, o.vp, nullptr); }},
-      {"tw_vp_flags", "eof", Null::allowed, Call::alone,
+      {"tw_vpfile_write", "moved", Null::allowed, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_write(o.streams, o.vp, "x", 1, nullptr); }},
+      {"tw_vpfile_tell", "position", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_tell(o.streams, o.vp, nullptr); }},
+      {"tw_vpfile_alike", "last", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_alike(o.streams, o.vp, nullptr); }},
+      {"tw_vpfile_skip_gap", "skipped", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_skip_gap(o.streams, o.vp, nullptr); }},
+      {"tw_vpfile_size", "bytes", Null::refused, Call::alone,
+       [](Open& o, bool) { return tw_vpfile_size(o.streams, o.vp, nullptr); }},
+      {"tw_vpfile_flags", "eof", Null::allowed, Call::alone,
        [](Open& o, bool) {
          int error = 0;
-         return tw_vp_flags(o.streams, o.vp, nullptr, &error);
+         return tw_vpfile_flags(o.streams, o.vp, nullptr, &error);
        }},
-      {"tw_vp_flags", "error", Null::allowed, Call::alone,
+      {"tw_vpfile_flags", "error", Null::allowed, Call::alone,
        [](Open& o, bool) {
          int eof = 0;
-         return tw_vp_flags(o.streams, o.vp, &eof, nullptr);
+         return tw_vpfile_flags(o.streams, o.vp, &eof, nullptr);
        }},
       {"tw_vpfile_fopen", "stream", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_vpfile_fopen(o.streams, o.vp, "r", nullptr); }},

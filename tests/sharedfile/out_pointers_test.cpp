@@ -90,26 +90,26 @@ std::vector<Row> rows_of_files() {
        [](Open& o, bool) { return tw_file_view_offset(o.file, 0, nullptr); }},
       {"tw_file_progress", "effective", Null::refused, Call::alone,
        [](Open& o, bool) { return tw_file_progress(o.file, TW_PROGRESS_DEFAULT, nullptr); }},
-      {"tw_access_all", "moved", Null::allowed, Call::collective,
+      {"tw_file_access_all", "moved", Null::allowed, Call::collective,
        [](Open& o, bool null) {
          std::int64_t moved = 0;
          const tw_access nothing = access_of(TW_ACCESS_READ, TW_AT_EXTENTS, nullptr, 0);
-         return tw_access_all(o.file, nullptr, &nothing, unless(null, &moved));
+         return tw_file_access_all(o.file, nullptr, &nothing, unless(null, &moved));
        }},
-      {"tw_iaccess_all", "request", Null::refused, Call::alone,
+      {"tw_file_iaccess_all", "request", Null::refused, Call::alone,
        [](Open& o, bool) {
          const tw_access nothing = access_of(TW_ACCESS_READ, TW_AT_EXTENTS, nullptr, 0);
-         return tw_iaccess_all(o.file, nullptr, &nothing, nullptr);
+         return tw_file_iaccess_all(o.file, nullptr, &nothing, nullptr);
        }},
-      {"tw_access_one", "moved", Null::allowed, Call::alone,
+      {"tw_file_access", "moved", Null::allowed, Call::alone,
        [](Open& o, bool) {
          const tw_access nothing = access_of(TW_ACCESS_READ, TW_AT_EXTENTS, nullptr, 0);
-         return tw_access_one(o.file, &nothing, nullptr);
+         return tw_file_access(o.file, &nothing, nullptr);
        }},
-      {"tw_iaccess_one", "request", Null::refused, Call::alone,
+      {"tw_file_iaccess", "request", Null::refused, Call::alone,
        [](Open& o, bool) {
          const tw_access nothing = access_of(TW_ACCESS_READ, TW_AT_EXTENTS, nullptr, 0);
-         return tw_iaccess_one(o.file, &nothing, nullptr);
+         return tw_file_iaccess(o.file, &nothing, nullptr);
        }},
   };
 }
@@ -163,7 +163,7 @@ void add_start(std::vector<Row>& rows, const char* name, Call call, F f) {
     } else {
       started = f(o.file, data, 8, out);
     }
-    return started == TW_OK ? tw_wait(&request, nullptr) : started;
+    return started == TW_OK ? tw_request_wait(&request, nullptr) : started;
   };
   rows.push_back({name, "request", Null::refused, Call::alone, [act](Open& o, bool) { return act(o, false, true); }});
   if constexpr (std::is_same_v<F, Start> || std::is_same_v<F, StartAt>)
@@ -174,36 +174,36 @@ std::vector<Row> rows_of_short_forms() {
   std::vector<Row> rows;
 #define READ(name, call) add_read(rows, #name, call, name)
 #define START(name, call) add_start(rows, #name, call, name)
-  READ(tw_read_all, Call::collective);
-  READ(tw_read_at_all, Call::collective);
-  READ(tw_read_view_all, Call::collective);
-  READ(tw_read_list_all, Call::collective);
-  READ(tw_read_com_all, Call::collective);
-  READ(tw_read_com_at_all, Call::collective);
-  READ(tw_read_com_list_all, Call::collective);
-  READ(tw_read_at, Call::alone);
-  READ(tw_read_view, Call::alone);
-  READ(tw_read_list, Call::alone);
-  START(tw_iread_all, Call::collective);
-  START(tw_iread_at_all, Call::collective);
-  START(tw_iread_view_all, Call::collective);
-  START(tw_iread_list_all, Call::collective);
-  START(tw_iread_com_all, Call::collective);
-  START(tw_iread_com_at_all, Call::collective);
-  START(tw_iread_com_list_all, Call::collective);
-  START(tw_iread_at, Call::alone);
-  START(tw_iread_view, Call::alone);
-  START(tw_iread_list, Call::alone);
-  START(tw_iwrite_all, Call::collective);
-  START(tw_iwrite_at_all, Call::collective);
-  START(tw_iwrite_view_all, Call::collective);
-  START(tw_iwrite_list_all, Call::collective);
-  START(tw_iwrite_com_all, Call::collective);
-  START(tw_iwrite_com_at_all, Call::collective);
-  START(tw_iwrite_com_list_all, Call::collective);
-  START(tw_iwrite_at, Call::alone);
-  START(tw_iwrite_view, Call::alone);
-  START(tw_iwrite_list, Call::alone);
+  READ(tw_file_read_all, Call::collective);
+  READ(tw_file_read_at_all, Call::collective);
+  READ(tw_file_read_view_all, Call::collective);
+  READ(tw_file_read_list_all, Call::collective);
+  READ(tw_file_read_com_all, Call::collective);
+  READ(tw_file_read_com_at_all, Call::collective);
+  READ(tw_file_read_com_list_all, Call::collective);
+  READ(tw_file_read_at, Call::alone);
+  READ(tw_file_read_view, Call::alone);
+  READ(tw_file_read_list, Call::alone);
+  START(tw_file_iread_all, Call::collective);
+  START(tw_file_iread_at_all, Call::collective);
+  START(tw_file_iread_view_all, Call::collective);
+  START(tw_file_iread_list_all, Call::collective);
+  START(tw_file_iread_com_all, Call::collective);
+  START(tw_file_iread_com_at_all, Call::collective);
+  START(tw_file_iread_com_list_all, Call::collective);
+  START(tw_file_iread_at, Call::alone);
+  START(tw_file_iread_view, Call::alone);
+  START(tw_file_iread_list, Call::alone);
+  START(tw_file_iwrite_all, Call::collective);
+  START(tw_file_iwrite_at_all, Call::collective);
+  START(tw_file_iwrite_view_all, Call::collective);
+  START(tw_file_iwrite_list_all, Call::collective);
+  START(tw_file_iwrite_com_all, Call::collective);
+  START(tw_file_iwrite_com_at_all, Call::collective);
+  START(tw_file_iwrite_com_list_all, Call::collective);
+  START(tw_file_iwrite_at, Call::alone);
+  START(tw_file_iwrite_view, Call::alone);
+  START(tw_file_iwrite_list, Call::alone);
 #undef READ
 #undef START
   return rows;
@@ -211,57 +211,58 @@ std::vector<Row> rows_of_short_forms() {
 
 std::vector<Row> rows_of_requests() {
   return {
-      {"tw_wait", "request", Null::refused, Call::alone, [](Open&, bool) { return tw_wait(nullptr, nullptr); }},
-      {"tw_wait", "moved", Null::allowed, Call::alone,
+      {"tw_request_wait", "request", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_request_wait(nullptr, nullptr); }},
+      {"tw_request_wait", "moved", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
-         return tw_wait(&none, nullptr);
+         return tw_request_wait(&none, nullptr);
        }},
-      {"tw_test", "request", Null::refused, Call::alone,
+      {"tw_request_test", "request", Null::refused, Call::alone,
        [](Open&, bool) {
          int done = 0;
-         return tw_test(nullptr, &done, nullptr);
+         return tw_request_test(nullptr, &done, nullptr);
        }},
-      {"tw_test", "done", Null::refused, Call::alone,
+      {"tw_request_test", "done", Null::refused, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
-         return tw_test(&none, nullptr, nullptr);
+         return tw_request_test(&none, nullptr, nullptr);
        }},
-      {"tw_test", "moved", Null::allowed, Call::alone,
+      {"tw_request_test", "moved", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
          int done = 0;
-         return tw_test(&none, &done, nullptr);
+         return tw_request_test(&none, &done, nullptr);
        }},
-      {"tw_waitall", "requests", Null::refused, Call::alone,
-       [](Open&, bool) { return tw_waitall(1, nullptr, nullptr, nullptr); }},
-      {"tw_waitall", "statuses", Null::allowed, Call::alone,
+      {"tw_request_waitall", "requests", Null::refused, Call::alone,
+       [](Open&, bool) { return tw_request_waitall(1, nullptr, nullptr, nullptr); }},
+      {"tw_request_waitall", "statuses", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
          std::int64_t moved = 0;
-         return tw_waitall(1, &none, nullptr, &moved);
+         return tw_request_waitall(1, &none, nullptr, &moved);
        }},
-      {"tw_waitall", "moved", Null::allowed, Call::alone,
+      {"tw_request_waitall", "moved", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
          tw_status status = TW_OK;
-         return tw_waitall(1, &none, &status, nullptr);
+         return tw_request_waitall(1, &none, &status, nullptr);
        }},
-      {"tw_waitany", "requests", Null::refused, Call::alone,
+      {"tw_request_waitany", "requests", Null::refused, Call::alone,
        [](Open&, bool) {
          std::size_t index = 0;
-         return tw_waitany(1, nullptr, &index, nullptr);
+         return tw_request_waitany(1, nullptr, &index, nullptr);
        }},
-      {"tw_waitany", "index", Null::refused, Call::alone,
+      {"tw_request_waitany", "index", Null::refused, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
-         return tw_waitany(1, &none, nullptr, nullptr);
+         return tw_request_waitany(1, &none, nullptr, nullptr);
        }},
-      {"tw_waitany", "moved", Null::allowed, Call::alone,
+      {"tw_request_waitany", "moved", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
          std::size_t index = 0;
-         return tw_waitany(1, &none, &index, nullptr);
+         return tw_request_waitany(1, &none, &index, nullptr);
        }},
   };
 }
@@ -316,7 +317,7 @@ class OutPointers : public SharedFiles {
   void make_files(tw_group* group, int task) const {
     tw_multifile* file = nullptr;
     ASSERT_EQ(tw_multifile_open(group, path("read").c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
-    ASSERT_EQ(tw_write(file, "12345678", 8), TW_OK);
+    ASSERT_EQ(tw_multifile_write(file, "12345678", 8), TW_OK);
     ASSERT_EQ(tw_multifile_set_name(file, ("name" + std::to_string(task)).c_str(), 0), TW_OK);
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
     const std::string own = std::to_string(task);

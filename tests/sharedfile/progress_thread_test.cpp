@@ -66,9 +66,9 @@ class ProgressThreadAlone : public SharedFiles {
         const tw_extent extent{const_cast<char*>(data.data()), kPiece, (i * 3 + task) * kPiece};
         const tw_access access = write_of(extent, progress);
         tw_request* requests[2] = {};
-        ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[0]), TW_OK) << tw_last_error();
-        ASSERT_EQ(tw_iaccess_one(file, &access, &requests[1]), TW_OK) << tw_last_error();
-        EXPECT_EQ(tw_waitall(2, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[0]), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_file_iaccess(file, &access, &requests[1]), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_waitall(2, requests, nullptr, nullptr), TW_OK) << tw_last_error();
       }
     });
     if (progress == TW_PROGRESS_THREAD) see_it_sleep();
@@ -193,7 +193,7 @@ TEST_F(ProgressThreadAlone, ForgottenRequestsAreCompletedByClosing) {
     for (int i = 0; i < 3 * kMany; ++i) {
       const tw_extent extent{mine[static_cast<std::size_t>(i)].data(), kPiece, (i * 3 + task) * kPiece};
       const tw_access access = write_of(extent, static_cast<tw_progress>(TW_PROGRESS_THREAD + i % 2));
-      ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &forgotten[task][i]), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &forgotten[task][i]), TW_OK) << tw_last_error();
     }
   });
 
@@ -217,7 +217,7 @@ TEST_F(ProgressThreadAlone, AProgramMayEndWithRequestsOutstanding) {
       const tw_extent extent{data->data(), kLarge, 0};
       const tw_access access = write_of(extent, progress);
       tw_group* const group = i == 7 ? one_of_two : nullptr;
-      EXPECT_EQ(tw_iaccess_all(file, group, &access, &requests[i]), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_iaccess_all(file, group, &access, &requests[i]), TW_OK) << tw_last_error();
     }
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
@@ -246,9 +246,9 @@ TEST_F(ProgressThreadAlone, MovesWhatAProgramOnlyTestsFor) {
     const tw_extent extent{const_cast<char*>(data.data()), kPiece, i * kPiece};
     const tw_access access = write_of(extent, TW_PROGRESS_THREAD);
     tw_request* request = nullptr;
-    ASSERT_EQ(tw_iaccess_one(file, &access, &request), TW_OK) << tw_last_error();
+    ASSERT_EQ(tw_file_iaccess(file, &access, &request), TW_OK) << tw_last_error();
     int done = 0;
-    while (done == 0) ASSERT_EQ(tw_test(&request, &done, nullptr), TW_OK) << tw_last_error();
+    while (done == 0) ASSERT_EQ(tw_request_test(&request, &done, nullptr), TW_OK) << tw_last_error();
   }
   EXPECT_GT(transfers_by_tester + transfers_by_others, 0);
   EXPECT_EQ(transfers_by_tester, 0) << "a test is no place for a transfer";

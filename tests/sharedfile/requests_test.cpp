@@ -53,9 +53,9 @@ TEST_P(Requests, OfGroupsOfCallbacksAreCarriedOutAtTheCall) {
           const auto n = static_cast<std::size_t>(i);
           const tw_extent extent{data[n].data(), kPiece, (i * kTasks + task) * kPiece};
           const tw_access access = ordered ? in_order(TW_ACCESS_WRITE, &extent) : at_extents(TW_ACCESS_WRITE, &extent);
-          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
         }
-        EXPECT_EQ(tw_waitall(kMany, requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_waitall(kMany, requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
         EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
       });
       EXPECT_EQ(content(), rounds(kTasks, kMany)) << per_process << " to a process";
@@ -76,13 +76,13 @@ TEST_P(Requests, ManyAreWaitedForInAnyOrder) {
         const auto n = static_cast<std::size_t>(i);
         const tw_extent extent{data[n].data(), kPiece, (i * tasks + task) * kPiece};
         const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
-        ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[n]), TW_OK) << tw_last_error();
         order[n] = i;
       }
       std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(task)));
       for (const int i : order) {
         std::int64_t moved = 0;
-        EXPECT_EQ(tw_wait(&requests[static_cast<std::size_t>(i)], &moved), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_wait(&requests[static_cast<std::size_t>(i)], &moved), TW_OK) << tw_last_error();
         EXPECT_EQ(moved, kPiece);
         EXPECT_EQ(requests[static_cast<std::size_t>(i)], nullptr);
       }
@@ -102,16 +102,16 @@ TEST_P(Requests, InOrderTheyFollowTheirCalls) {
         const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
         const tw_access access = in_order(TW_ACCESS_WRITE, &extent);
         if (i % 7 == 6) {
-          ASSERT_EQ(tw_write_all(file, extent.address, kPiece), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_file_write_all(file, extent.address, kPiece), TW_OK) << tw_last_error();
         } else {
           requests.push_back(nullptr);
-          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests.back()), TW_OK) << tw_last_error();
         }
       }
       std::int64_t position = 0;
       EXPECT_EQ(tw_file_seek(file, 0, SEEK_CUR, &position), TW_OK) << tw_last_error();
       EXPECT_EQ(position, 40 * tasks * kPiece);
-      EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
     });
     EXPECT_EQ(content(), rounds(tasks, 40)) << tasks;
   }
@@ -130,9 +130,9 @@ TEST_P(Requests, ASeekIsInTheOrderOfTheCallsToo) {
           ASSERT_EQ(tw_file_seek(file, (7 - 3 * i) * 3 * kPiece, SEEK_SET, nullptr), TW_OK);
           const tw_extent extent{data[i].data(), kPiece, 0};
           const tw_access access = in_order(TW_ACCESS_READ, &extent);
-          ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
+          ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
         }
-        EXPECT_EQ(tw_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_request_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
         for (int i = 0; i < 3; ++i) EXPECT_EQ(data[i], text_of(task, kPiece, 7 - 3 * i));
       },
       TW_FILE_READ);
@@ -147,8 +147,8 @@ TEST_P(Requests, WaitAnyGivesEachOnce) {
       const tw_extent extent{const_cast<char*>(data.data()), kPiece,
                              (static_cast<std::int64_t>(i) * 3 + task) * kPiece};
       const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
-      ASSERT_EQ(i % 2 == 0 ? tw_iaccess_all(file, nullptr, &access, &requests[i])
-                           : tw_iaccess_one(file, &access, &requests[i]),
+      ASSERT_EQ(i % 2 == 0 ? tw_file_iaccess_all(file, nullptr, &access, &requests[i])
+                           : tw_file_iaccess(file, &access, &requests[i]),
                 TW_OK)
           << tw_last_error();
     }
@@ -156,14 +156,14 @@ TEST_P(Requests, WaitAnyGivesEachOnce) {
     for (std::size_t i = 0; i < kMany; ++i) {
       std::size_t index = 0;
       std::int64_t moved = 0;
-      ASSERT_EQ(tw_waitany(kMany + 1, requests, &index, &moved), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_request_waitany(kMany + 1, requests, &index, &moved), TW_OK) << tw_last_error();
       ASSERT_LT(index, kMany);
       EXPECT_EQ(moved, kPiece);
       ++times[index];
     }
     EXPECT_EQ(times, std::vector<int>(kMany, 1));
     std::size_t index = 0;
-    EXPECT_EQ(tw_waitany(kMany + 1, requests, &index, nullptr), TW_OK);
+    EXPECT_EQ(tw_request_waitany(kMany + 1, requests, &index, nullptr), TW_OK);
     EXPECT_EQ(index, kMany + 1) << "when all are NULL";
   });
 }
@@ -174,13 +174,13 @@ TEST_P(Requests, TestSaysDoneInTheEnd) {
     const tw_extent extent{const_cast<char*>(data.data()), kPiece, task * kPiece};
     const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
     tw_request* request = nullptr;
-    ASSERT_EQ(tw_iaccess_all(file, nullptr, &access, &request), TW_OK);
+    ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK);
     int done = 0;
     std::int64_t moved = 0;
-    while (done == 0) ASSERT_EQ(tw_test(&request, &done, &moved), TW_OK) << tw_last_error();
+    while (done == 0) ASSERT_EQ(tw_request_test(&request, &done, &moved), TW_OK) << tw_last_error();
     EXPECT_EQ(moved, kPiece);
     EXPECT_EQ(request, nullptr);
-    EXPECT_EQ(tw_test(&request, &done, &moved), TW_OK);
+    EXPECT_EQ(tw_request_test(&request, &done, &moved), TW_OK);
     EXPECT_EQ(done, 1) << "of a NULL request";
   });
   EXPECT_EQ(content(), rounds(5, 1));
@@ -195,13 +195,13 @@ TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
       if (task == wrong) extent.length = -5;
       const tw_access bad = at_extents(TW_ACCESS_WRITE, &extent);
       tw_request* requests[2] = {};
-      ASSERT_EQ(tw_iaccess_all(file, nullptr, &bad, &requests[0]), TW_OK);
+      ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &bad, &requests[0]), TW_OK);
       const tw_extent other{const_cast<char*>(data.data()), kPiece, task * kPiece};
       const tw_access good = at_extents(TW_ACCESS_WRITE, &other);
-      ASSERT_EQ(tw_iaccess_all(file, nullptr, &good, &requests[1]), TW_OK);
+      ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &good, &requests[1]), TW_OK);
       tw_status statuses[2] = {};
       std::int64_t moved[2] = {};
-      EXPECT_EQ(tw_waitall(2, requests, statuses, moved), TW_ERR_INVALID);
+      EXPECT_EQ(tw_request_waitall(2, requests, statuses, moved), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("task " + std::to_string(wrong)), std::string::npos);
       EXPECT_EQ(statuses[0], TW_ERR_INVALID);
       EXPECT_EQ(statuses[1], TW_OK);
@@ -225,14 +225,14 @@ TEST_F(ProgressThread, GoesOnWithWhatATestBegan) {
       tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents.data(), kMany);
       access.progress = TW_PROGRESS_THREAD;
       tw_request* request = nullptr;
-      ASSERT_EQ(tw_iaccess_one(file, &access, &request), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_file_iaccess(file, &access, &request), TW_OK) << tw_last_error();
       int done = 0;
-      ASSERT_EQ(tw_test(&request, &done, nullptr), TW_OK);
+      ASSERT_EQ(tw_request_test(&request, &done, nullptr), TW_OK);
       const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(60);
       while (std::filesystem::file_size(path()) < kMany && std::chrono::steady_clock::now() < late)
         std::this_thread::yield();
       EXPECT_EQ(std::filesystem::file_size(path()), static_cast<std::uintmax_t>(kMany)) << "nobody went on with it";
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     });
   }
 }
@@ -249,13 +249,13 @@ TEST_P(Requests, CloseEndsThem) {
       for (int i = 0; i < 30; ++i) {
         const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, (i * tasks + task) * kPiece};
         const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
-        ASSERT_EQ(i % 2 == 0 ? tw_iaccess_one(file, &access, &requests[i])
-                             : tw_iaccess_all(file, nullptr, &access, &requests[i]),
+        ASSERT_EQ(i % 2 == 0 ? tw_file_iaccess(file, &access, &requests[i])
+                             : tw_file_iaccess_all(file, nullptr, &access, &requests[i]),
                   TW_OK);
       }
       ASSERT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
       EXPECT_EQ(content(), rounds(tasks, 30)) << tasks;
-      EXPECT_EQ(tw_waitall(30, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(30, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     });
   }
 }
@@ -273,10 +273,10 @@ TEST_P(Requests, OfSeveralFilesDoNotMix) {
       for (int f = 0; f < 4; ++f) {
         const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, 0};
         const tw_access access = in_order(TW_ACCESS_WRITE, &extent);
-        ASSERT_EQ(tw_iaccess_all(files[f], nullptr, &access, &requests[f][i]), TW_OK);
+        ASSERT_EQ(tw_file_iaccess_all(files[f], nullptr, &access, &requests[f][i]), TW_OK);
       }
     }
-    for (int f = 3; f >= 0; --f) EXPECT_EQ(tw_waitall(10, requests[f], nullptr, nullptr), TW_OK);
+    for (int f = 3; f >= 0; --f) EXPECT_EQ(tw_request_waitall(10, requests[f], nullptr, nullptr), TW_OK);
     for (int f = 0; f < 4; ++f) EXPECT_EQ(tw_file_close(files[f]), TW_OK);
   });
   for (int f = 0; f < 4; ++f) EXPECT_EQ(content(std::to_string(f)), rounds(3, 10));

@@ -24,82 +24,85 @@ Calls halves(std::string& data, int task) {
 }
 
 tw_status finished(tw_status started, tw_request** request, std::int64_t* nread) {
-  return started == TW_OK ? tw_wait(request, nread) : started;
+  return started == TW_OK ? tw_request_wait(request, nread) : started;
 }
 
 std::vector<Form> writers() {
   return {
-      {"write_all", [](auto* f, auto& d, int, auto*) { return tw_write_all(f, d.data(), size_of(d)); }},
+      {"write_all", [](auto* f, auto& d, int, auto*) { return tw_file_write_all(f, d.data(), size_of(d)); }},
       {"write_at_all",
-       [](auto* f, auto& d, int t, auto*) { return tw_write_at_all(f, d.data(), size_of(d), place_of(t)); }},
-      {"write_list_all", [](auto* f, auto& d, int t, auto*) { return tw_write_list_all(f, halves(d, t).data(), 2); }},
-      {"write_at", [](auto* f, auto& d, int t, auto*) { return tw_write_at(f, d.data(), size_of(d), place_of(t)); }},
-      {"write_list", [](auto* f, auto& d, int t, auto*) { return tw_write_list(f, halves(d, t).data(), 2); }},
+       [](auto* f, auto& d, int t, auto*) { return tw_file_write_at_all(f, d.data(), size_of(d), place_of(t)); }},
+      {"write_list_all",
+       [](auto* f, auto& d, int t, auto*) { return tw_file_write_list_all(f, halves(d, t).data(), 2); }},
+      {"write_at",
+       [](auto* f, auto& d, int t, auto*) { return tw_file_write_at(f, d.data(), size_of(d), place_of(t)); }},
+      {"write_list", [](auto* f, auto& d, int t, auto*) { return tw_file_write_list(f, halves(d, t).data(), 2); }},
       {"iwrite_all",
        [](auto* f, auto& d, int, auto* n) {
          tw_request* r = nullptr;
-         return finished(tw_iwrite_all(f, d.data(), size_of(d), &r), &r, n);
+         return finished(tw_file_iwrite_all(f, d.data(), size_of(d), &r), &r, n);
        }},
       {"iwrite_at_all",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
-         return finished(tw_iwrite_at_all(f, d.data(), size_of(d), place_of(t), &r), &r, n);
+         return finished(tw_file_iwrite_at_all(f, d.data(), size_of(d), place_of(t), &r), &r, n);
        }},
       {"iwrite_list_all",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
          const Calls list = halves(d, t);
-         return finished(tw_iwrite_list_all(f, list.data(), 2, &r), &r, n);
+         return finished(tw_file_iwrite_list_all(f, list.data(), 2, &r), &r, n);
        }},
       {"iwrite_at",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
-         return finished(tw_iwrite_at(f, d.data(), size_of(d), place_of(t), &r), &r, n);
+         return finished(tw_file_iwrite_at(f, d.data(), size_of(d), place_of(t), &r), &r, n);
        }},
       {"iwrite_list",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
          const Calls list = halves(d, t);
-         return finished(tw_iwrite_list(f, list.data(), 2, &r), &r, n);
+         return finished(tw_file_iwrite_list(f, list.data(), 2, &r), &r, n);
        }},
   };
 }
 
 std::vector<Form> readers() {
   return {
-      {"read_all", [](auto* f, auto& d, int, auto* n) { return tw_read_all(f, d.data(), size_of(d), n); }},
+      {"read_all", [](auto* f, auto& d, int, auto* n) { return tw_file_read_all(f, d.data(), size_of(d), n); }},
       {"read_at_all",
-       [](auto* f, auto& d, int t, auto* n) { return tw_read_at_all(f, d.data(), size_of(d), place_of(t), n); }},
+       [](auto* f, auto& d, int t, auto* n) { return tw_file_read_at_all(f, d.data(), size_of(d), place_of(t), n); }},
       {"read_list_all",
-       [](auto* f, auto& d, int t, auto* n) { return tw_read_list_all(f, halves(d, t).data(), 2, n); }},
-      {"read_at", [](auto* f, auto& d, int t, auto* n) { return tw_read_at(f, d.data(), size_of(d), place_of(t), n); }},
-      {"read_list", [](auto* f, auto& d, int t, auto* n) { return tw_read_list(f, halves(d, t).data(), 2, n); }},
+       [](auto* f, auto& d, int t, auto* n) { return tw_file_read_list_all(f, halves(d, t).data(), 2, n); }},
+      {"read_at",
+       [](auto* f, auto& d, int t, auto* n) { return tw_file_read_at(f, d.data(), size_of(d), place_of(t), n); }},
+      {"read_list", [](auto* f, auto& d, int t, auto* n) { return tw_file_read_list(f, halves(d, t).data(), 2, n); }},
       {"iread_all",
        [](auto* f, auto& d, int, auto* n) {
          tw_request* r = nullptr;
-         return finished(tw_iread_all(f, d.data(), size_of(d), &r), &r, n);
+         return finished(tw_file_iread_all(f, d.data(), size_of(d), &r), &r, n);
        }},
       {"iread_at_all",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
-         return finished(tw_iread_at_all(f, d.data(), size_of(d), place_of(t), &r), &r, n);
+         return finished(tw_file_iread_at_all(f, d.data(), size_of(d), place_of(t), &r), &r, n);
        }},
       {"iread_list_all",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
          const Calls list = halves(d, t);
-         return finished(tw_iread_list_all(f, list.data(), 2, &r), &r, n);
+         return finished(tw_file_iread_list_all(f, list.data(), 2, &r), &r, n);
        }},
       {"iread_at",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
-         return finished(tw_iread_at(f, d.data(), size_of(d), place_of(t), &r), &r, n);
+         return finished(tw_file_iread_at(f, d.data(), size_of(d), place_of(t), &r), &r, n);
        }},
       {"iread_list",
        [](auto* f, auto& d, int t, auto* n) {
          tw_request* r = nullptr;
          const Calls list = halves(d, t);
-         return finished(tw_iread_list(f, list.data(), 2, &r), &r, n);
+         return finished(tw_file_iread_list(f, list.data(), 2, &r), &r, n);
        }},
   };
 }
@@ -150,14 +153,14 @@ TEST_P(ShortForms, CommonOnesMoveTheBytesOnce) {
   tw_extent back[] = {{read.data(), 600, 3000}, {read.data() + 600, 400, 3600}};
   const std::int64_t n = kBlock;
   on_file(GetParam(), [&](tw_file* file, int) {
-    EXPECT_EQ(tw_write_com_all(file, written.data(), n), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_com_at_all(file, written.data(), n, 2000), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_com_list_all(file, list, 2), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_com_all(file, written.data(), n), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_com_at_all(file, written.data(), n, 2000), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_com_list_all(file, list, 2), TW_OK) << tw_last_error();
     tw_request* requests[3] = {};
-    EXPECT_EQ(tw_iwrite_com_all(file, written.data(), n, &requests[0]), TW_OK);
-    EXPECT_EQ(tw_iwrite_com_at_all(file, written.data(), n, 4000, &requests[1]), TW_OK);
-    EXPECT_EQ(tw_iwrite_com_list_all(file, list, 2, &requests[2]), TW_OK);
-    EXPECT_EQ(tw_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_iwrite_com_all(file, written.data(), n, &requests[0]), TW_OK);
+    EXPECT_EQ(tw_file_iwrite_com_at_all(file, written.data(), n, 4000, &requests[1]), TW_OK);
+    EXPECT_EQ(tw_file_iwrite_com_list_all(file, list, 2, &requests[2]), TW_OK);
+    EXPECT_EQ(tw_request_waitall(3, requests, nullptr, nullptr), TW_OK) << tw_last_error();
   });
   const std::string once = written;
   EXPECT_EQ(content(), once + once + once + once + once);
@@ -166,20 +169,20 @@ TEST_P(ShortForms, CommonOnesMoveTheBytesOnce) {
       GetParam(),
       [&](tw_file* file, int) {
         std::int64_t moved = 0;
-        EXPECT_EQ(tw_read_com_all(file, read.data(), n, &moved), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_read_com_all(file, read.data(), n, &moved), TW_OK) << tw_last_error();
         EXPECT_EQ(moved, n);
         EXPECT_EQ(read, written);
-        EXPECT_EQ(tw_read_com_at_all(file, read.data(), n, 4500, &moved), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_read_com_at_all(file, read.data(), n, 4500, &moved), TW_OK) << tw_last_error();
         EXPECT_EQ(moved, 500);
-        EXPECT_EQ(tw_read_com_list_all(file, back, 2, &moved), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_read_com_list_all(file, back, 2, &moved), TW_OK) << tw_last_error();
         EXPECT_EQ(moved, n);
         EXPECT_EQ(read, written);
         std::int64_t all[3] = {};
         tw_request* requests[3] = {};
-        EXPECT_EQ(tw_iread_com_all(file, read.data(), n, &requests[0]), TW_OK);
-        EXPECT_EQ(tw_iread_com_at_all(file, read.data(), n, 3000, &requests[1]), TW_OK);
-        EXPECT_EQ(tw_iread_com_list_all(file, back, 2, &requests[2]), TW_OK);
-        EXPECT_EQ(tw_waitall(3, requests, nullptr, all), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_iread_com_all(file, read.data(), n, &requests[0]), TW_OK);
+        EXPECT_EQ(tw_file_iread_com_at_all(file, read.data(), n, 3000, &requests[1]), TW_OK);
+        EXPECT_EQ(tw_file_iread_com_list_all(file, back, 2, &requests[2]), TW_OK);
+        EXPECT_EQ(tw_request_waitall(3, requests, nullptr, all), TW_OK) << tw_last_error();
         EXPECT_EQ(all[0] + all[1] + all[2], 3 * n);
       },
       TW_FILE_READ);
@@ -190,10 +193,10 @@ TEST_P(ShortForms, TakeNothingFromTasksWithoutData) {
   on_file(GetParam(), [](tw_file* file, int task) {
     const std::string data = text_of(task, 10);
     const bool has = task % 2 == 1;
-    EXPECT_EQ(tw_write_all(file, has ? data.data() : nullptr, has ? 10 : 0), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_list_all(file, nullptr, 0), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_at(file, nullptr, 0, 1 << 20), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_all(file, has ? data.data() : nullptr, has ? 10 : 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_all(file, nullptr, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_list_all(file, nullptr, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_at(file, nullptr, 0, 1 << 20), TW_OK) << tw_last_error();
   });
 
   std::string expected;

@@ -76,7 +76,7 @@ class Views : public SharedFiles, public testing::WithParamInterface<int> {
 using Move = std::function<tw_status(tw_file*, std::string&, std::int64_t* moved)>;
 
 tw_status waited(tw_status started, tw_request* request, std::int64_t* moved) {
-  return started == TW_OK ? tw_wait(&request, moved) : started;
+  return started == TW_OK ? tw_request_wait(&request, moved) : started;
 }
 
 // Two pieces in reverse memory order; blocking or not, collective or not.
@@ -88,28 +88,28 @@ tw_status move_list(tw_file* file, std::string& data, tw_direction direction, in
   const tw_access access = access_of(direction, form % 2 == 0 ? TW_IN_VIEW : TW_AT_OFFSET, list, 2);
   tw_request* request = nullptr;
   tw_status status = TW_OK;
-  if (form < 2) status = tw_access_all(file, nullptr, &access, moved);
-  if (form == 2 || form == 3) status = tw_access_one(file, &access, moved);
-  if (form == 4 || form == 5) status = tw_iaccess_all(file, nullptr, &access, &request);
-  if (form > 5) status = tw_iaccess_one(file, &access, &request);
+  if (form < 2) status = tw_file_access_all(file, nullptr, &access, moved);
+  if (form == 2 || form == 3) status = tw_file_access(file, &access, moved);
+  if (form == 4 || form == 5) status = tw_file_iaccess_all(file, nullptr, &access, &request);
+  if (form > 5) status = tw_file_iaccess(file, &access, &request);
   if (form > 3) status = waited(status, request, moved);
   data = swapped.substr(static_cast<std::size_t>(rest)) + swapped.substr(0, static_cast<std::size_t>(rest));
   return status;
 }
 
 std::vector<Move> writers() {
-  std::vector<Move> all = {[](auto* f, auto& d, auto*) { return tw_write_view_all(f, d.data(), size_of(d)); },
-                           [](auto* f, auto& d, auto*) { return tw_write_at_all(f, d.data(), size_of(d), 0); },
-                           [](auto* f, auto& d, auto*) { return tw_write_view(f, d.data(), size_of(d)); },
-                           [](auto* f, auto& d, auto*) { return tw_write_at(f, d.data(), size_of(d), 0); },
+  std::vector<Move> all = {[](auto* f, auto& d, auto*) { return tw_file_write_view_all(f, d.data(), size_of(d)); },
+                           [](auto* f, auto& d, auto*) { return tw_file_write_at_all(f, d.data(), size_of(d), 0); },
+                           [](auto* f, auto& d, auto*) { return tw_file_write_view(f, d.data(), size_of(d)); },
+                           [](auto* f, auto& d, auto*) { return tw_file_write_at(f, d.data(), size_of(d), 0); },
                            [](auto* f, auto& d, auto* n) {
                              tw_request* r = nullptr;
-                             const tw_status started = tw_iwrite_view_all(f, d.data(), size_of(d), &r);
+                             const tw_status started = tw_file_iwrite_view_all(f, d.data(), size_of(d), &r);
                              return waited(started, r, n);
                            },
                            [](auto* f, auto& d, auto* n) {
                              tw_request* r = nullptr;
-                             const tw_status started = tw_iwrite_view(f, d.data(), size_of(d), &r);
+                             const tw_status started = tw_file_iwrite_view(f, d.data(), size_of(d), &r);
                              return waited(started, r, n);
                            }};
   for (int form = 0; form < 8; ++form)
@@ -118,18 +118,18 @@ std::vector<Move> writers() {
 }
 
 std::vector<Move> readers() {
-  std::vector<Move> all = {[](auto* f, auto& d, auto* n) { return tw_read_view_all(f, d.data(), size_of(d), n); },
-                           [](auto* f, auto& d, auto* n) { return tw_read_at_all(f, d.data(), size_of(d), 0, n); },
-                           [](auto* f, auto& d, auto* n) { return tw_read_view(f, d.data(), size_of(d), n); },
-                           [](auto* f, auto& d, auto* n) { return tw_read_at(f, d.data(), size_of(d), 0, n); },
+  std::vector<Move> all = {[](auto* f, auto& d, auto* n) { return tw_file_read_view_all(f, d.data(), size_of(d), n); },
+                           [](auto* f, auto& d, auto* n) { return tw_file_read_at_all(f, d.data(), size_of(d), 0, n); },
+                           [](auto* f, auto& d, auto* n) { return tw_file_read_view(f, d.data(), size_of(d), n); },
+                           [](auto* f, auto& d, auto* n) { return tw_file_read_at(f, d.data(), size_of(d), 0, n); },
                            [](auto* f, auto& d, auto* n) {
                              tw_request* r = nullptr;
-                             const tw_status started = tw_iread_view_all(f, d.data(), size_of(d), &r);
+                             const tw_status started = tw_file_iread_view_all(f, d.data(), size_of(d), &r);
                              return waited(started, r, n);
                            },
                            [](auto* f, auto& d, auto* n) {
                              tw_request* r = nullptr;
-                             const tw_status started = tw_iread_view(f, d.data(), size_of(d), &r);
+                             const tw_status started = tw_file_iread_view(f, d.data(), size_of(d), &r);
                              return waited(started, r, n);
                            }};
   for (int form = 0; form < 8; ++form)
@@ -186,17 +186,19 @@ TEST_P(Views, MoveThePositionOfATaskAtTheCall) {
       const std::size_t n =
           i == 6 ? data.size() - at : data.size() / 8 + static_cast<std::size_t>(i % 2 == 1 && !data.empty());
       if (i % 3 == 2) {
-        EXPECT_EQ(tw_write_view_all(file, data.data() + at, static_cast<std::int64_t>(n)), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_write_view_all(file, data.data() + at, static_cast<std::int64_t>(n)), TW_OK)
+            << tw_last_error();
       } else {
         requests.push_back(nullptr);
-        EXPECT_EQ(tw_iwrite_view_all(file, data.data() + at, static_cast<std::int64_t>(n), &requests.back()), TW_OK);
+        EXPECT_EQ(tw_file_iwrite_view_all(file, data.data() + at, static_cast<std::int64_t>(n), &requests.back()),
+                  TW_OK);
       }
       at += n;
       std::int64_t position = -1;
       EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_CUR, &position), TW_OK);
       EXPECT_EQ(position, static_cast<std::int64_t>(at));
     }
-    EXPECT_EQ(tw_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
   });
   EXPECT_TRUE(content() == expected(GetParam(), 5, 3, data_of));
 }
@@ -210,13 +212,13 @@ TEST_P(Views, AreThoseOfTheCall) {
     const std::string before = first(task);
     const std::string after = second(task);
     tw_request* requests[2] = {};
-    EXPECT_EQ(tw_iwrite_view_all(file, before.data(), size_of(before), &requests[0]), TW_OK);
+    EXPECT_EQ(tw_file_iwrite_view_all(file, before.data(), size_of(before), &requests[0]), TW_OK);
     EXPECT_EQ(tw_file_set_view(file, 5 + kArray, part_of_array(task, tasks).get()), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_iwrite_view_all(file, after.data(), size_of(after), &requests[1]), TW_OK);
+    EXPECT_EQ(tw_file_iwrite_view_all(file, after.data(), size_of(after), &requests[1]), TW_OK);
     EXPECT_EQ(tw_file_set_view(file, 0, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_waitall(2, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_request_waitall(2, requests, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_seek(file, 0, SEEK_END, nullptr), TW_OK);
-    EXPECT_EQ(tw_write_all(file, "end", 3), TW_OK) << "the shared position is back: " << tw_last_error();
+    EXPECT_EQ(tw_file_write_all(file, "end", 3), TW_OK) << "the shared position is back: " << tw_last_error();
   });
   std::string whole = expected(tasks, 5, 1, first) + expected(tasks, 0, 1, second);
   for (int task = 0; task < tasks; ++task) whole += "end";
@@ -226,10 +228,10 @@ TEST_P(Views, AreThoseOfTheCall) {
 TEST_P(Views, OfBytesBeginAtTheirDisplacement) {
   on_file(GetParam(), [&](tw_file* file, int task) {
     const std::string data = text_of(task, 10);
-    EXPECT_EQ(tw_write_view_all(file, data.data(), task == 0 ? 4 : 0), TW_OK) << "no view was set";
+    EXPECT_EQ(tw_file_write_view_all(file, data.data(), task == 0 ? 4 : 0), TW_OK) << "no view was set";
     EXPECT_EQ(tw_file_set_view(file, 10 * task, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_at_all(file, data.data() + 3, 7, 3), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write_view_all(file, data.data(), 3), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_at_all(file, data.data() + 3, 7, 3), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_view_all(file, data.data(), 3), TW_OK) << tw_last_error();
     std::int64_t offset = -1;
     EXPECT_EQ(tw_file_view_offset(file, 4, &offset), TW_OK);
     EXPECT_EQ(offset, 10 * task + 4);
@@ -243,7 +245,7 @@ TEST_P(Views, LeaveOffsetsOfExtentsAlone) {
   on_parts([&](tw_file* file, int task) {
     std::string data = text_of(task, 10);
     const tw_extent extent{data.data(), 10, task * 10};
-    EXPECT_EQ(tw_write_list_all(file, &extent, 1), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_list_all(file, &extent, 1), TW_OK) << tw_last_error();
   });
   std::string all;
   for (int task = 0; task < GetParam(); ++task) all += text_of(task, 10);
@@ -257,14 +259,14 @@ TEST_P(Views, DoNotGoWithTheSharedPosition) {
     const ViewPtr view = made(tw_view_strided, 2, 3, 8, nullptr);
     for (int who = 0; who < tasks; ++who) {
       EXPECT_EQ(tw_file_set_view(file, 0, task == who ? view.get() : nullptr), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_write_all(file, "abc", 3), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_write_all(file, "abc", 3), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("TW_IN_VIEW"), std::string::npos) << tw_last_error();
       tw_request* request = nullptr;
-      EXPECT_EQ(tw_iwrite_all(file, "abc", 3, &request), TW_OK);
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_iwrite_all(file, "abc", 3, &request), TW_OK);
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
     }
     EXPECT_EQ(tw_file_set_view(file, 0, nullptr), TW_OK);
-    EXPECT_EQ(tw_write_all(file, "abc", 3), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_all(file, "abc", 3), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(content().size(), 3u * static_cast<std::size_t>(tasks)) << "the position had not moved";
 }
@@ -296,7 +298,7 @@ TEST_P(Views, ThatOneTaskCannotSetNobodySets) {
         const ViewPtr twice = made(tw_view_strided, 2, 3, 2, nullptr);
         EXPECT_EQ(tw_file_set_view(file, 1, twice.get()), TW_OK) << "nothing is written: " << tw_last_error();
         std::string data(6, '#');
-        EXPECT_EQ(tw_read_view_all(file, data.data(), 6, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_read_view_all(file, data.data(), 6, nullptr), TW_OK) << tw_last_error();
         EXPECT_EQ(data, "bcddef");
       },
       TW_FILE_READ);
@@ -313,17 +315,17 @@ TEST_P(Views, TellAllOfAWrongAccessOfOneTask) {
     for (int who = 0; who < tasks; ++who) {
       const bool wrong = task == who;
       EXPECT_EQ(tw_file_seek_view(file, 2, SEEK_SET, nullptr), TW_OK);
-      EXPECT_EQ(tw_write_view_all(file, wrong ? nullptr : data, 8), TW_ERR_INVALID);
-      EXPECT_EQ(tw_write_view_all(file, data, wrong ? -8 : 8), TW_ERR_INVALID);
-      EXPECT_EQ(tw_write_view_all(file, data, wrong ? INT64_MAX : 8), TW_ERR_RANGE);
+      EXPECT_EQ(tw_file_write_view_all(file, wrong ? nullptr : data, 8), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_write_view_all(file, data, wrong ? -8 : 8), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_write_view_all(file, data, wrong ? INT64_MAX : 8), TW_ERR_RANGE);
       tw_request* request = nullptr;
-      EXPECT_EQ(tw_iwrite_view_all(file, wrong ? nullptr : data, 8, &request), TW_OK);
-      EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_iwrite_view_all(file, wrong ? nullptr : data, 8, &request), TW_OK);
+      EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_CUR, &position), TW_OK);
       EXPECT_EQ(position, wrong ? 2 : 2 + 4 * 8);
     }
-    EXPECT_EQ(tw_write_at_all(file, data, 8, INT64_MAX - 3), TW_ERR_RANGE);
-    EXPECT_EQ(tw_write_view_all(file, data, 8), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_at_all(file, data, 8, INT64_MAX - 3), TW_ERR_RANGE);
+    EXPECT_EQ(tw_file_write_view_all(file, data, 8), TW_OK) << tw_last_error();
   });
 }
 
@@ -333,12 +335,12 @@ TEST_P(Views, ThatAreEqualServeCommonAccesses) {
   on_file(GetParam(), [&](tw_file* file, int task) {
     const ViewPtr view = made(tw_view_strided, 3, 3, 5, nullptr);
     EXPECT_EQ(tw_file_set_view(file, 0, view.get()), TW_OK);
-    EXPECT_EQ(tw_write_com_at_all(file, data.data(), 9, 0), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_com_at_all(file, data.data(), 9, 0), TW_OK) << tw_last_error();
     std::int64_t moved = 0;
-    EXPECT_EQ(tw_read_com_at_all(file, back.data(), 9, 0, &moved), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_read_com_at_all(file, back.data(), 9, 0, &moved), TW_OK) << tw_last_error();
     EXPECT_EQ(moved, 9);
     EXPECT_EQ(tw_file_set_view(file, task, view.get()), TW_OK);
-    EXPECT_EQ(tw_write_com_at_all(file, data.data(), 9, 0), GetParam() > 1 ? TW_ERR_INVALID : TW_OK);
+    EXPECT_EQ(tw_file_write_com_at_all(file, data.data(), 9, 0), GetParam() > 1 ? TW_ERR_INVALID : TW_OK);
   });
   EXPECT_EQ(back, data);
   const std::string hole(2, '\0');
@@ -393,7 +395,7 @@ TEST_F(ViewCalls, ReadAMatrixTransposed) {
         const ViewPtr transposed = made(tw_view_contiguous, 3, next_to.get());
         ASSERT_EQ(tw_file_set_view(file, 0, transposed.get()), TW_OK) << tw_last_error();
         std::string data(12, '#');
-        EXPECT_EQ(tw_read_view_all(file, data.data(), 12, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_read_view_all(file, data.data(), 12, nullptr), TW_OK) << tw_last_error();
         EXPECT_EQ(data, "adgjbehkcfil");
         EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_END, nullptr), TW_ERR_INVALID) << "it is not in file order";
       },
@@ -413,16 +415,16 @@ TEST_F(ViewCalls, ServeOtherGroupsByOffsets) {
     tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_OFFSET, &extent, 1);
     access.offset = 20 * task;
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_access_all(file, group, &access, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_iaccess_all(file, group, &access, &request), TW_OK);
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_access_all(file, group, &access, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_iaccess_all(file, group, &access, &request), TW_OK);
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     access.placement = TW_IN_VIEW;
-    EXPECT_EQ(tw_access_all(file, group, &access, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_access_all(task == 1 ? nullptr : file, group, &access, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_iaccess_all(file, group, &access, &request), TW_OK);
-    EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_access_all(file, group, &access, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_access_all(task == 1 ? nullptr : file, group, &access, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_iaccess_all(file, group, &access, &request), TW_OK);
+    EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
     access.placement = TW_IN_ORDER;
-    EXPECT_EQ(tw_access_all(file, group, &access, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_file_access_all(file, group, &access, nullptr), TW_ERR_INVALID);
   });
   EXPECT_EQ(tw_file_close(file), TW_OK);
   const std::string hole(5, '\0');
@@ -440,10 +442,10 @@ TEST_F(ViewCalls, TouchAFewOfManyPieces) {
     EXPECT_EQ(tw_view_size(view.get()), 1'000'000'000);
     ASSERT_EQ(tw_file_set_view(file, 0, view.get()), TW_OK) << tw_last_error();
     const std::string data = task == 0 ? "aceg" : "bdfh";
-    EXPECT_EQ(tw_write_at_all(file, data.data(), 4, 999'999'996), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_write_at_all(file, data.data(), 4, 999'999'996), TW_OK) << tw_last_error();
     std::string back(8, '#');
     const tw_extent end{back.data(), 8, 1'999'999'992};
-    EXPECT_EQ(tw_read_list_all(file, &end, 1, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_read_list_all(file, &end, 1, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(back, "abcdefgh");
   });
 }

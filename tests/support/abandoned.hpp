@@ -38,7 +38,7 @@ class GivenMultifile : public Given {
     task_ = tw_group_rank(group);
     ASSERT_EQ(tw_multifile_open(group, path.c_str(), TW_CREATE, nullptr, &file_), TW_OK) << tw_last_error();
   }
-  tw_status write() override { return tw_write(file_, bytes_of(task_).data(), bytes_of(task_).size()); }
+  tw_status write() override { return tw_multifile_write(file_, bytes_of(task_).data(), bytes_of(task_).size()); }
   tw_status close() override { return tw_multifile_close(file_); }
   tw_status abandon() override { return tw_multifile_abandon(file_); }
   void check(const std::string& path, std::int64_t tasks) const override {
@@ -49,8 +49,8 @@ class GivenMultifile : public Given {
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(4000, '-');
       std::size_t got = 0;
-      EXPECT_EQ(tw_seek_to(in, task, 0), TW_OK);
-      EXPECT_EQ(tw_read(in, read.data(), read.size(), &got), TW_OK);
+      EXPECT_EQ(tw_multifile_seek_to(in, task, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_read(in, read.data(), read.size(), &got), TW_OK);
       EXPECT_EQ(read.substr(0, got), bytes_of(task)) << task;
     }
     EXPECT_EQ(tw_multifile_close(in), TW_OK);
@@ -69,11 +69,11 @@ class GivenVpfile : public Given {
     const std::int64_t shape[] = {tw_group_size(group)};
     ASSERT_EQ(tw_vpfile_open(group, path.c_str(), "w+", 1, shape, nullptr, &file_), TW_OK) << tw_last_error();
     const char first[] = {'+', '+', '+', '+'};
-    ASSERT_EQ(tw_vp_write_all(file_, TW_VP_PACKED(const_cast<char*>(first), 4), nullptr, nullptr), TW_OK);
-    ASSERT_EQ(tw_vp_flush_all(file_), TW_OK);
+    ASSERT_EQ(tw_vpfile_write_all(file_, TW_VP_PACKED(const_cast<char*>(first), 4), nullptr, nullptr), TW_OK);
+    ASSERT_EQ(tw_vpfile_flush_all(file_), TW_OK);
   }
   tw_status write() override {
-    return tw_vp_write(file_, task_, bytes_of(task_).data(), bytes_of(task_).size(), nullptr);
+    return tw_vpfile_write(file_, task_, bytes_of(task_).data(), bytes_of(task_).size(), nullptr);
   }
   tw_status close() override { return tw_vpfile_close(file_); }
   tw_status abandon() override { return tw_vpfile_abandon(file_); }
@@ -86,7 +86,7 @@ class GivenVpfile : public Given {
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(4000, '-');
       std::size_t got = 0;
-      EXPECT_EQ(tw_vp_read(in, task, read.data(), read.size(), &got), TW_OK);
+      EXPECT_EQ(tw_vpfile_read(in, task, read.data(), read.size(), &got), TW_OK);
       EXPECT_EQ(read.substr(0, got), "++++" + bytes_of(task)) << task;
     }
     EXPECT_EQ(tw_vpfile_close(in), TW_OK);
@@ -106,13 +106,13 @@ class GivenFile : public Given {
   }
   tw_status write() override {
     const std::string mine = bytes_of(task_);
-    return tw_write_at(file_, mine.data(), static_cast<std::int64_t>(mine.size()), task_ * 4000);
+    return tw_file_write_at(file_, mine.data(), static_cast<std::int64_t>(mine.size()), task_ * 4000);
   }
   tw_status close() override {
     EXPECT_EQ(tw_file_sync(file_), TW_ERR_NOT_CLOSED) << tw_last_error();
     tw_request* request = nullptr;
-    EXPECT_EQ(tw_iwrite_at_all(file_, "abc", 3, 0, &request), TW_OK);
-    EXPECT_NE(tw_wait(&request, nullptr), TW_OK) << "nobody answers";
+    EXPECT_EQ(tw_file_iwrite_at_all(file_, "abc", 3, 0, &request), TW_OK);
+    EXPECT_NE(tw_request_wait(&request, nullptr), TW_OK) << "nobody answers";
     return tw_file_close(file_);
   }
   tw_status abandon() override { return tw_file_abandon(file_); }
@@ -123,7 +123,7 @@ class GivenFile : public Given {
     ASSERT_EQ(tw_file_open(self, path.c_str(), TW_FILE_READ, nullptr, &in), TW_OK) << tw_last_error();
     for (std::int64_t task = 0; task < tasks; ++task) {
       std::string read(bytes_of(task).size(), '-');
-      EXPECT_EQ(tw_read_at(in, read.data(), static_cast<std::int64_t>(read.size()), task * 4000, nullptr), TW_OK);
+      EXPECT_EQ(tw_file_read_at(in, read.data(), static_cast<std::int64_t>(read.size()), task * 4000, nullptr), TW_OK);
       EXPECT_EQ(read, bytes_of(task)) << task;
     }
     EXPECT_EQ(tw_file_close(in), TW_OK);

@@ -90,10 +90,10 @@ class Writer {
     tw_multifile_config_free(config);
   }
   tw_status write(const std::string& bytes) {
-    return vpfile_ != nullptr ? tw_vp_write(vpfile_, rank_, bytes.data(), bytes.size(), nullptr)
-                              : tw_write(multifile_, bytes.data(), bytes.size());
+    return vpfile_ != nullptr ? tw_vpfile_write(vpfile_, rank_, bytes.data(), bytes.size(), nullptr)
+                              : tw_multifile_write(multifile_, bytes.data(), bytes.size());
   }
-  tw_status flush() { return vpfile_ != nullptr ? tw_vp_flush(vpfile_, rank_) : tw_flush(multifile_); }
+  tw_status flush() { return vpfile_ != nullptr ? tw_vpfile_flush(vpfile_, rank_) : tw_multifile_flush(multifile_); }
   tw_status close() { return vpfile_ != nullptr ? tw_vpfile_close(vpfile_) : tw_multifile_close(multifile_); }
 
   tw_status status = TW_OK;
@@ -416,12 +416,12 @@ class Direction {
     tw_status status = scene_.vpfile ? tw_vpfile_open(nullptr, path().c_str(), "r", 0, nullptr, nullptr, &vpfile)
                                      : tw_multifile_open(nullptr, path().c_str(), TW_READ, nullptr, &multifile);
     if (status == TW_OK)
-      status = scene_.vpfile ? tw_vp_size(vpfile, rank, &size) : tw_multifile_size(multifile, rank, &size);
-    if (status == TW_OK && !scene_.vpfile) status = tw_seek_to(multifile, rank, 0);
+      status = scene_.vpfile ? tw_vpfile_size(vpfile, rank, &size) : tw_multifile_size(multifile, rank, &size);
+    if (status == TW_OK && !scene_.vpfile) status = tw_multifile_seek_to(multifile, rank, 0);
     bytes.resize(static_cast<std::size_t>(size));
     if (status == TW_OK)
-      status = scene_.vpfile ? tw_vp_read(vpfile, rank, bytes.data(), bytes.size(), &got)
-                             : tw_read(multifile, bytes.data(), bytes.size(), &got);
+      status = scene_.vpfile ? tw_vpfile_read(vpfile, rank, bytes.data(), bytes.size(), &got)
+                             : tw_multifile_read(multifile, bytes.data(), bytes.size(), &got);
     if (status != TW_OK || got != bytes.size()) wrong(std::string("cannot be read: ") + tw_last_error());
     if (vpfile != nullptr) (void)tw_vpfile_close(vpfile);
     if (multifile != nullptr) (void)tw_multifile_close(multifile);

@@ -38,8 +38,8 @@ class OnDisk : public testing::Test {
     tw_multifile* file = open(TW_CREATE);
     const std::string data(bytes, 'x');
     for (std::int64_t rank = 0; rank < n_logical; ++rank) {
-      EXPECT_EQ(tw_seek_to(file, rank, 0), TW_OK);
-      EXPECT_EQ(tw_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
+      EXPECT_EQ(tw_multifile_write(file, data.data(), data.size()), TW_OK) << tw_last_error();
     }
     return file;
   }
@@ -48,7 +48,7 @@ class OnDisk : public testing::Test {
     std::string all;
     char part[1000];
     for (std::size_t got = 1; got > 0;) {
-      EXPECT_EQ(tw_read(file, part, sizeof part, &got), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_multifile_read(file, part, sizeof part, &got), TW_OK) << tw_last_error();
       all.append(part, got);
     }
     return all;

@@ -34,11 +34,11 @@ inline const std::vector<CallOn<tw_file>>& calls_on_file() {
       {"tw_file_preallocate", [](tw_file* file) { return tw_file_preallocate(file, 0, 100); }},
       {"tw_file_seek", [](tw_file* file) { return tw_file_seek(file, 0, SEEK_SET, nullptr); }},
       {"tw_file_set_view", [](tw_file* file) { return tw_file_set_view(file, 0, nullptr); }},
-      {"tw_write_at_all", [](tw_file* file) { return tw_write_at_all(file, "abc", 3, 7); }},
-      {"tw_read_all",
+      {"tw_file_write_at_all", [](tw_file* file) { return tw_file_write_at_all(file, "abc", 3, 7); }},
+      {"tw_file_read_all",
        [](tw_file* file) {
          char text[3];
-         return tw_read_all(file, text, sizeof text, nullptr);
+         return tw_file_read_all(file, text, sizeof text, nullptr);
        }},
   };
   return all;
@@ -47,17 +47,17 @@ inline const std::vector<CallOn<tw_file>>& calls_on_file() {
 inline const std::vector<CallOn<tw_vpfile>>& calls_on_vpfile() {
   static const std::vector<CallOn<tw_vpfile>> all = {
       {"tw_vpfile_close", [](tw_vpfile* file) { return tw_vpfile_close(file); }},
-      {"tw_vp_flush_all", [](tw_vpfile* file) { return tw_vp_flush_all(file); }},
-      {"tw_vp_sync_all", [](tw_vpfile* file) { return tw_vp_sync_all(file); }},
-      {"tw_vp_write_all",
+      {"tw_vpfile_flush_all", [](tw_vpfile* file) { return tw_vpfile_flush_all(file); }},
+      {"tw_vpfile_sync_all", [](tw_vpfile* file) { return tw_vpfile_sync_all(file); }},
+      {"tw_vpfile_write_all",
        [](tw_vpfile* file) {
          char text[40] = {};
-         return tw_vp_write_all(file, TW_VP_PACKED(text, 4), nullptr, nullptr);
+         return tw_vpfile_write_all(file, TW_VP_PACKED(text, 4), nullptr, nullptr);
        }},
-      {"tw_vp_gets_all",
+      {"tw_vpfile_gets_all",
        [](tw_vpfile* file) {
          char text[40] = {};
-         return tw_vp_gets_all(file, text, 4, nullptr, nullptr);
+         return tw_vpfile_gets_all(file, text, 4, nullptr, nullptr);
        }},
   };
   return all;
@@ -65,7 +65,9 @@ inline const std::vector<CallOn<tw_vpfile>>& calls_on_vpfile() {
 
 // All forms of access count as one call.
 inline bool are_one_call(std::string_view one, std::string_view other) {
-  const auto is_access = [](std::string_view name) { return name == "tw_write_at_all" || name == "tw_read_all"; };
+  const auto is_access = [](std::string_view name) {
+    return name == "tw_file_write_at_all" || name == "tw_file_read_all";
+  };
   return one == other || (is_access(one) && is_access(other));
 }
 
@@ -76,8 +78,8 @@ inline void expect_said(const std::string& words) {
 // A nonblocking call fails at once when no other task takes part.
 inline void requests_fail_at_once(tw_file* file) {
   tw_request* request = nullptr;
-  EXPECT_EQ(tw_iwrite_at_all(file, "abc", 3, 0, &request), TW_OK);
-  EXPECT_EQ(tw_wait(&request, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_file_iwrite_at_all(file, "abc", 3, 0, &request), TW_OK);
+  EXPECT_EQ(tw_request_wait(&request, nullptr), TW_ERR_INVALID);
 }
 inline void requests_fail_at_once(tw_vpfile*) {}
 

@@ -57,18 +57,18 @@ class VpFiles : public SharedFiles {
   static std::size_t locals(tw_vpfile* file) { return static_cast<std::size_t>(summary(file).n_local); }
   static std::int64_t number(tw_vpfile* file, std::size_t local) {
     std::int64_t vp = -1;
-    EXPECT_EQ(tw_vp_number(file, static_cast<std::int64_t>(local), &vp), TW_OK);
+    EXPECT_EQ(tw_vpfile_number(file, static_cast<std::int64_t>(local), &vp), TW_OK);
     return vp;
   }
 
   // One VP at its position: writes a text; reads a byte, -1 at the end.
   static tw_status put_text(tw_vpfile* file, std::int64_t vp, const std::string& text) {
-    return tw_vp_write(file, vp, text.data(), text.size(), nullptr);
+    return tw_vpfile_write(file, vp, text.data(), text.size(), nullptr);
   }
   static tw_status get_byte(tw_vpfile* file, std::int64_t vp, int* byte) {
     unsigned char one = 0;
     std::size_t moved = 0;
-    const tw_status status = tw_vp_read(file, vp, &one, 1, &moved);
+    const tw_status status = tw_vpfile_read(file, vp, &one, 1, &moved);
     if (status == TW_OK) *byte = moved == 1 ? one : -1;
     return status;
   }
@@ -81,12 +81,12 @@ class VpFiles : public SharedFiles {
   // Reads the whole stream of VP `vp`.
   static std::string stream_of(tw_vpfile* file, std::int64_t vp) {
     std::int64_t bytes = 0;
-    EXPECT_EQ(tw_vp_size(file, vp, &bytes), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_size(file, vp, &bytes), TW_OK) << tw_last_error();
     std::string text(static_cast<std::size_t>(bytes), '?');
-    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_SET), TW_OK);
-    EXPECT_EQ(tw_vp_clearerr(file, vp), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_vpfile_clearerr(file, vp), TW_OK);
     std::size_t moved = 0;
-    EXPECT_EQ(tw_vp_read(file, vp, text.data(), text.size(), &moved), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read(file, vp, text.data(), text.size(), &moved), TW_OK) << tw_last_error();
     EXPECT_EQ(moved, text.size());
     return text;
   }
@@ -113,23 +113,23 @@ class VpFiles : public SharedFiles {
     tw_vp_data data = TW_VP_PACKED(packed.data(), 0);
     data.item_bytes = 1;
     data.n_each = each.data();
-    EXPECT_EQ(tw_vp_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
     close(file);
   }
 
   static std::vector<std::int64_t> positions(tw_vpfile* file) {
     std::vector<std::int64_t> all(locals(file));
-    EXPECT_EQ(tw_vp_tell_all(file, all.data()), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_tell_all(file, all.data()), TW_OK) << tw_last_error();
     return all;
   }
   static std::vector<std::uint8_t> eofs(tw_vpfile* file) {
     std::vector<std::uint8_t> all(locals(file), 9);
-    EXPECT_EQ(tw_vp_flags_all(file, all.data(), nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_flags_all(file, all.data(), nullptr), TW_OK);
     return all;
   }
   static std::vector<std::uint8_t> errors(tw_vpfile* file) {
     std::vector<std::uint8_t> all(locals(file), 9);
-    EXPECT_EQ(tw_vp_flags_all(file, nullptr, all.data()), TW_OK);
+    EXPECT_EQ(tw_vpfile_flags_all(file, nullptr, all.data()), TW_OK);
     return all;
   }
   static std::string cause(tw_vpfile* file) {

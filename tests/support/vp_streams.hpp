@@ -38,7 +38,7 @@ class VpTask {
     vp_must(tw_vpfile_summarize(file, &summary));
     for (std::int64_t local = 0; local < summary.n_local; ++local) {
       std::int64_t vp = 0;
-      vp_must(tw_vp_number(file, local, &vp));
+      vp_must(tw_vpfile_number(file, local, &vp));
       vps_.push_back(vp);
     }
     positions_.resize(vps_.size());
@@ -50,26 +50,26 @@ class VpTask {
   void write_all(std::size_t bytes) {
     std::vector<std::size_t> each(vps_.size(), bytes);
     const std::string data = made(each);
-    vp_must(tw_vp_write_all(file_, TW_VP_PACKED(data.data(), bytes), nullptr, nullptr));
+    vp_must(tw_vpfile_write_all(file_, TW_VP_PACKED(data.data(), bytes), nullptr, nullptr));
   }
   // Local VP i writes each[i] bytes.
   void write_each(const std::vector<std::size_t>& each) {
     const std::string data = made(each);
     tw_vp_data what{const_cast<char*>(data.data()), 1, 0, each.data(), 0, nullptr};
-    vp_must(tw_vp_write_all(file_, what, nullptr, nullptr));
+    vp_must(tw_vpfile_write_all(file_, what, nullptr, nullptr));
   }
   void seek_all(std::size_t to) {
-    vp_must(tw_vp_seek_all(file_, static_cast<std::int64_t>(to), nullptr, SEEK_SET, nullptr));
+    vp_must(tw_vpfile_seek_all(file_, static_cast<std::int64_t>(to), nullptr, SEEK_SET, nullptr));
     positions_.assign(vps_.size(), to);
   }
-  void flush_all() { vp_must(tw_vp_flush_all(file_)); }
+  void flush_all() { vp_must(tw_vpfile_flush_all(file_)); }
 
   void write_one(std::size_t local, std::size_t bytes) {
     const std::string data = made_for(local, bytes);
-    vp_must(tw_vp_write(file_, vps_[local], data.data(), bytes, nullptr));
+    vp_must(tw_vpfile_write(file_, vps_[local], data.data(), bytes, nullptr));
   }
   void seek_one(std::size_t local, std::size_t to) {
-    vp_must(tw_vp_seek(file_, vps_[local], static_cast<std::int64_t>(to), SEEK_SET));
+    vp_must(tw_vpfile_seek(file_, vps_[local], static_cast<std::int64_t>(to), SEEK_SET));
     positions_[local] = to;
   }
 

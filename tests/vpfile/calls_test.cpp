@@ -17,25 +17,25 @@ class VpCalls : public VpFiles {};
 TEST_F(VpCalls, VpsThatAreAlikeArePassedByAndGapsSkipped) {
   constexpr std::int64_t kVps = 1'000'000;
   tw_vpfile* file = open_vp("w", {.shape = {kVps}});
-  EXPECT_EQ(tw_vp_write(file, 7, "seven", 5, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_seek(file, 7, std::int64_t{1} << 50, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_write(file, 7, "far", 3, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_write(file, 7, "seven", 5, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek(file, 7, std::int64_t{1} << 50, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vpfile_write(file, 7, "far", 3, nullptr), TW_OK);
   std::int64_t last = -1, skipped = -1;
-  EXPECT_EQ(tw_vp_alike(file, 0, &last), TW_ERR_MODE);
-  EXPECT_EQ(tw_vp_skip_gap(file, 0, &skipped), TW_ERR_MODE);
+  EXPECT_EQ(tw_vpfile_alike(file, 0, &last), TW_ERR_MODE);
+  EXPECT_EQ(tw_vpfile_skip_gap(file, 0, &skipped), TW_ERR_MODE);
   close(file);
   file = open_vp("r");
 
-  EXPECT_EQ(tw_vp_alike(file, 500'000, &last), TW_OK);
+  EXPECT_EQ(tw_vpfile_alike(file, 500'000, &last), TW_OK);
   EXPECT_EQ(last, kVps - 1);
-  EXPECT_EQ(tw_vp_alike(file, 7, &last), TW_OK);
+  EXPECT_EQ(tw_vpfile_alike(file, 7, &last), TW_OK);
   EXPECT_EQ(last, 7);
-  EXPECT_EQ(tw_vp_alike(file, 7, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_seek(file, 7, 1000, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_skip_gap(file, 7, &skipped), TW_OK);
+  EXPECT_EQ(tw_vpfile_alike(file, 7, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek(file, 7, 1000, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vpfile_skip_gap(file, 7, &skipped), TW_OK);
   EXPECT_EQ(skipped, (std::int64_t{1} << 50) - 1000);
   char text[4] = {};
-  EXPECT_EQ(tw_vp_read(file, 7, text, 3, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read(file, 7, text, 3, nullptr), TW_OK);
   EXPECT_STREQ(text, "far");
   close(file);
 }
@@ -44,7 +44,7 @@ TEST_F(VpCalls, PackedRecordsOfAllAreThePlainArray) {
   on_vpfile(3, "w", {.shape = {3, 2}}, [](tw_vpfile* file, int task) {
     const std::string mine =
         std::string(4, static_cast<char>('a' + 2 * task)) + std::string(4, static_cast<char>('b' + 2 * task));
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(mine.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(last_mode(file), TW_VP_NB);
   });
 
@@ -59,15 +59,15 @@ TEST_F(VpCalls, ItemsOfAVpLieApart) {
   data.base = const_cast<char*>(memory.data()) + 4;
   data.vp_strides = back_to_front;
 
-  EXPECT_EQ(tw_vp_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
 
   EXPECT_EQ(cause(file), "memory is not packed");
   EXPECT_EQ(stream_of(file, 0), "cd");
   EXPECT_EQ(stream_of(file, 1), "ab");
   std::string read(8, '.');
   data.base = read.data() + 4;
-  EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_read_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(read, memory);
   close(file);
 }
@@ -80,13 +80,13 @@ TEST_F(VpCalls, ABoxOfAnArrayWithGhostCells) {
     const std::int64_t strides[] = {5 * sizeof(int), sizeof(int)};
     const tw_vp_data data{field.data() + 6, sizeof(int), 1, nullptr, 0, strides};
 
-    EXPECT_EQ(tw_vp_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, nullptr), TW_OK) << tw_last_error();
 
     EXPECT_EQ(last_mode(file), TW_VP_NB);  // one row of one record
     std::vector<int> back(15, -1);
     const tw_vp_data into{back.data() + 6, sizeof(int), 1, nullptr, 0, strides};
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
-    EXPECT_EQ(tw_vp_read_all(file, into, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, into, nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(back, field);
     close(file);
   });
@@ -99,13 +99,13 @@ TEST_F(VpCalls, RaggedDataLieOneBehindTheOther) {
     tw_vp_data data{const_cast<char*>(text.data()), 1, 0, each, 0, nullptr};
     std::size_t counts[3] = {9, 9, 9};
 
-    EXPECT_EQ(tw_vp_write_all(file, data, nullptr, counts), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, data, nullptr, counts), TW_OK) << tw_last_error();
 
     EXPECT_EQ(counts[0] * 100 + counts[1] * 10 + counts[2], 203u);
     EXPECT_EQ(cause(file), "numbers of bytes differ");
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
     std::string back(15, '.');
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 5), nullptr, counts), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 5), nullptr, counts), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0] + counts[1] + counts[2], 0u);  // no whole item of 5 bytes
     EXPECT_EQ(positions(file), (Positions{2, 0, 3}));
     EXPECT_EQ(eofs(file), (Flags{1, 1, 1}));
@@ -121,14 +121,14 @@ TEST_F(VpCalls, MaskedDataHaveNoRoomWherePackedAndRoomWhereStrided) {
     const std::size_t each[] = {2, 77, 1};
     tw_vp_data data{const_cast<char*>(text.data()), 1, 0, each, 0, nullptr};
     std::size_t counts[3] = {9, 9, 9};
-    EXPECT_EQ(tw_vp_write_all(file, data, mask, counts), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, data, mask, counts), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0] * 100 + counts[1] * 10 + counts[2], 201u);
     EXPECT_EQ(cause(file), "some take no part");
 
     const std::string room = "x.y";
     const std::int64_t stride[] = {1};
     data = {const_cast<char*>(room.data()), 1, 1, nullptr, 0, stride};
-    EXPECT_EQ(tw_vp_write_all(file, data, mask, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, data, mask, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(positions(file), (Positions{3, 0, 2}));
   });
 
@@ -140,7 +140,7 @@ TEST_F(VpCalls, AMaskOfOneTaskAloneIsEnough) {
     tw_vpfile* file = open_vp(group, "w", {.shape = {6}});
     const char byte = static_cast<char>('a' + task);
     const std::uint8_t mask = task == 4 ? 0 : 1;
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), task == 4 ? &mask : nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), task == 4 ? &mask : nullptr, nullptr), TW_OK);
     EXPECT_EQ(cause(file), "some take no part");
     close(file);
   });
@@ -154,11 +154,12 @@ TEST_F(VpCalls, NothingIsMovedWhereAllAreMaskedOrMoveNothing) {
     const std::size_t zero[] = {0, 0};
     char byte = 'x';
     std::size_t counts[2] = {5, 5};
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), none, counts), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), none, counts), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0] + counts[1], 0u);
-    EXPECT_EQ(tw_vp_write_all(file, {&byte, 1, 0, zero, 0, nullptr}, nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_write_all(file, {nullptr, 1, 0, nullptr, 0, nullptr}, nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(&byte, 1), none, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, {&byte, 1, 0, zero, 0, nullptr}, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, {nullptr, 1, 0, nullptr, 0, nullptr}, nullptr, nullptr), TW_OK)
+        << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), none, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(eofs(file), (Flags{0, 0}));
     EXPECT_EQ(summary(file).mode, TW_VP_NB);
   });
@@ -177,7 +178,7 @@ TEST_F(VpCalls, StreamsEndInTheMiddleOfARead) {
       std::vector<std::size_t> counts(n + 1);
       const std::int64_t stride[] = {6};
       const tw_vp_data data{bytes.data(), 2, 3, nullptr, 0, stride};
-      EXPECT_EQ(tw_vp_read_all(file, data, nullptr, counts.data()), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_read_all(file, data, nullptr, counts.data()), TW_OK) << tw_last_error();
       for (std::size_t i = 0; i < n; ++i) {
         const auto vp = static_cast<std::size_t>(number(file, i));
         static const std::size_t whole[] = {2, 1, 0, 3};
@@ -198,22 +199,22 @@ TEST_F(VpCalls, WhatIsWrongOnOneTaskIsHeardByAll) {
     const bool bad = task == 1;
     const auto wrong = [&](tw_vp_data data) {
       std::size_t count = 7;
-      EXPECT_EQ(tw_vp_write_all(file, bad ? data : TW_VP_PACKED(&byte, 1), nullptr, &count), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_write_all(file, bad ? data : TW_VP_PACKED(&byte, 1), nullptr, &count), TW_ERR_INVALID);
       EXPECT_EQ(count, 0u);
-      EXPECT_EQ(tw_vp_read_all(file, bad ? data : TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_read_all(file, bad ? data : TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_INVALID);
     };
     wrong({&byte, 0, 1, nullptr, 0, nullptr});
     wrong({nullptr, 1, 1, nullptr, 0, nullptr});
-    EXPECT_EQ(tw_vp_write_all(file,
-                              bad ? tw_vp_data{&byte, 8, SIZE_MAX / 4, nullptr, 0, nullptr}
-                                  : tw_vp_data{&byte, 1, 1, nullptr, 0, nullptr},
-                              nullptr, nullptr),
+    EXPECT_EQ(tw_vpfile_write_all(file,
+                                  bad ? tw_vp_data{&byte, 8, SIZE_MAX / 4, nullptr, 0, nullptr}
+                                      : tw_vp_data{&byte, 1, 1, nullptr, 0, nullptr},
+                                  nullptr, nullptr),
               TW_ERR_RANGE);
-    EXPECT_EQ(task == 2 ? tw_vp_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr)
-                        : tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr),
+    EXPECT_EQ(task == 2 ? tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr)
+                        : tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr),
               TW_ERR_INVALID);
     EXPECT_EQ(positions(file), (Positions{0}));
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
   });
 
   EXPECT_EQ(content(), "xxx");
@@ -222,12 +223,12 @@ TEST_F(VpCalls, WhatIsWrongOnOneTaskIsHeardByAll) {
 TEST_F(VpCalls, AStreamMustNotGetTooLong) {
   on_vpfile(2, "w+", {.shape = {2}}, [](tw_vpfile* file, int task) {
     char byte = 'x';
-    EXPECT_EQ(tw_vp_seek_all(file, INT64_MAX - 1, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_RANGE);
-    EXPECT_EQ(tw_vp_write(file, task, &byte, 1, nullptr), TW_ERR_RANGE);
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_seek_all(file, INT64_MAX - 1, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_RANGE);
+    EXPECT_EQ(tw_vpfile_write(file, task, &byte, 1, nullptr), TW_ERR_RANGE);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(eofs(file), (Flags{1}));
-    EXPECT_EQ(tw_vp_seek_all(file, 2, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 2, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
     EXPECT_EQ(positions(file), (Positions{INT64_MAX - 1}));
   });
   EXPECT_EQ(streams(), (Texts{"", ""}));
@@ -238,10 +239,10 @@ TEST_F(VpCalls, MoreTasksThanVps) {
     on_vpfile(5, "w+", {.shape = {2}, .hints = hints}, [](tw_vpfile* file, int task) {
       const std::string mine = task < 2 ? std::string(3, static_cast<char>('a' + task)) : "";
       std::string back(mine.size(), '.');
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_vp_seek_all(file, 3, nullptr, SEEK_SET, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(mine.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_seek_all(file, 3, nullptr, SEEK_SET, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
       EXPECT_EQ(back, mine);
     });
 
@@ -255,21 +256,21 @@ TEST_F(VpCalls, SeekOfAllInEveryForm) {
   put_streams({"0123456789", "012345678", "01234567"});
   tw_vpfile* file = open_vp("r");
 
-  EXPECT_EQ(tw_vp_seek_all(file, 4, nullptr, SEEK_SET, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 4, nullptr, SEEK_SET, nullptr), TW_OK);
   EXPECT_EQ(positions(file), (Positions{4, 4, 4}));
-  EXPECT_EQ(tw_vp_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
   EXPECT_EQ(positions(file), (Positions{3, 3, 3}));
-  EXPECT_EQ(tw_vp_seek_all(file, -1, nullptr, SEEK_END, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, -1, nullptr, SEEK_END, nullptr), TW_OK);
   EXPECT_EQ(positions(file), (Positions{9, 8, 7}));
   const std::int64_t offsets[] = {1, 2, 3};
   const std::uint8_t mask[] = {1, 0, 1};
-  EXPECT_EQ(tw_vp_seek_all(file, 99, offsets, SEEK_SET, mask), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 99, offsets, SEEK_SET, mask), TW_OK);
   EXPECT_EQ(positions(file), (Positions{1, 8, 3}));
-  EXPECT_EQ(tw_vp_seek_all(file, 2, nullptr, SEEK_CUR, mask), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 2, nullptr, SEEK_CUR, mask), TW_OK);
   EXPECT_EQ(positions(file), (Positions{3, 8, 5}));
-  EXPECT_EQ(tw_vp_rewind_all(file, mask), TW_OK);
+  EXPECT_EQ(tw_vpfile_rewind_all(file, mask), TW_OK);
   EXPECT_EQ(positions(file), (Positions{0, 8, 0}));
-  EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
   EXPECT_EQ(positions(file), (Positions{0, 0, 0}));
   close(file);
 }
@@ -279,27 +280,27 @@ TEST_F(VpCalls, FailedSeeksChangeNothing) {
   tw_vpfile* file = open_vp("r");
   const std::int64_t offsets[] = {2, -1};
   char bytes[8];
-  EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
   const auto expect_unchanged = [&] {
     EXPECT_EQ(positions(file), (Positions{4, 3}));
     EXPECT_EQ(eofs(file), (Flags{0, 1}));
   };
   expect_unchanged();
 
-  EXPECT_EQ(tw_vp_seek_all(file, 0, offsets, SEEK_SET, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, offsets, SEEK_SET, nullptr), TW_ERR_INVALID);
   expect_unchanged();
-  EXPECT_EQ(tw_vp_seek_all(file, -4, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(file, -4, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
   expect_unchanged();
-  EXPECT_EQ(tw_vp_seek_all(file, -4, nullptr, SEEK_END, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(file, -4, nullptr, SEEK_END, nullptr), TW_ERR_INVALID);
   expect_unchanged();
-  EXPECT_EQ(tw_vp_seek_all(file, 0, nullptr, 77, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, 77, nullptr), TW_ERR_INVALID);
   expect_unchanged();
-  EXPECT_EQ(tw_vp_seek_all(file, INT64_MAX, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(file, INT64_MAX, nullptr, SEEK_CUR, nullptr), TW_ERR_INVALID);
   expect_unchanged();
-  EXPECT_EQ(tw_vp_seek(file, 1, -4, SEEK_END), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_seek(file, 1, -1, SEEK_SET), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_seek(file, 1, 0, -1), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_seek(file, 2, 0, SEEK_SET), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek(file, 1, -4, SEEK_END), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek(file, 1, -1, SEEK_SET), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek(file, 1, 0, -1), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek(file, 2, 0, SEEK_SET), TW_ERR_INVALID);
   expect_unchanged();
   close(file);
 }
@@ -310,21 +311,21 @@ TEST_F(VpCalls, FlagsAreClearedByClearerrRewindAndSeek) {
   const std::uint8_t first[] = {1, 0, 0};
   const std::uint8_t last[] = {0, 0, 1};
   char bytes[6];
-  EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{1, 1, 1}));
 
-  EXPECT_EQ(tw_vp_clearerr_all(file, first), TW_OK);
+  EXPECT_EQ(tw_vpfile_clearerr_all(file, first), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 1}));
-  EXPECT_EQ(tw_vp_rewind_all(file, last), TW_OK);
+  EXPECT_EQ(tw_vpfile_rewind_all(file, last), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
-  EXPECT_EQ(tw_vp_seek(file, 1, 0, SEEK_CUR), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek(file, 1, 0, SEEK_CUR), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
   EXPECT_EQ(positions(file), (Positions{1, 1, 0}));
-  EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_clearerr_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_clearerr_all(file, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
   EXPECT_EQ(errors(file), (Flags{0, 0, 0}));
-  EXPECT_EQ(tw_vp_flags_all(file, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_flags_all(file, nullptr, nullptr), TW_OK);
   close(file);
 }
 
@@ -334,25 +335,25 @@ TEST_F(VpCalls, CharactersOfAll) {
   on_vpfile(2, "w+", {.shape = {4}}, [](tw_vpfile* file, int task) {
     const int own[] = {'a' + 2 * task, 'b' + 2 * task};
     const std::uint8_t second[] = {0, 1};
-    EXPECT_EQ(tw_vp_putc_all(file, '-', nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_putc_all(file, '-', own, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_putc_all(file, '-', nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_putc_all(file, '-', own, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(last_mode(file), TW_VP_NB);
-    EXPECT_EQ(tw_vp_putc_all(file, '+', nullptr, second), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_putc_all(file, '+', nullptr, second), TW_OK) << tw_last_error();
 
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
     int bytes[2] = {7, 7};
-    EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(bytes[0] * 1000 + bytes[1], '-' * 1000 + '-');
-    EXPECT_EQ(tw_vp_getc_all(file, bytes, second), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_getc_all(file, bytes, second), TW_OK) << tw_last_error();
     EXPECT_EQ(bytes[0], -1);
     EXPECT_EQ(bytes[1], own[1]);
-    EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(bytes[0], own[0]);
     EXPECT_EQ(bytes[1], '+');
-    EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(bytes[0], -1);
     EXPECT_EQ(eofs(file), (Flags{1, 1}));
-    EXPECT_EQ(tw_vp_getc_all(file, task == 0 ? nullptr : bytes, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_getc_all(file, task == 0 ? nullptr : bytes, nullptr), TW_ERR_INVALID);
   });
 }
 
@@ -361,14 +362,14 @@ TEST_F(VpCalls, WhatIsPushedBackIsReadFirstByAll) {
   tw_vpfile* file = open_vp("r");
   char bytes[6];
   const int own[] = {'x', 'y'};
-  EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_ERR_INVALID);  // at position 0
-  EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_ERR_INVALID);  // at position 0
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
 
-  EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc_all(file, 0, own, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, 0, own, nullptr), TW_OK);
 
   EXPECT_EQ(positions(file), (Positions{0, 0}));
-  EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 3), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 3), nullptr, nullptr), TW_OK);
   EXPECT_EQ(std::string(bytes, 6), "xzcyzC");
   EXPECT_EQ(positions(file), (Positions{3, 3}));
   close(file);
@@ -379,19 +380,19 @@ TEST_F(VpCalls, PushingBackTheEndHasNoEffect) {
   put_streams({"a", "AB"});
   tw_vpfile* file = open_vp("r");
   int bytes[2] = {};
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK);
   EXPECT_EQ(bytes[0], -1);
   EXPECT_EQ(bytes[1], 'B');
 
-  EXPECT_EQ(tw_vp_ungetc_all(file, 0, bytes, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, 0, bytes, nullptr), TW_OK) << tw_last_error();
 
   EXPECT_EQ(positions(file), (Positions{1, 1}));
   EXPECT_EQ(eofs(file), (Flags{1, 0}));
-  EXPECT_EQ(tw_vp_getc_all(file, bytes, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_getc_all(file, bytes, nullptr), TW_OK);
   EXPECT_EQ(bytes[0], -1);
   EXPECT_EQ(bytes[1], 'B');
-  EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc_all(file, -1, nullptr, nullptr), TW_OK) << "also at the beginning";
+  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, -1, nullptr, nullptr), TW_OK) << "also at the beginning";
   close(file);
 }
 
@@ -400,23 +401,23 @@ TEST_F(VpCalls, SeekAndRewindOfAllTakeBackWhatWasPushedBack) {
     put_streams({"abc", "abc"});
     tw_vpfile* file = open_vp("r");
     char bytes[4];
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
-    EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
     if (way == 0) {
-      EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
     }
     if (way == 1) {
-      EXPECT_EQ(tw_vp_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr), TW_OK);
     }
     if (way == 2) {
-      EXPECT_EQ(tw_vp_clearerr_all(file, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_clearerr_all(file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
     }
     if (way == 3) {
-      EXPECT_EQ(tw_vp_seek(file, 0, 0, SEEK_SET), TW_OK);
-      EXPECT_EQ(tw_vp_seek(file, 1, 0, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, 0, 0, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, 1, 0, SEEK_SET), TW_OK);
     }
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
     EXPECT_EQ(std::string(bytes, 4), "abab") << way;
     close(file);
   }
@@ -426,10 +427,10 @@ TEST_F(VpCalls, WritingTakesBackWhatWasPushedBack) {
   put_streams({"abc", "abc"});
   tw_vpfile* file = open_vp("r+");
   char bytes[4];
-  EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 2), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, 'z', nullptr, nullptr), TW_OK);
 
-  EXPECT_EQ(tw_vp_putc_all(file, '!', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_putc_all(file, '!', nullptr, nullptr), TW_OK);
 
   EXPECT_EQ(stream_of(file, 0), "a!c");
   EXPECT_EQ(stream_of(file, 1), "a!c");
@@ -439,29 +440,29 @@ TEST_F(VpCalls, WritingTakesBackWhatWasPushedBack) {
 TEST_F(VpCalls, TextOfAll) {
   on_vpfile(2, "w+", {.shape = {4}}, [](tw_vpfile* file, int task) {
     const char* const own[] = {task == 0 ? "one\n" : "three\n", task == 0 ? "two, long\n" : ""};
-    EXPECT_EQ(tw_vp_puts_all(file, "same\n", nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_puts_all(file, "same\n", nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(last_mode(file), TW_VP_NB);
-    EXPECT_EQ(tw_vp_puts_all(file, nullptr, own, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_puts_all(file, task == 1 ? nullptr : "x", nullptr, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_puts_all(file, nullptr, own, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_puts_all(file, task == 1 ? nullptr : "x", nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
 
     char lines[2][8];
     std::size_t got[2] = {99, 99};
-    EXPECT_EQ(tw_vp_gets_all(file, lines[0], 8, got, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_gets_all(file, lines[0], 8, got, nullptr), TW_OK) << tw_last_error();
     EXPECT_STREQ(lines[0], "same\n");
     EXPECT_STREQ(lines[1], "same\n");
     EXPECT_EQ(got[0] + got[1], 10u);
-    EXPECT_EQ(tw_vp_gets_all(file, lines[0], 8, got, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_gets_all(file, lines[0], 8, got, nullptr), TW_OK) << tw_last_error();
     EXPECT_STREQ(lines[0], task == 0 ? "one\n" : "three\n");
     EXPECT_STREQ(lines[1], task == 0 ? "two, lo" : "");
     const std::uint8_t second[] = {0, 1};
     std::strcpy(lines[0], "kept");
-    EXPECT_EQ(tw_vp_gets_all(file, lines[0], 8, got, second), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_gets_all(file, lines[0], 8, got, second), TW_OK) << tw_last_error();
     EXPECT_STREQ(lines[0], "kept");
     EXPECT_EQ(got[0], 0u);
     EXPECT_STREQ(lines[1], task == 0 ? "ng\n" : "");
-    EXPECT_EQ(tw_vp_gets_all(file, lines[0], task == 1 ? 0 : 8, nullptr, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_gets_all(file, task == 1 ? nullptr : lines[0], 8, nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_gets_all(file, lines[0], task == 1 ? 0 : 8, nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_gets_all(file, task == 1 ? nullptr : lines[0], 8, nullptr, nullptr), TW_ERR_INVALID);
   });
 }
 
@@ -473,9 +474,9 @@ TEST_F(VpCalls, PrintfAndScanfOfAll) {
     const char* name[] = {"left", "right"};
     const tw_vp_argument out[] = {{number, sizeof(int)}, {big, sizeof(long)}, {&real, 0}, {name, sizeof(char*)}};
     std::size_t counts[2];
-    EXPECT_EQ(tw_vp_printf_all(file, "%d %ld %g%% %s\n", out, 4, counts, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_printf_all(file, "%d %ld %g%% %s\n", out, 4, counts, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(counts[0], std::to_string(number[0]).size() + 25);
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
 
     int n[2] = {};
     long l[2] = {};
@@ -483,7 +484,7 @@ TEST_F(VpCalls, PrintfAndScanfOfAll) {
     char s[2][10] = {};
     int done[2] = {};
     const tw_vp_argument in[] = {{n, sizeof(int)}, {l, sizeof(long)}, {d, sizeof(double)}, {s, 10}};
-    EXPECT_EQ(tw_vp_scanf_all(file, "%d %ld %lf%% %9s", in, 4, done, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_scanf_all(file, "%d %ld %lf%% %9s", in, 4, done, nullptr), TW_OK) << tw_last_error();
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_EQ(done[i], 4);
       EXPECT_EQ(n[i], number[i]);
@@ -491,7 +492,7 @@ TEST_F(VpCalls, PrintfAndScanfOfAll) {
       EXPECT_EQ(d[i], 0.5);
       EXPECT_STREQ(s[i], name[i]);
     }
-    EXPECT_EQ(tw_vp_scanf_all(file, " %d", in, 1, done, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_scanf_all(file, " %d", in, 1, done, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(done[0], -1);
     EXPECT_EQ(eofs(file), (Flags{1, 1}));
   });
@@ -506,7 +507,7 @@ TEST_F(VpCalls, EveryConversionIsThatOfPrintf) {
   char text[200];
   const auto both = [&](const char* format, auto value) {
     const tw_vp_argument argument{&value, 0};
-    EXPECT_EQ(tw_vp_printf_all(file, format, &argument, 1, nullptr, nullptr), TW_OK) << format << tw_last_error();
+    EXPECT_EQ(tw_vpfile_printf_all(file, format, &argument, 1, nullptr, nullptr), TW_OK) << format << tw_last_error();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     std::snprintf(text, sizeof text, format, value);
@@ -540,12 +541,12 @@ TEST_F(VpCalls, FormatsAndArgumentsThatDoNotFitAreRefusedOnAll) {
     const tw_vp_argument argument{&value, 0};
     const tw_vp_argument null{nullptr, 0};
     const auto print = [&](const char* format, const tw_vp_argument* arguments, std::size_t n) {
-      return task == 0 ? tw_vp_printf_all(file, "%d", &argument, 1, nullptr, nullptr)
-                       : tw_vp_printf_all(file, format, arguments, n, nullptr, nullptr);
+      return task == 0 ? tw_vpfile_printf_all(file, "%d", &argument, 1, nullptr, nullptr)
+                       : tw_vpfile_printf_all(file, format, arguments, n, nullptr, nullptr);
     };
     const auto scan = [&](const char* format, const tw_vp_argument* arguments, std::size_t n) {
-      return task == 0 ? tw_vp_scanf_all(file, "%d", &argument, 1, nullptr, nullptr)
-                       : tw_vp_scanf_all(file, format, arguments, n, nullptr, nullptr);
+      return task == 0 ? tw_vpfile_scanf_all(file, "%d", &argument, 1, nullptr, nullptr)
+                       : tw_vpfile_scanf_all(file, format, arguments, n, nullptr, nullptr);
     };
     for (const char* format : {"%n", "%*d", "%", "%5", "%y", "%d%d", "", "%1$d"})
       EXPECT_EQ(print(format, &argument, 1), TW_ERR_INVALID) << format;
@@ -557,7 +558,7 @@ TEST_F(VpCalls, FormatsAndArgumentsThatDoNotFitAreRefusedOnAll) {
     EXPECT_EQ(print("%d", nullptr, 0), TW_ERR_INVALID);
     EXPECT_EQ(scan(nullptr, &argument, 1), TW_ERR_INVALID);
     EXPECT_EQ(scan("%d", &null, 1), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_printf_all(file, "no argument, 100%%", nullptr, 0, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_printf_all(file, "no argument, 100%%", nullptr, 0, nullptr, nullptr), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(streams(), (Texts{"no argument, 100%", "no argument, 100%"}));
 }
@@ -569,7 +570,7 @@ TEST_F(VpCalls, ScanfTakesWhatItsFormatSays) {
   int second[3] = {};
   int done[3] = {};
   const tw_vp_argument in[] = {{first, sizeof(int)}, {second, sizeof(int)}};
-  EXPECT_EQ(tw_vp_scanf_all(file, "%d;x=%d,%*[rs]", in, 2, done, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_scanf_all(file, "%d;x=%d,%*[rs]", in, 2, done, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(done[0], 2);
   EXPECT_EQ(done[1], 1);
   EXPECT_EQ(done[2], 1);
@@ -581,24 +582,24 @@ TEST_F(VpCalls, ScanfTakesWhatItsFormatSays) {
 
 TEST_F(VpCalls, FlushAndSyncOfAll) {
   on_vpfile(2, "w+", {.shape = {4}}, [](tw_vpfile* file, int) {
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_puts_all(file, "ab", nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_puts_all(file, "c", nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_puts_all(file, "ab", nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_puts_all(file, "c", nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(last_mode(file), TW_VP_CB);
-    EXPECT_EQ(tw_vp_sync_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_write(file, number(file, 1), "defg", 4, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_flush(file, number(file, 1)), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_sync_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_sync_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write(file, number(file, 1), "defg", 4, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_flush(file, number(file, 1)), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_sync_all(file), TW_OK) << tw_last_error();
     EXPECT_EQ(put_text(file, number(file, 1), "h"), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(streams(), (Texts{"abc", "abcdefgh", "abc", "abcdefgh"}));
 
   tw_vpfile* file = open_vp("r");
-  EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
-  EXPECT_EQ(tw_vp_sync_all(file), TW_OK);
-  EXPECT_EQ(tw_vp_flush(file, 0), TW_OK);
+  EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK);
+  EXPECT_EQ(tw_vpfile_sync_all(file), TW_OK);
+  EXPECT_EQ(tw_vpfile_flush(file, 0), TW_OK);
   close(file);
 }
 
@@ -608,28 +609,28 @@ TEST_F(VpCalls, OneVpReadsAndWrites) {
   tw_vpfile* file = open_vp("w+", {.shape = {2, 2}});
   std::size_t moved = 9;
   std::int64_t at = -1;
-  EXPECT_EQ(tw_vp_write(file, 3, "hello", 5, &moved), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_write(file, 3, "hello", 5, &moved), TW_OK) << tw_last_error();
   EXPECT_EQ(moved, 5u);
-  EXPECT_EQ(tw_vp_write(file, 3, nullptr, 0, &moved), TW_OK);
+  EXPECT_EQ(tw_vpfile_write(file, 3, nullptr, 0, &moved), TW_OK);
   EXPECT_EQ(moved, 0u);
-  EXPECT_EQ(tw_vp_tell(file, 3, &at), TW_OK);
+  EXPECT_EQ(tw_vpfile_tell(file, 3, &at), TW_OK);
   EXPECT_EQ(at, 5);
-  EXPECT_EQ(tw_vp_seek(file, 3, -3, SEEK_END), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek(file, 3, -3, SEEK_END), TW_OK);
   char bytes[10] = "";
-  EXPECT_EQ(tw_vp_read(file, 3, bytes, 10, &moved), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_read(file, 3, bytes, 10, &moved), TW_OK) << tw_last_error();
   EXPECT_EQ(std::string(bytes, moved), "llo");
   int eof = 0;
   int error = 1;
-  EXPECT_EQ(tw_vp_flags(file, 3, &eof, &error), TW_OK);
+  EXPECT_EQ(tw_vpfile_flags(file, 3, &eof, &error), TW_OK);
   EXPECT_EQ(eof, 1);
   EXPECT_EQ(error, 0);
-  EXPECT_EQ(tw_vp_clearerr(file, 3), TW_OK);
-  EXPECT_EQ(tw_vp_flags(file, 3, &eof, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_clearerr(file, 3), TW_OK);
+  EXPECT_EQ(tw_vpfile_flags(file, 3, &eof, nullptr), TW_OK);
   EXPECT_EQ(eof, 0);
-  EXPECT_EQ(tw_vp_flags(file, 0, &eof, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_flags(file, 0, &eof, nullptr), TW_OK);
   EXPECT_EQ(eof, 0);
-  EXPECT_EQ(tw_vp_flags(file, 0, nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_seek(file, 3, 8, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vpfile_flags(file, 0, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek(file, 3, 8, SEEK_SET), TW_OK);
   EXPECT_EQ(put_text(file, 3, "!"), TW_OK);
   EXPECT_EQ(stream_of(file, 3), std::string("hello\0\0\0!", 9));
   EXPECT_EQ(stream_of(file, 2), "");
@@ -671,7 +672,7 @@ TEST_F(VpCalls, AFileOfOneVpAppends) {
   tw_vpfile* file = open_vp("r+");
   FILE* stream = open_stdio(file, 0, "a");
   EXPECT_EQ(std::ftell(stream), 3);
-  EXPECT_EQ(tw_vp_seek(file, 0, 0, SEEK_END), TW_OK);
+  EXPECT_EQ(tw_vpfile_seek(file, 0, 0, SEEK_END), TW_OK);
   EXPECT_EQ(put_text(file, 0, " more"), TW_OK);
   EXPECT_EQ(std::fputs("!", stream), 1);
   EXPECT_EQ(std::fclose(stream), 0);
@@ -681,8 +682,8 @@ TEST_F(VpCalls, AFileOfOneVpAppends) {
 
 TEST_F(VpCalls, AFileOfOneVpReadsTheLattice) {
   tw_vpfile* file = open_vp("w+", {.shape = {3}});
-  EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED("aaabbbccc", 3), nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED("AABBCC", 2), nullptr, nullptr), TW_OK);  // in the buffer of a round
+  EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED("aaabbbccc", 3), nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED("AABBCC", 2), nullptr, nullptr), TW_OK);  // in the buffer of a round
   FILE* stream = open_stdio(file, 1, "r+");
   char text[10] = "";
   EXPECT_EQ(std::fread(text, 1, sizeof text, stream), 5u);
@@ -730,16 +731,16 @@ TEST_F(VpCalls, TextThatEndsWithTheStreamIsNotBeyondIt) {
   put_streams({"line\n", "12", "12\n"});
   tw_vpfile* file = open_vp("r");
   std::string lines(3 * 100, '.');
-  EXPECT_EQ(tw_vp_gets_all(file, lines.data(), 100, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_gets_all(file, lines.data(), 100, nullptr, nullptr), TW_OK);
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
   const tw_vp_argument in[] = {{lines.data(), 100}};
-  EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_scanf_all(file, "%2c", in, 1, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_scanf_all(file, "%2c", in, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(eofs(file), (Flags{0, 0, 0}));
   int numbers[3] = {};
   const tw_vp_argument number[] = {{numbers, sizeof(int)}};
-  EXPECT_EQ(tw_vp_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_scanf_all(file, "%d", number, 1, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_seek_all(file, -1, nullptr, SEEK_CUR, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_scanf_all(file, "%d", number, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(eofs(file), (Flags{0, 1, 0}));
   close(file);
 }
@@ -750,14 +751,14 @@ TEST_F(VpCalls, ScanfAfterPushingBack) {
   int byte = 0;
   int number = 0;
   const tw_vp_argument argument[] = {{&number, 0}};
-  EXPECT_EQ(tw_vp_seek(file, 0, 2, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc_all(file, '9', nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_ungetc_all(file, '8', nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_scanf_all(file, "%1d", argument, 1, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_seek(file, 0, 2, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, '9', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_ungetc_all(file, '8', nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_scanf_all(file, "%1d", argument, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(number, 8);
   EXPECT_EQ(get_byte(file, 0, &byte), TW_OK);
   EXPECT_EQ(byte, '9');
-  EXPECT_EQ(tw_vp_scanf_all(file, "%d", argument, 1, nullptr, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_scanf_all(file, "%d", argument, 1, nullptr, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(number, 23);
   close(file);
 }
@@ -768,11 +769,11 @@ TEST_F(VpCalls, LongLinesAndTexts) {
   tw_vpfile* file = open_vp("r");
   std::string line(6000, '.');
   std::size_t got = 0;
-  EXPECT_EQ(tw_vp_gets_all(file, line.data(), line.size(), &got, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_gets_all(file, line.data(), line.size(), &got, nullptr), TW_OK);
   EXPECT_EQ(line.substr(0, got), text + "\n");
   std::string word(6000, '.');
   const tw_vp_argument argument[] = {{word.data(), 0}};
-  EXPECT_EQ(tw_vp_scanf_all(file, "%5999s", argument, 1, nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_scanf_all(file, "%5999s", argument, 1, nullptr, nullptr), TW_OK);
   EXPECT_EQ(std::string(word.c_str()), text);
   close(file);
 }
@@ -796,7 +797,7 @@ TEST_F(VpCalls, NumbersOfVpsOnSeveralTasks) {
     EXPECT_EQ(told.n_local, 3);
     for (std::int64_t vp = -1; vp <= 12; ++vp) {
       std::int64_t local = -7;
-      const tw_status status = tw_vp_local(file, vp, &local);
+      const tw_status status = tw_vpfile_local(file, vp, &local);
       const bool here = vp >= 0 && vp < 12 && vp / 6 == task / 2 && vp % 6 / 3 == task % 2;
       EXPECT_EQ(status, here ? TW_OK : vp < 0 || vp > 11 ? TW_ERR_INVALID : TW_ERR_NOT_FOUND) << vp;
       EXPECT_EQ(local, here ? vp % 3 : -7);
@@ -806,10 +807,10 @@ TEST_F(VpCalls, NumbersOfVpsOnSeveralTasks) {
       all.insert(vp);
     }
     std::int64_t vp = 0;
-    EXPECT_EQ(tw_vp_number(file, -1, &vp), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_number(file, 3, &vp), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_number(file, 0, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_local(file, 0, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_number(file, -1, &vp), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_number(file, 3, &vp), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_number(file, 0, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_local(file, 0, nullptr), TW_ERR_INVALID);
     EXPECT_EQ(put_text(file, (number(file, 0) + 3) % 12, "x"), TW_ERR_INVALID);
     EXPECT_NE(std::string(tw_last_error()).find("another task's"), std::string::npos) << tw_last_error();
     close(file);
@@ -824,25 +825,25 @@ TEST_F(VpCalls, AHandleIsOpenForWhatItsModeSays) {
     char byte = 'a';
     int value = 0;
     const tw_vp_argument argument{&value, 0};
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK);
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_getc_all(file, &value, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_gets_all(file, &byte, 2, nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_scanf_all(file, "%d", &argument, 1, nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_read(file, task, &byte, 1, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_getc_all(file, &value, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_gets_all(file, &byte, 2, nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_scanf_all(file, "%d", &argument, 1, nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_read(file, task, &byte, 1, nullptr), TW_ERR_MODE);
     EXPECT_EQ(get_byte(file, task, &value), TW_ERR_MODE);
   });
   on_vpfile(2, "r", {}, [](tw_vpfile* file, int task) {
     char byte = 'b';
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_putc_all(file, 'x', nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_puts_all(file, "x", nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_printf_all(file, "x", nullptr, 0, nullptr, nullptr), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_write(file, task, &byte, 1, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(&byte, 1), nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_putc_all(file, 'x', nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_puts_all(file, "x", nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_printf_all(file, "x", nullptr, 0, nullptr, nullptr), TW_ERR_MODE);
+    EXPECT_EQ(tw_vpfile_write(file, task, &byte, 1, nullptr), TW_ERR_MODE);
     EXPECT_EQ(put_text(file, task, "x"), TW_ERR_MODE);
     EXPECT_EQ(put_text(file, task, "x"), TW_ERR_MODE);
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK);
   });
   EXPECT_EQ(content(), "aa");
 }
@@ -855,43 +856,43 @@ TEST_F(VpCalls, NullHandlesAndArgumentsAreInvalid) {
   EXPECT_EQ(tw_vpfile_summarize(nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_mode(nullptr, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_transition(nullptr, 0, &change), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_number(nullptr, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_local(nullptr, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_read_all(nullptr, data, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_write_all(nullptr, data, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_seek_all(nullptr, 0, nullptr, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_tell_all(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_flags_all(nullptr, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_clearerr_all(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_rewind_all(nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_getc_all(nullptr, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_putc_all(nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_ungetc_all(nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_gets_all(nullptr, nullptr, 1, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_puts_all(nullptr, "", nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_printf_all(nullptr, "", nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_scanf_all(nullptr, "", nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_flush_all(nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_sync_all(nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_read(nullptr, 0, &byte, 1, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_write(nullptr, 0, &byte, 1, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_flush(nullptr, 0), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_number(nullptr, 0, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_local(nullptr, 0, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_read_all(nullptr, data, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_write_all(nullptr, data, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_seek_all(nullptr, 0, nullptr, 0, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_tell_all(nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_flags_all(nullptr, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_clearerr_all(nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_rewind_all(nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_getc_all(nullptr, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_putc_all(nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_ungetc_all(nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_gets_all(nullptr, nullptr, 1, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_puts_all(nullptr, "", nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_printf_all(nullptr, "", nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_scanf_all(nullptr, "", nullptr, 0, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_flush_all(nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_sync_all(nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_read(nullptr, 0, &byte, 1, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_write(nullptr, 0, &byte, 1, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_flush(nullptr, 0), TW_ERR_INVALID);
 
   tw_vpfile* file = open_vp("w+", {.shape = {1}});
   EXPECT_EQ(tw_vpfile_summarize(file, nullptr), TW_ERR_INVALID);
   tw_vpfile_summary unset{};
   EXPECT_EQ(tw_vpfile_summarize(file, &unset), TW_ERR_INVALID);
   EXPECT_EQ(tw_vpfile_transition(file, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_tell_all(file, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_tell(file, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_size(file, 0, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_read(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_vp_write(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_tell_all(file, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_tell(file, 0, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_size(file, 0, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_read(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_vpfile_write(file, 0, nullptr, 1, nullptr), TW_ERR_INVALID);
   for (const std::int64_t vp : {std::int64_t{-1}, std::int64_t{1}, INT64_MAX, INT64_MIN}) {
-    EXPECT_EQ(tw_vp_write(file, vp, &byte, 1, nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_SET), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_clearerr(file, vp), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_flags(file, vp, nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_write(file, vp, &byte, 1, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_SET), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_clearerr(file, vp), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_flags(file, vp, nullptr, nullptr), TW_ERR_INVALID);
   }
   close(file);
 }

@@ -17,8 +17,8 @@ class VpDamage : public VpFiles {
     on_vpfile(2, "w", {.shape = {kVps}, .hints = "block_bytes=16,superblock_bytes=4KiB,directory_pointers=1"},
               [&](tw_vpfile* file, int) {
                 const std::string all(locals(file) * 8, 'n');
-                EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(all.data(), 8), nullptr, nullptr), TW_OK);
-                EXPECT_EQ(tw_vp_puts_all(file, "collective", nullptr, nullptr), TW_OK);
+                EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(all.data(), 8), nullptr, nullptr), TW_OK);
+                EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
                 for (int round = 0; round < 3; ++round)
                   for (std::size_t i = 0; i < locals(file); ++i) {
                     const std::string text = text_of(static_cast<int>(i), 20, round);
@@ -39,7 +39,7 @@ class VpDamage : public VpFiles {
         const std::string& text = texts[static_cast<std::size_t>(vp)];
         std::string back(text.size() + 1, '.');
         std::size_t moved = 0;
-        status = tw_vp_read(file, vp, back.data(), back.size(), &moved);
+        status = tw_vpfile_read(file, vp, back.data(), back.size(), &moved);
         if (status != TW_OK) break;
         back.resize(moved);
         if (exactly && back != text) {
@@ -146,7 +146,7 @@ TEST_F(VpDamage, MissingFilesAreNamed) {
         tw_status status = try_open(group, "r", {.shape = {kVps}}, &file);
         if (status == TW_OK) {
           std::vector<char> all(100 * locals(file));
-          status = tw_vp_read_all(file, TW_VP_PACKED(all.data(), 100), nullptr, nullptr);
+          status = tw_vpfile_read_all(file, TW_VP_PACKED(all.data(), 100), nullptr, nullptr);
         }
         EXPECT_EQ(status, name == std::string("shared.dat") ? TW_ERR_NOT_FOUND : TW_ERR_CORRUPT);
         EXPECT_NE(std::string(tw_last_error()).find(folder_), std::string::npos) << tw_last_error();
@@ -173,7 +173,7 @@ TEST_F(VpDamage, ADirectoryThatWasCutOffIsNotOpened) {
 TEST_F(VpDamage, AnArrayThatWasCutOffIsNotOpened) {
   on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) {
     const std::string all(locals(file) * 6, 'n');
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(all.data(), 6), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(all.data(), 6), nullptr, nullptr), TW_OK);
   });
   const std::string bytes = content();
   ASSERT_EQ(bytes.size(), 24u);
@@ -195,9 +195,9 @@ TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
   on_vpfile(1, "w", {.shape = {2}, .hints = "superblock_bytes=4096"}, [](tw_vpfile* file, int) {
     const std::string text(5000, 'x');
     for (std::int64_t vp = 0; vp < 2; ++vp) {
-      EXPECT_EQ(tw_vp_write(file, vp, text.data(), text.size(), nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_seek(file, vp, vp == 0 ? 6000 : std::int64_t{1} << 50, SEEK_SET), TW_OK);
-      EXPECT_EQ(tw_vp_write(file, vp, text.data(), text.size(), nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write(file, vp, text.data(), text.size(), nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, vp, vp == 0 ? 6000 : std::int64_t{1} << 50, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_write(file, vp, text.data(), text.size(), nullptr), TW_OK);
     }
   });
   std::string bytes = content();
@@ -208,12 +208,12 @@ TEST_F(VpDamage, RepairWithoutATableEndsInLittleMemory) {
 
   tw_vpfile* file = open_vp("r");
   char byte = 0;
-  EXPECT_EQ(tw_vp_read(file, 0, &byte, 1, nullptr), TW_ERR_CORRUPT);
-  EXPECT_EQ(tw_vp_seek(file, 0, 10500, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_read(file, 0, &byte, 1, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_read(file, 0, &byte, 1, nullptr), TW_ERR_CORRUPT);
+  EXPECT_EQ(tw_vpfile_seek(file, 0, 10500, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vpfile_read(file, 0, &byte, 1, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(byte, 'x');
-  EXPECT_EQ(tw_vp_seek(file, 1, (std::int64_t{1} << 50) + 4999, SEEK_SET), TW_OK);
-  EXPECT_EQ(tw_vp_read(file, 1, &byte, 1, nullptr), TW_OK) << tw_last_error();
+  EXPECT_EQ(tw_vpfile_seek(file, 1, (std::int64_t{1} << 50) + 4999, SEEK_SET), TW_OK);
+  EXPECT_EQ(tw_vpfile_read(file, 1, &byte, 1, nullptr), TW_OK) << tw_last_error();
   EXPECT_EQ(byte, 'x');
   close(file);
 }
@@ -231,20 +231,20 @@ TEST_F(VpDamage, AFileThatIsNotClosedIsNotOpened) {
     std::filesystem::create_directories(path("copy"));
     on_vpfile(2, "w", {.shape = {4}}, [&](tw_vpfile* file, int task) {
       if (kind > 0) {
-        EXPECT_EQ(tw_vp_puts_all(file, "flushed", nullptr, nullptr), TW_OK);
-        EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
+        EXPECT_EQ(tw_vpfile_puts_all(file, "flushed", nullptr, nullptr), TW_OK);
+        EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK);
       }
       if (kind > 1) {
         EXPECT_EQ(put_text(file, number(file, 0), "one"), TW_OK);
-        EXPECT_EQ(tw_vp_flush(file, number(file, 0)), TW_OK);
+        EXPECT_EQ(tw_vpfile_flush(file, number(file, 0)), TW_OK);
       }
-      EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
+      EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK);
       if (task == 0) {
         for (const auto& entry : std::filesystem::directory_iterator(folder_))
           if (entry.is_regular_file())
             std::filesystem::copy_file(entry.path(), path("copy") + "/" + entry.path().filename().string());
       }
-      EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
+      EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK);
     });
     for (const char* mode : {"r", "r+", "a"}) {
       tw_vpfile* file = nullptr;

@@ -13,7 +13,7 @@ class VpForeign : public VpFiles {
   void make_multifile(const std::string& name) const {
     tw_multifile* file = nullptr;
     ASSERT_EQ(tw_multifile_open(nullptr, path(name).c_str(), TW_CREATE, nullptr, &file), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_write(file, "some bytes", 10), TW_OK);
+    EXPECT_EQ(tw_multifile_write(file, "some bytes", 10), TW_OK);
     ASSERT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   }
 
@@ -39,7 +39,7 @@ class VpForeign : public VpFiles {
   void expect_overwritten() const {
     tw_vpfile* file = open_vp("w", {.shape = {4}, .hints = "overwrite_foreign=on"});
     ASSERT_NE(file, nullptr);
-    EXPECT_EQ(tw_vp_puts_all(file, "new", nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_puts_all(file, "new", nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(put_text(file, 1, " and more"), TW_OK) << tw_last_error();
     close(file);
     EXPECT_EQ(streams(), (Texts{"new", "new and more", "new", "new"}));
@@ -119,7 +119,7 @@ TEST_F(VpForeign, EmptySideFilesAreTakenForOurs) {
     for (const char* side : {"shared.dat.first", "shared.dat.dir"}) put(std::string(bytes, '\0'), side);
     tw_vpfile* file = open_vp("r+", {.shape = {4}, .hints = "record_bytes=2"});
     ASSERT_NE(file, nullptr);
-    EXPECT_EQ(tw_vp_seek(file, 1, 0, SEEK_END), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, 1, 0, SEEK_END), TW_OK);
     EXPECT_EQ(put_text(file, 1, "more"), TW_OK) << tw_last_error();
     close(file);
     EXPECT_EQ(streams(), (Texts{"aa", "bbmore", "cc", "dd"}));
@@ -179,7 +179,7 @@ TEST_F(VpForeign, AVpfileWithoutItsNameMetaIsNoArray) {
       tw_vpfile* file = open_vp("w", {.shape = {2}});
       ASSERT_NE(file, nullptr);
       if (has_lattice) {
-        EXPECT_EQ(tw_vp_puts_all(file, "all", nullptr, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_vpfile_puts_all(file, "all", nullptr, nullptr), TW_OK) << tw_last_error();
       }
       EXPECT_EQ(put_text(file, 1, "and more"), TW_OK) << tw_last_error();
       close(file);

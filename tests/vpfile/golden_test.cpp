@@ -62,12 +62,12 @@ class Copy {
 
 tw_status read_stream(tw_vpfile* file, std::int64_t vp, std::vector<std::byte>& bytes) {
   std::int64_t size = 0;
-  if (const tw_status status = tw_vp_size(file, vp, &size); status != TW_OK) return status;
+  if (const tw_status status = tw_vpfile_size(file, vp, &size); status != TW_OK) return status;
   EXPECT_GE(size, 0);
   // Limited to the largest golden size; the claim of a damaged entry is not trusted.
   bytes.resize(static_cast<std::size_t>(std::clamp<std::int64_t>(size, 0, 1 << 24)));
   std::size_t got = 0;
-  const tw_status status = tw_vp_read(file, vp, bytes.data(), bytes.size(), &got);
+  const tw_status status = tw_vpfile_read(file, vp, bytes.data(), bytes.size(), &got);
   bytes.resize(got);
   return status;
 }

@@ -22,21 +22,21 @@ class VpModes : public VpFiles {
   // Writes `bytes` bytes of every VP.
   static void write(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
     const std::string data(locals(file) * bytes, 'w');
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
   }
   static void read(tw_vpfile* file, std::size_t bytes, const std::uint8_t* mask = nullptr) {
     std::string data(locals(file) * bytes, 'r');
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(data.data(), bytes), mask, nullptr), TW_OK) << tw_last_error();
   }
   static void seek(tw_vpfile* file, std::int64_t offset) {
-    EXPECT_EQ(tw_vp_seek_all(file, offset, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_seek_all(file, offset, nullptr, SEEK_SET, nullptr), TW_OK) << tw_last_error();
   }
   static void write_apart(tw_vpfile* file, std::size_t gap) {
     const std::string data(locals(file) * (4 + gap) + 1, 'w');
     const std::int64_t stride[] = {static_cast<std::int64_t>(4 + gap)};
     tw_vp_data what = TW_VP_PACKED(data.data(), 4);
     what.vp_strides = stride;
-    EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK) << tw_last_error();
   }
   static void expect_last(tw_vpfile* file, std::int32_t mode, const char* why) {
     EXPECT_EQ(last_mode(file), mode);
@@ -156,10 +156,10 @@ TEST_F(VpModes, RaggedIsIb) {
     std::vector<std::size_t> lengths(locals(file), 3);
     const std::string data(4 * 6, 'w');
     const tw_vp_data what{const_cast<char*>(data.data()), 1, 0, lengths.data(), 0, nullptr};
-    EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK);
     expect_last(file, TW_VP_NB, kNone);  // all equal, though passed one by one
     if (number(file, 0) == 0) lengths[0] = 4;
-    EXPECT_EQ(tw_vp_write_all(file, what, nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, what, nullptr, nullptr), TW_OK);
     expect_last(file, TW_VP_IB, kRagged);
     expect_change(file, 0, 1, TW_VP_NB, TW_VP_IB, kRagged);
   });
@@ -170,7 +170,7 @@ TEST_F(VpModes, ScatteredIsIbUntilAllMeetAgain) {
     write(file, 4);
     write(file, 4);
     if (number(file, 0) == 0) {
-      EXPECT_EQ(tw_vp_seek(file, 0, 4, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, 0, 4, SEEK_SET), TW_OK);
     }
     read(file, 4);
     expect_last(file, TW_VP_IB, kScattered);
@@ -178,13 +178,13 @@ TEST_F(VpModes, ScatteredIsIbUntilAllMeetAgain) {
     read(file, 4);
     expect_last(file, TW_VP_NB, kNone);
     if (number(file, 0) == 0) {
-      EXPECT_EQ(tw_vp_seek(file, 0, 0, SEEK_SET), TW_OK);
-      EXPECT_EQ(tw_vp_seek(file, 0, 4, SEEK_CUR), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, 0, 0, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, 0, 4, SEEK_CUR), TW_OK);
     }
     write(file, 4);
     expect_last(file, TW_VP_NB, kNone);
     if (number(file, 0) == 0) {
-      EXPECT_EQ(tw_vp_seek(file, 0, 4, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, 0, 4, SEEK_SET), TW_OK);
     }
     write(file, 4);
     expect_last(file, TW_VP_IB, kScattered);
@@ -196,7 +196,7 @@ TEST_F(VpModes, OneVpThatWritesBehindTheLatticeMakesTheFileIb) {
   each([](tw_vpfile* file) {
     write(file, 4);
     if (number(file, 0) == 0) {
-      EXPECT_EQ(tw_vp_write(file, 0, "within and behind", 17, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write(file, 0, "within and behind", 17, nullptr), TW_OK) << tw_last_error();
     }
     seek(file, 4);
     write(file, 4);
@@ -260,14 +260,14 @@ TEST_F(VpModes, APromiseThatIsNotKeptFailsOnAllTasks) {
       strided.vp_strides = &stride;
       const auto fails = [&](tw_status status) { EXPECT_EQ(status, TW_ERR_INVALID) << tw_last_error(); };
       const std::uint8_t* mask = task == tasks - 1 ? some.data() : nullptr;
-      fails(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), mask, nullptr));
-      fails(tw_vp_write_all(file, task == 0 ? strided : TW_VP_PACKED(text.data(), 4), nullptr, nullptr));
-      fails(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 5), nullptr, nullptr));
-      fails(tw_vp_write_all(file, TW_VP_PACKED(task == 0 ? nullptr : text.data(), 4), nullptr, nullptr));
+      fails(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), mask, nullptr));
+      fails(tw_vpfile_write_all(file, task == 0 ? strided : TW_VP_PACKED(text.data(), 4), nullptr, nullptr));
+      fails(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 5), nullptr, nullptr));
+      fails(tw_vpfile_write_all(file, TW_VP_PACKED(task == 0 ? nullptr : text.data(), 4), nullptr, nullptr));
       seek(file, 2);
-      fails(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 4), nullptr, nullptr));
+      fails(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 4), nullptr, nullptr));
       seek(file, 0);
-      fails(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr));
+      fails(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr));
       read(file, 4);
     });
     EXPECT_EQ(content(), std::string(72, 'w'));
@@ -278,13 +278,13 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
   on_vpfile(2, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int) {
     const std::vector<std::uint8_t> none(locals(file), 0);
     std::string text(locals(file) * 4, 'x');
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
-    tw_vp_clearerr_all(file, nullptr);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), none.data(), nullptr), TW_ERR_INVALID);
+    tw_vpfile_clearerr_all(file, nullptr);
     for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(put_text(file, number(file, i), "more"), TW_OK);
     seek(file, 0);
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
   });
   EXPECT_EQ(streams()[5], "more");
   put(std::string(48, 'a'));
@@ -294,8 +294,8 @@ TEST_F(VpModes, APromiseOnFilesThatHaveNoRecordYetOrBlocks) {
     std::string text(locals(file) * 8, '.');
     tw_vp_data nothing = TW_VP_PACKED(text.data(), 1);
     nothing.n_items = 0;
-    EXPECT_EQ(tw_vp_read_all(file, nothing, nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(text.data(), 8), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, nothing, nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(text.data(), 8), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(text, std::string(text.size(), 'a'));
   });
 }
@@ -305,12 +305,12 @@ TEST_F(VpModes, ABrokenPromiseLeavesTheBlocksOfOneTask) {
   on_vpfile(2, "w+", {.shape = {6}, .hints = "assume_nb=on"}, [](tw_vpfile* file, int task) {
     write(file, 4);
     if (task == 1) {
-      EXPECT_EQ(tw_vp_seek(file, number(file, 0), 4, SEEK_SET), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek(file, number(file, 0), 4, SEEK_SET), TW_OK);
       EXPECT_EQ(put_text(file, number(file, 0), "kept"), TW_OK);
-      EXPECT_EQ(tw_vp_flush(file, number(file, 0)), TW_OK);
+      EXPECT_EQ(tw_vpfile_flush(file, number(file, 0)), TW_OK);
     }
     const std::string text(locals(file) * 4, 'x');
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), 4), nullptr, nullptr), TW_ERR_INVALID);
   });
   EXPECT_EQ(streams(), (Texts{"wwww", "wwww", "wwww", "wwwwkept", "wwww", "wwww"}));
 }
@@ -321,10 +321,10 @@ TEST_F(VpModes, AReadOfARecordSeesAPartThatWasWritten) {
       for (int i = 0; i < 3; ++i) write(file, 8);
       seek(file, 8);
       const std::string part(locals(file) * 3, 'p');
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(part.data(), 3), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(part.data(), 3), nullptr, nullptr), TW_OK);
       seek(file, 8);
       std::string back(locals(file) * 8, '.');
-      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 8), nullptr, nullptr), TW_OK);
       for (std::size_t i = 0; i < locals(file); ++i) EXPECT_EQ(back.substr(i * 8, 8), "pppwwwww");
     });
     EXPECT_EQ(streams()[5], "wwwwwwwwpppwwwwwwwwwwwww");

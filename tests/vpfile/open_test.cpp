@@ -65,8 +65,8 @@ TEST_F(VpOpening, AnOpenThatFailsLeavesTheOldOne) {
 
 TEST_F(VpOpening, AWriterKeepsOtherWritersAndRepairAway) {
   on_vpfile(2, "w", {.shape = {2}}, [&](tw_vpfile* file, int task) {
-    EXPECT_EQ(tw_vp_write(file, task, "abc", 3, nullptr), TW_OK);
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK);
+    EXPECT_EQ(tw_vpfile_write(file, task, "abc", 3, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK);
     if (task != 0) return;
     for (const char* mode : {"w", "r+", "a"}) {
       tw_vpfile* other = nullptr;
@@ -85,7 +85,7 @@ TEST_F(VpOpening, ARowThatNoTaskCanKeepIsReadInParts) {
 
   on_vpfile(1, "r", {.shape = {2}, .hints = "record_bytes=80MiB"}, [&](tw_vpfile* file, int) {
     char bytes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_OK);
     EXPECT_EQ(std::string(bytes, 8), std::string(8, '\0'));
     std::int32_t mode = 0;
     EXPECT_EQ(tw_vpfile_mode(file, &mode, nullptr), TW_OK);
@@ -203,7 +203,7 @@ TEST_F(VpOpening, AnArrayOfAnyOriginHasTheRecordsOfTheFirstAccess) {
       EXPECT_EQ(summary(file).nb_record, 0);
       EXPECT_EQ(summary(file).nb_bytes, 6);
       std::vector<char> bytes(3 * locals(file));
-      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
       EXPECT_EQ(last_mode(file), TW_VP_NB);
       EXPECT_EQ(summary(file).nb_record, 3);
       for (std::size_t i = 0; i < locals(file); ++i)
@@ -230,16 +230,17 @@ TEST_F(VpOpening, OfAnArrayOneVpCannotTellTheRecord) {
       char bytes[40];
       int byte = 0;
       const std::int64_t vp = number(file, 0);
-      EXPECT_EQ(tw_vp_read(file, vp, bytes, 1, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_read(file, vp, bytes, 1, nullptr), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("record_bytes"), std::string::npos) << tw_last_error();
       EXPECT_EQ(get_byte(file, vp, &byte), TW_ERR_INVALID);
-      EXPECT_EQ(tw_vp_gets_all(file, bytes, 10, nullptr, nullptr), TW_ERR_INVALID);
-      EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK);
-      EXPECT_EQ(tw_vp_write(file, vp, "x", 1, nullptr), *mode == 'r' && mode[1] == 0 ? TW_ERR_MODE : TW_ERR_INVALID);
-      EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_gets_all(file, bytes, 10, nullptr, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_END), TW_OK);
+      EXPECT_EQ(tw_vpfile_write(file, vp, "x", 1, nullptr),
+                *mode == 'r' && mode[1] == 0 ? TW_ERR_MODE : TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 4), nullptr, nullptr), TW_ERR_INVALID);
       std::uint8_t mask[3] = {0, 1, 1};
-      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 3), mask, nullptr), TW_ERR_INVALID);
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 3), mask, nullptr), TW_ERR_INVALID);
     });
   }
   EXPECT_EQ(content(), "aaabbbcccAAABBBCCC");
@@ -249,9 +250,9 @@ TEST_F(VpOpening, AnArrayBecomesMoreWhenMoreIsAdded) {
   put("aaabbbcccAAABBBCCC");
   on_vpfile(2, "r+", {.shape = {3}}, [](tw_vpfile* file, int) {
     std::string bytes(3 * locals(file), 'x');
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(bytes.data(), 3), nullptr, nullptr), TW_OK) << tw_last_error();
     const std::int64_t vp = number(file, 0);
-    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_END), TW_OK);
     EXPECT_EQ(put_text(file, vp, "and more"), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(streams(), (Texts{"xxxAAAand more", "xxxBBB", "xxxCCCand more"}));
@@ -261,7 +262,7 @@ TEST_F(VpOpening, AnEmptyFileIsAnArrayOfNothing) {
   put("");
   EXPECT_EQ(streams({.shape = {3}}), (Texts{"", "", ""}));
   on_vpfile(2, "a", {.shape = {3}}, [](tw_vpfile* file, int) {
-    EXPECT_EQ(tw_vp_puts_all(file, "new", nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_puts_all(file, "new", nullptr, nullptr), TW_OK) << tw_last_error();
   });
   EXPECT_EQ(streams(), (Texts{"new", "new", "new"}));
 }
@@ -274,7 +275,7 @@ TEST_F(VpOpening, AnyNumberOfTasksReadsWhatAnyOtherWrote) {
       for (std::size_t i = 0; i < locals(file); ++i) {
         const std::int64_t vp = number(file, i);
         const std::string text = text_of(static_cast<int>(vp), static_cast<std::size_t>(40 * vp));
-        EXPECT_EQ(tw_vp_write(file, vp, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_vpfile_write(file, vp, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
       }
     });
     for (const int readers : {1, 2, 3, 5}) {
@@ -291,15 +292,15 @@ TEST_F(VpOpening, AnyNumberOfTasksReadsWhatAnyOtherWrote) {
 TEST_F(VpOpening, BytesAreReadAsWhatTheReaderLikes) {
   on_vpfile(2, "w", {.shape = {4}}, [](tw_vpfile* file, int) {
     std::vector<std::uint64_t> values(locals(file), 0x0807060504030201);
-    EXPECT_EQ(tw_vp_write_all(file, {values.data(), 8, 1, nullptr, 0, nullptr}, nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, {values.data(), 8, 1, nullptr, 0, nullptr}, nullptr, nullptr), TW_OK);
   });
   on_vpfile(1, "r", {}, [](tw_vpfile* file, int) {
     std::vector<std::uint16_t> values(4 * 3);
     std::vector<std::size_t> counts(4);
-    EXPECT_EQ(tw_vp_read_all(file, {values.data(), 2, 3, nullptr, 0, nullptr}, nullptr, counts.data()), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, {values.data(), 2, 3, nullptr, 0, nullptr}, nullptr, counts.data()), TW_OK);
     EXPECT_EQ(values[2], 0x0605);
     EXPECT_EQ(counts[3], 3u);
-    EXPECT_EQ(tw_vp_read_all(file, {values.data(), 2, 3, nullptr, 0, nullptr}, nullptr, counts.data()), TW_OK);
+    EXPECT_EQ(tw_vpfile_read_all(file, {values.data(), 2, 3, nullptr, 0, nullptr}, nullptr, counts.data()), TW_OK);
     EXPECT_EQ(counts[3], 1u);
     EXPECT_EQ(eofs(file), (Flags{1, 1, 1, 1}));
   });

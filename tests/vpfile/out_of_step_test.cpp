@@ -17,13 +17,14 @@ class VpOutOfStep : public VpFiles {
   static void write(tw_vpfile* file) {
     const std::string text(16 * kVps, 'x');
     for (const std::size_t bytes : {16, 5})
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(text.data(), bytes), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(text.data(), bytes), nullptr, nullptr), TW_OK)
+          << tw_last_error();
   }
 
   tw_vpfile* written(tw_group* group) const {
     tw_vpfile* file = open_vp(group, "w+", {.shape = {kVps}});
     write(file);
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
     write(file);
     return file;
   }
@@ -71,8 +72,8 @@ TEST_F(VpOutOfStep, FlushedBytesSurvive) {
   on_team(3, [&](tw_group* group, int task) {
     tw_vpfile* file = open_vp(group, "w", {.shape = {kVps}});
     write(file);
-    EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
-    EXPECT_EQ(task == 1 ? tw_vpfile_close(file) : tw_vp_sync_all(file), TW_ERR_INVALID);
+    EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
+    EXPECT_EQ(task == 1 ? tw_vpfile_close(file) : tw_vpfile_sync_all(file), TW_ERR_INVALID);
     if (task != 1) {
       EXPECT_EQ(tw_vpfile_close(file), TW_ERR_INVALID);
     }

@@ -16,13 +16,13 @@ class VpReplaced : public VpFiles {
   void make_multifile() const {
     tw_multifile* file = nullptr;
     if (tw_multifile_open(nullptr, path().c_str(), TW_CREATE, nullptr, &file) != TW_OK) return;
-    EXPECT_EQ(tw_write(file, "precious", 8), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_multifile_write(file, "precious", 8), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_multifile_close(file), TW_OK) << tw_last_error();
   }
   bool make_vpfile(bool alike) const {
     tw_vpfile* file = nullptr;
     if (try_open(nullptr, "a", {.shape = {2}}, &file) != TW_OK) return false;
-    EXPECT_EQ(alike ? tw_vp_puts_all(file, "precious", nullptr, nullptr) : put_text(file, 1, "precious"), TW_OK)
+    EXPECT_EQ(alike ? tw_vpfile_puts_all(file, "precious", nullptr, nullptr) : put_text(file, 1, "precious"), TW_OK)
         << tw_last_error();
     EXPECT_EQ(tw_vpfile_close(file), TW_OK) << tw_last_error();
     return true;
@@ -97,7 +97,7 @@ TEST_F(VpReplaced, ACloseSaysThatAFileIsGone) {
         tw_vpfile* file = open_vp(group, "w", {.shape = {3}});
         ASSERT_NE(file, nullptr);
         EXPECT_EQ(put_text(file, task, "bytes"), TW_OK) << tw_last_error();
-        EXPECT_EQ(tw_vp_flush_all(file), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_vpfile_flush_all(file), TW_OK) << tw_last_error();
         if (task == 0) std::filesystem::remove(path(name));
         if (task == 0 && replaced) put("another one", name);
         EXPECT_EQ(tw_vpfile_close(file), replaced ? TW_ERR_UNSAFE : TW_ERR_NOT_FOUND) << tw_last_error();
@@ -121,7 +121,7 @@ TEST_F(VpReplaced, ARepairLeavesAFileAloneThatTakesTheName) {
     const std::int64_t shape[] = {2};
     ASSERT_EQ(tw_vpfile_open(nullptr, path("live").c_str(), "w", 1, shape, nullptr, &live), TW_OK) << tw_last_error();
     EXPECT_EQ(put_text(live, 0, "live"), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_flush_all(live), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_flush_all(live), TW_OK) << tw_last_error();
     Texts before;
     for (const std::string& end : ends) before.push_back(content("live" + end));
     const BusyStorage::Act rename_all = [&] {

@@ -49,7 +49,7 @@ class VpSeals : public VpFiles {
     for (std::size_t i = 0; i < locals(file); ++i) {
       const std::int64_t vp = number(file, i);
       const std::string text = text_of(static_cast<int>(vp), 10 + static_cast<std::size_t>(vp) % 50, round);
-      const tw_status status = tw_vp_seek(file, vp, 0, SEEK_END);
+      const tw_status status = tw_vpfile_seek(file, vp, 0, SEEK_END);
       if (status != TW_OK) return status;
       if (const tw_status wrote = put_text(file, vp, text); wrote != TW_OK) return wrote;
     }
@@ -59,8 +59,8 @@ class VpSeals : public VpFiles {
   void first_session() const {
     EXPECT_TRUE(session(2, "w", [](tw_vpfile* file) {
       const std::string records(locals(file) * 8, 'n');
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_puts_all(file, "collective", nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
       for (int round = 0; round < 2; ++round) EXPECT_EQ(put_each(file, round), TW_OK) << tw_last_error();
     }));
   }
@@ -69,8 +69,8 @@ class VpSeals : public VpFiles {
       EXPECT_EQ(put_each(file, 2), TW_OK) << tw_last_error();
       for (std::size_t i = 0; i < locals(file); i += 3) {
         const std::int64_t vp = number(file, i);
-        EXPECT_EQ(tw_vp_seek(file, vp, 25, SEEK_SET), TW_OK);
-        EXPECT_EQ(tw_vp_write(file, vp, "over", 4, nullptr), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_vpfile_seek(file, vp, 25, SEEK_SET), TW_OK);
+        EXPECT_EQ(tw_vpfile_write(file, vp, "over", 4, nullptr), TW_OK) << tw_last_error();
       }
     }));
   }
@@ -86,7 +86,7 @@ class VpSeals : public VpFiles {
     for (std::size_t vp = 0; vp < texts.size() && !HasFailure(); ++vp) {
       std::string back(texts[vp].size() + 9, '.');
       std::size_t moved = 0;
-      const tw_status status = tw_vp_read(file, static_cast<std::int64_t>(vp), back.data(), back.size(), &moved);
+      const tw_status status = tw_vpfile_read(file, static_cast<std::int64_t>(vp), back.data(), back.size(), &moved);
       back.resize(moved);
       if (status == TW_OK) {
         EXPECT_EQ(back, texts[vp]) << "VP " << vp;
@@ -280,7 +280,7 @@ TEST_F(VpSeals, TasksLoadPagesThatOthersAreWriting) {
       ASSERT_NE(file, nullptr);
       for (std::size_t i = 0; i < locals(file); ++i) {
         const std::int64_t vp = number(file, i);
-        ASSERT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK) << tw_last_error();
+        ASSERT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_END), TW_OK) << tw_last_error();
         ASSERT_EQ(put_text(file, vp, text(vp, round)), TW_OK) << tw_last_error();
       }
       close(file);
@@ -300,8 +300,8 @@ TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
   for (const bool independent : {false, true}) {
     EXPECT_TRUE(session(2, "w", [&](tw_vpfile* file) {
       const std::string records(locals(file) * 8, 'n');
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_puts_all(file, "collective", nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
       if (independent) {
         EXPECT_EQ(put_each(file, 1), TW_OK);
       }
@@ -324,8 +324,8 @@ TEST_F(VpSeals, ADataFileThatEndsEarlyIsRefused) {
 TEST_F(VpSeals, RoundsThatWereCutOffAreToldByRepair) {
   EXPECT_TRUE(session(2, "w", [&](tw_vpfile* file) {
     const std::string records(locals(file) * 8, 'n');
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
-    for (int i = 0; i < 60; ++i) EXPECT_EQ(tw_vp_puts_all(file, "collective", nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 8), nullptr, nullptr), TW_OK);
+    for (int i = 0; i < 60; ++i) EXPECT_EQ(tw_vpfile_puts_all(file, "collective", nullptr, nullptr), TW_OK);
   }));
   Texts texts = streams();
   put(content().substr(0, content().size() - kPage));

@@ -24,21 +24,21 @@ class VpThreads : public VpFiles {
 
 TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
   tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}, .hints = "superblock_bytes=4KiB,cache_bytes=0"});
-  EXPECT_EQ(tw_vp_puts_all(file, "head\n", nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_puts_all(file, "head\n", nullptr, nullptr), TW_OK);
 
   at_once([&](std::int64_t vp) {
     for (int i = 0; i < 60; ++i) {
       EXPECT_EQ(put_text(file, vp, line_of(vp, i)), TW_OK) << tw_last_error();
       std::int64_t at = 0;
-      EXPECT_EQ(tw_vp_tell(file, vp, &at), TW_OK);
+      EXPECT_EQ(tw_vpfile_tell(file, vp, &at), TW_OK);
       std::int64_t local = 0;
-      EXPECT_EQ(tw_vp_local(file, vp, &local), TW_OK);
+      EXPECT_EQ(tw_vpfile_local(file, vp, &local), TW_OK);
     }
-    EXPECT_EQ(tw_vp_flush(file, vp), TW_OK);
+    EXPECT_EQ(tw_vpfile_flush(file, vp), TW_OK);
   });
 
   at_once([&](std::int64_t vp) {
-    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_SET), TW_OK);
     FILE* const stream = open_stdio(file, vp, "r");
     char line[64];
     EXPECT_STREQ(std::fgets(line, sizeof line, stream), "head\n");
@@ -60,13 +60,13 @@ TEST_F(VpThreads, WriteTextEachOfItsOwnVps) {
 
 TEST_F(VpThreads, OverwriteAndReadTheLattice) {
   tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}});
-  EXPECT_EQ(tw_vp_puts_all(file, "0123456789", nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_vp_puts_all(file, "abc", nullptr, nullptr), TW_OK);  // in the buffer of a round
+  EXPECT_EQ(tw_vpfile_puts_all(file, "0123456789", nullptr, nullptr), TW_OK);
+  EXPECT_EQ(tw_vpfile_puts_all(file, "abc", nullptr, nullptr), TW_OK);  // in the buffer of a round
 
   at_once([&](std::int64_t vp) {
-    EXPECT_EQ(tw_vp_seek(file, vp, vp % 9, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, vp % 9, SEEK_SET), TW_OK);
     EXPECT_EQ(put_text(file, vp, "x"), TW_OK);
-    EXPECT_EQ(tw_vp_seek(file, vp, -1, SEEK_END), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, vp, -1, SEEK_END), TW_OK);
     EXPECT_EQ(put_text(file, vp, "Cde"), TW_OK);
   });
 
@@ -82,15 +82,15 @@ TEST_F(VpThreads, OverwriteAndReadTheLattice) {
 TEST_F(VpThreads, AreTheFirstToDiffer) {
   for (int round = 0; round < 50 && !HasFailure(); ++round) {
     tw_vpfile* file = open_vp("w+", {.shape = {kThreads * kVpsEach}});
-    EXPECT_EQ(tw_vp_puts_all(file, "0123456789", nullptr, nullptr), TW_OK);
-    EXPECT_EQ(tw_vp_seek_all(file, 5, nullptr, SEEK_SET, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_puts_all(file, "0123456789", nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek_all(file, 5, nullptr, SEEK_SET, nullptr), TW_OK);
 
     on_threads(kThreads, [&](std::int64_t vp) {
       int byte = vp == 1 ? 0 : '5';
       tw_status status = TW_OK;
-      if (vp == 0) status = tw_vp_seek(file, vp, 9, SEEK_SET);
+      if (vp == 0) status = tw_vpfile_seek(file, vp, 9, SEEK_SET);
       if (vp == 1) status = get_byte(file, vp, &byte);
-      if (vp == 2) status = tw_vp_seek(file, vp, -1, SEEK_CUR);
+      if (vp == 2) status = tw_vpfile_seek(file, vp, -1, SEEK_CUR);
       if (vp == 3) status = put_text(file, vp, "abcdefgh");
       EXPECT_EQ(status, TW_OK) << tw_last_error();
       EXPECT_EQ(byte, '5');

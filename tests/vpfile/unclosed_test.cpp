@@ -26,8 +26,8 @@ class VpUnclosed : public VpFiles {
   }
 
   static void append(tw_vpfile* file, std::int64_t vp, const std::string& text) {
-    EXPECT_EQ(tw_vp_seek(file, vp, 0, SEEK_END), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_write(file, vp, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_seek(file, vp, 0, SEEK_END), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write(file, vp, text.data(), text.size(), nullptr), TW_OK) << tw_last_error();
   }
 
   struct Findings {
@@ -57,7 +57,7 @@ TEST_F(VpUnclosed, AnArrayWithTheRecordGivenIsMarked) {
   put(kArray);
   dies("r+", {.shape = {3}, .hints = "record_bytes=3"}, [](tw_vpfile* file) {
     append(file, 1, "and more");
-    EXPECT_EQ(tw_vp_flush(file, 1), TW_OK);
+    EXPECT_EQ(tw_vpfile_flush(file, 1), TW_OK);
   });
   tw_vpfile* file = nullptr;
   EXPECT_EQ(try_open(nullptr, "r", {.shape = {3}}, &file), TW_ERR_NOT_CLOSED);
@@ -72,10 +72,10 @@ TEST_F(VpUnclosed, AnArrayIsMarkedOnceItsRecordIsKnown) {
   dies("r+", {.shape = {3}}, [&](tw_vpfile* file) {
     EXPECT_FALSE(there("shared.dat.meta"));
     char bytes[9];
-    EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(bytes, 3), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(bytes, 3), nullptr, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(there("shared.dat.meta"));
     append(file, 2, "and more");
-    EXPECT_EQ(tw_vp_flush(file, 2), TW_OK);
+    EXPECT_EQ(tw_vpfile_flush(file, 2), TW_OK);
   });
   tw_vpfile* file = nullptr;
   EXPECT_EQ(try_open(nullptr, "r", {.shape = {3}}, &file), TW_ERR_NOT_CLOSED);
@@ -87,7 +87,8 @@ TEST_F(VpUnclosed, AnArrayIsMarkedOnceItsRecordIsKnown) {
 
 TEST_F(VpUnclosed, AnArrayWhoseRecordNobodyToldIsLeftAsItIs) {
   put(kArray);
-  dies("r+", {.shape = {3}}, [](tw_vpfile* file) { EXPECT_EQ(tw_vp_write(file, 0, "x", 1, nullptr), TW_ERR_INVALID); });
+  dies("r+", {.shape = {3}},
+       [](tw_vpfile* file) { EXPECT_EQ(tw_vpfile_write(file, 0, "x", 1, nullptr), TW_ERR_INVALID); });
   EXPECT_FALSE(there("shared.dat.meta"));
   EXPECT_EQ(streams({.shape = {3}, .hints = "record_bytes=6"}), (Texts{"aaabbb", "cccAAA", "BBBCCC"}));
 }
@@ -99,7 +100,7 @@ TEST_F(VpUnclosed, EntriesOfASessionThatStoredNoBlockAreForgotten) {
   constexpr std::int64_t kVps = 2000;
   const std::string records(kVps * 16, 'a');
   on_vpfile(1, "w", {.shape = {kVps}}, [&](tw_vpfile* file, int) {
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 16), nullptr, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 16), nullptr, nullptr), TW_OK);
   });
   dies("r+", {.hints = "cache_bytes=0"}, [](tw_vpfile* file) {
     for (std::int64_t vp = 0; vp < kVps; ++vp) append(file, vp, "lost");
@@ -149,8 +150,8 @@ TEST_F(VpUnclosed, RecordsThatWereCutOffAreToldByRepair) {
   for (const bool closed : {true, false}) {
     const std::string records = "aabbccAABBCC";
     on_vpfile(1, "w", {.shape = {3}}, [&](tw_vpfile* file, int) {
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data(), 2), nullptr, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(records.data() + 6, 2), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data(), 2), nullptr, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(records.data() + 6, 2), nullptr, nullptr), TW_OK);
     });
     if (!closed) dies("r+", {}, [](tw_vpfile*) {});
     put(records.substr(0, 11));

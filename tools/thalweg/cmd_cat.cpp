@@ -112,14 +112,14 @@ int run_multifile(const Options& options, const Common& common) {
   const Multifile multifile = open_task(options);
   const int64_t rank = options.task ? *options.task : find_name(multifile, options);
   check_rank(rank, multifile.summary().n_logical, options.file);
-  check(tw_seek_to(multifile.get(), rank, 0));
+  check(tw_multifile_seek_to(multifile.get(), rank, 0));
   std::vector<char> buffer(kBufferBytes);
   int64_t bytes = 0;
   for (;;) {
     note_work("cat", bytes, 0, nullptr);
     stop_if_interrupted();
     size_t got = 0;
-    const tw_status status = tw_read(multifile.get(), buffer.data(), buffer.size(), &got);
+    const tw_status status = tw_multifile_read(multifile.get(), buffer.data(), buffer.size(), &got);
     write_out(buffer.data(), got);  // data read before a damaged part is valid
     bytes += static_cast<int64_t>(got);
     check(status);

@@ -57,15 +57,15 @@ class Source {
 class MultifileSource : public Source {
  public:
   explicit MultifileSource(const Multifile& multifile) : multifile_(multifile) {}
-  void begin(const ExtractJob& job) override { check(tw_seek_to(multifile_.get(), job.rank, 0)); }
+  void begin(const ExtractJob& job) override { check(tw_multifile_seek_to(multifile_.get(), job.rank, 0)); }
   size_t read(char* data, size_t bytes) override {
     size_t got = 0;
-    check(tw_read(multifile_.get(), data, bytes, &got));
+    check(tw_multifile_read(multifile_.get(), data, bytes, &got));
     return got;
   }
   int64_t skip_gap() override {
     int64_t skipped = 0;
-    check(tw_skip_gap(multifile_.get(), &skipped));
+    check(tw_multifile_skip_gap(multifile_.get(), &skipped));
     return skipped;
   }
 

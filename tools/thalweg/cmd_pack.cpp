@@ -104,7 +104,7 @@ class Packer {
   Result pack() {
     for (size_t i = 0; i < walk_.entries().size(); ++i) {
       const Entry& entry = walk_.entries()[i];
-      check(tw_seek_to(multifile_, static_cast<int64_t>(i), 0));
+      check(tw_multifile_seek_to(multifile_, static_cast<int64_t>(i), 0));
       check(tw_multifile_set_name(multifile_, entry.name.c_str(), entry.mode));
       if (S_ISREG(entry.mode)) copy_file(entry);
       if (S_ISLNK(entry.mode)) copy_link(entry);
@@ -115,7 +115,7 @@ class Packer {
 
  private:
   void write(const char* data, size_t bytes) {
-    check(tw_write(multifile_, data, bytes));
+    check(tw_multifile_write(multifile_, data, bytes));
     result_.bytes += static_cast<int64_t>(bytes);
     progress_.update(result_.bytes, walk_.bytes());
   }

@@ -56,8 +56,9 @@ tw_status move_all(const LibraryTasks& all, tw_file* file, int64_t rank) {
     const Stretch share = share_of(std::min(round, all.bench.options.bytes - at), rank, all.run.tasks);
     const int64_t bytes = share.end - share.begin;
     const tw_status status =
-        all.run.writes ? tw_write_at_all(file, all.bench.source.data() + share.begin, bytes, at + share.begin)
-                       : tw_read_at_all(file, all.bench.target.data() + share.begin, bytes, at + share.begin, nullptr);
+        all.run.writes
+            ? tw_file_write_at_all(file, all.bench.source.data() + share.begin, bytes, at + share.begin)
+            : tw_file_read_at_all(file, all.bench.target.data() + share.begin, bytes, at + share.begin, nullptr);
     if (status != TW_OK) return status;
   }
   return TW_OK;
@@ -267,8 +268,8 @@ double small_direct_run(Workbench& bench, bool writes) {
   for (int64_t i = 0; i < kSmallCalls && status == TW_OK; ++i) {
     const int64_t at = i * 17 % (bench.options.bytes / kSmallBytes) * kSmallBytes;
     const int64_t from = at % static_cast<int64_t>(bench.source.size());
-    status = writes ? tw_write_at(file, bench.source.data() + from, kSmallBytes, at)
-                    : tw_read_at(file, bench.target.data() + from, kSmallBytes, at, nullptr);
+    status = writes ? tw_file_write_at(file, bench.source.data() + from, kSmallBytes, at)
+                    : tw_file_read_at(file, bench.target.data() + from, kSmallBytes, at, nullptr);
   }
   const double seconds = seconds_since(begin);
   const std::string message = status == TW_OK ? "" : tw_last_error();

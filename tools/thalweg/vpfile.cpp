@@ -162,13 +162,13 @@ Vpfile::~Vpfile() { tw_vpfile_abandon(handle_); }  // opened for reading: equals
 
 int64_t Vpfile::bytes(int64_t vp) const {
   int64_t bytes = 0;
-  check(tw_vp_size(handle_, vp, &bytes));
+  check(tw_vpfile_size(handle_, vp, &bytes));
   return bytes;
 }
 
 Alike Vpfile::alike(int64_t vp) const {
   Alike found{vp};
-  found.status = tw_vp_alike(handle_, vp, &found.last);
+  found.status = tw_vpfile_alike(handle_, vp, &found.last);
   if (!is_loss(found.status)) check(found.status);
   if (found.lost()) found.message = tw_last_error();
   return found;
@@ -176,10 +176,10 @@ Alike Vpfile::alike(int64_t vp) const {
 
 int64_t Vpfile::skip_gap(int64_t vp) const {
   int64_t skipped = 0;
-  check(tw_vp_skip_gap(handle_, vp, &skipped));
+  check(tw_vpfile_skip_gap(handle_, vp, &skipped));
   return skipped;
 }
 
-void Vpfile::begin(int64_t vp) const { check(tw_vp_seek(handle_, vp, 0, SEEK_SET)); }
+void Vpfile::begin(int64_t vp) const { check(tw_vpfile_seek(handle_, vp, 0, SEEK_SET)); }
 
 }  // namespace tool

@@ -57,7 +57,7 @@ class Vpfile {
   // `got` is the number of valid bytes read, also on failure; 0 at the end.
   tw_status read(int64_t vp, char* data, size_t bytes, size_t& got) const {
     got = 0;
-    return tw_vp_read(handle_, vp, data, bytes, &got);
+    return tw_vpfile_read(handle_, vp, data, bytes, &got);
   }
 
  private:

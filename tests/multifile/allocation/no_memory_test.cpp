@@ -66,12 +66,12 @@ class NoMemory : public testing::Test {
     tw_multifile* file = nullptr;
     told.opened = tw_multifile_open(group, path_.c_str(), TW_CREATE, config_[task], &file);
     if (told.opened != TW_OK) return;
-    told.independent[0] = tw_write(file, data_[task], kRecord);
-    told.independent[1] = tw_flush(file);
+    told.independent[0] = tw_multifile_write(file, data_[task], kRecord);
+    told.independent[1] = tw_multifile_flush(file);
     const bool flushed = told.independent[0] == TW_OK && told.independent[1] == TW_OK;
     if (flushed) {
       told.kept = kRecord;
-      told.independent[2] = tw_write(file, data_[task] + kRecord, kRecord);
+      told.independent[2] = tw_multifile_write(file, data_[task] + kRecord, kRecord);
     }
     const bool written = flushed && told.independent[2] == TW_OK && write_others(file, task, told);
     told.closed = tw_multifile_close(file);
@@ -81,8 +81,8 @@ class NoMemory : public testing::Test {
   // A few bytes to each other rank of the task.
   bool write_others(tw_multifile* file, std::int64_t task, Told& told) {
     for (std::int64_t i = 1; i < kRanks && told.independent[4] == TW_OK; ++i) {
-      told.independent[4] = tw_seek_to(file, rank_of(task, i), 0);
-      if (told.independent[4] == TW_OK) told.independent[4] = tw_write(file, data_[task], 8);
+      told.independent[4] = tw_multifile_seek_to(file, rank_of(task, i), 0);
+      if (told.independent[4] == TW_OK) told.independent[4] = tw_multifile_write(file, data_[task], 8);
     }
     return told.independent[4] == TW_OK;
   }
@@ -92,7 +92,7 @@ class NoMemory : public testing::Test {
     told.reopened = tw_multifile_open(group, path_.c_str(), TW_READ | TW_RECOVER, config_[task], &file);
     if (told.reopened != TW_OK) return;
     char buffer[2 * kRecord + 1];
-    told.independent[3] = tw_read(file, buffer, sizeof buffer, &told.read);
+    told.independent[3] = tw_multifile_read(file, buffer, sizeof buffer, &told.read);
     told.read_ok = told.independent[3] == TW_OK && std::equal(buffer, buffer + told.read, data_[task]);
     told.reclosed = tw_multifile_close(file);
   }
@@ -125,8 +125,8 @@ class NoMemory : public testing::Test {
     for (std::size_t task = 0; task < all.size(); ++task) {
       char buffer[2 * kRecord + 1];
       std::size_t got = 0;
-      ASSERT_EQ(tw_seek_to(file, static_cast<std::int64_t>(task), 0), TW_OK);
-      ASSERT_EQ(tw_read(file, buffer, sizeof buffer, &got), TW_OK) << tw_last_error();
+      ASSERT_EQ(tw_multifile_seek_to(file, static_cast<std::int64_t>(task), 0), TW_OK);
+      ASSERT_EQ(tw_multifile_read(file, buffer, sizeof buffer, &got), TW_OK) << tw_last_error();
       EXPECT_GE(got, all[task].kept);
       EXPECT_TRUE(std::equal(buffer, buffer + got, data_[task]));
     }

@@ -63,8 +63,9 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
 
   void write_record(tw_multifile* file, std::int64_t rank, std::size_t bytes, Told& told) {
     std::size_t& at = told.written[rank];
-    if (!good(tw_seek_to(file, rank, static_cast<std::int64_t>(at)), told)) return;  // a failed seek loses no data
-    if (good(tw_write(file, data_[rank] + at, bytes), told)) {
+    if (!good(tw_multifile_seek_to(file, rank, static_cast<std::int64_t>(at)), told))
+      return;  // a failed seek loses no data
+    if (good(tw_multifile_write(file, data_[rank] + at, bytes), told)) {
       at += bytes;
     } else {
       told.wrote_all = false;
@@ -85,7 +86,7 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
         if (rank < GetParam().n_logical)
           for (const std::size_t bytes : {std::size_t{100}, std::size_t{900}, std::size_t{7000}})
             write_record(file, rank, bytes / static_cast<std::size_t>(1 + round % 2), told);
-      if (round % 2 == 0 && good(tw_flush(file), told)) keep(told);
+      if (round % 2 == 0 && good(tw_multifile_flush(file), told)) keep(told);
     }
     Allocations::stop();
     told.closed = good(tw_multifile_close(file), told);
@@ -103,7 +104,7 @@ class WriterMemory : public OnDisk, public testing::WithParamInterface<Shape> {
     tw_multifile* file = nullptr;
     ASSERT_EQ(tw_multifile_open(nullptr, path_.c_str(), TW_READ, nullptr, &file), TW_OK) << tw_last_error();
     for (std::int64_t rank = 0; rank < GetParam().n_logical; ++rank) {
-      ASSERT_EQ(tw_seek_to(file, rank, 0), TW_OK);
+      ASSERT_EQ(tw_multifile_seek_to(file, rank, 0), TW_OK);
       const std::string found = read_all(file);
       EXPECT_GE(found.size(), told.kept[rank]) << "of logical file " << rank;
       EXPECT_EQ(found, std::string(data_[rank], std::min(found.size(), kMostBytes))) << "of logical file " << rank;

@@ -32,14 +32,14 @@ void use_file(tw_group* group, const char* path, Told& told) {
   for (int i = 0; i < 20; ++i) list[i] = {data + i * 100, 50, (19 - i) * 200 + tw_group_rank(group) * 60};
   tw_file* file = nullptr;
   if (told.hear(tw_file_open(group, path, kFlags, nullptr, &file)) != TW_OK) return;
-  told.hear(tw_write_list_all(file, list, 20));
-  told.hear(tw_write_all(file, data, sizeof data));
+  told.hear(tw_file_write_list_all(file, list, 20));
+  told.hear(tw_file_write_all(file, data, sizeof data));
   tw_request* request = nullptr;
-  tw_status started = tw_iwrite_list_all(file, list, 20, &request);
-  if (started == TW_OK) started = tw_wait(&request, nullptr);
+  tw_status started = tw_file_iwrite_list_all(file, list, 20, &request);
+  if (started == TW_OK) started = tw_request_wait(&request, nullptr);
   told.hear(started);
   told.hear(tw_file_seek(file, 0, SEEK_SET, nullptr));
-  told.hear(tw_read_all(file, data, 100, nullptr));
+  told.hear(tw_file_read_all(file, data, 100, nullptr));
   told.hear(tw_file_sync(file));
   told.hear(tw_file_close(file));
 }
@@ -48,13 +48,13 @@ void use_multifile(tw_group* group, const char* path, Told& told) {
   char data[3000] = {};
   tw_multifile* file = nullptr;
   if (told.hear(tw_multifile_open(group, path, TW_CREATE, nullptr, &file)) != TW_OK) return;
-  (void)tw_write(file, data, sizeof data);
-  (void)tw_flush(file);
-  (void)tw_write(file, data, 10);
+  (void)tw_multifile_write(file, data, sizeof data);
+  (void)tw_multifile_flush(file);
+  (void)tw_multifile_write(file, data, 10);
   if (told.hear(tw_multifile_close(file)) != TW_OK) return;
   if (told.hear(tw_multifile_open(group, path, TW_READ, nullptr, &file)) != TW_OK) return;
   std::size_t got = 0;
-  (void)tw_read(file, data, sizeof data, &got);
+  (void)tw_multifile_read(file, data, sizeof data, &got);
   told.hear(tw_multifile_close(file));
 }
 
@@ -65,12 +65,12 @@ void use_vpfile(tw_group* group, const char* path, Told& told) {
   for (int i = 0; i < 30; ++i) mask[i] = i % 3 == 0 ? 1 : 0;
   tw_vpfile* file = nullptr;
   if (told.hear(tw_vpfile_open(group, path, "w+", 1, shape, nullptr, &file)) != TW_OK) return;
-  told.hear(tw_vp_write_all(file, TW_VP_PACKED(data, 20), nullptr, nullptr));
-  told.hear(tw_vp_write_all(file, TW_VP_PACKED(data, 7), nullptr, nullptr));
-  told.hear(tw_vp_flush_all(file));
-  told.hear(tw_vp_write_all(file, TW_VP_PACKED(data, 9), mask, nullptr));
-  told.hear(tw_vp_puts_all(file, "a line\n", nullptr, nullptr));
-  told.hear(tw_vp_sync_all(file));
+  told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 20), nullptr, nullptr));
+  told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 7), nullptr, nullptr));
+  told.hear(tw_vpfile_flush_all(file));
+  told.hear(tw_vpfile_write_all(file, TW_VP_PACKED(data, 9), mask, nullptr));
+  told.hear(tw_vpfile_puts_all(file, "a line\n", nullptr, nullptr));
+  told.hear(tw_vpfile_sync_all(file));
   told.hear(tw_vpfile_close(file));
 }
 

@@ -49,25 +49,25 @@ class NoMemoryForFiles : public SharedFiles {
   }
 
   static tw_status finished(tw_status started, tw_request** request) {
-    return started == TW_OK ? tw_wait(request, nullptr) : started;
+    return started == TW_OK ? tw_request_wait(request, nullptr) : started;
   }
 
   // Makes the calls, collective ones first.
   static void call_all(tw_file* file, Data& data, Told& told) {
     tw_request* request = nullptr;
-    told.of[0] = tw_write_list_all(file, data.list, kPieces);
-    told.of[1] = tw_read_list_all(file, data.back, kPieces, nullptr);
-    told.of[2] = tw_write_all(file, data.memory, 100);
-    told.of[3] = finished(tw_iwrite_list_all(file, data.list, kPieces, &request), &request);
-    told.of[4] = finished(tw_iread_all(file, data.read, 100, &request), &request);
-    told.of[5] = tw_write_list(file, data.list, kPieces);
-    told.of[6] = finished(tw_iread_list(file, data.back, kPieces, &request), &request);
+    told.of[0] = tw_file_write_list_all(file, data.list, kPieces);
+    told.of[1] = tw_file_read_list_all(file, data.back, kPieces, nullptr);
+    told.of[2] = tw_file_write_all(file, data.memory, 100);
+    told.of[3] = finished(tw_file_iwrite_list_all(file, data.list, kPieces, &request), &request);
+    told.of[4] = finished(tw_file_iread_all(file, data.read, 100, &request), &request);
+    told.of[5] = tw_file_write_list(file, data.list, kPieces);
+    told.of[6] = finished(tw_file_iread_list(file, data.back, kPieces, &request), &request);
     std::int64_t size = 0;
     told.of[7] = tw_file_size(file, &size);
     told.of[8] = tw_file_set_view(file, 7, data.view);
-    told.of[9] = tw_write_view_all(file, data.memory, 100);
-    told.of[10] = finished(tw_iread_view_all(file, data.read, 100, &request), &request);
-    told.of[11] = tw_read_view(file, data.read, 100, nullptr);
+    told.of[9] = tw_file_write_view_all(file, data.memory, 100);
+    told.of[10] = finished(tw_file_iread_view_all(file, data.read, 100, &request), &request);
+    told.of[11] = tw_file_read_view(file, data.read, 100, nullptr);
     told.of[12] = tw_file_set_view(file, 0, nullptr);
   }
 
@@ -92,17 +92,17 @@ class NoMemoryForFiles : public SharedFiles {
       if (file == nullptr) return;
       Data& data = all[static_cast<std::size_t>(task)];
       prepare(data, task, tasks);
-      EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);  // all tasks are in step
+      EXPECT_EQ(tw_file_write_all(file, nullptr, 0), TW_OK);  // all tasks are in step
       if (task == 0) {
         Allocations::start(k, least);
         Allocations::stop();
       }
-      EXPECT_EQ(tw_write_all(file, nullptr, 0), TW_OK);
+      EXPECT_EQ(tw_file_write_all(file, nullptr, 0), TW_OK);
       Allocations::join();
       call_all(file, data, told[static_cast<std::size_t>(task)]);
       Allocations::stop();
-      EXPECT_EQ(tw_write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_file_read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
       EXPECT_TRUE(std::equal(std::begin(data.memory), std::end(data.memory), data.read));
       EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     };
@@ -152,7 +152,7 @@ class NoMemoryToOpen : public SharedFiles {
         EXPECT_EQ(file != nullptr, opened == TW_OK);
         EXPECT_EQ(tw_file_close(file), TW_OK);
         file = open(group);
-        EXPECT_EQ(tw_write_all(file, "x", 1), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_write_all(file, "x", 1), TW_OK) << tw_last_error();
         EXPECT_EQ(tw_file_close(file), TW_OK);
       });
       for (const tw_status status : said) {
@@ -187,7 +187,7 @@ class NoMemoryToOpen : public SharedFiles {
           EXPECT_EQ(tw_file_close(file), TW_OK);
         }
         tw_file* file = open(group, kNew, "method=aggregate");
-        EXPECT_EQ(tw_write_all(file, "x", 1), TW_OK) << tw_last_error();
+        EXPECT_EQ(tw_file_write_all(file, "x", 1), TW_OK) << tw_last_error();
         EXPECT_EQ(tw_file_close(file), TW_OK);
       });
       for (const auto& statuses : said) {

@@ -50,11 +50,11 @@ struct Task {
   }
 
   void find_vps() {
-    for (; n < kVps && tw_vp_number(file, static_cast<std::int64_t>(n), &vps[n]) == TW_OK;) ++n;
+    for (; n < kVps && tw_vpfile_number(file, static_cast<std::int64_t>(n), &vps[n]) == TW_OK;) ++n;
   }
 
   // Gets the positions of the next writes, also of writes that fail.
-  void tell() { EXPECT_EQ(tw_vp_tell_all(file, at), TW_OK); }
+  void tell() { EXPECT_EQ(tw_vpfile_tell_all(file, at), TW_OK); }
 
   // `data` has the next each(local) bytes of every VP, consecutively.
   template <class Each>
@@ -76,7 +76,8 @@ struct Task {
 
   void write_alike(std::size_t bytes) {
     tell();
-    wrote_all(tw_vp_write_all(file, TW_VP_PACKED(data, bytes), nullptr, counts), [&](std::size_t) { return bytes; });
+    wrote_all(tw_vpfile_write_all(file, TW_VP_PACKED(data, bytes), nullptr, counts),
+              [&](std::size_t) { return bytes; });
   }
   void write_ragged() {
     tell();
@@ -85,38 +86,38 @@ struct Task {
     tw_vp_data what = TW_VP_PACKED(data, 0);
     what.item_bytes = 1;
     what.n_each = each;
-    wrote_all(tw_vp_write_all(file, what, nullptr, counts), [&](std::size_t local) { return each[local]; });
+    wrote_all(tw_vpfile_write_all(file, what, nullptr, counts), [&](std::size_t local) { return each[local]; });
   }
 
   void write_by_all() {
     write_alike(24);
     write_alike(24);
     write_alike(10);
-    all(tw_vp_flush_all(file));
+    all(tw_vpfile_flush_all(file));
     write_ragged();
     tell();
-    wrote_text(tw_vp_puts_all(file, "one line\n42 words\n", nullptr, nullptr), "one line\n42 words\n");
+    wrote_text(tw_vpfile_puts_all(file, "one line\n42 words\n", nullptr, nullptr), "one line\n42 words\n");
     int number = 4711;
     const tw_vp_argument argument{&number, 0};
     tell();
-    wrote_text(tw_vp_printf_all(file, "%d;", &argument, 1, nullptr, nullptr), "4711;");
+    wrote_text(tw_vpfile_printf_all(file, "%d;", &argument, 1, nullptr, nullptr), "4711;");
     tell();
-    wrote_text(tw_vp_putc_all(file, 'x', nullptr, nullptr), "x");
-    all(tw_vp_sync_all(file));
+    wrote_text(tw_vpfile_putc_all(file, 'x', nullptr, nullptr), "x");
+    all(tw_vpfile_sync_all(file));
   }
 
   void write_alone() {
     for (std::size_t local = 0; local < n; ++local) {
       tell();
-      wrote_one(local, tw_vp_write(file, vps[local], data, 300, nullptr), data, 300);
+      wrote_one(local, tw_vpfile_write(file, vps[local], data, 300, nullptr), data, 300);
       tell();
-      wrote_one(local, tw_vp_write(file, vps[local], "printed\n", 8, nullptr), "printed\n", 8);
+      wrote_one(local, tw_vpfile_write(file, vps[local], "printed\n", 8, nullptr), "printed\n", 8);
     }
-    one(n > 0 ? tw_vp_flush(file, vps[0]) : TW_OK);
+    one(n > 0 ? tw_vpfile_flush(file, vps[0]) : TW_OK);
     for (std::size_t local = 0; local < n; ++local) {
-      one(tw_vp_seek(file, vps[local], 90, SEEK_SET));
+      one(tw_vpfile_seek(file, vps[local], 90, SEEK_SET));
       tell();
-      wrote_one(local, tw_vp_write(file, vps[local], data + 5, 50, nullptr), data + 5, 50);
+      wrote_one(local, tw_vpfile_write(file, vps[local], data + 5, 50, nullptr), data + 5, 50);
     }
   }
 
@@ -125,21 +126,21 @@ struct Task {
     std::int64_t size = 0;
     const std::int64_t vp = vps[0];
     if (n == 0) return;
-    one(tw_vp_size(file, vp, &size));
-    one(tw_vp_seek(file, vp, 60, SEEK_SET));
-    one(tw_vp_read(file, vp, line, sizeof line, nullptr));
+    one(tw_vpfile_size(file, vp, &size));
+    one(tw_vpfile_seek(file, vp, 60, SEEK_SET));
+    one(tw_vpfile_read(file, vp, line, sizeof line, nullptr));
   }
 
   void read_by_all() {
     char lines[kVps * 40];
     int bytes[kVps];
     const tw_vp_argument argument{lines, 40};
-    one(tw_vp_seek_all(file, 0, nullptr, SEEK_SET, nullptr));
-    all(tw_vp_read_all(file, TW_VP_PACKED(data, 200), nullptr, counts));
-    all(tw_vp_getc_all(file, bytes, nullptr));
-    one(tw_vp_ungetc_all(file, 'u', nullptr, nullptr));
-    all(tw_vp_gets_all(file, lines, 40, nullptr, nullptr));
-    all(tw_vp_scanf_all(file, "%39s", &argument, 1, bytes, nullptr));
+    one(tw_vpfile_seek_all(file, 0, nullptr, SEEK_SET, nullptr));
+    all(tw_vpfile_read_all(file, TW_VP_PACKED(data, 200), nullptr, counts));
+    all(tw_vpfile_getc_all(file, bytes, nullptr));
+    one(tw_vpfile_ungetc_all(file, 'u', nullptr, nullptr));
+    all(tw_vpfile_gets_all(file, lines, 40, nullptr, nullptr));
+    all(tw_vpfile_scanf_all(file, "%39s", &argument, 1, bytes, nullptr));
   }
 
   void fill(int task) {
@@ -189,8 +190,8 @@ class VpNoMemory : public VpFiles {
     task.read_by_all();
     if (!refusal.closing) Allocations::stop();
     if (!refusal.closing) {
-      EXPECT_EQ(tw_vp_clearerr_all(task.file, nullptr), TW_OK);
-      EXPECT_EQ(tw_vp_seek_all(task.file, 0, nullptr, SEEK_END, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_clearerr_all(task.file, nullptr), TW_OK);
+      EXPECT_EQ(tw_vpfile_seek_all(task.file, 0, nullptr, SEEK_END, nullptr), TW_OK) << tw_last_error();
       task.fill(number);
       task.write_alike(20);
       EXPECT_EQ(task.told[task.calls - 1], TW_OK) << "with memory again: " << tw_last_error();
@@ -303,23 +304,23 @@ class VpNoMemoryToDiffer : public VpNoMemory {
   static inline const std::uint8_t mask_[kMany] = {1, 0, 1};
   static inline const std::int64_t offsets_[kMany] = {3, 5};
   static constexpr First kFirsts[] = {
-      {"write", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_write(f, vp, "xyz", 3, nullptr); }},
+      {"write", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vpfile_write(f, vp, "xyz", 3, nullptr); }},
       {"read", false,
        [](tw_vpfile* f, std::int64_t vp) {
          char byte = 0;
-         return tw_vp_read(f, vp, &byte, 1, nullptr);
+         return tw_vpfile_read(f, vp, &byte, 1, nullptr);
        }},
-      {"seek", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vp_seek(f, vp, 4, SEEK_SET); }},
+      {"seek", false, [](tw_vpfile* f, std::int64_t vp) { return tw_vpfile_seek(f, vp, 4, SEEK_SET); }},
       {"seek_all, of some", false,
-       [](tw_vpfile* f, std::int64_t) { return tw_vp_seek_all(f, 4, nullptr, SEEK_SET, mask_); }},
+       [](tw_vpfile* f, std::int64_t) { return tw_vpfile_seek_all(f, 4, nullptr, SEEK_SET, mask_); }},
       {"seek_all, to places of their own", false,
-       [](tw_vpfile* f, std::int64_t) { return tw_vp_seek_all(f, 0, offsets_, SEEK_SET, nullptr); }},
+       [](tw_vpfile* f, std::int64_t) { return tw_vpfile_seek_all(f, 0, offsets_, SEEK_SET, nullptr); }},
       {"write_all, of some", true,
-       [](tw_vpfile* f, std::int64_t) { return tw_vp_write_all(f, TW_VP_PACKED(data_, 4), mask_, nullptr); }},
+       [](tw_vpfile* f, std::int64_t) { return tw_vpfile_write_all(f, TW_VP_PACKED(data_, 4), mask_, nullptr); }},
       {"read_all, of some", true,
        [](tw_vpfile* f, std::int64_t) {
          char to[kMany * 4];
-         return tw_vp_read_all(f, TW_VP_PACKED(to, 4), mask_, nullptr);
+         return tw_vpfile_read_all(f, TW_VP_PACKED(to, 4), mask_, nullptr);
        }},
       {"write_all, ragged", true,
        [](tw_vpfile* f, std::int64_t) {
@@ -327,7 +328,7 @@ class VpNoMemoryToDiffer : public VpNoMemory {
          tw_vp_data what = TW_VP_PACKED(data_, 0);
          what.item_bytes = 1;
          what.n_each = each;
-         return tw_vp_write_all(f, what, nullptr, nullptr);
+         return tw_vpfile_write_all(f, what, nullptr, nullptr);
        }},
   };
 
@@ -335,9 +336,9 @@ class VpNoMemoryToDiffer : public VpNoMemory {
     tw_vpfile* file = open_vp(group, "w+", {.shape = {kMany}, .hints = kHints});
     ASSERT_NE(file, nullptr);
     std::int64_t vp = 0;
-    EXPECT_EQ(tw_vp_number(file, 0, &vp), TW_OK);
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
-    EXPECT_EQ(tw_vp_seek_all(file, kAt, nullptr, SEEK_SET, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_number(file, 0, &vp), TW_OK);
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_seek_all(file, kAt, nullptr, SEEK_SET, nullptr), TW_OK);
     begin(group, number, refusal);
     *said = first.act(file, vp);
     Allocations::stop();
@@ -345,10 +346,10 @@ class VpNoMemoryToDiffer : public VpNoMemory {
     if (*said != TW_OK && !first.collective) {
       EXPECT_EQ(positions(file), Positions(locals(file), kAt));
     }
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(positions(file), Positions(locals(file), 0));
     EXPECT_EQ(errors(file), Flags(locals(file), 0));
-    EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(data_, kRecord), nullptr, nullptr), TW_OK) << tw_last_error();
     close(file);
   }
 
@@ -406,11 +407,11 @@ TEST_F(VpNoMemoryToDiffer, NobodyDiffersInAnArray) {
     Allocations::start();
     tw_vpfile* file = open_vp(mode, {.shape = {kVpsOfArray}});
     if (mode[0] == 'w') {
-      EXPECT_EQ(tw_vp_write_all(file, TW_VP_PACKED(record.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_write_all(file, TW_VP_PACKED(record.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
     } else {
-      EXPECT_EQ(tw_vp_read_all(file, TW_VP_PACKED(back.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_vpfile_read_all(file, TW_VP_PACKED(back.data(), 1), nullptr, nullptr), TW_OK) << tw_last_error();
     }
-    EXPECT_EQ(tw_vp_rewind_all(file, nullptr), TW_OK);
+    EXPECT_EQ(tw_vpfile_rewind_all(file, nullptr), TW_OK);
     close(file);
     Allocations::stop();
     bytes = std::max(bytes, Allocations::largest());
@@ -431,7 +432,7 @@ class VpNoMemoryToWrite : public VpFiles {
     tw_vpfile* file = open_vp("w", {.shape = {3}, .hints = kFewPointers});
     for (int round = 0; round < 3; ++round)
       for (std::int64_t vp = 0; vp < 3; ++vp)
-        EXPECT_EQ(tw_vp_write(file, vp, run_of(vp, round).data(), kRun, nullptr), TW_OK);
+        EXPECT_EQ(tw_vpfile_write(file, vp, run_of(vp, round).data(), kRun, nullptr), TW_OK);
     close(file);
   }
   static std::string run_of(std::int64_t vp, int round) { return text_of(static_cast<int>(vp), kRun, round); }
@@ -454,14 +455,14 @@ class VpNoMemoryToWrite : public VpFiles {
   bool fail_at(std::uint64_t k, std::int64_t at, std::size_t bytes, bool again) const {
     const std::string data = text_of(9, bytes, 5);
     tw_vpfile* file = open_vp("r+", {.hints = kFewPointers});
-    EXPECT_EQ(tw_vp_seek(file, 1, at, SEEK_SET), TW_OK);
+    EXPECT_EQ(tw_vpfile_seek(file, 1, at, SEEK_SET), TW_OK);
     Allocations::start(k, kChecked);
-    tw_status status = tw_vp_write(file, 1, data.data(), bytes, nullptr);
+    tw_status status = tw_vpfile_write(file, 1, data.data(), bytes, nullptr);
     Allocations::stop();
     EXPECT_TRUE(status == TW_OK || status == TW_ERR_NO_MEMORY) << status;
     if (again && status != TW_OK) {
-      EXPECT_EQ(tw_vp_seek(file, 1, at, SEEK_SET), TW_OK);
-      status = tw_vp_write(file, 1, data.data(), bytes, nullptr);
+      EXPECT_EQ(tw_vpfile_seek(file, 1, at, SEEK_SET), TW_OK);
+      status = tw_vpfile_write(file, 1, data.data(), bytes, nullptr);
       EXPECT_EQ(status, TW_OK) << tw_last_error();
     }
     close(file);

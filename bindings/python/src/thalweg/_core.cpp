@@ -239,19 +239,19 @@ tw_vp_data data_of(const Memory& memory) {
 class Aside {
  public:
   Aside(tw_vpfile* file, std::int64_t vp) : file_(file), vp_(vp) {
-    status_ = tw_vp_tell(file, vp, &position_);
-    if (status_ == TW_OK) status_ = tw_vp_flags(file, vp, &eof_, &error_);
+    status_ = tw_vpfile_tell(file, vp, &position_);
+    if (status_ == TW_OK) status_ = tw_vpfile_flags(file, vp, &eof_, &error_);
   }
   tw_status status() const { return status_; }
 
   // Returns `result`, unless it is success and the restore fails.
   tw_status end(tw_status result) {
-    if (result != TW_OK && error_ == 0) tw_vp_clearerr(file_, vp_);
-    const tw_status moved = tw_vp_seek(file_, vp_, position_, SEEK_SET);
+    if (result != TW_OK && error_ == 0) tw_vpfile_clearerr(file_, vp_);
+    const tw_status moved = tw_vpfile_seek(file_, vp_, position_, SEEK_SET);
     char byte = 0;
     std::size_t n = 0;  // reading there sets the flag again
-    if (eof_ != 0 && tw_vp_read(file_, vp_, &byte, 1, &n) == TW_OK && n > 0)
-      tw_vp_seek(file_, vp_, position_, SEEK_SET);
+    if (eof_ != 0 && tw_vpfile_read(file_, vp_, &byte, 1, &n) == TW_OK && n > 0)
+      tw_vpfile_seek(file_, vp_, position_, SEEK_SET);
     return result != TW_OK ? result : moved;
   }
 
@@ -334,37 +334,37 @@ class File {
 
   std::int64_t local(std::int64_t vp) {
     std::int64_t local = 0;
-    call([&](tw_vpfile* file) { return tw_vp_local(file, vp, &local); });
+    call([&](tw_vpfile* file) { return tw_vpfile_local(file, vp, &local); });
     return local;
   }
 
   void read_all(const Memory& memory, std::uintptr_t mask, std::uintptr_t counts) {
     call([&](tw_vpfile* file) {
       come_together(file);
-      return tw_vp_read_all(file, data_of(memory), at<std::uint8_t>(mask), at<std::size_t>(counts));
+      return tw_vpfile_read_all(file, data_of(memory), at<std::uint8_t>(mask), at<std::size_t>(counts));
     });
   }
 
   void write_all(const Memory& memory, std::uintptr_t mask) {
     call([&](tw_vpfile* file) {
       come_together(file);
-      return tw_vp_write_all(file, data_of(memory), at<std::uint8_t>(mask), nullptr);
+      return tw_vpfile_write_all(file, data_of(memory), at<std::uint8_t>(mask), nullptr);
     });
   }
 
   void seek_all(std::int64_t offset, std::uintptr_t offsets, int whence, std::uintptr_t mask) {
     call([&](tw_vpfile* file) {
       come_together(file);
-      return tw_vp_seek_all(file, offset, at<std::int64_t>(offsets), whence, at<std::uint8_t>(mask));
+      return tw_vpfile_seek_all(file, offset, at<std::int64_t>(offsets), whence, at<std::uint8_t>(mask));
     });
   }
 
   void tell_all(std::uintptr_t positions) {
-    call([&](tw_vpfile* file) { return tw_vp_tell_all(file, at<std::int64_t>(positions)); });
+    call([&](tw_vpfile* file) { return tw_vpfile_tell_all(file, at<std::int64_t>(positions)); });
   }
 
   void eof_all(std::uintptr_t eof) {
-    call([&](tw_vpfile* file) { return tw_vp_flags_all(file, at<std::uint8_t>(eof), nullptr); });
+    call([&](tw_vpfile* file) { return tw_vpfile_flags_all(file, at<std::uint8_t>(eof), nullptr); });
   }
 
   // Size of the stream of every local VP.
@@ -372,20 +372,20 @@ class File {
     call([&](tw_vpfile* file) -> tw_status {
       for (std::int64_t local = 0; local < n; ++local) {
         std::int64_t vp = 0;
-        tw_status status = tw_vp_number(file, local, &vp);
-        if (status == TW_OK) status = tw_vp_size(file, vp, at<std::int64_t>(sizes) + local);
+        tw_status status = tw_vpfile_number(file, local, &vp);
+        if (status == TW_OK) status = tw_vpfile_size(file, vp, at<std::int64_t>(sizes) + local);
         if (status != TW_OK) return status;
       }
       return TW_OK;
     });
   }
 
-  void flush() { call(tw_vp_flush_all); }
-  void sync() { call(tw_vp_sync_all); }
+  void flush() { call(tw_vpfile_flush_all); }
+  void sync() { call(tw_vpfile_sync_all); }
 
   std::int64_t size(std::int64_t vp) {
     std::int64_t bytes = 0;
-    call([&](tw_vpfile* file) { return tw_vp_size(file, vp, &bytes); });
+    call([&](tw_vpfile* file) { return tw_vpfile_size(file, vp, &bytes); });
     return bytes;
   }
 
@@ -394,10 +394,10 @@ class File {
     std::size_t moved = 0;
     call([&](tw_vpfile* file) {
       std::int64_t size = 0;
-      const tw_status status = tw_vp_size(file, vp, &size);
+      const tw_status status = tw_vpfile_size(file, vp, &size);
       if (status != TW_OK || position >= size || memory.size() == 0) return status;
       const std::size_t bytes = std::min(memory.size(), static_cast<std::size_t>(size - position));
-      return aside(file, vp, position, [&] { return tw_vp_read(file, vp, memory.data(), bytes, &moved); });
+      return aside(file, vp, position, [&] { return tw_vpfile_read(file, vp, memory.data(), bytes, &moved); });
     });
     return moved;
   }
@@ -408,8 +408,8 @@ class File {
     std::int64_t end = position;
     call([&](tw_vpfile* file) {
       return aside(file, vp, position, [&] {
-        const tw_status status = tw_vp_write(file, vp, memory.data(), memory.size(), nullptr);
-        return status != TW_OK ? status : tw_vp_tell(file, vp, &end);
+        const tw_status status = tw_vpfile_write(file, vp, memory.data(), memory.size(), nullptr);
+        return status != TW_OK ? status : tw_vpfile_tell(file, vp, &end);
       });
     });
     return end;
@@ -436,7 +436,7 @@ class File {
     apart_ = true;
     Aside place(file, vp);
     if (place.status() != TW_OK) return place.status();
-    const tw_status status = tw_vp_seek(file, vp, position, SEEK_SET);
+    const tw_status status = tw_vpfile_seek(file, vp, position, SEEK_SET);
     return place.end(status != TW_OK ? status : act());
   }
 
@@ -449,7 +449,7 @@ class File {
     summary.struct_size = sizeof summary;
     if (tw_vpfile_summarize(file, &summary) != TW_OK || summary.n_local == 0) return;
     const std::vector<std::uint8_t> none(static_cast<std::size_t>(summary.n_local), 0);
-    tw_vp_seek_all(file, 0, nullptr, SEEK_CUR, none.data());
+    tw_vpfile_seek_all(file, 0, nullptr, SEEK_CUR, none.data());
   }
 
   Group& group_;  // kept alive by Python

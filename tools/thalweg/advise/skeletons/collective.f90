@@ -21,7 +21,7 @@ program collective
       integer(c_int32_t), value :: flags
       type(c_ptr), intent(out) :: file
     end function
-    integer(c_int32_t) function tw_write_list_all(file, extents, n) bind(c)
+    integer(c_int32_t) function tw_file_write_list_all(file, extents, n) bind(c)
       import
       type(c_ptr), value :: file
       integer(c_int64_t), value :: n
@@ -62,7 +62,7 @@ program collective
   call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
   call must(tw_file_open(group, trim(path) // c_null_char, tw_file_write + tw_file_create + tw_file_truncate, &
                          c_null_ptr, file))
-  call must(tw_write_list_all(file, mine, 1_c_int64_t))
+  call must(tw_file_write_list_all(file, mine, 1_c_int64_t))
   call must(tw_file_close(file))
   call tw_group_free(group)
   call mpi_finalize()

@@ -40,7 +40,8 @@ int main(int argc, char** argv) {
   tw_multifile* multifile;
   must(tw_group_mpi(MPI_COMM_WORLD, &group));
   must(tw_multifile_open(group, path, TW_CREATE, NULL, &multifile));
-  must(tw_write(multifile, block, (int64_t)(elements * sizeof *block))); /* as often as you like, without the others */
+  must(tw_multifile_write(multifile, block,
+                          (int64_t)(elements * sizeof *block))); /* as often as you like, without the others */
   must(tw_multifile_close(multifile));
   tw_group_free(group);
 

@@ -17,7 +17,7 @@ program multifile
       integer(c_int), value :: mode
       type(c_ptr), intent(out) :: file
     end function
-    integer(c_int32_t) function tw_write(file, bytes, n) bind(c)
+    integer(c_int32_t) function tw_multifile_write(file, bytes, n) bind(c)
       import
       type(c_ptr), value :: file, bytes
       integer(c_int64_t), value :: n
@@ -46,7 +46,7 @@ program multifile
 
   call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
   call must(tw_multifile_open(group, trim(path) // c_null_char, tw_create, c_null_ptr, file))
-  call must(tw_write(file, c_loc(block), storage_size(block, c_int64_t) / 8 * size(block, kind=c_int64_t)))
+  call must(tw_multifile_write(file, c_loc(block), storage_size(block, c_int64_t) / 8 * size(block, kind=c_int64_t)))
   call must(tw_multifile_close(file))
   call tw_group_free(group)
   call mpi_finalize()

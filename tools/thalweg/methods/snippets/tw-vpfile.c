@@ -5,7 +5,7 @@ void write_array(const char* path) {
   tw_vpfile_options options = {.struct_size = sizeof options, .box_start = from, .box_count = extent};
   tw_group_mpi(comm, &group);
   tw_vpfile_open(group, path, "w", 2, shape, &options, &file);
-  tw_vp_write_all(file, TW_VP_PACKED(block, sizeof(float)), NULL, NULL);
+  tw_vpfile_write_all(file, TW_VP_PACKED(block, sizeof(float)), NULL, NULL);
   tw_vpfile_close(file);
   tw_group_free(group);
 }
