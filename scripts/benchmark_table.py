@@ -2,9 +2,8 @@
 """Print the targets of benchmark results as Markdown tables.
 
 Usage: benchmark_table.py RESULTS.json ...      prints the machine and the tables of each file
-       benchmark_table.py --into PAGE.md [--block NAME] RESULTS.json ...
-                                                inserts them between <!-- results --> and <!-- end --> of a page,
-                                                or between <!-- NAME --> and <!-- end NAME -->
+       benchmark_table.py --into PAGE.md RESULTS.json ...
+                                                inserts them between <!-- results --> and <!-- end --> of a page
        benchmark_table.py --comparisons RESULTS.json ...
                                                 adds the comparisons, a table for each set of variants, and facts
 Similar targets of many cases, as marked by the benchmark, share a table with a row for each case: the worst variant
@@ -114,8 +113,8 @@ def comparison_tables(report):
     return "\n\n".join(texts + (["\n".join(["| also measured | |", "|---|---|", *facts])] if facts else []))
 
 
-def put_into(page, block, text):
-    begin, end = (f"<!-- {block} -->", f"<!-- end {block} -->") if block else ("<!-- results -->", "<!-- end -->")
+def put_into(page, text):
+    begin, end = "<!-- results -->", "<!-- end -->"
     head, begin_found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, end_found, tail = rest.partition(end)
     if not begin_found or not end_found:
@@ -126,7 +125,6 @@ def put_into(page, block, text):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.partition("Usage: ")[2], add_help=False)
     parser.add_argument("--into", type=pathlib.Path)
-    parser.add_argument("--block")
     parser.add_argument("--comparisons", action="store_true")
     parser.add_argument("results", nargs="+", type=pathlib.Path)
     chosen = parser.parse_args()
@@ -137,7 +135,7 @@ def main():
             parts += [comparison_tables(report) for report in reports]
         text = "\n\n".join(part for part in parts if part)
         if chosen.into:
-            put_into(chosen.into, chosen.block, text)
+            put_into(chosen.into, text)
         else:
             print(text)
     except (OSError, ValueError, KeyError) as error:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables for docs/performance.md from the records of `thalweg methods --save FILE`.
+"""Tables for docs/performance/methods.md from the records of `thalweg methods --save FILE`.
 
 Usage: methods_table.py NAME=FILE...     NAME: of the storage, as "ext4"
 

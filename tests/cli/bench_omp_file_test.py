@@ -54,9 +54,9 @@ class Benchmark(unittest.TestCase):
     def test_the_results_become_a_table_between_the_marks_of_a_page(self):
         self.report("--part", "segments", "--part", "empty")
         page = self.folder / "page.md"
-        page.write_text("before\n<!-- omp-file -->\nold\n<!-- end omp-file -->\nbehind\n")
+        page.write_text("before\n<!-- results -->\nold\n<!-- end -->\nbehind\n")
 
-        subprocess.run([sys.executable, TABLE, "--into", page, "--block", "omp-file", self.results], check=True)
+        subprocess.run([sys.executable, TABLE, "--into", page, self.results], check=True)
 
         lines = page.read_text().splitlines()
         self.assertEqual((lines[0], lines[-1]), ("before", "behind"))

@@ -101,7 +101,7 @@ TEST(ChosenPlan, LeavesLargePiecesToTheirProcesses) {
   EXPECT_EQ(plan(of_processes(reading(interleaved(4, 64, 1 << 20)))).method, Method::direct);
 }
 
-// As measured with 2 and 4 ranks of MPICH on 2 cores and ext4 (docs/performance.md): the faster of two plans.
+// As measured with 2 and 4 ranks of MPICH on 2 cores and ext4 (docs/performance/collective.md): the faster of two plans.
 TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
   struct Measured {
     std::uint64_t bytes, pieces;
@@ -126,7 +126,7 @@ TEST(ChosenPlan, BetweenProcessesIsTheOneThatWasQuickerInThePageCache) {
 }
 
 // Rows of 512 bytes of a block of an array (coll_perf, 256^3, 8 ranks in 2 x 2 x 2): half of the rows of each plane
-// belong to other ranks. On 2 cores direct took 24 ms, 2 aggregators 90 ms (docs/performance.md).
+// belong to other ranks. On 2 cores direct took 24 ms, 2 aggregators 90 ms (docs/performance/collective.md).
 TEST(ChosenPlan, ReadsRowsOfABlockThroughTheirHoles) {
   PlanCase rows = of_processes(reading(interleaved(8, 16384, 512)));
   rows.cores = 2;
