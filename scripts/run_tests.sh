@@ -28,6 +28,7 @@ stage_lint() {
   git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' | xargs -0 -r clang-format-16 --dry-run -Werror || failed=1
   scripts/check_layers.py . || failed=1
   scripts/check_docs.py . || failed=1
+  scripts/check_glossary.py . || failed=1
   scripts/check_changes.py . || failed=1
   scripts/check_dependencies.py . || failed=1
   scripts/draw_rooms.py --check . || failed=1
