@@ -79,9 +79,9 @@ class OurFile : public SharedFile {
   void move(const Access& access, tw_direction direction) {
     if (settings_.form == Form::started_then_awaited) return start(access, direction)->wait();
     const tw_access what = described(access, direction);
-    std::int64_t moved = 0;
+    std::size_t moved = 0;
     must_tw(tw_file_access_all(file_, nullptr, &what, &moved), "tw_file_access_all");
-    if (moved != access.bytes) give_up("tw_file_access_all moved too little");
+    if (moved != static_cast<std::size_t>(access.bytes)) give_up("tw_file_access_all moved too little");
   }
   std::unique_ptr<Pending> start(const Access& access, tw_direction direction) {
     const tw_access what = described(access, direction);

@@ -30,7 +30,7 @@ struct alignas(128) Seat {
   tw_status status = TW_OK;
   int os_errno = 0;
   std::array<char, 256> message = {};  // of the failure
-  std::int64_t moved = 0;
+  std::size_t moved = 0;
 
   // Keeps the status of the library call that has just returned on this thread, which may belong to another seat.
   void keep(tw_status said);

@@ -88,11 +88,11 @@ Outcome move_bytes(Meeting& meeting, const Transfer& mine) {
   OpenFile* file = meeting.shared().file;
   if (file == nullptr) return agree(meeting, wrong);
   if (meeting.rank() == 0) meeting.lock_file();
-  std::int64_t moved = 0;
+  std::size_t moved = 0;
   const Outcome outcome =
       outcome_of(tw_file_access_all(file->handle, meeting.group(), &access, &moved), mine.direction);
   if (!outcome.ok()) return outcome;
-  set_last_count(moved);
+  set_last_count(static_cast<std::int64_t>(moved));
   return ends_with_sync(*file, mine.direction) ? sync_file(meeting, *file) : outcome;
 }
 

@@ -75,7 +75,7 @@ Outcome conclude(Meeting& meeting, const Waiting& mine, bool& over) {
     outcome = sync_file(meeting, *file);
     if (meeting.rank() == 0) file->busy.unlock();
   }
-  set_last_count(outcome.ok() ? seat.moved : 0);
+  set_last_count(outcome.ok() ? static_cast<std::int64_t>(seat.moved) : 0);
   return outcome;
 }
 

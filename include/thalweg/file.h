@@ -104,7 +104,7 @@ TW_API tw_status tw_file_size(tw_file* file, int64_t* nbytes);
 TW_API tw_status tw_file_truncate(tw_file* file, int64_t nbytes);
 /* Reserves storage for nbytes from offset on; the file is at least offset + nbytes long afterwards. The same arguments
  * on all tasks. Call: collective. Blocking: yes. Returns as tw_file_truncate. Since 0.2. */
-TW_API tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes);
+TW_API tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset);
 /* What was written by calls and requests that are complete on every task reaches the storage.
  * Call: collective. Blocking: yes. Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE; a failed sync stays
  * failed. Since 0.2. */
@@ -209,7 +209,7 @@ typedef struct tw_access {
  * Returns TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a common access that
  * differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO, TW_ERR_NO_SPACE,
  * TW_ERR_NO_MEMORY. Since 0.2. */
-TW_API tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved);
+TW_API tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved);
 /* The same, nonblocking. `access` itself may go after the call; extents and memory stay until the request is complete,
  * and so does a `group` that is given, which must not be used for anything else meanwhile.
  * Call: collective. Blocking: no; no other task is waited for.
@@ -220,7 +220,7 @@ TW_API tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_ac
 /* This task alone; the placement is not TW_IN_ORDER. Through views as the collective calls.
  * Call: independent. Blocking: tw_file_access() yes, tw_file_iaccess() no. Returns as tw_file_access_all(), on this task.
  * Since 0.2. */
-TW_API tw_status tw_file_access(tw_file* file, const tw_access* access, int64_t* moved);
+TW_API tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved);
 TW_API tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request);
 
 /* What advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
@@ -243,58 +243,34 @@ TW_API const char* tw_file_last_plan(const tw_file* file);
  * Otherwise as tw_file_access_all() with group NULL, tw_file_access(), or their nonblocking twins. All since 0.2. */
 
 /* Collective, from the shared position, in rank order; the position then moves by the sum. */
-TW_API tw_status tw_file_write_all(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_file_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
+TW_API tw_status tw_file_write_all(tw_file* file, const void* data, size_t nbytes);
+TW_API tw_status tw_file_read_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
 /* Collective, each task at its own offset. */
-TW_API tw_status tw_file_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
+TW_API tw_status tw_file_write_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
 /* Collective, each task from its own position in its view; that moves at the call by nbytes, also when the access fails
  * later or a read meets the end of the file, but not when this task's own arguments are wrong. */
-TW_API tw_status tw_file_write_view_all(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_file_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
-/* Collective, each task its own list of n extents with offsets, in any order. */
-TW_API tw_status tw_file_write_list_all(tw_file* file, const tw_extent* extents, int64_t n);
-TW_API tw_status tw_file_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
-/* Collective with common arguments: the same on all tasks, in memory that the tasks of a process share. */
-TW_API tw_status tw_file_write_com_all(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_file_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
-TW_API tw_status tw_file_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
-TW_API tw_status tw_file_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n);
-TW_API tw_status tw_file_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+TW_API tw_status tw_file_write_view_all(tw_file* file, const void* data, size_t nbytes);
+TW_API tw_status tw_file_read_view_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
 /* Independent. */
-TW_API tw_status tw_file_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread);
-TW_API tw_status tw_file_write_view(tw_file* file, const void* data, int64_t nbytes);
-TW_API tw_status tw_file_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread);
-TW_API tw_status tw_file_write_list(tw_file* file, const tw_extent* extents, int64_t n);
-TW_API tw_status tw_file_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread);
+TW_API tw_status tw_file_write_at(tw_file* file, const void* data, size_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_at(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
+TW_API tw_status tw_file_write_view(tw_file* file, const void* data, size_t nbytes);
+TW_API tw_status tw_file_read_view(tw_file* file, void* data, size_t nbytes, size_t* nread);
 
 /* Nonblocking twins. Bytes read are told by tw_request_wait(). */
-TW_API tw_status tw_file_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+TW_API tw_status tw_file_iwrite_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset,
                                        tw_request** request);
-TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_file_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_file_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
-                                           tw_request** request);
-TW_API tw_status tw_file_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset,
-                                          tw_request** request);
-TW_API tw_status tw_file_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_file_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
+TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset,
                                    tw_request** request);
-TW_API tw_status tw_file_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
-TW_API tw_status tw_file_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request);
+TW_API tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request);
 
 #ifdef __cplusplus
 }

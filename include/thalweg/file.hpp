@@ -3,6 +3,7 @@
 #ifndef THALWEG_FILE_HPP
 #define THALWEG_FILE_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,17 +34,17 @@ class Request {
   ~Request() { (void)tw_request_wait(&request_, nullptr); }
 
   // Bytes moved for this task. Throws what the operation failed with.
-  std::int64_t wait() {
-    std::int64_t moved = 0;
+  std::size_t wait() {
+    std::size_t moved = 0;
     check(tw_request_wait(&request_, &moved));
     return moved;
   }
-  // The same when it is complete, else nothing.
-  std::optional<std::int64_t> test() {
+  // As wait() when the operation is complete, else nothing.
+  std::optional<std::size_t> test() {
     int done = 0;
-    std::int64_t moved = 0;
+    std::size_t moved = 0;
     check(tw_request_test(&request_, &done, &moved));
-    return done != 0 ? std::optional<std::int64_t>(moved) : std::nullopt;
+    return done != 0 ? std::optional<std::size_t>(moved) : std::nullopt;
   }
 
  private:
@@ -70,11 +71,11 @@ class File {
   // them.
   void abandon() { check(tw_file_abandon(file_.release())); }
 
-  // Collective: from the shared position, in rank order.
+  // Collective: from the shared position, in rank order. Reads return the bytes read for this task.
   void write_all(const PlainRange auto& data) { check(tw_file_write_all(get(), bytes_of(data), size_of(data))); }
   void write_all(const CharacterArray auto& text) = delete;  // pass std::string_view("text"), or std::span(array)
-  std::int64_t read_all(PlainTarget auto&& data) {
-    std::int64_t nread = 0;
+  std::size_t read_all(PlainTarget auto&& data) {
+    std::size_t nread = 0;
     check(tw_file_read_all(get(), std::ranges::data(data), size_of(data), &nread));
     return nread;
   }
@@ -83,18 +84,9 @@ class File {
     check(tw_file_write_at_all(get(), bytes_of(data), size_of(data), offset));
   }
   void write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  std::int64_t read_at_all(PlainTarget auto&& data, std::int64_t offset) {
-    std::int64_t nread = 0;
+  std::size_t read_at_all(PlainTarget auto&& data, std::int64_t offset) {
+    std::size_t nread = 0;
     check(tw_file_read_at_all(get(), std::ranges::data(data), size_of(data), offset, &nread));
-    return nread;
-  }
-  // Collective: each task its own list.
-  void write_list_all(std::span<const tw_extent> extents) {
-    check(tw_file_write_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size())));
-  }
-  std::int64_t read_list_all(std::span<const tw_extent> extents) {
-    std::int64_t nread = 0;
-    check(tw_file_read_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), &nread));
     return nread;
   }
   // Collective: from now on this task sees `view`, repeated from `displacement` on; or the file as it is.
@@ -107,8 +99,8 @@ class File {
     check(tw_file_write_view_all(get(), bytes_of(data), size_of(data)));
   }
   void write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
-  std::int64_t read_view_all(PlainTarget auto&& data) {
-    std::int64_t nread = 0;
+  std::size_t read_view_all(PlainTarget auto&& data) {
+    std::size_t nread = 0;
     check(tw_file_read_view_all(get(), std::ranges::data(data), size_of(data), &nread));
     return nread;
   }
@@ -118,58 +110,92 @@ class File {
     check(tw_file_seek_view(get(), offset, whence, &position));
     return position;
   }
-  // Collective and nonblocking: the same; the data, and a list of extents, stay where they are until the request is
-  // complete.
-  [[nodiscard]] Request start_write_all(const PlainRange auto& data) {
+  // Collective and nonblocking: the data stays where it is until the request is complete.
+  [[nodiscard]] Request iwrite_all(const PlainRange auto& data) {
     return started(
         [&](tw_request** request) { return tw_file_iwrite_all(get(), bytes_of(data), size_of(data), request); });
   }
-  Request start_write_all(const CharacterArray auto& text) = delete;  // as write_all()
-  [[nodiscard]] Request start_read_all(PlainTarget auto&& data) {
+  Request iwrite_all(const CharacterArray auto& text) = delete;  // as write_all()
+  [[nodiscard]] Request iread_all(PlainTarget auto&& data) {
     return started([&](tw_request** request) {
       return tw_file_iread_all(get(), std::ranges::data(data), size_of(data), request);
     });
   }
-  [[nodiscard]] Request start_write_at_all(const PlainRange auto& data, std::int64_t offset) {
+  [[nodiscard]] Request iwrite_at_all(const PlainRange auto& data, std::int64_t offset) {
     return started([&](tw_request** request) {
       return tw_file_iwrite_at_all(get(), bytes_of(data), size_of(data), offset, request);
     });
   }
-  Request start_write_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  [[nodiscard]] Request start_read_at_all(PlainTarget auto&& data, std::int64_t offset) {
+  Request iwrite_at_all(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
+  [[nodiscard]] Request iread_at_all(PlainTarget auto&& data, std::int64_t offset) {
     return started([&](tw_request** request) {
       return tw_file_iread_at_all(get(), std::ranges::data(data), size_of(data), offset, request);
     });
   }
-  [[nodiscard]] Request start_write_list_all(std::span<const tw_extent> extents) {
-    return started([&](tw_request** request) {
-      return tw_file_iwrite_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
-    });
-  }
-  [[nodiscard]] Request start_read_list_all(std::span<const tw_extent> extents) {
-    return started([&](tw_request** request) {
-      return tw_file_iread_list_all(get(), extents.data(), static_cast<std::int64_t>(extents.size()), request);
-    });
-  }
-  [[nodiscard]] Request start_write_view_all(const PlainRange auto& data) {
+  [[nodiscard]] Request iwrite_view_all(const PlainRange auto& data) {
     return started(
         [&](tw_request** request) { return tw_file_iwrite_view_all(get(), bytes_of(data), size_of(data), request); });
   }
-  Request start_write_view_all(const CharacterArray auto& text) = delete;  // as write_all()
-  [[nodiscard]] Request start_read_view_all(PlainTarget auto&& data) {
+  Request iwrite_view_all(const CharacterArray auto& text) = delete;  // as write_all()
+  [[nodiscard]] Request iread_view_all(PlainTarget auto&& data) {
     return started([&](tw_request** request) {
       return tw_file_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
     });
+  }
+  // Any access (tw_access in file.h): lists of extents, and the common arguments of tasks that share memory. The first
+  // two are collective; extents and memory stay where they are until the request is complete.
+  std::size_t access_all(const tw_access& access) {
+    std::size_t moved = 0;
+    check(tw_file_access_all(get(), nullptr, &access, &moved));
+    return moved;
+  }
+  [[nodiscard]] Request iaccess_all(const tw_access& access) {
+    return started([&](tw_request** request) { return tw_file_iaccess_all(get(), nullptr, &access, request); });
+  }
+  std::size_t access(const tw_access& access) {
+    std::size_t moved = 0;
+    check(tw_file_access(get(), &access, &moved));
+    return moved;
+  }
+  [[nodiscard]] Request iaccess(const tw_access& access) {
+    return started([&](tw_request** request) { return tw_file_iaccess(get(), &access, request); });
   }
   // Independent.
   void write_at(const PlainRange auto& data, std::int64_t offset) {
     check(tw_file_write_at(get(), bytes_of(data), size_of(data), offset));
   }
   void write_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
-  std::int64_t read_at(PlainTarget auto&& data, std::int64_t offset) {
-    std::int64_t nread = 0;
+  std::size_t read_at(PlainTarget auto&& data, std::int64_t offset) {
+    std::size_t nread = 0;
     check(tw_file_read_at(get(), std::ranges::data(data), size_of(data), offset, &nread));
     return nread;
+  }
+  void write_view(const PlainRange auto& data) { check(tw_file_write_view(get(), bytes_of(data), size_of(data))); }
+  void write_view(const CharacterArray auto& text) = delete;  // as write_all()
+  std::size_t read_view(PlainTarget auto&& data) {
+    std::size_t nread = 0;
+    check(tw_file_read_view(get(), std::ranges::data(data), size_of(data), &nread));
+    return nread;
+  }
+  [[nodiscard]] Request iwrite_at(const PlainRange auto& data, std::int64_t offset) {
+    return started(
+        [&](tw_request** request) { return tw_file_iwrite_at(get(), bytes_of(data), size_of(data), offset, request); });
+  }
+  Request iwrite_at(const CharacterArray auto& text, std::int64_t offset) = delete;  // as write_all()
+  [[nodiscard]] Request iread_at(PlainTarget auto&& data, std::int64_t offset) {
+    return started([&](tw_request** request) {
+      return tw_file_iread_at(get(), std::ranges::data(data), size_of(data), offset, request);
+    });
+  }
+  [[nodiscard]] Request iwrite_view(const PlainRange auto& data) {
+    return started(
+        [&](tw_request** request) { return tw_file_iwrite_view(get(), bytes_of(data), size_of(data), request); });
+  }
+  Request iwrite_view(const CharacterArray auto& text) = delete;  // as write_all()
+  [[nodiscard]] Request iread_view(PlainTarget auto&& data) {
+    return started([&](tw_request** request) {
+      return tw_file_iread_view(get(), std::ranges::data(data), size_of(data), request);
+    });
   }
 
   std::int64_t size() const {
@@ -189,8 +215,8 @@ class File {
 
  private:
   static const void* bytes_of(const PlainRange auto& data) { return std::ranges::data(data); }
-  static std::int64_t size_of(const PlainRange auto& data) {
-    return static_cast<std::int64_t>(std::ranges::size(data) * sizeof(*std::ranges::data(data)));
+  static std::size_t size_of(const PlainRange auto& data) {
+    return std::ranges::size(data) * sizeof(*std::ranges::data(data));
   }
   static Request started(auto&& start) {
     tw_request* request = nullptr;

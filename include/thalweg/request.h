@@ -32,22 +32,22 @@ typedef struct tw_request tw_request; /* made by tw_i... calls; freed when it wa
  * Call: independent, though the operation may be collective. Blocking: yes; sleeps rather than spins.
  * moved [out] bytes moved for this task; may be NULL.
  * Returns the status of the operation, or TW_ERR_INVALID (request is NULL). Since 0.2. */
-TW_API tw_status tw_request_wait(tw_request** request, int64_t* moved);
+TW_API tw_status tw_request_wait(tw_request** request, size_t* moved);
 
 /* Advances, and tells whether the request is complete; if so it is freed and *request becomes NULL.
  * Call: independent. Blocking: no. done [out] 1 or 0. moved [out] set when done; may be NULL.
  * Returns the status of the operation when done, else TW_OK; TW_ERR_INVALID (NULL). Since 0.2. */
-TW_API tw_status tw_request_test(tw_request** request, int* done, int64_t* moved);
+TW_API tw_status tw_request_test(tw_request** request, int* done, size_t* moved);
 
 /* Waits for all n. Call: independent. Blocking: yes.
  * statuses [out] that of each, may be NULL; moved [out] bytes of each, may be NULL.
  * Returns TW_OK, or the first failure among them in their order. Since 0.2. */
-TW_API tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, int64_t* moved);
+TW_API tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, size_t* moved);
 
 /* Waits until one of n is complete. Call: independent. Blocking: yes.
  * index [out] which; n when all are NULL. moved [out] its bytes; may be NULL.
  * Returns its status. Since 0.2. */
-TW_API tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, int64_t* moved);
+TW_API tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, size_t* moved);
 
 #ifdef __cplusplus
 }

@@ -80,9 +80,11 @@ Status check_extents(const char* function, const tw_access& given) {
   for (std::int64_t i = 0; i < given.n; ++i) {
     const tw_extent& extent = given.extents[i];
     if (extent.length < 0)
-      return bad(function, "extent " + std::to_string(i) + " has length " + std::to_string(extent.length));
+      return bad(function, "extent " + std::to_string(i) + " has length " + std::to_string(extent.length) +
+                               "; lengths are 0 .. 2^63-1");
     if (placed && extent.offset < 0)
-      return bad(function, "extent " + std::to_string(i) + " has offset " + std::to_string(extent.offset));
+      return bad(function, "extent " + std::to_string(i) + " has offset " + std::to_string(extent.offset) +
+                               "; offsets are 0 .. 2^63-1");
   }
   return {};
 }
@@ -104,8 +106,8 @@ void keep_only(TaskAccess& access, tw_request& request) {
   access.extents = {&request.only, 1};
 }
 
-Status answer(const Outcome& outcome, int64_t* moved) {
-  if (moved != nullptr) *moved = static_cast<int64_t>(outcome.moved);
+Status answer(const Outcome& outcome, size_t* moved) {
+  if (moved != nullptr) *moved = static_cast<size_t>(outcome.moved);
   return outcome.status;
 }
 
@@ -142,7 +144,7 @@ TaskAccess to_access(const char* function, const tw_access* given) {
   return access;
 }
 
-tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, int64_t* moved) {
+tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, size_t* moved) {
   return guarded([&]() -> Status {
     const auto [file, group] = by;
     if (file == nullptr && group == nullptr) return null_argument("tw_file_access_all", "file and group");
@@ -259,16 +261,15 @@ tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
   });
 }
 
-tw_status tw_file_preallocate(tw_file* file, int64_t offset, int64_t nbytes) {
+tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset) {
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_file_preallocate");
     PlainFile& impl = calling(*file, Call::tw_file_preallocate);
     Status mine;
-    if (offset < 0 || nbytes < 0)
-      mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + ", nbytes " + std::to_string(nbytes) +
-                                            "; neither may be negative");
     const auto from = static_cast<std::uint64_t>(offset);
-    return run(impl.preallocate(from, static_cast<std::uint64_t>(nbytes), std::move(mine)));
+    if (offset < 0)
+      mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
+    return run(impl.preallocate(from, nbytes, std::move(mine)));
   });
 }
 
@@ -323,7 +324,7 @@ tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) 
   });
 }
 
-tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, int64_t* moved) {
+tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved) {
   return access_by_all(Call::tw_file_access_all, {file, group}, access, moved);
 }
 
@@ -331,7 +332,7 @@ tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* a
   return start_by_all(Call::tw_file_iaccess_all, {file, group}, access, request);
 }
 
-tw_status tw_file_access(tw_file* file, const tw_access* access, int64_t* moved) {
+tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved) {
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_file_access");
     const IoContext io = blocking_io();

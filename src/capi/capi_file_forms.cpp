@@ -8,7 +8,7 @@ using thalweg::Call;
 namespace {
 
 // An access borrows its piece: a temporary in the arguments of a call lives until that call returns.
-tw_extent one(const void* data, int64_t nbytes) { return {const_cast<void*>(data), nbytes, 0}; }
+tw_extent one(const void* data, size_t nbytes) { return {const_cast<void*>(data), static_cast<int64_t>(nbytes), 0}; }
 
 tw_access in_order(tw_direction direction, const tw_extent& piece) {
   return {sizeof(tw_access), direction, TW_IN_ORDER, 0, TW_PROGRESS_DEFAULT, &piece, 1, 0, TW_OK, 0, nullptr};
@@ -22,20 +22,11 @@ tw_access in_view(tw_direction direction, const tw_extent& piece) {
   return {sizeof(tw_access), direction, TW_IN_VIEW, 0, TW_PROGRESS_DEFAULT, &piece, 1, 0, TW_OK, 0, nullptr};
 }
 
-tw_access list(tw_direction direction, const tw_extent* extents, int64_t n) {
-  return {sizeof(tw_access), direction, TW_AT_EXTENTS, 0, TW_PROGRESS_DEFAULT, extents, n, 0, TW_OK, 0, nullptr};
-}
-
-tw_access common(tw_access access) {
-  access.common = 1;
-  return access;
-}
-
-tw_status by_all(Call call, tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
+tw_status by_all(Call call, tw_file* file, const tw_access& access, size_t* nread = nullptr) {
   return access_by_all(call, {file, nullptr}, &access, nread);
 }
 
-tw_status by_one(tw_file* file, const tw_access& access, int64_t* nread = nullptr) {
+tw_status by_one(tw_file* file, const tw_access& access, size_t* nread = nullptr) {
   return tw_file_access(file, &access, nread);
 }
 
@@ -51,168 +42,84 @@ tw_status start_by_one(tw_file* file, const tw_access& access, tw_request** requ
 
 extern "C" {
 
-tw_status tw_file_write_all(tw_file* file, const void* data, int64_t nbytes) {
+tw_status tw_file_write_all(tw_file* file, const void* data, size_t nbytes) {
   return by_all(Call::tw_file_write_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_file_read_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+tw_status tw_file_read_all(tw_file* file, void* data, size_t nbytes, size_t* nread) {
   return by_all(Call::tw_file_read_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_file_write_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
+tw_status tw_file_write_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset) {
   return by_all(Call::tw_file_write_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_file_read_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
+tw_status tw_file_read_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread) {
   return by_all(Call::tw_file_read_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_file_write_view_all(tw_file* file, const void* data, int64_t nbytes) {
+tw_status tw_file_write_view_all(tw_file* file, const void* data, size_t nbytes) {
   return by_all(Call::tw_file_write_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_file_read_view_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+tw_status tw_file_read_view_all(tw_file* file, void* data, size_t nbytes, size_t* nread) {
   return by_all(Call::tw_file_read_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_file_write_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_all(Call::tw_file_write_list_all, file, list(TW_ACCESS_WRITE, extents, n));
-}
-
-tw_status tw_file_read_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_all(Call::tw_file_read_list_all, file, list(TW_ACCESS_READ, extents, n), nread);
-}
-
-tw_status tw_file_write_com_all(tw_file* file, const void* data, int64_t nbytes) {
-  return by_all(Call::tw_file_write_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))));
-}
-
-tw_status tw_file_read_com_all(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
-  return by_all(Call::tw_file_read_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), nread);
-}
-
-tw_status tw_file_write_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
-  return by_all(Call::tw_file_write_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))));
-}
-
-tw_status tw_file_read_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
-  return by_all(Call::tw_file_read_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))), nread);
-}
-
-tw_status tw_file_write_com_list_all(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_all(Call::tw_file_write_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)));
-}
-
-tw_status tw_file_read_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_all(Call::tw_file_read_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), nread);
-}
-
-tw_status tw_file_write_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset) {
+tw_status tw_file_write_at(tw_file* file, const void* data, size_t nbytes, int64_t offset) {
   return by_one(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_file_read_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, int64_t* nread) {
+tw_status tw_file_read_at(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread) {
   return by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_file_write_view(tw_file* file, const void* data, int64_t nbytes) {
+tw_status tw_file_write_view(tw_file* file, const void* data, size_t nbytes) {
   return by_one(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)));
 }
 
-tw_status tw_file_read_view(tw_file* file, void* data, int64_t nbytes, int64_t* nread) {
+tw_status tw_file_read_view(tw_file* file, void* data, size_t nbytes, size_t* nread) {
   return by_one(file, in_view(TW_ACCESS_READ, one(data, nbytes)), nread);
 }
 
-tw_status tw_file_write_list(tw_file* file, const tw_extent* extents, int64_t n) {
-  return by_one(file, list(TW_ACCESS_WRITE, extents, n));
-}
-
-tw_status tw_file_read_list(tw_file* file, const tw_extent* extents, int64_t n, int64_t* nread) {
-  return by_one(file, list(TW_ACCESS_READ, extents, n), nread);
-}
-
-tw_status tw_file_iwrite_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iwrite_all(tw_file* file, const void* data, size_t nbytes, tw_request** request) {
   return begin_by_all(Call::tw_file_iwrite_all, file, in_order(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iread_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iread_all(tw_file* file, void* data, size_t nbytes, tw_request** request) {
   return begin_by_all(Call::tw_file_iread_all, file, in_order(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset, tw_request** request) {
   return begin_by_all(Call::tw_file_iwrite_at_all, file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iread_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request) {
   return begin_by_all(Call::tw_file_iread_at_all, file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request) {
   return begin_by_all(Call::tw_file_iwrite_view_all, file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iread_view_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request) {
   return begin_by_all(Call::tw_file_iread_view_all, file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iwrite_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_file_iwrite_list_all, file, list(TW_ACCESS_WRITE, extents, n), request);
-}
-
-tw_status tw_file_iread_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_file_iread_list_all, file, list(TW_ACCESS_READ, extents, n), request);
-}
-
-tw_status tw_file_iwrite_com_all(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_file_iwrite_com_all, file, common(in_order(TW_ACCESS_WRITE, one(data, nbytes))),
-                      request);
-}
-
-tw_status tw_file_iread_com_all(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
-  return begin_by_all(Call::tw_file_iread_com_all, file, common(in_order(TW_ACCESS_READ, one(data, nbytes))), request);
-}
-
-tw_status tw_file_iwrite_com_at_all(tw_file* file, const void* data, int64_t nbytes, int64_t offset,
-                                    tw_request** request) {
-  return begin_by_all(Call::tw_file_iwrite_com_at_all, file, common(at(offset, TW_ACCESS_WRITE, one(data, nbytes))),
-                      request);
-}
-
-tw_status tw_file_iread_com_at_all(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
-  return begin_by_all(Call::tw_file_iread_com_at_all, file, common(at(offset, TW_ACCESS_READ, one(data, nbytes))),
-                      request);
-}
-
-tw_status tw_file_iwrite_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_file_iwrite_com_list_all, file, common(list(TW_ACCESS_WRITE, extents, n)), request);
-}
-
-tw_status tw_file_iread_com_list_all(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return begin_by_all(Call::tw_file_iread_com_list_all, file, common(list(TW_ACCESS_READ, extents, n)), request);
-}
-
-tw_status tw_file_iwrite_at(tw_file* file, const void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset, tw_request** request) {
   return start_by_one(file, at(offset, TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iread_at(tw_file* file, void* data, int64_t nbytes, int64_t offset, tw_request** request) {
+tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request) {
   return start_by_one(file, at(offset, TW_ACCESS_READ, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iwrite_view(tw_file* file, const void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request) {
   return start_by_one(file, in_view(TW_ACCESS_WRITE, one(data, nbytes)), request);
 }
 
-tw_status tw_file_iread_view(tw_file* file, void* data, int64_t nbytes, tw_request** request) {
+tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request) {
   return start_by_one(file, in_view(TW_ACCESS_READ, one(data, nbytes)), request);
-}
-
-tw_status tw_file_iwrite_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return start_by_one(file, list(TW_ACCESS_WRITE, extents, n), request);
-}
-
-tw_status tw_file_iread_list(tw_file* file, const tw_extent* extents, int64_t n, tw_request** request) {
-  return start_by_one(file, list(TW_ACCESS_READ, extents, n), request);
 }
 
 }  // extern "C"

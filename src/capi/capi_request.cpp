@@ -10,13 +10,13 @@ namespace thalweg {
 namespace {
 
 // Of a request that is done: frees it.
-Status take(tw_request** request, int64_t* moved) {
+Status take(tw_request** request, size_t* moved) {
   const std::unique_ptr<tw_request> done(std::exchange(*request, nullptr));
-  if (moved != nullptr) *moved = static_cast<int64_t>(done->impl->outcome().moved);
+  if (moved != nullptr) *moved = static_cast<size_t>(done->impl->outcome().moved);
   return done->impl->outcome().status;
 }
 
-Status wait(tw_request** request, int64_t* moved) {
+Status wait(tw_request** request, size_t* moved) {
   if (*request != nullptr) {
     wait_for(*(*request)->impl);
     return take(request, moved);
@@ -32,14 +32,14 @@ using namespace thalweg;
 
 extern "C" {
 
-tw_status tw_request_wait(tw_request** request, int64_t* moved) {
+tw_status tw_request_wait(tw_request** request, size_t* moved) {
   return guarded([&]() -> Status {
     if (request == nullptr) return null_argument("tw_request_wait", "request");
     return wait(request, moved);
   });
 }
 
-tw_status tw_request_test(tw_request** request, int* done, int64_t* moved) {
+tw_status tw_request_test(tw_request** request, int* done, size_t* moved) {
   return guarded([&]() -> Status {
     if (request == nullptr) return null_argument("tw_request_test", "request");
     if (done == nullptr) return null_argument("tw_request_test", "done");
@@ -49,7 +49,7 @@ tw_status tw_request_test(tw_request** request, int* done, int64_t* moved) {
   });
 }
 
-tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, int64_t* moved) {
+tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, size_t* moved) {
   return guarded([&]() -> Status {
     if (requests == nullptr && n > 0) return null_argument("tw_request_waitall", "requests");
     Status first;
@@ -62,7 +62,7 @@ tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuse
   });
 }
 
-tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, int64_t* moved) {
+tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, size_t* moved) {
   return guarded([&]() -> Status {
     if (requests == nullptr && n > 0) return null_argument("tw_request_waitany", "requests");
     if (index == nullptr) return null_argument("tw_request_waitany", "index");

@@ -39,7 +39,7 @@ struct FileAndGroup {
   tw_file* file;
   tw_group* group;
 };
-tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, std::int64_t* moved);
+tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, std::size_t* moved);
 tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request);
 
 // The access as the engine has it; what is wrong with it is in its status. `given` may be null.

@@ -54,7 +54,7 @@ struct Left {
   // After MPI_Finalize: started requests are complete, and no other can start.
   void expect_ended() {
     for (tw_request*& request : requests) {
-      std::int64_t moved = 0;
+      std::size_t moved = 0;
       EXPECT_EQ(tw_request_wait(&request, &moved), TW_OK) << tw_last_error();
       EXPECT_EQ(moved, kPiece);
     }

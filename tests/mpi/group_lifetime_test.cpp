@@ -25,7 +25,7 @@ TEST(MpiGroupLifetime, EndsBehindTheOpen) {
     tw::vp::File streams(of_ranks(comm), folder.path("v.vp"), "w+", {comm.size()});
     many.write(mine);
     shared.write_all(mine);
-    tw::Request request = shared.start_write_at_all(mine, (comm.size() + comm.rank()) * 8000);
+    tw::Request request = shared.iwrite_at_all(mine, (comm.size() + comm.rank()) * 8000);
     streams.write(mine, 1000);
     EXPECT_EQ(request.wait(), 8000);
 

@@ -14,8 +14,11 @@
 #include <string>
 
 #include "group/mpi/mpi_transfers.hpp"
+#include "support/accesses.hpp"
 #include "thalweg/group_mpi.h"
 #include "thalweg/thalweg.h"
+
+using namespace thalweg::test;
 
 namespace {
 
@@ -53,12 +56,12 @@ void use_file(tw_group* group, const char* path, std::size_t bytes) {
   }
   tw_file* file = nullptr;
   if (hear(tw_file_open(group, path, TW_FILE_READ | TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file)) != TW_OK) return;
-  hear(tw_file_write_list_all(file, list.data(), list.size()));
+  hear(write_list_all(file, list.data(), list.size()));
   tw_request* request = nullptr;
-  tw_status started = tw_file_iwrite_list_all(file, list.data(), list.size(), &request);
+  tw_status started = iwrite_list_all(file, list.data(), list.size(), &request);
   if (started == TW_OK) started = tw_request_wait(&request, nullptr);
   hear(started);
-  hear(tw_file_read_list_all(file, list.data(), list.size(), nullptr));
+  hear(read_list_all(file, list.data(), list.size(), nullptr));
   hear(tw_file_sync(file));
   hear(tw_file_close(file));
 }

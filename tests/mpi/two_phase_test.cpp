@@ -15,6 +15,7 @@
 
 #include "os/node_id.hpp"
 #include "os/peer_memory.hpp"
+#include "support/accesses.hpp"
 #include "support/process_mpi.hpp"
 #include "thalweg/thalweg.h"
 
@@ -70,13 +71,13 @@ class MpiTwoPhase : public testing::Test {
     tw_file* file = open();
     foreign_copies = 0;
     good_copies = copies;
-    EXPECT_EQ(tw_file_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    EXPECT_EQ(write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
     if (copies == 0 && world_.rank() == 0 && world_.size() > 1) {
       EXPECT_GT(foreign_copies, 0) << "nothing was to be fetched";
     }
     std::fill(data.begin(), data.end(), '#');
     foreign_copies = 0;
-    EXPECT_EQ(tw_file_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(data == before) << copies;
     for (std::int64_t i = 0; i < kPieces; ++i)
       EXPECT_EQ(
@@ -137,11 +138,11 @@ TEST_F(MpiTwoPhase, WritesMemoryThatOnlyItsOwnerCanRead) {
   tw_extent list[] = {{data.data(), kPiece, task * share}, {pages.memory, pages.bytes, task * share + kPiece}};
   tw_file* file = open();
 
-  EXPECT_EQ(tw_file_write_list_all(file, list, 2), TW_OK) << tw_last_error();
+  EXPECT_EQ(write_list_all(file, list, 2), TW_OK) << tw_last_error();
 
   std::string back(static_cast<std::size_t>(kPiece), '#');
   const std::int64_t other = (task + 1) % world_.size();
-  std::int64_t n = 0;
+  std::size_t n = 0;
   EXPECT_EQ(tw_file_read_at_all(file, back.data(), kPiece, other * share, &n), TW_OK) << tw_last_error();
   EXPECT_EQ(n, kPiece);
   EXPECT_TRUE(back == data);
@@ -190,9 +191,9 @@ class MpiNodes : public testing::TestWithParam<Nodes> {
     std::vector<tw_extent> list;
     for (std::int64_t i = 0; i < kPieces; ++i)
       list.push_back({data.data() + i * piece, piece, (i * tasks + task) * (piece + 3)});
-    EXPECT_EQ(tw_file_write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
+    EXPECT_EQ(write_list_all(file, list.data(), kPieces), TW_OK) << tw_last_error();
     std::fill(data.begin(), data.end(), '#');
-    EXPECT_EQ(tw_file_read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(read_list_all(file, list.data(), kPieces, nullptr), TW_OK) << tw_last_error();
     EXPECT_TRUE(data == before) << hints;
     std::string back(static_cast<std::size_t>(piece), '#');
     for (std::int64_t i = 0; i < kPieces; ++i) {

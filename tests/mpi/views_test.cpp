@@ -126,7 +126,7 @@ class MpiViews : public testing::Test {
     EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_seek_view(file, 0, SEEK_SET, nullptr), TW_OK);
     std::string back(data.size(), '#');
-    std::int64_t nread = 0;
+    std::size_t nread = 0;
     EXPECT_EQ(tw_file_read_view_all(file, back.data(), all, &nread), TW_OK) << tw_last_error();
     EXPECT_EQ(nread, all);
     EXPECT_TRUE(back == data);

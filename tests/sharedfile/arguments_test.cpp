@@ -57,9 +57,9 @@ TEST_F(Arguments, OfAnAccessAreToldToAllTasks) {
           tw_extent extents[2] = {{data, 10, task * 20}, {data + 10, 10, task * 20 + 10}};
           tw_access access = access_of(who < tasks ? TW_ACCESS_WRITE : TW_ACCESS_READ, TW_AT_EXTENTS, extents, 2);
           if (task == who % tasks) wrong.spoil(access, extents);
-          std::int64_t moved = -1;
+          std::size_t moved = 999;
           EXPECT_EQ(tw_file_access_all(file, nullptr, &access, &moved), wrong.expected) << wrong.name << " on " << who;
-          EXPECT_EQ(moved, 0);
+          EXPECT_EQ(moved, 0u);
           if (tasks > 1) {
             EXPECT_NE(std::string(tw_last_error()).find("task " + std::to_string(who % tasks) + ": "),
                       std::string::npos)
@@ -126,7 +126,7 @@ TEST_F(Arguments, ThatDifferAreToldToAllTasks) {
 }
 
 TEST_F(Arguments, OfACommonAccessMustBeTheSame) {
-  char common[40] = {};
+  char memory[40] = {};
   char other[40] = {};
   const std::vector<Wrong> differences = {
       {"lengths", [](auto&, auto* e) { e[0].length = 9; }},
@@ -137,17 +137,22 @@ TEST_F(Arguments, OfACommonAccessMustBeTheSame) {
   on_file(3, [&](tw_file* file, int task) {
     for (const Wrong& difference : differences) {
       for (int who = 0; who < 3; ++who) {
-        tw_extent extents[2] = {{common, 10, 0}, {common + 10, 10, 20}};
-        tw_access access = access_of(TW_ACCESS_WRITE, TW_AT_EXTENTS, extents, 2);
-        access.common = 1;
+        tw_extent extents[2] = {{memory, 10, 0}, {memory + 10, 10, 20}};
+        tw_access access = common(list_of(TW_ACCESS_WRITE, extents, 2));
         if (task == who) difference.spoil(access, extents);
         EXPECT_EQ(tw_file_access_all(file, nullptr, &access, nullptr), TW_ERR_INVALID) << difference.name << who;
       }
     }
-    EXPECT_EQ(tw_file_write_com_at_all(file, task == 1 ? other : common, 10, 0), TW_ERR_INVALID) << "one extent";
-    EXPECT_EQ(tw_file_write_com_at_all(file, common, 10, task == 2 ? 1 : 0), TW_ERR_INVALID);
-    EXPECT_EQ(tw_file_write_com_all(file, common, 10 + task), TW_ERR_INVALID);
-    EXPECT_EQ(tw_file_write_com_all(file, common, 10), TW_OK) << tw_last_error();
+    const auto write_one = [&](tw_placement placement, char* address, std::int64_t length, std::int64_t offset) {
+      const tw_extent extent{address, length, 0};
+      tw_access access = common(access_of(TW_ACCESS_WRITE, placement, &extent, 1));
+      access.offset = offset;
+      return tw_file_access_all(file, nullptr, &access, nullptr);
+    };
+    EXPECT_EQ(write_one(TW_AT_OFFSET, task == 1 ? other : memory, 10, 0), TW_ERR_INVALID) << "one extent";
+    EXPECT_EQ(write_one(TW_AT_OFFSET, memory, 10, task == 2 ? 1 : 0), TW_ERR_INVALID);
+    EXPECT_EQ(write_one(TW_IN_ORDER, memory, 10 + task, 0), TW_ERR_INVALID);
+    EXPECT_EQ(write_one(TW_IN_ORDER, memory, 10, 0), TW_OK) << tw_last_error();
   });
 }
 
@@ -197,7 +202,7 @@ TEST_F(Arguments, OfRequestCallsAreChecked) {
   int done = 0;
   std::size_t index = 0;
   tw_request* none = nullptr;
-  std::int64_t moved = 7;
+  std::size_t moved = 7;
 
   EXPECT_EQ(tw_request_wait(nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_request_test(nullptr, &done, nullptr), TW_ERR_INVALID);
@@ -207,7 +212,7 @@ TEST_F(Arguments, OfRequestCallsAreChecked) {
   EXPECT_EQ(tw_request_waitany(1, &none, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_request_waitall(0, nullptr, nullptr, nullptr), TW_OK);
   EXPECT_EQ(tw_request_waitany(0, nullptr, &index, &moved), TW_OK);
-  EXPECT_EQ(moved, 0);
+  EXPECT_EQ(moved, 0u);
   EXPECT_EQ(tw_request_wait(&none, &moved), TW_OK);
 }
 
@@ -217,14 +222,14 @@ TEST_F(Arguments, OfCallsThatChangeTheFileMustBeTheSame) {
       EXPECT_EQ(tw_file_truncate(file, task == who ? 5 : 6), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_truncate(file, task == who ? -5 : 6), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("nbytes is -5"), std::string::npos) << tw_last_error();
-      EXPECT_EQ(tw_file_preallocate(file, task == who ? 1 : 0, 6), TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_preallocate(file, 0, task == who ? 7 : 6), TW_ERR_INVALID);
-      EXPECT_EQ(tw_file_preallocate(file, task == who ? -1 : 0, 6), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_preallocate(file, 6, task == who ? 1 : 0), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_preallocate(file, task == who ? 7 : 6, 0), TW_ERR_INVALID);
+      EXPECT_EQ(tw_file_preallocate(file, 6, task == who ? -1 : 0), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_seek(file, task == who ? 1 : 0, SEEK_SET, nullptr), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_seek(file, 0, task == who ? SEEK_CUR : SEEK_SET, nullptr), TW_ERR_INVALID);
       EXPECT_EQ(tw_file_seek(file, 0, task == who ? 9 : SEEK_SET, nullptr), TW_ERR_INVALID);
     }
-    EXPECT_EQ(tw_file_preallocate(file, kMost, 1), TW_ERR_RANGE) << tw_last_error();
+    EXPECT_EQ(tw_file_preallocate(file, 1, kMost), TW_ERR_RANGE) << tw_last_error();
     EXPECT_EQ(tw_file_seek(file, -1, SEEK_SET, nullptr), TW_ERR_INVALID);
     EXPECT_EQ(tw_file_seek(file, kMost, SEEK_SET, nullptr), TW_OK);
     EXPECT_EQ(tw_file_seek(file, 1, SEEK_CUR, nullptr), TW_ERR_INVALID);

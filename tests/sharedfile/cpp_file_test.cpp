@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/accesses.hpp"
 #include "thalweg/thalweg.hpp"
 
 namespace {
@@ -28,11 +29,11 @@ concept WrittenAlone = requires(File& file, const Data& data) { file.write_at(da
 template <class Data>
 concept WrittenInView = requires(File& file, const Data& data) { file.write_view_all(data); };
 template <class Data>
-concept Started = requires(File& file, const Data& data) { file.start_write_all(data); };
+concept Started = requires(File& file, const Data& data) { file.iwrite_all(data); };
 template <class Data>
-concept StartedAt = requires(File& file, const Data& data) { file.start_write_at_all(data, 0); };
+concept StartedAt = requires(File& file, const Data& data) { file.iwrite_at_all(data, 0); };
 template <class Data>
-concept StartedInView = requires(File& file, const Data& data) { file.start_write_view_all(data); };
+concept StartedInView = requires(File& file, const Data& data) { file.iwrite_view_all(data); };
 template <class Data>
 constexpr bool kAll = Written<Data> && WrittenAt<Data> && WrittenAlone<Data> && WrittenInView<Data> && Started<Data> &&
                       StartedAt<Data> && StartedInView<Data>;
@@ -69,9 +70,9 @@ TEST_F(CppFile, WritesAndReadsInEveryForm) {
   thalweg::File file(group_, path_, kNew, "io=buffered");
   file.write_all(values_);
   file.write_at_all(values_, 800);
-  file.start_write_at_all(values_, 1600).wait();
+  file.iwrite_at_all(values_, 1600).wait();
   tw_extent last = {values_.data(), 800, 2400};
-  file.write_list_all({&last, 1});
+  EXPECT_EQ(file.access_all(thalweg::test::list_of(TW_ACCESS_WRITE, &last, 1)), 800u);
 
   std::array<double, 401> back{};
   EXPECT_EQ(file.read_at_all(back, 0), 3200);
@@ -85,20 +86,20 @@ TEST_F(CppFile, WritesAndReadsInEveryForm) {
 
 TEST_F(CppFile, StartsEveryForm) {
   thalweg::File file(group_, path_, kNew);
-  file.start_write_all(values_).wait();
-  file.start_write_at_all(values_, 800).wait();
+  file.iwrite_all(values_).wait();
+  file.iwrite_at_all(values_, 800).wait();
   tw_extent last = {values_.data(), 800, 1600};
-  file.start_write_list_all({&last, 1}).wait();
+  file.iaccess_all(thalweg::test::list_of(TW_ACCESS_WRITE, &last, 1)).wait();
   EXPECT_EQ(file.size(), 2400);
 
   std::vector<double> back(300);
   last = {back.data() + 100, 1600, 800};
-  thalweg::Request list = file.start_read_list_all({&last, 1});
-  thalweg::Request at = file.start_read_at_all(std::span(back).first(100), 0);
+  thalweg::Request list = file.iaccess_all(thalweg::test::list_of(TW_ACCESS_READ, &last, 1));
+  thalweg::Request at = file.iread_at_all(std::span(back).first(100), 0);
   EXPECT_EQ(list.wait(), 1600);
   EXPECT_EQ(at.wait(), 800);
   for (std::size_t i = 0; i < 300; ++i) ASSERT_EQ(back[i], values_[i % 100]);
-  EXPECT_EQ(file.start_read_all(back).wait(), 1600) << "behind what was written in order";
+  EXPECT_EQ(file.iread_all(back).wait(), 1600) << "behind what was written in order";
   file.close();
 }
 
@@ -121,11 +122,11 @@ TEST_F(CppFile, SeesTheFileThroughViews) {
   const auto number = thalweg::View::of<double>();
   file.set_view(8, number.resized(24));
   file.write_view_all(std::span(values_).first(50));
-  file.start_write_view_all(std::span(values_).subspan(50)).wait();
+  file.iwrite_view_all(std::span(values_).subspan(50)).wait();
 
   EXPECT_EQ(file.seek_view(-8, SEEK_END), 99 * 8);
   std::array<double, 2> back{};
-  EXPECT_EQ(file.start_read_view_all(back).wait(), 8) << "the file ends";
+  EXPECT_EQ(file.iread_view_all(back).wait(), 8) << "the file ends";
   EXPECT_EQ(back[0], values_[99]);
   const std::array<tw_slice, 2> slices = {{{10, 4, 1}, {10, 0, 10}}};
   file.set_view(0, thalweg::View::subarray(slices, number));
@@ -159,14 +160,14 @@ TEST_F(CppFile, AfterCloseCallsFailInsteadOfCrashing) {
     return tw_status{TW_OK};
   };
   File file(group_, path_, kNew);
-  thalweg::Request request = file.start_write_all(values_);
+  thalweg::Request request = file.iwrite_all(values_);
   file.close();
   EXPECT_EQ(request.wait(), 800);
   File moved(std::move(file));
   for (File* gone : {&file, &moved}) {  // NOLINT(bugprone-use-after-move): what is left is the question
     EXPECT_EQ(status_of([&] { gone->close(); }), TW_OK) << "nothing to close";
     EXPECT_EQ(status_of([&] { gone->write_all(values_); }), TW_ERR_INVALID);
-    EXPECT_EQ(status_of([&] { (void)gone->start_write_all(values_); }), TW_ERR_INVALID);
+    EXPECT_EQ(status_of([&] { (void)gone->iwrite_all(values_); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { gone->write_at(values_, 0); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { (void)gone->size(); }), TW_ERR_INVALID);
     EXPECT_EQ(status_of([&] { gone->sync(); }), TW_ERR_INVALID);
@@ -179,7 +180,7 @@ TEST_F(CppFile, ARequestThatIsForgottenIsWaitedFor) {
   thalweg::File file(group_, path_, kNew);
   {
     const std::vector<char> large(10'000'000, 'x');
-    thalweg::Request request = file.start_write_at_all(large, 0);
+    thalweg::Request request = file.iwrite_at_all(large, 0);
   }
   EXPECT_EQ(file.size(), 10'000'000);
 }

@@ -130,7 +130,7 @@ TEST_F(Direct, ReadsTouchNothingBehindTheEndOfTheFile) {
         [&](tw_file* file, int) {
           alignas(kBlock) static std::byte memory[kAsked];
           std::fill_n(memory, kAsked, std::byte{'m'});
-          std::int64_t n = 0;
+          std::size_t n = 0;
           EXPECT_EQ(tw_file_read_at_all(file, memory, kAsked, 0, &n), TW_OK) << tw_last_error();
 
           EXPECT_EQ(n, static_cast<std::int64_t>(end));

@@ -68,7 +68,7 @@ TEST_F(LargeCall, ReadsAllOfAnyLength) {
           if (length > 0 && task == 0) {
             EXPECT_EQ(tw_file_write_at(file, "z", 1, length - 1), TW_OK) << tw_last_error();
           }
-          std::int64_t n = -1;
+          std::size_t n = 999;
           EXPECT_EQ(tw_file_read_at_all(file, memory.data(), task == 1 ? length : 0, 0, &n), TW_OK) << tw_last_error();
           EXPECT_EQ(n, task == 1 ? length : 0);
           if (task == 1 && length > 0) {
@@ -116,14 +116,14 @@ TEST_F(LargeCall, WritesAllOfAnyLength) {
           EXPECT_EQ(size, length > 0 ? 1 + length : 0);
           for (std::int64_t at = 0; task == 1 && at < length; at += std::int64_t{1} << 30) {
             char back[6] = {};
-            std::int64_t n = 0;
+            std::size_t n = 0;
             EXPECT_EQ(tw_file_read_at(file, back, 5, 1 + at, &n), TW_OK) << tw_last_error();
             EXPECT_TRUE(std::equal(back, back + n, memory.data() + at)) << length << " at " << at;
             EXPECT_EQ(n, std::min<std::int64_t>(5, length - at));
           }
           if (length != std::int64_t{1} << 31) return;
           tw_request* request = nullptr;
-          std::int64_t n = 0;
+          std::size_t n = 0;
           EXPECT_EQ(tw_file_iwrite_at_all(file, memory.data(), mine, 0, &request), TW_OK);
           EXPECT_EQ(tw_request_wait(&request, &n), TW_OK) << tw_last_error();
           EXPECT_EQ(n, mine);
@@ -140,7 +140,7 @@ TEST_F(LargeCall, WritesAboveAnyOffset) {
     std::string back(4096, '#');
     for (const std::int64_t at : {(std::int64_t{1} << 32) - 2048, kFar}) {
       EXPECT_EQ(tw_file_write_at_all(file, data.data(), 4096, at + task * 4096), TW_OK) << tw_last_error();
-      std::int64_t n = 0;
+      std::size_t n = 0;
       EXPECT_EQ(tw_file_read_at_all(file, back.data(), 4096, at + task * 4096, &n), TW_OK) << tw_last_error();
       EXPECT_EQ(back, data);
     }

@@ -125,7 +125,7 @@ TEST_F(Opening, ForOneDirectionAllowsThatOneOnly) {
           EXPECT_EQ(tw_file_write_at_all(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
           EXPECT_EQ(tw_file_write_at(file, "x", 1, 0), reads ? TW_ERR_MODE : TW_OK);
           EXPECT_EQ(tw_file_truncate(file, 10), reads ? TW_ERR_MODE : TW_OK);
-          EXPECT_EQ(tw_file_preallocate(file, 0, 10), reads ? TW_ERR_MODE : TW_OK);
+          EXPECT_EQ(tw_file_preallocate(file, 10, 0), reads ? TW_ERR_MODE : TW_OK);
           EXPECT_EQ(tw_file_sync(file), TW_OK) << tw_last_error();
           EXPECT_EQ(tw_file_write_all(file, nullptr, 0), reads ? TW_ERR_MODE : TW_OK) << "nothing, but it is wrong";
         },
@@ -142,7 +142,7 @@ TEST_F(Opening, TruncatesReservesAndSyncs) {
     EXPECT_EQ(tw_file_truncate(file, 5000), TW_OK);
     EXPECT_EQ(tw_file_size(file, &size), TW_OK);
     EXPECT_EQ(size, 5000);
-    EXPECT_EQ(tw_file_preallocate(file, 4000, 3000), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_file_preallocate(file, 3000, 4000), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_size(file, &size), TW_OK);
     EXPECT_EQ(size, 7000);
     EXPECT_EQ(tw_file_preallocate(file, 0, 0), TW_OK) << tw_last_error();
@@ -190,7 +190,7 @@ TEST_F(Opening, TwoHandlesOfOneFileDoNotUndoEachOthersBytes) {
     std::vector<tw_extent> records;
     for (int i = 0; i < kMany; ++i)
       records.push_back({&data[static_cast<std::size_t>(64 * i)], 64, (2 * i + task) * 64});
-    EXPECT_EQ(tw_file_write_list_all(file, records.data(), kMany), TW_OK) << tw_last_error();
+    EXPECT_EQ(write_list_all(file, records.data(), kMany), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     tw_group_free(alone);
   });
@@ -207,7 +207,7 @@ TEST_F(Opening, ThePlanOfTheLastCollectiveAccessIsTold) {
         std::string data(64 * 40, 'x');
         std::vector<tw_extent> tiny;
         for (int i = 0; i < 40; ++i) tiny.push_back({data.data() + 64 * i, 40, (2 * i + task) * 64});
-        EXPECT_EQ(tw_file_write_list_all(file, tiny.data(), 40), TW_OK) << tw_last_error();
+        EXPECT_EQ(write_list_all(file, tiny.data(), 40), TW_OK) << tw_last_error();
         const std::string plan = tw_file_last_plan(file);
         EXPECT_NE(plan.find("sieved"), std::string::npos) << "small holes, though open for writing only: " << plan;
         EXPECT_NE(plan.find("interleaved: 2 tasks, 80 runs"), std::string::npos) << plan;

@@ -28,7 +28,7 @@ TEST_F(OtherGroups, OfAnyNumberOfThreadsUseAFileOfOneThread) {
       const std::string data = text_of(task, 100, tasks);
       const tw_extent extent{const_cast<char*>(data.data()), 100, 0};
       const tw_access write = access_of(TW_ACCESS_WRITE, TW_IN_ORDER, &extent, 1);
-      std::int64_t moved = 0;
+      std::size_t moved = 0;
       EXPECT_EQ(tw_file_access_all(file, group, &write, &moved), TW_OK) << tw_last_error();
       EXPECT_EQ(moved, 100);
       tw_request* request = nullptr;
@@ -68,7 +68,7 @@ TEST_F(OtherGroups, HearOfATaskThatHasNoFileOrAnother) {
           char byte = 'x';
           const tw_extent extent{&byte, 1, task};
           const tw_access write = access_of(TW_ACCESS_WRITE, placement, &extent, 1);
-          std::int64_t moved = 5;
+          std::size_t moved = 5;
           EXPECT_EQ(tw_file_access_all(task == who ? wrong : file, group, &write, &moved), TW_ERR_INVALID);
           EXPECT_EQ(moved, 0);
           tw_request* request = nullptr;

@@ -92,7 +92,7 @@ std::vector<Row> rows_of_files() {
        [](Open& o, bool) { return tw_file_progress(o.file, TW_PROGRESS_DEFAULT, nullptr); }},
       {"tw_file_access_all", "moved", Null::allowed, Call::collective,
        [](Open& o, bool null) {
-         std::int64_t moved = 0;
+         std::size_t moved = 0;
          const tw_access nothing = access_of(TW_ACCESS_READ, TW_AT_EXTENTS, nullptr, 0);
          return tw_file_access_all(o.file, nullptr, &nothing, unless(null, &moved));
        }},
@@ -115,38 +115,29 @@ std::vector<Row> rows_of_files() {
 }
 
 // The short forms, which differ only in their names.
-using Read = tw_status (*)(tw_file*, void*, std::int64_t, std::int64_t*);
-using ReadAt = tw_status (*)(tw_file*, void*, std::int64_t, std::int64_t, std::int64_t*);
-using ReadList = tw_status (*)(tw_file*, const tw_extent*, std::int64_t, std::int64_t*);
-using Start = tw_status (*)(tw_file*, void*, std::int64_t, tw_request**);
-using StartAt = tw_status (*)(tw_file*, void*, std::int64_t, std::int64_t, tw_request**);
-using StartWrite = tw_status (*)(tw_file*, const void*, std::int64_t, tw_request**);
-using StartWriteAt = tw_status (*)(tw_file*, const void*, std::int64_t, std::int64_t, tw_request**);
-using StartList = tw_status (*)(tw_file*, const tw_extent*, std::int64_t, tw_request**);
+using Read = tw_status (*)(tw_file*, void*, std::size_t, std::size_t*);
+using ReadAt = tw_status (*)(tw_file*, void*, std::size_t, std::int64_t, std::size_t*);
+using Start = tw_status (*)(tw_file*, void*, std::size_t, tw_request**);
+using StartAt = tw_status (*)(tw_file*, void*, std::size_t, std::int64_t, tw_request**);
+using StartWrite = tw_status (*)(tw_file*, const void*, std::size_t, tw_request**);
+using StartWriteAt = tw_status (*)(tw_file*, const void*, std::size_t, std::int64_t, tw_request**);
 
-// One buffer for all tasks: common accesses have equal arguments.
-std::array<char, 8> g_common;
+std::array<char, 8> g_memory;
 template <class F>
 constexpr bool kAt = std::is_same_v<F, ReadAt> || std::is_same_v<F, StartAt> || std::is_same_v<F, StartWriteAt>;
 
 template <class F>
 void add_read(std::vector<Row>& rows, const char* name, Call call, F f) {
   const auto act = [f](Open& o, bool no_data, bool no_count) {
-    std::int64_t n = 0;
+    std::size_t n = 0;
     if constexpr (kAt<F>) {
-      return f(o.file, unless(no_data, g_common.data()), 8, 0, unless(no_count, &n));
+      return f(o.file, unless(no_data, g_memory.data()), 8, 0, unless(no_count, &n));
     } else {
-      return f(o.file, unless(no_data, g_common.data()), 8, unless(no_count, &n));
+      return f(o.file, unless(no_data, g_memory.data()), 8, unless(no_count, &n));
     }
   };
   rows.push_back({name, "nread", Null::allowed, call, [act](Open& o, bool null) { return act(o, false, null); }});
   rows.push_back({name, "data", Null::refused, call, [act](Open& o, bool null) { return act(o, null, false); }});
-}
-void add_read(std::vector<Row>& rows, const char* name, Call call, ReadList f) {
-  rows.push_back({name, "nread", Null::allowed, call, [f](Open& o, bool null) {
-                    std::int64_t n = 0;
-                    return f(o.file, nullptr, 0, unless(null, &n));
-                  }});
 }
 // Without a request no access starts, and no other task waits for it.
 template <class F>
@@ -154,11 +145,9 @@ void add_start(std::vector<Row>& rows, const char* name, Call call, F f) {
   const auto act = [f](Open& o, bool no_data, bool no_request) {
     tw_request* request = nullptr;
     tw_request** out = unless(no_request, &request);
-    auto* data = unless(no_data, g_common.data());
+    auto* data = unless(no_data, g_memory.data());
     tw_status started = TW_OK;
-    if constexpr (std::is_same_v<F, StartList>) {
-      started = f(o.file, nullptr, 0, out);
-    } else if constexpr (kAt<F>) {
+    if constexpr (kAt<F>) {
       started = f(o.file, data, 8, 0, out);
     } else {
       started = f(o.file, data, 8, out);
@@ -177,33 +166,18 @@ std::vector<Row> rows_of_short_forms() {
   READ(tw_file_read_all, Call::collective);
   READ(tw_file_read_at_all, Call::collective);
   READ(tw_file_read_view_all, Call::collective);
-  READ(tw_file_read_list_all, Call::collective);
-  READ(tw_file_read_com_all, Call::collective);
-  READ(tw_file_read_com_at_all, Call::collective);
-  READ(tw_file_read_com_list_all, Call::collective);
   READ(tw_file_read_at, Call::alone);
   READ(tw_file_read_view, Call::alone);
-  READ(tw_file_read_list, Call::alone);
   START(tw_file_iread_all, Call::collective);
   START(tw_file_iread_at_all, Call::collective);
   START(tw_file_iread_view_all, Call::collective);
-  START(tw_file_iread_list_all, Call::collective);
-  START(tw_file_iread_com_all, Call::collective);
-  START(tw_file_iread_com_at_all, Call::collective);
-  START(tw_file_iread_com_list_all, Call::collective);
   START(tw_file_iread_at, Call::alone);
   START(tw_file_iread_view, Call::alone);
-  START(tw_file_iread_list, Call::alone);
   START(tw_file_iwrite_all, Call::collective);
   START(tw_file_iwrite_at_all, Call::collective);
   START(tw_file_iwrite_view_all, Call::collective);
-  START(tw_file_iwrite_list_all, Call::collective);
-  START(tw_file_iwrite_com_all, Call::collective);
-  START(tw_file_iwrite_com_at_all, Call::collective);
-  START(tw_file_iwrite_com_list_all, Call::collective);
   START(tw_file_iwrite_at, Call::alone);
   START(tw_file_iwrite_view, Call::alone);
-  START(tw_file_iwrite_list, Call::alone);
 #undef READ
 #undef START
   return rows;
@@ -239,7 +213,7 @@ std::vector<Row> rows_of_requests() {
       {"tw_request_waitall", "statuses", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
-         std::int64_t moved = 0;
+         std::size_t moved = 0;
          return tw_request_waitall(1, &none, nullptr, &moved);
        }},
       {"tw_request_waitall", "moved", Null::allowed, Call::alone,

@@ -81,7 +81,7 @@ TEST_P(Requests, ManyAreWaitedForInAnyOrder) {
       }
       std::shuffle(order.begin(), order.end(), std::mt19937(static_cast<unsigned>(task)));
       for (const int i : order) {
-        std::int64_t moved = 0;
+        std::size_t moved = 0;
         EXPECT_EQ(tw_request_wait(&requests[static_cast<std::size_t>(i)], &moved), TW_OK) << tw_last_error();
         EXPECT_EQ(moved, kPiece);
         EXPECT_EQ(requests[static_cast<std::size_t>(i)], nullptr);
@@ -155,7 +155,7 @@ TEST_P(Requests, WaitAnyGivesEachOnce) {
     std::vector<int> times(kMany);
     for (std::size_t i = 0; i < kMany; ++i) {
       std::size_t index = 0;
-      std::int64_t moved = 0;
+      std::size_t moved = 0;
       ASSERT_EQ(tw_request_waitany(kMany + 1, requests, &index, &moved), TW_OK) << tw_last_error();
       ASSERT_LT(index, kMany);
       EXPECT_EQ(moved, kPiece);
@@ -176,7 +176,7 @@ TEST_P(Requests, TestSaysDoneInTheEnd) {
     tw_request* request = nullptr;
     ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &request), TW_OK);
     int done = 0;
-    std::int64_t moved = 0;
+    std::size_t moved = 0;
     while (done == 0) ASSERT_EQ(tw_request_test(&request, &done, &moved), TW_OK) << tw_last_error();
     EXPECT_EQ(moved, kPiece);
     EXPECT_EQ(request, nullptr);
@@ -200,7 +200,7 @@ TEST_P(Requests, AFailureComesFromTheWaitOfEachTask) {
       const tw_access good = at_extents(TW_ACCESS_WRITE, &other);
       ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &good, &requests[1]), TW_OK);
       tw_status statuses[2] = {};
-      std::int64_t moved[2] = {};
+      std::size_t moved[2] = {};
       EXPECT_EQ(tw_request_waitall(2, requests, statuses, moved), TW_ERR_INVALID);
       EXPECT_NE(std::string(tw_last_error()).find("task " + std::to_string(wrong)), std::string::npos);
       EXPECT_EQ(statuses[0], TW_ERR_INVALID);

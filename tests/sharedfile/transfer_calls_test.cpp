@@ -76,15 +76,15 @@ TEST_F(TransferCallsOfTeams, InterruptedBusyAndShortOnesAreContinued) {
             [&](tw_file* file, int task) {
               std::string data = text_of(task, 3000);
               const auto list = pieces(data, task, tasks);
-              EXPECT_EQ(tw_file_write_list_all(file, list.data(), 10), TW_OK) << tw_last_error();
+              EXPECT_EQ(write_list_all(file, list.data(), 10), TW_OK) << tw_last_error();
               std::string back(3000, '#');
               const auto places = pieces(back, task, tasks);
-              std::int64_t n = 0;
-              EXPECT_EQ(tw_file_read_list_all(file, places.data(), 10, &n), TW_OK) << tw_last_error();
+              std::size_t n = 0;
+              EXPECT_EQ(read_list_all(file, places.data(), 10, &n), TW_OK) << tw_last_error();
               EXPECT_EQ(n, 3000);
               EXPECT_TRUE(back == data) << hints << " " << err;
               tw_request* request = nullptr;
-              EXPECT_EQ(tw_file_iread_list_all(file, places.data(), 10, &request), TW_OK);
+              EXPECT_EQ(iread_list_all(file, places.data(), 10, &request), TW_OK);
               EXPECT_EQ(tw_request_wait(&request, &n), TW_OK) << tw_last_error();
               EXPECT_TRUE(back == data) << hints << " " << err;
             },
@@ -106,9 +106,9 @@ TEST_F(TransferCallsOfTeams, OneThatFailsFailsOnAllTasks) {
           const auto list = pieces(data, task, tasks);
           if (task == 0) replace_calls(err, call, SIZE_MAX);
           EXPECT_EQ(tw_group_barrier(group), TW_OK);
-          EXPECT_EQ(tw_file_write_list_all(file, list.data(), 10), err == EIO ? TW_ERR_IO : TW_ERR_NO_SPACE);
+          EXPECT_EQ(write_list_all(file, list.data(), 10), err == EIO ? TW_ERR_IO : TW_ERR_NO_SPACE);
           EXPECT_EQ(tw_last_errno(), err);
-          EXPECT_EQ(tw_file_write_list_all(file, list.data(), 10), TW_OK) << tw_last_error();
+          EXPECT_EQ(write_list_all(file, list.data(), 10), TW_OK) << tw_last_error();
           EXPECT_EQ(tw_file_close(file), TW_OK);
         });
         transfer_calls() = saved_;

@@ -73,14 +73,14 @@ class Views : public SharedFiles, public testing::WithParamInterface<int> {
   std::size_t part(int task) const { return places_of(task, GetParam(), 0).size(); }
 };
 
-using Move = std::function<tw_status(tw_file*, std::string&, std::int64_t* moved)>;
+using Move = std::function<tw_status(tw_file*, std::string&, std::size_t* moved)>;
 
-tw_status waited(tw_status started, tw_request* request, std::int64_t* moved) {
+tw_status waited(tw_status started, tw_request* request, std::size_t* moved) {
   return started == TW_OK ? tw_request_wait(&request, moved) : started;
 }
 
 // Two pieces in reverse memory order; blocking or not, collective or not.
-tw_status move_list(tw_file* file, std::string& data, tw_direction direction, int form, std::int64_t* moved) {
+tw_status move_list(tw_file* file, std::string& data, tw_direction direction, int form, std::size_t* moved) {
   const std::size_t half = data.size() / 2;
   std::string swapped = data.substr(half) + data.substr(0, half);
   const std::int64_t rest = size_of(data) - static_cast<std::int64_t>(half);
@@ -143,9 +143,9 @@ TEST_P(Views, AreWrittenThroughByEveryForm) {
     const auto data_of = [&](int task) { return text_of(task, part(task), static_cast<int>(form)); };
     on_parts([&](tw_file* file, int task) {
       std::string data = data_of(task);
-      std::int64_t moved = size_of(data);
+      std::size_t moved = data.size();
       EXPECT_EQ(forms[form](file, data, &moved), TW_OK) << form << ": " << tw_last_error();
-      EXPECT_EQ(moved, size_of(data)) << form;
+      EXPECT_EQ(moved, data.size()) << form;
     });
     EXPECT_TRUE(content() == expected(GetParam(), 5, 1, data_of)) << form;
   }
@@ -162,11 +162,11 @@ TEST_P(Views, AreReadThroughUpToTheEndOfTheFile) {
           const std::vector<std::size_t> places = places_of(task, GetParam(), 5, 2);
           const std::size_t n = part(task) + part(task) / 2;
           std::string wanted(n, '#');
-          std::int64_t there = 0;
+          std::size_t there = 0;
           for (std::size_t i = 0; i < n; ++i)
             if (places[i] < file_bytes.size()) wanted[i] = file_bytes[places[i]], ++there;
           std::string data(n, '#');
-          std::int64_t moved = -1;
+          std::size_t moved = 999;
           EXPECT_EQ(forms[form](file, data, &moved), TW_OK) << form << ": " << tw_last_error();
           EXPECT_EQ(moved, there) << form;
           EXPECT_EQ(data, wanted) << form;
@@ -245,7 +245,7 @@ TEST_P(Views, LeaveOffsetsOfExtentsAlone) {
   on_parts([&](tw_file* file, int task) {
     std::string data = text_of(task, 10);
     const tw_extent extent{data.data(), 10, task * 10};
-    EXPECT_EQ(tw_file_write_list_all(file, &extent, 1), TW_OK) << tw_last_error();
+    EXPECT_EQ(write_list_all(file, &extent, 1), TW_OK) << tw_last_error();
   });
   std::string all;
   for (int task = 0; task < GetParam(); ++task) all += text_of(task, 10);
@@ -335,12 +335,16 @@ TEST_P(Views, ThatAreEqualServeCommonAccesses) {
   on_file(GetParam(), [&](tw_file* file, int task) {
     const ViewPtr view = made(tw_view_strided, 3, 3, 5, nullptr);
     EXPECT_EQ(tw_file_set_view(file, 0, view.get()), TW_OK);
-    EXPECT_EQ(tw_file_write_com_at_all(file, data.data(), 9, 0), TW_OK) << tw_last_error();
-    std::int64_t moved = 0;
-    EXPECT_EQ(tw_file_read_com_at_all(file, back.data(), 9, 0, &moved), TW_OK) << tw_last_error();
-    EXPECT_EQ(moved, 9);
+    const tw_extent from{const_cast<char*>(data.data()), 9, 0};
+    const tw_extent to{back.data(), 9, 0};
+    const tw_access write = common(access_of(TW_ACCESS_WRITE, TW_AT_OFFSET, &from, 1));
+    const tw_access read = common(access_of(TW_ACCESS_READ, TW_AT_OFFSET, &to, 1));
+    EXPECT_EQ(tw_file_access_all(file, nullptr, &write, nullptr), TW_OK) << tw_last_error();
+    std::size_t moved = 0;
+    EXPECT_EQ(tw_file_access_all(file, nullptr, &read, &moved), TW_OK) << tw_last_error();
+    EXPECT_EQ(moved, 9u);
     EXPECT_EQ(tw_file_set_view(file, task, view.get()), TW_OK);
-    EXPECT_EQ(tw_file_write_com_at_all(file, data.data(), 9, 0), GetParam() > 1 ? TW_ERR_INVALID : TW_OK);
+    EXPECT_EQ(tw_file_access_all(file, nullptr, &write, nullptr), GetParam() > 1 ? TW_ERR_INVALID : TW_OK);
   });
   EXPECT_EQ(back, data);
   const std::string hole(2, '\0');
@@ -445,7 +449,7 @@ TEST_F(ViewCalls, TouchAFewOfManyPieces) {
     EXPECT_EQ(tw_file_write_at_all(file, data.data(), 4, 999'999'996), TW_OK) << tw_last_error();
     std::string back(8, '#');
     const tw_extent end{back.data(), 8, 1'999'999'992};
-    EXPECT_EQ(tw_file_read_list_all(file, &end, 1, nullptr), TW_OK) << tw_last_error();
+    EXPECT_EQ(read_list_all(file, &end, 1, nullptr), TW_OK) << tw_last_error();
     EXPECT_EQ(back, "abcdefgh");
   });
 }

@@ -99,7 +99,7 @@ class GivenCppFile : public GivenFile {
   }
   tw_status close() override {
     EXPECT_EQ(status_of_call([&] { file_->sync(); }), TW_ERR_NOT_CLOSED) << tw_last_error();
-    EXPECT_NE(status_of_call([&] { file_->start_write_at_all(bytes_of(task_), 0).wait(); }), TW_OK);
+    EXPECT_NE(status_of_call([&] { file_->iwrite_at_all(bytes_of(task_), 0).wait(); }), TW_OK);
     return status_of_call([&] { file_->close(); });
   }
   tw_status abandon() override { return leave(file_, kWay); }

@@ -31,7 +31,7 @@ inline const std::vector<CallOn<tw_file>>& calls_on_file() {
          return tw_file_size(file, &bytes);
        }},
       {"tw_file_truncate", [](tw_file* file) { return tw_file_truncate(file, 100); }},
-      {"tw_file_preallocate", [](tw_file* file) { return tw_file_preallocate(file, 0, 100); }},
+      {"tw_file_preallocate", [](tw_file* file) { return tw_file_preallocate(file, 100, 0); }},
       {"tw_file_seek", [](tw_file* file) { return tw_file_seek(file, 0, SEEK_SET, nullptr); }},
       {"tw_file_set_view", [](tw_file* file) { return tw_file_set_view(file, 0, nullptr); }},
       {"tw_file_write_at_all", [](tw_file* file) { return tw_file_write_at_all(file, "abc", 3, 7); }},

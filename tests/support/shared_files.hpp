@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "capi/handles.hpp"
+#include "support/accesses.hpp"
 #include "support/apart_group.hpp"
 #include "support/run_on.hpp"
 #include "support/sanitized.hpp"
@@ -119,16 +120,6 @@ inline std::string text_of(int task, std::size_t n, int round = 0) {
     text[i] =
         static_cast<char>('a' + (i * 3 + static_cast<std::size_t>(task) * 7 + static_cast<std::size_t>(round)) % 26);
   return text;
-}
-
-inline tw_access access_of(tw_direction direction, tw_placement placement, const tw_extent* extents, std::int64_t n) {
-  tw_access access{};
-  access.struct_size = sizeof access;
-  access.direction = direction;
-  access.placement = placement;
-  access.extents = extents;
-  access.n = n;
-  return access;
 }
 
 }  // namespace thalweg::test

@@ -94,7 +94,7 @@ class NonblockingMethod : public OverlappingMethod {
   Parts write_while(const Task& task, const Compute& compute) override {
     return session_.run(task, kNew, [&](thalweg::File& file) {
       note_progress(file);
-      thalweg::Request request = file.start_write_view_all(task.memory);
+      thalweg::Request request = file.iwrite_view_all(task.memory);
       bool done = false;
       compute([&] {
         if (asks_ && !done) done = request.test().has_value();
@@ -103,9 +103,8 @@ class NonblockingMethod : public OverlappingMethod {
     });
   }
   Parts read(const Task& task) override {
-    return session_.run(task, TW_FILE_READ, [&](thalweg::File& file) {
-      must_have_read(file.start_read_view_all(task.memory).wait(), task);
-    });
+    return session_.run(task, TW_FILE_READ,
+                        [&](thalweg::File& file) { must_have_read(file.iread_view_all(task.memory).wait(), task); });
   }
   void read_serial(const Array& array, const std::vector<int>& /*grid*/, const std::string& folder,
                    const See& see) override {

@@ -32,10 +32,10 @@ void use_file(tw_group* group, const char* path, Told& told) {
   for (int i = 0; i < 20; ++i) list[i] = {data + i * 100, 50, (19 - i) * 200 + tw_group_rank(group) * 60};
   tw_file* file = nullptr;
   if (told.hear(tw_file_open(group, path, kFlags, nullptr, &file)) != TW_OK) return;
-  told.hear(tw_file_write_list_all(file, list, 20));
+  told.hear(write_list_all(file, list, 20));
   told.hear(tw_file_write_all(file, data, sizeof data));
   tw_request* request = nullptr;
-  tw_status started = tw_file_iwrite_list_all(file, list, 20, &request);
+  tw_status started = iwrite_list_all(file, list, 20, &request);
   if (started == TW_OK) started = tw_request_wait(&request, nullptr);
   told.hear(started);
   told.hear(tw_file_seek(file, 0, SEEK_SET, nullptr));

@@ -55,13 +55,13 @@ class NoMemoryForFiles : public SharedFiles {
   // Makes the calls, collective ones first.
   static void call_all(tw_file* file, Data& data, Told& told) {
     tw_request* request = nullptr;
-    told.of[0] = tw_file_write_list_all(file, data.list, kPieces);
-    told.of[1] = tw_file_read_list_all(file, data.back, kPieces, nullptr);
+    told.of[0] = write_list_all(file, data.list, kPieces);
+    told.of[1] = read_list_all(file, data.back, kPieces, nullptr);
     told.of[2] = tw_file_write_all(file, data.memory, 100);
-    told.of[3] = finished(tw_file_iwrite_list_all(file, data.list, kPieces, &request), &request);
+    told.of[3] = finished(iwrite_list_all(file, data.list, kPieces, &request), &request);
     told.of[4] = finished(tw_file_iread_all(file, data.read, 100, &request), &request);
-    told.of[5] = tw_file_write_list(file, data.list, kPieces);
-    told.of[6] = finished(tw_file_iread_list(file, data.back, kPieces, &request), &request);
+    told.of[5] = write_list(file, data.list, kPieces);
+    told.of[6] = finished(iread_list(file, data.back, kPieces, &request), &request);
     std::int64_t size = 0;
     told.of[7] = tw_file_size(file, &size);
     told.of[8] = tw_file_set_view(file, 7, data.view);
@@ -101,8 +101,8 @@ class NoMemoryForFiles : public SharedFiles {
       Allocations::join();
       call_all(file, data, told[static_cast<std::size_t>(task)]);
       Allocations::stop();
-      EXPECT_EQ(tw_file_write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
-      EXPECT_EQ(tw_file_read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(write_list_all(file, data.list, kPieces), TW_OK) << tw_last_error();
+      EXPECT_EQ(read_list_all(file, data.back, kPieces, nullptr), TW_OK) << tw_last_error();
       EXPECT_TRUE(std::equal(std::begin(data.memory), std::end(data.memory), data.read));
       EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
     };

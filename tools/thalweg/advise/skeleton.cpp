@@ -81,7 +81,7 @@ constexpr std::array kRows = {
         {"vpfile.py", {}}},
     Row{"tw-nonblocking",
         {"nonblocking.c", {}},
-        {"collective.f90", "it blocks; use tw_file_iwrite_list_all, and tw_request_wait after other work"},
+        {"collective.f90", "it blocks; use tw_file_iwrite_at_all, and tw_request_wait after other work"},
         {"vpfile.py", "the same array by a vpfile, blocking"}},
     Row{"tw-collective", {"collective.c", {}}, {"collective.f90", {}}, {"vpfile.py", "the same array by a vpfile"}},
     Row{"", {"multifile.c", kOfThatKind}, {"multifile.f90", kOfThatKind}, {"vpfile.py", kOfThatKind}},
@@ -106,7 +106,7 @@ constexpr std::array kReading = {
     Reading{"multifile.c", "TW_READ, then tw_multifile_read"},
     Reading{"multifile.f90", "tw_multifile_read = 1 as mode, then tw_multifile_read"},
     Reading{"collective.c", "TW_FILE_READ, then tw_file_read_view_all"},
-    Reading{"collective.f90", "tw_file_read = 1 as flags, then tw_file_read_list_all"},
+    Reading{"collective.f90", "tw_file_read = 1 as flags, then tw_file_read_at_all"},
     Reading{"nonblocking.c", "TW_FILE_READ, then tw_file_iread_view_all"},
     Reading{"vpfile.py", "mode \"r\", then file.read(np.float32)"},
 };

@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   must(tw_view_contiguous(sizeof *block, NULL, &element));
   must(tw_view_subarray(2, slices, TW_ROW_MAJOR, element, &view)); /* Fortran arrays: TW_COLUMN_MAJOR */
   must(tw_file_set_view(file, 0, view));
-  must(tw_file_write_view_all(file, block, (int64_t)(elements * sizeof *block)));
+  must(tw_file_write_view_all(file, block, elements * sizeof *block));
   must(tw_file_close(file));
   tw_view_free(view);
   tw_view_free(element);

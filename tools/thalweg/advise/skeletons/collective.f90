@@ -4,10 +4,6 @@ program collective
   use, intrinsic :: iso_c_binding
   use mpi_f08
   implicit none
-  type, bind(c) :: tw_extent
-    type(c_ptr) :: address
-    integer(c_int64_t) :: length, offset
-  end type
   interface
     integer(c_int32_t) function tw_group_mpi_f(comm, group) bind(c)
       import
@@ -21,11 +17,11 @@ program collective
       integer(c_int32_t), value :: flags
       type(c_ptr), intent(out) :: file
     end function
-    integer(c_int32_t) function tw_file_write_list_all(file, extents, n) bind(c)
+    integer(c_int32_t) function tw_file_write_at_all(file, data, nbytes, offset) bind(c)
       import
-      type(c_ptr), value :: file
-      integer(c_int64_t), value :: n
-      type(tw_extent), intent(in) :: extents(*)
+      type(c_ptr), value :: file, data
+      integer(c_size_t), value :: nbytes
+      integer(c_int64_t), value :: offset
     end function
     integer(c_int32_t) function tw_file_close(file) bind(c)
       import
@@ -45,7 +41,6 @@ program collective
   integer(c_int64_t) :: column_bytes
   character(4096) :: path
   type(c_ptr) :: group, file
-  type(tw_extent) :: mine(1)
 
   call mpi_init()
   call mpi_comm_rank(mpi_comm_world, rank)
@@ -58,11 +53,10 @@ program collective
   block = real(rank) ! your data
 
   column_bytes = storage_size(block, c_int64_t) / 8 * n
-  mine(1) = tw_extent(c_loc(block), column_bytes * columns, column_bytes * first) ! a block: an extent for each column of it
   call must(tw_group_mpi_f(mpi_comm_world%mpi_val, group))
   call must(tw_file_open(group, trim(path) // c_null_char, tw_file_write + tw_file_create + tw_file_truncate, &
                          c_null_ptr, file))
-  call must(tw_file_write_list_all(file, mine, 1_c_int64_t))
+  call must(tw_file_write_at_all(file, c_loc(block), int(column_bytes * columns, c_size_t), column_bytes * first))
   call must(tw_file_close(file))
   call tw_group_free(group)
   call mpi_finalize()

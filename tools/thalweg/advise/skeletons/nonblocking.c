@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   must(tw_view_contiguous(sizeof *block, NULL, &element));
   must(tw_view_subarray(2, slices, TW_ROW_MAJOR, element, &view));
   must(tw_file_set_view(file, 0, view));
-  must(tw_file_iwrite_view_all(file, block, (int64_t)(elements * sizeof *block), &request));
+  must(tw_file_iwrite_view_all(file, block, elements * sizeof *block, &request));
   /* Compute here. `block` stays as it is until the wait: compute into another one. */
   must(tw_request_wait(&request, NULL));
   must(tw_file_close(file));

@@ -8,7 +8,7 @@ void write_array(const char* path) {
   tw_view_contiguous(sizeof(float), NULL, &element);
   tw_view_subarray(2, slices, TW_ROW_MAJOR, element, &mine);
   tw_file_set_view(file, 0, mine);
-  tw_file_write_view_all(file, block, (int64_t)sizeof(float) * count[0] * count[1]);
+  tw_file_write_view_all(file, block, sizeof(float) * count[0] * count[1]);
   tw_view_free(mine);
   tw_view_free(element);
   tw_file_close(file);

@@ -9,7 +9,7 @@ void write_array(const char* path) {
   tw_view_subarray(2, slices, TW_ROW_MAJOR, element, &mine);
   tw_file_set_view(file, 0, mine);
   tw_request* request;
-  tw_file_iwrite_view_all(file, block, (int64_t)sizeof(float) * count[0] * count[1], &request);
+  tw_file_iwrite_view_all(file, block, sizeof(float) * count[0] * count[1], &request);
   compute();
   tw_request_wait(&request, NULL);
   tw_view_free(mine);
