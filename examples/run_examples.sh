@@ -43,6 +43,9 @@ logical file 3: sum 3499.500" "$bin/example_c_read" dump.tw
   done
 fi
 
+"$bin/example_c_explain" field.dat | grep -q '^plan: ' || { echo "FAILED: example_c_explain"; exit 1; }
+echo "ok: example_c_explain"
+
 expect "eel.txt number 1 passed the weir
 eel.txt number 2 passed the weir
 eel.txt number 3 passed the weir" "$bin/example_c_stdio" notes.tw
