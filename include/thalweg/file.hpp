@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base.hpp"
 #include "file.h"
@@ -20,7 +21,15 @@
 namespace thalweg {
 inline namespace v1 {
 
-// An operation that goes on by itself: owns a tw_request. Its end waits for it, as memory must not go before.
+// A request of a list that was found complete.
+struct Completed {
+  std::size_t index = 0;     // in the list
+  std::size_t moved = 0;     // bytes moved for this task
+  tw_status status = TW_OK;  // why the operation failed
+};
+
+// An operation that was started and proceeds by itself: owns a tw_request. Its end waits for it, as memory must not go
+// before.
 class Request {
  public:
   explicit Request(tw_request* request = nullptr) noexcept : request_(request) {}
@@ -46,8 +55,88 @@ class Request {
     check(tw_request_test(&request_, &done, &moved));
     return done != 0 ? std::optional<std::size_t>(moved) : std::nullopt;
   }
+  // Whether the operation is still to be waited for. False once it was found complete.
+  bool is_pending() const noexcept { return request_ != nullptr; }
+
+  // Bytes moved by each, once all are complete. Throws the first failure, after all were waited for.
+  static std::vector<std::size_t> waitall(std::span<Request> requests) {
+    List list(requests);
+    std::vector<std::size_t> moved(requests.size());
+    const tw_status status = tw_request_waitall(list.n(), list.data(), nullptr, moved.data());
+    list.give_back();
+    check(status);
+    return moved;
+  }
+  // As waitall() when all are complete, else nothing.
+  static std::optional<std::vector<std::size_t>> testall(std::span<Request> requests) {
+    List list(requests);
+    std::vector<std::size_t> moved(requests.size());
+    int done = 0;
+    const tw_status status = tw_request_testall(list.n(), list.data(), &done, nullptr, moved.data());
+    list.give_back();
+    check(status);
+    return done != 0 ? std::optional(std::move(moved)) : std::nullopt;
+  }
+  // The first one that is complete; nothing when none is pending. A failure is told in its status.
+  static std::optional<Completed> waitany(std::span<Request> requests) {
+    return any(requests, [](auto... arguments) { return tw_request_waitany(arguments...); });
+  }
+  // As waitany(), or nothing when none is complete.
+  static std::optional<Completed> testany(std::span<Request> requests) {
+    int done = 0;
+    return any(requests, [&done](std::int64_t n, tw_request** all, std::int64_t* index, std::size_t* moved) {
+      return tw_request_testany(n, all, &done, index, moved);
+    });
+  }
+  // All that are complete, at least one; none when none is pending. Failures are told in their statuses.
+  static std::vector<Completed> waitsome(std::span<Request> requests) { return some(requests, tw_request_waitsome); }
+  // As waitsome(), or none when none is complete.
+  static std::vector<Completed> testsome(std::span<Request> requests) { return some(requests, tw_request_testsome); }
 
  private:
+  // The C handles of a list of requests, for one call.
+  class List {
+   public:
+    explicit List(std::span<Request> requests) : requests_(requests) {
+      for (const Request& request : requests) handles_.push_back(request.request_);
+    }
+    void give_back() noexcept {
+      for (std::size_t i = 0; i < handles_.size(); ++i) requests_[i].request_ = handles_[i];
+    }
+    std::int64_t n() const { return static_cast<std::int64_t>(handles_.size()); }
+    tw_request** data() { return handles_.data(); }
+
+   private:
+    std::span<Request> requests_;
+    std::vector<tw_request*> handles_;
+  };
+
+  static std::optional<Completed> any(std::span<Request> requests, auto&& call) {
+    List list(requests);
+    std::int64_t index = TW_UNDEFINED;
+    std::size_t moved = 0;
+    const tw_status status = call(list.n(), list.data(), &index, &moved);
+    list.give_back();
+    if (index != TW_UNDEFINED) return Completed{static_cast<std::size_t>(index), moved, status};
+    check(status);
+    return std::nullopt;
+  }
+  static std::vector<Completed> some(std::span<Request> requests, auto&& call) {
+    List list(requests);
+    std::vector<std::int64_t> indices(requests.size());
+    std::vector<tw_status> statuses(requests.size());
+    std::vector<std::size_t> moved(requests.size());
+    std::vector<Completed> done;
+    done.reserve(requests.size());
+    std::int64_t n = TW_UNDEFINED;
+    const tw_status status = call(list.n(), list.data(), &n, indices.data(), statuses.data(), moved.data());
+    list.give_back();
+    if (n == TW_UNDEFINED) check(status);
+    for (std::size_t i = 0; static_cast<std::int64_t>(i) < n; ++i)
+      done.push_back({static_cast<std::size_t>(indices[i]), moved[i], statuses[i]});
+    return done;
+  }
+
   tw_request* request_;
 };
 

@@ -1,18 +1,51 @@
-/* Requests: operations that were started and go on while the program computes. C11 and C++.
+/* Requests: operations that were started and proceed while the program computes. C11 and C++.
  *
- * A request belongs to the task that started it. Whoever waits for one request advances all of the process, so any
- * order of waiting is fine. Where MPI was initialised for less than MPI_THREAD_MULTIPLE, collectives of ranks are
- * advanced only by threads that have started or awaited such, or called a collective of ranks: in any call in which
- * they wait (but see tw_mpi_take_turns() in group_mpi.h). Below MPI_THREAD_SERIALIZED only the main thread may
- * start, test or await them.
+ *     tw_request* requests[2];
+ *     tw_file_iwrite_at_all(file, block, nbytes, offset, &requests[0]);   // by every task of the group
+ *     tw_file_iread_at(file, other, nbytes, place, &requests[1]);         // by this task
+ *     compute();
+ *     tw_request_waitall(2, requests, NULL, NULL);
  *
- * There is no cancel: an operation that was started is completed, at the latest by closing its file or, for ranks, by
- * MPI_Finalize(). A program that ends with requests outstanding ends; what they had not done yet is not done.
+ * A request belongs to the task that started it. A thread that waits for one request advances all requests of the
+ * process, so that any order of waiting is fine. Where MPI was initialised for less than MPI_THREAD_MULTIPLE,
+ * collectives of ranks are advanced only by threads that have started or awaited such, or called a collective of ranks:
+ * in any call in which they wait (but see tw_mpi_take_turns() in group_mpi.h). Below MPI_THREAD_SERIALIZED only the
+ * main thread may start, test or await them.
+ *
+ * There is no cancel: an operation that was started is completed, at the latest by the close of its file or, for ranks,
+ * by MPI_Finalize(). A program may end with requests outstanding; the rest of their work is then not done.
  *
  * A child of fork() has none of the library's threads: it may exit or exec, but what it starts, awaits or tests in the
  * library need not end.
  *
- * Threads: one call at a time per request; calls for different requests are independent. */
+ * The calls have MPI's semantics: a request that is found complete is freed and its entry becomes NULL
+ * (MPI_REQUEST_NULL); NULL entries are ignored; indices and counts are those of MPI with TW_UNDEFINED in place of
+ * MPI_UNDEFINED.
+ *
+ *   call       waits until                frees                 without a request (n is 0, or all are NULL)
+ *   wait       the request is complete    it                    TW_OK, moved is 0
+ *   test       -                          it, if complete       done is 1, moved is 0
+ *   waitall    all are complete           all                   TW_OK
+ *   testall    -                          all or none           done is 1
+ *   waitany    one is complete            the first complete    index is TW_UNDEFINED, moved is 0
+ *   testany    -                          the first complete    done is 1, index is TW_UNDEFINED, moved is 0
+ *   waitsome   at least one is complete   all complete ones     n_done is TW_UNDEFINED
+ *   testsome   -                          all complete ones     n_done is TW_UNDEFINED
+ *
+ * Unless a call says otherwise:
+ *   Call       independent, though the operation may be collective.
+ *   Blocking   wait... yes: sleeps rather than spins. test... no: advances what is outstanding, then looks.
+ *   Threads    one call at a time per request; calls for different requests are independent.
+ *   n          [in] entries of `requests`, >= 0. `requests` may be NULL when n is 0.
+ *   done       [out] 1 or 0.
+ *   index      [out] place in `requests`.
+ *   moved      [out] bytes that were moved for this task; may be NULL. For several requests one entry for each, in the
+ *              order of `statuses`.
+ *   statuses   [out] what each operation returned: TW_OK or why it failed; may be NULL.
+ *   Returns    TW_OK; else the status of the operation that failed, of several the first in the order of `requests`,
+ *              whose message tw_last_error() has; all [out] values are set. TW_ERR_INVALID (an argument is NULL, n is
+ *              negative) and TW_ERR_NO_MEMORY (of ...any and ...some): no request was freed, and no [out] value is set.
+ *   Since      0.2. */
 #ifndef THALWEG_REQUEST_H
 #define THALWEG_REQUEST_H
 
@@ -26,28 +59,41 @@
 extern "C" {
 #endif
 
-typedef struct tw_request tw_request; /* made by tw_i... calls; freed when it was found complete */
+typedef struct tw_request tw_request; /* made by the tw_file_i... calls; freed by the call that finds it complete */
 
-/* Waits until the request is complete, frees it and sets *request to NULL. A NULL *request is complete: TW_OK, 0 bytes.
- * Call: independent, though the operation may be collective. Blocking: yes; sleeps rather than spins.
- * moved [out] bytes moved for this task; may be NULL.
- * Returns the status of the operation, or TW_ERR_INVALID (request is NULL). Since 0.2. */
+enum { TW_UNDEFINED = -1 }; /* an index or a count where there is no request */
+
+/* Waits for one request. */
 TW_API tw_status tw_request_wait(tw_request** request, size_t* moved);
 
-/* Advances, and tells whether the request is complete; if so it is freed and *request becomes NULL.
- * Call: independent. Blocking: no. done [out] 1 or 0. moved [out] set when done; may be NULL.
- * Returns the status of the operation when done, else TW_OK; TW_ERR_INVALID (NULL). Since 0.2. */
+/* Whether the request is complete. `moved` is set when it is. */
 TW_API tw_status tw_request_test(tw_request** request, int* done, size_t* moved);
 
-/* Waits for all n. Call: independent. Blocking: yes.
- * statuses [out] that of each, may be NULL; moved [out] bytes of each, may be NULL.
- * Returns TW_OK, or the first failure among them in their order. Since 0.2. */
-TW_API tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, size_t* moved);
+/* Waits for all n requests.
+ * statuses, moved  [out] n entries each: that of requests[i] in entry i; TW_OK and 0 where it was NULL. */
+TW_API tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_status* statuses, size_t* moved);
 
-/* Waits until one of n is complete. Call: independent. Blocking: yes.
- * index [out] which; n when all are NULL. moved [out] its bytes; may be NULL.
- * Returns its status. Since 0.2. */
-TW_API tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, size_t* moved);
+/* Whether all n requests are complete. If not, no request is freed, and `statuses` and `moved` are not set.
+ * statuses, moved  [out] as of tw_request_waitall(). */
+TW_API tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_status* statuses, size_t* moved);
+
+/* Waits until one request is complete, and frees the first one that is. */
+TW_API tw_status tw_request_waitany(int64_t n, tw_request** requests, int64_t* index, size_t* moved);
+
+/* Whether a request is complete, and frees the first one that is. If none is, `done` is 0, `index` is TW_UNDEFINED, and
+ * `moved` is not set. */
+TW_API tw_status tw_request_testany(int64_t n, tw_request** requests, int* done, int64_t* index, size_t* moved);
+
+/* Waits until at least one request is complete, and frees all that are.
+ * n_done           [out] how many that were.
+ * indices          [out] room for n; the first n_done entries become their places, ascending.
+ * statuses, moved  [out] room for n each; the first n_done entries are set, in the order of `indices`. */
+TW_API tw_status tw_request_waitsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
+                                     tw_status* statuses, size_t* moved);
+
+/* As tw_request_waitsome() without waiting: `n_done` is 0 when there are requests, but none is complete. */
+TW_API tw_status tw_request_testsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices,
+                                     tw_status* statuses, size_t* moved);
 
 #ifdef __cplusplus
 }

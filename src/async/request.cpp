@@ -50,6 +50,11 @@ void advance(const Request& request) {
   advance_requests();
 }
 
+bool are_advanced_alike(const Request& a, const Request& b) {
+  return &Progress::home_of(a) == &Progress::home_of(b) &&
+         Progress::is_left_to_thread(a) == Progress::is_left_to_thread(b);
+}
+
 void wait_for(const Request& request) {
   if (request.done()) return;
   const Progress::Waiter waiter(request);

@@ -99,6 +99,8 @@ void start(std::shared_ptr<Request> request, ProgressMode mode);
 void advance_requests();
 // As advance_requests(), by a thread that is about to wait for `request`.
 void advance(const Request& request);
+// Whether one advance() does for both.
+bool are_advanced_alike(const Request& a, const Request& b);
 void wait_for(const Request& request);
 // Waits until one of them is done; null ones are not. At least one is not null.
 void wait_for_any(std::span<const std::shared_ptr<Request>> requests);

@@ -1,4 +1,8 @@
-// request.h: waiting for what was started.
+// request.h: waiting for what was started, and asking whether it is complete.
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -9,20 +13,115 @@
 namespace thalweg {
 namespace {
 
-// Of a request that is done: frees it.
-Status take(tw_request** request, size_t* moved) {
-  const std::unique_ptr<tw_request> done(std::exchange(*request, nullptr));
+using Requests = std::span<tw_request*>;
+
+bool is_done(const tw_request* request) { return request != nullptr && request->impl->done(); }
+bool is_pending(const tw_request* request) { return request != nullptr && !request->impl->done(); }
+
+// Frees a request that is complete.
+Status take(tw_request*& request, size_t* moved) {
+  const std::unique_ptr<tw_request> done(std::exchange(request, nullptr));
   if (moved != nullptr) *moved = static_cast<size_t>(done->impl->outcome().moved);
   return done->impl->outcome().status;
 }
 
-Status wait(tw_request** request, size_t* moved) {
-  if (*request != nullptr) {
-    wait_for(*(*request)->impl);
+Status wait(tw_request*& request, size_t* moved) {
+  if (request != nullptr) {
+    wait_for(*request->impl);
     return take(request, moved);
   }
   if (moved != nullptr) *moved = 0;
   return {};
+}
+
+Status wait_each(Requests requests, tw_status* statuses, size_t* moved) {
+  Status first;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Status status = wait(requests[i], moved != nullptr ? &moved[i] : nullptr);
+    if (statuses != nullptr) statuses[i] = static_cast<tw_status>(status.code());
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
+}
+
+Status check_list(const char* function, int64_t n, tw_request** requests) {
+  if (n < 0) return invalid_argument(function, "n is " + std::to_string(n) + "; 0 or more requests");
+  return n > 0 && requests == nullptr ? null_argument(function, "requests") : Status{};
+}
+
+// Advances the requests that are not complete; one call serves all that are advanced alike.
+void advance_pending(Requests requests) {
+  const Request* last = nullptr;
+  for (const tw_request* request : requests) {
+    if (!is_pending(request) || (last != nullptr && are_advanced_alike(*last, *request->impl))) continue;
+    last = request->impl.get();
+    advance(*last);
+  }
+}
+
+// How a call looks for complete requests.
+enum class Look { once, until_one_is_done };
+
+// Whether there is a request at all. May throw std::bad_alloc, before anything happens.
+bool look(Requests requests, Look how) {
+  bool any = false, done = false;
+  for (const tw_request* request : requests) {
+    any = any || request != nullptr;
+    done = done || is_done(request);
+  }
+  if (!any || done) return any;
+  if (how == Look::once) {
+    advance_pending(requests);
+    return true;
+  }
+  std::vector<std::shared_ptr<Request>> all;
+  all.reserve(requests.size());
+  for (const tw_request* request : requests)
+    if (request != nullptr) all.push_back(request->impl);
+  wait_for_any(all);
+  return true;
+}
+
+// Frees the first request that is complete; *done: whether there was one, or none was there.
+Status take_any(Requests requests, Look how, int* done, int64_t* index, size_t* moved) {
+  const bool any = look(requests, how);
+  *index = TW_UNDEFINED;
+  *done = any ? 0 : 1;
+  if (!any && moved != nullptr) *moved = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!is_done(requests[i])) continue;
+    *index = static_cast<int64_t>(i);
+    *done = 1;
+    return take(requests[i], moved);
+  }
+  return {};
+}
+
+struct Some {
+  int64_t* n_done;
+  int64_t* indices;
+  tw_status* statuses;
+  size_t* moved;
+};
+
+Status take_some(const char* function, int64_t n, tw_request** given, Look how, const Some& out) {
+  TW_RETURN_IF_ERROR(check_list(function, n, given));
+  if (out.n_done == nullptr) return null_argument(function, "n_done");
+  if (out.indices == nullptr && n > 0) return null_argument(function, "indices");
+  const Requests requests(given, static_cast<std::size_t>(n));
+  const bool any = look(requests, how);
+  Status first;
+  int64_t taken = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!is_done(requests[i])) continue;
+    Status status = take(requests[i], out.moved != nullptr ? &out.moved[taken] : nullptr);
+    out.indices[taken] = static_cast<int64_t>(i);
+    if (out.statuses != nullptr) out.statuses[taken] = static_cast<tw_status>(status.code());
+    if (first.ok()) first = std::move(status);
+    ++taken;
+  }
+  *out.n_done = any ? taken : int64_t{TW_UNDEFINED};
+  return first;
 }
 
 }  // namespace
@@ -35,7 +134,7 @@ extern "C" {
 tw_status tw_request_wait(tw_request** request, size_t* moved) {
   return guarded([&]() -> Status {
     if (request == nullptr) return null_argument("tw_request_wait", "request");
-    return wait(request, moved);
+    return wait(*request, moved);
   });
 }
 
@@ -43,41 +142,58 @@ tw_status tw_request_test(tw_request** request, int* done, size_t* moved) {
   return guarded([&]() -> Status {
     if (request == nullptr) return null_argument("tw_request_test", "request");
     if (done == nullptr) return null_argument("tw_request_test", "done");
-    if (*request != nullptr && !(*request)->impl->done()) advance(*(*request)->impl);
-    *done = *request == nullptr || (*request)->impl->done() ? 1 : 0;
-    return *done != 0 ? wait(request, moved) : Status{};
+    advance_pending({request, 1});
+    *done = is_pending(*request) ? 0 : 1;
+    return *done != 0 ? wait(*request, moved) : Status{};
   });
 }
 
-tw_status tw_request_waitall(size_t n, tw_request** requests, tw_status* statuses, size_t* moved) {
+tw_status tw_request_waitall(int64_t n, tw_request** requests, tw_status* statuses, size_t* moved) {
   return guarded([&]() -> Status {
-    if (requests == nullptr && n > 0) return null_argument("tw_request_waitall", "requests");
-    Status first;
-    for (size_t i = 0; i < n; ++i) {
-      Status status = wait(&requests[i], moved != nullptr ? &moved[i] : nullptr);
-      if (statuses != nullptr) statuses[i] = static_cast<tw_status>(status.code());
-      if (first.ok()) first = std::move(status);
-    }
-    return first;
+    TW_RETURN_IF_ERROR(check_list("tw_request_waitall", n, requests));
+    return wait_each({requests, static_cast<std::size_t>(n)}, statuses, moved);
   });
 }
 
-tw_status tw_request_waitany(size_t n, tw_request** requests, size_t* index, size_t* moved) {
+tw_status tw_request_testall(int64_t n, tw_request** requests, int* done, tw_status* statuses, size_t* moved) {
   return guarded([&]() -> Status {
-    if (requests == nullptr && n > 0) return null_argument("tw_request_waitany", "requests");
+    TW_RETURN_IF_ERROR(check_list("tw_request_testall", n, requests));
+    if (done == nullptr) return null_argument("tw_request_testall", "done");
+    const Requests all(requests, static_cast<std::size_t>(n));
+    advance_pending(all);
+    *done = std::any_of(all.begin(), all.end(), is_pending) ? 0 : 1;
+    return *done != 0 ? wait_each(all, statuses, moved) : Status{};
+  });
+}
+
+tw_status tw_request_waitany(int64_t n, tw_request** requests, int64_t* index, size_t* moved) {
+  return guarded([&]() -> Status {
+    TW_RETURN_IF_ERROR(check_list("tw_request_waitany", n, requests));
     if (index == nullptr) return null_argument("tw_request_waitany", "index");
-    *index = n;
-    std::vector<std::shared_ptr<Request>> all(n);
-    for (size_t i = 0; i < n; ++i) all[i] = requests[i] != nullptr ? requests[i]->impl : nullptr;
-    wait_for_any(all);
-    for (size_t i = 0; i < n; ++i) {
-      if (all[i] == nullptr || !all[i]->done()) continue;
-      *index = i;
-      return take(&requests[i], moved);
-    }
-    if (moved != nullptr) *moved = 0;
-    return {};
+    int done = 0;
+    return take_any({requests, static_cast<std::size_t>(n)}, Look::until_one_is_done, &done, index, moved);
   });
+}
+
+tw_status tw_request_testany(int64_t n, tw_request** requests, int* done, int64_t* index, size_t* moved) {
+  return guarded([&]() -> Status {
+    TW_RETURN_IF_ERROR(check_list("tw_request_testany", n, requests));
+    if (done == nullptr) return null_argument("tw_request_testany", "done");
+    if (index == nullptr) return null_argument("tw_request_testany", "index");
+    return take_any({requests, static_cast<std::size_t>(n)}, Look::once, done, index, moved);
+  });
+}
+
+tw_status tw_request_waitsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices, tw_status* statuses,
+                              size_t* moved) {
+  const Some out{n_done, indices, statuses, moved};
+  return guarded([&] { return take_some("tw_request_waitsome", n, requests, Look::until_one_is_done, out); });
+}
+
+tw_status tw_request_testsome(int64_t n, tw_request** requests, int64_t* n_done, int64_t* indices, tw_status* statuses,
+                              size_t* moved) {
+  const Some out{n_done, indices, statuses, moved};
+  return guarded([&] { return take_some("tw_request_testsome", n, requests, Look::once, out); });
 }
 
 }  // extern "C"

@@ -26,6 +26,9 @@ std::int32_t guarded(Body&& body) noexcept {
   }
 }
 
+inline Status invalid_argument(const char* function, const std::string& what) {
+  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
+}
 // For arguments that must not be NULL.
 inline Status null_argument(const char* function, const char* argument) {
   return Status::error(Code::invalid_argument, std::string(function) + ": " + argument + " is NULL");

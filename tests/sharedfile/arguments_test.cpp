@@ -200,7 +200,7 @@ TEST_F(Arguments, NullAccessOnOneTaskIsToldToAll) {
 
 TEST_F(Arguments, OfRequestCallsAreChecked) {
   int done = 0;
-  std::size_t index = 0;
+  std::int64_t index = 7, n_done = 7;
   tw_request* none = nullptr;
   std::size_t moved = 7;
 
@@ -210,9 +210,15 @@ TEST_F(Arguments, OfRequestCallsAreChecked) {
   EXPECT_EQ(tw_request_waitall(1, nullptr, nullptr, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_request_waitany(1, nullptr, &index, nullptr), TW_ERR_INVALID);
   EXPECT_EQ(tw_request_waitany(1, &none, nullptr, nullptr), TW_ERR_INVALID);
-  EXPECT_EQ(tw_request_waitall(0, nullptr, nullptr, nullptr), TW_OK);
-  EXPECT_EQ(tw_request_waitany(0, nullptr, &index, &moved), TW_OK);
-  EXPECT_EQ(moved, 0u);
+  EXPECT_EQ(tw_request_waitall(-1, &none, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_STREQ(tw_last_error(), "tw_request_waitall: n is -1; 0 or more requests");
+  EXPECT_EQ(tw_request_testall(-1, &none, &done, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_waitany(-1, &none, &index, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_testany(-1, &none, &done, &index, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_waitsome(-1, &none, &n_done, &index, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(tw_request_testsome(-1, &none, &n_done, &index, nullptr, nullptr), TW_ERR_INVALID);
+  EXPECT_EQ(index, 7);
+  EXPECT_EQ(n_done, 7);
   EXPECT_EQ(tw_request_wait(&none, &moved), TW_OK);
 }
 

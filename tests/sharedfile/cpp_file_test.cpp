@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -174,6 +176,49 @@ TEST_F(CppFile, AfterCloseCallsFailInsteadOfCrashing) {
     EXPECT_EQ(status_of([&] { gone->reset_view(); }), TW_ERR_INVALID);
     EXPECT_EQ(gone->last_plan(), "");
   }
+}
+
+TEST_F(CppFile, WaitsForListsOfRequests) {
+  using thalweg::Request;
+  thalweg::File file(group_, path_, kNew);
+  const auto start = [&](std::size_t n) {
+    std::vector<Request> all;
+    for (std::size_t i = 0; i < n; ++i)
+      all.push_back(file.iwrite_at(std::span(values_).first(i + 1), static_cast<std::int64_t>(1000 * i)));
+    return all;
+  };
+  std::vector<Request> all = start(3);
+  EXPECT_EQ(Request::waitall(all), (std::vector<std::size_t>{8, 16, 24}));
+  EXPECT_FALSE(all[0].is_pending());
+  EXPECT_EQ(Request::waitall(all), std::vector<std::size_t>(3));
+  EXPECT_FALSE(Request::waitany(all).has_value());
+  EXPECT_FALSE(Request::testany({}).has_value());
+  EXPECT_TRUE(Request::waitsome(all).empty());
+  EXPECT_TRUE(Request::testsome(all).empty());
+  EXPECT_TRUE(Request::testall(all).has_value());
+  all = start(3);
+  while (const std::optional<thalweg::Completed> one = Request::waitany(all))
+    EXPECT_EQ(one->moved, 8 * (one->index + 1));
+  all = start(3);
+  for (std::size_t found = 0; found < 3;) {
+    for (const thalweg::Completed& one : Request::waitsome(all)) {
+      EXPECT_EQ(one.moved, 8 * (one.index + 1));
+      EXPECT_EQ(one.status, TW_OK);
+      ++found;
+    }
+  }
+  all = start(2);
+  while (!Request::testall(all).has_value()) {
+  }
+  all = start(1);
+  all.push_back(file.iread_at(std::span(values_).first(1), -1));
+  EXPECT_THROW(Request::waitall(all), thalweg::Error);
+  EXPECT_FALSE(all[0].is_pending() || all[1].is_pending());
+  all[1] = file.iread_at(std::span(values_).first(1), -1);
+  const std::optional<thalweg::Completed> failed = Request::waitany(all);
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_EQ(failed->index, 1u);
+  EXPECT_EQ(failed->status, TW_ERR_INVALID);
 }
 
 TEST_F(CppFile, ARequestThatIsForgottenIsWaitedFor) {

@@ -167,7 +167,7 @@ TEST_F(OneThreadGroups, AnotherThreadMayEndWhatOneHasStarted) {
       const std::string data = text_of(task, 100);
       tw_request* request = nullptr;
       std::thread([&] { request = start_write(mine.file, data, task * 100, TW_PROGRESS_DEFAULT); }).join();
-      std::size_t which = 0;
+      std::int64_t which = 0;
       int done = 0;
       if (*end == 'w') {
         EXPECT_EQ(tw_request_wait(&request, nullptr), TW_OK);

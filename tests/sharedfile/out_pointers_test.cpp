@@ -183,6 +183,26 @@ std::vector<Row> rows_of_short_forms() {
   return rows;
 }
 
+// What calls on several requests are given, of which there is none.
+struct Some {
+  tw_request* none = nullptr;
+  int done = 0;
+  std::int64_t n_done = 0;
+  std::int64_t indices[1] = {};
+  tw_status statuses[1] = {};
+  std::size_t moved[1] = {};
+};
+Some& some() {
+  thread_local Some one;
+  return one;
+}
+tw_status testall(tw_request** requests, int* done, tw_status* statuses, std::size_t* moved) {
+  return tw_request_testall(1, requests, done, statuses, moved);
+}
+tw_status testany(tw_request** requests, int* done, std::int64_t* index, std::size_t* moved) {
+  return tw_request_testany(1, requests, done, index, moved);
+}
+
 std::vector<Row> rows_of_requests() {
   return {
       {"tw_request_wait", "request", Null::refused, Call::alone,
@@ -224,7 +244,7 @@ std::vector<Row> rows_of_requests() {
        }},
       {"tw_request_waitany", "requests", Null::refused, Call::alone,
        [](Open&, bool) {
-         std::size_t index = 0;
+         std::int64_t index = 0;
          return tw_request_waitany(1, nullptr, &index, nullptr);
        }},
       {"tw_request_waitany", "index", Null::refused, Call::alone,
@@ -235,16 +255,51 @@ std::vector<Row> rows_of_requests() {
       {"tw_request_waitany", "moved", Null::allowed, Call::alone,
        [](Open&, bool) {
          tw_request* none = nullptr;
-         std::size_t index = 0;
+         std::int64_t index = 0;
          return tw_request_waitany(1, &none, &index, nullptr);
        }},
+      {"tw_request_testall", "requests", Null::refused, Call::alone,
+       [](Open&, bool) { return testall(nullptr, &some().done, some().statuses, some().moved); }},
+      {"tw_request_testall", "done", Null::refused, Call::alone,
+       [](Open&, bool) { return testall(&some().none, nullptr, some().statuses, some().moved); }},
+      {"tw_request_testall", "statuses", Null::allowed, Call::alone,
+       [](Open&, bool) { return testall(&some().none, &some().done, nullptr, some().moved); }},
+      {"tw_request_testall", "moved", Null::allowed, Call::alone,
+       [](Open&, bool) { return testall(&some().none, &some().done, some().statuses, nullptr); }},
+      {"tw_request_testany", "requests", Null::refused, Call::alone,
+       [](Open&, bool) { return testany(nullptr, &some().done, some().indices, some().moved); }},
+      {"tw_request_testany", "done", Null::refused, Call::alone,
+       [](Open&, bool) { return testany(&some().none, nullptr, some().indices, some().moved); }},
+      {"tw_request_testany", "index", Null::refused, Call::alone,
+       [](Open&, bool) { return testany(&some().none, &some().done, nullptr, some().moved); }},
+      {"tw_request_testany", "moved", Null::allowed, Call::alone,
+       [](Open&, bool) { return testany(&some().none, &some().done, some().indices, nullptr); }},
   };
+}
+
+std::vector<Row> rows_of_some() {
+  using Take = tw_status (*)(std::int64_t, tw_request**, std::int64_t*, std::int64_t*, tw_status*, std::size_t*);
+  std::vector<Row> rows;
+  for (const auto& [name, take] : std::initializer_list<std::pair<const char*, Take>>{
+           {"tw_request_waitsome", tw_request_waitsome}, {"tw_request_testsome", tw_request_testsome}}) {
+    const char* const arguments[] = {"requests", "n_done", "indices", "statuses", "moved"};
+    for (int i = 0; i < 5; ++i) {
+      rows.push_back(
+          {name, arguments[i], i < 3 ? Null::refused : Null::allowed, Call::alone, [take = take, i](Open&, bool) {
+             Some& s = some();
+             return take(1, unless(i == 0, &s.none), unless(i == 1, &s.n_done), unless(i == 2, s.indices),
+                         unless(i == 3, s.statuses), unless(i == 4, s.moved));
+           }});
+    }
+  }
+  return rows;
 }
 
 std::vector<Row> all_rows() {
   std::vector<Row> all;
-  for (const auto& some : {rows_of_groups(), rows_of_files(), rows_of_short_forms(), rows_of_requests(),
-                           rows_of_multifiles(), rows_of_views_and_storage(), rows_of_vpfiles(), rows_of_one_vp()})
+  for (const auto& some :
+       {rows_of_groups(), rows_of_files(), rows_of_short_forms(), rows_of_requests(), rows_of_some(),
+        rows_of_multifiles(), rows_of_views_and_storage(), rows_of_vpfiles(), rows_of_one_vp()})
     all.insert(all.end(), some.begin(), some.end());
   return all;
 }

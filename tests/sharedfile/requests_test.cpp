@@ -1,4 +1,5 @@
 // Requests: any number outstanding, waited for in any order, in each mode of progress, beside blocking calls.
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <random>
@@ -111,7 +112,9 @@ TEST_P(Requests, InOrderTheyFollowTheirCalls) {
       std::int64_t position = 0;
       EXPECT_EQ(tw_file_seek(file, 0, SEEK_CUR, &position), TW_OK) << tw_last_error();
       EXPECT_EQ(position, 40 * tasks * kPiece);
-      EXPECT_EQ(tw_request_waitall(requests.size(), requests.data(), nullptr, nullptr), TW_OK) << tw_last_error();
+      EXPECT_EQ(tw_request_waitall(static_cast<std::int64_t>(requests.size()), requests.data(), nullptr, nullptr),
+                TW_OK)
+          << tw_last_error();
     });
     EXPECT_EQ(content(), rounds(tasks, 40)) << tasks;
   }
@@ -154,17 +157,17 @@ TEST_P(Requests, WaitAnyGivesEachOnce) {
     }
     std::vector<int> times(kMany);
     for (std::size_t i = 0; i < kMany; ++i) {
-      std::size_t index = 0;
+      std::int64_t index = 0;
       std::size_t moved = 0;
       ASSERT_EQ(tw_request_waitany(kMany + 1, requests, &index, &moved), TW_OK) << tw_last_error();
-      ASSERT_LT(index, kMany);
+      ASSERT_LT(static_cast<std::size_t>(index), kMany);
       EXPECT_EQ(moved, kPiece);
-      ++times[index];
+      ++times[static_cast<std::size_t>(index)];
     }
     EXPECT_EQ(times, std::vector<int>(kMany, 1));
-    std::size_t index = 0;
+    std::int64_t index = 0;
     EXPECT_EQ(tw_request_waitany(kMany + 1, requests, &index, nullptr), TW_OK);
-    EXPECT_EQ(index, kMany + 1) << "when all are NULL";
+    EXPECT_EQ(index, TW_UNDEFINED) << "when all are NULL";
   });
 }
 
@@ -184,6 +187,180 @@ TEST_P(Requests, TestSaysDoneInTheEnd) {
     EXPECT_EQ(done, 1) << "of a NULL request";
   });
   EXPECT_EQ(content(), rounds(5, 1));
+}
+
+// Each call, on no requests and on NULL entries only.
+TEST_P(Requests, WithoutAnyAreCompleteAndUndefined) {
+  tw_request* none[3] = {};
+  for (const std::int64_t n : {0, 3}) {
+    tw_request** requests = n == 0 ? nullptr : none;
+    int done = 7;
+    std::int64_t index = 7, n_done = 7, indices[3] = {7, 7, 7};
+    tw_status statuses[3] = {7, 7, 7};
+    std::size_t moved[3] = {7, 7, 7};
+    EXPECT_EQ(tw_request_waitall(n, requests, statuses, moved), TW_OK);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(statuses[i], n == 0 ? 7 : TW_OK);
+      EXPECT_EQ(moved[i], n == 0 ? 7u : 0u);
+    }
+    EXPECT_EQ(tw_request_testall(n, requests, &done, nullptr, nullptr), TW_OK);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(tw_request_waitany(n, requests, &index, moved), TW_OK);
+    EXPECT_EQ(index, TW_UNDEFINED);
+    EXPECT_EQ(moved[0], 0u);
+    done = 7, index = 7, moved[0] = 7;
+    EXPECT_EQ(tw_request_testany(n, requests, &done, &index, moved), TW_OK);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(index, TW_UNDEFINED);
+    EXPECT_EQ(moved[0], 0u);
+    EXPECT_EQ(tw_request_waitsome(n, requests, &n_done, indices, statuses, moved), TW_OK);
+    EXPECT_EQ(n_done, TW_UNDEFINED);
+    n_done = 7;
+    EXPECT_EQ(tw_request_testsome(n, requests, &n_done, indices, nullptr, nullptr), TW_OK);
+    EXPECT_EQ(n_done, TW_UNDEFINED);
+    EXPECT_EQ(indices[0], 7);
+  }
+}
+
+// Requests that other tasks have not started yet: none is complete, and nothing is freed.
+TEST_P(Requests, ThatAreNotCompleteStayUntouched) {
+  std::atomic<bool> tested{false};
+  on_file(2, [&](tw_file* file, int task) {
+    const std::string data = text_of(task, kPiece);
+    tw_request* requests[2] = {};
+    const auto start = [&] {
+      for (int i = 0; i < 2; ++i) {
+        const tw_extent extent{const_cast<char*>(data.data()), kPiece, (2 * i + task) * kPiece};
+        const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+        ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[i]), TW_OK) << tw_last_error();
+      }
+    };
+    if (task == 1) {
+      while (!tested) std::this_thread::yield();
+      start();
+    } else {
+      start();
+      tw_request* const before[2] = {requests[0], requests[1]};
+      int done = 7;
+      std::int64_t index = 7, n_done = 7, indices[2] = {7, 7};
+      tw_status statuses[2] = {7, 7};
+      std::size_t moved[2] = {7, 7};
+      EXPECT_EQ(tw_request_test(&requests[0], &done, moved), TW_OK);
+      EXPECT_EQ(done, 0);
+      done = 7;
+      EXPECT_EQ(tw_request_testall(2, requests, &done, statuses, moved), TW_OK);
+      EXPECT_EQ(done, 0);
+      done = 7;
+      EXPECT_EQ(tw_request_testany(2, requests, &done, &index, moved), TW_OK);
+      EXPECT_EQ(done, 0);
+      EXPECT_EQ(index, TW_UNDEFINED);
+      EXPECT_EQ(tw_request_testsome(2, requests, &n_done, indices, statuses, moved), TW_OK);
+      EXPECT_EQ(n_done, 0);
+      for (int i = 0; i < 2; ++i) {
+        EXPECT_EQ(requests[i], before[i]);
+        EXPECT_EQ(statuses[i], 7);
+        EXPECT_EQ(moved[i], 7u);
+        EXPECT_EQ(indices[i], 7);
+      }
+      tested = true;
+    }
+    EXPECT_EQ(tw_request_waitall(2, requests, nullptr, nullptr), TW_OK) << tw_last_error();
+  });
+  EXPECT_EQ(content(), rounds(2, 1) + rounds(2, 1));
+}
+
+// Close completes all of them: several are found complete at once, each call frees what it must.
+TEST_P(Requests, SeveralThatAreCompleteAtOnceAreAllFound) {
+  constexpr int kMany = 6;
+  for (const int tasks : {1, 3}) {
+    for (const bool waits : {false, true}) {
+      on_team(tasks, [&](tw_group* group, int task) {
+        tw_file* file = open(group);
+        ASSERT_NE(file, nullptr);
+        const std::string data = text_of(task, kPiece);
+        tw_request* requests[2 * kMany] = {};  // every other entry is NULL
+        for (int i = 0; i < kMany; ++i) {
+          tw_extent extent{const_cast<char*>(data.data()), kPiece - i, (i * tasks + task) * kPiece};
+          if (i == 2 && task == 0) extent.offset = -1;  // this one fails
+          const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+          ASSERT_EQ(tw_file_iaccess_all(file, nullptr, &access, &requests[2 * i + 1]), TW_OK);
+        }
+        ASSERT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+        int done = 0;
+        std::int64_t index = 7, n_done = 7, indices[2 * kMany] = {};
+        tw_status statuses[2 * kMany] = {};
+        std::size_t moved[2 * kMany] = {};
+        const auto any = waits ? tw_request_waitany(2 * kMany, requests, &index, moved)
+                               : tw_request_testany(2 * kMany, requests, &done, &index, moved);
+        EXPECT_EQ(any, TW_OK) << tw_last_error();
+        EXPECT_EQ(index, 1) << "the first one";
+        EXPECT_EQ(moved[0], static_cast<std::size_t>(kPiece));
+        EXPECT_EQ(requests[1], nullptr);
+        const auto some = waits ? tw_request_waitsome(2 * kMany, requests, &n_done, indices, statuses, moved)
+                                : tw_request_testsome(2 * kMany, requests, &n_done, indices, statuses, moved);
+        EXPECT_EQ(some, TW_ERR_INVALID);
+        EXPECT_NE(std::string(tw_last_error()).find("has offset -1"), std::string::npos) << tw_last_error();
+        ASSERT_EQ(n_done, kMany - 1);
+        for (int i = 0; i < kMany - 1; ++i) {
+          EXPECT_EQ(indices[i], 2 * i + 3);
+          EXPECT_EQ(requests[indices[i]], nullptr);
+          EXPECT_EQ(statuses[i], i == 1 ? TW_ERR_INVALID : TW_OK);
+          EXPECT_EQ(moved[i], i == 1 ? 0u : static_cast<std::size_t>(kPiece - i - 1));
+        }
+        EXPECT_EQ(tw_request_waitsome(2 * kMany, requests, &n_done, indices, statuses, moved), TW_OK);
+        EXPECT_EQ(n_done, TW_UNDEFINED);
+      });
+    }
+  }
+}
+
+// Threads of one task start and await requests of their own.
+TEST_P(Requests, OfSeveralThreadsAreIndependent) {
+  constexpr int kThreads = 4, kMany = 20;
+  on_file(1, [&](tw_file* file, int) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        std::vector<std::string> data;
+        for (int i = 0; i < kMany; ++i) data.push_back(text_of(t, kPiece, i));
+        std::vector<tw_request*> requests(kMany);
+        for (int i = 0; i < kMany; ++i) {
+          const auto n = static_cast<std::size_t>(i);
+          const tw_extent extent{data[n].data(), kPiece, (i * kThreads + t) * kPiece};
+          const tw_access access = at_extents(TW_ACCESS_WRITE, &extent);
+          EXPECT_EQ(tw_file_iaccess(file, &access, &requests[n]), TW_OK) << tw_last_error();
+        }
+        std::int64_t indices[kMany], index = 0, n_done = 0, left = kMany;
+        std::size_t moved[kMany];
+        int done = 0;
+        while (left > 0) {
+          switch ((t + left) % 4) {
+            case 0:
+              EXPECT_EQ(tw_request_waitsome(kMany, requests.data(), &n_done, indices, nullptr, moved), TW_OK);
+              EXPECT_GT(n_done, 0);
+              left -= n_done;
+              break;
+            case 1:
+              EXPECT_EQ(tw_request_testsome(kMany, requests.data(), &n_done, indices, nullptr, moved), TW_OK);
+              left -= n_done;
+              break;
+            case 2:
+              EXPECT_EQ(tw_request_waitany(kMany, requests.data(), &index, moved), TW_OK);
+              --left;
+              break;
+            default:
+              EXPECT_EQ(tw_request_testany(kMany, requests.data(), &done, &index, moved), TW_OK);
+              left -= done;
+          }
+        }
+        EXPECT_EQ(tw_request_testall(kMany, requests.data(), &done, nullptr, nullptr), TW_OK);
+        EXPECT_EQ(done, 1);
+        EXPECT_EQ(std::count(requests.begin(), requests.end(), nullptr), kMany);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  });
+  EXPECT_EQ(content(), rounds(kThreads, kMany));
 }
 
 // A failure is reported by the wait of each task; later requests are unaffected.
