@@ -41,6 +41,11 @@ logical file 1: sum 1499.500
 logical file 2: sum 2499.500
 logical file 3: sum 3499.500" "$bin/example_c_read" dump.tw
   done
+  expect "rank 0 of 4: 12 rows from 0 on, between rows of 0 and 12
+rank 1 of 4: 13 rows from 12 on, between rows of 11 and 25
+rank 2 of 4: 12 rows from 25 on, between rows of 24 and 37
+rank 3 of 4: 13 rows from 37 on, between rows of 36 and 0" "${launch[@]}" -n 4 "$bin/example_c_field" rows.dat
+  [ "$(wc -c < rows.dat)" = 16000 ] || { echo "FAILED: example_c_field"; exit 1; }
 fi
 
 "$bin/example_c_explain" field.dat | grep -q '^plan: ' || { echo "FAILED: example_c_explain"; exit 1; }

@@ -22,8 +22,8 @@
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
  *
  * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_request_wait() or
- * tw_request_test() said that it is done. Any number may be outstanding per file; those of one group are started by all tasks
- * in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
+ * tw_request_test() said that it is done. Any number may be outstanding per file; those of one group are started by all
+ * tasks in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
  * Accesses that are outstanding at the same time may be carried out in any order and in parts: where their ranges
  * overlap and one of them writes, each byte is that of one of them. Wait for the first where that matters.
  *
@@ -96,57 +96,178 @@ TW_API tw_status tw_file_close(tw_file* file);
  * TW_ERR_INVALID (it is not open). Since 0.3. */
 TW_API tw_status tw_file_abandon(tw_file* file);
 
-/* Bytes of the file now. Call: collective. Blocking: yes. Returns as tw_file_close, and TW_ERR_INVALID
- * (nbytes is NULL). Since 0.2. */
+/* ---- The file as a whole ------------------------------------------------------------------------------------------
+ * Call:      collective, with the same arguments on all tasks.
+ * Blocking:  yes.
+ * Returns    TW_OK, or on all tasks TW_ERR_INVALID (arguments that differ, and what is said below), TW_ERR_MODE (a call
+ *            that changes the file, which is not open for writing), TW_ERR_IO, TW_ERR_NO_SPACE.
+ * Since      0.2. */
+
+/* Tells the length of the file.
+ * nbytes     [out] bytes of the file now. NULL is TW_ERR_INVALID. */
 TW_API tw_status tw_file_size(tw_file* file, int64_t* nbytes);
-/* Cuts or extends the file (with a hole). nbytes: >= 0, the same on all tasks. Call: collective. Blocking: yes.
- * Returns TW_OK, or on all tasks TW_ERR_INVALID, TW_ERR_MODE, TW_ERR_IO, TW_ERR_NO_SPACE. Since 0.2. */
+
+/* Cuts the file, or extends it with a hole.
+ * nbytes     [in]  the new length, >= 0. */
 TW_API tw_status tw_file_truncate(tw_file* file, int64_t nbytes);
-/* Reserves storage for nbytes from offset on; the file is at least offset + nbytes long afterwards. The same arguments
- * on all tasks. Call: collective. Blocking: yes. Returns as tw_file_truncate. Since 0.2. */
+
+/* Reserves storage for nbytes from `offset` on; the file is at least offset + nbytes long afterwards.
+ * offset     [in]  >= 0. An end above 2^63-1 is TW_ERR_RANGE. */
 TW_API tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset);
-/* What was written by calls and requests that are complete on every task reaches the storage.
- * Call: collective. Blocking: yes. Returns TW_OK, or on all tasks TW_ERR_IO, TW_ERR_NO_SPACE; a failed sync stays
- * failed. Since 0.2. */
+
+/* Brings to the storage what was written by calls and requests that are complete on every task. A failed sync stays
+ * failed. */
 TW_API tw_status tw_file_sync(tw_file* file);
-/* Moves the shared position. whence: SEEK_SET, SEEK_CUR, SEEK_END of stdio.h. The same arguments on all tasks.
- * position [out] the new one; may be NULL. Call: collective. Blocking: yes.
- * Returns TW_OK, or on all tasks TW_ERR_INVALID (below 0, above 2^63-1), TW_ERR_IO. Since 0.2. */
+
+/* Moves the shared position.
+ * whence     [in]  SEEK_SET, SEEK_CUR or SEEK_END of stdio.h.
+ * position   [out] the new position; may be NULL. One below 0 or above 2^63-1 is TW_ERR_INVALID. */
 TW_API tw_status tw_file_seek(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
 
 /* ---- Views --------------------------------------------------------------------------------------------------------
- * A handle sees the bytes of the file, or those of a view (view.h), which repeats with its extent from `displacement`
- * on. Each task has its own. Of the accesses through a handle with a view,
+ * A task sees through its handle the bytes of the file or, once it has set a view (view.h), the bytes of that view,
+ * which repeats with its extent from `displacement` on. Each task has its own view. The placement of an access says
+ * what a view means for it:
  *
- *   TW_AT_OFFSET   offsets count the bytes of the view (tw_..._at, tw_..._at_all)
- *   TW_IN_VIEW     begins at a position of this task, which then moves by the bytes asked for (tw_..._view...)
- *   TW_AT_EXTENTS  offsets are of the file, as without a view (tw_..._list...)
- *   TW_IN_ORDER    is TW_ERR_INVALID (tw_file_write_all, tw_file_read_all): the shared position counts bytes of the file
+ *   TW_AT_OFFSET   offsets count the bytes of the view (tw_file_..._at, tw_file_..._at_all)
+ *   TW_IN_VIEW     the access begins at the task's position in its view, which moves by the bytes asked for
+ *                  (tw_file_..._view, tw_file_..._view_all)
+ *   TW_AT_EXTENTS  offsets are of the file, as without a view (lists of tw_access, tw_file_..._array)
+ *   TW_IN_ORDER    is TW_ERR_INVALID (tw_file_write_all, tw_file_read_all): the shared position counts bytes of the
+ *                  file
  *
- * An access takes 24 bytes for each piece of the view that it touches. It is placed at the call: a view that is set
- * while requests are outstanding is for later calls. */
+ * An access takes 24 bytes of memory for each piece of the view that it touches. It is placed at the call: a view that
+ * is set while requests are outstanding is for later calls. */
 
-/* From now on this task sees `view`; its position becomes 0. Without a view TW_IN_VIEW works too: then its position is
- * an own one in the file.
- * Call: collective, each task with its own arguments. Blocking: yes.
- * displacement [in] offset in the file, >= 0, where the view begins.
- * view         [in] kept by the file; may be freed at once. NULL: the bytes of the file from `displacement` on.
- * Returns TW_OK, or on all tasks, whose views then stay as they were, TW_ERR_INVALID (a negative displacement, a view
- * with a byte that it has twice for a file that is open for writing), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_NO_MEMORY.
- * Since 0.2. */
+/* Sets the view of this task; its position becomes 0. Without a view TW_IN_VIEW works too: the task then has a position
+ * of its own in the file.
+ * Call:         collective, each task with its own arguments.
+ * Blocking:     yes.
+ * displacement  [in] offset in the file, >= 0, where the view begins.
+ * view          [in] kept by the file; may be freed at once. NULL: the bytes of the file from `displacement` on.
+ * Returns       TW_OK, or on all tasks, whose views then stay as they were, TW_ERR_INVALID (a negative displacement, a
+ *               view that has a byte twice for a file that is open for writing), TW_ERR_RANGE (beyond 2^63-1),
+ *               TW_ERR_NO_MEMORY.
+ * Since         0.2. */
 TW_API tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* view);
-/* Moves this task's position in its view. whence: SEEK_SET, SEEK_CUR, SEEK_END of stdio.h; the end is behind the last
- * byte of the view that lies in the file as long as it is now.
- * position [out] the new one; may be NULL. Call: independent. Blocking: no.
- * Returns TW_OK, TW_ERR_INVALID (below 0, above 2^63-1, the end in a view that is not in file order), TW_ERR_IO.
- * Since 0.2. */
+
+/* Moves this task's position in its view.
+ * Call:      independent.
+ * Blocking:  no.
+ * whence     [in]  SEEK_SET, SEEK_CUR or SEEK_END of stdio.h; the end is behind the last byte of the view that lies in
+ *            the file as long as it is now.
+ * position   [out] the new position; may be NULL.
+ * Returns    TW_OK, TW_ERR_INVALID (below 0, above 2^63-1, the end in a view that is not in file order), TW_ERR_IO.
+ * Since      0.2. */
 TW_API tw_status tw_file_seek_view(tw_file* file, int64_t offset, int32_t whence, int64_t* position);
-/* Where in the file byte `position` of this task's view lies. Call: independent. Blocking: no.
- * Returns TW_OK, TW_ERR_INVALID, TW_ERR_RANGE (the view has fewer bytes below 2^63). Since 0.2. */
+
+/* Tells where in the file a byte of this task's view lies.
+ * Call:      independent.
+ * Blocking:  no.
+ * position   [in]  of the byte in the view, >= 0.
+ * offset     [out] of the byte in the file.
+ * Returns    TW_OK, TW_ERR_INVALID, TW_ERR_RANGE (the view has fewer bytes below 2^63).
+ * Since      0.2. */
 TW_API tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset);
 
-/* ---- The access itself --------------------------------------------------------------------------------------------
- */
+/* ---- One block of memory -----------------------------------------------------------------------------------------
+ * Call:      ..._all: collective, each task with its own arguments; a task without data passes nbytes 0. Else
+ *            independent.
+ * Blocking:  tw_file_i...: no; they return a request, and need no other task. Else yes.
+ * data       [in] or [out] nbytes bytes; NULL only with nbytes 0. Borrowed: until the call returns, or until the
+ *            request is complete.
+ * offset     [in]  >= 0; bytes of the view of the task, which are those of the file if none was set.
+ * nread      [out] bytes read for this task: fewer than asked for only where the file ends; may be NULL. Requests tell
+ *            it when they are found complete.
+ * request    [out] set only on success; freed by the call of request.h that finds it complete.
+ * Returns    as tw_file_access_all(), tw_file_iaccess_all(), tw_file_access() and tw_file_iaccess() (below).
+ * Since      0.2.
+ *
+ * Without a suffix for the place, all tasks write and read one behind the other from the shared position, in rank
+ * order; it then moves by the sum. With _at each task passes its offset. With _view each task continues at the position
+ * in its view: it moves at the call by nbytes, also when the access fails later or a read meets the end of the file,
+ * but not when this task's own arguments are wrong. */
+TW_API tw_status tw_file_write_all(tw_file* file, const void* data, size_t nbytes);
+TW_API tw_status tw_file_read_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
+TW_API tw_status tw_file_write_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
+TW_API tw_status tw_file_write_view_all(tw_file* file, const void* data, size_t nbytes);
+TW_API tw_status tw_file_read_view_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
+
+TW_API tw_status tw_file_write_at(tw_file* file, const void* data, size_t nbytes, int64_t offset);
+TW_API tw_status tw_file_read_at(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
+TW_API tw_status tw_file_write_view(tw_file* file, const void* data, size_t nbytes);
+TW_API tw_status tw_file_read_view(tw_file* file, void* data, size_t nbytes, size_t* nread);
+
+TW_API tw_status tw_file_iwrite_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset,
+                                       tw_request** request);
+TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
+
+TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request);
+TW_API tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request);
+
+/* ---- One part of an array -----------------------------------------------------------------------------------------
+ * The file has an array of items from `offset` on, without gaps; each task moves its part, a block of indices:
+ *
+ *     // rows first .. first+rows-1 of a field of ny x nx doubles; the local memory has a halo of one item on each side
+ *     const tw_dim dims[2] = {{ny, first, rows, 1, 1}, {nx, 0, nx, 1, 1}};
+ *     tw_file_write_array(file, memory, sizeof(double), 2, dims, TW_ROW_MAJOR, 0);
+ *
+ * Parts may differ in size and shape, may be empty, and need not cover the array: what no part covers is left as it is.
+ * Parts that are read may overlap, so that a task can read its halo too (start - 1, count + 2, no halo). Where parts
+ * that are written overlap, each byte is from one of the tasks. The view of the handle and the shared position play no
+ * part. Each task passes its own description, and it alone says where its bytes lie: item_bytes, the global extents,
+ * order and offset are normally equal on all tasks, but this is not compared. */
+
+/* One dimension of an array in the file, of the part of this task, and of its local memory. */
+typedef struct tw_dim {
+  int64_t global;      /* indices of the array in the file */
+  int64_t start;       /* first index of the part */
+  int64_t count;       /* indices of the part; 0 in any dimension: this task has no items, but makes the call */
+  int64_t halo_before; /* indices of the local memory before the part, which are not moved */
+  int64_t halo_after;  /* indices of the local memory behind the part, which are not moved */
+} tw_dim;
+
+/* Call:       collective, each task with its own arguments.
+ * Blocking:   tw_file_iwrite_array(), tw_file_iread_array(): no; they return a request, and need no other task. Else
+ *             yes.
+ * data        [in] or [out] local memory of (halo_before + count + halo_after) items in each dimension, in `order`;
+ *             NULL only without items. Borrowed: until the call returns, or until the request is complete.
+ * item_bytes  [in]  bytes of one item, >= 1.
+ * n_dims      [in]  dimensions, 1 .. 1024.
+ * dims        [in]  n_dims of them; copied. TW_ROW_MAJOR: from the slowest to the fastest index. All numbers are >= 0,
+ *             and start + count is at most global.
+ * order       [in]  of the array in the file and of the local memory: TW_ROW_MAJOR (C) or TW_COLUMN_MAJOR (Fortran).
+ * offset      [in]  of the first item of the array in the file, >= 0.
+ * nread       [out] bytes read for this task: fewer than its part only where the file ends; may be NULL.
+ * request     [out] as for one block of memory, above.
+ * Returns     as tw_file_access_all() and tw_file_iaccess_all() (below). TW_ERR_INVALID: a value that is not as above,
+ *             on all tasks; the message names the dimension and the value. TW_ERR_RANGE: an array, or a local memory,
+ *             of 2^63 bytes or more.
+ * Memory      24 bytes for each piece that lies together in the file and in the local memory: one where both lie
+ *             together.
+ * Since       0.2. */
+TW_API tw_status tw_file_write_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims,
+                                     const tw_dim* dims, tw_array_order order, int64_t offset);
+TW_API tw_status tw_file_read_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
+                                    tw_array_order order, int64_t offset, size_t* nread);
+TW_API tw_status tw_file_iwrite_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims,
+                                      const tw_dim* dims, tw_array_order order, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iread_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
+                                     tw_array_order order, int64_t offset, tw_request** request);
+
+/* ---- Any access ---------------------------------------------------------------------------------------------------
+ * All calls above are made of these four, which also take lists of extents, common arguments, and other groups:
+ *
+ *     tw_extent pieces[2] = {{a, 1000, 0}, {b, 500, 8000}};
+ *     tw_access access = {.struct_size = sizeof access, .direction = TW_ACCESS_WRITE, .extents = pieces, .n = 2};
+ *     tw_file_access_all(file, NULL, &access, NULL); */
 
 /* Bytes of memory and where in the file they belong. */
 typedef struct tw_extent {
@@ -160,7 +281,7 @@ enum { TW_ACCESS_READ = 0, TW_ACCESS_WRITE = 1 };
 
 typedef int32_t tw_placement;
 enum {
-  TW_AT_EXTENTS = 0, /* each extent at its own offset */
+  TW_AT_EXTENTS = 0, /* each extent at its own offset, in any order */
   TW_AT_OFFSET = 1,  /* one extent behind the other from `offset` of the access; their own offsets are ignored */
   TW_IN_ORDER = 2,   /* one behind the other from the shared position, task after task in rank order */
   TW_IN_VIEW = 3     /* one behind the other from this task's position in its view: see tw_file_set_view() */
@@ -172,8 +293,8 @@ enum {
   TW_PROGRESS_THREAD = 1,  /* the one progress thread of the process advances it. It sleeps while nothing is
                               outstanding, and runs where the thread ran that started the first such request, or on
                               the core that the environment variable THALWEG_PROGRESS_CORE names */
-  TW_PROGRESS_POLL = 2     /* advances only within calls of the library. Transfers that were submitted go on by
-                              themselves all the same, carried by io_uring or by a thread that does nothing else */
+  TW_PROGRESS_POLL = 2     /* calls of the library advance it. Transfers that were submitted continue by themselves
+                              all the same, carried out by io_uring or by a thread that does nothing else */
 };
 
 /* One task's part of an access. Zero-initialise, then set struct_size. */
@@ -181,96 +302,76 @@ typedef struct tw_access {
   size_t struct_size;
   tw_direction direction;
   tw_placement placement;
-  int32_t common;           /* not 0: every task gives the same arguments, and the bytes are moved once per process */
+  int32_t common;           /* not 0: every task passes the same arguments, in memory that the tasks of a process share;
+                               the bytes are moved once per process */
   tw_progress progress;     /* of a nonblocking access */
   const tw_extent* extents; /* n of them; borrowed until the access is complete */
   int64_t n;
   int64_t offset; /* for TW_AT_OFFSET: bytes of the view of `file`, which are those of the file if none was set */
-  /* What the caller knows to be wrong already, to be told to all tasks instead of moving bytes; TW_OK: nothing. */
+  /* A failure that the caller found already: all tasks return it, and no bytes are moved. TW_OK: none. */
   tw_status status;
   int32_t os_errno;
   const char* message; /* copied */
 } tw_access;
 
-/* The call that all collective ones below are made of.
- * Call: collective over `group`. Blocking: yes.
- *
- * file   [in]  any handle of the open file in this process. NULL: this task has none, which all tasks are told.
- *
- * group  [in]  NULL: the group of `file`. Else another group, all of whose tasks are in this process: say the threads
- * of a parallel region that use a file opened outside of it. Not both NULL. Tasks that are in several groups make
- * their TW_IN_ORDER accesses to one file in the same order. TW_IN_VIEW needs the group of the file.
- *
- * access [in]  borrowed during the call, the extents too.
- *
- * moved  [out] bytes moved for this task: fewer than asked for only where a read meets the end of the file. May be
- * NULL.
- *
- * Returns TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a common access that
- * differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO, TW_ERR_NO_SPACE,
- * TW_ERR_NO_MEMORY. Since 0.2. */
+/* Moves bytes for a group.
+ * Call:      collective over `group`.
+ * Blocking:  yes.
+ * file       [in]  any handle of the open file in this process. NULL: this task has none, which fails on all tasks.
+ * group      [in]  NULL: the group of `file`. Else another group, all of whose tasks are in this process: say the
+ *            threads of a parallel region that use a file opened outside of it. Not both NULL. Tasks that are in
+ *            several groups make their TW_IN_ORDER accesses to one file in the same order. TW_IN_VIEW needs the group
+ *            of the file.
+ * access     [in]  borrowed during the call, the extents too.
+ * moved      [out] bytes moved for this task: fewer than asked for only where a read meets the end of the file. May be
+ *            NULL.
+ * Returns    TW_OK, or on all tasks TW_ERR_INVALID (negative lengths or offsets, NULL, arguments of a common access
+ *            that differ, different files), TW_ERR_RANGE (beyond 2^63-1), TW_ERR_MODE (not opened for it), TW_ERR_IO,
+ *            TW_ERR_NO_SPACE, TW_ERR_NO_MEMORY.
+ * Since      0.2. */
 TW_API tw_status tw_file_access_all(tw_file* file, tw_group* group, const tw_access* access, size_t* moved);
-/* The same, nonblocking. `access` itself may go after the call; extents and memory stay until the request is complete,
- * and so does a `group` that is given, which must not be used for anything else meanwhile.
- * Call: collective. Blocking: no; no other task is waited for.
- * request [out] set only on success; freed by tw_request_wait() or a tw_request_test() that says done.
- * Wrong arguments come back from tw_request_wait() on all tasks. Returns TW_OK, or on this task alone TW_ERR_INVALID (request,
- * or file and group, are NULL), TW_ERR_NO_MEMORY. Since 0.2. */
+
+/* Starts to move bytes for a group.
+ * Call:      collective over `group`.
+ * Blocking:  no; no other task is waited for.
+ * access     [in]  may go after the call; its extents and their memory stay until the request is complete, and so does
+ *            a `group` that is given, which must not be used for anything else meanwhile.
+ * request    [out] set only on success; freed by the call of request.h that finds it complete.
+ * Returns    TW_OK, or on this task alone TW_ERR_INVALID (request, or file and group, are NULL), TW_ERR_NO_MEMORY. All
+ *            other failures are those of the request, on all tasks.
+ * Since      0.2. */
 TW_API tw_status tw_file_iaccess_all(tw_file* file, tw_group* group, const tw_access* access, tw_request** request);
-/* This task alone; the placement is not TW_IN_ORDER. Through views as the collective calls.
- * Call: independent. Blocking: tw_file_access() yes, tw_file_iaccess() no. Returns as tw_file_access_all(), on this task.
- * Since 0.2. */
+
+/* Moves bytes, or starts to move them, for this task alone. The placement is not TW_IN_ORDER.
+ * Call:      independent.
+ * Blocking:  tw_file_access(): yes. tw_file_iaccess(): no.
+ * Returns    as tw_file_access_all(), on this task.
+ * Since      0.2. */
 TW_API tw_status tw_file_access(tw_file* file, const tw_access* access, size_t* moved);
 TW_API tw_status tw_file_iaccess(tw_file* file, const tw_access* access, tw_request** request);
 
-/* What advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
+/* ---- How accesses are carried out ---------------------------------------------------------------------------------
+ * */
+
+/* Tells what advances a nonblocking access that this task starts with `asked` as its progress: TW_PROGRESS_THREAD or
  * TW_PROGRESS_POLL. It is POLL in place of THREAD where a thread cannot be had, and for collectives of two kinds of
  * group: of ranks where MPI was initialised for less than MPI_THREAD_MULTIPLE, which advance within calls of threads
  * that make calls on such groups (see tw_mpi_take_turns() in group_mpi.h); and of callbacks, which are carried out in
  * the call that starts them. The progress thread is started if it would be needed.
- * file      [in]  of collective accesses of its group; NULL: of accesses of a task alone or of threads.
- * effective [out] set only on success.
- * Call: independent; tasks of one group may get different answers. Blocking: no. Threads: any.
- * Returns TW_OK, TW_ERR_INVALID (effective is NULL, asked is none of DEFAULT, THREAD, POLL). Since 0.2. */
+ * Call:      independent; tasks of one group may get different answers.
+ * Blocking:  no.
+ * Threads:   any.
+ * file       [in]  of collective accesses of its group; NULL: of accesses of a task alone or of threads.
+ * effective  [out] set only on success.
+ * Returns    TW_OK, TW_ERR_INVALID (effective is NULL, asked is none of DEFAULT, THREAD, POLL).
+ * Since      0.2. */
 TW_API tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* effective);
 
-/* How the last blocking collective access of this handle was carried out and why, in one line; "" before the first.
- * Valid until the next call on the handle. Call: independent. Since 0.2. */
+/* Tells how the last blocking collective access of this handle was carried out and why, in one line; "" before the
+ * first. The text is valid until the next call on the handle.
+ * Call:      independent.
+ * Since      0.2. */
 TW_API const char* tw_file_last_plan(const tw_file* file);
-
-/* ---- Short forms ---------------------------------------------------------------------------------------------------
- * nread [out] bytes read for this task, fewer than asked for only at the end of the file; may be NULL.
- * Otherwise as tw_file_access_all() with group NULL, tw_file_access(), or their nonblocking twins. All since 0.2. */
-
-/* Collective, from the shared position, in rank order; the position then moves by the sum. */
-TW_API tw_status tw_file_write_all(tw_file* file, const void* data, size_t nbytes);
-TW_API tw_status tw_file_read_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
-/* Collective, each task at its own offset. */
-TW_API tw_status tw_file_write_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
-/* Collective, each task from its own position in its view; that moves at the call by nbytes, also when the access fails
- * later or a read meets the end of the file, but not when this task's own arguments are wrong. */
-TW_API tw_status tw_file_write_view_all(tw_file* file, const void* data, size_t nbytes);
-TW_API tw_status tw_file_read_view_all(tw_file* file, void* data, size_t nbytes, size_t* nread);
-/* Independent. */
-TW_API tw_status tw_file_write_at(tw_file* file, const void* data, size_t nbytes, int64_t offset);
-TW_API tw_status tw_file_read_at(tw_file* file, void* data, size_t nbytes, int64_t offset, size_t* nread);
-TW_API tw_status tw_file_write_view(tw_file* file, const void* data, size_t nbytes);
-TW_API tw_status tw_file_read_view(tw_file* file, void* data, size_t nbytes, size_t* nread);
-
-/* Nonblocking twins. Bytes read are told by tw_request_wait(). */
-TW_API tw_status tw_file_iwrite_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_at_all(tw_file* file, const void* data, size_t nbytes, int64_t offset,
-                                       tw_request** request);
-TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset,
-                                   tw_request** request);
-TW_API tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
-TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request);
-TW_API tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request);
 
 #ifdef __cplusplus
 }

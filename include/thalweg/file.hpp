@@ -231,6 +231,37 @@ class File {
       return tw_file_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
     });
   }
+  // Collective: this task's part of an array of items that the file has from `offset` on: tw_dim in file.h. `memory` has
+  // an item for each index of the part and its halo; where it has fewer, the call fails on all tasks.
+  void write_array(const PlainRange auto& memory, std::span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
+                   std::int64_t offset = 0) {
+    check_length(memory, dims);
+    check(tw_file_write_array(get(), bytes_of(memory), item_bytes(memory), n_of(dims), dims.data(), order, offset));
+  }
+  std::size_t read_array(PlainTarget auto&& memory, std::span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
+                         std::int64_t offset = 0) {
+    check_length(memory, dims);
+    std::size_t nread = 0;
+    check(tw_file_read_array(get(), std::ranges::data(memory), item_bytes(memory), n_of(dims), dims.data(), order,
+                             offset, &nread));
+    return nread;
+  }
+  [[nodiscard]] Request iwrite_array(const PlainRange auto& memory, std::span<const tw_dim> dims,
+                                     tw_array_order order = TW_ROW_MAJOR, std::int64_t offset = 0) {
+    if (is_short(std::ranges::size(memory), dims)) return istop(std::ranges::size(memory));
+    return started([&](tw_request** request) {
+      return tw_file_iwrite_array(get(), bytes_of(memory), item_bytes(memory), n_of(dims), dims.data(), order, offset,
+                                  request);
+    });
+  }
+  [[nodiscard]] Request iread_array(PlainTarget auto&& memory, std::span<const tw_dim> dims,
+                                    tw_array_order order = TW_ROW_MAJOR, std::int64_t offset = 0) {
+    if (is_short(std::ranges::size(memory), dims)) return istop(std::ranges::size(memory));
+    return started([&](tw_request** request) {
+      return tw_file_iread_array(get(), std::ranges::data(memory), item_bytes(memory), n_of(dims), dims.data(), order,
+                                 offset, request);
+    });
+  }
   // Any access (tw_access in file.h): lists of extents, and the common arguments of tasks that share memory. The first
   // two are collective; extents and memory stay where they are until the request is complete.
   std::size_t access_all(const tw_access& access) {
@@ -307,6 +338,38 @@ class File {
   static std::size_t size_of(const PlainRange auto& data) {
     return std::ranges::size(data) * sizeof(*std::ranges::data(data));
   }
+  static std::size_t item_bytes(const PlainRange auto& memory) { return sizeof(*std::ranges::data(memory)); }
+  static std::int32_t n_of(std::span<const tw_dim> dims) { return static_cast<std::int32_t>(dims.size()); }
+  // Whether `items` are fewer than a part has with its halo. A part that is wrong is left to the C call.
+  static bool is_short(std::size_t items, std::span<const tw_dim> dims) {
+    for (const tw_dim& dim : dims)
+      if (dim.count <= 0 || dim.halo_before < 0 || dim.halo_after < 0) return false;
+    for (const tw_dim& dim : dims) {
+      std::size_t left = items;
+      for (const std::int64_t indices : {dim.count, dim.halo_before, dim.halo_after}) {
+        if (static_cast<std::uint64_t>(indices) > left) return true;
+        left -= static_cast<std::size_t>(indices);
+      }
+      items /= items - left;
+    }
+    return false;
+  }
+  // Memory that is too short: all tasks return an error, so that none waits for this one.
+  static std::string short_memory(std::size_t items) {
+    return "thalweg::File: the memory of an array has " + std::to_string(items) +
+           " items, fewer than the part and its halo";
+  }
+  static tw_access stop(const std::string& message) {
+    tw_access access{};
+    access.struct_size = sizeof access;
+    access.status = TW_ERR_INVALID;
+    access.message = message.c_str();
+    return access;
+  }
+  void check_length(const PlainRange auto& memory, std::span<const tw_dim> dims) {
+    if (is_short(std::ranges::size(memory), dims)) access_all(stop(short_memory(std::ranges::size(memory))));
+  }
+  Request istop(std::size_t items) { return iaccess_all(stop(short_memory(items))); }
   static Request started(auto&& start) {
     tw_request* request = nullptr;
     check(start(&request));

@@ -255,4 +255,20 @@ Status place_in_view(const View& view, std::uint64_t position, std::span<const E
   return {};
 }
 
+std::vector<Extent> place_memory(const View& file, std::uint64_t displacement, const View& memory, std::byte* data) {
+  std::vector<Extent> placed;
+  const std::uint64_t size = memory.size();
+  // Of two parts of arrays the pieces of one are made of whole pieces of the other.
+  placed.reserve(static_cast<std::size_t>(std::max(file.runs(0, size), memory.runs(0, size))));
+  std::uint64_t position = 0;
+  file.for_each_run(0, size, [&](ViewRun in_file) {
+    memory.for_each_run(position, in_file.bytes, [&](ViewRun in_memory) {
+      placed.push_back({data + in_memory.offset, in_memory.bytes, displacement + in_file.offset});
+      in_file.offset += in_memory.bytes;
+      position += in_memory.bytes;
+    });
+  });
+  return placed;
+}
+
 }  // namespace thalweg

@@ -20,10 +20,10 @@ namespace thalweg {
   call(tw_multifile_open) call(tw_file_open) call(tw_vpfile_open) \
   call(tw_file_access_all) \
   call(tw_file_write_all) call(tw_file_read_all) call(tw_file_write_at_all) call(tw_file_read_at_all) \
-  call(tw_file_write_view_all) call(tw_file_read_view_all) \
+  call(tw_file_write_view_all) call(tw_file_read_view_all) call(tw_file_write_array) call(tw_file_read_array) \
   call(tw_file_iaccess_all) \
   call(tw_file_iwrite_all) call(tw_file_iread_all) call(tw_file_iwrite_at_all) call(tw_file_iread_at_all) \
-  call(tw_file_iwrite_view_all) call(tw_file_iread_view_all) \
+  call(tw_file_iwrite_view_all) call(tw_file_iread_view_all) call(tw_file_iwrite_array) call(tw_file_iread_array) \
   call(tw_file_size) call(tw_file_truncate) call(tw_file_preallocate) call(tw_file_sync) \
   call(tw_file_seek) call(tw_file_set_view) \
   call(tw_vpfile_write_all) call(tw_vpfile_read_all) call(tw_vpfile_getc_all) call(tw_vpfile_putc_all) \
@@ -61,8 +61,8 @@ TW_SHARED const char* name_of(Primitive primitive);
 
 // Tasks that make calls of one class make the same call.
 constexpr Call class_of(Call call) {
-  if (call >= Call::tw_file_access_all && call <= Call::tw_file_read_view_all) return Call::tw_file_access_all;
-  if (call >= Call::tw_file_iaccess_all && call <= Call::tw_file_iread_view_all) return Call::tw_file_iaccess_all;
+  if (call >= Call::tw_file_access_all && call <= Call::tw_file_read_array) return Call::tw_file_access_all;
+  if (call >= Call::tw_file_iaccess_all && call <= Call::tw_file_iread_array) return Call::tw_file_iaccess_all;
   if (call >= Call::tw_vpfile_write_all && call <= Call::tw_vpfile_printf_all) return Call::tw_vpfile_write_all;
   return call;
 }

@@ -20,18 +20,15 @@ static_assert(sizeof(tw_extent) == sizeof(Extent) && offsetof(tw_extent, address
                   offsetof(tw_extent, offset) == offsetof(Extent, offset),
               "a caller's list is used where it lies");
 
-Status bad(const char* function, const std::string& what) {
-  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
-}
-
 PlainOpen to_open(const char* path, int32_t flags, const tw_file_options* options, tw_file** file) {
   PlainOpen how;
   if (path == nullptr) how.status = null_argument("tw_file_open", "path");
   if (file == nullptr) how.status = null_argument("tw_file_open", "file");
   if (how.status.ok()) how.status = check_file_flags(flags);
   if (options != nullptr && options->struct_size < sizeof(tw_file_options))
-    how.status = bad("tw_file_open", "struct_size of the options is " + std::to_string(options->struct_size) +
-                                         ", needed is " + std::to_string(sizeof(tw_file_options)));
+    how.status =
+        invalid_argument("tw_file_open", "struct_size of the options is " + std::to_string(options->struct_size) +
+                                             ", needed is " + std::to_string(sizeof(tw_file_options)));
   if (!how.status.ok()) return how;
   how.path = path;
   how.options.read = (flags & TW_FILE_READ) != 0;
@@ -59,15 +56,16 @@ PlainOpen to_open_or_complain(const char* path, int32_t flags, const tw_file_opt
 
 Status check_numbers(const char* function, const tw_access& given) {
   if (given.direction != TW_ACCESS_READ && given.direction != TW_ACCESS_WRITE)
-    return bad(function, "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
+    return invalid_argument(function,
+                            "direction is " + std::to_string(given.direction) + "; TW_ACCESS_READ or TW_ACCESS_WRITE");
   if (given.placement < TW_AT_EXTENTS || given.placement > TW_IN_VIEW)
-    return bad(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
+    return invalid_argument(function, "placement is " + std::to_string(given.placement) + "; one of tw_placement");
   if (given.progress < TW_PROGRESS_DEFAULT || given.progress > TW_PROGRESS_POLL)
-    return bad(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
-  if (given.n < 0) return bad(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
+    return invalid_argument(function, "progress is " + std::to_string(given.progress) + "; one of tw_progress");
+  if (given.n < 0) return invalid_argument(function, "n is " + std::to_string(given.n) + "; 0 or more extents");
   if (given.n > 0 && given.extents == nullptr) return null_argument(function, "extents");
   if (given.placement == TW_AT_OFFSET && given.offset < 0)
-    return bad(function, "offset is " + std::to_string(given.offset) + "; offsets are 0 .. 2^63-1");
+    return invalid_argument(function, "offset is " + std::to_string(given.offset) + "; offsets are 0 .. 2^63-1");
   return {};
 }
 
@@ -80,11 +78,11 @@ Status check_extents(const char* function, const tw_access& given) {
   for (std::int64_t i = 0; i < given.n; ++i) {
     const tw_extent& extent = given.extents[i];
     if (extent.length < 0)
-      return bad(function, "extent " + std::to_string(i) + " has length " + std::to_string(extent.length) +
-                               "; lengths are 0 .. 2^63-1");
+      return invalid_argument(function, "extent " + std::to_string(i) + " has length " + std::to_string(extent.length) +
+                                            "; lengths are 0 .. 2^63-1");
     if (placed && extent.offset < 0)
-      return bad(function, "extent " + std::to_string(i) + " has offset " + std::to_string(extent.offset) +
-                               "; offsets are 0 .. 2^63-1");
+      return invalid_argument(function, "extent " + std::to_string(i) + " has offset " + std::to_string(extent.offset) +
+                                            "; offsets are 0 .. 2^63-1");
   }
   return {};
 }
@@ -116,8 +114,8 @@ Status check_access(const char* function, const tw_access* given) {
   return or_out_of_memory([&]() -> Status {
     if (given == nullptr) return null_argument(function, "access");
     if (!is_whole(given))
-      return bad(function, "struct_size of the access is " + std::to_string(given->struct_size) + ", needed is " +
-                               std::to_string(sizeof(tw_access)));
+      return invalid_argument(function, "struct_size of the access is " + std::to_string(given->struct_size) +
+                                            ", needed is " + std::to_string(sizeof(tw_access)));
     TW_RETURN_IF_ERROR(check_numbers(function, *given));
     TW_RETURN_IF_ERROR(given_status(given->status, given->os_errno, given->message));
     return check_extents(function, *given);
@@ -162,31 +160,36 @@ tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, siz
   });
 }
 
+Status start_placed(const char* function, FileAndGroup by, PlacedAccess mine, ProgressMode mode, tw_request** request) {
+  const auto [file, group] = by;
+  // The others hear of it when they wait: the operation goes on without a request.
+  Status nowhere = or_out_of_memory([&] { return request != nullptr ? Status{} : null_argument(function, "request"); });
+  std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
+  if (made == nullptr) nowhere = out_of_memory();
+  TaskAccess& access = mine.access;
+  if (access.status.ok()) access.status = nowhere;
+  if (!access.status.ok()) access.extents = {};
+  if (made != nullptr) keep_only(access, *made);
+  const std::shared_ptr<AccessRequest> operation =
+      group == nullptr ? file->impl->request(std::move(mine))
+                       : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
+                                      for_others(file, std::move(access)));
+  start(operation, mode);
+  if (!nowhere.ok()) return nowhere;
+  made->impl = operation;
+  *request = made.release();
+  return {};
+}
+
 tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request) {
   return guarded([&]() -> Status {
+    constexpr const char* kFunction = "tw_file_iaccess_all";
     const auto [file, group] = by;
-    if (file == nullptr && group == nullptr) return null_argument("tw_file_iaccess_all", "file and group");
+    if (file == nullptr && group == nullptr) return null_argument(kFunction, "file and group");
     const InCall in_call(file);
-    if (file != nullptr && !in_call.ok()) return in_call.refusal("tw_file_iaccess_all", "file");
+    if (file != nullptr && !in_call.ok()) return in_call.refusal(kFunction, "file");
     (void)(group != nullptr ? calling(*group, call) : starting(file->impl->group(), call));
-    TaskAccess mine = to_access("tw_file_iaccess_all", access);
-    // The others hear of it when they wait: the operation goes on without a request.
-    Status nowhere = or_out_of_memory(
-        [&] { return request != nullptr ? Status{} : null_argument("tw_file_iaccess_all", "request"); });
-    std::unique_ptr<tw_request> made(new (std::nothrow) tw_request);
-    if (made == nullptr) nowhere = out_of_memory();
-    if (mine.status.ok()) mine.status = nowhere;
-    if (!mine.status.ok()) mine.extents = {};
-    if (made != nullptr) keep_only(mine, *made);
-    const std::shared_ptr<AccessRequest> operation =
-        group == nullptr ? file->impl->request(std::move(mine))
-                         : request_with(group->impl, file != nullptr ? file->impl->shared() : nullptr,
-                                        for_others(file, std::move(mine)));
-    start(operation, to_mode(access));
-    if (!nowhere.ok()) return nowhere;
-    made->impl = operation;
-    *request = made.release();
-    return {};
+    return start_placed(kFunction, by, to_access(kFunction, access), to_mode(access), request);
   });
 }
 
@@ -256,7 +259,7 @@ tw_status tw_file_truncate(tw_file* file, int64_t nbytes) {
     TW_IN_CALL(file, "tw_file_truncate");
     PlainFile& impl = calling(*file, Call::tw_file_truncate);
     Status mine;
-    if (nbytes < 0) mine = bad("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
+    if (nbytes < 0) mine = invalid_argument("tw_file_truncate", "nbytes is " + std::to_string(nbytes));
     return run(impl.truncate(static_cast<std::uint64_t>(nbytes), std::move(mine)));
   });
 }
@@ -268,7 +271,8 @@ tw_status tw_file_preallocate(tw_file* file, size_t nbytes, int64_t offset) {
     Status mine;
     const auto from = static_cast<std::uint64_t>(offset);
     if (offset < 0)
-      mine = bad("tw_file_preallocate", "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
+      mine =
+          invalid_argument("tw_file_preallocate", "offset is " + std::to_string(offset) + "; offsets are 0 .. 2^63-1");
     return run(impl.preallocate(from, nbytes, std::move(mine)));
   });
 }
@@ -296,8 +300,9 @@ tw_status tw_file_set_view(tw_file* file, int64_t displacement, const tw_view* v
     PlainFile& impl = calling(*file, Call::tw_file_set_view);
     Status mine;
     if (displacement < 0)
-      mine = or_out_of_memory(
-          [&] { return bad("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more"); });
+      mine = or_out_of_memory([&] {
+        return invalid_argument("tw_file_set_view", "displacement is " + std::to_string(displacement) + "; 0 or more");
+      });
     const View* seen = view != nullptr ? &view->impl : nullptr;
     return run(impl.set_view(seen, static_cast<std::uint64_t>(displacement), std::move(mine)));
   });
@@ -317,7 +322,8 @@ tw_status tw_file_view_offset(tw_file* file, int64_t position, int64_t* offset) 
   return guarded([&]() -> Status {
     TW_IN_CALL(file, "tw_file_view_offset");
     if (offset == nullptr) return null_argument("tw_file_view_offset", "offset");
-    if (position < 0) return bad("tw_file_view_offset", "position is " + std::to_string(position) + "; 0 or more");
+    if (position < 0)
+      return invalid_argument("tw_file_view_offset", "position is " + std::to_string(position) + "; 0 or more");
     TW_ASSIGN_OR_RETURN(const std::uint64_t found, file->impl->offset_in_file(static_cast<std::uint64_t>(position)));
     *offset = static_cast<int64_t>(found);
     return {};
@@ -359,7 +365,8 @@ tw_status tw_file_progress(const tw_file* file, tw_progress asked, tw_progress* 
   return guarded([&]() -> Status {
     if (effective == nullptr) return null_argument("tw_file_progress", "effective");
     if (asked < TW_PROGRESS_DEFAULT || asked > TW_PROGRESS_POLL)
-      return bad("tw_file_progress", "asked is " + std::to_string(asked) + "; TW_PROGRESS_DEFAULT, _THREAD or _POLL");
+      return invalid_argument("tw_file_progress",
+                              "asked is " + std::to_string(asked) + "; TW_PROGRESS_DEFAULT, _THREAD or _POLL");
     const Advancers who = file != nullptr ? file->impl->group().advancers() : Advancers::any;
     const bool polled = effective_progress(who, to_mode(asked)) == ProgressMode::poll;
     *effective = polled ? TW_PROGRESS_POLL : TW_PROGRESS_THREAD;

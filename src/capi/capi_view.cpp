@@ -11,14 +11,8 @@ namespace thalweg {
 
 namespace {
 
-constexpr std::int32_t kMostDimensions = 1024;  // beyond that a number is taken for garbage
-
-Status bad(const char* function, const std::string& what) {
-  return Status::error(Code::invalid_argument, std::string(function) + ": " + what);
-}
-
 Status check_number(const char* function, const std::string& name, std::int64_t number) {
-  return number >= 0 ? Status{} : bad(function, name + " is " + std::to_string(number) + "; 0 or more");
+  return number >= 0 ? Status{} : invalid_argument(function, name + " is " + std::to_string(number) + "; 0 or more");
 }
 
 Status check_list(const char* function, const char* name, const std::int64_t* numbers, std::int64_t n) {
@@ -30,9 +24,10 @@ Status check_list(const char* function, const char* name, const std::int64_t* nu
 
 Status check_array(const char* function, std::int32_t n, tw_array_order order) {
   if (n < 1 || n > kMostDimensions)
-    return bad(function, "n is " + std::to_string(n) + "; 1 .. " + std::to_string(kMostDimensions) + " dimensions");
+    return invalid_argument(function,
+                            "n is " + std::to_string(n) + "; 1 .. " + std::to_string(kMostDimensions) + " dimensions");
   if (order != TW_ROW_MAJOR && order != TW_COLUMN_MAJOR)
-    return bad(function, "order is " + std::to_string(order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
+    return invalid_argument(function, "order is " + std::to_string(order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
   return {};
 }
 
@@ -88,7 +83,8 @@ Status take_dimension(const std::string& name, const tw_dimension& given, Distri
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".parts", given.parts));
   TW_RETURN_IF_ERROR(check_number(kFunction, name + ".block", given.block));
   if (given.distribution < TW_NOT_DISTRIBUTED || given.distribution > TW_CYCLIC)
-    return bad(kFunction, name + ".distribution is " + std::to_string(given.distribution) + "; one of tw_distribution");
+    return invalid_argument(
+        kFunction, name + ".distribution is " + std::to_string(given.distribution) + "; one of tw_distribution");
   taken = {number_of(given.size), static_cast<Distribution>(given.distribution), number_of(given.block),
            number_of(given.parts)};
   return {};

@@ -42,6 +42,9 @@ struct FileAndGroup {
 tw_status access_by_all(Call call, FileAndGroup by, const tw_access* access, std::size_t* moved);
 tw_status start_by_all(Call call, FileAndGroup by, const tw_access* access, tw_request** request);
 
+// Starts an access whose extents are placed already; `by` has the group of tw_file_iaccess_all().
+Status start_placed(const char* function, FileAndGroup by, PlacedAccess mine, ProgressMode mode, tw_request** request);
+
 // The access as the engine has it; what is wrong with it is in its status. `given` may be null.
 TaskAccess to_access(const char* function, const tw_access* given);
 

@@ -108,26 +108,23 @@ Op<Outcome> access_placed(Group& group, std::shared_ptr<SharedFile> file, Placed
 
 }  // namespace
 
-Op<Outcome> PlainFile::access(TaskAccess access) {
+Op<Outcome> PlainFile::access(PlacedAccess what) {
   const IoContext io = blocking_io();  // may throw: before a ticket is drawn, or the position in the view moves
-  if (!view_.concerns(access)) {
-    const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), access);
-    return access_all(*group_, shared_.get(), std::move(access), ticket, io);
-  }
-  PlacedAccess what = view_.place(std::move(access));
+  if (view_.concerns(what.access)) what = view_.place(std::move(what));
   const SharedPosition::Ticket ticket = draw_for(*group_, shared_.get(), what.access);
+  if (what.placed.empty()) return access_all(*group_, shared_.get(), std::move(what.access), ticket, io);
   return access_placed(*group_, shared_, std::move(what), ticket, io);
 }
 
 // Where tasks have parted none of them starts anything: it fails on this task alone.
-std::shared_ptr<AccessRequest> PlainFile::request(TaskAccess access) {
+std::shared_ptr<AccessRequest> PlainFile::request(PlacedAccess what) {
   if (const Status& ended = group_->ended(); !ended.ok()) {
     TaskAccess refused;
     refused.status = ended;
     return make_request(shared_, nullptr, PlacedAccess(std::move(refused)));
   }
   const std::shared_ptr<RequestChannel>& channel = channels_[n_requests_ % kRequestChannels];
-  auto request = make_request(shared_, channel->group, view_.place(std::move(access)));
+  auto request = make_request(shared_, channel->group, view_.place(std::move(what)));
   request->take_turns(channel);
   ++n_requests_;
   return request;

@@ -23,8 +23,7 @@ Result<FileView> FileView::of(const View& view, std::uint64_t displacement) {
   return made;
 }
 
-PlacedAccess FileView::place(TaskAccess access) {
-  PlacedAccess made(std::move(access));
+PlacedAccess FileView::place(PlacedAccess made) {
   if (!concerns(made.access)) return made;
   Status& status = made.access.status;
   if (made.access.placement == Placement::in_order) {

@@ -35,7 +35,7 @@ class FileView {
   }
   // The same access by offsets of the file. What is wrong is in its status. One in the view moves the position, if
   // nothing is wrong; others may be placed by several threads at once. Throws nothing.
-  PlacedAccess place(TaskAccess access);
+  PlacedAccess place(PlacedAccess made);
 
   std::uint64_t position() const { return position_; }
   void move_to(std::uint64_t position) { position_ = position; }

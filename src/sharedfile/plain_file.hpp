@@ -70,8 +70,8 @@ class PlainFile {
   PlacedAccess place_for_others(TaskAccess access);
 
   // A collective access of group(), to be started; its start is the call.
-  Op<Outcome> access(TaskAccess access);
-  std::shared_ptr<AccessRequest> request(TaskAccess access);
+  Op<Outcome> access(PlacedAccess what);
+  std::shared_ptr<AccessRequest> request(PlacedAccess what);
 
  private:
   // What each task brings to the first collective of a call that is no access.

@@ -178,6 +178,31 @@ TEST_F(CppFile, AfterCloseCallsFailInsteadOfCrashing) {
   }
 }
 
+TEST_F(CppFile, WritesAndReadsPartsOfArrays) {
+  thalweg::File file(group_, path_, kNew);
+  const std::array<tw_dim, 2> rows = {{{12, 2, 8, 1, 1}, {10, 0, 10, 0, 0}}};
+  file.write_array(values_, rows);  // rows 1 .. 8 of 10 rows in memory
+  std::array<double, 20> back{};
+  const std::array<tw_dim, 2> two = {{{12, 4, 2, 0, 0}, {10, 0, 10, 0, 0}}};
+  EXPECT_EQ(file.read_array(back, two), 160u);
+  for (std::size_t i = 0; i < back.size(); ++i) EXPECT_EQ(back[i], values_[30 + i]) << i;
+  file.iwrite_array(std::span(values_).first(20), two, TW_ROW_MAJOR, 8).wait();
+  EXPECT_EQ(file.iread_array(back, two, TW_ROW_MAJOR, 8).wait(), 160u);
+  EXPECT_EQ(back[19], values_[19]);
+  for (const auto& act : {std::function<void()>([&] { file.write_array(back, rows); }),
+                          std::function<void()>([&] { file.read_array(std::span(back).first(19), two); }),
+                          std::function<void()>([&] { file.iread_array(std::span(back).first(19), two).wait(); })}) {
+    try {
+      act();
+      FAIL() << "the memory is too short";
+    } catch (const thalweg::Error& error) {
+      EXPECT_EQ(error.status(), TW_ERR_INVALID);
+      EXPECT_NE(std::string(error.what()).find("fewer than the part and its halo"), std::string::npos) << error.what();
+    }
+  }
+  file.close();
+}
+
 TEST_F(CppFile, WaitsForListsOfRequests) {
   using thalweg::Request;
   thalweg::File file(group_, path_, kNew);

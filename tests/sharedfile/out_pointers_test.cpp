@@ -295,10 +295,37 @@ std::vector<Row> rows_of_some() {
   return rows;
 }
 
+std::vector<Row> rows_of_arrays() {
+  static const tw_dim dim{8, 0, 8, 0, 0};
+  return {
+      {"tw_file_read_array", "data", Null::refused, Call::collective,
+       [](Open& o, bool null) {
+         return tw_file_read_array(o.file, unless(null, g_memory.data()), 1, 1, &dim, TW_ROW_MAJOR, 0, nullptr);
+       }},
+      {"tw_file_read_array", "nread", Null::allowed, Call::collective,
+       [](Open& o, bool) { return tw_file_read_array(o.file, g_memory.data(), 1, 1, &dim, TW_ROW_MAJOR, 0, nullptr); }},
+      {"tw_file_iread_array", "data", Null::refused, Call::collective,
+       [](Open& o, bool null) {
+         tw_request* request = nullptr;
+         void* data = unless(null, g_memory.data());
+         const tw_status started = tw_file_iread_array(o.file, data, 1, 1, &dim, TW_ROW_MAJOR, 0, &request);
+         return started == TW_OK ? tw_request_wait(&request, nullptr) : started;
+       }},
+      {"tw_file_iread_array", "request", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         return tw_file_iread_array(o.file, g_memory.data(), 1, 1, &dim, TW_ROW_MAJOR, 0, nullptr);
+       }},
+      {"tw_file_iwrite_array", "request", Null::refused, Call::alone,
+       [](Open& o, bool) {
+         return tw_file_iwrite_array(o.file, g_memory.data(), 1, 1, &dim, TW_ROW_MAJOR, 0, nullptr);
+       }},
+  };
+}
+
 std::vector<Row> all_rows() {
   std::vector<Row> all;
   for (const auto& some :
-       {rows_of_groups(), rows_of_files(), rows_of_short_forms(), rows_of_requests(), rows_of_some(),
+       {rows_of_groups(), rows_of_files(), rows_of_short_forms(), rows_of_arrays(), rows_of_requests(), rows_of_some(),
         rows_of_multifiles(), rows_of_views_and_storage(), rows_of_vpfiles(), rows_of_one_vp()})
     all.insert(all.end(), some.begin(), some.end());
   return all;

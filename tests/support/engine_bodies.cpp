@@ -257,6 +257,40 @@ Op<Status> one_wrong_task(Group& group, Storage storage) {
   co_return co_await file.close();
 }
 
+// Three columns of an array for each task, in memory with a halo of one item; the last task has none.
+Op<Status> array_parts(Group& group, Storage storage) {
+  auto opened = co_await open_new(group, storage, "");
+  if (!opened.has_value()) co_return opened.error();
+  PlainFile& file = *opened.value();
+  constexpr std::uint64_t kRows = 6, kItem = 2, kBegin = 7;
+  const auto task = static_cast<std::uint64_t>(group.rank()), columns = 3 * static_cast<std::uint64_t>(group.size());
+  const std::uint64_t count = group.rank() + 1 == group.size() ? 0 : 3;
+  const View item = View::bytes(kItem).value();
+  const std::vector<SubarrayDimension> in_file = {{kRows, kRows, 0}, {columns, count, 3 * task}};
+  const std::vector<SubarrayDimension> in_memory = {{kRows + 2, kRows, 1}, {count + 2, count, 1}};
+  const View whole = View::subarray(in_file, ArrayOrder::row_major, item).value();
+  const View local = View::subarray(in_memory, ArrayOrder::row_major, item).value();
+  Bytes memory((kRows + 2) * (count + 2) * kItem, static_cast<std::byte>(task % 200 + 1));
+  PlacedAccess mine{TaskAccess{}};
+  mine.access.direction = Direction::write;
+  mine.placed = place_memory(whole, kBegin, local, memory.data());
+  mine.access.extents = mine.placed;
+  EXPECT_EQ(mine.placed.size(), count == 0 ? 0 : kRows);
+  const Outcome outcome = co_await file.access(std::move(mine));
+  EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+  EXPECT_EQ(outcome.moved, kRows * count * kItem);
+  if (group.rank() == 0) {
+    const Bytes content = content_of(file);
+    EXPECT_EQ(content.size(), group.size() == 1 ? 0 : kBegin + kItem * (kRows * columns - 3));
+    for (std::uint64_t i = 0; i < content.size(); ++i) {
+      const std::uint64_t owner = i < kBegin ? columns : (i - kBegin) / kItem % columns / 3;
+      const bool written = i >= kBegin && owner + 1 < static_cast<std::uint64_t>(group.size());
+      EXPECT_EQ(content[i], written ? static_cast<std::byte>(owner % 200 + 1) : std::byte{0}) << i;
+    }
+  }
+  co_return co_await file.close();
+}
+
 }  // namespace
 
 std::string kind_of(const Plan& plan) {
@@ -277,8 +311,9 @@ const std::vector<EngineBody>& engine_bodies() {
       {"AnyAccess9", any_access<9>},
       {"IndependentWrites", independent_writes},
       {"OneWrongTask", one_wrong_task},
+      {"ArrayParts", array_parts},
   };
-  static const std::vector<EngineBody> few = {all[0], all[1], all[2], all[10], all[11]};
+  static const std::vector<EngineBody> few = {all[0], all[1], all[2], all[10], all[11], all[12]};
   return tries_less() ? few : all;
 }
 

@@ -1,0 +1,175 @@
+// file.h: one part of an array. The part becomes two views of one size, of the file and of the local memory; the pieces
+// that lie together in both are the extents of an access.
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "access/view.hpp"
+#include "base/checked_math.hpp"
+#include "capi/calling.hpp"
+#include "capi/file_handle.hpp"
+#include "capi/guard.hpp"
+#include "capi/view_handle.hpp"
+#include "thalweg/file.h"
+
+namespace thalweg {
+
+namespace {
+
+struct ArrayCall {
+  Call call;
+  Direction direction;
+  const void* data;
+  std::size_t item_bytes;
+  std::int32_t n_dims;
+  const tw_dim* dims;
+  tw_array_order order;
+  std::int64_t offset;
+};
+
+std::string dims_at(std::int32_t dimension) { return "dims[" + std::to_string(dimension) + "]"; }
+
+Status check_array_numbers(const char* function, const ArrayCall& given) {
+  if (given.item_bytes == 0) return invalid_argument(function, "item_bytes is 0; an item has 1 byte or more");
+  if (given.n_dims < 1 || given.n_dims > kMostDimensions)
+    return invalid_argument(function, "n_dims is " + std::to_string(given.n_dims) + "; 1 .. " +
+                                          std::to_string(kMostDimensions) + " dimensions");
+  if (given.dims == nullptr) return null_argument(function, "dims");
+  if (given.order != TW_ROW_MAJOR && given.order != TW_COLUMN_MAJOR)
+    return invalid_argument(function, "order is " + std::to_string(given.order) + "; TW_ROW_MAJOR or TW_COLUMN_MAJOR");
+  if (given.offset < 0)
+    return invalid_argument(function, "offset is " + std::to_string(given.offset) + "; offsets are 0 .. 2^63-1");
+  return {};
+}
+
+Status check_dim(const char* function, std::int32_t i, const tw_dim& dim) {
+  const std::pair<const char*, std::int64_t> members[] = {{"global", dim.global},
+                                                          {"start", dim.start},
+                                                          {"count", dim.count},
+                                                          {"halo_before", dim.halo_before},
+                                                          {"halo_after", dim.halo_after}};
+  for (const auto& [member, value] : members)
+    if (value < 0)
+      return invalid_argument(function, dims_at(i) + "." + member + " is " + std::to_string(value) + "; 0 or more");
+  if (dim.start > dim.global || dim.count > dim.global - dim.start)
+    return invalid_argument(function, dims_at(i) + " has start " + std::to_string(dim.start) + " and count " +
+                                          std::to_string(dim.count) + ", which end beyond its global extent of " +
+                                          std::to_string(dim.global) + "; start + count is at most global");
+  return {};
+}
+
+Status too_large(const char* function, std::int32_t i, const char* what) {
+  return Status::error(Code::out_of_range, std::string(function) + ": with " + dims_at(i) + " the " + what +
+                                               " has 2^63 bytes or more; make the extents or the items smaller");
+}
+
+// Extents of the local memory.
+bool add_halo(const tw_dim& dim, std::uint64_t& extent) {
+  const auto before = static_cast<std::uint64_t>(dim.halo_before), after = static_cast<std::uint64_t>(dim.halo_after);
+  return !add_overflow(static_cast<std::uint64_t>(dim.count), before, &extent) && !add_overflow(extent, after, &extent);
+}
+
+bool grow(std::uint64_t& bytes, std::uint64_t extent) {
+  return !mul_overflow(bytes, extent, &bytes) && bytes <= View::kMost;
+}
+
+Status check_sizes(const char* function, const ArrayCall& given, std::span<const tw_dim> dims) {
+  std::uint64_t in_file = given.item_bytes, in_memory = given.item_bytes;
+  for (std::int32_t i = 0; i < given.n_dims; ++i) {
+    const tw_dim& dim = dims[static_cast<std::size_t>(i)];
+    std::uint64_t extent = 0;
+    if (!grow(in_file, static_cast<std::uint64_t>(dim.global))) return too_large(function, i, "array");
+    if (!add_halo(dim, extent) || !grow(in_memory, extent)) return too_large(function, i, "local memory");
+  }
+  if (in_file > View::kMost - static_cast<std::uint64_t>(given.offset))
+    return Status::error(Code::out_of_range, std::string(function) + ": an array of " + std::to_string(in_file) +
+                                                 " bytes from offset " + std::to_string(given.offset) +
+                                                 " on ends above 2^63-1");
+  return {};
+}
+
+// Sets the extents of the part, if it has any.
+Status place_part(const char* function, const ArrayCall& given, PlacedAccess& access) {
+  TW_RETURN_IF_ERROR(check_array_numbers(function, given));
+  const std::span dims(given.dims, static_cast<std::size_t>(given.n_dims));
+  for (std::int32_t i = 0; i < given.n_dims; ++i)
+    TW_RETURN_IF_ERROR(check_dim(function, i, dims[static_cast<std::size_t>(i)]));
+  TW_RETURN_IF_ERROR(check_sizes(function, given, dims));
+  std::vector<SubarrayDimension> in_file, in_memory;
+  for (const tw_dim& dim : dims) {
+    if (dim.count == 0) return {};
+    const auto count = static_cast<std::uint64_t>(dim.count), before = static_cast<std::uint64_t>(dim.halo_before);
+    in_file.push_back({static_cast<std::uint64_t>(dim.global), count, static_cast<std::uint64_t>(dim.start)});
+    in_memory.push_back({before + count + static_cast<std::uint64_t>(dim.halo_after), count, before});
+  }
+  if (given.data == nullptr)
+    return invalid_argument(function,
+                            "data is NULL, but the part has items; NULL needs a count of 0 in some dimension");
+  const ArrayOrder order = given.order == TW_ROW_MAJOR ? ArrayOrder::row_major : ArrayOrder::column_major;
+  TW_ASSIGN_OR_RETURN(const View item, View::bytes(given.item_bytes));
+  TW_ASSIGN_OR_RETURN(const View file, View::subarray(in_file, order, item));
+  TW_ASSIGN_OR_RETURN(const View memory, View::subarray(in_memory, order, item));
+  auto* const data = static_cast<std::byte*>(const_cast<void*>(given.data));
+  access.placed = place_memory(file, static_cast<std::uint64_t>(given.offset), memory, data);
+  access.access.extents = access.placed;
+  return {};
+}
+
+PlacedAccess to_access(const ArrayCall& given) {
+  PlacedAccess made{TaskAccess{}};
+  made.access.direction = given.direction;
+  made.access.placement = Placement::at_extents;
+  made.access.status = or_out_of_memory([&] { return place_part(name_of(given.call), given, made); });
+  return made;
+}
+
+tw_status move_array(tw_file* file, const ArrayCall& given, size_t* moved) {
+  return guarded([&]() -> Status {
+    TW_IN_CALL(file, name_of(given.call));
+    file->last = run(calling(*file, given.call).access(to_access(given)));
+    if (moved != nullptr) *moved = static_cast<size_t>(file->last.moved);
+    return file->last.status;
+  });
+}
+
+tw_status start_array(tw_file* file, const ArrayCall& given, tw_request** request) {
+  return guarded([&]() -> Status {
+    TW_IN_CALL(file, name_of(given.call));
+    (void)starting(file->impl->group(), given.call);
+    return start_placed(name_of(given.call), {file, nullptr}, to_access(given), default_progress(), request);
+  });
+}
+
+}  // namespace
+}  // namespace thalweg
+
+using namespace thalweg;
+
+extern "C" {
+
+tw_status tw_file_write_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
+                              tw_array_order order, int64_t offset) {
+  return move_array(file, {Call::tw_file_write_array, Direction::write, data, item_bytes, n_dims, dims, order, offset},
+                    nullptr);
+}
+
+tw_status tw_file_read_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
+                             tw_array_order order, int64_t offset, size_t* nread) {
+  return move_array(file, {Call::tw_file_read_array, Direction::read, data, item_bytes, n_dims, dims, order, offset},
+                    nread);
+}
+
+tw_status tw_file_iwrite_array(tw_file* file, const void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
+                               tw_array_order order, int64_t offset, tw_request** request) {
+  return start_array(
+      file, {Call::tw_file_iwrite_array, Direction::write, data, item_bytes, n_dims, dims, order, offset}, request);
+}
+
+tw_status tw_file_iread_array(tw_file* file, void* data, size_t item_bytes, int32_t n_dims, const tw_dim* dims,
+                              tw_array_order order, int64_t offset, tw_request** request) {
+  return start_array(file, {Call::tw_file_iread_array, Direction::read, data, item_bytes, n_dims, dims, order, offset},
+                     request);
+}
+
+}  // extern "C"
