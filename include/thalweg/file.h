@@ -1,29 +1,40 @@
-/* One shared file, written and read by a group of tasks: collective, nonblocking collective and independent access.
- * C11 and C++.
+/* A shared file: one plain file that a group of tasks writes and reads together. C11 and C++.
  *
  *     tw_file* file;
  *     tw_file_open(group, "field.dat", TW_FILE_WRITE | TW_FILE_CREATE, NULL, &file);   // by every task
  *     tw_file_write_all(file, block, nbytes);              // one block behind the other, in rank order
  *     tw_file_write_at_all(file, block, nbytes, offset);   // each at its own place
+ *     tw_file_write_array(file, memory, sizeof(double), 2, dims, TW_ROW_MAJOR, 0);   // each its part of an array
  *     tw_file_close(file);
  *
  * The file is plain: byte for byte what one sequential program would have written. Every access is a list of extents,
- * {address, length, offset}; the calls below only differ in how short they are. What the group wants is looked at as a
- * whole, and moved in the way that is cheapest on this storage (docs/design/engine.md; `thalweg tune`).
+ * {address, length, offset}; the calls differ in how such a list is described. The library plans the access of the
+ * group as a whole, and carries it out in the way that is cheapest on this storage (docs/design/engine.md; `thalweg
+ * tune`).
  *
- * Collective calls (tw_..._all, tw_file_open, ...) are made by every task of the group in the same order, each with its
- * own arguments; a task without data gives a length of 0. A call that fails on one task fails on all: their status is
- * that of the task that failed worst, which the message names. After a failure the bytes in the file within the range
- * of the access are undefined, the bytes outside are untouched, and the group goes on working.
+ *   place                                             collective                         independent
+ *   from the shared position, in rank order           write_all, read_all                -
+ *   at an offset                                      write_at_all, read_at_all          write_at, read_at
+ *   from the position in the view of the task         write_view_all, read_view_all      write_view, read_view
+ *   the part of an array that the task has            write_array, read_array            -
+ *   a list of extents, or common to all tasks         access_all                         access
+ *
+ * Each has a nonblocking twin: tw_file_iwrite_all(), ..., tw_file_iaccess().
+ *
+ * Collective calls are made by every task of the group in the same order, each with its own arguments; a task without
+ * data passes a length or a count of 0. A call that fails on one task fails on all: their status is that of the most
+ * severe failure, whose task the message names. After a failure the bytes of the file within the range of the access
+ * are undefined, the bytes outside are untouched, and the file and the group can be used further.
+ *
  * A task that skips a collective call, or makes another one, keeps the others waiting. Different blocking calls on one
  * file at once (one task closes, others write) are told apart: all tasks get TW_ERR_INVALID, the message names two
  * tasks and their calls, and every later collective call on the file fails at once. Closing frees the handle then, too.
- * A task may see the file through a view (tw_file_set_view), say its block of an array that is row by row in the file.
+ *
  * Overlapping reads are fine. Where writes of one call overlap, each byte is from one of the tasks.
  *
- * Nonblocking calls (tw_i...) return at once with a request; memory and lists stay untouched until tw_request_wait() or
- * tw_request_test() said that it is done. Any number may be outstanding per file; those of one group are started by all
- * tasks in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
+ * Nonblocking calls return at once with a request (request.h). Memory and lists of extents stay unchanged until a call
+ * of request.h finds it complete. Any number may be outstanding per file; those of one group are started by all tasks
+ * in the same order. The shared position moves at the call, as if the calls had been carried out in their order.
  * Accesses that are outstanding at the same time may be carried out in any order and in parts: where their ranges
  * overlap and one of them writes, each byte is that of one of them. Wait for the first where that matters.
  *
@@ -207,7 +218,8 @@ TW_API tw_status tw_file_iread_at_all(tw_file* file, void* data, size_t nbytes, 
 TW_API tw_status tw_file_iwrite_view_all(tw_file* file, const void* data, size_t nbytes, tw_request** request);
 TW_API tw_status tw_file_iread_view_all(tw_file* file, void* data, size_t nbytes, tw_request** request);
 
-TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset, tw_request** request);
+TW_API tw_status tw_file_iwrite_at(tw_file* file, const void* data, size_t nbytes, int64_t offset,
+                                   tw_request** request);
 TW_API tw_status tw_file_iread_at(tw_file* file, void* data, size_t nbytes, int64_t offset, tw_request** request);
 TW_API tw_status tw_file_iwrite_view(tw_file* file, const void* data, size_t nbytes, tw_request** request);
 TW_API tw_status tw_file_iread_view(tw_file* file, void* data, size_t nbytes, tw_request** request);

@@ -1,13 +1,16 @@
 /* Views: which bytes of a shared file a task sees, and in which order. C11 and C++.
  *
- *     tw_view *element, *block;
- *     tw_view_contiguous(8, NULL, &element);                        // a double
- *     tw_view_subarray(3, slices, TW_ROW_MAJOR, element, &block);   // my block of the array
- *     tw_file_set_view(file, 0, block);                             // by every task, its own
- *     tw_file_write_view_all(file, mine, nbytes);                        // one call, all rows
+ *     tw_view *element, *mine;
+ *     const tw_dimension dimensions[2] = {{ny, py, 64, TW_CYCLIC}, {nx, px, 64, TW_CYCLIC}};
+ *     tw_view_contiguous(8, NULL, &element);                                            // a double
+ *     tw_view_distributed(2, dimensions, rank, TW_ROW_MAJOR, element, &mine);           // block-cyclic, as in
+ *     ScaLAPACK tw_file_set_view(file, 0, mine);                                                  // by every task, its
+ *     own tw_file_write_view_all(file, memory, nbytes);                                     // one call, all blocks
  *
- * A view is a description, made of other views; it is never expanded, so that one of 10^9 pieces takes no more memory
- * than its numbers, and an access takes memory only for the pieces that it touches itself. A view has `size` bytes, one
+ * For one block of an array of each task tw_file_write_array() of file.h needs no view.
+ *
+ * A view is a description, made of other views. It is never expanded: a view of 10^9 pieces takes no more memory than
+ * its numbers, and an access takes memory only for the pieces that it touches itself. A view has `size` bytes, one
  * position after the other, and an `extent`: copies of it are laid so many bytes apart. Sizes, extents and all offsets
  * are below 2^63.
  *
@@ -17,15 +20,19 @@
  *
  * Order: a view is in file order when offsets rise with positions. Others are allowed, say for transposing while
  * reading. A view that has some byte twice can be made, and read through, but is no view of a file that is open for
- * writing; this is found out where it is cheap (equal or overlapping blocks, more bytes than room), not where pieces
- * interleave. What is written twice all the same, or by repeating a view with an extent that is too small, is there
- * once, from either place.
+ * writing. This is found out where it is cheap (equal or overlapping blocks, more bytes than room), not where pieces
+ * interleave. A byte that is written twice all the same, or by repeating a view with an extent that is too small, gets
+ * its value from either place.
  *
- * All makers: Call: independent. Blocking: no. Threads: any number at once, also on the same views. What is given is
- * copied; views that others are made of, or files use, may be freed at once.
- * view [out] set only on success; freed by tw_view_free().
- * Return TW_OK, TW_ERR_INVALID (NULL, negative numbers, what is said below), TW_ERR_RANGE (a size, extent or offset of
- * 2^63 or more), TW_ERR_NO_MEMORY. All since 0.2. */
+ * Unless a call says otherwise:
+ *   Call       independent.
+ *   Blocking   no.
+ *   Threads    any number at once, also on the same views.
+ *   Ownership  what is passed in is copied; views that others are made of, or files use, may be freed at once.
+ *   view       [out] set only on success; freed by tw_view_free().
+ *   Returns    TW_OK, TW_ERR_INVALID (NULL, negative numbers, and what is said below), TW_ERR_RANGE (a size, extent or
+ *              offset of 2^63 or more), TW_ERR_NO_MEMORY.
+ *   Since      0.2. */
 #ifndef THALWEG_VIEW_H
 #define THALWEG_VIEW_H
 
@@ -40,13 +47,14 @@ extern "C" {
 
 typedef struct tw_view tw_view; /* never changes; freed by tw_view_free() */
 
-/* `count` elements, one behind the other. */
+/* Makes a view of `count` elements, one behind the other. */
 TW_API tw_status tw_view_contiguous(int64_t count, const tw_view* element, tw_view** view);
 
-/* `count` blocks of `block` elements; blocks begin `stride` bytes apart, >= 0. */
+/* Makes a view of `count` blocks of `block` elements; blocks begin `stride` bytes apart, >= 0. */
 TW_API tw_status tw_view_strided(int64_t count, int64_t block, int64_t stride, const tw_view* element, tw_view** view);
 
-/* n blocks: block i has lengths[i] elements and begins at byte displacements[i], >= 0. Memory: 16 bytes for each. */
+/* Makes a view of n blocks: block i has lengths[i] elements and begins at byte displacements[i], >= 0. It takes 16
+ * bytes of memory for each block. */
 TW_API tw_status tw_view_indexed(int64_t n, const int64_t* displacements, const int64_t* lengths,
                                  const tw_view* element, tw_view** view);
 
@@ -59,12 +67,14 @@ enum {
 /* One dimension of a block of an array. */
 typedef struct tw_slice {
   int64_t size;   /* indices of the array */
-  int64_t start;  /* first one of the block */
-  int64_t length; /* so many are in the block */
+  int64_t start;  /* first index of the block */
+  int64_t length; /* indices of the block */
 } tw_slice;
 
-/* A block of an array of n >= 1 dimensions, from the slowest to the fastest in TW_ROW_MAJOR order. The extent is that
- * of the whole array. TW_ERR_INVALID: a block that is not inside of the array. */
+/* Makes a view of a block of an array. Its extent is that of the whole array.
+ * n          [in]  dimensions, 1 .. 1024.
+ * slices     [in]  one for each dimension; in TW_ROW_MAJOR order from the slowest to the fastest. TW_ERR_INVALID: the
+ *            block is not inside of the array. */
 TW_API tw_status tw_view_subarray(int32_t n, const tw_slice* slices, tw_array_order order, const tw_view* element,
                                   tw_view** view);
 
@@ -83,19 +93,25 @@ typedef struct tw_dimension {
   tw_distribution distribution;
 } tw_dimension;
 
-/* What task `rank` has of an array of n >= 1 dimensions that is distributed to a grid of tasks as in High Performance
- * Fortran. In the grid the last dimension changes fastest, whatever `order` the array has. The extent is that of the
- * whole array. TW_ERR_INVALID: a rank that the grid does not have, blocks that do not suffice for TW_BLOCK. */
+/* Makes a view of what task `rank` has of an array that is distributed to a grid of tasks as in High Performance
+ * Fortran. Its extent is that of the whole array.
+ * n           [in]  dimensions, 1 .. 1024.
+ * dimensions  [in]  n of them. TW_ERR_INVALID: blocks that do not suffice for TW_BLOCK.
+ * rank        [in]  number in the grid, whose last dimension changes fastest whatever `order` the array has.
+ *             TW_ERR_INVALID: the grid does not have it. */
 TW_API tw_status tw_view_distributed(int32_t n, const tw_dimension* dimensions, int64_t rank, tw_array_order order,
                                      const tw_view* element, tw_view** view);
 
-/* The same bytes with another extent, >= 0. `of`: not NULL. */
+/* Makes a view of the bytes of another one, with another extent.
+ * of         [in]  not NULL.
+ * extent     [in]  >= 0. */
 TW_API tw_status tw_view_resized(const tw_view* of, int64_t extent, tw_view** view);
 
-/* NULL does nothing. */
+/* Frees a view. NULL does nothing. */
 TW_API void tw_view_free(tw_view* view);
-/* Bytes that are seen; how far apart copies are laid. 0 for NULL. */
+/* Bytes that are seen. 0 for NULL. */
 TW_API int64_t tw_view_size(const tw_view* view);
+/* How far apart copies are laid, in bytes. 0 for NULL. */
 TW_API int64_t tw_view_extent(const tw_view* view);
 
 #ifdef __cplusplus

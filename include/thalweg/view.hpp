@@ -13,7 +13,7 @@
 namespace thalweg {
 inline namespace v1 {
 
-// Owns a tw_view. A view without bytes is not the same as none.
+// Owns a tw_view. A view may have no bytes; a file whose view is reset has none.
 class View {
  public:
   // One T, as an element for the others.
@@ -50,6 +50,7 @@ class View {
     return made(
         [&](tw_view** view) { return tw_view_distributed(n, dimensions.data(), rank, order, element.get(), view); });
   }
+  // The bytes of this view, with another extent.
   View resized(std::int64_t extent) const {
     return made([&](tw_view** view) { return tw_view_resized(get(), extent, view); });
   }
