@@ -76,7 +76,7 @@ constexpr std::array kRows = {
     Row{"pnetcdf", {"mpiio_view.c", kNetcdf}, {"mpiio_view.f90", kNetcdf}, {"mpiio.py", kNetcdf}},
     Row{"tw-multifile", {"multifile.c", {}}, {"multifile.f90", {}}, {"vpfile.py", kStreams}},
     Row{"tw-vpfile",
-        {"collective.c", "the same file by a collective write with a view"},
+        {"collective.c", "the same file by a collective write of an array"},
         {"collective.f90", "the same file by a collective write"},
         {"vpfile.py", {}}},
     Row{"tw-nonblocking",
@@ -105,9 +105,9 @@ constexpr std::array kReading = {
     Reading{"hdf5.py", "mode \"r\", then block = array[...] within array.collective"},
     Reading{"multifile.c", "TW_READ, then tw_multifile_read"},
     Reading{"multifile.f90", "tw_multifile_read = 1 as mode, then tw_multifile_read"},
-    Reading{"collective.c", "TW_FILE_READ, then tw_file_read_view_all"},
+    Reading{"collective.c", "TW_FILE_READ, then tw_file_read_array"},
     Reading{"collective.f90", "tw_file_read = 1 as flags, then tw_file_read_at_all"},
-    Reading{"nonblocking.c", "TW_FILE_READ, then tw_file_iread_view_all"},
+    Reading{"nonblocking.c", "TW_FILE_READ, then tw_file_iread_array"},
     Reading{"vpfile.py", "mode \"r\", then file.read(np.float32)"},
 };
 

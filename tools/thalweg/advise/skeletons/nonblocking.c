@@ -39,20 +39,14 @@ int main(int argc, char** argv) {
 
   tw_group* group;
   tw_file* file;
-  tw_view *element, *view;
   tw_request* request;
   must(tw_group_mpi(MPI_COMM_WORLD, &group));
   must(tw_file_open(group, path, TW_FILE_WRITE | TW_FILE_CREATE | TW_FILE_TRUNCATE, NULL, &file));
-  const tw_slice slices[2] = {{N, lo[0], n[0]}, {N, lo[1], n[1]}};
-  must(tw_view_contiguous(sizeof *block, NULL, &element));
-  must(tw_view_subarray(2, slices, TW_ROW_MAJOR, element, &view));
-  must(tw_file_set_view(file, 0, view));
-  must(tw_file_iwrite_view_all(file, block, elements * sizeof *block, &request));
+  const tw_dim dims[2] = {{N, lo[0], n[0], 0, 0}, {N, lo[1], n[1], 0, 0}}; /* of a block with a halo: its width */
+  must(tw_file_iwrite_array(file, block, sizeof *block, 2, dims, TW_ROW_MAJOR, 0, &request));
   /* Compute here. `block` stays as it is until the wait: compute into another one. */
   must(tw_request_wait(&request, NULL));
   must(tw_file_close(file));
-  tw_view_free(view);
-  tw_view_free(element);
   tw_group_free(group);
 
   free(block);
