@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kBookkeeping = 2049;
 constexpr std::int64_t kPieces = 200;
 constexpr std::int64_t kBytes = 30;
-constexpr int kCalls = 13;
+constexpr int kCalls = 15;
 constexpr bool is_independent(int call) { return call == 5 || call == 6 || call == 11; }
 
 // Statuses of one task. Fixed memory: no allocation is allowed while allocations fail.
@@ -69,6 +69,9 @@ class NoMemoryForFiles : public SharedFiles {
     told.of[10] = finished(tw_file_iread_view_all(file, data.read, 100, &request), &request);
     told.of[11] = tw_file_read_view(file, data.read, 100, nullptr);
     told.of[12] = tw_file_set_view(file, 0, nullptr);
+    const tw_dim rows[] = {{kPieces, 0, kPieces, 0, 0}, {kBytes, 0, kBytes / 2, 0, kBytes / 2}};
+    told.of[13] = tw_file_read_array(file, data.read, 1, 2, rows, TW_ROW_MAJOR, 0, nullptr);
+    told.of[14] = finished(tw_file_iread_array(file, data.read, 1, 2, rows, TW_ROW_MAJOR, 0, &request), &request);
   }
 
   static void expect_good(const std::vector<Told>& all) {
