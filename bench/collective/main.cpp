@@ -84,8 +84,8 @@ void run_with_mpi(const Options& options) {
 int main(int argc, char** argv) {
   bench::Options options;
   CLI::App app(
-      "Measures collectives between ranks against those of the MPI below them. Start it with mpiexec; run.sh starts it "
-      "for every number of ranks and every MPI that was built.",
+      "Measures collectives between ranks against those of the MPI below them, on four ranks unless mpiexec starts it. "
+      "run.sh starts it for every number of ranks and every MPI that was built.",
       "thalweg-bench-collective");
   app.add_flag("--quick", options.quick, "smaller sizes and fewer repetitions");
   app.add_flag("--tiny", options.tiny, "smoke test: verifies the bytes; times are meaningless");
@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
   app.add_option("--part", options.parts, "only these parts")->check(CLI::IsMember(names));
   CLI11_PARSE(app, argc, argv);
   try {
+    bench::start_own_ranks(argv);
     if (options.delayed) bench::preload_delays(argv);
     bench::clean_up_when_interrupted();
     bench::run_with_mpi(options);

@@ -31,17 +31,16 @@ void allocate(const std::string& path, double bytes) {
   ::close(fd);
 }
 
-// In the build tree, or installed.
-std::filesystem::path find_emulator() {
+}  // namespace
+
+std::filesystem::path find_module(const std::string& name) {
   const auto bin = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   for (const char* lib : {"lib", TW_BENCH_LIBDIR}) {
-    auto path = bin.parent_path() / lib / "thalweg" / "bench_delay.so";
+    auto path = bin.parent_path() / lib / "thalweg" / name;
     if (std::filesystem::exists(path)) return path;
   }
-  give_up("bench_delay.so is neither in the build folder nor installed");
+  give_up(name + " is neither in the build folder nor installed");
 }
-
-}  // namespace
 
 bool has_delays() { return emulator<DelayBegin>(kDelayBegin) != nullptr; }
 
@@ -53,7 +52,8 @@ void storage_is_slow(bool on) {
 void preload_delays(char** argv) {
   if (has_delays()) return;
   const char* others = std::getenv("LD_PRELOAD");  // NOLINT(concurrency-mt-unsafe): there is one thread
-  const std::string list = find_emulator().string() + (others != nullptr ? std::string(":") + others : "");
+  const std::string list =
+      find_module("bench_delay.so").string() + (others != nullptr ? std::string(":") + others : "");
   setenv("LD_PRELOAD", list.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   setenv("THALWEG_URING", "0", 1);        // NOLINT(concurrency-mt-unsafe)
   execv("/proc/self/exe", argv);

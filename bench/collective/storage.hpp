@@ -2,6 +2,7 @@
 #ifndef BENCH_COLLECTIVE_STORAGE_HPP
 #define BENCH_COLLECTIVE_STORAGE_HPP
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace bench {
 // preloaded emulator.
 void storage_is_slow(bool on);
 bool has_delays();
+// A library that is preloaded, in the build tree or installed.
+std::filesystem::path find_module(const std::string& name);
 // Restarts the program with the emulator preloaded, and without io_uring, which bypasses it. Returns only in the
 // restarted program. Call before MPI_Init.
 void preload_delays(char** argv);

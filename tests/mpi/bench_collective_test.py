@@ -24,13 +24,18 @@ class Benchmark(unittest.TestCase):
         self.folder = pathlib.Path(made.name)
         self.results = self.folder / "results.json"
 
-    def report(self, *arguments):
+    def report(self, *arguments, launch=(*LAUNCH, "-n", "2")):
         run = subprocess.run(
-            [*LAUNCH, "-n", "2", PROGRAM, "--tiny", "--only-dir", "--dir", self.folder, "--json", self.results, *arguments],
+            [*launch, PROGRAM, "--tiny", "--only-dir", "--dir", self.folder, "--json", self.results, *arguments],
             capture_output=True, text=True, timeout=120,
         )
         self.assertEqual(run.returncode, 0, run.stderr)
         return json.loads(self.results.read_text())
+
+    def test_without_a_launcher_it_starts_four_ranks(self):
+        settings = self.report("--part", "small", launch=())["settings"]
+
+        self.assertEqual(settings["ranks"], 4)
 
     def test_a_tiny_run_compares_every_part_and_leaves_nothing(self):
         names = [comparison["name"] for comparison in self.report()["comparisons"]]
