@@ -1,6 +1,7 @@
 #include "access/view.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "access/view_node.hpp"
@@ -258,8 +259,10 @@ Status place_in_view(const View& view, std::uint64_t position, std::span<const E
 std::vector<Extent> place_memory(const View& file, std::uint64_t displacement, const View& memory, std::byte* data) {
   std::vector<Extent> placed;
   const std::uint64_t size = memory.size();
-  // Of two parts of arrays the pieces of one are made of whole pieces of the other.
-  placed.reserve(static_cast<std::size_t>(std::max(file.runs(0, size), memory.runs(0, size))));
+  // Two parts of arrays: the runs of one are made of whole runs of the other.
+  const std::uint64_t most = std::max(file.runs(0, size), memory.runs(0, size));
+  if (most > placed.max_size()) throw std::bad_alloc();
+  placed.reserve(static_cast<std::size_t>(most));
   std::uint64_t position = 0;
   file.for_each_run(0, size, [&](ViewRun in_file) {
     memory.for_each_run(position, in_file.bytes, [&](ViewRun in_memory) {

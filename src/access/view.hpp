@@ -110,7 +110,8 @@ class View {
 Status place_in_view(const View& view, std::uint64_t position, std::span<const Extent> memory,
                      std::vector<Extent>& placed);
 // The extents of two views of one size: byte i of `memory`, which begins at `data`, belongs to byte i of `file`, which
-// begins at `displacement`. Takes memory for no more than the pieces that lie together in both. May throw.
+// begins at `displacement`. Takes memory for no more than the pieces that lie together in both. May throw
+// std::bad_alloc.
 std::vector<Extent> place_memory(const View& file, std::uint64_t displacement, const View& memory, std::byte* data);
 
 }  // namespace thalweg

@@ -62,6 +62,40 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
     EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
   }
 
+  // Collectives of ranks and accesses of one task, which different threads may advance, in one list.
+  void find_some(tw_group* group, bool waits) {
+    const std::int64_t task = tw_group_rank(group), tasks = tw_group_size(group);
+    tw_file* file = nullptr;
+    ASSERT_EQ(tw_file_open(group, folder_.path("f").c_str(), TW_FILE_WRITE | TW_FILE_CREATE, nullptr, &file), TW_OK)
+        << tw_last_error();
+    std::vector<std::string> data;
+    for (int i = 0; i < kRounds; ++i) data.emplace_back(static_cast<std::size_t>(kPiece), byte_of(task, i));
+    tw_request* requests[kRounds] = {};
+    for (int i = 0; i < kRounds; ++i) {
+      const tw_extent extent{data[static_cast<std::size_t>(i)].data(), kPiece, (i * tasks + task) * kPiece};
+      const tw_access access = write_of(extent, TW_AT_EXTENTS);
+      ASSERT_EQ(i % 2 == 0 ? tw_file_iaccess_all(file, nullptr, &access, &requests[i])
+                           : tw_file_iaccess(file, &access, &requests[i]),
+                TW_OK)
+          << tw_last_error();
+    }
+    std::int64_t left = kRounds, indices[kRounds] = {}, n_done = 0;
+    std::size_t moved[kRounds] = {};
+    while (left > 0) {
+      EXPECT_EQ(waits ? tw_request_waitsome(kRounds, requests, &n_done, indices, nullptr, moved)
+                      : tw_request_testsome(kRounds, requests, &n_done, indices, nullptr, moved),
+                TW_OK)
+          << tw_last_error();
+      for (std::int64_t i = 0; i < n_done; ++i) EXPECT_EQ(moved[i], static_cast<std::size_t>(kPiece));
+      left -= n_done;
+    }
+    int done = 0;
+    EXPECT_EQ(tw_request_testany(kRounds, requests, &done, &n_done, nullptr), TW_OK);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(n_done, TW_UNDEFINED);
+    EXPECT_EQ(tw_file_close(file), TW_OK) << tw_last_error();
+  }
+
   // A thread starts a request and exits. One task waits for it, while new threads of the other tasks are in a
   // collective without requests.
   void sync_while_others_wait(tw_group* group) {
@@ -102,6 +136,12 @@ class MpiRequests : public testing::TestWithParam<tw_progress> {
 
 TEST_P(MpiRequests, AreAdvancedByRanksThatWaitElsewhere) {
   write(world_.group());
+
+  if (world_.rank() == 0) expect_written(world_.size());
+}
+
+TEST_P(MpiRequests, AreFoundSomeAtATime) {
+  for (const bool waits : {false, true}) find_some(world_.group(), waits);
 
   if (world_.rank() == 0) expect_written(world_.size());
 }

@@ -240,6 +240,15 @@ TEST_F(ArrayArguments, MayDescribeHugeArraysOfManyDimensions) {
   EXPECT_EQ(content(), (std::string{first[0], second[0], first[1], second[1]}));
 }
 
+// More rows than memory can hold a list of: not before the other tasks know may the task return.
+TEST_F(ArrayArguments, WithTooManyPiecesAreOutOfMemory) {
+  on_file(3, [&](tw_file* file, int task) {
+    const std::int64_t rows = task == 1 ? INT64_MAX / 4 : 0;
+    const tw_dim dims[] = {{rows, 0, rows, 0, 0}, {2, 0, 1, 0, 0}};
+    EXPECT_EQ(tw_file_write_array(file, "x", 1, 2, dims, TW_ROW_MAJOR, 0), TW_ERR_NO_MEMORY) << tw_last_error();
+  });
+}
+
 TEST_F(ArrayArguments, AGroupOfOneTaskWritesAWholeArray) {
   tw_group* self = nullptr;
   ASSERT_EQ(tw_group_self(&self), TW_OK);

@@ -37,11 +37,17 @@ concept StartedAt = requires(File& file, const Data& data) { file.iwrite_at_all(
 template <class Data>
 concept StartedInView = requires(File& file, const Data& data) { file.iwrite_view_all(data); };
 template <class Data>
+concept StartedAlone = requires(File& file, const Data& data) {
+  file.iwrite_at(data, 0);
+  file.iwrite_view(data);
+  file.write_view(data);
+};
+template <class Data>
 constexpr bool kAll = Written<Data> && WrittenAt<Data> && WrittenAlone<Data> && WrittenInView<Data> && Started<Data> &&
-                      StartedAt<Data> && StartedInView<Data>;
+                      StartedAt<Data> && StartedInView<Data> && StartedAlone<Data>;
 template <class Data>
 constexpr bool kAny = Written<Data> || WrittenAt<Data> || WrittenAlone<Data> || WrittenInView<Data> || Started<Data> ||
-                      StartedAt<Data> || StartedInView<Data>;
+                      StartedAt<Data> || StartedInView<Data> || StartedAlone<Data>;
 static_assert(kAll<std::string> && kAll<std::string_view> && kAll<std::vector<double>> && kAll<int[2]>);
 static_assert(!kAny<char[5]> && !kAny<wchar_t[5]> && !kAny<char8_t[5]> && !kAny<char16_t[5]> && !kAny<char32_t[5]>,
               "the terminating NUL would be written");

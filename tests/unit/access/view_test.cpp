@@ -205,6 +205,24 @@ TEST_F(Placing, MergesRunsThatTouch) {
   EXPECT_EQ(placed_, (std::vector<Extent>{{memory_.data(), 20, 5}}));
 }
 
+// Rows of 3 of 4 columns, from memory with a column more on each side: a piece for each row, one where memory is dense too.
+TEST_F(Placing, JoinsWhatLiesTogetherInTheFileAndInMemory) {
+  std::byte* at = memory_.data();
+  const View rows =
+      View::subarray(std::vector<SubarrayDimension>{{5, 2, 1}, {4, 3, 1}}, ArrayOrder::row_major, bytes(2)).value();
+  const View halo =
+      View::subarray(std::vector<SubarrayDimension>{{2, 2, 0}, {5, 3, 1}}, ArrayOrder::row_major, bytes(2)).value();
+  const View dense = bytes(12);
+
+  EXPECT_EQ(place_memory(rows, 100, halo, at), (std::vector<Extent>{{at + 2, 6, 110}, {at + 12, 6, 118}}));
+  EXPECT_EQ(place_memory(rows, 0, dense, at), (std::vector<Extent>{{at, 6, 10}, {at + 6, 6, 18}}));
+  EXPECT_EQ(place_memory(dense, 7, halo, at), (std::vector<Extent>{{at + 2, 6, 7}, {at + 12, 6, 13}}));
+  EXPECT_EQ(place_memory(dense, 7, dense, at), (std::vector<Extent>{{at, 12, 7}}));
+  EXPECT_TRUE(place_memory(View(), 7, View(), nullptr).empty());
+  const View fine = View::strided(kMost / 4, 1, 2, bytes(1)).value();
+  EXPECT_THROW((void)place_memory(fine, 0, bytes(kMost / 4), at), std::bad_alloc);
+}
+
 TEST_F(Placing, RefusesWhatTheViewOrMemoryDoesNotHave) {
   std::byte* at = memory_.data();
   const auto code = [&](std::uint64_t position, std::vector<Extent> memory) {
