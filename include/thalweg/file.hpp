@@ -1,5 +1,5 @@
-// One shared file as a C++ type, and the operations on it that go on by themselves; what its calls mean stands in
-// file.h and request.h. Include thalweg.hpp.
+// A shared file and its requests as C++ types. Methods have the words of the C calls, whose contracts are in file.h and
+// request.h. Include thalweg.hpp.
 #ifndef THALWEG_FILE_HPP
 #define THALWEG_FILE_HPP
 
@@ -28,8 +28,7 @@ struct Completed {
   tw_status status = TW_OK;  // why the operation failed
 };
 
-// An operation that was started and proceeds by itself: owns a tw_request. Its end waits for it, as memory must not go
-// before.
+// An operation that was started: owns a tw_request. The destructor waits, since the operation still uses its memory.
 class Request {
  public:
   explicit Request(tw_request* request = nullptr) noexcept : request_(request) {}
@@ -42,23 +41,23 @@ class Request {
   Request& operator=(const Request&) = delete;
   ~Request() { (void)tw_request_wait(&request_, nullptr); }
 
-  // Bytes moved for this task. Throws what the operation failed with.
+  // Waits, and returns the bytes moved for this task. Throws the failure of the operation.
   std::size_t wait() {
     std::size_t moved = 0;
     check(tw_request_wait(&request_, &moved));
     return moved;
   }
-  // As wait() when the operation is complete, else nothing.
+  // Returns what wait() would when the operation is complete, else nothing.
   std::optional<std::size_t> test() {
     int done = 0;
     std::size_t moved = 0;
     check(tw_request_test(&request_, &done, &moved));
     return done != 0 ? std::optional<std::size_t>(moved) : std::nullopt;
   }
-  // Whether the operation is still to be waited for. False once it was found complete.
+  // Tells whether the operation has not been found complete yet.
   bool is_pending() const noexcept { return request_ != nullptr; }
 
-  // Bytes moved by each, once all are complete. Throws the first failure, after all were waited for.
+  // Waits for all, and returns the bytes moved by each. Throws the first failure, after all are complete.
   static std::vector<std::size_t> waitall(std::span<Request> requests) {
     List list(requests);
     std::vector<std::size_t> moved(requests.size());
@@ -67,7 +66,7 @@ class Request {
     check(status);
     return moved;
   }
-  // As waitall() when all are complete, else nothing.
+  // Returns what waitall() would when all are complete, else nothing.
   static std::optional<std::vector<std::size_t>> testall(std::span<Request> requests) {
     List list(requests);
     std::vector<std::size_t> moved(requests.size());
@@ -77,20 +76,20 @@ class Request {
     check(status);
     return done != 0 ? std::optional(std::move(moved)) : std::nullopt;
   }
-  // The first one that is complete; nothing when none is pending. A failure is told in its status.
+  // Waits for one, and returns the first that is complete; nothing when none is pending. Its status tells a failure.
   static std::optional<Completed> waitany(std::span<Request> requests) {
     return any(requests, [](auto... arguments) { return tw_request_waitany(arguments...); });
   }
-  // As waitany(), or nothing when none is complete.
+  // Returns the first that is complete, if any is.
   static std::optional<Completed> testany(std::span<Request> requests) {
     int done = 0;
     return any(requests, [&done](std::int64_t n, tw_request** all, std::int64_t* index, std::size_t* moved) {
       return tw_request_testany(n, all, &done, index, moved);
     });
   }
-  // All that are complete, at least one; none when none is pending. Failures are told in their statuses.
+  // Waits for one, and returns all that are complete; none when none is pending. Their statuses tell failures.
   static std::vector<Completed> waitsome(std::span<Request> requests) { return some(requests, tw_request_waitsome); }
-  // As waitsome(), or none when none is complete.
+  // Returns all that are complete.
   static std::vector<Completed> testsome(std::span<Request> requests) { return some(requests, tw_request_testsome); }
 
  private:
@@ -199,6 +198,12 @@ class File {
     check(tw_file_seek_view(get(), offset, whence, &position));
     return position;
   }
+  // Independent: where in the file a byte of the view lies.
+  std::int64_t view_offset(std::int64_t position) const {
+    std::int64_t offset = 0;
+    check(tw_file_view_offset(get(), position, &offset));
+    return offset;
+  }
   // Collective and nonblocking: the data stays where it is until the request is complete.
   [[nodiscard]] Request iwrite_all(const PlainRange auto& data) {
     return started(
@@ -231,8 +236,8 @@ class File {
       return tw_file_iread_view_all(get(), std::ranges::data(data), size_of(data), request);
     });
   }
-  // Collective: this task's part of an array of items that the file has from `offset` on: tw_dim in file.h. `memory` has
-  // an item for each index of the part and its halo; where it has fewer, the call fails on all tasks.
+  // Collective: this task's part of an array of items that the file has from `offset` on (tw_dim in file.h). `memory`
+  // has an item for each index of the part and its halo; where it has fewer, the call fails on all tasks.
   void write_array(const PlainRange auto& memory, std::span<const tw_dim> dims, tw_array_order order = TW_ROW_MAJOR,
                    std::int64_t offset = 0) {
     check_length(memory, dims);
@@ -262,8 +267,8 @@ class File {
                                  offset, request);
     });
   }
-  // Any access (tw_access in file.h): lists of extents, and the common arguments of tasks that share memory. The first
-  // two are collective; extents and memory stay where they are until the request is complete.
+  // Any access: lists of extents, and common arguments of tasks that share memory (tw_access in file.h). The forms
+  // with _all are collective. Extents and memory stay where they are until the request is complete.
   std::size_t access_all(const tw_access& access) {
     std::size_t moved = 0;
     check(tw_file_access_all(get(), nullptr, &access, &moved));
@@ -318,13 +323,24 @@ class File {
     });
   }
 
+  // Collective: bytes of the file.
   std::int64_t size() const {
     std::int64_t nbytes = 0;
     check(tw_file_size(get(), &nbytes));
     return nbytes;
   }
+  // Collective, with the same arguments on all tasks: cuts or extends the file; reserves storage.
+  void truncate(std::int64_t nbytes) { check(tw_file_truncate(get(), nbytes)); }
+  void preallocate(std::size_t nbytes, std::int64_t offset) { check(tw_file_preallocate(get(), nbytes, offset)); }
+  // Collective, with the same arguments on all tasks: moves the shared position, and returns it.
+  std::int64_t seek(std::int64_t offset, std::int32_t whence) {
+    std::int64_t position = 0;
+    check(tw_file_seek(get(), offset, whence, &position));
+    return position;
+  }
+  // Collective: what was written by complete calls and requests reaches the storage.
   void sync() { check(tw_file_sync(get())); }
-  // What advances requests that are started with `asked`: TW_PROGRESS_...
+  // Independent: what advances requests that are started with `asked`, TW_PROGRESS_...
   tw_progress progress(tw_progress asked = TW_PROGRESS_DEFAULT) const {
     tw_progress effective = TW_PROGRESS_DEFAULT;
     check(tw_file_progress(get(), asked, &effective));

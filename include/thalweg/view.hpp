@@ -1,4 +1,4 @@
-// Views of a shared file as a C++ type; what its makers mean stands in view.h. Include thalweg.hpp.
+// Views of a shared file as a C++ type. The contracts of its makers are in view.h. Include thalweg.hpp.
 #ifndef THALWEG_VIEW_HPP
 #define THALWEG_VIEW_HPP
 

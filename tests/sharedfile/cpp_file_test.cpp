@@ -209,6 +209,25 @@ TEST_F(CppFile, WritesAndReadsPartsOfArrays) {
   file.close();
 }
 
+TEST_F(CppFile, MovesItsPositionsAndItsEnd) {
+  thalweg::File file(group_, path_, kNew);
+  file.preallocate(500, 300);
+  EXPECT_EQ(file.size(), 800);
+  file.truncate(80);
+  EXPECT_EQ(file.seek(-8, SEEK_END), 72);
+  file.write_all(std::span(values_).first(1));
+  EXPECT_EQ(file.size(), 80);
+  file.set_view(16, thalweg::View::contiguous(8).resized(24));
+  EXPECT_EQ(file.view_offset(9), 41);
+  file.write_view(std::span(values_).first(2));
+  file.iwrite_view(std::span(values_).first(1)).wait();
+  std::array<double, 3> back{};
+  EXPECT_EQ(file.seek_view(0, SEEK_SET), 0);
+  EXPECT_EQ(file.read_view(std::span(back).first(2)), 16u);
+  EXPECT_EQ(file.iread_view(std::span(back).last(1)).wait(), 8u);
+  EXPECT_EQ(back, (std::array<double, 3>{values_[0], values_[1], values_[0]}));
+}
+
 TEST_F(CppFile, WaitsForListsOfRequests) {
   using thalweg::Request;
   thalweg::File file(group_, path_, kNew);
